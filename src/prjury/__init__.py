@@ -1,0 +1,1 @@
+"""PR Jury: a cascaded jury for pull requests, and a jury library for any other work."""

@@ -1,0 +1,90 @@
+"""Every way a run can end badly, and the exit code of each.
+
+    PrJuryError            70  a bug of ours unless a subclass says otherwise
+    ├── UsageError          2  the command line asks for something that makes no sense
+    │   └── ConfigError     2  the configuration file is wrong: key path, value, allowed values
+    ├── CannotJudgeError    3  the question was right, the answer could not be had
+    ├── SourceError         4  no repository, no such ref, git or GitHub failing
+    └── PublishError        5  the verdict exists, posting it failed
+
+Each error reads as three parts: *what* happened, *why* that usually is, and what *to do*.
+``reason`` is the machine-readable word that ends up in a judgment's ``metadata["reason"]``.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What the process tells its caller; the numbers are part of the public contract."""
+
+    OPEN = 0
+    REJECTED = 1
+    USAGE = 2
+    NOT_JUDGED = 3
+    SOURCE = 4
+    NOT_PUBLISHED = 5
+    BUG = 70
+    INTERRUPTED = 130
+
+
+class PrJuryError(Exception):
+    """An expected failure, told in one line: what, why usually, what to do.
+
+    Args:
+        what: what happened, with the offending value.
+        why: the usual cause, or an empty string.
+        remedy: what the reader should do next, or an empty string.
+        reason: a machine-readable word such as ``"timeout"``.
+    """
+
+    exit_code: ExitCode = ExitCode.BUG
+    default_reason: str = "internal"
+
+    def __init__(
+        self, what: str, *, why: str = "", remedy: str = "", reason: str | None = None
+    ) -> None:
+        super().__init__(what)
+        self.what = what
+        self.why = why
+        self.remedy = remedy
+        self.reason = reason or self.default_reason
+
+    def __str__(self) -> str:
+        parts = [part.rstrip(".") for part in (self.what, self.why, self.remedy) if part]
+        return ". ".join(parts) + "."
+
+
+class UsageError(PrJuryError):
+    """The command line asks for something that makes no sense."""
+
+    exit_code = ExitCode.USAGE
+    default_reason = "usage"
+
+
+class ConfigError(UsageError):
+    """The configuration is wrong; the message names key path, line and what is allowed."""
+
+    default_reason = "config_invalid"
+
+
+class CannotJudgeError(PrJuryError):
+    """A judge, tool or tier could not give an answer; never to be mistaken for a failure."""
+
+    exit_code = ExitCode.NOT_JUDGED
+    default_reason = "could_not_judge"
+
+
+class SourceError(PrJuryError):
+    """The thing to be judged cannot be read: repository, ref, object, git or GitHub."""
+
+    exit_code = ExitCode.SOURCE
+    default_reason = "source_unavailable"
+
+
+class PublishError(PrJuryError):
+    """The verdict was reached but could not be posted; it is still written to files."""
+
+    exit_code = ExitCode.NOT_PUBLISHED
+    default_reason = "not_published"

@@ -1,0 +1,186 @@
+"""Judgments and verdicts as JSON values and back; the round trip is identity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from prjury.jury.bench import JuryVerdict
+from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict
+from prjury.jury.judge import JudgeType
+from prjury.jury.judgment import Check, Judgment, Location, Status
+from prjury.jury.score import BooleanScore, CategoricalScore, NumericalScore, Score
+from prjury.jury.voting import Ballot
+
+Json: TypeAlias = dict[str, Any]
+
+
+def location_to_json(location: Location | None) -> Json | None:
+    """``{"path", "line", "end_line"}`` or None."""
+    if location is None:
+        return None
+    return {"path": location.path, "line": location.line, "end_line": location.end_line}
+
+
+def check_to_json(check: Check) -> Json:
+    """A check with its fingerprint, in the form of the published report."""
+    return {
+        "name": check.name,
+        "passed": check.passed,
+        "message": check.message,
+        "severity": check.severity,
+        "location": location_to_json(check.location),
+        "evidence": check.evidence,
+        "fix": check.fix,
+        "fingerprint": check.fingerprint,
+    }
+
+
+def check_from_json(data: Mapping[str, Any]) -> Check:
+    """The check that `check_to_json` wrote."""
+    place = data.get("location")
+    return Check(
+        data["name"],
+        data["passed"],
+        data.get("message", ""),
+        Location(**place) if place else None,
+        data.get("severity", "error"),
+        data.get("evidence"),
+        data.get("fix"),
+    )
+
+
+def score_to_json(score: Score | None) -> Json | None:
+    """The score with its type and its bounds or words."""
+    match score:
+        case None:
+            return None
+        case BooleanScore():
+            return {"type": "boolean", "value": score.value}
+        case NumericalScore():
+            bounds = {"minimum": score.minimum, "maximum": score.maximum}
+            return {"type": "numerical", "value": score.value, **bounds}
+        case CategoricalScore():
+            weights = None if score.weights is None else dict(score.weights)
+            words = {"allowed": list(score.allowed), "weights": weights}
+            return {"type": "categorical", "value": score.value, **words}
+
+
+def score_from_json(data: Mapping[str, Any] | None) -> Score | None:
+    """The score that `score_to_json` wrote.
+
+    Raises:
+        ValueError: for an unknown type.
+    """
+    if data is None:
+        return None
+    fields = {key: value for key, value in data.items() if key != "type"}
+    kinds = {
+        "boolean": BooleanScore,
+        "numerical": NumericalScore,
+        "categorical": CategoricalScore,
+    }
+    if data["type"] not in kinds:
+        raise ValueError(f"unknown score type {data['type']!r}")
+    score: Score = kinds[data["type"]](**fields)
+    return score
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """Frozen metadata as plain dictionaries and lists."""
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, tuple | list) else value
+
+
+def judgment_to_json(judgment: Judgment) -> Json:
+    """A judgment with nothing left out."""
+    return {
+        "status": judgment.status.value,
+        "reasoning": judgment.reasoning,
+        "score": score_to_json(judgment.score),
+        "label": judgment.label,
+        "confidence": judgment.confidence,
+        "checks": [check_to_json(check) for check in judgment.checks],
+        "metadata": plain(judgment.metadata),
+    }
+
+
+def judgment_from_json(data: Mapping[str, Any]) -> Judgment:
+    """The judgment that `judgment_to_json` wrote."""
+    return Judgment(
+        Status(data["status"]),
+        data["reasoning"],
+        score_from_json(data.get("score")),
+        data.get("label"),
+        data.get("confidence"),
+        tuple(check_from_json(check) for check in data.get("checks", ())),
+        data.get("metadata", {}),
+    )
+
+
+def jury_verdict_to_json(verdict: JuryVerdict) -> Json:
+    """A jury's verdict with every ballot."""
+    return {
+        "aggregated": judgment_to_json(verdict.aggregated),
+        "ballots": [
+            {
+                "judge": ballot.judge,
+                "type": ballot.type.value,
+                "weight": ballot.weight,
+                "elapsed_ms": ballot.elapsed_ms,
+                "judgment": judgment_to_json(ballot.judgment),
+            }
+            for ballot in verdict.ballots
+        ],
+    }
+
+
+def jury_verdict_from_json(data: Mapping[str, Any]) -> JuryVerdict:
+    """The verdict that `jury_verdict_to_json` wrote."""
+    ballots = tuple(
+        Ballot(
+            ballot["judge"],
+            judgment_from_json(ballot["judgment"]),
+            ballot["weight"],
+            JudgeType(ballot["type"]),
+            ballot["elapsed_ms"],
+        )
+        for ballot in data["ballots"]
+    )
+    return JuryVerdict(judgment_from_json(data["aggregated"]), ballots)
+
+
+def verdict_to_json(verdict: Verdict) -> Json:
+    """A cascade's verdict with every attempt."""
+    return {
+        "aggregated": judgment_to_json(verdict.aggregated),
+        "decided_by": verdict.decided_by,
+        "attempts": [
+            {
+                "name": attempt.name,
+                "policy": attempt.policy.value,
+                "advisory": attempt.advisory,
+                "verdict": attempt.verdict and jury_verdict_to_json(attempt.verdict),
+                "skipped_because": attempt.skipped_because,
+                "elapsed_ms": attempt.elapsed_ms,
+            }
+            for attempt in verdict.attempts
+        ],
+    }
+
+
+def verdict_from_json(data: Mapping[str, Any]) -> Verdict:
+    """The verdict that `verdict_to_json` wrote."""
+    attempts = tuple(
+        TierAttempt(
+            attempt["name"],
+            TierPolicy(attempt["policy"]),
+            attempt["advisory"],
+            attempt["verdict"] and jury_verdict_from_json(attempt["verdict"]),
+            attempt["skipped_because"],
+            attempt["elapsed_ms"],
+        )
+        for attempt in data["attempts"]
+    )
+    return Verdict(judgment_from_json(data["aggregated"]), data["decided_by"], attempts)

@@ -1,0 +1,92 @@
+"""Judges made of judges. All of them stop asking as soon as the answer is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Generic
+
+from prjury.jury.judge import ContextT, FunctionJudge, Judge, JudgeType, ask, type_of
+from prjury.jury.judgment import Judgment, Status
+
+
+@dataclass(frozen=True)
+class _Chain(Generic[ContextT]):
+    """Asks in order and returns the first answer that is not `goes_on`, else the last one."""
+
+    name: str
+    members: tuple[Judge[ContextT], ...]
+    goes_on: frozenset[Status]
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.members:
+            raise ValueError(f"{self.name} needs at least one judge")
+
+    @property
+    def type(self) -> JudgeType:
+        """The members' type where they agree, else a hybrid."""
+        kinds = {type_of(member) for member in self.members}
+        return kinds.pop() if len(kinds) == 1 else JudgeType.HYBRID
+
+    def judge(self, context: ContextT, /) -> Judgment:
+        """The answer of the first member that settles the matter."""
+        *earlier, last = self.members
+        for member in earlier:
+            answer = ask(member, context)
+            if answer.status not in self.goes_on:
+                return answer
+        return ask(last, context)
+
+
+def all_of(*judges: Judge[ContextT], name: str = "all_of") -> Judge[ContextT]:
+    """Every judge in turn while they pass; the first that does not pass is the answer."""
+    return _Chain(name, judges, frozenset({Status.PASS}))
+
+
+def any_of(*judges: Judge[ContextT], name: str = "any_of") -> Judge[ContextT]:
+    """Every judge in turn until one passes; if none does, the last answer stands."""
+    return _Chain(name, judges, frozenset({Status.FAIL, Status.ABSTAIN, Status.ERROR}))
+
+
+def both(first: Judge[ContextT], second: Judge[ContextT]) -> Judge[ContextT]:
+    """The first judge and, if it passes, the second."""
+    return all_of(first, second, name=f"{first.name} and {second.name}")
+
+
+def either(first: Judge[ContextT], second: Judge[ContextT]) -> Judge[ContextT]:
+    """The first judge or, if it does not pass, the second."""
+    return any_of(first, second, name=f"{first.name} or {second.name}")
+
+
+def always_pass(reasoning: str = "always passes") -> FunctionJudge[object]:
+    """A judge that passes whatever it is shown."""
+    return FunctionJudge(lambda _: Judgment.passed(reasoning), "always_pass", reasoning)
+
+
+def always_fail(reasoning: str = "always fails") -> FunctionJudge[object]:
+    """A judge that fails whatever it is shown."""
+    return FunctionJudge(lambda _: Judgment.failed(reasoning), "always_fail", reasoning)
+
+
+def named(
+    judge: Judge[ContextT], name: str, description: str = "", kind: JudgeType | None = None
+) -> Judge[ContextT]:
+    """The same judge under another name, description and type."""
+    told = description or str(getattr(judge, "description", ""))
+    return FunctionJudge(judge.judge, name, told, kind or type_of(judge))
+
+
+def unique_names(names: Iterable[str | None]) -> tuple[str, ...]:
+    """The names with ``-2``, ``-3`` after repeated ones and ``Judge#N`` for those without."""
+    taken: set[str] = set()
+    result: list[str] = []
+    for position, given in enumerate(names, start=1):
+        name = base = given or f"Judge#{position}"
+        count = 1
+        while name in taken:
+            count += 1
+            name = f"{base}-{count}"
+        taken.add(name)
+        result.append(name)
+    return tuple(result)

@@ -1,0 +1,42 @@
+"""What a judge is asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+
+class ExecutionStatus(StrEnum):
+    """How the work that is to be judged ended."""
+
+    SUCCESS = "success"
+    FAILED = "failed"
+    TIMEOUT = "timeout"
+    CANCELLED = "cancelled"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class JudgmentContext:
+    """A goal, the place where the work was done, and what is known of how it went.
+
+    Attributes:
+        goal: what was asked for, in words.
+        workspace: the directory that holds the work, if there is one.
+        agent_output: what the agent or program said.
+        execution_time: how long the work took.
+        error: what went wrong while working, if anything did.
+    """
+
+    goal: str
+    workspace: Path | None = None
+    agent_output: str | None = None
+    execution_status: ExecutionStatus = ExecutionStatus.UNKNOWN
+    started_at: datetime | None = None
+    execution_time: timedelta | None = None
+    error: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)

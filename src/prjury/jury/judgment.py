@@ -1,0 +1,257 @@
+"""What a judge says: a status, the reasoning, the checks. Impossible ones cannot be built."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal, NoReturn, TypeAlias, get_args
+
+from prjury.jury.score import BooleanScore, CategoricalScore, NumericalScore, Score, finite
+
+Severity: TypeAlias = Literal["error", "warning", "hint"]
+
+#: Deeper metadata than this is refused; JSON readers give up at about the same depth.
+_MAX_DEPTH = 100
+
+
+class Status(StrEnum):
+    """How a judge, a jury or a cascade ends. ERROR is not FAIL, and ABSTAIN is not PASS."""
+
+    PASS = "pass"  # noqa: S105 - a status, not a password
+    FAIL = "fail"
+    ABSTAIN = "abstain"
+    ERROR = "error"
+
+
+class FrozenDict(dict[str, Any]):
+    """A dictionary that refuses every change; equal to a plain one with the same content."""
+
+    __slots__ = ()
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError("a judgment's metadata cannot be changed")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    update = setdefault = pop = popitem = clear = _refuse
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self))
+
+    def __reduce__(self) -> tuple[type[FrozenDict], tuple[dict[str, Any]]]:
+        return FrozenDict, (dict(self),)
+
+    def __deepcopy__(self, _memo: object) -> FrozenDict:
+        return self
+
+
+def freeze(value: object, path: str = "metadata", depth: int = 0) -> Any:  # noqa: ANN401 - JSON
+    """The JSON value, with every dictionary frozen and every list a tuple.
+
+    Raises:
+        ValueError: naming the path of the first value that is not JSON (a set, NaN, a lone
+            surrogate, a key that is not a string, a structure without an end).
+    """
+    if depth > _MAX_DEPTH:
+        raise ValueError(f"{path} is nested deeper than {_MAX_DEPTH} levels")
+    if isinstance(value, Mapping):
+        return FrozenDict(_frozen_items(value, path, depth))
+    if isinstance(value, list | tuple):
+        return tuple(freeze(item, f"{path}[{i}]", depth + 1) for i, item in enumerate(value))
+    return _json_scalar(value, path)
+
+
+def _frozen_items(
+    value: Mapping[object, object], path: str, depth: int
+) -> Iterable[tuple[str, Any]]:
+    for key, item in value.items():
+        if not isinstance(key, str):
+            raise ValueError(f"{path} has the key {key!r}, which is not a string")  # noqa: TRY004
+        yield str(_json_scalar(key, f"{path} (a key)")), freeze(item, f"{path}.{key}", depth + 1)
+
+
+def _json_scalar(value: object, path: str) -> object:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{path} is {value!r}, which JSON cannot hold")
+    if isinstance(value, str) and any("\ud800" <= char <= "\udfff" for char in value):
+        raise ValueError(f"{path} holds a lone surrogate, which JSON cannot hold")
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise ValueError(f"{path} is a {type(value).__name__}, which JSON cannot hold")
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a file; lines count from 1, ``end_line`` is inclusive.
+
+    Raises:
+        ValueError: for an empty path, a line below 1, or an end before its line.
+    """
+
+    path: str
+    line: int | None = None
+    end_line: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.path:
+            raise ValueError("a location needs a path")
+        if self.line is not None and self.line < 1:
+            raise ValueError(f"lines count from 1, not {self.line}")
+        if self.end_line is not None and (self.line is None or self.end_line < self.line):
+            raise ValueError(f"end line {self.end_line} without a line at or before it")
+
+    def __str__(self) -> str:
+        return self.path if self.line is None else f"{self.path}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that a judge looked at, with what it found.
+
+    Attributes:
+        name: the check's or rule's id, such as ``merge-clean`` or ``jakarta/persistence``.
+        passed: whether it is in order.
+        message: one sentence; empty where the name says it all.
+        severity: how much a failed check matters; only ``error`` is meant to block.
+        evidence: the verbatim text (a line, a log excerpt) that the message rests on.
+        fix: the replacement or the command that would put it right.
+    """
+
+    name: str
+    passed: bool
+    message: str = ""
+    location: Location | None = None
+    severity: Severity = "error"
+    evidence: str | None = None
+    fix: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.name.strip():
+            raise ValueError("a check needs a name")
+        if not isinstance(self.passed, bool):
+            raise TypeError(f"check {self.name}: passed is True or False, not {self.passed!r}")
+        if self.severity not in get_args(Severity):
+            raise ValueError(f"check {self.name}: severity {self.severity!r} is not known")
+
+    @property
+    def fingerprint(self) -> str:
+        """Sixteen hex digits that stay the same when only line numbers move."""
+        path = self.location.path if self.location else ""
+        content = " ".join((self.evidence or self.message).split())
+        text = f"{self.name}\0{path}\0{content}"
+        return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """One judge's answer.
+
+    Raises:
+        ValueError: ABSTAIN or ERROR with a score or without a reason, ERROR with a label, a blank
+            label, a confidence outside 0..1, metadata that is not JSON (the path is named).
+        TypeError: a status that is not a `Status`, a score that is not a `Score`.
+    """
+
+    status: Status
+    reasoning: str
+    score: Score | None = None
+    label: str | None = None
+    confidence: float | None = None
+    checks: tuple[Check, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=FrozenDict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.status, Status):
+            raise TypeError(f"a status is a Status, not {self.status!r}")
+        if not isinstance(self.score, BooleanScore | NumericalScore | CategoricalScore | None):
+            raise TypeError(f"a score is a Score or None, not {self.score!r}")
+        self._refuse_contradictions()
+        if not isinstance(self.metadata, Mapping):
+            raise TypeError(f"metadata is a mapping, not a {type(self.metadata).__name__}")
+        object.__setattr__(self, "checks", tuple(self.checks))
+        object.__setattr__(self, "metadata", freeze(self.metadata))
+
+    def _refuse_contradictions(self) -> None:
+        if self.status in {Status.ABSTAIN, Status.ERROR}:
+            if self.score is not None:
+                raise ValueError(f"{self.status} carries no score")
+            if not self.reasoning.strip():
+                raise ValueError(f"{self.status} needs a reason")
+        if self.status is Status.ERROR and self.label is not None:
+            raise ValueError("error carries no label")
+        if self.label is not None and not self.label.strip():
+            raise ValueError("a label is not blank")
+        if self.confidence is not None and not 0.0 <= finite(self.confidence, "confidence") <= 1.0:
+            raise ValueError(f"confidence must be in 0..1, not {self.confidence}")
+
+    @property
+    def effective_score(self) -> float | None:
+        """The score's normalised value, else 1.0 for PASS and 0.0 for FAIL, else None."""
+        if self.score is not None and self.score.normalized is not None:
+            return self.score.normalized
+        return {Status.PASS: 1.0, Status.FAIL: 0.0}.get(self.status)
+
+    @property
+    def failed_checks(self) -> tuple[Check, ...]:
+        """The checks that are not in order, in the judge's own order."""
+        return tuple(check for check in self.checks if not check.passed)
+
+    @classmethod
+    def passed(
+        cls,
+        reasoning: str,
+        *,
+        score: Score | None = None,
+        checks: Iterable[Check] = (),
+        metadata: Mapping[str, Any] | None = None,
+        confidence: float | None = None,
+        label: str | None = None,
+    ) -> Judgment:
+        """A PASS."""
+        return cls(Status.PASS, reasoning, score, label, confidence, tuple(checks), metadata or {})
+
+    @classmethod
+    def failed(
+        cls,
+        reasoning: str,
+        *,
+        score: Score | None = None,
+        checks: Iterable[Check] = (),
+        metadata: Mapping[str, Any] | None = None,
+        confidence: float | None = None,
+        label: str | None = None,
+    ) -> Judgment:
+        """A FAIL."""
+        return cls(Status.FAIL, reasoning, score, label, confidence, tuple(checks), metadata or {})
+
+    @classmethod
+    def abstained(
+        cls,
+        reason: str,
+        label: str | None = None,
+        *,
+        checks: Iterable[Check] = (),
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Judgment:
+        """An ABSTAIN; the label is the machine-readable reason unless the metadata names one."""
+        words = {"reason": label} if label else {}
+        return cls(
+            Status.ABSTAIN,
+            reason,
+            label=label,
+            checks=tuple(checks),
+            metadata={**words, **(metadata or {})},
+        )
+
+    @classmethod
+    def errored(
+        cls,
+        reason: str,
+        *,
+        checks: Iterable[Check] = (),
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Judgment:
+        """An ERROR: the judge, or a tool that it needs, did not work."""
+        return cls(Status.ERROR, reason, checks=tuple(checks), metadata=metadata or {})

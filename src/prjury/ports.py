@@ -1,0 +1,237 @@
+"""Every door to the outside, as a Protocol, on one page.
+
+Judges, sources, models and publishers meet only here. Whoever stands behind a door in production
+or in a test is decided in `app`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from prjury.jury.bench import Listener
+from prjury.pull.model import MergeTrial
+from prjury.report.model import Report
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """A moment on the monotonic clock after which nobody waits any longer."""
+
+    at: float
+
+    @classmethod
+    def after(cls, seconds: float) -> Deadline:
+        """The moment that is so many seconds away."""
+        return cls(time.monotonic() + seconds)
+
+    @property
+    def remaining(self) -> float:
+        """Seconds left, never below zero."""
+        return max(0.0, self.at - time.monotonic())
+
+    def within(self, seconds: float) -> Deadline:
+        """The earlier of this deadline and one so many seconds away."""
+        return min(self, Deadline.after(seconds), key=lambda deadline: deadline.at)
+
+
+@dataclass(frozen=True, slots=True)
+class TreeEntry:
+    """A file of a commit: its path (see `prjury.pull.model`), git mode and object name."""
+
+    path: str
+    mode: str
+    blob: str
+
+
+@dataclass(frozen=True, slots=True)
+class PickTrial:
+    """A change picked onto another branch in object space.
+
+    Attributes:
+        merge: the outcome; its tree is what the branch would hold afterwards.
+        branch_sha: the tip that the change was tried on.
+        empty: whether the branch would not change, because it holds the change already.
+    """
+
+    merge: MergeTrial
+    branch_sha: str
+    empty: bool = False
+
+
+class Repository(Protocol):
+    """The objects of the repository under judgment, read-only and without its configuration."""
+
+    def files(self, commit: str) -> Sequence[TreeEntry]:
+        """Every file of a commit or tree, in git's order."""
+        ...
+
+    def read(self, blobs: Sequence[str]) -> Mapping[str, bytes | None]:
+        """The blobs' bytes by object name; None for one that is missing from a partial clone."""
+        ...
+
+    def export(self, tree: str, directory: Path) -> None:
+        """Writes a tree into an empty directory: plain files, no ``.git``, no filters run."""
+        ...
+
+    def pick(self, base: str, head: str, onto: str) -> PickTrial:
+        """Tries the change from ``base`` to ``head`` as one commit on the branch ``onto``.
+
+        Raises:
+            SourceError: when there is no such branch.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Command:
+    """A program to run.
+
+    Attributes:
+        argv: program and arguments, or one string for ``/bin/sh -c``.
+        directory: where it runs.
+        env: the whole environment; nothing is inherited.
+        output_limit: bytes of output beyond which the program is stopped.
+    """
+
+    argv: Sequence[str] | str
+    directory: Path
+    env: Mapping[str, str] = field(default_factory=dict)
+    output_limit: int = 200 * 1024 * 1024
+
+    @property
+    def text(self) -> str:
+        """The command line as a person would type it."""
+        return self.argv if isinstance(self.argv, str) else " ".join(self.argv)
+
+
+@dataclass(frozen=True)
+class Completed:
+    """What became of a program.
+
+    Attributes:
+        exit_code: its exit code; minus the signal's number if a signal ended it.
+        log: the file that holds everything it printed, standard output and error together.
+        stopped: ``"timeout"`` or ``"output_limit"`` where we ended it, else None.
+        seconds: how long it ran.
+    """
+
+    exit_code: int
+    log: Path
+    seconds: float
+    stopped: str | None = None
+
+    def tail(self, lines: int = 30, size: int = 16_384) -> str:
+        """The last lines of the log, decoded with replacement."""
+        with self.log.open("rb") as file:
+            file.seek(max(0, self.log.stat().st_size - size))
+            text = file.read().decode("utf-8", "replace")
+        return "\n".join(text.splitlines()[-lines:])
+
+
+class Shell(Protocol):
+    """Runs programs that are not trusted: own session, own environment, limits, no survivors."""
+
+    def run(self, command: Command, deadline: Deadline, progress: Progress) -> Completed:
+        """Runs to the end or to a limit; no process of it is left afterwards.
+
+        Raises:
+            CannotJudgeError: when the program does not exist or cannot be started.
+        """
+        ...
+
+    def environment(self, extra: Sequence[str] = ()) -> Mapping[str, str]:
+        """The environment that untrusted programs get: an allow-list and the named extras."""
+        ...
+
+    def which(self, program: str) -> str | None:
+        """Where a program is on that environment's PATH."""
+        ...
+
+    @property
+    def level(self) -> str:
+        """The sandbox level that this shell keeps: ``"L0"`` to ``"L3"``."""
+        ...
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What a model is asked.
+
+    Attributes:
+        system: the instructions; stable from call to call.
+        user: the material, one JSON document.
+        schema: the JSON Schema of the reply.
+        name: which prompt this is, with its version: ``quality/1``.
+    """
+
+    system: str
+    user: str
+    schema: Mapping[str, Any]
+    name: str
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a model answered, and what it cost."""
+
+    text: str
+    model: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = None
+
+
+class ChatModel(Protocol):
+    """A model behind whatever provider: one prompt in, one text out. It has no tools."""
+
+    @property
+    def name(self) -> str:
+        """``provider:model``."""
+        ...
+
+    def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
+        """The reply.
+
+        Raises:
+            ModelError: refused, unreachable, out of time, not authorised, or answering rubbish.
+        """
+        ...
+
+
+class Progress(Listener, Protocol):
+    """Tells a waiting person what is going on."""
+
+    def say(self, text: str) -> None:
+        """What is being done right now, such as a command's last line of output."""
+
+
+class Publisher(Protocol):
+    """Hangs the report up in one place."""
+
+    @property
+    def name(self) -> str:
+        """The publisher's name in messages."""
+        ...
+
+    def publish(self, report: Report) -> str | None:
+        """Publishes; the result is where it can be seen, if that is worth telling.
+
+        Raises:
+            PublishError: when it could not; the report itself is unharmed.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Doors:
+    """The doors that a judge may use."""
+
+    repository: Repository
+    shell: Shell
+    progress: Progress
+    model: ChatModel | None = None
+    model_missing: str = "no model provider or key is configured"

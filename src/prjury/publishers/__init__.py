@@ -1,0 +1,1 @@
+"""Write adapters: each hangs the report up in one place."""

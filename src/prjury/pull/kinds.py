@@ -1,0 +1,89 @@
+"""What a file is for, by its name and mode. The head's own attributes are never asked."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+from prjury.pull.model import FileKind
+
+_LOCK_NAMES = frozenset(
+    "package-lock.json npm-shrinkwrap.json pnpm-lock.yaml yarn.lock bun.lock bun.lockb cargo.lock "
+    "poetry.lock uv.lock pdm.lock pipfile.lock composer.lock gemfile.lock go.sum gradle.lockfile "
+    "packages.lock.json flake.lock mix.lock pubspec.lock podfile.lock".split()
+)
+_CONFIG_NAMES = frozenset(
+    "pom.xml build.gradle settings.gradle build.gradle.kts settings.gradle.kts package.json "
+    "pyproject.toml setup.cfg tox.ini cargo.toml go.mod go.work makefile dockerfile jenkinsfile "
+    ".gitignore .gitattributes .gitmodules .editorconfig codeowners".split()
+)
+_CONFIG_SUFFIXES = frozenset(
+    ".yml .yaml .toml .ini .cfg .conf .properties .json .xml .gradle .env .lock .tf .tfvars "
+    ".csproj .props .targets .cmake".split()
+)
+_DOCS_SUFFIXES = frozenset(".md .markdown .adoc .asciidoc .rst .txt .org .mdx .tex".split())
+_DOCS_NAMES = frozenset("license licence notice authors changelog readme contributing".split())
+_BINARY_SUFFIXES = frozenset(
+    ".png .jpg .jpeg .gif .webp .ico .bmp .pdf .zip .gz .tgz .bz2 .xz .7z .jar .war .class .so "
+    ".dylib .dll .exe .o .a .wasm .woff .woff2 .ttf .otf .eot .mp3 .mp4 .mov .avi .webm .onnx .pt "
+    ".bin .parquet .db .sqlite .pyc .keystore .jks .p12 .psd .node".split()
+)
+_VENDORED = re.compile(r"(^|/)(vendor|third_party|node_modules|bower_components|\.yarn/releases)/")
+_GENERATED = re.compile(
+    r"(\.min\.(js|css)|\.(pb|g|generated|designer)\.\w+|_pb2(_grpc)?\.pyi?|\.pb\.go|\.snap"
+    r"|\.js\.map|\.css\.map)$|(^|/)(__generated__|generated-sources)/",
+    re.IGNORECASE,
+)
+_TEST = re.compile(
+    r"(^|/)(tests?|__tests__|spec|specs|testing|src/(test|it|integration[-_]?test|testFixtures))/"
+    r"|(^|/)(test_[^/]*|conftest)\.py$|_test\.(py|go|rs|cc|cpp)$"
+    r"|(Tests?|IT|TestCase|Spec)\.(java|kt|kts|groovy|scala|cs)$|\.(test|spec)\.[cm]?[jt]sx?$"
+)
+
+SYMLINK_MODE = "120000"
+SUBMODULE_MODE = "160000"
+
+
+def kind_of(path: str, mode: str | None = None, *, binary: bool = False) -> FileKind:
+    """The kind of the file at ``path``.
+
+    Args:
+        mode: git's file mode, which tells symbolic links and submodules.
+        binary: whether git found the content to be binary.
+    """
+    special = {SYMLINK_MODE: FileKind.SYMLINK, SUBMODULE_MODE: FileKind.SUBMODULE}.get(mode or "")
+    if special:
+        return special
+    named = _by_name(path)
+    return FileKind.BINARY if binary and not holds_text(path) else named
+
+
+def holds_text(path: str) -> bool:
+    """Whether a file of this name is expected to hold text; binary content would hide code."""
+    return PurePosixPath(path.lower()).suffix not in _BINARY_SUFFIXES and bool(
+        PurePosixPath(path).suffix
+    )
+
+
+def _by_name(path: str) -> FileKind:
+    name = PurePosixPath(path).name.lower()
+    suffix = PurePosixPath(name).suffix
+    if name in _LOCK_NAMES:
+        return FileKind.LOCK
+    if _VENDORED.search(path):
+        return FileKind.VENDORED
+    if _GENERATED.search(path):
+        return FileKind.GENERATED
+    if suffix in _BINARY_SUFFIXES:
+        return FileKind.BINARY
+    return _readable_kind(path, name, suffix)
+
+
+def _readable_kind(path: str, name: str, suffix: str) -> FileKind:
+    if suffix in _DOCS_SUFFIXES or PurePosixPath(name).stem in _DOCS_NAMES:
+        return FileKind.DOCS
+    if _TEST.search(path):
+        return FileKind.TEST
+    if name in _CONFIG_NAMES or suffix in _CONFIG_SUFFIXES or path.startswith(".github/"):
+        return FileKind.CONFIG
+    return FileKind.SOURCE

@@ -1,0 +1,142 @@
+"""The report: everything that may be said about one run, as one frozen value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from prjury.jury.cascade import TierAttempt, Verdict
+from prjury.jury.gate import Gate
+from prjury.pull.model import Conflict, PullRequest
+
+BackportVerdict: TypeAlias = Literal[
+    "suitable",
+    "suitable_with_changes",
+    "needs_human",
+    "not_suitable",
+    "already_present",
+    "not_applicable",
+    "error",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class NotChecked:
+    """A file, or a part of it, that no judge has read, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of what the pull request adds was read.
+
+    Attributes:
+        scope: ``"lines"`` when judges of content were seated; ``"tree"`` when only the merged tree
+            as a whole was judged (a build, a merge), so every readable line counts as judged.
+        files_total: the changed files that judges are expected to read.
+        added_lines_total: the added lines of those files.
+    """
+
+    scope: Literal["lines", "tree"]
+    files_total: int
+    files_judged: int
+    added_lines_total: int
+    added_lines_judged: int
+    not_checked: tuple[NotChecked, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedJudge:
+    """A judge that was not asked for, and who said so."""
+
+    judge: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TierReport:
+    """One tier's attempt and the judges of it that were never seated."""
+
+    attempt: TierAttempt
+    skipped: tuple[SkippedJudge, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Backport:
+    """Whether the change can be brought to one release branch.
+
+    Attributes:
+        applies: whether the trial pick was clean; None without a trial.
+        commands: what to type to get the picked branch.
+    """
+
+    branch: str
+    verdict: BackportVerdict
+    applies: bool | None
+    conflicts: tuple[Conflict, ...] = ()
+    prerequisites: tuple[str, ...] = ()
+    score: float | None = None
+    reasons: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What the models took; ``usd`` is None where a price is not known."""
+
+    llm_calls: int = 0
+    cached_calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = 0.0
+
+
+@dataclass(frozen=True)
+class PolicyOrigin:
+    """Where the policy came from.
+
+    Attributes:
+        source: ``base:<sha>:<path>``, ``default`` or ``file:<path>``.
+        hash: sha256 of the resolved policy, 64 hex digits.
+        resolved: the policy with every default filled in.
+    """
+
+    source: str
+    hash: str
+    resolved: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """How builds were kept in."""
+
+    level: str
+    network: bool
+
+
+@dataclass(frozen=True)
+class Report:
+    """A run, told completely. Every publisher and every format shows a part of it.
+
+    Attributes:
+        headline: the first line for people: the decision and its one main reason.
+        notes: what a reader must know beyond the verdict, such as a policy change in this very
+            pull request.
+    """
+
+    pull: PullRequest
+    verdict: Verdict
+    gate: Gate
+    headline: str
+    tiers: tuple[TierReport, ...]
+    coverage: Coverage
+    policy: PolicyOrigin
+    sandbox: Sandbox
+    version: str
+    backports: tuple[Backport, ...] = ()
+    cost: Cost = Cost()
+    elapsed_ms: int = 0
+    notes: tuple[str, ...] = ()

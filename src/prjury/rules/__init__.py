@@ -1,0 +1,1 @@
+"""Version-pattern packs, shipped as data."""

@@ -1,0 +1,1 @@
+"""Read-only adapters: where pull requests, files and command results come from."""
