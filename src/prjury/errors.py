@@ -52,8 +52,8 @@ class PrJuryError(Exception):
         self.reason = reason or self.default_reason
 
     def __str__(self) -> str:
-        parts = [part.rstrip(".") for part in (self.what, self.why, self.remedy) if part]
-        return ". ".join(parts) + "."
+        parts = [part.strip() for part in (self.what, self.why, self.remedy) if part.strip()]
+        return " ".join(part if part.endswith((".", "?", "!")) else part + "." for part in parts)
 
 
 class UsageError(PrJuryError):

@@ -1,0 +1,169 @@
+"""From a policy's text to a `Policy`, or to an error that names key path, line and cure."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import textwrap
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from prjury.config.schema import Config, JudgeEntry
+from prjury.config.yaml_reader import Document, KeyPath, read_yaml
+from prjury.errors import ConfigError
+
+#: Where the policy stands in a repository.
+POLICY_PATH = ".github/prjury.yml"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A configuration with every default filled in, and where it came from.
+
+    Attributes:
+        source: ``base:<sha>:<path>``, ``default`` or ``file:<path>``.
+        hash: sha256 of the resolved configuration, 64 hex digits.
+    """
+
+    config: Config
+    source: str
+
+    @property
+    def resolved(self) -> Mapping[str, Any]:
+        """The whole configuration as JSON, defaults included."""
+        resolved: dict[str, Any] = self.config.model_dump(mode="json", by_alias=True)
+        return {**resolved, "tiers": [_compact(tier) for tier in resolved["tiers"]]}
+
+    @property
+    def hash(self) -> str:
+        """Changes when and only when the resolved configuration does."""
+        text = json.dumps(self.resolved, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _compact(tier: dict[str, Any]) -> dict[str, Any]:
+    """A tier with only the judges and the voting strategy that it names."""
+    judges = [{k: v for k, v in judge.items() if v is not None} for judge in tier["judges"]]
+    voting = {k: v for k, v in tier["voting"].items() if v is not None}
+    return {**tier, "judges": judges, "voting": voting}
+
+
+def default_policy() -> Policy:
+    """The policy of a repository without a file."""
+    return Policy(Config(), "default")
+
+
+def read_policy(text: str, source: str, *, shown: str | None = None) -> Policy:
+    """The policy that a file's text describes; an empty file is the default one.
+
+    Args:
+        source: recorded in the report.
+        shown: what the file is called in messages, if not the same.
+
+    Raises:
+        ConfigError: naming key path, line, value and what is allowed.
+    """
+    document = read_yaml(text, shown or source)
+    try:
+        return Policy(
+            Config.model_validate({} if document.value is None else document.value), source
+        )
+    except ValidationError as error:
+        raise _explained(error, document) from error
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of the configuration file, for editors."""
+    schema = Config.model_json_schema(by_alias=True)
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "PR Jury configuration"
+    for name in ("JudgeEntry", "VotingEntry"):
+        entry = schema["$defs"][name]
+        schema["$defs"][name] = {"anyOf": [{"type": "string"}, entry]}
+    return schema
+
+
+def _explained(error: ValidationError, document: Document) -> ConfigError:
+    problems = [_problem(dict(detail), document) for detail in error.errors()]
+    return ConfigError("; ".join(dict.fromkeys(problems)))
+
+
+def _problem(detail: dict[str, Any], document: Document) -> str:
+    path: KeyPath = tuple(part for part in detail["loc"] if _stands(part, document))
+    line = document.line_of(path)
+    where = f"{document.source} line {line}" if line else document.source
+    name = _dotted(path) or "the file"
+    if detail["type"] == "extra_forbidden":
+        return f"{where}: {name} is not a known key{_hint(path)}"
+    return f"{where}: {name}: {_requirement(detail)}{_found(detail)}"
+
+
+def _stands(part: str | int, document: Document) -> bool:
+    """Whether the part of a location is a key of the file, not a branch of a union type."""
+    return isinstance(part, int) or any(part in path for path in document.lines)
+
+
+def _dotted(path: KeyPath) -> str:
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def _requirement(detail: dict[str, Any]) -> str:
+    message: str = detail["msg"].removeprefix("Value error, ")
+    if detail["type"] in {"model_type", "model_attributes_type", "dict_type"}:
+        return "a mapping of keys to values is expected here"
+    return message[:1].lower() + message[1:]
+
+
+def _found(detail: dict[str, Any]) -> str:
+    value = detail.get("input")
+    if detail["type"] in {"missing", "value_error"} or isinstance(value, BaseModel):
+        return ""
+    shown = json.dumps(value, ensure_ascii=False, default=str)
+    return f", not {textwrap.shorten(shown, 60, placeholder='…')}"
+
+
+def _hint(path: KeyPath) -> str:
+    allowed = list(_keys_at(path[:-1]))
+    close = difflib.get_close_matches(str(path[-1]), allowed, n=1) if path else []
+    if close:
+        return f"; did you mean {close[0]}?"
+    return f"; allowed are {', '.join(sorted(allowed))}" if allowed else ""
+
+
+def _keys_at(path: Sequence[str | int]) -> Iterator[str]:
+    """The keys that the schema knows under a key path."""
+    models: list[type[BaseModel]] = [Config]
+    for part in path:
+        if isinstance(part, str):
+            models = [m for model in models for m in _models_in(_annotation(model, part))]
+    for model in models:
+        for name, info in model.model_fields.items():
+            yield info.alias or name
+
+
+def _annotation(model: type[BaseModel], key: str) -> Any:  # noqa: ANN401 - a type expression
+    for name, info in model.model_fields.items():
+        if key in {name, info.alias}:
+            return info.annotation
+    return None
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:  # noqa: ANN401 - a type expression
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    elif get_origin(annotation) in {list, Union, types.UnionType}:
+        for argument in get_args(annotation):
+            yield from _models_in(argument)
+
+
+def judge_names() -> list[str]:
+    """The judges whose options the schema knows."""
+    return [name for name in JudgeEntry.model_fields if name != "weight"]

@@ -1,0 +1,159 @@
+"""Names in the configuration and the factories behind them: a visible table, plus entry points.
+
+A factory is named as ``module:function`` and imported when it is first asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+from prjury.config.schema import Config, JudgeEntry, TierConfig, VotingEntry
+from prjury.errors import ConfigError
+from prjury.judges.context import PullRequestContext
+from prjury.jury.bench import Jury, Seat
+from prjury.jury.cascade import CascadedJury, Tier
+from prjury.jury.judge import Judge, JudgeType, type_of
+from prjury.jury.judgment import Status
+from prjury.jury.voting import (
+    AverageVoting,
+    ConsensusVoting,
+    MajorityVoting,
+    MedianVoting,
+    VotingStrategy,
+    WeightedAverageVoting,
+)
+from prjury.ports import Doors
+from prjury.report.model import SkippedJudge
+
+JudgeFactory = Callable[[Any, Doors], Judge[PullRequestContext]]
+
+#: The judges that ship with the program; others come from the entry points ``prjury.judges``.
+JUDGES: Mapping[str, str] = {
+    "merge": "prjury.judges.merge:make",
+    "build": "prjury.judges.build.judge:make",
+    "patterns": "prjury.judges.patterns.judge:make",
+    "quality": "prjury.judges.quality.judge:make",
+}
+
+VOTING: Mapping[str, Callable[..., VotingStrategy]] = {
+    "majority": MajorityVoting,
+    "average": AverageVoting,
+    "weighted_average": WeightedAverageVoting,
+    "median": MedianVoting,
+    "consensus": ConsensusVoting,
+}
+
+MODEL_BACKED = frozenset({JudgeType.LLM_POWERED, JudgeType.AGENT})
+
+
+def judge_factory(name: str) -> JudgeFactory:
+    """The factory of a judge.
+
+    Raises:
+        ConfigError: for a name that neither we nor an installed package knows.
+    """
+    outside = {point.name: point for point in entry_points(group="prjury.judges")}
+    if name in JUDGES:
+        module, _, function = JUDGES[name].partition(":")
+        factory: JudgeFactory = getattr(import_module(module), function)
+        return factory
+    if name in outside:
+        loaded: JudgeFactory = outside[name].load()
+        return loaded
+    raise ConfigError(
+        f"there is no judge called {name!r}",
+        why=f"Known are {', '.join(sorted({*JUDGES, *outside}))}",
+        remedy="Correct the name in the configuration, or install the package that brings it",
+    )
+
+
+def voting_strategy(entry: VotingEntry) -> VotingStrategy:
+    """The strategy that a configuration entry describes."""
+    options = dict(entry.options)
+    if "on_disagreement" in options:
+        options["on_disagreement"] = Status(options["on_disagreement"])
+    return VOTING[entry.name](**options)
+
+
+@dataclass(frozen=True)
+class Seating:
+    """The cascade with the judges that were asked for, and those that were not, by tier."""
+
+    cascade: CascadedJury[PullRequestContext]
+    skipped: Mapping[str, Sequence[SkippedJudge]]
+
+
+@dataclass(frozen=True)
+class Unwanted:
+    """What the operator does not want to be asked, with the word to say so in the report."""
+
+    judges: Mapping[str, str]
+    model_backed: str | None = None
+
+    def reason(self, name: str, judge: Judge[PullRequestContext]) -> str | None:
+        """Why this judge is not seated, None where it is."""
+        if name in self.judges:
+            return self.judges[name]
+        return self.model_backed if type_of(judge) in MODEL_BACKED else None
+
+
+def seat(config: Config, doors: Doors, unwanted: Unwanted) -> Seating:
+    """Seats every judge of the configuration that is wanted.
+
+    Raises:
+        ConfigError: for a judge that nobody knows.
+    """
+    tiers: list[Tier[PullRequestContext]] = []
+    skipped: dict[str, Sequence[SkippedJudge]] = {}
+    for tier in config.tiers:
+        seats, left_out = _seats(tier.judges, doors, unwanted)
+        skipped[tier.name] = left_out
+        tiers.append(_tier(tier, seats, config.calibration))
+    return Seating(CascadedJury(tiers), skipped)
+
+
+def _seats(
+    entries: Sequence[JudgeEntry], doors: Doors, unwanted: Unwanted
+) -> tuple[list[Seat[PullRequestContext]], list[SkippedJudge]]:
+    seats: list[Seat[PullRequestContext]] = []
+    skipped: list[SkippedJudge] = []
+    for entry in entries:
+        judge = judge_factory(entry.name)(entry.options, doors)
+        reason = unwanted.reason(entry.name, judge)
+        if reason:
+            skipped.append(SkippedJudge(entry.name, reason))
+        else:
+            seats.append(Seat(judge, entry.weight))
+    return seats, skipped
+
+
+def _tier(
+    config: TierConfig, seats: Sequence[Seat[PullRequestContext]], calibration: Mapping[str, str]
+) -> Tier[PullRequestContext]:
+    jury: Jury[PullRequestContext] | None = None
+    if seats:
+        jury = Jury(seats, voting_strategy(config.voting), config.name)
+    return Tier(
+        config.name,
+        jury,
+        config.policy,
+        config.continue_on_reject,
+        config.on_error,
+        config.min_confidence,
+        _is_advisory(config, seats, calibration),
+    )
+
+
+def _is_advisory(
+    config: TierConfig, seats: Sequence[Seat[PullRequestContext]], calibration: Mapping[str, str]
+) -> bool:
+    """A tier of models advises until it names a calibration record or the operator says so."""
+    if config.advisory != "auto":
+        return config.advisory
+    names = {config.name, *(seat.judge.name for seat in seats)}
+    only_models = all(type_of(seat.judge) in MODEL_BACKED for seat in seats)
+    return only_models and not names & calibration.keys()

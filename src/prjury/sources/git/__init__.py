@@ -1,0 +1,5 @@
+"""Git: finding the operator's repository, a private object store beside it, the photograph.
+
+Every git command runs with a fixed environment and without the repository's own configuration,
+hooks, attributes, replacements and helpers.
+"""

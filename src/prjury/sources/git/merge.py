@@ -1,0 +1,102 @@
+"""The trial merge in object space: no checkout, no index, no work tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from prjury.pull.conflicts import classify, read_conflicts
+from prjury.pull.model import Conflict, ConflictType, MergeTrial, printable
+from prjury.sources.git.command import Git
+
+#: The words of git's merge-ort for each kind of conflict, in the order in which they are preferred.
+_TYPES: Mapping[str, ConflictType] = {
+    "CONFLICT (binary)": ConflictType.BINARY,
+    "CONFLICT (submodule": ConflictType.SUBMODULE,
+    "CONFLICT (modify/delete)": ConflictType.MODIFY_DELETE,
+    "CONFLICT (rename": ConflictType.RENAME,
+    "CONFLICT (directory rename": ConflictType.RENAME,
+    "CONFLICT (add/add)": ConflictType.ADD_ADD,
+    "CONFLICT (contents)": ConflictType.CONTENT,
+    "CONFLICT (content)": ConflictType.CONTENT,
+}
+
+_WHOLE_FILE = {
+    ConflictType.BINARY: "both sides change a binary file",
+    ConflictType.SUBMODULE: "both sides move a submodule",
+    ConflictType.MODIFY_DELETE: "one side changes the file, the other deletes it",
+    ConflictType.RENAME: "the sides rename or move the file differently",
+    ConflictType.OTHER: "the sides disagree about what stands at this path",
+}
+
+
+@dataclass(frozen=True)
+class _Message:
+    """One of git's messages about the merge: the paths concerned, its type, its words."""
+
+    paths: tuple[str, ...]
+    type: str
+    words: str
+
+
+def try_merge(git: Git, ours: str, theirs: str) -> MergeTrial:
+    """Merges two commits; the result's tree exists in ``git``'s object store."""
+    args = ("merge-tree", "--write-tree", "-z", "--messages", ours, theirs)
+    output, code, stderr = git.try_run(*args)
+    if code not in {0, 1}:
+        return MergeTrial(None, impossible=_why_not(stderr, code))
+    tree, *rest = output.decode("utf-8", "surrogateescape").split("\0")
+    if code == 0:
+        return MergeTrial(tree)
+    paths, messages = _read(rest)
+    conflicts = (_conflict(git, tree, path, messages) for path in paths)
+    return MergeTrial(None, tuple(conflicts))
+
+
+def _why_not(stderr: str, code: int) -> str:
+    if "usage: git merge-tree" in stderr:
+        return "git 2.38 or newer is needed for a trial merge"
+    last = stderr.splitlines()[-1] if stderr else f"exit code {code}"
+    return f"git could not try the merge: {last}"
+
+
+def _read(fields: list[str]) -> tuple[list[str], list[_Message]]:
+    """The conflicted paths, each once, and the messages; an empty field stands between them."""
+    split = fields.index("")
+    paths = dict.fromkeys(entry.partition("\t")[2] for entry in fields[:split])
+    return list(paths), list(_messages(iter(fields[split + 1 :])))
+
+
+def _messages(fields: Iterator[str]) -> Iterator[_Message]:
+    for count in fields:
+        if not count:
+            return
+        paths = tuple(next(fields) for _ in range(int(count)))
+        yield _Message(paths, next(fields), next(fields))
+
+
+def _conflict(git: Git, tree: str, path: str, messages: list[_Message]) -> Conflict:
+    kind = _type_of(path, messages)
+    if kind in _WHOLE_FILE:
+        return Conflict(path, kind, mechanical=False, reason=_WHOLE_FILE[kind])
+    hunks = read_conflicts(_text(git, tree, path))
+    mechanical, reason = classify(printable(path), hunks)
+    lines = (hunks[0].line, hunks[-1].line) if hunks else None
+    return Conflict(path, kind, mechanical, reason, lines)
+
+
+def _type_of(path: str, messages: list[_Message]) -> ConflictType:
+    told = [message.type for message in messages if path in message.paths]
+    for words, kind in _TYPES.items():
+        if any(text.startswith(words) for text in told):
+            return kind
+    return ConflictType.OTHER
+
+
+def _text(git: Git, tree: str, path: str) -> str:
+    """The file with conflict markers, as the merge left it in its tree."""
+    listing = git("ls-tree", "-z", "--full-tree", tree, "--", path)
+    if not listing:
+        return ""
+    blob = listing.partition(b"\t")[0].split(b" ")[2].decode()
+    return git("cat-file", "blob", blob).decode("utf-8", "replace")

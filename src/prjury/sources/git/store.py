@@ -1,0 +1,191 @@
+"""A private bare store beside the operator's repository, sharing its objects and nothing else.
+
+The store has its own configuration and its own ``info/attributes``, which undo every attribute that
+could hide, transform or drop content. New objects (trial merges, trial picks) are written here and
+vanish with the store; the operator's repository is never written to.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from prjury.ports import PickTrial, TreeEntry
+from prjury.pull.diff import FilePatch, read_patches
+from prjury.sources.git.command import Git
+from prjury.sources.git.merge import try_merge
+from prjury.sources.git.operator import OperatorRepository
+
+_ATTRIBUTES = (
+    "* !diff !merge !filter !text !eol !crlf !ident !export-ignore !export-subst "
+    "!working-tree-encoding\n"
+)
+_DIFF_OPTIONS = (
+    "-r",
+    "--no-textconv",
+    "--no-ext-diff",
+    "--no-color",
+    "--full-index",
+    "--diff-algorithm=myers",
+    "--ignore-submodules=none",
+    "--submodule=short",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+)
+
+
+@dataclass(frozen=True)
+class RawChange:
+    """One entry of git's raw diff: modes and object names on both sides, status letter, paths."""
+
+    old_mode: str
+    new_mode: str
+    old_blob: str
+    new_blob: str
+    status: str
+    path: str
+    old_path: str | None = None
+
+
+@dataclass(frozen=True)
+class Store:
+    """The objects under judgment; implements `prjury.ports.Repository`."""
+
+    git: Git
+    operator: OperatorRepository
+
+    def files(self, commit: str) -> Sequence[TreeEntry]:
+        """Every file of a commit or tree, in git's order."""
+        listing = self.git("ls-tree", "-r", "-z", "--full-tree", commit)
+        return [_tree_entry(record) for record in listing.split(b"\0") if record]
+
+    def read(self, blobs: Sequence[str]) -> Mapping[str, bytes | None]:
+        """The blobs' bytes by object name; None for those that a partial clone lacks."""
+        wanted = list(dict.fromkeys(blobs))
+        if not wanted:
+            return {}
+        output = self.git("cat-file", "--batch", stdin="".join(f"{b}\n" for b in wanted).encode())
+        return dict(_batch(output))
+
+    def missing(self, blobs: Sequence[str]) -> set[str]:
+        """Those of the blobs that a partial or damaged clone lacks."""
+        wanted = "".join(f"{blob}\n" for blob in dict.fromkeys(blobs)).encode()
+        lines = self.git("cat-file", "--batch-check", stdin=wanted).decode().splitlines()
+        return {line.split()[0] for line in lines if line.endswith(" missing")}
+
+    def export(self, tree: str, directory: Path) -> None:
+        """Writes a tree into an empty directory: plain files, no ``.git``, no filters run."""
+        with tempfile.TemporaryDirectory(prefix="prjury-index-") as scratch:
+            env = {"GIT_INDEX_FILE": f"{scratch}/index", "GIT_WORK_TREE": str(directory)}
+            self.git("read-tree", tree, env=env)
+            self.git("checkout-index", "--all", "--quiet", f"--prefix={directory}/", env=env)
+
+    def pick(self, base: str, head: str, onto: str) -> PickTrial:
+        """Tries the change from ``base`` to ``head`` as one commit on the branch ``onto``."""
+        tip = self.operator.branch(onto).sha
+        tip_tree = self.git.text("rev-parse", "--verify", f"{tip}^{{tree}}")
+        # A pick is a three-way merge whose base is the picked change's parent: a synthetic commit
+        # with the tip's tree and that parent makes the merge see exactly this base.
+        commit = self.git.text("commit-tree", tip_tree, "-p", base, "-m", "trial pick")
+        squashed = self._squash(base, head)
+        merge = try_merge(self.git, commit, squashed)
+        return PickTrial(merge, tip, empty=merge.tree == tip_tree)
+
+    def _squash(self, base: str, head: str) -> str:
+        tree = self.git.text("rev-parse", "--verify", f"{head}^{{tree}}")
+        return self.git.text("commit-tree", tree, "-p", base, "-m", "squashed change")
+
+    def raw_changes(self, old: str, new: str, *, renames: bool = True) -> list[RawChange]:
+        """What differs between two commits, without content."""
+        find = "-M50%" if renames else "--no-renames"
+        output = self.git("diff-tree", *_DIFF_OPTIONS, find, "--raw", "-z", old, new)
+        return list(_raw(iter(output.split(b"\0"))))
+
+    def patches(
+        self, old: str, new: str, *, renames: bool = True, leave_out: Sequence[str] = ()
+    ) -> Iterator[FilePatch]:
+        """The files' patches in the order of `raw_changes`."""
+        find = "-M50%" if renames else "--no-renames"
+        args = ["diff-tree", *_DIFF_OPTIONS, find, "-p", old, new]
+        env = {}
+        if leave_out:
+            env["GIT_LITERAL_PATHSPECS"] = "0"
+            args += ["--", *[f":(exclude,literal,top){path}" for path in leave_out]]
+        return read_patches(self.git(*args, env=env))
+
+
+def _tree_entry(record: bytes) -> TreeEntry:
+    head, _, path = record.partition(b"\t")
+    mode, _, blob = head.decode().split(" ")
+    return TreeEntry(path.decode("utf-8", "surrogateescape"), mode, blob)
+
+
+def _batch(output: bytes) -> Iterator[tuple[str, bytes | None]]:
+    at = 0
+    while at < len(output):
+        end = output.index(b"\n", at)
+        name, *rest = output[at:end].decode().split(" ")
+        if rest[0] in {"missing", "ambiguous"}:
+            yield name, None
+            at = end + 1
+            continue
+        size = int(rest[1])
+        yield name, output[end + 1 : end + 1 + size]
+        at = end + 1 + size + 1
+
+
+def _raw(fields: Iterator[bytes]) -> Iterator[RawChange]:
+    for head in fields:
+        if not head:
+            continue
+        old_mode, new_mode, old_blob, new_blob, status = head.decode().lstrip(":").split(" ")
+        path = next(fields).decode("utf-8", "surrogateescape")
+        old_path = None
+        if status[0] in "RC":
+            old_path, path = path, next(fields).decode("utf-8", "surrogateescape")
+        yield RawChange(old_mode, new_mode, old_blob, new_blob, status[0], path, old_path)
+
+
+@contextmanager
+def open_store(operator: OperatorRepository) -> Iterator[Store]:
+    """A store over the operator's objects; it is gone when the block ends."""
+    directory = Path(tempfile.mkdtemp(prefix="prjury-store-"))
+    try:
+        lay_out(directory, operator)
+        yield Store(Git(directory), operator)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def lay_out(directory: Path, lender: OperatorRepository | None) -> None:
+    """Makes a bare repository of an empty directory, with the lender's objects in reach."""
+    (directory / "refs").mkdir()
+    (directory / "info").mkdir()
+    (directory / "objects" / "info").mkdir(parents=True)
+    (directory / "HEAD").write_text("ref: refs/heads/none\n")
+    (directory / "config").write_text(_config(lender.object_format if lender else "sha1"))
+    (directory / "info" / "attributes").write_text(_ATTRIBUTES)
+    if lender is None:
+        return
+    alternates = "".join(_quoted(path) + "\n" for path in lender.object_directories)
+    (directory / "objects" / "info" / "alternates").write_text(alternates, errors="surrogateescape")
+    if lender.shallow_file:
+        shutil.copyfile(lender.shallow_file, directory / "shallow")
+
+
+def _config(object_format: str) -> str:
+    if object_format == "sha1":
+        return "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
+    return (
+        "[core]\n\trepositoryformatversion = 1\n\tbare = true\n"
+        f"[extensions]\n\tobjectFormat = {object_format}\n"
+    )
+
+
+def _quoted(path: Path) -> str:
+    escaped = str(path).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
