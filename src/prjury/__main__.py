@@ -1,0 +1,5 @@
+"""``python -m prjury``."""
+
+from prjury.cli import main
+
+main()

@@ -1,0 +1,49 @@
+"""``prjury check-config`` and ``prjury schema``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from prjury.errors import ConfigError
+
+
+def check_config(
+    file: Annotated[Path, typer.Argument(help="The configuration file.")] = Path(
+        ".github/prjury.yml"
+    ),
+) -> None:
+    """Check a configuration file; every problem comes with key path and line."""
+    from prjury.config.load import read_policy  # noqa: PLC0415 - pydantic costs 0.1 s
+    from prjury.registry import judge_factory  # noqa: PLC0415 - the same
+
+    try:
+        text = file.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise ConfigError(
+            f"{file} cannot be read: {error.strerror}", remedy="Name the file to check"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file} is not UTF-8 text") from error
+    policy = read_policy(text, f"file:{file}", shown=str(file))
+    for tier in policy.config.tiers:
+        for entry in tier.judges:
+            judge_factory(entry.name)
+    judges = [entry.name for tier in policy.config.tiers for entry in tier.judges]
+    print(f"{file} is valid: {len(policy.config.tiers)} tiers, judges {', '.join(judges)}")
+
+
+def schema(
+    *,
+    report: Annotated[
+        bool, typer.Option("--report", help="The report's schema instead of the configuration's.")
+    ] = False,
+) -> None:
+    """Print the JSON Schema of the configuration file, or of the report."""
+    from prjury.config.load import json_schema  # noqa: PLC0415 - pydantic costs 0.1 s
+    from prjury.report.wire import report_schema  # noqa: PLC0415 - the same
+
+    print(json.dumps(report_schema() if report else json_schema(), indent=2))

@@ -1,0 +1,98 @@
+"""``prjury demo``: the main job on the embedded sample."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from prjury.cli.output import Format, Terminal, rendered
+from prjury.errors import CannotJudgeError, ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from prjury.app import Surroundings
+    from prjury.demo.repository import SamplePull
+    from prjury.report.model import Report
+
+
+def demo(
+    context: typer.Context,
+    keep: Annotated[
+        Path | None,
+        typer.Option(help="Keep the repository and the five reports in this new directory."),
+    ] = None,
+) -> int:
+    """Judge five pull requests of an embedded sample repository: offline, without a key."""
+    from prjury.app import Surroundings  # noqa: PLC0415 - keeps `--help` instant
+    from prjury.demo.repository import PULLS, make_repository  # noqa: PLC0415 - the same
+
+    terminal: Terminal = context.obj
+    surroundings = Surroundings({**terminal.environ, **_NO_KEYS}, terminal.progress())
+    started = time.monotonic()
+    with ExitStack() as stack:
+        place = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="prjury-")))
+        repository = _empty(place) / "shelf.git"
+        make_repository(repository)
+        print("Five pull requests of a small repository, merged, built and judged for real:\n")
+        wrong = [pull for pull in PULLS if not _judged(pull, repository, surroundings, keep)]
+    print(f"\n{time.monotonic() - started:.1f} s, no network, no token, no key.", end=" ")
+    print(f"Reports are in {keep}." if keep else "See the reports: prjury demo --keep DIR")
+    print("In a repository of your own, on a branch: prjury review")
+    if wrong:
+        numbers = ", ".join(f"#{pull.number}" for pull in wrong)
+        raise CannotJudgeError(
+            f"the verdict on {numbers} is not the expected one",
+            why="python3 or git is missing on the PATH, or this installation is damaged",
+            remedy="Run: prjury demo --keep DIR, and read the reports there",
+        )
+    return ExitCode.OPEN
+
+
+_NO_KEYS = dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"), "")
+
+
+def _empty(place: Path) -> Path:
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        occupied = any(place.iterdir())
+    except OSError as error:
+        raise UsageError(f"--keep {place} cannot be used: {error.strerror}") from error
+    if occupied:
+        raise UsageError(f"--keep {place} is not empty", remedy="Name a new directory")
+    return place
+
+
+def _judged(
+    pull: SamplePull, repository: Path, surroundings: Surroundings, keep: Path | None
+) -> bool:
+    """Whether the verdict on the pull request is the expected one; prints its row."""
+    from prjury.app import ReviewRequest, run  # noqa: PLC0415 - as above
+    from prjury.report.model import Report  # noqa: PLC0415 - as above
+    from prjury.sources.pulls import Wanted  # noqa: PLC0415 - as above
+
+    request = ReviewRequest(Wanted(repository, pull.number), offline=True)
+    report = run(request, surroundings)
+    if not isinstance(report, Report):
+        return False
+    _print_row(pull, report)
+    if keep:
+        for kind, suffix in ((Format.HTML, "html"), (Format.JSON, "json"), (Format.MARKDOWN, "md")):
+            (keep / f"report-{pull.number}.{suffix}").write_text(rendered(report, kind), "utf-8")
+    return report.verdict.status is pull.expected
+
+
+def _print_row(pull: SamplePull, report: Report) -> None:
+    from prjury.publishers.terminal import printable_line  # noqa: PLC0415 - rich
+
+    print(f"#{pull.number} {pull.title}: {pull.shows}")
+    print(f"   {printable_line(report.headline, sys.stdout)}")
+    for backport in report.backports:
+        if report.gate.exit_code is ExitCode.OPEN and backport.applies is not None:
+            word = "picks cleanly" if backport.applies else "does not pick cleanly"
+            print(f"   backport to {backport.branch}: {word}")
+    sys.stdout.flush()

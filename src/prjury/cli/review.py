@@ -1,0 +1,114 @@
+"""``prjury review``: the main job on the operator's own machine."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from prjury.cli.output import Format, Terminal, parse_output, rendered
+from prjury.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from prjury.app import ReviewRequest
+    from prjury.sources.pulls import Wanted
+
+
+def review(  # noqa: PLR0913 - the command line's options, named as documented
+    context: typer.Context,
+    target: Annotated[
+        str | None,
+        typer.Argument(help="A pull request's number or URL; the current branch without it."),
+    ] = None,
+    *,
+    repo: Annotated[Path, typer.Option(help="A directory in the repository.")] = Path(),
+    base: Annotated[str | None, typer.Option(help="The branch to merge into.")] = None,
+    head: Annotated[str | None, typer.Option(help="What is to be merged.")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="A policy of your own; else the base commit's is in force.")
+    ] = None,
+    format: Annotated[  # noqa: A002 - the option's documented name
+        Format, typer.Option(help="What goes to standard output.")
+    ] = Format.TERMINAL,
+    output: Annotated[
+        list[str] | None, typer.Option(help="FORMAT=FILE; may be given several times.")
+    ] = None,
+    no_build: Annotated[bool, typer.Option("--no-build", help="Run no build.")] = False,
+    no_llm: Annotated[bool, typer.Option("--no-llm", help="Ask no model.")] = False,
+    model: Annotated[str | None, typer.Option(help="provider:name, or scripted:FILE.")] = None,
+    offline: Annotated[bool, typer.Option("--offline", help="Touch no network.")] = False,
+    title: Annotated[str | None, typer.Option(help="What the change calls itself.")] = None,
+    body_file: Annotated[Path | None, typer.Option(help="Its description.")] = None,
+    timeout: Annotated[
+        float | None, typer.Option(help="Seconds for all judges together.", min=0.001)
+    ] = None,
+    onto: Annotated[
+        list[str] | None, typer.Option(help="Also try a backport onto this branch.")
+    ] = None,
+) -> int:
+    """Judge a pull request, or the current branch against its default branch."""
+    from prjury.app import ReviewRequest  # noqa: PLC0415 - keeps `--help` instant
+
+    terminal: Terminal = context.obj
+    files = [parse_output(text) for text in output or ()]
+    request = ReviewRequest(
+        wanted=_wanted(
+            terminal, target, repo, base, head, _facts(title, body_file), offline=offline
+        ),
+        config=config,
+        build=not no_build,
+        models=not no_llm,
+        model=model,
+        offline=offline,
+        timeout=timeout,
+        backport_to=tuple(onto or ()),
+    )
+    return _run(terminal, request, format, files)
+
+
+def _facts(title: str | None, body_file: Path | None) -> dict[str, object]:
+    facts: dict[str, object] = {} if title is None else {"title": title}
+    if body_file is not None:
+        try:
+            facts["body"] = body_file.read_text("utf-8", "replace")
+        except OSError as error:
+            raise UsageError(f"--body-file {body_file} cannot be read: {error.strerror}") from error
+    return facts
+
+
+def _wanted(
+    terminal: Terminal,
+    target: str | None,
+    repo: Path,
+    base: str | None,
+    head: str | None,
+    facts: dict[str, object],
+    *,
+    offline: bool,
+) -> Wanted:
+    from prjury.sources.git.fetch import Transport  # noqa: PLC0415 - as above
+    from prjury.sources.pulls import Wanted, parse_target  # noqa: PLC0415 - as above
+
+    number, url = parse_target(target)
+    token = terminal.environ.get("GITHUB_TOKEN") or terminal.environ.get("GH_TOKEN")
+    transport = None if offline else Transport(terminal.environ, token)
+    return Wanted(repo, number, base, head, url, transport, facts)
+
+
+def _run(
+    terminal: Terminal, request: ReviewRequest, kind: Format, files: list[tuple[Format, Path]]
+) -> int:
+    from prjury.app import Surroundings, publish, run  # noqa: PLC0415 - as above
+    from prjury.publishers.files import write_atomically  # noqa: PLC0415 - as above
+    from prjury.sources.pulls import NothingToReview  # noqa: PLC0415 - as above
+
+    outcome = run(request, Surroundings(terminal.environ, terminal.progress()))
+    if isinstance(outcome, NothingToReview):
+        print(outcome.reason, file=sys.stdout if kind is Format.TERMINAL else sys.stderr)
+        return ExitCode.OPEN
+    for each, file in files:
+        write_atomically(file, rendered(outcome, each))
+    publish(outcome, [terminal.publisher(kind)])
+    return outcome.gate.exit_code

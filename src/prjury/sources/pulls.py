@@ -1,0 +1,220 @@
+"""Where a pull request comes from: two refs, a number, the current branch, or an event."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from prjury.errors import SourceError, UsageError
+from prjury.pull.model import PullRequest, Side, printable
+from prjury.sources.git.fetch import Remote, Transport, fetched
+from prjury.sources.git.operator import OperatorRepository, open_repository
+from prjury.sources.git.photograph import photograph
+from prjury.sources.git.store import Store, open_store
+
+_NAMED_AT_MOST = 5
+_PULL_URL = re.compile(
+    r"(?P<repository>https://[\w.-]+(?::\d+)?/[\w.-]+/[\w.-]+)"
+    r"/pull/(?P<number>\d{1,9})(?:[/?#].*)?"
+)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which pull request is to be judged.
+
+    Attributes:
+        repo: a directory in the operator's repository, bare or not.
+        number: a pull request's number, whose head was fetched or can be fetched.
+        base: the branch to merge into; the default branch if not named.
+        head: what to merge; the pull request's head or the current branch if not named.
+        url: where to fetch from; the local repository's remote if not named.
+        transport: how to fetch what is not here; None forbids fetching.
+        facts: what GitHub says of the pull request, as fields of `PullRequest`.
+    """
+
+    repo: Path = Path()
+    number: int | None = None
+    base: str | None = None
+    head: str | None = None
+    url: str | None = None
+    transport: Transport | None = None
+    facts: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class NothingToReview:
+    """There is no change to judge; ``reason`` says so and names the way out, in one line."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Photo:
+    """The pull request and the objects behind it."""
+
+    pull: PullRequest
+    store: Store
+
+
+@dataclass(frozen=True)
+class _Sides:
+    base: Side
+    head: Side
+    notes: tuple[str, ...] = ()
+
+
+@contextmanager
+def photographed(wanted: Wanted) -> Iterator[Photo | NothingToReview]:
+    """The photograph, or the reason why there is nothing to judge.
+
+    Raises:
+        SourceError: no repository, no such ref, missing history.
+        UsageError: names that cannot be refs.
+    """
+    with ExitStack() as stack:
+        repository = stack.enter_context(_repository(wanted))
+        sides = _sides(repository, wanted)
+        if isinstance(sides, NothingToReview):
+            yield sides
+            return
+        store = stack.enter_context(open_store(repository))
+        pull = photograph(store, sides.base, sides.head, notes=sides.notes)
+        pull = replace(pull, number=wanted.number, **wanted.facts)  # type: ignore[arg-type]
+        yield _level(pull, repository) if pull.ahead == 0 else Photo(pull, store)
+
+
+@contextmanager
+def _repository(wanted: Wanted) -> Iterator[OperatorRepository]:
+    """The local repository, or a fetched one where the pull request is not here."""
+    local = _local(wanted)
+    if local and (wanted.number is None or wanted.head or local.pull(wanted.number)):
+        yield local
+        return
+    remote = _remote(wanted, local)
+    base = wanted.base or "HEAD"
+    refspecs = [
+        f"+refs/pull/{wanted.number}/head:refs/pull/{wanted.number}/head",
+        f"+refs/heads/{base}:refs/heads/{base}" if wanted.base else "+HEAD:refs/heads/main",
+    ]
+    name = local.name if local else _name_in(remote.url)
+    with fetched(remote, refspecs, local, name) as repository:
+        yield repository
+
+
+def _remote(wanted: Wanted, local: OperatorRepository | None) -> Remote:
+    url = wanted.url or (local.remote_url if local else None)
+    if wanted.transport and url:
+        return Remote(url, wanted.transport)
+    here, number = local.name if local else "this directory", wanted.number
+    raise SourceError(
+        f"pull request {number} is not in {here}",
+        why="Its head was never fetched, and there is no remote to fetch it from",
+        remedy=f"Run: git fetch origin pull/{number}/head:refs/pull/{number}/head",
+        reason="not_fetched",
+    )
+
+
+def _name_in(url: str) -> str:
+    """``owner/name`` at the end of a clone URL."""
+    return "/".join(url.removesuffix("/").removesuffix(".git").split("/")[-2:])
+
+
+def _local(wanted: Wanted) -> OperatorRepository | None:
+    try:
+        return open_repository(wanted.repo)
+    except SourceError as error:
+        if wanted.url is None or error.reason != "no_repository":
+            raise
+        return None
+
+
+def _sides(repository: OperatorRepository, wanted: Wanted) -> _Sides | NothingToReview:
+    head = _head(repository, wanted)
+    base = repository.commit(wanted.base) if wanted.base else repository.default_branch()
+    if wanted.head is None and wanted.number is None:
+        return _of_work_tree(repository, base, head, named=wanted.base is not None)
+    return _Sides(base, head)
+
+
+def _head(repository: OperatorRepository, wanted: Wanted) -> Side:
+    if wanted.head:
+        return repository.commit(wanted.head)
+    if wanted.number is None:
+        return repository.current()
+    head = repository.pull(wanted.number)
+    if head is None:
+        raise SourceError(f"there is no pull request {wanted.number} in {repository.name}")
+    return head
+
+
+def _of_work_tree(
+    repository: OperatorRepository, base: Side, head: Side, *, named: bool
+) -> _Sides | NothingToReview:
+    """The current branch with what its reviewer has to know: uncommitted files, stacked branches."""
+    uncommitted = repository.uncommitted()
+    if head.sha == base.sha:
+        on_it = head.ref == base.ref.removeprefix("origin/") and not named
+        here = (
+            f"{head.ref} is the default branch" if on_it else f"{head.ref} is level with {base.ref}"
+        )
+        pending = f" ({_files(uncommitted)} not committed)" if uncommitted else ""
+        return _nothing(f"{here}{pending}", "commit to a branch of your own")
+    notes = [f"{_files(uncommitted)} not committed and not judged: {_named(uncommitted)}"]
+    stacked = _stacked_on(repository, base, head)
+    return _Sides(base, head, tuple(notes[: bool(uncommitted)]) + stacked)
+
+
+def _level(pull: PullRequest, repository: OperatorRepository) -> NothingToReview:
+    head, base = printable(pull.head.ref), printable(pull.base.ref)
+    return _nothing(f"{head} has no commit that {base} lacks in {repository.name}", "")
+
+
+def _nothing(here: str, first: str) -> NothingToReview:
+    way = "name both sides with --base REF --head REF"
+    way = f"{first}, or {way}" if first else way
+    return NothingToReview(f"Nothing to review: {printable(here)}. To judge something, {way}.")
+
+
+def _files(paths: list[str]) -> str:
+    return f"{len(paths)} file{'s are' if len(paths) != 1 else ' is'}"
+
+
+def _named(paths: list[str]) -> str:
+    shown = ", ".join(map(printable, paths[:_NAMED_AT_MOST]))
+    return shown + (", …" if len(paths) > _NAMED_AT_MOST else "")
+
+
+def _stacked_on(repository: OperatorRepository, base: Side, head: Side) -> tuple[str, ...]:
+    """A note where the branch contains another local branch that is not merged yet."""
+    for other in repository.local_branches():
+        if other.sha == head.sha or other.ref == base.ref:
+            continue
+        below = repository.contains(head.sha, other.sha)
+        if below and not repository.contains(base.sha, other.sha):
+            name = printable(other.ref)
+            return (f"stacked on {name}; for this branch's own commits alone: --base {name}",)
+    return ()
+
+
+def parse_target(target: str | None) -> tuple[int | None, str | None]:
+    """The number in ``7``, ``#7`` or a pull request's URL, and the clone URL of the latter.
+
+    Raises:
+        UsageError: for anything else.
+    """
+    if target is None:
+        return None, None
+    text = target.strip()
+    if match := re.fullmatch(r"#?(\d{1,9})", text):
+        return int(match[1]), None
+    if match := _PULL_URL.fullmatch(text):
+        return int(match["number"]), f"{match['repository']}.git"
+    raise UsageError(
+        f"{printable(target)!r} is neither a pull request's number nor its URL",
+        remedy="Give 123 or https://github.com/OWNER/NAME/pull/123; for branches use "
+        "--base REF --head REF",
+    )

@@ -1,0 +1,106 @@
+"""The house keeps its own rules: sizes, start-up cost, consistent texts."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "prjury"
+SAMPLE = SOURCE / "demo" / "sample"
+MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if SAMPLE not in path.parents]
+
+LONGEST_MODULE = 300
+LONGEST_FUNCTION = 60
+
+
+def _functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def _length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+def test_no_module_is_too_long() -> None:
+    lengths = {path.relative_to(ROOT): path.read_text().count("\n") for path in MODULES}
+    assert {path: n for path, n in lengths.items() if n > LONGEST_MODULE} == {}
+
+
+def test_no_function_is_too_long() -> None:
+    too_long = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.name} ({_length(node)})"
+        for path in MODULES
+        for node in _functions(path)
+        if _length(node) > LONGEST_FUNCTION
+    ]
+    assert too_long == []
+
+
+def test_the_median_function_is_short() -> None:
+    lengths = sorted(_length(node) for path in MODULES for node in _functions(path))
+    assert lengths[len(lengths) // 2] <= 12
+
+
+def test_broad_handlers_are_few_and_known() -> None:
+    found = {
+        f"{path.relative_to(SOURCE)}"
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ExceptHandler)
+        and (node.type is None or getattr(node.type, "id", "") in {"Exception", "BaseException"})
+    }
+    assert found <= {"jury/bench.py", "cli/__init__.py", "action.py", "judges/patterns/parse.py"}
+
+
+def test_the_environment_is_read_at_the_edges_only() -> None:
+    readers = {
+        str(path.relative_to(SOURCE))
+        for path in MODULES
+        if any(
+            isinstance(node, ast.Attribute)
+            and node.attr in {"environ", "getenv"}
+            and getattr(node.value, "id", "") == "os"
+            for node in ast.walk(ast.parse(path.read_text()))
+        )
+    }
+    assert readers <= {"action.py", "cli/__init__.py"}
+
+
+def test_nothing_in_tests_is_patched() -> None:
+    words = ("mock" + ".patch", "monkeypatch" + ".setattr")
+    guilty = [
+        path.name
+        for path in (ROOT / "tests").rglob("*.py")
+        if any(word in path.read_text() for word in words)
+    ]
+    assert guilty == []
+
+
+@pytest.mark.parametrize("argument", ["--help", "--version"])
+def test_start_up_imports_nothing_heavy(argument: str) -> None:
+    run = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "prjury", argument],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    imported = {line.rpartition("|")[2].strip() for line in run.stderr.splitlines()}
+    heavy = {"github", "git", "pydantic_ai", "rich", "pydantic", "jinja2", "yaml", "ast_grep_py"}
+    assert "typer" in imported
+    assert imported & heavy == set()
+
+
+def test_every_ignored_lint_rule_has_its_reason() -> None:
+    text = (ROOT / "pyproject.toml").read_text()
+    ignored = tomllib.loads(text)["tool"]["ruff"]["lint"]["ignore"]
+    without = [rule for rule in ignored if f'"{rule}",' not in text or f'"{rule}", ' not in text]
+    assert without == []
