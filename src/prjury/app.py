@@ -5,22 +5,24 @@ The only place that wires things together: which door leads where is decided her
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
-from prjury.config.load import POLICY_PATH, Policy, default_policy, read_policy
+from prjury.config.load import POLICY_PATH
 from prjury.config.schema import Config
-from prjury.errors import ConfigError, SourceError
 from prjury.judges.backport import try_backport
 from prjury.judges.context import PullRequestContext
 from prjury.jury.cascade import Verdict
 from prjury.jury.gate import GatePolicy
 from prjury.jury.judgment import Status
 from prjury.models.choose import choose
-from prjury.ports import ChatModel, Deadline, Doors, Progress, Publisher, TreeEntry
+from prjury.models.connect import connect
+from prjury.policy import policy_in_force, policy_notes
+from prjury.ports import Deadline, Doors, Progress, Publisher
 from prjury.publishers.progress import SilentProgress
 from prjury.pull.model import PullRequest, printable
 from prjury.registry import Seating, Unwanted, seat
@@ -30,8 +32,6 @@ from prjury.sources.git.store import Store
 from prjury.sources.pulls import NothingToReview, Photo, Wanted, photographed
 from prjury.sources.shell import ContainedShell
 
-_REGULAR_FILES = frozenset({"100644", "100755"})
-
 
 @dataclass(frozen=True)
 class ReviewRequest:
@@ -40,6 +40,7 @@ class ReviewRequest:
     Attributes:
         wanted: which pull request.
         config: a policy file of the operator's own; without it the base commit's is in force.
+        policy_path: where the base commit's policy stands.
         build: whether builds may run.
         models: whether model-backed judges may be asked.
         model: a model by name, ``provider:name``.
@@ -48,8 +49,9 @@ class ReviewRequest:
         backport_to: branches beyond those that the policy names.
     """
 
-    wanted: Wanted = Wanted()
+    wanted: Wanted = field(default_factory=Wanted)
     config: Path | None = None
+    policy_path: str = POLICY_PATH
     build: bool = True
     models: bool = True
     model: str | None = None
@@ -78,12 +80,23 @@ def run(
     with photographed(request.wanted) as photo:
         if isinstance(photo, NothingToReview):
             return photo
-        policy = policy_in_force(request, photo)
+        policy = policy_in_force(photo.pull, photo.store, request.config, request.policy_path)
         doors = _doors(request, surroundings, policy.config, photo.store)
         seating = seat(policy.config, doors, _unwanted(request))
         verdict = _vote(request, policy.config, photo.pull, seating, doors.progress)
-        backports = _backports(request, policy.config, photo)
-    report = _report(photo.pull, policy, seating, verdict, backports, doors, started)
+        report = assemble(
+            photo.pull,
+            verdict,
+            gate_policy=_gate_policy(policy.config),
+            skipped=seating.skipped,
+            policy=PolicyOrigin(policy.source, policy.hash, policy.resolved),
+            sandbox=Sandbox(doors.shell.level, policy.config.sandbox.network),
+            version=installed_version("prjury"),
+            backports=_backports(request, policy.config, photo),
+            cost=cost_of(verdict),
+            elapsed_ms=round((time.monotonic() - started) * 1000),
+            notes=_notes(request, photo),
+        )
     publish(report, publishers)
     return report
 
@@ -94,49 +107,10 @@ def publish(report: Report, publishers: Iterable[Publisher]) -> None:
         publisher.publish(report)
 
 
-def policy_in_force(request: ReviewRequest, photo: Photo) -> Policy:
-    """The operator's own file if one is named, else the base commit's, else the default.
-
-    Raises:
-        ConfigError: when the file is wrong or not a regular file.
-    """
-    if request.config:
-        return read_policy(
-            _text_of(request.config), f"file:{request.config}", shown=str(request.config)
-        )
-    base = photo.pull.base
-    entry = _entry(photo.store, base.sha)
-    if entry is None:
-        return default_policy()
-    shown = f"{POLICY_PATH} of {printable(base.ref)}"
-    if entry.mode not in _REGULAR_FILES:
-        raise ConfigError(f"{shown} is not a regular file", reason="config_not_regular_file")
-    content = photo.store.read([entry.blob])[entry.blob]
-    if content is None:
-        raise SourceError(f"{shown} is missing from this partial clone", reason="object_missing")
-    text = _decoded(content, shown)
-    return read_policy(text, f"base:{base.sha}:{POLICY_PATH}", shown=shown)
-
-
-def _entry(store: Store, commit: str) -> TreeEntry | None:
-    return next((entry for entry in store.files(commit) if entry.path == POLICY_PATH), None)
-
-
-def _text_of(file: Path) -> str:
-    try:
-        return _decoded(file.read_bytes(), str(file))
-    except OSError as error:
-        raise ConfigError(
-            f"the configuration {file} cannot be read: {error.strerror}",
-            remedy="Check the path given with --config",
-        ) from error
-
-
-def _decoded(content: bytes, shown: str) -> str:
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{shown} is not UTF-8 text") from error
+def _notes(request: ReviewRequest, photo: Photo) -> tuple[str, ...]:
+    work_tree = photo.store.operator.work_tree
+    path = request.policy_path
+    return policy_notes(photo.pull, photo.store, request.config, work_tree, path)
 
 
 def _doors(
@@ -146,8 +120,10 @@ def _doors(
     shell = ContainedShell(
         surroundings.environ, extra_env=sandbox.env, level=sandbox.level, network=sandbox.network
     )
-    model = choose(config.models, request.model, surroundings.environ, offline=request.offline)
-    return Doors(store, shell, surroundings.progress, model)
+    model = choose(config.models, surroundings.environ, flag=request.model, offline=request.offline)
+    if isinstance(model, str):
+        return Doors(store, shell, surroundings.progress, model_missing=model)
+    return Doors(store, shell, surroundings.progress, connect(model))
 
 
 def _unwanted(request: ReviewRequest) -> Unwanted:
@@ -168,7 +144,31 @@ def _vote(
     return seating.cascade.vote(context, timeout=seconds, listener=progress)
 
 
+def _gate_policy(config: Config) -> GatePolicy:
+    gate = config.gate
+    block_on = frozenset(Status(word) for word in gate.block_on)
+    return GatePolicy(block_on, gate.not_configured, gate.coverage_floor)
+
+
 def _backports(request: ReviewRequest, config: Config, photo: Photo) -> tuple[Backport, ...]:
     named = config.backport.branches
     branches = dict.fromkeys((*request.backport_to, *([] if named == "auto" else named)))
     return tuple(try_backport(photo.pull, branch, photo.store) for branch in branches)
+
+
+def cost_of(verdict: Verdict) -> Cost:
+    """What all judges of the verdict have spent on models."""
+    spent = [
+        ballot.judgment.metadata["usage"]
+        for attempt in verdict.attempts
+        for ballot in (attempt.verdict.ballots if attempt.verdict else ())
+        if "usage" in ballot.judgment.metadata
+    ]
+    prices = [usage["usd"] for usage in spent]
+    return Cost(
+        llm_calls=sum(usage["llm_calls"] for usage in spent),
+        cached_calls=sum(usage["cached_calls"] for usage in spent),
+        input_tokens=sum(usage["input_tokens"] for usage in spent),
+        output_tokens=sum(usage["output_tokens"] for usage in spent),
+        usd=None if None in prices else math.fsum(prices),
+    )

@@ -6,12 +6,16 @@ or in a test is decided in `app`.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
+from prjury.errors import CannotJudgeError
 from prjury.jury.bench import Listener
 from prjury.pull.model import MergeTrial
 from prjury.report.model import Report
@@ -115,7 +119,8 @@ class Completed:
     Attributes:
         exit_code: its exit code; minus the signal's number if a signal ended it.
         log: the file that holds everything it printed, standard output and error together.
-        stopped: ``"timeout"`` or ``"output_limit"`` where we ended it, else None.
+        stopped: which limit we ended it at (``"timeout"``, ``"output_limit"``, ``"memory_limit"``,
+            ``"process_limit"``), else None.
         seconds: how long it ran.
     """
 
@@ -151,6 +156,10 @@ class Shell(Protocol):
         """Where a program is on that environment's PATH."""
         ...
 
+    def scratch(self) -> AbstractContextManager[Path]:
+        """A fresh directory for such programs, removed afterwards whatever they left in it."""
+        ...
+
     @property
     def level(self) -> str:
         """The sandbox level that this shell keeps: ``"L0"`` to ``"L3"``."""
@@ -166,12 +175,22 @@ class Prompt:
         user: the material, one JSON document.
         schema: the JSON Schema of the reply.
         name: which prompt this is, with its version: ``quality/1``.
+        nonces: random words in the texts; they differ from run to run and mean nothing.
     """
 
     system: str
     user: str
     schema: Mapping[str, Any]
     name: str
+    nonces: tuple[str, ...] = ()
+
+    @property
+    def sha256(self) -> str:
+        """64 hex digits that are the same for the same question, whatever its nonces are."""
+        text = json.dumps([self.name, self.system, self.user, self.schema], sort_keys=True)
+        for nonce in self.nonces:
+            text = text.replace(nonce, "")
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -183,6 +202,44 @@ class Reply:
     input_tokens: int = 0
     output_tokens: int = 0
     usd: float | None = None
+
+
+ModelReason: TypeAlias = Literal[
+    "refused",
+    "content_filter",
+    "timeout",
+    "rate_limited",
+    "unreachable",
+    "unauthorized",
+    "truncated",
+    "reply_too_large",
+    "not_installed",
+    "provider_error",
+]
+
+
+class ModelError(CannotJudgeError):
+    """A model gave no usable reply.
+
+    Nothing that a server sent and no credential is ever part of the text.
+
+    Attributes:
+        spent: what the unusable reply cost, None where that is not known.
+    """
+
+    default_reason = "provider_error"
+
+    def __init__(
+        self,
+        what: str,
+        reason: ModelReason,
+        *,
+        why: str = "",
+        remedy: str = "",
+        spent: Reply | None = None,
+    ) -> None:
+        super().__init__(what, why=why, remedy=remedy, reason=reason)
+        self.spent = spent
 
 
 class ChatModel(Protocol):
@@ -197,7 +254,7 @@ class ChatModel(Protocol):
         """The reply.
 
         Raises:
-            ModelError: refused, unreachable, out of time, not authorised, or answering rubbish.
+            ModelError: refused, unreachable, out of time, not authorised, or without a reply.
         """
         ...
 

@@ -8,8 +8,6 @@ from typing import Annotated
 
 import typer
 
-from prjury.errors import ConfigError
-
 
 def check_config(
     file: Annotated[Path, typer.Argument(help="The configuration file.")] = Path(
@@ -18,17 +16,10 @@ def check_config(
 ) -> None:
     """Check a configuration file; every problem comes with key path and line."""
     from prjury.config.load import read_policy  # noqa: PLC0415 - pydantic costs 0.1 s
+    from prjury.policy import text_of  # noqa: PLC0415 - the same
     from prjury.registry import judge_factory  # noqa: PLC0415 - the same
 
-    try:
-        text = file.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise ConfigError(
-            f"{file} cannot be read: {error.strerror}", remedy="Name the file to check"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{file} is not UTF-8 text") from error
-    policy = read_policy(text, f"file:{file}", shown=str(file))
+    policy = read_policy(text_of(file), f"file:{file}", shown=str(file))
     for tier in policy.config.tiers:
         for entry in tier.judges:
             judge_factory(entry.name)

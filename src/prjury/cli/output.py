@@ -76,16 +76,16 @@ def rendered(report: Report, kind: Format) -> str:
     from io import StringIO  # noqa: PLC0415
 
     from prjury.publishers.terminal import TerminalPublisher  # noqa: PLC0415
-    from prjury.report import render, wire  # noqa: PLC0415
+    from prjury.report import codec, render  # noqa: PLC0415
 
     if kind is Format.JSON:
-        return json.dumps(wire.report_to_json(report), indent=2, ensure_ascii=False)
+        return json.dumps(codec.report_to_json(report), indent=2, ensure_ascii=False)
     if kind is Format.TERMINAL:
         stream = StringIO()
         TerminalPublisher(stream, color=False, width=100).publish(report)
         return stream.getvalue()
     writers = {
-        Format.MARKDOWN: render.to_markdown,
+        Format.MARKDOWN: render.to_summary,
         Format.HTML: render.to_html,
         Format.FEEDBACK: render.to_feedback,
     }

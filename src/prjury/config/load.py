@@ -13,9 +13,10 @@ from typing import Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from prjury.config.schema import Config, JudgeEntry
+from prjury.config.schema import Config, JudgeEntry, VotingEntry
 from prjury.config.yaml_reader import Document, KeyPath, read_yaml
 from prjury.errors import ConfigError
+from prjury.pull.model import visible
 
 #: Where the policy stands in a repository.
 POLICY_PATH = ".github/prjury.yml"
@@ -82,25 +83,43 @@ def json_schema() -> dict[str, Any]:
     schema = Config.model_json_schema(by_alias=True)
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "PR Jury configuration"
-    for name in ("JudgeEntry", "VotingEntry"):
-        entry = schema["$defs"][name]
-        schema["$defs"][name] = {"anyOf": [{"type": "string"}, entry]}
+    strategies = list(VotingEntry.model_fields)
+    names = {"JudgeEntry": {}, "VotingEntry": {"enum": strategies}}
+    for entry, allowed in names.items():
+        full = schema["$defs"][entry]
+        schema["$defs"][entry] = {"anyOf": [{"type": "string", **allowed}, full]}
     return schema
 
 
 def _explained(error: ValidationError, document: Document) -> ConfigError:
-    problems = [_problem(dict(detail), document) for detail in error.errors()]
-    return ConfigError("; ".join(dict.fromkeys(problems)))
+    problems: dict[tuple[str, str], list[str]] = {}
+    for detail in error.errors():
+        place, requirement, found = _problem(dict(detail), document)
+        problems.setdefault((place, found), []).append(requirement)
+    texts = [
+        f"{place}{_either(requirements)}{found}"
+        for (place, found), requirements in problems.items()
+    ]
+    return ConfigError("; ".join(texts))
 
 
-def _problem(detail: dict[str, Any], document: Document) -> str:
+def _either(requirements: Sequence[str]) -> str:
+    first, *others = dict.fromkeys(requirements)
+    return " or ".join([first, *[other.removeprefix("input should be ") for other in others]])
+
+
+def _problem(detail: dict[str, Any], document: Document) -> tuple[str, str, str]:
+    """Where it is, what is asked for there, and what was found; alternatives share the place."""
     path: KeyPath = tuple(part for part in detail["loc"] if _stands(part, document))
     line = document.line_of(path)
     where = f"{document.source} line {line}" if line else document.source
     name = _dotted(path) or "the file"
     if detail["type"] == "extra_forbidden":
-        return f"{where}: {name} is not a known key{_hint(path)}"
-    return f"{where}: {name}: {_requirement(detail)}{_found(detail)}"
+        wrong = str(detail["loc"][-1])
+        if path and path[-1] == wrong:
+            return f"{where}: ", f"{name} is not a known key{_hint(path)}", ""
+        return f"{where}: {name}: ", f"{visible(wrong)} is not known{_hint((*path, wrong))}", ""
+    return f"{where}: {name}: ", _requirement(detail), _found(detail)
 
 
 def _stands(part: str | int, document: Document) -> bool:
@@ -112,21 +131,24 @@ def _dotted(path: KeyPath) -> str:
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
-    return text
+    return visible(text)
 
 
 def _requirement(detail: dict[str, Any]) -> str:
     message: str = detail["msg"].removeprefix("Value error, ")
     if detail["type"] in {"model_type", "model_attributes_type", "dict_type"}:
         return "a mapping of keys to values is expected here"
+    if detail["type"] == "too_short":
+        return "at least one entry is needed here"
     return message[:1].lower() + message[1:]
 
 
 def _found(detail: dict[str, Any]) -> str:
     value = detail.get("input")
-    if detail["type"] in {"missing", "value_error"} or isinstance(value, BaseModel):
+    whole = detail["type"] == "value_error" and isinstance(value, dict | list)
+    if detail["type"] in {"missing", "too_short"} or whole or isinstance(value, BaseModel):
         return ""
-    shown = json.dumps(value, ensure_ascii=False, default=str)
+    shown = visible(json.dumps(value, ensure_ascii=False, default=str))
     return f", not {textwrap.shorten(shown, 60, placeholder='…')}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
@@ -31,7 +32,7 @@ def _seconds(value: object) -> object:
         if not match:
             raise ValueError("a duration is a number of seconds or such as 90s, 30m, 2h")
         value = float(match[1]) * _SECONDS[match[2]]
-    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
         raise ValueError("a duration is more than 0 seconds, such as 90s, 30m, 2h")
     return float(value)
 
@@ -48,6 +49,16 @@ Duration: TypeAlias = Annotated[
         }
     ),
 ]
+
+
+def _whole(value: object) -> object:
+    """Refuses ``true`` and ``1.0``, which Python holds to be equal to 1."""
+    if type(value) is not int:
+        raise ValueError("the version is 1")
+    return value
+
+
+Version: TypeAlias = Annotated[Literal[1], BeforeValidator(_whole)]
 
 
 class Section(BaseModel):
@@ -124,7 +135,8 @@ class JudgeEntry(BaseModel):
     @model_validator(mode="after")
     def _exactly_one(self) -> JudgeEntry:
         if len(self._named) != 1:
-            raise ValueError("an entry names exactly one judge")
+            named = " and ".join(sorted(self._named)) or "none"
+            raise ValueError(f"an entry names exactly one judge, not {named}")
         return self
 
     @property
@@ -158,6 +170,13 @@ class ScoreOptions(Section):
     undecided: tuple[Share, Share] | None = Field(None, strict=False)
     on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False)
 
+    @field_validator("undecided")
+    @classmethod
+    def _in_order(cls, band: tuple[float, float] | None) -> tuple[float, float] | None:
+        if band and band[0] > band[1]:
+            raise ValueError("the lower end of the band comes first, such as [0.4, 0.6]")
+        return band
+
 
 class ConsensusOptions(Section):
     """Options of voting by consensus."""
@@ -183,7 +202,8 @@ class VotingEntry(Section):
     @model_validator(mode="after")
     def _exactly_one(self) -> VotingEntry:
         if len(self.model_fields_set) != 1:
-            raise ValueError("name exactly one voting strategy")
+            named = " and ".join(sorted(self.model_fields_set)) or "none"
+            raise ValueError(f"name exactly one voting strategy, not {named}")
         return self
 
     @property
@@ -334,7 +354,7 @@ class Config(Section):
         },
     ]
 
-    version: Literal[1] = 1
+    version: Version = 1
     tiers: list[TierConfig] = Field(default_factory=_default_tiers, min_length=1)
     backport: BackportConfig = BackportConfig()
     gate: GateConfig = GateConfig()

@@ -23,7 +23,7 @@ MAX_DEPTH = 20
 _INTEGER = re.compile(r"[-+]?(0|[1-9]\d*)")
 _FLOAT = re.compile(r"[-+]?(\d+\.\d*|\.\d+|\d+)([eE][-+]?\d+)?")
 _WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
-_CORE_TAG = "tag:yaml.org,2002:"
+_LONGEST_NUMBER = 30
 
 
 @dataclass
@@ -53,10 +53,10 @@ def read_yaml(text: str, source: str) -> Document:
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise ConfigError(f"{source} is larger than {MAX_BYTES // 1024} KiB", reason="too_large")
     try:
-        _refuse_aliases(text, source)
+        _refuse_tricks(text, source)
         nodes = list(yaml.compose_all(text, Loader=yaml.SafeLoader))
     except yaml.YAMLError as error:
-        raise _syntax_error(error, source) from error
+        raise _syntax_error(error, text, source) from error
     if len(nodes) > 1:
         raise ConfigError(f"{source} holds {len(nodes)} YAML documents; one is allowed")
     document = Document(None, source)
@@ -65,7 +65,8 @@ def read_yaml(text: str, source: str) -> Document:
     return document
 
 
-def _refuse_aliases(text: str, source: str) -> None:
+def _refuse_tricks(text: str, source: str) -> None:
+    """Aliases, tags and deep nesting, found before anything is built from them."""
     depth = 0
     event: yaml.Event
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
@@ -76,6 +77,12 @@ def _refuse_aliases(text: str, source: str) -> None:
                 why="Aliases can make a small file expand without end",
                 remedy="Write the value out",
                 reason="config_alias_forbidden",
+            )
+        if tag := getattr(event, "tag", None):
+            raise ConfigError(
+                f"{source} line {_line(event)} has the tag {tag}, which is refused",
+                remedy="Write plain YAML without tags",
+                reason="config_tag_forbidden",
             )
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
@@ -89,10 +96,13 @@ def _line(thing: yaml.Event | yaml.Node) -> int:
     return mark.line + 1 if mark else 1
 
 
-def _syntax_error(error: yaml.YAMLError, source: str) -> ConfigError:
+def _syntax_error(error: yaml.YAMLError, text: str, source: str) -> ConfigError:
     mark = getattr(error, "problem_mark", None)
     where = f"{source} line {mark.line + 1}" if mark else source
     problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
+    if isinstance(error, yaml.reader.ReaderError):
+        where = f"{source} line {text.count(chr(10), 0, error.position) + 1}"
+        problem = f"it holds the character U+{error.character:04X}"
     return ConfigError(
         f"{where} is not YAML: {problem}", remedy="Check the indentation and quoting there"
     )
@@ -100,15 +110,12 @@ def _syntax_error(error: yaml.YAMLError, source: str) -> ConfigError:
 
 def _convert(node: yaml.Node, path: KeyPath, document: Document) -> Any:  # noqa: ANN401 - YAML
     document.lines[path] = _line(node)
-    if not node.tag.startswith(_CORE_TAG) or node.tag.startswith(_CORE_TAG + "python"):
-        line = _line(node)
-        raise ConfigError(f"{document.source} line {line} has the tag {node.tag}, which is refused")
     match node:
         case yaml.MappingNode():
             return dict(_pairs(node, path, document))
         case yaml.SequenceNode():
             return [_convert(item, (*path, i), document) for i, item in enumerate(node.value)]
-    return _scalar(node)
+    return _scalar(node, document.source)
 
 
 def _pairs(node: yaml.MappingNode, path: KeyPath, document: Document) -> Iterator[tuple[str, Any]]:
@@ -128,12 +135,14 @@ def _pairs(node: yaml.MappingNode, path: KeyPath, document: Document) -> Iterato
         yield key, value
 
 
-def _scalar(node: yaml.Node) -> Any:  # noqa: ANN401 - YAML
+def _scalar(node: yaml.Node, source: str) -> Any:  # noqa: ANN401 - YAML
     text: str = node.value
     if getattr(node, "style", None) is not None:
         return text
     if text in _WORDS:
         return _WORDS[text]
+    if len(text) > _LONGEST_NUMBER and _FLOAT.fullmatch(text):
+        raise ConfigError(f"{source} line {_line(node)} has a number of {len(text)} characters")
     if _INTEGER.fullmatch(text):
         return int(text)
     return float(text) if _FLOAT.fullmatch(text) and not _leading_zero(text) else text

@@ -8,16 +8,22 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Generic, Protocol, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
+from prjury.errors import PrJuryError
 from prjury.jury.compose import unique_names
+from prjury.jury.count import count
 from prjury.jury.judge import ContextT, FunctionJudge, Judge, JudgeType, ask, type_of
 from prjury.jury.judgment import Judgment
+from prjury.jury.population import Ballot
 from prjury.jury.score import finite
-from prjury.jury.voting import Ballot, VotingStrategy
+from prjury.jury.voting import VotingStrategy
+
+AnswerT = TypeVar("AnswerT")
 
 
 class Listener(Protocol):
@@ -87,19 +93,29 @@ class _Answer(Generic[ContextT]):
     def name(self) -> str:
         return self.seat.name or self.seat.judge.name
 
-    def start(self) -> None:
+    def start(self, until: float | None) -> None:
+        """Asks the judge, unless the time is over already."""
         self.started = time.monotonic()
         if self.listener:
             self.listener.judge_started(self.jury, self.name)
-        self.thread.start()
+        if until is not None and self.started >= until:
+            told = "was not asked, because the time was over before"
+            self._settle(Judgment.errored(told, metadata={"reason": "timeout"}))
+            return
+        try:
+            self.thread.start()
+        except RuntimeError as refusal:  # the system has no more threads
+            self._settle(_crashed(refusal))
 
     def wait(self, until: float | None) -> Ballot:
         """The ballot, at the latest when the time is over."""
-        self.thread.join(None if until is None else max(0.0, until - time.monotonic()))
+        if self.thread.ident is not None:
+            left = None if until is None else max(0.0, until - time.monotonic())
+            self.thread.join(left if left is None else min(left, threading.TIMEOUT_MAX))
         return self._settle(self.ballot.judgment if self.ballot else self._overdue())
 
     def _work(self) -> None:
-        self._settle(_guarded(lambda: ask(self.seat.judge, self.context)))
+        self._settle(guarded(lambda: ask(self.seat.judge, self.context), _itself))
 
     def _settle(self, judgment: Judgment) -> Ballot:
         """The first answer counts; what an abandoned thread says later is not heard."""
@@ -121,8 +137,8 @@ class _Answer(Generic[ContextT]):
         )
 
 
-def _guarded(decide: Callable[[], Judgment]) -> Judgment:
-    """The one place where a crash becomes a judgment.
+def guarded(decide: Callable[[], AnswerT], failed: Callable[[Judgment], AnswerT]) -> AnswerT:
+    """The one place where a crash becomes a judgment, and `failed` makes an answer of that.
 
     BaseException, because native parsers raise panics that are not Exceptions; only the user's
     own Ctrl-C, which reaches no other thread than the main one, goes on.
@@ -133,17 +149,19 @@ def _guarded(decide: Callable[[], Judgment]) -> Judgment:
         interrupted = threading.current_thread() is threading.main_thread()
         if interrupted and isinstance(crash, KeyboardInterrupt):
             raise
-        return _crashed(crash)
+        return failed(_crashed(crash))
+
+
+def _itself(judgment: Judgment) -> Judgment:
+    return judgment
 
 
 def _crashed(crash: BaseException) -> Judgment:
-    reason = getattr(crash, "reason", None)
-    told = str(crash).strip() or "no message"
-    clear = isinstance(reason, str)
-    return Judgment.errored(
-        _printable(told if clear else f"crashed with {type(crash).__name__}: {told}"),
-        metadata={"reason": reason if clear else "crashed"},
-    )
+    """An expected error in its own words, anything else as a crash with its type."""
+    if isinstance(crash, PrJuryError) and str(crash):
+        return Judgment.errored(_printable(str(crash)), metadata={"reason": crash.reason})
+    told = "".join(traceback.format_exception_only(crash)).strip()
+    return Judgment.errored(_printable(f"crashed with {told}"), metadata={"reason": "crashed"})
 
 
 def _printable(text: str) -> str:
@@ -171,9 +189,9 @@ class Jury(Generic[ContextT]):
     parallel: bool = True
 
     def __post_init__(self) -> None:
-        if not self.judges:
-            raise ValueError(f"the jury {self.name!r} has no judges")
         seats = [_seat(member) for member in self.judges]
+        if not seats:
+            raise ValueError(f"the jury {self.name!r} has no judges")
         names = unique_names(seat.name or _name_of(seat.judge) for seat in seats)
         fixed = tuple(
             Seat(_named(seat.judge, name), seat.weight, name)
@@ -207,18 +225,18 @@ class Jury(Generic[ContextT]):
         until = None if timeout is None else time.monotonic() + timeout
         answers = [_Answer(self.name, seat, context, listener) for seat in self.seats]
         ballots = self._gather(answers, until)
-        return JuryVerdict(_guarded(lambda: self.voting.aggregate(ballots)), ballots)
+        return JuryVerdict(guarded(lambda: count(self.voting, ballots), _itself), ballots)
 
     def _gather(
         self, answers: Sequence[_Answer[ContextT]], until: float | None
     ) -> tuple[Ballot, ...]:
         if self.parallel:
             for answer in answers:
-                answer.start()
+                answer.start(until)
             return tuple(answer.wait(until) for answer in answers)
         ballots = []
         for answer in answers:
-            answer.start()
+            answer.start(until)
             ballots.append(answer.wait(until))
         return tuple(ballots)
 

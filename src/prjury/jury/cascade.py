@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, Literal
 
-from prjury.jury.bench import Jury, JuryVerdict, Listener
+from prjury.jury.bench import Jury, JuryVerdict, Listener, guarded
 from prjury.jury.judge import ContextT
 from prjury.jury.judgment import Judgment, Status
+from prjury.jury.population import is_benign
 from prjury.jury.score import finite
-from prjury.jury.voting import BENIGN_LABELS
 
 
 class TierPolicy(StrEnum):
@@ -46,6 +46,9 @@ class Tier(Generic[ContextT]):
             worse.
         min_confidence: an accepting tier accepts only answers at least as sure as this.
         advisory: the tier never stops the cascade and never changes the status.
+
+    Raises:
+        ValueError: for a blank name, a policy that does not exist, or a confidence outside 0..1.
     """
 
     name: str
@@ -59,10 +62,12 @@ class Tier(Generic[ContextT]):
     def __post_init__(self) -> None:
         if not self.name.strip():
             raise ValueError("a tier needs a name")
+        object.__setattr__(self, "policy", TierPolicy(self.policy))
         if self.on_error not in {"block", "continue"}:
             raise ValueError(f"on_error is 'block' or 'continue', not {self.on_error!r}")
-        if self.min_confidence is not None:
-            finite(self.min_confidence, "min_confidence")
+        sure = self.min_confidence
+        if sure is not None and not 0.0 <= finite(sure, "min_confidence") <= 1.0:
+            raise ValueError(f"min_confidence is in 0..1, not {sure}")
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,9 @@ class TierAttempt:
     verdict: JuryVerdict | None = None
     skipped_because: str | None = None
     elapsed_ms: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "policy", TierPolicy(self.policy))
 
     @property
     def ran(self) -> bool:
@@ -106,13 +114,12 @@ class TierAttempt:
     def worrying_abstention(self) -> Judgment | None:
         """The first abstention that keeps a blocking tier from passing, if there is one."""
         for judgment in self._judgments:
-            if judgment.status is Status.ABSTAIN and judgment.label not in BENIGN_LABELS:
+            if judgment.status is Status.ABSTAIN and not is_benign(judgment):
                 return judgment
-        aggregated = self.verdict.aggregated if self.verdict else None
-        if self.status is not Status.ABSTAIN or aggregated is None:
+        if self.verdict is None or self.status is not Status.ABSTAIN:
             return None
-        only_benign = self.statuses == {Status.ABSTAIN}
-        return None if only_benign else aggregated
+        excused = is_benign(self.verdict.aggregated) and self.statuses <= {Status.ABSTAIN}
+        return None if excused else self.verdict.aggregated
 
 
 @dataclass(frozen=True)
@@ -192,9 +199,11 @@ def _try(
 def _vote(
     tier: Tier[ContextT], context: ContextT, timeout: float | None, listener: Listener | None
 ) -> JuryVerdict | None:
-    return (
-        None if tier.jury is None else tier.jury.vote(context, timeout=timeout, listener=listener)
-    )
+    """The jury's verdict; that of a jury that crashes is an error without ballots."""
+    jury = tier.jury
+    if jury is None:
+        return None
+    return guarded(lambda: jury.vote(context, timeout=timeout, listener=listener), JuryVerdict)
 
 
 def _stop_reason(tier: Tier[Any], attempt: TierAttempt) -> str | None:
@@ -213,7 +222,8 @@ def _stop_reason(tier: Tier[Any], attempt: TierAttempt) -> str | None:
 
 def _accepts(tier: Tier[Any], verdict: JuryVerdict) -> bool:
     sure = tier.min_confidence
-    return bool(verdict.ballots) and all(
+    agreed = bool(verdict.ballots) and verdict.aggregated.status is Status.PASS
+    return agreed and all(
         judgment.status is Status.PASS
         and (sure is None or (judgment.confidence is not None and judgment.confidence >= sure))
         for judgment in verdict.individual
@@ -247,29 +257,28 @@ def _final(ran: Sequence[TierAttempt]) -> tuple[Status, TierAttempt | None]:
 
 
 def _tell(status: Status, decisive: TierAttempt | None) -> Judgment:
-    """The cascade's judgment: the deciding tier's score and words under the final status."""
+    """The cascade's judgment: who in the deciding tier said what, under the final status."""
     if decisive is None or decisive.verdict is None:
         return Judgment.abstained("no tier ran, so nobody judged", "nobody_judged")
     said = decisive.verdict.aggregated
-    reason = f"{decisive.name}: {_decisive_words(status, decisive)}"
-    scored = status in {Status.PASS, Status.FAIL} and said.status is status
+    blaming = status in {Status.FAIL, Status.ERROR}
+    guilty = [b for b in decisive.verdict.ballots if blaming and b.judgment.status is status]
     worry = decisive.worrying_abstention if status is Status.ABSTAIN else None
+    telling = guilty[0].judgment if guilty else worry or said
+    words = "; ".join(f"{ballot.judge}: {ballot.judgment.reasoning}" for ballot in guilty)
     return Judgment(
         status,
-        reason,
-        score=said.score if scored else None,
-        label=(worry or said).label if status is Status.ABSTAIN else None,
-        metadata={**said.metadata, "decided_by": decisive.name},
+        f"{decisive.name}: {words or telling.reasoning}",
+        score=said.score if said.status is status else None,
+        label=telling.label if status is Status.ABSTAIN else None,
+        metadata=_evidence(status, decisive.name, said, telling),
     )
 
 
-def _decisive_words(status: Status, decisive: TierAttempt) -> str:
-    """Who said what: the ballots of the final status, else the strategy's own sentence."""
-    ballots = decisive.verdict.ballots if decisive.verdict else ()
-    if status in {Status.FAIL, Status.ERROR}:
-        guilty = [b for b in ballots if b.judgment.status is status]
-        if guilty:
-            return "; ".join(f"{b.judge}: {b.judgment.reasoning}" for b in guilty)
-    if status is Status.ABSTAIN and decisive.worrying_abstention:
-        return decisive.worrying_abstention.reasoning
-    return decisive.verdict.aggregated.reasoning if decisive.verdict else ""
+def _evidence(status: Status, tier: str, said: Judgment, telling: Judgment) -> dict[str, Any]:
+    """The counts of the deciding tier, and the word for why nothing was decided."""
+    metadata = {**said.metadata, "decided_by": tier}
+    metadata.pop("reason", None)
+    if status in {Status.ERROR, Status.ABSTAIN} and "reason" in telling.metadata:
+        metadata["reason"] = telling.metadata["reason"]
+    return metadata

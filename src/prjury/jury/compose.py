@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Generic
 
 from prjury.jury.judge import ContextT, FunctionJudge, Judge, JudgeType, ask, type_of
 from prjury.jury.judgment import Judgment, Status
+from prjury.jury.population import is_benign
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,24 @@ class _Chain(Generic[ContextT]):
 
     def judge(self, context: ContextT, /) -> Judgment:
         """The answer of the first member that settles the matter."""
-        *earlier, last = self.members
-        for member in earlier:
-            answer = ask(member, context)
-            if answer.status not in self.goes_on:
-                return answer
-        return ask(last, context)
+        heard: list[Judgment] = []
+        for member in self.members:
+            heard.append(ask(member, context))
+            if heard[-1].status not in self.goes_on:
+                break
+        return self._of_all(heard)
+
+    def _of_all(self, heard: Sequence[Judgment]) -> Judgment:
+        """The last answer; its benign label is lost if it would excuse the other members too.
+
+        One member to which the matter does not apply says nothing of members that were not asked,
+        or that failed.
+        """
+        answer = heard[-1]
+        in_order = all(said.status is Status.PASS or is_benign(said) for said in heard)
+        if is_benign(answer) and not (in_order and len(heard) == len(self.members)):
+            return replace(answer, label=None)
+        return answer
 
 
 def all_of(*judges: Judge[ContextT], name: str = "all_of") -> Judge[ContextT]:

@@ -9,6 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from prjury.jury.frozen import FrozenDict
+
 
 class ExecutionStatus(StrEnum):
     """How the work that is to be judged ended."""
@@ -30,6 +32,7 @@ class JudgmentContext:
         agent_output: what the agent or program said.
         execution_time: how long the work took.
         error: what went wrong while working, if anything did.
+        metadata: whatever else is known; judges that run side by side cannot change it.
     """
 
     goal: str
@@ -40,3 +43,6 @@ class JudgmentContext:
     execution_time: timedelta | None = None
     error: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "metadata", FrozenDict(self.metadata))

@@ -7,9 +7,9 @@ from enum import StrEnum
 from typing import Literal
 
 from prjury.errors import ExitCode
-from prjury.jury.cascade import Verdict
+from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.voting import NOT_CONFIGURED
+from prjury.jury.population import NOT_CONFIGURED, is_benign
 
 
 class Gate(StrEnum):
@@ -38,44 +38,83 @@ class GatePolicy:
         block_on: the statuses that close it; PASS cannot be one of them.
         not_configured: whether a blocking judge without a provider or key closes it.
         coverage_floor: the share (0..1) of the added lines that somebody must have read.
+
+    Raises:
+        ValueError: for a status that does not exist, or PASS.
     """
 
     block_on: frozenset[Status] = frozenset({Status.FAIL, Status.ERROR, Status.ABSTAIN})
     not_configured: Literal["pass", "block"] = "pass"
     coverage_floor: float = 0.95
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "block_on", frozenset(map(Status, self.block_on)))
+        if Status.PASS in self.block_on:
+            raise ValueError("PASS cannot close the gate")
+
 
 def gate(verdict: Verdict, policy: GatePolicy | None = None) -> Gate:
-    """Open or closed, by the order FAIL > ERROR > ABSTAIN > PASS."""
+    """Open or closed, by the order FAIL > ERROR > ABSTAIN > PASS.
+
+    A status that the policy lets through hides no other one, and what an advisory tier says closes
+    nothing, even where it is the only one that ran.
+    """
     policy = policy or GatePolicy()
-    if verdict.status is Status.FAIL:
-        return Gate.FAILURE if Status.FAIL in policy.block_on else Gate.SUCCESS
-    if verdict.status in policy.block_on:
-        return Gate.ACTION_REQUIRED
-    if policy.not_configured == "block" and _someone_not_configured(verdict):
+    if _is_advice(verdict):
+        return Gate.SUCCESS
+    closing = policy.block_on.intersection(_against(verdict))
+    if Status.FAIL in closing:
+        return Gate.FAILURE
+    if closing or (policy.not_configured == "block" and _someone_not_configured(verdict)):
         return Gate.ACTION_REQUIRED
     return Gate.SUCCESS
 
 
+def _is_advice(verdict: Verdict) -> bool:
+    """Whether the verdict is that of an advisory tier."""
+    deciding = (a for a in verdict.attempts if a.ran and a.name == verdict.decided_by)
+    return any(attempt.advisory for attempt in deciding)
+
+
+def _against(verdict: Verdict) -> frozenset[Status]:
+    """Every status that speaks against the merge: the verdict's own and those that it outranks."""
+    tiers = [_outcomes(a) for a in verdict.attempts if a.ran and not a.advisory]
+    own = frozenset() if is_benign(verdict.aggregated) else frozenset({verdict.status})
+    return own.union(*tiers) - {Status.PASS}
+
+
+def _outcomes(attempt: TierAttempt) -> frozenset[Status]:
+    """What a blocking tier brings into the verdict; a rejecting one counts every ballot."""
+    found = {attempt.status or Status.PASS} - {Status.ABSTAIN}
+    if attempt.policy is TierPolicy.REJECT_ON_ANY_FAIL:
+        found |= attempt.statuses & {Status.FAIL, Status.ERROR}
+    return frozenset(found | {Status.ABSTAIN} if attempt.worrying_abstention else found)
+
+
 def _someone_not_configured(verdict: Verdict) -> bool:
-    return any(
-        judgment.label == NOT_CONFIGURED
-        for attempt in verdict.attempts
-        if attempt.verdict and not attempt.advisory
-        for judgment in attempt.verdict.individual
-    )
+    """Whether a judge of a blocking tier had nobody to ask."""
+    blocking = [attempt.verdict for attempt in verdict.attempts if not attempt.advisory]
+    said = [judgment for vote in blocking if vote for judgment in vote.individual]
+    return any(judgment.label == NOT_CONFIGURED for judgment in (*said, verdict.aggregated))
 
 
 def hold_to_coverage(verdict: Verdict, judged: int, total: int, floor: float) -> Verdict:
     """The verdict itself, or an ERROR where fewer of the added lines were read than the floor asks.
 
-    A FAIL stays a FAIL: what was read is bad enough.
+    The FAIL of a blocking tier stays a FAIL: what was read is bad enough. No tier has decided such
+    an ERROR.
+
+    Args:
+        judged: added lines that somebody has read.
+        total: added lines that somebody should have read.
+        floor: the share of them, 0..1, that is enough.
     """
-    if verdict.status is Status.FAIL or judged >= floor * total:
+    enough = total == 0 or judged / total >= floor
+    if enough or (verdict.status is Status.FAIL and not _is_advice(verdict)):
         return verdict
-    words = f"only {judged} of {total} added lines were judged; the floor is {floor:.0%}"
+    words = f"only {judged} of {total} added lines were judged; the floor is {floor * 100:g}%"
     short = Judgment.errored(words, metadata={"reason": "coverage_floor"})
     if verdict.status is Status.ERROR:
         reason = f"{verdict.aggregated.reasoning}; {words}"
         short = replace(verdict.aggregated, reasoning=reason)
-    return replace(verdict, aggregated=short)
+    return replace(verdict, aggregated=short, decided_by=None)

@@ -81,8 +81,8 @@ def judge(
 
 def type_of(judge: object) -> JudgeType:
     """The judge's own type, or deterministic where it names none."""
-    kind = getattr(judge, "type", JudgeType.DETERMINISTIC)
-    return kind if isinstance(kind, JudgeType) else JudgeType.DETERMINISTIC
+    named = getattr(judge, "type", None)
+    return next((kind for kind in JudgeType if kind == named), JudgeType.DETERMINISTIC)
 
 
 def ask(judge: Judge[ContextT], context: ContextT) -> Judgment:

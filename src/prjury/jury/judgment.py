@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal, NoReturn, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
+from prjury.jury.frozen import FrozenDict, freeze
 from prjury.jury.score import BooleanScore, CategoricalScore, NumericalScore, Score, finite
 
 Severity: TypeAlias = Literal["error", "warning", "hint"]
-
-#: Deeper metadata than this is refused; JSON readers give up at about the same depth.
-_MAX_DEPTH = 100
 
 
 class Status(StrEnum):
@@ -26,60 +23,9 @@ class Status(StrEnum):
     ERROR = "error"
 
 
-class FrozenDict(dict[str, Any]):
-    """A dictionary that refuses every change; equal to a plain one with the same content."""
-
-    __slots__ = ()
-
-    def _refuse(self, *_: object, **__: object) -> NoReturn:
-        raise TypeError("a judgment's metadata cannot be changed")
-
-    __setitem__ = __delitem__ = __ior__ = _refuse
-    update = setdefault = pop = popitem = clear = _refuse
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return hash(frozenset(self))
-
-    def __reduce__(self) -> tuple[type[FrozenDict], tuple[dict[str, Any]]]:
-        return FrozenDict, (dict(self),)
-
-    def __deepcopy__(self, _memo: object) -> FrozenDict:
-        return self
-
-
-def freeze(value: object, path: str = "metadata", depth: int = 0) -> Any:  # noqa: ANN401 - JSON
-    """The JSON value, with every dictionary frozen and every list a tuple.
-
-    Raises:
-        ValueError: naming the path of the first value that is not JSON (a set, NaN, a lone
-            surrogate, a key that is not a string, a structure without an end).
-    """
-    if depth > _MAX_DEPTH:
-        raise ValueError(f"{path} is nested deeper than {_MAX_DEPTH} levels")
-    if isinstance(value, Mapping):
-        return FrozenDict(_frozen_items(value, path, depth))
-    if isinstance(value, list | tuple):
-        return tuple(freeze(item, f"{path}[{i}]", depth + 1) for i, item in enumerate(value))
-    return _json_scalar(value, path)
-
-
-def _frozen_items(
-    value: Mapping[object, object], path: str, depth: int
-) -> Iterable[tuple[str, Any]]:
-    for key, item in value.items():
-        if not isinstance(key, str):
-            raise ValueError(f"{path} has the key {key!r}, which is not a string")  # noqa: TRY004
-        yield str(_json_scalar(key, f"{path} (a key)")), freeze(item, f"{path}.{key}", depth + 1)
-
-
-def _json_scalar(value: object, path: str) -> object:
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{path} is {value!r}, which JSON cannot hold")
-    if isinstance(value, str) and any("\ud800" <= char <= "\udfff" for char in value):
-        raise ValueError(f"{path} holds a lone surrogate, which JSON cannot hold")
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    raise ValueError(f"{path} is a {type(value).__name__}, which JSON cannot hold")
+def _text(value: object, what: str) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f"{what} is text, not a {type(value).__name__}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +34,7 @@ class Location:
 
     Raises:
         ValueError: for an empty path, a line below 1, or an end before its line.
+        TypeError: for a path that is not text.
     """
 
     path: str
@@ -95,6 +42,7 @@ class Location:
     end_line: int | None = None
 
     def __post_init__(self) -> None:
+        _text(self.path, "a location's path")
         if not self.path:
             raise ValueError("a location needs a path")
         if self.line is not None and self.line < 1:
@@ -117,6 +65,10 @@ class Check:
         severity: how much a failed check matters; only ``error`` is meant to block.
         evidence: the verbatim text (a line, a log excerpt) that the message rests on.
         fix: the replacement or the command that would put it right.
+
+    Raises:
+        ValueError: for a blank name or an unknown severity.
+        TypeError: for anything but a bool in ``passed``, or for a text that is none.
     """
 
     name: str
@@ -128,8 +80,11 @@ class Check:
     fix: str | None = None
 
     def __post_init__(self) -> None:
+        _text(self.name, "a check's name")
         if not self.name.strip():
             raise ValueError("a check needs a name")
+        for what in ("message", "evidence", "fix"):
+            _text(getattr(self, what) or "", f"check {self.name}: {what}")
         if not isinstance(self.passed, bool):
             raise TypeError(f"check {self.name}: passed is True or False, not {self.passed!r}")
         if self.severity not in get_args(Severity):
@@ -151,7 +106,8 @@ class Judgment:
     Raises:
         ValueError: ABSTAIN or ERROR with a score or without a reason, ERROR with a label, a blank
             label, a confidence outside 0..1, metadata that is not JSON (the path is named).
-        TypeError: a status that is not a `Status`, a score that is not a `Score`.
+        TypeError: a status that is not a `Status`, a score that is not a `Score`, a reasoning or
+            label that is not text, a check that is not a `Check`.
     """
 
     status: Status
@@ -167,10 +123,14 @@ class Judgment:
             raise TypeError(f"a status is a Status, not {self.status!r}")
         if not isinstance(self.score, BooleanScore | NumericalScore | CategoricalScore | None):
             raise TypeError(f"a score is a Score or None, not {self.score!r}")
+        _text(self.reasoning, "a reasoning")
+        _text(self.label or "", "a label")
         self._refuse_contradictions()
         if not isinstance(self.metadata, Mapping):
             raise TypeError(f"metadata is a mapping, not a {type(self.metadata).__name__}")
         object.__setattr__(self, "checks", tuple(self.checks))
+        if not all(isinstance(check, Check) for check in self.checks):
+            raise TypeError(f"a check is a Check, not {self.checks!r}")
         object.__setattr__(self, "metadata", freeze(self.metadata))
 
     def _refuse_contradictions(self) -> None:

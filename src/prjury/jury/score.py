@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import ClassVar, TypeAlias
+
+from prjury.jury.frozen import FrozenDict
 
 
 def finite(value: float, what: str) -> float:
@@ -14,11 +15,15 @@ def finite(value: float, what: str) -> float:
 
     Raises:
         TypeError: for anything that is not a number (``True`` is not one).
-        ValueError: for NaN and the infinities.
+        ValueError: for NaN, the infinities and integers beyond the largest float.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{what} must be a number, not {value!r}")
-    if not math.isfinite(value):
+    try:
+        bounded = math.isfinite(value)
+    except OverflowError:  # an integer beyond the largest float
+        raise ValueError(f"{what} is larger than any number that can be counted with") from None
+    if not bounded:
         raise ValueError(f"{what} must be finite, not {value!r}")
     return value
 
@@ -51,7 +56,8 @@ class NumericalScore:
     """A number between two bounds, ``0.0`` and ``1.0`` unless told otherwise.
 
     Raises:
-        ValueError: for a value outside the bounds, bounds in the wrong order, NaN or infinity.
+        ValueError: for a value outside the bounds, bounds in the wrong order or further apart than
+            any float, NaN or infinity.
         TypeError: for something that is not a number.
     """
 
@@ -64,6 +70,7 @@ class NumericalScore:
             finite(getattr(self, name), f"a numerical score's {name}")
         if self.minimum >= self.maximum:
             raise ValueError(f"minimum {self.minimum} is not below maximum {self.maximum}")
+        finite(self.maximum - self.minimum, "a numerical score's range")
         if not self.minimum <= self.value <= self.maximum:
             raise ValueError(f"score {self.value} is outside {self.minimum}..{self.maximum}")
 
@@ -80,6 +87,7 @@ class CategoricalScore:
     Raises:
         ValueError: for a word outside the set, an empty set, a repeated word, or a weight that
             names no word or leaves 0..1.
+        TypeError: for words that are not text, and for one string in place of a sequence.
     """
 
     value: str
@@ -90,12 +98,14 @@ class CategoricalScore:
         if isinstance(self.allowed, str):
             raise TypeError("allowed is a sequence of words, not one string")
         object.__setattr__(self, "allowed", tuple(self.allowed))
+        if not all(isinstance(word, str) for word in (self.value, *self.allowed)):
+            raise TypeError(f"the words of a categorical score are text: {self.allowed}")
         if not self.allowed or len(set(self.allowed)) != len(self.allowed):
             raise ValueError(f"the allowed words must be distinct and at least one: {self.allowed}")
         if self.value not in self.allowed:
             raise ValueError(f"{self.value!r} is not one of {', '.join(self.allowed)}")
         if self.weights is not None:
-            object.__setattr__(self, "weights", MappingProxyType(self._checked(self.weights)))
+            object.__setattr__(self, "weights", FrozenDict(self._checked(self.weights)))
 
     def _checked(self, weights: Mapping[str, float]) -> dict[str, float]:
         for word, weight in weights.items():
@@ -127,13 +137,15 @@ def to_boolean(score: Score, threshold: float = 0.5) -> bool:
 
 
 def to_numerical(score: Score, categories: Mapping[str, float] | None = None) -> float:
-    """The score as a number in 0..1; ``categories`` supplies weights to a word that has none.
+    """The score as a number in 0..1; ``categories`` supplies a weight to a word that has none.
 
     Raises:
         ValueError: for a categorical score without a weight.
     """
-    if isinstance(score, CategoricalScore) and categories and score.value in categories:
-        return CategoricalScore(score.value, score.allowed, dict(categories)).normalized or 0.0
-    if score.normalized is None:
+    value = score.normalized
+    if value is None and isinstance(score, CategoricalScore) and score.value in (categories or {}):
+        supplied = {score.value: (categories or {})[score.value]}
+        value = CategoricalScore(score.value, score.allowed, supplied).normalized
+    if value is None:
         raise ValueError(f"{score.value!r} has no weight, so it has no numerical value")
-    return score.normalized
+    return value

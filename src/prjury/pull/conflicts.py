@@ -11,14 +11,21 @@ from prjury.pull.kinds import kind_of
 from prjury.pull.model import FileKind
 
 _IMPORT = re.compile(
-    r"(import|from|using|use|require|include|#include|package)\b|const\s.*require\("
+    r"(import|from|use|require|include|#include|package)\b(?!\s*[(=:.])"
+    r"|(const|let|var)\s[^=]*=\s*require\([^()]*\);?$"
+    r"|using\s+(static\s+)?[\w.]+(\s*=\s*[\w.<>]+)?;$"
 )
 _VERSION = re.compile(r"\d+(\.\d+)+([-.+][A-Za-z0-9]+)*")
 _MANIFESTS = frozenset(
     "pom.xml build.gradle build.gradle.kts gradle.properties libs.versions.toml package.json "
     "pyproject.toml setup.cfg cargo.toml go.mod requirements.txt".split()
 )
-_CHANGELOG = re.compile(r"^(changelog|changes|news|history|release[-_ ]?notes)\b", re.IGNORECASE)
+_CHANGELOG = re.compile(r"(changelog|changes|news|history|release[-_ ]?notes)([-_.]|$)")
+#: Files in which the blanks before a line carry no meaning; everywhere else they may.
+_FREE_INDENTATION = frozenset(
+    ".java .kt .kts .groovy .gradle .scala .js .jsx .mjs .cjs .ts .tsx .c .h .cc .cpp .hpp .cs .go "
+    ".rs .php .swift .dart .rb .css .scss .less .html .xml .json .sql .proto".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,22 +77,24 @@ def classify(path: str, hunks: Sequence[ConflictHunk]) -> tuple[bool, str]:
 def _mechanical(path: str, hunk: ConflictHunk) -> str | None:
     """Why the region is mechanical, or None."""
     name = PurePosixPath(path).name.lower()
-    ours, theirs = _content(hunk.ours), _content(hunk.theirs)
+    free = PurePosixPath(name).suffix in _FREE_INDENTATION
+    ours, theirs = _content(hunk.ours, free=free), _content(hunk.theirs, free=free)
     if ours == theirs:
         return "white space only"
-    both = ours + theirs
-    if both and all(_IMPORT.match(line) for line in both):
+    both = [line.strip() for line in ours + theirs]
+    if name not in _MANIFESTS and all(_IMPORT.match(line) for line in both):
         return "imports only"
-    if _CHANGELOG.match(name) and ours and theirs:
+    if _CHANGELOG.match(name) and kind_of(path) is FileKind.DOCS and ours and theirs:
         return "changelog entries: keep both"
     if name in _MANIFESTS and ours and theirs and _versionless(ours) == _versionless(theirs):
         return "version numbers only: take the newer one"
     return None
 
 
-def _content(lines: Sequence[str]) -> list[str]:
-    squeezed = (" ".join(line.split()) for line in lines)
-    return [line for line in squeezed if line]
+def _content(lines: Sequence[str], *, free: bool) -> list[str]:
+    """The lines that are not blank, without the blanks at their ends that carry no meaning."""
+    bare = (line.strip() if free else line.rstrip() for line in lines)
+    return [line for line in bare if line]
 
 
 def _versionless(lines: Sequence[str]) -> list[str]:

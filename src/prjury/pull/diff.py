@@ -8,36 +8,55 @@ model); a carriage return before it belongs to the line end.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from prjury.pull.model import Hunk, Line
 
 _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
-_INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)(?: \d+)?$")
 
 
 class DiffError(ValueError):
     """The text is not a patch as git writes it."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class FilePatch:
-    """One file's part of a patch.
+    """One file's part of a patch, measured but not yet taken apart.
 
     Attributes:
-        blobs: the object names before and after, None where the content did not change.
+        body: the hunks' raw lines, headers included.
+        added_bytes: the size of all added lines.
+        longest: the characters of the longest added line.
         binary: whether git called the content binary and left it out.
     """
 
-    hunks: tuple[Hunk, ...] = ()
-    blobs: tuple[str, str] | None = None
+    body: Sequence[bytes] = ()
+    additions: int = 0
+    deletions: int = 0
+    added_bytes: int = 0
+    longest: int = 0
     binary: bool = False
+
+    def hunks(self) -> tuple[Hunk, ...]:
+        """The hunks with their lines; this costs some 300 bytes of memory a line."""
+        return tuple(_hunks(_Reader(self.body)))
+
+    def followed_by(self, other: FilePatch) -> FilePatch:
+        """Both patches as one: git writes two where a file's type changes."""
+        return FilePatch(
+            (*self.body, *other.body),
+            self.additions + other.additions,
+            self.deletions + other.deletions,
+            self.added_bytes + other.added_bytes,
+            max(self.longest, other.longest),
+            binary=self.binary or other.binary,
+        )
 
 
 @dataclass
 class _Reader:
-    lines: list[bytes]
+    lines: Sequence[bytes]
     at: int = 0
 
     @property
@@ -54,15 +73,36 @@ class _Reader:
         return self.lines[self.at - 1]
 
 
+@dataclass(frozen=True)
+class _Header:
+    """What ``@@ -1,2 +3,4 @@ section`` says."""
+
+    old_start: int
+    old_lines: int
+    new_start: int
+    new_lines: int
+    section: str
+
+
+def _header(line: bytes) -> _Header:
+    match = _HUNK.match(line)
+    if not match:
+        raise DiffError(f"not the header of a hunk: {line[:60]!r}")
+    old_lines, new_lines = int(match[2] or 1), int(match[4] or 1)
+    section = match[5].decode("utf-8", "replace")
+    return _Header(int(match[1]), old_lines, int(match[3]), new_lines, section)
+
+
 def read_patches(patch: bytes) -> Iterator[FilePatch]:
     """The files of a patch in git's order.
 
     Raises:
         DiffError: for text that does not follow git's format, or that ends too early.
     """
-    reader = _Reader(patch.split(b"\n"))
-    if reader.lines[-1] == b"":
-        reader.lines.pop()
+    lines = patch.split(b"\n")
+    if lines[-1] == b"":
+        lines.pop()
+    reader = _Reader(lines)
     while reader.more:
         header = reader.take()
         if not header.startswith(b"diff --git "):
@@ -71,18 +111,59 @@ def read_patches(patch: bytes) -> Iterator[FilePatch]:
 
 
 def _read_file(reader: _Reader) -> FilePatch:
-    file = FilePatch()
-    hunks: list[Hunk] = []
+    start = reader.at
+    tally = _Tally()
+    binary = False
     while reader.more and not reader.peek().startswith(b"diff --git "):
         line = reader.take()
         if line.startswith(b"@@ "):
-            hunks.append(_read_hunk(reader, line))
+            start = start if tally.hunks else reader.at - 1
+            tally.measure(reader, _header(line))
+        elif tally.hunks:
+            raise DiffError(f"expected a hunk, found {line[:60]!r}")
         elif line.startswith(b"Binary files "):
-            file.binary = True
-        elif index := _INDEX.match(line):
-            file.blobs = (index[1].decode(), index[2].decode())
-    file.hunks = tuple(hunks)
-    return file
+            binary = True
+    body = reader.lines[start : reader.at] if tally.hunks else ()
+    return FilePatch(
+        body, tally.additions, tally.deletions, tally.added_bytes, tally.longest, binary=binary
+    )
+
+
+@dataclass
+class _Tally:
+    """What hunks amount to, found without taking their lines apart."""
+
+    hunks: int = 0
+    additions: int = 0
+    deletions: int = 0
+    added_bytes: int = 0
+    longest: int = 0
+
+    def measure(self, reader: _Reader, header: _Header) -> None:
+        """Reads past one hunk."""
+        self.hunks += 1
+        old_left, new_left = header.old_lines, header.new_lines
+        while old_left > 0 or new_left > 0:
+            raw = reader.take()
+            sign = raw[:1]
+            if sign == b"+":
+                new_left -= 1
+                self.additions += 1
+                self.added_bytes += len(raw)
+                if len(raw) > self.longest:
+                    self.longest = max(self.longest, len(raw.decode("utf-8", "replace")) - 1)
+            elif sign == b"-":
+                old_left -= 1
+                self.deletions += 1
+            elif sign in {b" ", b""}:
+                old_left -= 1
+                new_left -= 1
+            elif sign != b"\\":
+                raise DiffError(f"a hunk's line starts with {sign!r}")
+        if old_left < 0 or new_left < 0:
+            raise DiffError("a hunk holds more lines than its header says")
+        if reader.peek().startswith(b"\\"):
+            reader.take()
 
 
 @dataclass
@@ -106,26 +187,26 @@ class _Position:
         self.lines.append(Line(sign, old, new, text, end))
 
     def end_without_newline(self) -> None:
+        if not self.lines:
+            raise DiffError("a hunk starts with the note on a missing line end")
         last = self.lines[-1]
         text = last.text + last.end.removesuffix("\n")
         self.lines[-1] = Line(last.sign, last.old, last.new, text, "")
 
 
 def _split(raw: bytes) -> tuple[str, str, str]:
-    sign, content = raw[:1].decode("latin-1") or " ", raw[1:]
-    if sign not in " +-":
-        raise DiffError(f"a hunk's line starts with {sign!r}")
+    sign, content = raw[:1].decode() or " ", raw[1:]
     end = "\r\n" if content.endswith(b"\r") else "\n"
     return sign, content.removesuffix(b"\r").decode("utf-8", "surrogateescape"), end
 
 
-def _read_hunk(reader: _Reader, header: bytes) -> Hunk:
-    match = _HUNK.match(header)
-    if not match:
-        raise DiffError(f"not the header of a hunk: {header[:60]!r}")
-    old_start, new_start = int(match[1]), int(match[3])
-    old_lines, new_lines = int(match[2] or 1), int(match[4] or 1)
-    position = _Position(old_start, new_start, old_lines, new_lines)
+def _hunks(reader: _Reader) -> Iterator[Hunk]:
+    while reader.more:
+        yield _read_hunk(reader, _header(reader.take()))
+
+
+def _read_hunk(reader: _Reader, header: _Header) -> Hunk:
+    position = _Position(header.old_start, header.new_start, header.old_lines, header.new_lines)
     while position.old_left > 0 or position.new_left > 0:
         raw = reader.take()
         if raw.startswith(b"\\"):
@@ -135,5 +216,11 @@ def _read_hunk(reader: _Reader, header: bytes) -> Hunk:
     if reader.peek().startswith(b"\\"):
         reader.take()
         position.end_without_newline()
-    section = match[5].decode("utf-8", "replace")
-    return Hunk(old_start, old_lines, new_start, new_lines, section, tuple(position.lines))
+    return Hunk(
+        header.old_start,
+        header.old_lines,
+        header.new_start,
+        header.new_lines,
+        header.section,
+        tuple(position.lines),
+    )

@@ -15,18 +15,27 @@ _LOCK_NAMES = frozenset(
 _CONFIG_NAMES = frozenset(
     "pom.xml build.gradle settings.gradle build.gradle.kts settings.gradle.kts package.json "
     "pyproject.toml setup.cfg tox.ini cargo.toml go.mod go.work makefile dockerfile jenkinsfile "
-    ".gitignore .gitattributes .gitmodules .editorconfig codeowners".split()
+    ".gitignore .gitattributes .gitmodules .editorconfig .env .npmrc codeowners".split()
 )
 _CONFIG_SUFFIXES = frozenset(
     ".yml .yaml .toml .ini .cfg .conf .properties .json .xml .gradle .env .lock .tf .tfvars "
     ".csproj .props .targets .cmake".split()
 )
 _DOCS_SUFFIXES = frozenset(".md .markdown .adoc .asciidoc .rst .txt .org .mdx .tex".split())
-_DOCS_NAMES = frozenset("license licence notice authors changelog readme contributing".split())
+_DOCS_NAMES = frozenset(
+    "license licence notice authors changelog changes news history readme contributing".split()
+)
+#: Text files by their suffix that a build or a program reads.
+_WORKING_TEXT = re.compile(
+    r"(^|[/._-])(requirements|constraints)([._-][^/]*)?\.txt$|(^|/)requirements/[^/]+\.txt$"
+    r"|(^|/)CMakeLists\.txt$|(^|/)resources/.*\.txt$"
+)
 _BINARY_SUFFIXES = frozenset(
     ".png .jpg .jpeg .gif .webp .ico .bmp .pdf .zip .gz .tgz .bz2 .xz .7z .jar .war .class .so "
     ".dylib .dll .exe .o .a .wasm .woff .woff2 .ttf .otf .eot .mp3 .mp4 .mov .avi .webm .onnx .pt "
-    ".bin .parquet .db .sqlite .pyc .keystore .jks .p12 .psd .node".split()
+    ".bin .parquet .db .sqlite .pyc .keystore .jks .p12 .psd .node .tar .rar .zst .lz4 .deb .rpm "
+    ".apk .tif .tiff .avif .heic .icns .wav .ogg .flac .npy .npz .h5 .hdf5 .fits .pkl .pickle "
+    ".docx .xlsx .pptx .odt .lib .pdb .rlib .safetensors .gguf .tflite .mo .dmg .msi .swf".split()
 )
 _VENDORED = re.compile(r"(^|/)(vendor|third_party|node_modules|bower_components|\.yarn/releases)/")
 _GENERATED = re.compile(
@@ -40,6 +49,7 @@ _TEST = re.compile(
     r"|(Tests?|IT|TestCase|Spec)\.(java|kt|kts|groovy|scala|cs)$|\.(test|spec)\.[cm]?[jt]sx?$"
 )
 
+REGULAR_MODES = frozenset({"100644", "100755"})
 SYMLINK_MODE = "120000"
 SUBMODULE_MODE = "160000"
 
@@ -60,9 +70,16 @@ def kind_of(path: str, mode: str | None = None, *, binary: bool = False) -> File
 
 def holds_text(path: str) -> bool:
     """Whether a file of this name is expected to hold text; binary content would hide code."""
-    return PurePosixPath(path.lower()).suffix not in _BINARY_SUFFIXES and bool(
-        PurePosixPath(path).suffix
-    )
+    name = PurePosixPath(path.lower()).name
+    suffix = PurePosixPath(name).suffix
+    if not suffix:
+        return name in _CONFIG_NAMES or name in _DOCS_NAMES
+    return suffix not in _BINARY_SUFFIXES
+
+
+def has_suffix(path: str) -> bool:
+    """Whether the name says what is in the file; one without a suffix may be a script."""
+    return bool(PurePosixPath(path).suffix)
 
 
 def _by_name(path: str) -> FileKind:
@@ -80,10 +97,12 @@ def _by_name(path: str) -> FileKind:
 
 
 def _readable_kind(path: str, name: str, suffix: str) -> FileKind:
-    if suffix in _DOCS_SUFFIXES or PurePosixPath(name).stem in _DOCS_NAMES:
-        return FileKind.DOCS
     if _TEST.search(path):
         return FileKind.TEST
+    if _WORKING_TEXT.search(path):
+        return FileKind.CONFIG
+    if suffix in _DOCS_SUFFIXES or name in _DOCS_NAMES:
+        return FileKind.DOCS
     if name in _CONFIG_NAMES or suffix in _CONFIG_SUFFIXES or path.startswith(".github/"):
         return FileKind.CONFIG
     return FileKind.SOURCE

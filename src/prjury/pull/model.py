@@ -12,8 +12,20 @@ from enum import StrEnum
 
 
 def printable(text: str) -> str:
-    """The text with bytes that are not UTF-8 shown as ``\\xff``."""
+    r"""The text with bytes that are not UTF-8 shown as ``\xff``."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def visible(text: str) -> str:
+    r"""The text as one line for messages, with nothing in it that hides or moves other text.
+
+    Control characters, line breaks, bidirectional and zero-width characters become escapes such as
+    ``\u202e``; bytes that are not UTF-8 are shown as in `printable`.
+    """
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode()
+        for char in printable(text)
+    )
 
 
 class FileStatus(StrEnum):

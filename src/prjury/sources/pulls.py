@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from prjury.errors import SourceError, UsageError
-from prjury.pull.model import PullRequest, Side, printable
-from prjury.sources.git.fetch import Remote, Transport, fetched
-from prjury.sources.git.operator import OperatorRepository, open_repository
+from prjury.pull.model import PullRequest, Side, visible
+from prjury.sources.git.fetch import Remote, Transport, default_branch, fetched
+from prjury.sources.git.find import open_repository
+from prjury.sources.git.operator import OperatorRepository, refuse_odd_refs
 from prjury.sources.git.photograph import photograph
 from prjury.sources.git.store import Store, open_store
 
@@ -95,13 +96,13 @@ def _repository(wanted: Wanted) -> Iterator[OperatorRepository]:
         yield local
         return
     remote = _remote(wanted, local)
-    base = wanted.base or "HEAD"
-    refspecs = [
-        f"+refs/pull/{wanted.number}/head:refs/pull/{wanted.number}/head",
-        f"+refs/heads/{base}:refs/heads/{base}" if wanted.base else "+HEAD:refs/heads/main",
-    ]
-    name = local.name if local else _name_in(remote.url)
-    with fetched(remote, refspecs, local, name) as repository:
+    if wanted.base:
+        refuse_odd_refs(wanted.base)
+    base = f"refs/heads/{wanted.base or default_branch(remote)}"
+    head = f"refs/pull/{wanted.number}/head"
+    name = local.name if local else _name_in(remote.address)
+    with fetched(remote, [f"+{head}:{head}", f"+{base}:{base}"], local, name) as repository:
+        repository.git("symbolic-ref", "HEAD", base)
         yield repository
 
 
@@ -154,7 +155,7 @@ def _head(repository: OperatorRepository, wanted: Wanted) -> Side:
 def _of_work_tree(
     repository: OperatorRepository, base: Side, head: Side, *, named: bool
 ) -> _Sides | NothingToReview:
-    """The current branch with what its reviewer has to know: uncommitted files, stacked branches."""
+    """The current branch and what its reviewer has to know: uncommitted files, what is below."""
     uncommitted = repository.uncommitted()
     if head.sha == base.sha:
         on_it = head.ref == base.ref.removeprefix("origin/") and not named
@@ -169,14 +170,14 @@ def _of_work_tree(
 
 
 def _level(pull: PullRequest, repository: OperatorRepository) -> NothingToReview:
-    head, base = printable(pull.head.ref), printable(pull.base.ref)
+    head, base = visible(pull.head.ref), visible(pull.base.ref)
     return _nothing(f"{head} has no commit that {base} lacks in {repository.name}", "")
 
 
 def _nothing(here: str, first: str) -> NothingToReview:
     way = "name both sides with --base REF --head REF"
     way = f"{first}, or {way}" if first else way
-    return NothingToReview(f"Nothing to review: {printable(here)}. To judge something, {way}.")
+    return NothingToReview(f"Nothing to review: {visible(here)}. To judge something, {way}.")
 
 
 def _files(paths: list[str]) -> str:
@@ -184,20 +185,17 @@ def _files(paths: list[str]) -> str:
 
 
 def _named(paths: list[str]) -> str:
-    shown = ", ".join(map(printable, paths[:_NAMED_AT_MOST]))
+    shown = ", ".join(map(visible, paths[:_NAMED_AT_MOST]))
     return shown + (", …" if len(paths) > _NAMED_AT_MOST else "")
 
 
 def _stacked_on(repository: OperatorRepository, base: Side, head: Side) -> tuple[str, ...]:
-    """A note where the branch contains another local branch that is not merged yet."""
-    for other in repository.local_branches():
-        if other.sha == head.sha or other.ref == base.ref:
-            continue
-        below = repository.contains(head.sha, other.sha)
-        if below and not repository.contains(base.sha, other.sha):
-            name = printable(other.ref)
-            return (f"stacked on {name}; for this branch's own commits alone: --base {name}",)
-    return ()
+    """A note where the branch is built on another local branch that is not merged yet."""
+    below = repository.below(base.sha, head.sha)
+    if below is None:
+        return ()
+    name = visible(below.ref)
+    return (f"stacked on {name}; for this branch's own commits alone: --base {name}",)
 
 
 def parse_target(target: str | None) -> tuple[int | None, str | None]:
@@ -214,7 +212,7 @@ def parse_target(target: str | None) -> tuple[int | None, str | None]:
     if match := _PULL_URL.fullmatch(text):
         return int(match["number"]), f"{match['repository']}.git"
     raise UsageError(
-        f"{printable(target)!r} is neither a pull request's number nor its URL",
+        f"{visible(target)!r} is neither a pull request's number nor its URL",
         remedy="Give 123 or https://github.com/OWNER/NAME/pull/123; for branches use "
         "--base REF --head REF",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from prjury.errors import SourceError
+from prjury.pull.model import visible
 
 #: No git command of ours takes longer, even on a large monorepo with a cold cache.
 TIMEOUT = 120.0
@@ -86,7 +88,7 @@ class Git:
         """
         output, code, stderr = self.try_run(*args, stdin=stdin, env=env, timeout=timeout)
         if code not in ok:
-            raise _failure(args, code, stderr)
+            raise failure(args[0], code, stderr)
         return output
 
     def try_run(
@@ -97,14 +99,28 @@ class Git:
         timeout: float = TIMEOUT,
     ) -> tuple[bytes, int, str]:
         """Output, exit code and error text, whatever the exit code is."""
-        settings = [word for option in (*_OPTIONS, *self.settings) for word in ("-c", option)]
+        settings = _words((*_OPTIONS, *self.settings))
         argv = [_git(), "--no-pager", f"--git-dir={self.git_dir}", *settings, *args]
         environment = {**fixed_environment(), **self.extra_env, **(env or {})}
-        return _run(argv, stdin, environment, timeout)
+        return _run(args[0], argv, stdin, environment, timeout)
 
     def text(self, *args: str) -> str:
         """The command's standard output as text without the last line end."""
         return self(*args).decode("utf-8", "surrogateescape").removesuffix("\n")
+
+
+def ask(directory: Path, *args: str, settings: Sequence[str] = ()) -> tuple[bytes, int, str]:
+    """Output, exit code and error text of git run in a directory.
+
+    Git searches for the repository itself here, and refuses one that another user owns.
+    """
+    words = _words((*_OPTIONS, *settings))
+    argv = [_git(), "--no-pager", "-C", str(directory.absolute()), *words, *args]
+    return _run(args[0], argv, b"", fixed_environment(), TIMEOUT)
+
+
+def _words(settings: Sequence[str]) -> list[str]:
+    return [word for setting in settings for word in ("-c", setting)]
 
 
 def _git() -> str:
@@ -144,7 +160,7 @@ def fixed_environment() -> dict[str, str]:
 
 
 def _run(
-    argv: Sequence[str], stdin: bytes, env: Mapping[str, str], timeout: float
+    name: str, argv: Sequence[str], stdin: bytes, env: Mapping[str, str], timeout: float
 ) -> tuple[bytes, int, str]:
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as errors:
         given.write(stdin)
@@ -162,10 +178,10 @@ def _run(
         errors.seek(0)
         stderr = errors.read(16_384).decode("utf-8", "replace").strip()
     if late:
-        raise GitError(f"git {argv[-1][:60]} took longer than {timeout:.0f} s", reason="timeout")
+        raise GitError(f"git {name} took longer than {timeout:g} s", reason="timeout")
     if len(output) > OUTPUT_LIMIT:
         raise GitError(
-            f"git printed more than {OUTPUT_LIMIT // 2**20} MiB",
+            f"git {name} printed more than {OUTPUT_LIMIT // 2**20} MiB",
             remedy="Split the pull request; nobody can review one of this size",
             reason="too_large",
         )
@@ -196,12 +212,14 @@ def _collect(process: subprocess.Popen[bytes], timeout: float) -> tuple[bytes, b
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
+    """Ends the whole group, also what the process itself left behind."""
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    process.wait()
 
 
-def _failure(args: Sequence[str], code: int, stderr: str) -> GitError:
+def failure(name: str, code: int, stderr: str) -> GitError:
+    """The error for a git command that ended with this exit code and these words."""
     lines = [line for line in stderr.splitlines() if not line.startswith("hint:")]
     told = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
     told = told or (lines[-1] if lines else f"exit code {code}")
@@ -213,4 +231,4 @@ def _failure(args: Sequence[str], code: int, stderr: str) -> GitError:
             remedy="If you trust it: git config --global --add safe.directory DIRECTORY",
             reason="dubious_ownership",
         )
-    return GitError(f"git {args[0]} failed: {told}", stderr=stderr, exit_code=code)
+    return GitError(f"git {name} failed: {visible(told)}", stderr=stderr, exit_code=code)

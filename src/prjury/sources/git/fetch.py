@@ -7,27 +7,32 @@ that little has to travel; a shallow history is deepened as far as the merge bas
 from __future__ import annotations
 
 import base64
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from prjury.errors import SourceError
-from prjury.pull.model import printable
-from prjury.sources.git.command import Git
+from prjury.pull.model import visible
+from prjury.sources.git.ancestry import cut_short, merge_bases
+from prjury.sources.git.command import Git, GitError
 from prjury.sources.git.operator import OperatorRepository
 from prjury.sources.git.store import lay_out
 
 _DEPTH = 50
 _DEEPEN = (200, 1_000, 5_000)
+_USERINFO = re.compile(r"//[^/@\s]+@")
 #: The operator's own transport settings that a fetch may use.
 TRANSPORT_VARIABLES = (
     "HOME",
     "HTTPS_PROXY",
     "https_proxy",
     "ALL_PROXY",
+    "all_proxy",
     "NO_PROXY",
     "no_proxy",
     "SSL_CERT_FILE",
@@ -39,36 +44,97 @@ TRANSPORT_VARIABLES = (
 
 
 @dataclass(frozen=True)
-class Remote:
-    """Where to fetch from, and with what right.
+class Transport:
+    """How git may reach a remote.
 
     Attributes:
-        url: an ``https``, ``ssh`` or (in tests) ``file`` URL from the operator, never from a pull
-            request.
-        token: sent as a header to that host alone; never on a command line.
         environ: the operator's environment, of which only transport settings are used.
+        token: sent as a header to the remote's host alone; never on a command line.
         protocols: what git may speak.
+        timeout: seconds for one fetch.
     """
 
-    url: str
-    token: str | None = None
     environ: Mapping[str, str] = field(default_factory=dict)
+    token: str | None = None
     protocols: str = "https:ssh"
     timeout: float = 300.0
 
-    @property
-    def environment(self) -> dict[str, str]:
-        """The variables for git, with the token as a header."""
+    def environment(self, url: str) -> dict[str, str]:
+        """The variables for git, with the token as a header for this URL."""
         env = {name: self.environ[name] for name in TRANSPORT_VARIABLES if name in self.environ}
         env["GIT_ALLOW_PROTOCOL"] = self.protocols
-        if self.token:
-            secret = base64.b64encode(f"x-access-token:{self.token}".encode()).decode()
+        if userinfo := self._userinfo(url):
+            secret = base64.b64encode(userinfo.encode()).decode()
             env["GIT_CONFIG_COUNT"] = "2"
-            env["GIT_CONFIG_KEY_0"] = f"http.{self.url}.extraHeader"
+            env["GIT_CONFIG_KEY_0"] = f"http.{without_credentials(url)}.extraHeader"
             env["GIT_CONFIG_VALUE_0"] = f"Authorization: Basic {secret}"
             env["GIT_CONFIG_KEY_1"] = "http.followRedirects"
             env["GIT_CONFIG_VALUE_1"] = "false"
         return env
+
+    def _userinfo(self, url: str) -> str | None:
+        """``user:password`` for this URL: the token for GitHub, else what the URL itself holds."""
+        parts = urlsplit(url)
+        if parts.scheme != "https":
+            return None
+        server = urlsplit(self.environ.get("GITHUB_SERVER_URL") or "https://github.com")
+        if self.token and parts.hostname == server.hostname:
+            return f"x-access-token:{self.token}"
+        held, _, _ = parts.netloc.rpartition("@")
+        return unquote(held) or None
+
+
+def without_credentials(url: str) -> str:
+    """An https URL without user name and password; other URLs as they are."""
+    parts = urlsplit(url)
+    if parts.scheme != "https":
+        return url
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+@dataclass(frozen=True)
+class Remote:
+    """Where to fetch from: a URL of the operator's, never one out of a pull request."""
+
+    url: str
+    transport: Transport = Transport()
+
+    @property
+    def address(self) -> str:
+        """The URL for git's command line and for messages."""
+        return without_credentials(self.url)
+
+    def run(self, git: Git, *args: str) -> bytes:
+        """The output of a git command that talks to the remote.
+
+        Raises:
+            SourceError: when the remote does not answer as it should.
+        """
+        transport = self.transport
+        try:
+            output, code, stderr = git.try_run(
+                *args, env=transport.environment(self.url), timeout=transport.timeout
+            )
+        except GitError as error:
+            if error.reason == "timeout":
+                raise _not_fetched(
+                    f"no answer in {transport.timeout:g} s", "fetch_timeout"
+                ) from error
+            raise
+        if code:
+            told = stderr.splitlines()[-1] if stderr else f"exit code {code}"
+            raise _not_fetched(visible(_USERINFO.sub("//", told)), "fetch_failed")
+        return output
+
+
+def _not_fetched(told: str, reason: str) -> SourceError:
+    return SourceError(
+        f"the pull request could not be fetched: {told}",
+        why="The remote is unreachable, has no such ref, or refuses this token",
+        remedy="Check the number and `contents: read`, or fetch it yourself and name both "
+        "sides with --base and --head",
+        reason=reason,
+    )
 
 
 @contextmanager
@@ -89,7 +155,7 @@ def fetched(
     directory = Path(tempfile.mkdtemp(prefix="prjury-fetch-"))
     try:
         lay_out(directory, lender)
-        git = Git(directory, extra_env=remote.environment)
+        git = Git(directory)
         _fetch(git, remote, refspecs, () if lender else (f"--depth={_DEPTH}",))
         _deepen(git, remote, refspecs)
         own = OperatorRepository(Git(directory), name, None, directory, _format(lender))
@@ -104,25 +170,32 @@ def _format(lender: OperatorRepository | None) -> str:
 
 def _fetch(git: Git, remote: Remote, refspecs: Sequence[str], options: Sequence[str]) -> None:
     args = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance")
-    _, code, stderr = git.try_run(
-        *args, *options, "--end-of-options", remote.url, *refspecs, timeout=remote.timeout
-    )
-    if code:
-        told = stderr.splitlines()[-1] if stderr else f"exit code {code}"
-        raise SourceError(
-            f"the pull request could not be fetched: {printable(told)}",
-            why="The remote is unreachable, has no such ref, or refuses this token",
-            remedy="Check the number and `contents: read`, or fetch it yourself and name both "
-            "sides with --base and --head",
-            reason="fetch_failed",
-        )
+    remote.run(git, *args, *options, "--end-of-options", remote.address, *refspecs)
 
 
 def _deepen(git: Git, remote: Remote, refspecs: Sequence[str]) -> None:
-    """More history until the first two refs have a common commit."""
-    sides = [refspec.partition(":")[2] for refspec in refspecs[:2]]
+    """More history until it is certain where the first two refs part."""
+    head, base = (git.text("rev-parse", refspec.partition(":")[2]) for refspec in refspecs[:2])
     for step in (*(f"--deepen={count}" for count in _DEEPEN), "--unshallow"):
-        shallow = (git.git_dir / "shallow").is_file()
-        if not shallow or git.try_run("merge-base", *sides)[1] == 0:
+        if not cut_short(git, base, head, merge_bases(git, base, head)):
             return
         _fetch(git, remote, refspecs, (step,))
+
+
+def default_branch(remote: Remote) -> str:
+    """The name of the branch that the remote's HEAD points to.
+
+    Raises:
+        SourceError: when the remote does not say.
+    """
+    with tempfile.TemporaryDirectory(prefix="prjury-remote-") as nowhere:
+        args = ("ls-remote", "--symref", "--end-of-options", remote.address, "HEAD")
+        output = remote.run(Git(Path(nowhere)), *args).decode("utf-8", "surrogateescape")
+    match = re.match(r"ref: refs/heads/([^\t\n]+)\tHEAD\n", output)
+    if not match:
+        raise SourceError(
+            f"{visible(remote.address)} does not say which its default branch is",
+            remedy="Name it with --base BRANCH",
+            reason="no_default_branch",
+        )
+    return match[1]

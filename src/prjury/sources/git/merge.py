@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from prjury.pull.conflicts import classify, read_conflicts
-from prjury.pull.model import Conflict, ConflictType, MergeTrial, printable
+from prjury.pull.kinds import REGULAR_MODES
+from prjury.pull.model import Conflict, ConflictType, MergeTrial, printable, visible
 from prjury.sources.git.command import Git
+from prjury.sources.git.objects import find_in_tree, read_blobs
 
 #: The words of git's merge-ort for each kind of conflict, in the order in which they are preferred.
 _TYPES: Mapping[str, ConflictType] = {
@@ -16,6 +18,8 @@ _TYPES: Mapping[str, ConflictType] = {
     "CONFLICT (modify/delete)": ConflictType.MODIFY_DELETE,
     "CONFLICT (rename": ConflictType.RENAME,
     "CONFLICT (directory rename": ConflictType.RENAME,
+    "CONFLICT(directory rename": ConflictType.RENAME,
+    "CONFLICT (file in way of directory rename)": ConflictType.RENAME,
     "CONFLICT (add/add)": ConflictType.ADD_ADD,
     "CONFLICT (contents)": ConflictType.CONTENT,
     "CONFLICT (content)": ConflictType.CONTENT,
@@ -49,7 +53,9 @@ def try_merge(git: Git, ours: str, theirs: str) -> MergeTrial:
     if code == 0:
         return MergeTrial(tree)
     paths, messages = _read(rest)
-    conflicts = (_conflict(git, tree, path, messages) for path in paths)
+    types = {path: _type_of(path, messages) for path in paths}
+    texts = _texts(git, tree, [path for path, kind in types.items() if kind not in _WHOLE_FILE])
+    conflicts = [_conflict(path, kind, texts.get(path, "")) for path, kind in types.items()]
     return MergeTrial(None, tuple(conflicts))
 
 
@@ -57,14 +63,22 @@ def _why_not(stderr: str, code: int) -> str:
     if "usage: git merge-tree" in stderr:
         return "git 2.38 or newer is needed for a trial merge"
     last = stderr.splitlines()[-1] if stderr else f"exit code {code}"
-    return f"git could not try the merge: {last}"
+    return f"git could not try the merge: {visible(last)}"
 
 
 def _read(fields: list[str]) -> tuple[list[str], list[_Message]]:
-    """The conflicted paths, each once, and the messages; an empty field stands between them."""
+    """The conflicted paths, each once, and the messages; an empty field stands between them.
+
+    A conflict that leaves no path in conflict, such as a directory whose files went two ways, is
+    told by its message alone.
+    """
     split = fields.index("")
     paths = dict.fromkeys(entry.partition("\t")[2] for entry in fields[:split])
-    return list(paths), list(_messages(iter(fields[split + 1 :])))
+    messages = list(_messages(iter(fields[split + 1 :])))
+    for message in messages:
+        if message.type.startswith("CONFLICT") and not paths.keys() & set(message.paths):
+            paths.update(dict.fromkeys(message.paths))
+    return list(paths), messages
 
 
 def _messages(fields: Iterator[str]) -> Iterator[_Message]:
@@ -75,16 +89,6 @@ def _messages(fields: Iterator[str]) -> Iterator[_Message]:
         yield _Message(paths, next(fields), next(fields))
 
 
-def _conflict(git: Git, tree: str, path: str, messages: list[_Message]) -> Conflict:
-    kind = _type_of(path, messages)
-    if kind in _WHOLE_FILE:
-        return Conflict(path, kind, mechanical=False, reason=_WHOLE_FILE[kind])
-    hunks = read_conflicts(_text(git, tree, path))
-    mechanical, reason = classify(printable(path), hunks)
-    lines = (hunks[0].line, hunks[-1].line) if hunks else None
-    return Conflict(path, kind, mechanical, reason, lines)
-
-
 def _type_of(path: str, messages: list[_Message]) -> ConflictType:
     told = [message.type for message in messages if path in message.paths]
     for words, kind in _TYPES.items():
@@ -93,10 +97,19 @@ def _type_of(path: str, messages: list[_Message]) -> ConflictType:
     return ConflictType.OTHER
 
 
-def _text(git: Git, tree: str, path: str) -> str:
-    """The file with conflict markers, as the merge left it in its tree."""
-    listing = git("ls-tree", "-z", "--full-tree", tree, "--", path)
-    if not listing:
-        return ""
-    blob = listing.partition(b"\t")[0].split(b" ")[2].decode()
-    return git("cat-file", "blob", blob).decode("utf-8", "replace")
+def _conflict(path: str, kind: ConflictType, text: str) -> Conflict:
+    if kind in _WHOLE_FILE:
+        return Conflict(path, kind, mechanical=False, reason=_WHOLE_FILE[kind])
+    hunks = read_conflicts(text)
+    mechanical, reason = classify(printable(path), hunks)
+    lines = (hunks[0].line, hunks[-1].line) if hunks else None
+    return Conflict(path, kind, mechanical, reason, lines)
+
+
+def _texts(git: Git, tree: str, paths: Sequence[str]) -> dict[str, str]:
+    """The files with conflict markers, as the merge left them in its tree."""
+    entries = [entry for entry in find_in_tree(git, tree, paths) if entry.mode in REGULAR_MODES]
+    content = read_blobs(git, [entry.blob for entry in entries])
+    return {
+        entry.path: (content.get(entry.blob) or b"").decode("utf-8", "replace") for entry in entries
+    }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from prjury.errors import SourceError
 from prjury.pull.diff import DiffError, FilePatch
-from prjury.pull.kinds import SUBMODULE_MODE, SYMLINK_MODE, kind_of
+from prjury.pull.kinds import REGULAR_MODES, SUBMODULE_MODE, has_suffix, kind_of
 from prjury.pull.model import (
     FileChange,
     FileKind,
@@ -17,6 +17,7 @@ from prjury.pull.model import (
     Side,
     printable,
 )
+from prjury.sources.git.ancestry import distance, merge_base
 from prjury.sources.git.command import GitError
 from prjury.sources.git.merge import try_merge
 from prjury.sources.git.store import RawChange, Store
@@ -34,10 +35,14 @@ _NOTHING = "000000"
 
 @dataclass(frozen=True)
 class Caps:
-    """What is read at most; the rest is named as not checked."""
+    """What is read at most; the rest is named as not checked.
+
+    ``removed_lines`` and the sizes of a file and a line are for one file, the others for all.
+    """
 
     files: int = 1_000
     added_lines: int = 20_000
+    removed_lines: int = 200_000
     text_bytes: int = 5 * 1024 * 1024
     file_bytes: int = 1024 * 1024
     line_characters: int = 20_000
@@ -51,54 +56,21 @@ def photograph(
     Raises:
         SourceError: when both have no common commit, or objects of the history are missing.
     """
-    merge_base = _merge_base(store, base, head)
-    behind, ahead = _distance(store, base.sha, head.sha)
-    files = _files(store, merge_base, head.sha)
+    start = merge_base(store.git, base, head)
+    behind, ahead = distance(store.git, base.sha, head.sha)
+    shots = _shots(store, start, head.sha)
     return PullRequest(
         repo=store.operator.name,
         base=base,
         head=head,
-        merge_base=merge_base,
-        merge=_trial(store, base.sha, head.sha, merge_base),
-        files=tuple(_within(caps, sorted(files, key=lambda file: file.path))),
+        merge_base=start,
+        merge=_trial(store, base.sha, head.sha, start),
+        files=tuple(_within(caps, sorted(shots, key=lambda shot: shot.file.path))),
         behind=behind,
         ahead=ahead,
         title=_subject(store, head.sha) if ahead == 1 else "",
         notes=tuple(notes),
     )
-
-
-def _merge_base(store: Store, base: Side, head: Side) -> str:
-    output, code, stderr = store.git.try_run("merge-base", base.sha, head.sha)
-    if code == 0:
-        return output.decode().split()[0]
-    names = f"{printable(base.ref)} and {printable(head.ref)}"
-    if store.operator.shallow_file:
-        raise SourceError(
-            f"{names} have no common commit in this shallow clone",
-            why="Its history was cut off before the point where they part",
-            remedy="Run: git fetch --unshallow",
-            reason="shallow_history",
-        )
-    if stderr:
-        raise SourceError(
-            f"the history of {names} cannot be read: {stderr.splitlines()[-1]}",
-            why="Objects are missing or damaged",
-            remedy="Run: git fsck, or clone again",
-            reason="git_failed",
-        )
-    raise SourceError(
-        f"{names} have no common commit",
-        why="Their histories are unrelated",
-        remedy="Name the branch that the change was made from with --base",
-        reason="no_merge_base",
-    )
-
-
-def _distance(store: Store, base: str, head: str) -> tuple[int, int]:
-    counts = store.git.text("rev-list", "--left-right", "--count", f"{base}...{head}")
-    behind, ahead = counts.split()
-    return int(behind), int(ahead)
 
 
 def _subject(store: Store, sha: str) -> str:
@@ -114,18 +86,26 @@ def _trial(store: Store, base: str, head: str, merge_base: str) -> MergeTrial:
     return try_merge(store.git, base, head)
 
 
-def _files(store: Store, old: str, new: str) -> list[FileChange]:
+@dataclass(frozen=True)
+class _Shot:
+    """A changed file and its patch, which is taken apart only if it is within the caps."""
+
+    file: FileChange
+    patch: FilePatch
+
+
+def _shots(store: Store, old: str, new: str) -> list[_Shot]:
     try:
         raw = store.raw_changes(old, new)
         patches = list(store.patches(old, new))
     except GitError as error:
-        return _files_of_partial_clone(store, old, new, error)
+        return _shots_of_partial_clone(store, old, new, error)
     except DiffError as error:
         raise SourceError(f"git's diff could not be read: {error}", reason="git_failed") from error
     return _paired(store, raw, patches)
 
 
-def _files_of_partial_clone(store: Store, old: str, new: str, error: GitError) -> list[FileChange]:
+def _shots_of_partial_clone(store: Store, old: str, new: str, error: GitError) -> list[_Shot]:
     """The files whose objects are here, and the others named as not checked."""
     raw = store.raw_changes(old, new, renames=False)
     missing = store.missing([blob for change in raw for blob in _blobs(change)])
@@ -135,8 +115,14 @@ def _files_of_partial_clone(store: Store, old: str, new: str, error: GitError) -
     here = [change for change in raw if change not in gone]
     leave_out = [change.path for change in gone]
     patches = list(store.patches(old, new, renames=False, leave_out=leave_out)) if here else []
+    return _paired(store, here, patches) + [_Shot(_missing(change), FilePatch()) for change in gone]
+
+
+def _missing(change: RawChange) -> FileChange:
+    """Nobody knows how many lines it adds: at least one, unless it is deleted."""
+    file = _described(change)
     reason = "its content is missing from this partial clone"
-    return _paired(store, here, patches) + [_described(change, reason) for change in gone]
+    return replace(file, additions=int(file.new_blob is not None), unread=reason)
 
 
 def _blobs(change: RawChange) -> list[str]:
@@ -144,9 +130,7 @@ def _blobs(change: RawChange) -> list[str]:
     return [blob for mode, blob in sides if mode not in {_NOTHING, SUBMODULE_MODE}]
 
 
-def _paired(
-    store: Store, raw: Sequence[RawChange], patches: Sequence[FilePatch]
-) -> list[FileChange]:
+def _paired(store: Store, raw: Sequence[RawChange], patches: Sequence[FilePatch]) -> list[_Shot]:
     """Git writes one patch for each raw entry, two (delete, create) where the type changes."""
     expected = sum(1 + (change.status == "T") for change in raw)
     if expected != len(patches):
@@ -154,19 +138,16 @@ def _paired(
             f"git listed {expected} patches and wrote {len(patches)}", reason="git_failed"
         )
     remaining = iter(patches)
-    found = [_changed(change, _next(remaining, change)) for change in raw]
+    found = [_shot(change, _next(remaining, change)) for change in raw]
     return _without_hidden_text(store, found)
 
 
 def _next(patches: Iterator[FilePatch], change: RawChange) -> FilePatch:
     first = next(patches)
-    if change.status != "T":
-        return first
-    second = next(patches)
-    return FilePatch((*first.hunks, *second.hunks), binary=first.binary or second.binary)
+    return first if change.status != "T" else first.followed_by(next(patches))
 
 
-def _described(change: RawChange, unread: str | None = None) -> FileChange:
+def _described(change: RawChange) -> FileChange:
     """What the raw entry alone tells."""
     status = _STATUS.get(change.status, FileStatus.MODIFIED)
     if status is FileStatus.MODIFIED and change.old_blob == change.new_blob:
@@ -181,75 +162,74 @@ def _described(change: RawChange, unread: str | None = None) -> FileChange:
         new_blob=change.new_blob if new else None,
         old_mode=change.old_mode if old else None,
         new_mode=change.new_mode if new else None,
-        unread=unread,
     )
 
 
-def _changed(change: RawChange, patch: FilePatch) -> FileChange:
+def _shot(change: RawChange, patch: FilePatch) -> _Shot:
     file = _described(change)
-    signs = [line.sign for hunk in patch.hunks for line in hunk.lines]
-    mode = file.new_mode or file.old_mode
-    kind = kind_of(printable(file.path), mode, binary=patch.binary)
-    return replace(
-        file,
-        kind=kind,
-        hunks=patch.hunks,
-        additions=signs.count("+"),
-        deletions=signs.count("-"),
-        unread="binary content" if patch.binary else None,
+    kind = kind_of(printable(file.path), file.new_mode or file.old_mode, binary=patch.binary)
+    unread = "binary content" if patch.binary else None
+    counted = replace(
+        file, kind=kind, additions=patch.additions, deletions=patch.deletions, unread=unread
     )
+    return _Shot(counted, patch)
 
 
-def _without_hidden_text(store: Store, files: Sequence[FileChange]) -> list[FileChange]:
+def _without_hidden_text(store: Store, shots: Sequence[_Shot]) -> list[_Shot]:
     """Binary content under a name that promises text counts by its lines: it may hide code."""
-    hiding = {
-        file.new_blob
-        for file in files
-        if file.unread and file.readable and file.new_blob and file.new_mode != SYMLINK_MODE
-    }
+    hiding = [shot.file.new_blob for shot in shots if _may_hide_text(shot.file)]
     content = store.read([blob for blob in hiding if blob])
-    return [_counted(file, content) if file.new_blob in hiding else file for file in files]
+    return [replace(shot, file=_counted(shot.file, content)) for shot in shots]
+
+
+def _may_hide_text(file: FileChange) -> bool:
+    regular = file.new_mode in REGULAR_MODES
+    return bool(file.unread) and regular and (file.readable or not has_suffix(file.path))
 
 
 def _counted(file: FileChange, content: Mapping[str, bytes | None]) -> FileChange:
-    data = content.get(file.new_blob or "") or b""
+    data = content.get(file.new_blob or "") if _may_hide_text(file) else None
+    if data is None or not (file.readable or data.startswith(b"#!")):
+        return file
+    kind = file.kind if file.readable else FileKind.SOURCE
     lines = data.count(b"\n") + (not data.endswith(b"\n"))
-    return replace(file, additions=max(1, lines), unread="not text (NUL bytes or UTF-16)")
+    reason = "not text (NUL bytes or UTF-16)"
+    return replace(file, kind=kind, additions=max(1, lines), unread=reason)
 
 
 @dataclass
 class _Allowance:
     """What may still be read."""
 
-    files: int
-    lines: int
-    size: int
+    caps: Caps
+    files: int = 0
+    lines: int = 0
+    size: int = 0
 
-    def refusal(self, file: FileChange, size: int) -> str | None:
-        if self.files < 1 or self.lines < file.additions or self.size < size:
+    def refusal(self, patch: FilePatch) -> str | None:
+        """Why the file's patch is beyond a cap; if it is not, it is taken off what is left."""
+        caps = self.caps
+        if patch.added_bytes > caps.file_bytes:
+            return f"larger than {caps.file_bytes // 1024} KiB"
+        if patch.longest > caps.line_characters:
+            return f"has a line of more than {caps.line_characters} characters"
+        files, lines = self.files + 1, self.lines + patch.additions
+        size = self.size + patch.added_bytes
+        within = files <= caps.files and lines <= caps.added_lines and size <= caps.text_bytes
+        if not within or patch.deletions > caps.removed_lines:
             return "beyond the limit for one pull request"
-        self.files -= 1
-        self.lines -= file.additions
-        self.size -= size
+        self.files, self.lines, self.size = files, lines, size
         return None
 
 
-def _within(caps: Caps, files: Iterable[FileChange]) -> Iterable[FileChange]:
-    """The files with the hunks of those beyond a cap taken out and the reason put in."""
-    allowance = _Allowance(caps.files, caps.added_lines, caps.text_bytes)
-    for file in files:
-        if file.unread or not file.readable:
-            yield file if file.unread else replace(file, unread=_kind_reason(file.kind), hunks=())
-            continue
-        size = sum(len(line.text) for line in file.added_lines)
-        longest = max((len(line.text) for line in file.added_lines), default=0)
-        reason = None
-        if size > caps.file_bytes:
-            reason = f"larger than {caps.file_bytes // 1024} KiB"
-        elif longest > caps.line_characters:
-            reason = f"has a line of more than {caps.line_characters} characters"
-        reason = reason or allowance.refusal(file, size)
-        yield replace(file, hunks=(), unread=reason) if reason else file
+def _within(caps: Caps, shots: Iterable[_Shot]) -> Iterator[FileChange]:
+    """The files with their hunks; those beyond a cap without, and with the reason."""
+    allowance = _Allowance(caps)
+    for shot in shots:
+        file, patch = shot.file, shot.patch
+        reason = file.unread or (None if file.readable else _kind_reason(file.kind))
+        reason = reason or allowance.refusal(patch)
+        yield replace(file, unread=reason) if reason else replace(file, hunks=patch.hunks())
 
 
 def _kind_reason(kind: FileKind) -> str:

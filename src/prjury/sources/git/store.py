@@ -14,10 +14,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from prjury.errors import SourceError
 from prjury.ports import PickTrial, TreeEntry
 from prjury.pull.diff import FilePatch, read_patches
-from prjury.sources.git.command import Git
+from prjury.pull.kinds import SUBMODULE_MODE
+from prjury.pull.model import visible
+from prjury.sources.git.command import Git, GitError
 from prjury.sources.git.merge import try_merge
+from prjury.sources.git.objects import list_tree, missing_blobs, read_blobs
 from prjury.sources.git.operator import OperatorRepository
 
 _ATTRIBUTES = (
@@ -60,33 +64,51 @@ class Store:
 
     def files(self, commit: str) -> Sequence[TreeEntry]:
         """Every file of a commit or tree, in git's order."""
-        listing = self.git("ls-tree", "-r", "-z", "--full-tree", commit)
-        return [_tree_entry(record) for record in listing.split(b"\0") if record]
+        return list_tree(self.git, commit)
 
     def read(self, blobs: Sequence[str]) -> Mapping[str, bytes | None]:
         """The blobs' bytes by object name; None for those that a partial clone lacks."""
-        wanted = list(dict.fromkeys(blobs))
-        if not wanted:
-            return {}
-        output = self.git("cat-file", "--batch", stdin="".join(f"{b}\n" for b in wanted).encode())
-        return dict(_batch(output))
-
-    def missing(self, blobs: Sequence[str]) -> set[str]:
-        """Those of the blobs that a partial or damaged clone lacks."""
-        wanted = "".join(f"{blob}\n" for blob in dict.fromkeys(blobs)).encode()
-        lines = self.git("cat-file", "--batch-check", stdin=wanted).decode().splitlines()
-        return {line.split()[0] for line in lines if line.endswith(" missing")}
+        return read_blobs(self.git, blobs)
 
     def export(self, tree: str, directory: Path) -> None:
-        """Writes a tree into an empty directory: plain files, no ``.git``, no filters run."""
+        """Writes a tree into an empty directory: plain files, no ``.git``, no filters run.
+
+        Raises:
+            SourceError: when content is missing, or a path could leave the directory.
+        """
+        root = directory.absolute()
         with tempfile.TemporaryDirectory(prefix="prjury-index-") as scratch:
-            env = {"GIT_INDEX_FILE": f"{scratch}/index", "GIT_WORK_TREE": str(directory)}
-            self.git("read-tree", tree, env=env)
-            self.git("checkout-index", "--all", "--quiet", f"--prefix={directory}/", env=env)
+            env = {"GIT_INDEX_FILE": f"{scratch}/index", "GIT_WORK_TREE": str(root)}
+            try:
+                self.git("read-tree", tree, env=env)
+                self.git("checkout-index", "--all", "--quiet", f"--prefix={root}/", env=env)
+            except GitError as error:
+                raise self._not_exported(tree, error) from error
+
+    def _not_exported(self, tree: str, error: GitError) -> SourceError:
+        files = [file for file in self.files(tree) if file.mode != SUBMODULE_MODE]
+        missing = self.missing([file.blob for file in files])
+        paths = [visible(file.path) for file in files if file.blob in missing]
+        if not paths:
+            return error
+        return SourceError(
+            f"{len(paths)} of {len(files)} files cannot be written, {paths[0]} for one",
+            why="This partial clone lacks their content",
+            remedy="Fetch it all with: git fetch --refetch --no-filter; or use a full clone",
+            reason="object_missing",
+        )
+
+    def missing(self, blobs: Sequence[str]) -> set[str]:
+        """Those of the blobs that a partial clone lacks.
+
+        Raises:
+            GitError: for an object that is here and damaged.
+        """
+        return missing_blobs(self.git, blobs)
 
     def pick(self, base: str, head: str, onto: str) -> PickTrial:
         """Tries the change from ``base`` to ``head`` as one commit on the branch ``onto``."""
-        tip = self.operator.branch(onto).sha
+        tip = self.operator.commit(onto).sha
         tip_tree = self.git.text("rev-parse", "--verify", f"{tip}^{{tree}}")
         # A pick is a three-way merge whose base is the picked change's parent: a synthetic commit
         # with the tip's tree and that parent makes the merge see exactly this base.
@@ -116,26 +138,6 @@ class Store:
             env["GIT_LITERAL_PATHSPECS"] = "0"
             args += ["--", *[f":(exclude,literal,top){path}" for path in leave_out]]
         return read_patches(self.git(*args, env=env))
-
-
-def _tree_entry(record: bytes) -> TreeEntry:
-    head, _, path = record.partition(b"\t")
-    mode, _, blob = head.decode().split(" ")
-    return TreeEntry(path.decode("utf-8", "surrogateescape"), mode, blob)
-
-
-def _batch(output: bytes) -> Iterator[tuple[str, bytes | None]]:
-    at = 0
-    while at < len(output):
-        end = output.index(b"\n", at)
-        name, *rest = output[at:end].decode().split(" ")
-        if rest[0] in {"missing", "ambiguous"}:
-            yield name, None
-            at = end + 1
-            continue
-        size = int(rest[1])
-        yield name, output[end + 1 : end + 1 + size]
-        at = end + 1 + size + 1
 
 
 def _raw(fields: Iterator[bytes]) -> Iterator[RawChange]:

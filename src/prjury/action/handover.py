@@ -1,0 +1,79 @@
+"""Keeps secrets out of the process's environment, where every child and neighbour can read them.
+
+Deleting a variable is not enough: the block that the process was started with stays readable in
+``/proc``. So the program starts itself once more, without the secrets in the environment, and hands
+them over in a pipe.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, MutableMapping
+from typing import NoReturn
+
+from prjury.errors import UsageError
+
+#: The variables that hold secrets of a job, or that let a process obtain some.
+SECRET_VARIABLES = (
+    "PRJURY_INPUT_GITHUB_TOKEN",
+    "PRJURY_INPUT_MODEL_API_KEY",
+    "OPENAI_API_KEY",
+    "ANTHROPIC_API_KEY",
+    "GEMINI_API_KEY",
+    "GITHUB_TOKEN",
+    "GH_TOKEN",
+    "ACTIONS_RUNTIME_TOKEN",
+    "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
+)
+_PIPE = "PRJURY_SECRETS_PIPE"
+#: What a pipe takes without a reader; real secrets are far from it.
+_LIMIT = 32_768
+
+
+def is_handed_over(environ: Mapping[str, str]) -> bool:
+    """Whether this process was started by `start_again`."""
+    return bool(environ.get(_PIPE))
+
+
+def start_again(environ: Mapping[str, str], command: list[str]) -> NoReturn:
+    """Replaces this process by the command, with the secrets in a pipe.
+
+    Raises:
+        UsageError: when the secrets are larger than any secret is.
+    """
+    held = {name: environ[name] for name in SECRET_VARIABLES if name in environ}
+    content = json.dumps(held).encode()
+    if len(content) > _LIMIT:
+        raise UsageError("The token and the keys are too long to be any")
+    reader, writer = os.pipe()
+    os.set_inheritable(reader, True)  # noqa: FBT003 - the function takes it like this
+    os.write(writer, content)
+    os.close(writer)
+    cleared = {name: value for name, value in environ.items() if name not in held}
+    os.execve(command[0], command, {**cleared, _PIPE: str(reader)})  # noqa: S606 - our own program, no shell
+
+
+def take_over(environ: MutableMapping[str, str]) -> dict[str, str]:
+    """The environment as it was before `start_again`, for this process's own eyes.
+
+    The pipe's name is removed from ``environ``, so that no child is told of it.
+
+    Raises:
+        UsageError: when there is no such pipe.
+    """
+    number = environ.pop(_PIPE, "")
+    try:
+        with os.fdopen(int(number), "rb") as pipe:
+            held = json.loads(pipe.read(_LIMIT + 1))
+        return {**environ, **{str(name): str(value) for name, value in held.items()}}
+    except (OSError, ValueError, AttributeError) as error:
+        raise UsageError(
+            f"{_PIPE} names no pipe with secrets", remedy="Do not set it yourself"
+        ) from error
+
+
+def own_command() -> list[str]:
+    """How this program was started: isolated from the environment and the directory."""
+    return [sys.executable, "-I", "-m", "prjury.action"]

@@ -1,0 +1,117 @@
+"""The action's inputs: one table, and the values of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from prjury.errors import UsageError
+
+Mode = Literal["review", "build", "collect", "decide", "publish"]
+FailOn = Literal["gate", "never"]
+
+_PREFIX = "PRJURY_INPUT_"
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """An input as `action.yml` declares it.
+
+    Attributes:
+        default: what an empty value means.
+        allowed: the values that there are; empty for free text.
+    """
+
+    name: str
+    default: str = ""
+    allowed: tuple[str, ...] = ()
+
+    @property
+    def variable(self) -> str:
+        """The environment variable in which `action.yml` hands the value over."""
+        return _PREFIX + self.name.upper().replace("-", "_")
+
+
+INPUTS = (
+    Input("mode", "review", ("review", "build", "collect", "decide", "publish")),
+    Input("github-token"),
+    Input("config"),
+    Input("model"),
+    Input("model-api-key"),
+    Input("model-base-url"),
+    Input("build", "true", ("true", "false")),
+    Input("base"),
+    Input("head"),
+    Input("fail-on", "gate", ("gate", "never")),
+    Input("working-directory"),
+    Input("python-version"),
+)
+
+#: What later steps can read; see `prjury.publishers.outputs`.
+OUTPUTS = (
+    "verdict",
+    "gate",
+    "headline",
+    "report-json",
+    "report-html",
+    "comment-url",
+    "backports",
+    "llm-usd",
+)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The inputs of one run; an empty text means that nothing was given.
+
+    Attributes:
+        config: the policy's path at the base commit.
+        working_directory: where the repository is, below the workspace.
+    """
+
+    mode: Mode = "review"
+    github_token: str = field(default="", repr=False)
+    config: str = ""
+    model: str = ""
+    model_api_key: str = field(default="", repr=False)
+    model_base_url: str = ""
+    build: bool = True
+    base: str = ""
+    head: str = ""
+    fail_on: FailOn = "gate"
+    working_directory: str = ""
+    python_version: str = ""
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The values that must not be seen anywhere."""
+        return tuple(filter(None, (self.github_token, self.model_api_key)))
+
+
+def read_inputs(environ: Mapping[str, str]) -> Inputs:
+    """The inputs in the environment.
+
+    Raises:
+        UsageError: for an input that there is not, or a value that it cannot have.
+    """
+    known = {entry.variable for entry in INPUTS}
+    for variable in environ:
+        if variable.startswith(_PREFIX) and variable not in known:
+            raise UsageError(
+                f"There is no input for {variable}",
+                why="action.yml and the program are of different versions",
+                remedy="Use one release of the action as a whole",
+            )
+    values = {entry.name.replace("-", "_"): _value(entry, environ) for entry in INPUTS}
+    return Inputs(**{**values, "build": values["build"] == "true"})  # type: ignore[arg-type] # checked against the table's words
+
+
+def _value(entry: Input, environ: Mapping[str, str]) -> str:
+    value = environ.get(entry.variable, "").strip() or entry.default
+    if entry.allowed and value not in entry.allowed:
+        raise UsageError(
+            f"The input {entry.name} cannot be {value[:60]!r}",
+            remedy=f"Use one of: {', '.join(entry.allowed)}",
+        )
+    return value

@@ -1,0 +1,104 @@
+"""Hangs a report up everywhere in a job, and goes on where one place fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from prjury.action.inputs import OUTPUTS, Inputs
+from prjury.action.places import Places
+from prjury.action.wiring import Wiring
+from prjury.errors import PublishError
+from prjury.publishers.comment import StickyComment
+from prjury.publishers.files import ReportFile
+from prjury.publishers.outputs import ActionOutputs, write_outputs
+from prjury.publishers.summary import JobSummary, add_markdown
+from prjury.report.model import Report
+from prjury.report.redact import Redact, Redactor
+from prjury.report.sanitise import plain
+from prjury.sources.conversation import Conversation
+from prjury.sources.event import Event
+
+
+def publish(
+    report: Report, event: Event, inputs: Inputs, wiring: Wiring, places: Places
+) -> list[str]:
+    """Writes files, summary, comment and outputs, in this order; what failed, one line each.
+
+    The files come first, so that the verdict is on disk whatever becomes of the rest.
+    """
+    complaints: list[str] = []
+    seen: dict[str, str] = dict.fromkeys(OUTPUTS, "")
+    collect = partial(_collected, complaints)
+    for output, file, render in (
+        ("report-json", "report.json", wiring.json),
+        ("report-html", "report.html", wiring.html),
+    ):
+        with collect():
+            path = places.report_file(file)
+            seen[output] = ReportFile(path, render, output).publish(report) or ""
+    with collect():
+        _summarise(report, wiring.summary, places)
+    with collect():
+        seen["comment-url"] = _comment(report, event, inputs, wiring)
+    with collect():
+        _tell_complaints(complaints, places, Redactor(inputs.secrets))
+    with collect():
+        if places.outputs:
+            own = {name: value for name, value in seen.items() if value or name == "comment-url"}
+            ActionOutputs(places.outputs, own).publish(report)
+    return complaints
+
+
+def tell_outcome(places: Places, verdict: str, gate: str, line: str, redact: Redact) -> None:
+    """Outputs and summary of a run without a report.
+
+    Raises:
+        PublishError: when the runner's files cannot be written.
+    """
+    if places.outputs:
+        values = {
+            "verdict": verdict,
+            "gate": gate,
+            "headline": " ".join(redact(line).split()),
+            "backports": "{}",
+        }
+        write_outputs(places.outputs, {**dict.fromkeys(OUTPUTS, ""), **values})
+    if places.summary:
+        add_markdown(places.summary, f"**PR Jury:** {plain(line, None, redact)}\n")
+
+
+@contextmanager
+def _collected(complaints: list[str]) -> Iterator[None]:
+    try:
+        yield
+    except PublishError as error:
+        complaints.append(str(error))
+
+
+def _summarise(report: Report, render: Callable[[Report], str], places: Places) -> None:
+    if places.summary and _wanted(report, "summary"):
+        JobSummary(places.summary, render).publish(report)
+
+
+def _comment(report: Report, event: Event, inputs: Inputs, wiring: Wiring) -> str:
+    if not (inputs.github_token and event.number and _wanted(report, "comment")):
+        return ""
+    run = str(event.run) if event.run else None
+    with wiring.connect(event, inputs) as hub:
+        conversation = Conversation(hub, event.repo, event.number)
+        sticky = StickyComment(conversation, lambda report: wiring.comment(report, run))
+        return sticky.publish(report) or ""
+
+
+def _tell_complaints(complaints: list[str], places: Places, redact: Redact) -> None:
+    if complaints and places.summary:
+        lines = "\n".join(f"* {plain(complaint, None, redact)}" for complaint in complaints)
+        add_markdown(places.summary, f"\n**Not published everywhere:**\n\n{lines}\n")
+
+
+def _wanted(report: Report, place: str) -> bool:
+    """Whether the policy in force wants the report there."""
+    section = report.policy.resolved.get("publish", {})
+    return bool(section.get(place, True))

@@ -1,0 +1,234 @@
+"""From outcomes to the judgment. Pure."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from prjury.judges.build.failure import Failure
+from prjury.judges.build.outcome import Outcome, StepResult
+from prjury.judges.build.plan import BuildPlan
+from prjury.jury.judgment import Check, Judgment, Location
+from prjury.jury.score import BooleanScore
+
+_MOST_CAUSES = 10
+_MOST_LISTED = 200
+_LIMITS = {
+    "output_limit": "printed more than 200 MiB and was stopped",
+    "memory_limit": "used more than the memory that a build may have and was stopped",
+    "process_limit": "started more processes than a build may have and was stopped",
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """All that the judgment rests on.
+
+    Attributes:
+        base: what became of the same plan on the base, None where that was not tried.
+        base_unknown: why the base could not be compared with, where it was tried in vain.
+        known: the paths of the merged tree.
+    """
+
+    plan: BuildPlan
+    outcome: Outcome
+    known: frozenset[str] = frozenset()
+    base: Outcome | None = None
+    base_unknown: str = ""
+
+
+def decide(case: Case) -> Judgment:
+    """PASS or FAIL; FAIL also where the base is as broken and hides the answer."""
+    outcome = case.outcome
+    checks = _checks(case)
+    metadata = _metadata(case)
+    notes = _notes(case)
+    if not outcome.failed:
+        return Judgment.passed(
+            f"`{case.plan.text}` passed in {_duration(outcome.seconds)}{notes}",
+            score=BooleanScore(value=True),
+            checks=checks,
+            metadata=metadata,
+        )
+    new = [failure for failure in outcome.failures if failure.state == "new"]
+    if case.base is None or new or not _same_end(outcome, case.base):
+        reasoning = f"{_what_failed(outcome)}{_causes(new or outcome.failures)}{notes}"
+        return Judgment.failed(
+            reasoning, score=BooleanScore(value=False), checks=checks, metadata=metadata
+        )
+    if not _only_tests(outcome):
+        return Judgment.failed(
+            f"{_what_failed(outcome)}, and so does the base without this change: mend the base "
+            f"first, for nothing can be told about this change{_causes(outcome.failures)}{notes}",
+            score=BooleanScore(value=False),
+            checks=checks,
+            metadata={**metadata, "reason": "base_broken"},
+        )
+    return Judgment.passed(
+        f"{_what_failed(outcome)}, but all of it fails on the base as well"
+        f"{_causes(outcome.failures)}{notes}",
+        score=BooleanScore(value=True),
+        checks=checks,
+        metadata=metadata,
+    )
+
+
+def compared(outcome: Outcome, base: Outcome) -> Outcome:
+    """The outcome with the failures that the base has as well marked as such."""
+    there = {failure.id for failure in base.failures}
+    return replace(
+        outcome,
+        failures=tuple(
+            replace(failure, state="pre_existing") if failure.id in there else failure
+            for failure in outcome.failures
+        ),
+    )
+
+
+def comparable(outcome: Outcome) -> bool:
+    """Whether it is worth asking how the base fares: a limit or a signal is the change's own."""
+    return (
+        outcome.failed
+        and not outcome.last.completed.stopped
+        and outcome.last.completed.exit_code >= 0
+    )
+
+
+def _same_end(outcome: Outcome, base: Outcome) -> bool:
+    """Whether both broke off at the same step with the same exit code.
+
+    A different end means that something happened which the causes that were read do not tell.
+    """
+    ours, theirs = outcome.last, base.last
+    return base.failed and (ours.step, ours.completed.exit_code, ours.completed.stopped) == (
+        theirs.step,
+        theirs.completed.exit_code,
+        theirs.completed.stopped,
+    )
+
+
+def _only_tests(outcome: Outcome) -> bool:
+    """Whether tests ran and failed; otherwise something broke that kept tests from running."""
+    kinds = {failure.kind for failure in outcome.failures}
+    return "test" in kinds and kinds <= {"test", "goal"}
+
+
+def _what_failed(outcome: Outcome) -> str:
+    result = outcome.last
+    command = f"`{result.step.text}`"
+    stopped, code = result.completed.stopped, result.completed.exit_code
+    if stopped == "timeout":
+        return f"{command} did not finish within {_duration(outcome.allowed)}"
+    if stopped:
+        return f"{command} {_LIMITS.get(stopped, f'was stopped ({stopped})')}"
+    if code < 0:
+        return f"{command} was killed by {_signal_name(-code)}"
+    if code:
+        return f"{command} failed with exit code {code}"
+    return f"{command} ended with exit code 0, but its test reports hold failures"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _causes(failures: Sequence[Failure]) -> str:
+    if not failures:
+        return ""
+    first = failures[0]
+    where = f"{first.place}: " if first.place else f"{first.name}: " if first.name else ""
+    more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
+    return f": {where}{first.message}{more}"
+
+
+def _notes(case: Case) -> str:
+    unread = case.outcome.reports.problems
+    notes = (*case.plan.reasons, *case.plan.notes, *unread[:3])
+    if case.base_unknown:
+        notes = (*notes, f"the base could not be compared with: {case.base_unknown}")
+    return f" ({'; '.join(notes)})" if notes else ""
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:  # noqa: PLR2004 - one and a half minutes
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"  # noqa: PLR2004
+    return f"{seconds / 60:.0f} min"
+
+
+def _checks(case: Case) -> tuple[Check, ...]:
+    outcome = case.outcome
+    executed = [_executed(result) for result in outcome.results]
+    return (*executed, *_tests(case), *_cause_checks(case))
+
+
+def _executed(result: StepResult) -> Check:
+    done = result.completed
+    ended = f"stopped: {done.stopped}" if done.stopped else f"exit code {done.exit_code}"
+    return Check(
+        "build-executed",
+        result.good,
+        f"`{result.step.text}`: {ended}, {_duration(done.seconds)}",
+        evidence=result.tail or None,
+    )
+
+
+def _tests(case: Case) -> tuple[Check, ...]:
+    """Whether tests passed, where tests are part of the build and were reached."""
+    reports, outcome = case.outcome.reports, case.outcome
+    failing = [failure for failure in outcome.failures if failure.kind == "test"]
+    if reports.tests:
+        counted = len({failure.id for failure in reports.failures})
+        message = f"{reports.tests} tests in {reports.files} reports, {counted} failed"
+    elif not case.plan.tests or (not outcome.last.good and not failing):
+        return ()
+    else:
+        message = f"{len(failing)} failed" if failing else "no test reports; the exit code says so"
+    passed = not failing and not reports.failures and outcome.last.good
+    return (Check("tests-passed", passed, message),)
+
+
+def _cause_checks(case: Case) -> list[Check]:
+    names = {"compile": "compiles", "test": "test", "goal": "build-goal", "error": "build-error"}
+    checks = []
+    for failure in case.outcome.failures[:_MOST_CAUSES]:
+        located = (
+            Location(failure.path, failure.line)
+            if failure.path in case.known and failure.path
+            else None
+        )
+        named = f"{failure.name}: " if failure.name and failure.kind == "test" else ""
+        old = " (on the base as well)" if failure.state == "pre_existing" else ""
+        checks.append(
+            Check(
+                names[failure.kind],
+                passed=False,
+                message=f"{named}{failure.message}{old}",
+                location=located,
+                severity="warning" if old else "error",
+                evidence=failure.message,
+            )
+        )
+    if left := len(case.outcome.failures) - len(checks):
+        checks.append(Check("more-failures", passed=False, message=f"{left} more in the log"))
+    return checks
+
+
+def _metadata(case: Case) -> dict[str, Any]:
+    outcome = case.outcome
+    return {
+        "subject": f"`{case.plan.text}`",
+        "command": case.plan.text,
+        "system": case.plan.system,
+        "exit_code": outcome.last.completed.exit_code,
+        "stopped": outcome.last.completed.stopped,
+        "seconds": round(outcome.seconds, 1),
+        "log": str(outcome.last.completed.log),
+        "recognised_by": list(case.plan.reasons),
+        "tests": outcome.reports.tests or None,
+        "failures": [failure.as_json() for failure in outcome.failures[:_MOST_LISTED]],
+    }

@@ -1,0 +1,69 @@
+"""What became of a plan on one tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from prjury.judges.build.failure import Failure
+from prjury.judges.build.plan import Step
+from prjury.ports import Completed
+
+
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """What the reports of one run say.
+
+    Attributes:
+        tests: how many test cases they hold, those that were skipped included.
+        problems: one sentence for each report that could not be read.
+    """
+
+    files: int = 0
+    tests: int = 0
+    failures: tuple[Failure, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """A step that has ended, with the last lines that it printed."""
+
+    step: Step
+    completed: Completed
+    tail: str
+
+    @property
+    def good(self) -> bool:
+        """Whether it ended by itself, with exit code 0."""
+        return self.completed.exit_code == 0 and self.completed.stopped is None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a plan on one tree.
+
+    Attributes:
+        results: the steps that ran; the last one may have failed.
+        allowed: the seconds that there were.
+        failures: the causes, as far as they could be read.
+    """
+
+    results: tuple[StepResult, ...]
+    allowed: float
+    failures: tuple[Failure, ...] = ()
+    reports: Reports = field(default_factory=Reports)
+
+    @property
+    def last(self) -> StepResult:
+        """The step that decided, or the last one."""
+        return self.results[-1]
+
+    @property
+    def seconds(self) -> float:
+        """How long all steps took."""
+        return sum(result.completed.seconds for result in self.results)
+
+    @property
+    def failed(self) -> bool:
+        """Whether a step failed or a report holds a failing test."""
+        return not self.last.good or bool(self.reports.failures)

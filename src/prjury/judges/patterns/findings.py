@@ -1,0 +1,94 @@
+"""A finding: a hit on a line that the pull request adds, with what would put it right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import re2
+
+from prjury.judges.patterns.match import FileScan, Hit
+from prjury.judges.patterns.parser import Range
+from prjury.judges.patterns.rule import Fix, Rule
+from prjury.jury.judgment import Check, Location, Severity
+from prjury.pull.model import printable
+
+_MAX_EVIDENCE = 300
+_UNSURE = " (a hint only: no declared version says so)"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One rule on one added line.
+
+    Attributes:
+        text: the added line, verbatim.
+        fixed: the whole line as it would be right, and how sure that is; None without a fix.
+    """
+
+    rule: Rule
+    name: str
+    severity: Severity
+    path: str
+    line: int
+    text: str
+    fixed: tuple[str, str] | None = None
+
+    @property
+    def check(self) -> Check:
+        """The finding as the court sees it."""
+        unsure = self.severity == "hint" and self.rule.severity != "hint"
+        return Check(
+            name=self.name,
+            passed=False,
+            message=self.rule.message + (_UNSURE if unsure else ""),
+            location=Location(printable(self.path), self.line),
+            severity=self.severity,
+            evidence=printable(self.text).strip()[:_MAX_EVIDENCE],
+            fix=self.fixed[0] if self.fixed else self.rule.replacement,
+        )
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What a check has no place for; ``applicability`` is None where the fix is advice."""
+        return {
+            "rule": self.name,
+            "path": printable(self.path),
+            "line": self.line,
+            "applicability": self.fixed[1] if self.fixed else None,
+            "replacement": self.rule.replacement,
+            "confidence": self.rule.confidence,
+            "why": self.rule.why,
+            "references": self.rule.references,
+        }
+
+
+def repaired(scan: FileScan, hit: Hit, line: int, text: str) -> tuple[str, str] | None:
+    """The line with the rule's first fix that fits, and its applicability.
+
+    Args:
+        text: the line as it stands in the file; only if the parser saw the same is it touched.
+    """
+    spans = _columns(scan, hit, line, text)
+    for fix in hit.active.rule.fix:
+        if any(re2.search(fix.find, text[start:end]) for start, end in spans):
+            return _applied(fix, text, spans), fix.applicability
+    return None
+
+
+def _columns(scan: FileScan, hit: Hit, line: int, text: str) -> list[Range]:
+    """Where in the line the matches stand; all of it for a hit that only knows its lines."""
+    if not hit.spans:
+        return [(0, len(text))]
+    begin = scan.source.starts[scan.source.numbers.index(line)]
+    if scan.source.text[begin : begin + len(text)] != text:
+        return []
+    return [(start - begin, min(end - begin, len(text))) for start, end in hit.spans]
+
+
+def _applied(fix: Fix, text: str, spans: list[Range]) -> str:
+    """From the last match to the first, so that the places before stay where they are."""
+    pattern = re2.compile(fix.find)
+    for start, end in reversed(spans):
+        text = text[:start] + pattern.sub(fix.replace, text[start:end], 1) + text[end:]
+    return text

@@ -1,0 +1,72 @@
+"""Which rules hold in a module, and how severe a finding of them is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+
+import re2
+
+from prjury.judges.patterns.module import Module
+from prjury.judges.patterns.rule import Head, KeptBy, Pack, Rule
+from prjury.judges.patterns.versions import Truth
+from prjury.jury.judgment import Severity
+
+#: The severities from the most to the least severe.
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "hint")
+
+
+def severity_of(pack: Pack, rule: Rule, module: Module, *, asked_for: bool) -> Severity | None:
+    """How severe a finding is in the module; None where the rule does not hold.
+
+    The rule's own severity needs a declared version that says so. Where nobody knows the version a
+    finding is a hint, which never blocks.
+
+    Args:
+        asked_for: whether the operator named the pack; it then looks without any declaration.
+    """
+    if keeps(module, pack.kept_by, rule.kept_by):
+        return None
+    required = rule.requires or pack.requires or pack.gate
+    removed = module.any_of([*required, *(rule.or_requires or [])])
+    if removed is Truth.YES:
+        return rule.severity
+    deprecated = module.any_of(rule.deprecated or [])
+    if deprecated is Truth.YES:
+        return at_most("warning", rule.severity)
+    unknown = Truth.UNKNOWN in {removed, deprecated}
+    undeclared = asked_for and removed is Truth.ABSENT
+    return "hint" if unknown or undeclared else None
+
+
+def opens(head: Head, module: Module, *, asked_for: bool) -> bool:
+    """Whether a pack is looked at in the module at all."""
+    truth = module.any_of(head.gate)
+    return truth in {Truth.YES, Truth.UNKNOWN} or (asked_for and truth is Truth.ABSENT)
+
+
+def keeps(module: Module, *reasons: KeptBy | None) -> bool:
+    """Whether the module keeps the old library on purpose: declares it, or is named for it."""
+    return any(_keeps(module, reason) for reason in reasons if reason)
+
+
+def _keeps(module: Module, reason: KeptBy) -> bool:
+    own = [f"{declared.group}:{declared.artifact}" for declared in module.kept]
+    if any(is_one_of(name, reason.dependencies) for name in own):
+        return True
+    return any(re2.search(pattern, name) for pattern in reason.modules for name in module.names)
+
+
+def is_one_of(coordinate: str, patterns: Iterable[str]) -> bool:
+    """Whether ``group:artifact`` fits one of the patterns with ``*``."""
+    return any(fnmatchcase(coordinate, pattern) for pattern in patterns)
+
+
+def at_most(limit: Severity, severity: Severity) -> Severity:
+    """The less severe of two."""
+    return max(limit, severity, key=SEVERITIES.index)
+
+
+def at_least(severity: Severity, threshold: Severity) -> bool:
+    """Whether a severity reaches a threshold."""
+    return SEVERITIES.index(severity) <= SEVERITIES.index(threshold)

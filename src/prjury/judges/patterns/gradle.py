@@ -1,0 +1,131 @@
+"""A modest reader of Gradle builds: plugins, dependencies in string notation, version catalogs.
+
+A build script is a program, and programs are not run here. What cannot be read off its text is
+unknown, never guessed.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import re2
+
+from prjury.judges.patterns.languages import LANGUAGES
+from prjury.judges.patterns.manifest import Coordinate, Manifest, ManifestError, Role
+from prjury.judges.patterns.masks import masked
+from prjury.judges.patterns.source import Source
+
+_PLUGIN = re2.compile(
+    r"""\bid\s*\(?\s*["']([\w.-]+)["']\s*\)?\s*version\s*\(?\s*["']([^"'\n]*)["']"""
+)
+_NOTATION = re2.compile(
+    r"""(\b(?:platform|enforcedPlatform|mavenBom)\s*\(?\s*)?["']([\w.-]+):([\w.-]+)"""
+    r"""(?::([^"'@:\n]*))?(?:[@:][^"'\n]*)?["']"""
+)
+_NAMED = re2.compile(
+    r"""\bgroup\s*[:=]\s*["']([\w.-]+)["']\s*,\s*name\s*[:=]\s*["']([\w.-]+)["']"""
+    r"""(?:\s*,\s*version\s*[:=]\s*["']([^"'\n]*)["'])?"""
+)
+_ALIAS = re2.compile(r"\blibs\.([A-Za-z][\w.]*)")
+_VARIABLE = re2.compile(r"""\b(\w+)["']?\s*\]?\s*=\s*["']([\w.+-]+)["']""")
+_PROPERTY = re2.compile(r"(?m)^[ \t]*([\w.-]+)[ \t]*[=:][ \t]*([^\s#]+)")
+
+
+def read_script(text: str, catalog: Mapping[str, Coordinate]) -> Manifest:
+    """What a build script, a settings script or a ``gradle.properties`` declares.
+
+    Args:
+        catalog: the libraries that ``libs.alias`` may stand for.
+    """
+    gradle = LANGUAGES["gradle"]
+    source = Source.of(text, gradle)
+    code = masked(source.text, gradle)
+    properties = {match[1]: match[2] for match in _PROPERTY.finditer(code)}
+    properties |= {match[1]: match[2] for match in _VARIABLE.finditer(code)}
+    return Manifest(coordinates=tuple(_declared(source, code, catalog)), properties=properties)
+
+
+def _declared(source: Source, code: str, catalog: Mapping[str, Coordinate]) -> Iterator[Coordinate]:
+    for match in _PLUGIN.finditer(code):
+        yield Coordinate(match[1], f"{match[1]}.gradle.plugin", match[2], Role.PLUGIN)
+    for match in _NOTATION.finditer(code):
+        role = Role.BOM if match[1] else Role.DEPENDENCY
+        line = source.line_at(match.start(2))
+        yield Coordinate(match[2], match[3], match[4], role, (line,))
+    for match in _NAMED.finditer(code):
+        line = source.line_at(match.start(1))
+        yield Coordinate(match[1], match[2], match[3], Role.DEPENDENCY, (line,))
+    for match in _ALIAS.finditer(code):
+        if named := catalog.get(match[1]):
+            role = named.role if named.role is Role.PLUGIN else Role.DEPENDENCY
+            yield replace(named, role=role, lines=(source.line_at(match.start()),))
+
+
+def read_catalog(text: str) -> dict[str, Coordinate]:
+    """The libraries and plugins of a ``libs.versions.toml`` by the alias that scripts use.
+
+    Raises:
+        ManifestError: for text that is not TOML, or nested without end.
+    """
+    try:
+        document = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ManifestError(f"not TOML: {error}") from error
+    versions = _table(document, "versions")
+    found = {
+        _alias(alias): entry
+        for alias, value in _table(document, "libraries").items()
+        if (entry := _library(value, versions))
+    }
+    for alias, value in _table(document, "plugins").items():
+        if plugin := _catalog_plugin(value, versions):
+            found[f"plugins.{_alias(alias)}"] = plugin
+    return found
+
+
+def _table(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = document.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _alias(name: str) -> str:
+    return re.sub(r"[-_]", ".", name)
+
+
+def _library(value: object, versions: Mapping[str, Any]) -> Coordinate | None:
+    if isinstance(value, str):
+        parts = [*value.split(":"), "", ""]
+        return Coordinate(parts[0], parts[1], parts[2] or None, Role.MANAGED)
+    if not isinstance(value, dict):
+        return None
+    group, _, artifact = str(value.get("module", "")).partition(":")
+    return Coordinate(
+        group or str(value.get("group", "")),
+        artifact or str(value.get("name", "")),
+        _version(value.get("version"), versions),
+        Role.MANAGED,
+    )
+
+
+def _catalog_plugin(value: object, versions: Mapping[str, Any]) -> Coordinate | None:
+    if isinstance(value, str):
+        group, _, version = value.partition(":")
+        return Coordinate(group, f"{group}.gradle.plugin", version or None, Role.PLUGIN)
+    if not isinstance(value, dict):
+        return None
+    group = str(value.get("id", ""))
+    version_text = _version(value.get("version"), versions)
+    return Coordinate(group, f"{group}.gradle.plugin", version_text, Role.PLUGIN)
+
+
+def _version(value: object, versions: Mapping[str, Any]) -> str | None:
+    """A version, a reference to one, or a rich version's strictest word."""
+    if isinstance(value, dict):
+        if "ref" in value:
+            return _version(versions.get(str(value["ref"])), {})
+        value = value.get("strictly") or value.get("require") or value.get("prefer")
+    return value if isinstance(value, str) else None

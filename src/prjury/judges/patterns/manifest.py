@@ -1,0 +1,78 @@
+"""What one build file declares, whatever its format: dependencies, properties, a parent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class ManifestError(ValueError):
+    """A build file that cannot be read; the message says why."""
+
+
+class Role(Enum):
+    """In which way a build file names a coordinate; earlier ones say more about a version."""
+
+    BOM = "bom"
+    MANAGED = "managed dependency"
+    DEPENDENCY = "dependency"
+    PARENT = "parent"
+    PLUGIN = "plugin"
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinate:
+    """A dependency, managed dependency, BOM, parent or plugin as it is written.
+
+    Attributes:
+        version: as written, with its ``${...}``; None where there is none.
+        lines: git's numbers of the lines that name it; the version's line is not among them.
+    """
+
+    group: str
+    artifact: str
+    version: str | None
+    role: Role
+    lines: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.group}:{self.artifact}"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A value in a plugin's configuration, by its dotted key."""
+
+    plugin: str
+    key: str
+    value: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """One build file.
+
+    Attributes:
+        name: the artifact that it builds, as far as it says so.
+        parent_path: where Maven looks for the parent, relative to this file; None for nowhere.
+    """
+
+    name: str = ""
+    group: str = ""
+    version: str | None = None
+    coordinates: tuple[Coordinate, ...] = ()
+    settings: tuple[Setting, ...] = ()
+    properties: Mapping[str, str] = field(default_factory=dict)
+    parent_path: str | None = None
+
+    @property
+    def parent(self) -> Coordinate | None:
+        """The parent's coordinates, if it has one."""
+        return next((c for c in self.coordinates if c.role is Role.PARENT), None)
+
+    @property
+    def own(self) -> tuple[Coordinate, ...]:
+        """The dependencies that this very file asks for; managed ones are only offered."""
+        return tuple(c for c in self.coordinates if c.role is Role.DEPENDENCY)

@@ -1,0 +1,184 @@
+"""Finds a rule's pattern in one file: by ast-grep, by RE2, or among declared dependencies."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+import re2
+
+from prjury.judges.patterns.gate import is_one_of
+from prjury.judges.patterns.gradle import read_script
+from prjury.judges.patterns.languages import Language
+from prjury.judges.patterns.manifest import Manifest, ManifestError, Role
+from prjury.judges.patterns.masks import comment_ranges
+from prjury.judges.patterns.maven import read_pom
+from prjury.judges.patterns.parser import Job, Parsed, Range, job
+from prjury.judges.patterns.rule import ManifestMatch, Match, Pack, Rule
+from prjury.judges.patterns.source import Source, UnreadableError, decode
+
+_LOOKED_AT = frozenset({Role.DEPENDENCY, Role.MANAGED, Role.BOM})
+
+
+@dataclass(frozen=True)
+class Active:
+    """A rule that holds for a file, with its pack."""
+
+    pack: Pack
+    rule: Rule
+
+    @property
+    def name(self) -> str:
+        """``pack/rule``."""
+        return f"{self.pack.id}/{self.rule.id}"
+
+    def matches(self, language: Language, path: str) -> list[Match]:
+        """The rule's ways of looking at such a file."""
+        return [
+            match
+            for match in self.rule.match
+            if language.name in match.languages
+            and (not match.files or any(fnmatchcase(path, glob) for glob in match.files))
+        ]
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A place where a rule's pattern stands.
+
+    Attributes:
+        lines: git's numbers of the lines that name it, the telling one first.
+        spans: where in the source's text, in characters; empty where only the lines are known.
+    """
+
+    active: Active
+    lines: tuple[int, ...]
+    spans: tuple[Range, ...] = ()
+
+    def line_among(self, lines: Collection[int]) -> int | None:
+        """The first of its lines that is one of the given ones."""
+        return next((line for line in self.lines if line in lines), None)
+
+
+@dataclass(frozen=True)
+class FileScan:
+    """One file's text and the rules that look at it.
+
+    Attributes:
+        content: the bytes, for readers that take them as they are.
+    """
+
+    path: str
+    source: Source
+    content: bytes
+    rules: Sequence[Active]
+
+    @property
+    def job(self) -> Job | None:
+        """What the parser has to do; None for a language that is not parsed."""
+        language = self.source.language
+        if language.parser is None:
+            return None
+        return job(self.source.text, language, [config for _, config in self._configs])
+
+    @property
+    def _configs(self) -> list[tuple[Active, dict[str, object]]]:
+        language = self.source.language
+        return [
+            (active, dict(active.pack.config(match, language)))
+            for active, match in self._pairs()
+            if match.ast_grep is not None
+        ]
+
+    def _pairs(self) -> Iterator[tuple[Active, Match]]:
+        for active in self.rules:
+            for match in active.matches(self.source.language, self.path):
+                yield active, match
+
+    def hits(self, parsed: Parsed | None) -> list[Hit]:
+        """Every line of the file in which a rule's pattern stands, once for each rule.
+
+        Raises:
+            UnreadableError: for a build file that cannot be read.
+        """
+        found: dict[tuple[tuple[int, ...], str], Hit] = {}
+        for hit in self._hits(parsed):
+            key = (hit.lines, hit.active.name)
+            spans = {*hit.spans, *(found[key].spans if key in found else ())}
+            found[key] = replace(hit, spans=tuple(sorted(spans)))
+        return [found[key] for key in sorted(found)]
+
+    def _hits(self, parsed: Parsed | None) -> Iterator[Hit]:
+        configs = self._configs if parsed else []
+        for number, span in parsed.found if parsed else ():
+            yield self._at(configs[number][0], span)
+        comments = self.comments(parsed)
+        strings = parsed.strings if parsed else ()
+        for active, match in self._pairs():
+            if match.regex is not None:
+                for span in _places(match, self.source.text, comments, strings):
+                    yield self._at(active, span)
+        yield from self._declared()
+
+    def _at(self, active: Active, span: Range) -> Hit:
+        return Hit(active, (self.source.line_at(span[0]),), (span,))
+
+    def comments(self, parsed: Parsed | None) -> Sequence[Range]:
+        """Where comments are."""
+        if parsed:
+            return sorted(parsed.comments)
+        return comment_ranges(self.source.text, self.source.language)
+
+    def _declared(self) -> Iterator[Hit]:
+        pairs = [(active, m.manifest) for active, m in self._pairs() if m.manifest is not None]
+        if not pairs:
+            return
+        manifest = self._manifest()
+        for active, wanted in pairs:
+            for lines in _declarations(manifest, wanted):
+                yield Hit(active, lines)
+
+    def _manifest(self) -> Manifest:
+        try:
+            if self.source.language.name == "maven":
+                return read_pom(self.content)
+            return read_script(decode(self.content), {})
+        except ManifestError as error:
+            raise UnreadableError(str(error)) from error
+
+
+def _places(
+    match: Match, text: str, comments: Sequence[Range], strings: Sequence[Range]
+) -> Iterator[Range]:
+    """The regex's matches that begin in code, in strings or in comments, as the rule asks."""
+    for found in re2.compile(match.regex).finditer(text):
+        start: int = found.start()
+        if _inside(start, comments):
+            where = "comments"
+        elif _inside(start, strings):
+            where = "strings"
+        else:
+            where = "code"
+        if where == match.within:
+            yield start, found.end()
+
+
+def _inside(offset: int, ranges: Sequence[Range]) -> bool:
+    """Whether the offset is in one of the ranges, which are sorted and do not overlap."""
+    at = bisect_right(ranges, (offset, float("inf")))
+    return at > 0 and offset < ranges[at - 1][1]
+
+
+def _declarations(manifest: Manifest, wanted: ManifestMatch) -> Iterator[tuple[int, ...]]:
+    """The lines that name each entry of the build file that is wanted."""
+    for coordinate in manifest.coordinates:
+        name = str(coordinate)
+        listed = is_one_of(name, wanted.dependencies) and not is_one_of(name, wanted.except_)
+        if coordinate.role in _LOOKED_AT and listed:
+            yield coordinate.lines
+    for setting in manifest.settings:
+        value = wanted.settings.get(setting.key)
+        if setting.plugin == wanted.plugin and value in {setting.value, "*"}:
+            yield (setting.line,)

@@ -1,0 +1,81 @@
+"""A module of the project: what it and its parents declare, and what that says about a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from prjury.judges.patterns.manifest import Role
+from prjury.judges.patterns.versions import Requirement, Truth
+
+_ROLES = tuple(Role)
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A coordinate with its properties resolved.
+
+    Attributes:
+        version: None where it is managed elsewhere or cannot be resolved.
+        written: the version as it stands in the build file.
+        path: the build file.
+        level: 0 for the module's own build file, 1 for its parent, and so on.
+    """
+
+    group: str
+    artifact: str
+    version: str | None
+    written: str | None
+    role: Role
+    path: str
+    level: int
+
+    @property
+    def _precedence(self) -> tuple[bool, int, int]:
+        """Plugins say least about a library; else the nearest build file wins, as in Maven."""
+        return self.role is Role.PLUGIN, self.level, _ROLES.index(self.role)
+
+    def __lt__(self, other: Declared) -> bool:
+        return self._precedence < other._precedence
+
+
+@dataclass(frozen=True)
+class Module:
+    """The nearest build file of some files, with everything that it inherits.
+
+    Attributes:
+        path: the build file; empty for files that have none above them.
+        names: what the module is called: its artifact and its directory.
+        declared: all coordinates of the module and its parents, those that count first, first.
+        kept: the dependencies that the module itself asks for, as the base has it.
+        at: ``"head"`` where the pull request changes one of the build files, else ``"base"``.
+        broken: whether one of the build files could not be read, so that nothing is sure.
+    """
+
+    path: str = ""
+    names: tuple[str, ...] = ()
+    declared: tuple[Declared, ...] = ()
+    kept: tuple[Declared, ...] = ()
+    at: Literal["base", "head"] = "base"
+    broken: bool = False
+    notes: tuple[str, ...] = field(default=(), compare=False)
+
+    def evidence(self, requirement: Requirement) -> list[Declared]:
+        """The declarations that decide about a requirement: the same file, the same role."""
+        named = sorted(d for d in self.declared if requirement.names(d.group, d.artifact))
+        known = [d for d in named if d.version] or named
+        return [d for d in known if not known[0] < d]
+
+    def truth(self, requirement: Requirement) -> Truth:
+        """Whether the requirement holds here."""
+        truths = {requirement.met_by(d.version) for d in self.evidence(requirement)}
+        if not truths:
+            return Truth.UNKNOWN if self.broken else Truth.ABSENT
+        return truths.pop() if len(truths) == 1 else Truth.UNKNOWN
+
+    def any_of(self, requirements: Iterable[Requirement]) -> Truth:
+        """Whether one of them holds: a sure answer counts more than an unsure one."""
+        truths = {self.truth(requirement) for requirement in requirements}
+        order = (Truth.YES, Truth.NO, Truth.UNKNOWN)
+        return next((truth for truth in order if truth in truths), Truth.ABSENT)

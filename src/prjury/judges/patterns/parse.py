@@ -1,0 +1,81 @@
+"""The parser's own process: reads jobs from standard input, writes one reply a line.
+
+It is started by path, so it imports nothing of this package. Native code cannot be interrupted from
+within Python: each job sets an alarm whose default action ends the process, wherever it is. The
+first job without a reply is then the one to blame, and the parent goes on with the next.
+
+A job is ``{"language", "text", "rules": [ast-grep config, ...], "comments": [kind, ...],
+"strings": [kind, ...]}``; its reply is ``{"found": [[rule, start, end], ...], "comments": [[start,
+end], ...], "strings": [...]}`` with offsets in characters, or ``{"error": message}``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import resource
+import signal
+import sys
+from typing import Any
+
+#: Address space of the process; deeply nested hostile text of one megabyte takes 400 MB.
+MEMORY_LIMIT = 2 * 1024**3
+
+_NUMBERED = re.compile(r"^\d+: ")
+
+
+def scan(job: dict[str, Any]) -> dict[str, Any]:
+    """Parses one text and runs rules over it.
+
+    Raises:
+        Exception: whatever the parser raises for a rule that is wrong.
+    """
+    from ast_grep_py import Config, SgRoot  # noqa: PLC0415 - native code, loaded where it is used
+
+    root = SgRoot(job["text"], job["language"]).root()
+
+    def ranges(config: Config) -> list[list[int]]:
+        nodes = (node.range() for node in root.find_all(config))
+        return [[place.start.index, place.end.index] for place in nodes]
+
+    def of_kinds(kinds: list[str]) -> list[list[int]]:
+        return ranges({"rule": {"any": [{"kind": kind} for kind in kinds]}}) if kinds else []
+
+    found = [[number, *place] for number, rule in enumerate(job["rules"]) for place in ranges(rule)]
+    return {
+        "found": found,
+        "comments": of_kinds(job["comments"]),
+        "strings": of_kinds(job["strings"]),
+    }
+
+
+def guarded(job: dict[str, Any]) -> dict[str, Any]:
+    """The scan's reply; the parser's panics are no Exceptions and become an error as well."""
+    try:
+        return scan(job)
+    except BaseException as crash:  # noqa: BLE001 - pyo3's PanicException is a BaseException
+        return {"error": _causes(str(crash))}
+
+
+def _causes(message: str) -> str:
+    """ast-grep's chain of causes on one line, without its stack trace."""
+    told = message.partition("Stack backtrace")[0].replace("Caused by:", "")
+    lines = (line.strip() for line in told.splitlines())
+    return "; ".join(_NUMBERED.sub("", line) for line in lines if line) or "the parser crashed"
+
+
+def main() -> None:
+    """Answers jobs until the input ends; the first argument is the seconds for each job."""
+    seconds = float(sys.argv[1])
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for line in sys.stdin.buffer:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        reply = guarded(json.loads(line))
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        sys.stdout.write(json.dumps(reply) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

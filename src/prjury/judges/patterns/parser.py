@@ -1,0 +1,145 @@
+"""Parses texts in a process that can be killed: an in-process parse of hostile text cannot be.
+
+The worker ends itself when a job takes too long (see `parse`); a worker that dies otherwise gets
+one more chance with the same job.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from prjury.judges.patterns import parse
+from prjury.judges.patterns.languages import Language
+from prjury.ports import Deadline
+
+Range: TypeAlias = tuple[int, int]
+Job: TypeAlias = dict[str, Any]
+
+SECONDS = 10.0
+
+#: Why a job has no reply.
+TIMEOUT = "parser_timeout"
+DIED = "parser_died"
+REFUSED = "parser_error"
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A worker's reply: what each rule found, comments and strings, as character ranges."""
+
+    found: tuple[tuple[int, Range], ...] = ()
+    comments: tuple[Range, ...] = ()
+    strings: tuple[Range, ...] = ()
+
+
+@dataclass(frozen=True)
+class NotParsed:
+    """Why a text could not be parsed: one of the words above, and more if there is more."""
+
+    reason: str
+    detail: str = ""
+
+    @property
+    def crashed(self) -> bool:
+        """Whether the parser broke, rather than refusing to spend more time."""
+        return self.reason != TIMEOUT
+
+    def __str__(self) -> str:
+        return f"{self.reason}: {self.detail}" if self.detail else self.reason
+
+
+def job(text: str, language: Language, rules: Sequence[Mapping[str, Any]]) -> Job:
+    """What the worker is asked about one text."""
+    return {
+        "language": language.parser,
+        "text": text,
+        "rules": list(rules),
+        "comments": language.comments,
+        "strings": language.strings,
+    }
+
+
+@dataclass(frozen=True)
+class Parser:
+    """Starts workers and collects their replies.
+
+    Attributes:
+        seconds: how long one text may take.
+        command: the worker's command line, without the seconds.
+    """
+
+    seconds: float = SECONDS
+    command: Sequence[str] = (sys.executable, "-I", parse.__file__)
+
+    def parse(self, jobs: Sequence[Job], deadline: Deadline) -> list[Parsed | NotParsed]:
+        """The replies in the order of the jobs; every job has one."""
+        done: list[Parsed | NotParsed] = []
+        second_chance = True
+        while len(done) < len(jobs) and deadline.remaining > 0:
+            replies, ending = self._run(jobs[len(done) :], deadline)
+            second_chance = second_chance or bool(replies)
+            done += replies
+            if len(done) == len(jobs) or ending is None:
+                break
+            if ending == -signal.SIGALRM:
+                done.append(NotParsed(TIMEOUT, f"more than {self.seconds:g} s"))
+            elif second_chance:
+                second_chance = False
+            else:
+                done.append(NotParsed(DIED, _ended(ending)))
+        done += [NotParsed(TIMEOUT, "the run's time is over")] * (len(jobs) - len(done))
+        return done
+
+    def _run(
+        self, jobs: Sequence[Job], deadline: Deadline
+    ) -> tuple[list[Parsed | NotParsed], int | None]:
+        """One worker's replies as far as it came, and its exit code; None if it was stopped."""
+        lines = "".join(json.dumps(job) + "\n" for job in jobs).encode()
+        with subprocess.Popen(  # noqa: S603 - our own worker, by absolute path
+            [*self.command, str(self.seconds)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={},
+            cwd=Path("/"),
+            start_new_session=True,
+        ) as process:
+            try:
+                output, _ = process.communicate(lines, timeout=deadline.remaining)
+            except subprocess.TimeoutExpired as expired:
+                process.kill()
+                return _replies(expired.output or b""), None
+        return _replies(output), process.returncode
+
+
+def _replies(output: bytes) -> list[Parsed | NotParsed]:
+    """The complete lines; a worker that dies in the middle of one has not answered."""
+    return [reply(json.loads(line)) for line in output.split(b"\n")[:-1]]
+
+
+def reply(values: Mapping[str, Any]) -> Parsed | NotParsed:
+    """A worker's reply as a value."""
+    if "error" in values:
+        return NotParsed(REFUSED, str(values["error"]))
+    return Parsed(
+        found=tuple((number, (start, end)) for number, start, end in values["found"]),
+        comments=_ranges(values["comments"]),
+        strings=_ranges(values["strings"]),
+    )
+
+
+def _ranges(pairs: Sequence[Sequence[int]]) -> tuple[Range, ...]:
+    return tuple((start, end) for start, end in pairs)
+
+
+def _ended(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    return f"signal {signal.Signals(-code).name}"

@@ -1,0 +1,89 @@
+r"""A file's text in the line model of the judge, with git's line numbers.
+
+Git ends a line at a line feed and nowhere else. Compilers also end it at a lone carriage return, so
+``// x<CR>import y;`` is a comment to git's reader and code to javac. Here a carriage return is a
+line break for the parser, while places are told in git's numbers. Java's ``\uXXXX`` escapes are
+resolved as javac does it, before anything else is looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+from prjury.judges.patterns.languages import Language
+
+MAX_BYTES = 1024 * 1024
+MAX_LINE = 20_000
+
+_ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\u+([0-9a-fA-F]{4})")
+_SURROGATES = range(0xD800, 0xE000)
+
+
+class UnreadableError(Exception):
+    """A file that cannot be judged; the message is the reason that coverage gives."""
+
+
+@dataclass(frozen=True)
+class Source:
+    r"""A text whose only line break is ``\n``.
+
+    Attributes:
+        numbers: git's line number of each line of the text.
+        starts: the offset, in characters, at which each line of the text begins.
+    """
+
+    text: str
+    language: Language
+    numbers: tuple[int, ...]
+    starts: tuple[int, ...] = field(repr=False)
+
+    def line_at(self, offset: int) -> int:
+        """Git's line number of the character at the offset."""
+        return self.numbers[bisect_right(self.starts, offset) - 1]
+
+    @classmethod
+    def of(cls, text: str, language: Language) -> Source:
+        """The text as it is, with all its line breaks."""
+        lines: list[str] = []
+        numbers: list[int] = []
+        for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
+            pieces = resolved(line.removesuffix("\r"), language).replace("\n", "\r").split("\r")
+            lines += pieces
+            numbers += [number] * len(pieces)
+        starts = [0]
+        for line in lines[:-1]:
+            starts.append(starts[-1] + len(line) + 1)
+        return cls("\n".join(lines), language, tuple(numbers), tuple(starts))
+
+
+def decode(content: bytes) -> str:
+    """The text of a file.
+
+    Raises:
+        UnreadableError: for one that is too large, has a line that is too long, or is not UTF-8.
+    """
+    if len(content) > MAX_BYTES:
+        raise UnreadableError(f"larger than {MAX_BYTES // 1024} KiB")
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UnreadableError(f"not UTF-8 (byte {error.start})") from error
+    if "\0" in text:
+        raise UnreadableError("not text (NUL bytes)")
+    if any(len(line) > MAX_LINE for line in text.split("\n")):
+        raise UnreadableError(f"a line above {MAX_LINE} characters")
+    return text
+
+
+def resolved(line: str, language: Language) -> str:
+    """The line with Java's Unicode escapes resolved; other languages have none."""
+    if language.name != "java" or "\\u" not in line:
+        return line
+    return _ESCAPE.sub(_character, line)
+
+
+def _character(match: re.Match[str]) -> str:
+    code = int(match[2], 16)
+    return match[0] if code in _SURROGATES else match[1] + chr(code)

@@ -1,0 +1,173 @@
+"""From what was found to a judgment: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from prjury.judges.patterns.findings import Finding
+from prjury.judges.patterns.gate import at_least
+from prjury.judges.patterns.languages import language_of
+from prjury.judges.patterns.module import Declared, Module
+from prjury.judges.patterns.parser import DIED
+from prjury.judges.patterns.project import Project
+from prjury.judges.patterns.review import Outcome
+from prjury.judges.patterns.rule import Head
+from prjury.jury.judgment import Check, Judgment, Location, Severity
+from prjury.jury.voting import NOT_APPLICABLE
+from prjury.pull.model import printable
+
+UNUSED = "patterns/unused-suppression"
+UNREADABLE = "unreadable"
+
+_MAX_VERSIONS = 60
+_TOLD = 2
+
+
+@dataclass(frozen=True)
+class Looked:
+    """A pack, how many of its rules held, and for how many files."""
+
+    pack: str
+    rules: int
+    files: int
+
+
+def decide(
+    outcome: Outcome, looked: Sequence[Looked], threshold: Severity, told: Mapping[str, Any]
+) -> Judgment:
+    """FAIL with a finding that reaches the threshold; then ERROR, ABSTAIN, PASS."""
+    findings = sorted(outcome.findings, key=lambda f: (f.path, f.line, f.name))
+    grave = [finding for finding in findings if at_least(finding.severity, threshold)]
+    checks = [*(finding.check for finding in findings), *_clean(findings, looked)]
+    checks += [_unused(where.rule, where.path, where.line) for where in outcome.unused]
+    metadata = {
+        "subject": ", ".join(each.pack for each in looked),
+        **told,
+        **scope(outcome),
+        "suppressed": len(outcome.silenced),
+        "suppressions": [f"{s.rule} ({s.path}:{s.line})" for s in outcome.silenced],
+        "findings": [finding.details for finding in findings],
+    }
+    if grave:
+        return Judgment.failed(_sentence(grave), checks=checks, metadata=metadata)
+    if outcome.crashed:
+        return _crashed(outcome, checks, metadata)
+    if not outcome.read:
+        return _nothing_read(outcome, metadata)
+    reasoning = _clean_sentence(findings, looked, threshold, outcome)
+    return Judgment.passed(reasoning, checks=checks, metadata=metadata)
+
+
+def scope(outcome: Outcome) -> dict[str, Any]:
+    """What this judge answers for, and what it could not read.
+
+    Files of which no rule can say anything (documentation, symbolic links) are answered for without
+    being looked at; ``outside`` names them.
+    """
+    return {
+        "scope": {
+            "read": sorted({*outcome.read, *outcome.outside}),
+            "unread": _reasons(outcome.unread),
+            "outside": _reasons(outcome.outside),
+        }
+    }
+
+
+def _reasons(paths: Mapping[str, str]) -> list[dict[str, str]]:
+    return [{"path": path, "reason": paths[path]} for path in sorted(paths)]
+
+
+def _clean(findings: Sequence[Finding], looked: Iterable[Looked]) -> Iterator[Check]:
+    """A passed check for each pack that looked and found nothing."""
+    for each in looked:
+        if not any(finding.name.startswith(f"{each.pack}/") for finding in findings):
+            told = f"{_count(each.rules, 'rule')} over {_count(each.files, 'file')}, none hit"
+            yield Check(each.pack, passed=True, message=told)
+
+
+def _unused(rule: str, path: str, line: int) -> Check:
+    return Check(
+        UNUSED,
+        passed=False,
+        message=f"prjury-ignore[{printable(rule)}] silences nothing here",
+        location=Location(path, line),
+        severity="hint",
+        fix="Remove the comment",
+    )
+
+
+def _sentence(findings: Sequence[Finding]) -> str:
+    parts = [f"{f.rule.message} ({printable(f.path)}:{f.line})" for f in findings[:_TOLD]]
+    more = len(findings) - _TOLD
+    parts += [f"{more} more"] if more > 0 else []
+    return f"{_count(len(findings), 'finding')}: {'; '.join(parts)}"
+
+
+def _clean_sentence(
+    findings: Sequence[Finding], looked: Sequence[Looked], threshold: Severity, outcome: Outcome
+) -> str:
+    packs = ", ".join(each.pack for each in looked)
+    files = _count(len(outcome.read), "file")
+    unread = f"; {_count(len(outcome.unread), 'file')} not read" if outcome.unread else ""
+    if not findings:
+        return f"{packs} over {files}: nothing found{unread}"
+    counts = [(s, sum(f.severity == s for f in findings)) for s in ("warning", "hint")]
+    told = " and ".join(_count(number, name) for name, number in counts if number)
+    return f"{packs} over {files}: {told}, none reaches {threshold}{unread}"
+
+
+def _crashed(outcome: Outcome, checks: Iterable[Check], metadata: Mapping[str, Any]) -> Judgment:
+    path, first = min(outcome.crashed.items(), key=lambda item: item[0])
+    reason = "scanner_died" if first.reason == DIED else first.reason
+    return Judgment.errored(
+        f"the parser broke at {path} ({first.detail}); the file is not checked",
+        checks=checks,
+        metadata={**metadata, "reason": reason},
+    )
+
+
+def _nothing_read(outcome: Outcome, metadata: Mapping[str, Any]) -> Judgment:
+    """Not one file was read: no matter if rules could have said nothing, else nobody knows."""
+    asked = [path for path in sorted(outcome.unread) if language_of(path)]
+    if not asked:
+        return Judgment.abstained(
+            "no file that rules look at is touched", NOT_APPLICABLE, metadata=metadata
+        )
+    reason = outcome.unread[asked[0]]
+    told = f"{_count(len(asked), 'file')} could not be read, first {asked[0]} ({reason})"
+    return Judgment.abstained(told, UNREADABLE, metadata=metadata)
+
+
+def versions(project: Project, heads: Iterable[Head]) -> dict[str, Any]:
+    """What the gates saw: for each module the declarations that decided, and what is not known."""
+    found: list[dict[str, Any]] = []
+    notes: dict[str, None] = {}
+    requirements = [requirement for head in heads for requirement in head.gate]
+    for module in project.modules:
+        notes |= dict.fromkeys(module.notes)
+        for declared in dict.fromkeys(d for r in requirements for d in module.evidence(r)[:1]):
+            found.append(_told(module, declared))
+            if declared.written and not declared.version:
+                notes[_unresolved(declared)] = None
+    return {"versions": found[:_MAX_VERSIONS], "notes": list(notes)[:_MAX_VERSIONS]}
+
+
+def _told(module: Module, declared: Declared) -> dict[str, Any]:
+    return {
+        "module": module.path,
+        "at": module.at,
+        "declares": printable(f"{declared.group}:{declared.artifact}"),
+        "version": printable(declared.version) if declared.version else None,
+        "from": declared.path,
+    }
+
+
+def _unresolved(declared: Declared) -> str:
+    name = printable(f"{declared.group}:{declared.artifact}")
+    return f"{declared.path}: version {printable(declared.written or '')} of {name} is not known"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"

@@ -1,0 +1,84 @@
+"""The HTTP client that every provider's library is given: short on trust, and bounded.
+
+Proxies, cookies, redirects and compression are off: the key goes to one address only, and a small
+body cannot become a large one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import httpx2
+
+from prjury.ports import ModelError, Reply
+
+#: Bytes of a response. JSON escapes and a provider's envelope take more room than the reply itself.
+BODY_LIMIT = 1024 * 1024
+
+
+def client(seconds: float) -> httpx2.AsyncClient:
+    """A client for one conversation; each phase of a request may take so many seconds."""
+    return httpx2.AsyncClient(
+        transport=CappedTransport(httpx2.AsyncHTTPTransport(trust_env=False)),
+        timeout=max(seconds, 0.001),
+        follow_redirects=False,
+        trust_env=False,
+    )
+
+
+class CappedTransport(httpx2.AsyncBaseTransport):
+    """Stops reading a response that is longer than `BODY_LIMIT`."""
+
+    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
+        self._inner = inner
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Sends the request and bounds the response.
+
+        Raises:
+            ModelError: when the server announces too much, or compresses what it was asked not to.
+        """
+        request.headers["accept-encoding"] = "identity"
+        request.headers.pop("cookie", None)
+        response = await self._inner.handle_async_request(request)
+        if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
+            await response.aclose()
+            raise ModelError(
+                "The model server sent a compressed reply although it was told not to",
+                "provider_error",
+            )
+        length = response.headers.get("content-length", "")
+        if length.isdecimal() and int(length[:20]) > BODY_LIMIT:
+            await response.aclose()
+            raise too_large()
+        return httpx2.Response(
+            response.status_code,
+            headers=response.headers,
+            stream=_CappedStream(response),
+            extensions=response.extensions,
+        )
+
+    async def aclose(self) -> None:
+        """Closes all connections."""
+        await self._inner.aclose()
+
+
+class _CappedStream(httpx2.AsyncByteStream):
+    def __init__(self, response: httpx2.Response) -> None:
+        self._response = response
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        received = 0
+        async for chunk in self._response.aiter_raw():
+            received += len(chunk)
+            if received > BODY_LIMIT:
+                raise too_large()
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._response.aclose()
+
+
+def too_large(spent: Reply | None = None) -> ModelError:
+    """The error for a reply that is longer than anybody needs."""
+    return ModelError("The model's reply is too large", "reply_too_large", spent=spent)

@@ -1,0 +1,80 @@
+"""Which policy is in force: the operator's own file, the base commit's, or the default."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from prjury.config.load import POLICY_PATH, Policy, default_policy, read_policy
+from prjury.errors import ConfigError, SourceError
+from prjury.ports import Repository, TreeEntry
+from prjury.pull.model import PullRequest, printable
+
+_REGULAR_FILES = frozenset({"100644", "100755"})
+
+
+def policy_in_force(
+    pull: PullRequest, repository: Repository, own: Path | None, path: str = POLICY_PATH
+) -> Policy:
+    """The operator's own file if one is named, else the base commit's, else the default.
+
+    Raises:
+        ConfigError: when the file is wrong or not a regular file.
+        SourceError: when a partial clone lacks it.
+    """
+    if own:
+        return read_policy(text_of(own), f"file:{own}", shown=str(own))
+    entry = _entry(repository, pull.base.sha, path)
+    if entry is None:
+        return default_policy()
+    shown = f"{path} of {printable(pull.base.ref)}"
+    if entry.mode not in _REGULAR_FILES:
+        raise ConfigError(f"{shown} is not a regular file", reason="config_not_regular_file")
+    content = repository.read([entry.blob])[entry.blob]
+    if content is None:
+        raise SourceError(f"{shown} is missing from this partial clone", reason="object_missing")
+    return read_policy(_decoded(content, shown), f"base:{pull.base.sha}:{path}", shown=shown)
+
+
+def policy_notes(
+    pull: PullRequest,
+    repository: Repository,
+    own: Path | None,
+    work_tree: Path | None,
+    path: str = POLICY_PATH,
+) -> tuple[str, ...]:
+    """What a reader has to know where another policy than the one in force is at hand."""
+    if own:
+        return ()
+    has_one = _entry(repository, pull.base.sha, path) is not None
+    in_force = "the base's policy" if has_one else "the default policy"
+    if any(path in {file.path, file.old_path} for file in pull.files):
+        return (f"this change touches {path}; {in_force} is in force until it is merged",)
+    if not has_one and work_tree and (work_tree / path).is_file():
+        return (f"{path} is not in the base commit; {in_force} is in force (try --config {path})",)
+    return ()
+
+
+def text_of(file: Path) -> str:
+    """A configuration file's text.
+
+    Raises:
+        ConfigError: when it cannot be read or is not UTF-8.
+    """
+    try:
+        return _decoded(file.read_bytes(), str(file))
+    except OSError as error:
+        raise ConfigError(
+            f"the configuration {file} cannot be read: {error.strerror}",
+            remedy="Check the path",
+        ) from error
+
+
+def _entry(repository: Repository, commit: str, path: str) -> TreeEntry | None:
+    return next((entry for entry in repository.files(commit) if entry.path == path), None)
+
+
+def _decoded(content: bytes, shown: str) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{shown} is not UTF-8 text") from error

@@ -1,0 +1,199 @@
+"""The one comment below a pull request that is edited in place.
+
+It is found by its hidden marker *and* its author, so that nobody else's text is ever taken for it.
+Every attempt starts by looking what is there: that makes an attempt repeatable after a failure
+that left open whether the comment was written, and lets simultaneous runs converge to one comment.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from prjury.errors import PublishError
+from prjury.report.model import Report
+
+#: After these nobody knows whether a new comment was written.
+_AMBIGUOUS = frozenset({"unreachable", "server_error", "bad_response"})
+_ATTEMPTS = 4
+_MARKER = re.compile(r"<!-- prjury:v1((?: [a-z]+=[^\s>]*)*) ?-->")
+
+
+class Comment(Protocol):
+    """A comment as it stands below the pull request."""
+
+    @property
+    def id(self) -> int:
+        """Its number; later comments have greater ones."""
+        ...
+
+    @property
+    def body(self) -> str:
+        """Its Markdown."""
+        ...
+
+    @property
+    def author(self) -> str:
+        """The login of the account that wrote it, empty for a deleted one."""
+        ...
+
+    @property
+    def url(self) -> str:
+        """Its web address."""
+        ...
+
+
+class Conversation(Protocol):
+    """The comments below one pull request; every method raises PublishError."""
+
+    def author(self) -> str:
+        """The account under which comments are written here."""
+        ...
+
+    def comments(self) -> Sequence[Comment]:
+        """All comments."""
+        ...
+
+    def create(self, body: str) -> Comment:
+        """Posts a comment."""
+        ...
+
+    def edit(self, comment: int, body: str) -> Comment:
+        """Replaces a comment's text."""
+        ...
+
+    def delete(self, comment: int) -> None:
+        """Removes a comment."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """What the first line of one of our comments says to programs.
+
+    Attributes:
+        id: which of several comments on the same pull request this is.
+        run: the workflow run and its attempt, None for a comment from elsewhere.
+    """
+
+    id: str
+    run: tuple[int, int] | None = None
+
+    @classmethod
+    def of(cls, body: str) -> Marker | None:
+        """The marker of a comment, None where its first line is not one."""
+        match = _MARKER.fullmatch(body.partition("\n")[0].rstrip())
+        if not match:
+            return None
+        values = dict(pair.split("=", 1) for pair in match[1].split())
+        run = re.fullmatch(r"(\d{1,18})\.(\d{1,9})", values.get("run", ""), re.ASCII)
+        return cls(values.get("id", "default"), (int(run[1]), int(run[2])) if run else None)
+
+
+class _LookAgainError(Exception):
+    """What is below the pull request may have changed; a new attempt starts with a look."""
+
+    def __init__(self, error: PublishError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+@dataclass
+class StickyComment:
+    """Publishes a report as the pull request's comment of this id.
+
+    Attributes:
+        render: the comment's Markdown, with the marker on its first line.
+        sleep: waits so many seconds between attempts.
+    """
+
+    conversation: Conversation
+    render: Callable[[Report], str]
+    id: str = "default"
+    sleep: Callable[[float], None] = time.sleep
+    name: str = "comment"
+    _author: str | None = field(default=None, init=False)
+
+    def publish(self, report: Report) -> str | None:
+        """Creates or edits the comment; the result is its web address.
+
+        Raises:
+            PublishError: when it could not; reason ``"permission"`` for a read-only token.
+        """
+        body = self.render(report)
+        attempt = 1
+        while True:
+            try:
+                return self._upsert(body)
+            except _LookAgainError as unclear:
+                if attempt == _ATTEMPTS:
+                    raise unclear.error from unclear
+            self.sleep(2.0 ** (attempt - 1))
+            attempt += 1
+
+    def _upsert(self, body: str) -> str:
+        own = self._own()
+        if not own:
+            created = self._create(body)
+            # A second look: another run may have found nothing and posted at the same time.
+            own = sorted({c.id: c for c in (created, *self._own())}.values(), key=lambda c: c.id)
+        keep, *extra = own
+        text = _newest(body, own)
+        if keep.body.replace("\r\n", "\n") != text:
+            self._edit(keep, text)
+        for comment in extra:
+            self._delete(comment)
+        return keep.url
+
+    def _own(self) -> list[Comment]:
+        """Our comments of this id, oldest first."""
+        marked = [
+            comment
+            for comment in self.conversation.comments()
+            if (marker := Marker.of(comment.body)) and marker.id == self.id
+        ]
+        if marked and self._author is None:
+            self._author = self.conversation.author()
+        ours = [comment for comment in marked if comment.author == self._author]
+        return sorted(ours, key=lambda comment: comment.id)
+
+    def _create(self, body: str) -> Comment:
+        try:
+            return self.conversation.create(body)
+        except PublishError as error:
+            if error.reason in _AMBIGUOUS:
+                raise _LookAgainError(error) from error
+            raise
+
+    def _edit(self, comment: Comment, body: str) -> None:
+        try:
+            self.conversation.edit(comment.id, body)
+        except PublishError as error:
+            if error.reason == "not_found":  # it was deleted since we looked
+                raise _LookAgainError(error) from error
+            raise
+
+    def _delete(self, comment: Comment) -> None:
+        try:
+            self.conversation.delete(comment.id)
+        except PublishError as error:
+            if error.reason != "not_found":  # another run was faster
+                raise
+
+
+def _newest(body: str, own: Sequence[Comment]) -> str:
+    """The text of the latest run: ours, unless one that started later has published already."""
+    newest, run = body, _run(body)
+    for comment in own:
+        other = _run(comment.body)
+        if run and other and other > run:
+            newest, run = comment.body.replace("\r\n", "\n"), other
+    return newest
+
+
+def _run(body: str) -> tuple[int, int] | None:
+    marker = Marker.of(body)
+    return marker.run if marker else None

@@ -1,0 +1,240 @@
+"""The report in a terminal: the decision first, then the table, then what has to be fixed.
+
+Every word from outside is cleaned and handed to rich as text, never as markup. Symbols and lines
+become plain ASCII where the stream cannot show anything else; lines and colours are left out where
+nobody looks at a screen.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TextIO
+
+from prjury.errors import PublishError
+from prjury.jury.judgment import Status
+from prjury.report.facts import backport_words, footer, judged_share
+from prjury.report.findings import Finding, Weight, findings
+from prjury.report.headline import why
+from prjury.report.model import Report
+from prjury.report.phrases import counted, duration
+from prjury.report.redact import Redact
+from prjury.report.remedies import remedy
+from prjury.report.rows import Row, rows
+from prjury.report.sanitise import BY_SHAPE, log_line, without_commands
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+_WIDTH = 100
+_LONGEST_LINE = 600
+_EVIDENCE_LINES = 6
+_MOST_FINDINGS = 20
+_MOST_FILES = 10
+_ASCII = str.maketrans(
+    {
+        "✅": "[ok]",
+        "❌": "[fail]",
+        "⚠": "[!]",
+        "⚪": "[?]",
+        "⏭": "[skip]",
+        "💡": "[hint]",
+        "\ufe0f": "",
+        "·": "|",
+        "–": "-",
+        "−": "-",
+        "…": "...",
+        "’": "'",
+    }
+)
+_COLORS = {
+    Status.PASS: "green",
+    Status.FAIL: "red",
+    Status.ERROR: "yellow",
+    Status.ABSTAIN: "bright_black",
+}
+
+
+def takes_symbols(stream: TextIO) -> bool:
+    """Whether a stream can show more than ASCII; one without an encoding takes everything."""
+    try:
+        "✅–".encode(getattr(stream, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def printable_line(text: str, stream: TextIO, redact: Redact = BY_SHAPE) -> str:
+    """A text as one line that the stream can show and that controls nothing."""
+    line = log_line(text, _LONGEST_LINE, redact)
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    shown = line if takes_symbols(stream) else line.translate(_ASCII)
+    return shown.encode(encoding, "backslashreplace").decode(encoding)
+
+
+@dataclass(frozen=True)
+class TerminalPublisher:
+    """Prints the report.
+
+    Args:
+        stream: where to; its encoding decides what can be shown.
+        color: whether to use colours and bold type.
+        width: columns; None for the terminal's own, or 100 where there is none.
+        redact: takes secrets out of every text.
+    """
+
+    stream: TextIO
+    color: bool
+    width: int | None = None
+    redact: Redact = BY_SHAPE
+    name: str = "terminal"
+
+    def publish(self, report: Report) -> None:
+        """Prints the report as a whole.
+
+        Raises:
+            PublishError: when the stream cannot be written to.
+        """
+        text = self._rendered(report)
+        encoding = getattr(self.stream, "encoding", None) or "utf-8"
+        try:
+            self.stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+            self.stream.flush()
+        except (OSError, ValueError) as error:
+            raise PublishError(
+                f"The report could not be printed: {error}",
+                why="The program that reads our output has ended, or the disk is full",
+                remedy="Write it to a file with --output markdown=FILE",
+            ) from error
+
+    def _rendered(self, report: Report) -> str:
+        # Imported here because rich takes longer to load than many a run without it.
+        from rich.console import Console  # noqa: PLC0415
+
+        buffer = io.StringIO()
+        console = Console(
+            file=buffer,
+            width=self.width or (None if self._screen else _WIDTH),
+            force_terminal=self.color,
+            no_color=not self.color,
+            color_system="standard" if self.color else None,
+            markup=False,
+            highlight=False,
+            emoji=False,
+            legacy_windows=False,
+        )
+        page = _Page(report, self.redact, unicode=takes_symbols(self.stream), screen=self._screen)
+        console.print(page.headline(), soft_wrap=True)
+        for part in page.parts():
+            console.print(part)
+        # Where rich wraps a line, what was in its middle comes to stand at the start of the next.
+        return "\n".join(without_commands(line.rstrip()) for line in buffer.getvalue().split("\n"))
+
+    @property
+    def _screen(self) -> bool:
+        return self.stream.isatty()
+
+
+@dataclass(frozen=True)
+class _Page:
+    """The parts of the printed report, top to bottom."""
+
+    report: Report
+    redact: Redact
+    unicode: bool
+    screen: bool
+
+    def headline(self) -> Text:
+        color = _COLORS[self.report.verdict.status]
+        return self._text(self.report.headline, f"bold {color}")
+
+    def parts(self) -> Iterator[RenderableType]:
+        report = self.report
+        yield from self._reasons()
+        yield from (self._text(f"Note: {note}", "yellow") for note in report.notes)
+        yield ""
+        yield self._table(rows(report))
+        yield from self._findings()
+        yield from self._not_checked()
+        yield ""
+        yield self._text(" · ".join(footer(report)).replace("`", ""), "dim")
+
+    def _reasons(self) -> Iterator[Text]:
+        pairs = why(self.report.pull, self.report.verdict)
+        said = "; ".join(f"{who}: {words}" if who else words for who, words in pairs)
+        yield self._text(f"Why: {said}")
+        if self.report.backports:
+            branches = [f"{b.branch} {backport_words(b)}" for b in self.report.backports]
+            yield self._text(f"Backport: {', '.join(branches)}")
+        yield self._text(f"Judged: {judged_share(self.report.coverage)}")
+
+    def _table(self, every: Sequence[Row]) -> Table:
+        from rich import box  # noqa: PLC0415 - see above
+        from rich.table import Table  # noqa: PLC0415 - see above
+
+        table = Table(
+            box=box.SIMPLE if self.unicode and self.screen else None,
+            pad_edge=False,
+            header_style="bold",
+        )
+        for title in ("Tier", "Judge", "Result"):
+            table.add_column(title, overflow="fold")
+        table.add_column("Time", justify="right", no_wrap=True)
+        for row in every:
+            tier = f"{row.tier} (advisory)" if row.advisory else row.tier
+            time = "–" if row.elapsed_ms is None else duration(row.elapsed_ms)
+            cells = (tier, row.judge, f"{row.symbol} {row.words}", time)
+            table.add_row(*map(self._text, cells))
+        return table
+
+    def _findings(self) -> Iterator[RenderableType]:
+        found = findings(self.report.verdict)
+        blockers = [finding for finding in found if finding.weight is Weight.MUST_FIX]
+        others = [finding for finding in found if finding.weight is not Weight.MUST_FIX]
+        for title, group in (("Must fix", blockers), ("Should look at", others)):
+            if group:
+                yield ""
+                yield self._text(f"{title} ({len(group)})", "bold")
+            for number, finding in enumerate(group[:_MOST_FINDINGS], start=1):
+                yield from self._finding(number, finding)
+            if len(group) > _MOST_FINDINGS:
+                yield self._text(f"  … and {len(group) - _MOST_FINDINGS} more")
+
+    def _finding(self, number: int, finding: Finding) -> Iterator[RenderableType]:
+        check = finding.check
+        place = f"{check.location} " if check.location else ""
+        words = f": {check.message}" if check.message.strip() else ""
+        yield self._indented(f"{number}. {place}{check.name}{words}", 2)
+        lines = [line for line in (check.evidence or "").splitlines() if line.strip()]
+        for line in lines[:_EVIDENCE_LINES]:
+            yield self._indented(f"| {line}", 5, "dim")
+        if len(lines) > _EVIDENCE_LINES:
+            yield self._indented(f"… (+{len(lines) - _EVIDENCE_LINES} lines)", 5, "dim")
+        if finding.weight is Weight.MUST_FIX:
+            told = remedy(self.report.pull, finding)
+            yield self._indented(f"What would make it pass: {told}", 5)
+
+    def _not_checked(self) -> Iterator[RenderableType]:
+        entries = self.report.coverage.not_checked
+        if not entries:
+            return
+        yield ""
+        yield self._text(f"Not checked ({counted(len(entries), 'file')})", "bold")
+        for entry in entries[:_MOST_FILES]:
+            yield self._indented(f"{entry.path}: {entry.reason}", 2)
+        if len(entries) > _MOST_FILES:
+            yield self._text(f"  … and {len(entries) - _MOST_FILES} more")
+
+    def _indented(self, words: str, columns: int, style: str = "") -> Any:  # noqa: ANN401 - rich's Padding
+        from rich.padding import Padding  # noqa: PLC0415 - see above
+
+        return Padding(self._text(words, style), (0, 0, 0, columns))
+
+    def _text(self, words: str, style: str = "") -> Text:
+        from rich.text import Text  # noqa: PLC0415 - see above
+
+        line = log_line(words, _LONGEST_LINE, self.redact)
+        return Text(line if self.unicode else line.translate(_ASCII), style=style)

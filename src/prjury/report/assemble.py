@@ -1,0 +1,100 @@
+"""From a verdict to a report: coverage measured, floor held, gate decided, first line written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from prjury.jury.cascade import Verdict
+from prjury.jury.gate import GatePolicy, gate, hold_to_coverage
+from prjury.jury.judgment import Status
+from prjury.pull.model import PullRequest
+from prjury.report.coverage import measure
+from prjury.report.headline import headline
+from prjury.report.model import (
+    Backport,
+    Cost,
+    Coverage,
+    PolicyOrigin,
+    Report,
+    Sandbox,
+    SkippedJudge,
+    TierReport,
+)
+
+
+def assemble(  # noqa: PLR0913 - each argument is one part of the report
+    pull: PullRequest,
+    verdict: Verdict,
+    *,
+    gate_policy: GatePolicy,
+    skipped: Mapping[str, Sequence[SkippedJudge]],
+    policy: PolicyOrigin,
+    sandbox: Sandbox,
+    version: str,
+    backports: Sequence[Backport] = (),
+    cost: Cost | None = None,
+    elapsed_ms: int = 0,
+    notes: Sequence[str] = (),
+) -> Report:
+    """The report of one run.
+
+    Args:
+        skipped: the judges that were never seated, by the name of their tier.
+        notes: what a reader must know beyond the verdict; those of the pull request come first.
+    """
+    coverage = measure(pull, verdict.attempts)
+    held = hold(verdict, coverage, gate_policy)
+    conclusion = gate(held, gate_policy)
+    return Report(
+        pull=pull,
+        verdict=held,
+        gate=conclusion,
+        headline=headline(pull, held, conclusion),
+        tiers=tuple(
+            TierReport(attempt, tuple(skipped.get(attempt.name, ()))) for attempt in held.attempts
+        ),
+        coverage=coverage,
+        policy=_in_force(policy, gate_policy),
+        sandbox=sandbox,
+        version=version,
+        backports=tuple(backports),
+        cost=cost or Cost(),
+        elapsed_ms=elapsed_ms,
+        notes=tuple(dict.fromkeys((*pull.notes, *notes))),
+    )
+
+
+def hold(verdict: Verdict, coverage: Coverage, policy: GatePolicy) -> Verdict:
+    """The verdict held to the coverage floor, which only matters where something was judged."""
+    if not any(attempt.ran for attempt in verdict.attempts):
+        return verdict
+    judged, total = coverage.added_lines_judged, coverage.added_lines_total
+    return hold_to_coverage(verdict, judged, total, policy.coverage_floor)
+
+
+def gate_policy_of(policy: PolicyOrigin) -> GatePolicy:
+    """The gate policy that a report records, so that the gate can be decided again from it."""
+    section = policy.resolved.get("gate")
+    recorded = section if isinstance(section, Mapping) else {}
+    default = GatePolicy()
+    block_on = recorded.get("block_on", default.block_on)
+    return GatePolicy(
+        block_on=frozenset(Status(str(status)) for status in block_on),
+        not_configured=recorded.get("not_configured", default.not_configured),
+        coverage_floor=float(recorded.get("coverage_floor", default.coverage_floor)),
+    )
+
+
+def _in_force(policy: PolicyOrigin, gate_policy: GatePolicy) -> PolicyOrigin:
+    """The policy with the gate as it was really applied (a flag may have changed it)."""
+    if gate_policy_of(policy) == gate_policy:
+        return policy
+    section = policy.resolved.get("gate")
+    applied = {
+        **(section if isinstance(section, Mapping) else {}),
+        "block_on": [status.value for status in Status if status in gate_policy.block_on],
+        "not_configured": gate_policy.not_configured,
+        "coverage_floor": gate_policy.coverage_floor,
+    }
+    return replace(policy, resolved={**policy.resolved, "gate": applied})

@@ -1,0 +1,201 @@
+"""Reports as JSON values, and the verdict derived again from one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+from prjury.jury.bench import JuryVerdict
+from prjury.jury.cascade import TierAttempt, Verdict, conclude
+from prjury.jury.codec import check_from_json, check_to_json, plain
+from prjury.jury.gate import Gate, gate
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.score import NumericalScore, Score
+from prjury.jury.voting import Ballot
+from prjury.pull.model import Conflict, FileChange, PullRequest
+from prjury.report.assemble import gate_policy_of, hold
+from prjury.report.hidden import without_surrogates
+from prjury.report.model import Backport, Coverage, PolicyOrigin, Report, TierReport
+from prjury.report.redact import Redact, redacted
+from prjury.report.sanitise import BY_SHAPE
+from prjury.report.wire_model import SCHEMA_NAME, JudgmentJson, ReportJson, TierJson
+
+Json: TypeAlias = dict[str, Any]
+
+
+def report_to_json(report: Report, redact: Redact = BY_SHAPE) -> Json:
+    """The report in the form ``prjury/report/v1``: no secrets, no lone surrogates."""
+    coverage, policy = report.coverage, report.policy
+    value = {
+        "schema": SCHEMA_NAME,
+        "pull": _pull(report.pull),
+        "verdict": {
+            "status": report.verdict.status,
+            "decided_by": report.verdict.decided_by,
+            "reasoning": report.verdict.aggregated.reasoning,
+            "gate": report.gate,
+            "headline": report.headline,
+        },
+        "tiers": [_tier(tier) for tier in report.tiers],
+        "coverage": _fields(coverage, not_checked=list(map(_fields, coverage.not_checked))),
+        "backports": [_backport(backport) for backport in report.backports],
+        "cost": _fields(report.cost),
+        "policy": _fields(policy, resolved=plain(policy.resolved)),
+        "sandbox": _fields(report.sandbox),
+        "notes": list(report.notes),
+        "elapsed_ms": report.elapsed_ms,
+        "version": report.version,
+    }
+    checked = ReportJson.model_validate(_printable(value, redact))
+    return checked.model_dump(mode="json", by_alias=True)
+
+
+def verdict_from_report(data: Mapping[str, Any]) -> Verdict:
+    """The verdict, derived again from the judgments of a JSON report.
+
+    Nothing that the report says of its own verdict is believed: the tiers are concluded again and
+    held to the coverage floor that the report's policy names.
+
+    Raises:
+        ValueError: for a value that is no such report.
+    """
+    report = ReportJson.model_validate(data)
+    verdict = conclude([_attempt(tier) for tier in report.tiers])
+    counts = report.coverage.model_dump(exclude={"not_checked"})
+    return hold(verdict, Coverage(**counts), gate_policy_of(_origin(report)))
+
+
+def gate_from_report(data: Mapping[str, Any]) -> Gate:
+    """The gate, decided again from the judgments and the policy of a JSON report.
+
+    Raises:
+        ValueError: for a value that is no such report.
+    """
+    policy = gate_policy_of(_origin(ReportJson.model_validate(data)))
+    return gate(verdict_from_report(data), policy)
+
+
+def _origin(report: ReportJson) -> PolicyOrigin:
+    return PolicyOrigin(report.policy.source, report.policy.hash, report.policy.resolved)
+
+
+def _printable(value: Any, redact: Redact) -> Any:  # noqa: ANN401 - JSON
+    """The value with every string, keys too, free of secrets and lone surrogates."""
+    match value:
+        case str():
+            return redacted(without_surrogates(value), redact)
+        case Mapping():
+            return {
+                _printable(key, redact): _printable(item, redact) for key, item in value.items()
+            }
+        case list() | tuple():
+            return [_printable(item, redact) for item in value]
+    return value
+
+
+def _fields(value: Any, **instead: Any) -> Json:  # noqa: ANN401 - any of the report's values
+    """The attributes of a flat dataclass, some of them replaced."""
+    return {name: getattr(value, name) for name in value.__dataclass_fields__} | instead
+
+
+def _pull(pull: PullRequest) -> Json:
+    same = "repo number title author draft url merge_base behind additions deletions".split()
+    return {
+        **{name: getattr(pull, name) for name in same},
+        "base": _fields(pull.base),
+        "head": _fields(pull.head),
+        "merged_tree": pull.merge.tree,
+        "files": [_file(file) for file in pull.files],
+    }
+
+
+def _file(file: FileChange) -> Json:
+    return {
+        name: getattr(file, name)
+        for name in ("path", "old_path", "status", "additions", "deletions")
+    }
+
+
+def _backport(backport: Backport) -> Json:
+    return _fields(backport, conflicts=[_conflict(conflict) for conflict in backport.conflicts])
+
+
+def _conflict(conflict: Conflict) -> Json:
+    return _fields(conflict)
+
+
+def _tier(tier: TierReport) -> Json:
+    attempt = tier.attempt
+    said = attempt.verdict.aggregated if attempt.verdict else None
+    ballots: Iterable[Ballot] = attempt.verdict.ballots if attempt.verdict else ()
+    return {
+        "name": attempt.name,
+        "policy": attempt.policy,
+        "advisory": attempt.advisory,
+        "ran": attempt.ran,
+        "skipped_because": attempt.skipped_because,
+        "status": attempt.status,
+        "label": said.label if said and attempt.status is Status.ABSTAIN else None,
+        "reasoning": said.reasoning if said else None,
+        "elapsed_ms": attempt.elapsed_ms,
+        "aggregation": plain(said.metadata.get("aggregation")) if said else None,
+        "judgments": [_judgment(ballot) for ballot in ballots],
+        "skipped": [_fields(skipped) for skipped in tier.skipped],
+    }
+
+
+def _judgment(ballot: Ballot) -> Json:
+    judgment = ballot.judgment
+    return {
+        "judge": ballot.judge,
+        "type": ballot.type,
+        "weight": ballot.weight,
+        "status": judgment.status,
+        "score": judgment.score.normalized if judgment.score else None,
+        "label": judgment.label,
+        "confidence": judgment.confidence,
+        "reasoning": judgment.reasoning,
+        "elapsed_ms": ballot.elapsed_ms,
+        "checks": [check_to_json(check) for check in judgment.checks],
+        "metadata": plain(judgment.metadata),
+    }
+
+
+def _attempt(tier: TierJson) -> TierAttempt:
+    verdict = JuryVerdict(_aggregated(tier), tuple(map(_ballot, tier.judgments)))
+    return TierAttempt(
+        tier.name,
+        tier.policy,
+        tier.advisory,
+        verdict if tier.ran else None,
+        tier.skipped_because,
+        tier.elapsed_ms,
+    )
+
+
+def _aggregated(tier: TierJson) -> Judgment:
+    """The tier's own judgment; a tier that says nothing of itself has erred."""
+    status = tier.status or Status.ERROR
+    counted = tier.aggregation or {}
+    score = counted.get("score") if status in {Status.PASS, Status.FAIL} else None
+    return Judgment(
+        status,
+        tier.reasoning or "the report gives no reason",
+        NumericalScore(score) if isinstance(score, int | float) else None,
+        tier.label if status is Status.ABSTAIN else None,
+        metadata={"aggregation": counted} if tier.aggregation else {},
+    )
+
+
+def _ballot(ballot: JudgmentJson) -> Ballot:
+    score: Score | None = None if ballot.score is None else NumericalScore(ballot.score)
+    judgment = Judgment(
+        ballot.status,
+        ballot.reasoning,
+        score,
+        ballot.label,
+        ballot.confidence,
+        tuple(check_from_json(check.model_dump()) for check in ballot.checks),
+        ballot.metadata,
+    )
+    return Ballot(ballot.judge, judgment, ballot.weight, ballot.type, ballot.elapsed_ms)

@@ -1,0 +1,127 @@
+"""Facts in a few words: what was judged, what it cost, how sure a judge is, what a branch takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from prjury.jury.voting import Ballot
+from prjury.report.findings import voices
+from prjury.report.model import Backport, Cost, Coverage, Report
+from prjury.report.phrases import counted, duration
+
+_BACKPORT_WORDS = {
+    "suitable": "suitable",
+    "suitable_with_changes": "suitable with changes",
+    "needs_human": "needs a human",
+    "not_suitable": "not suitable",
+    "already_present": "already there",
+    "not_applicable": "does not apply",
+    "error": "could not be tried",
+}
+
+
+def judged_share(coverage: Coverage) -> str:
+    """``41 of 43 files``, and what that means where only the tree was judged."""
+    total, judged = coverage.files_total, coverage.files_judged
+    if not total:
+        return "no readable file changed"
+    if coverage.scope == "tree":
+        files = counted(total, "file") if judged == total else f"{judged:,} of {total:,} files"
+        return f"{files} as a whole, not line by line"
+    lines = coverage.added_lines_total - coverage.added_lines_judged
+    missing = f", {counted(lines, 'added line')} not read" if lines else ""
+    return f"{judged:,} of {counted(total, 'file')}{missing}"
+
+
+def backport_words(backport: Backport) -> str:
+    """``suitable, picks cleanly``; ``needs a human, conflicts in 2 files``."""
+    words = _BACKPORT_WORDS[backport.verdict]
+    if backport.conflicts:
+        return f"{words}, conflicts in {counted(len(backport.conflicts), 'file')}"
+    if backport.applies and backport.verdict != "already_present":
+        return f"{words}, picks cleanly"
+    return words
+
+
+def facts_of(ballot: Ballot) -> tuple[str, ...]:
+    """Score, confidence, weight, runs and model of a ballot, as far as they say something."""
+    return tuple(_facts(ballot))
+
+
+def _facts(ballot: Ballot) -> Iterator[str]:
+    judgment = ballot.judgment
+    score = None if judgment.score is None else judgment.score.normalized
+    if score is not None:
+        yield f"score {score:.2f}"
+    if judgment.confidence is not None:
+        yield f"confidence {judgment.confidence:.2f}"
+    if ballot.weight != 1:
+        yield f"weight {ballot.weight:g}"
+    repeated = judgment.metadata.get("repeated")
+    if isinstance(repeated, Mapping):
+        yield f"{repeated.get('strategy', 'one')} of {repeated.get('total_judges', '?')} runs"
+    if model := judgment.metadata.get("model"):
+        yield f"model `{model}`"
+    yield duration(ballot.elapsed_ms)
+
+
+def footer(report: Report) -> tuple[str, ...]:
+    """Models, cost, policy, sandbox and version, each as one short phrase."""
+    return (*_cost(report), *_origin(report))
+
+
+def _cost(report: Report) -> Iterator[str]:
+    cost = report.cost
+    if not cost.llm_calls and not cost.cached_calls:
+        yield "no model was called"
+        return
+    models = dict.fromkeys(
+        str(model)
+        for voice in voices(report.verdict)
+        if (model := voice.judgment.metadata.get("model"))
+    )
+    yield from (f"`{model}`" for model in list(models)[:3])
+    cached = f" ({cost.cached_calls:,} cached)" if cost.cached_calls else ""
+    yield f"{counted(cost.llm_calls, 'call')}{cached}"
+    yield counted(cost.input_tokens + cost.output_tokens, "token")
+    yield "price not known" if cost.usd is None else f"${cost.usd:.2f}"
+
+
+def cost_table(cost: Cost) -> tuple[tuple[str, str], ...]:
+    """Names and amounts of what the models took."""
+    if not cost.llm_calls and not cost.cached_calls:
+        return (("model calls", "none"),)
+    price = "not known" if cost.usd is None else f"${cost.usd:.4f}"
+    return (
+        ("model calls", f"{cost.llm_calls:,}, {cost.cached_calls:,} more from the cache"),
+        ("tokens", f"{cost.input_tokens:,} in, {cost.output_tokens:,} out"),
+        ("price", price),
+    )
+
+
+def _origin(report: Report) -> Iterator[str]:
+    yield f"rules: {_policy_words(report.policy.source)}"
+    network = "with network" if report.sandbox.network else "no network"
+    yield f"sandbox {report.sandbox.level}, {network}"
+    yield f"took {duration(report.elapsed_ms)}"
+    yield f"prjury {report.version}"
+    if report.pull.number is not None:
+        yield "again: `/prjury review`"
+
+
+def _policy_words(source: str) -> str:
+    """``base:<sha>:<path>`` as a reader would say it."""
+    if source == "default":
+        return "defaults"
+    kind, _, rest = source.partition(":")
+    if kind == "base" and ":" in rest:
+        sha, _, path = rest.partition(":")
+        return f"`{path}` of the base `{sha[:7]}`"
+    return f"`{rest or source}`"
+
+
+def command_of(metadata: Mapping[str, Any]) -> str:
+    """The command that a judge ran, if it says so."""
+    command = metadata.get("command")
+    return command if isinstance(command, str) else ""

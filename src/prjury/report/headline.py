@@ -1,0 +1,171 @@
+"""The first line: the decision and its one main reason, concrete enough to act on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from prjury.jury.cascade import TierAttempt, Verdict
+from prjury.jury.gate import Gate
+from prjury.jury.judge import JudgeType
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.voting import BENIGN_LABELS, NOT_CONFIGURED
+from prjury.pull.model import PullRequest
+from prjury.report.findings import Voice, culprits, telling, voices
+from prjury.report.phrases import counted, first_line, listed
+from prjury.report.sanitise import clean
+
+READY = "✅ Ready to merge"
+DO_NOT = "❌ Do not merge"
+HUMAN = "⚠️ Needs a human"
+UNJUDGED = "⚪ Could not be judged"
+
+_LONGEST_REASON = 120
+_KINDS = {"compile": "compile error", "test": "test failure", "lint": "lint error"}
+
+
+def headline(pull: PullRequest, verdict: Verdict, gate: Gate) -> str:
+    """The decision in one line, for people; a symbol, words and the reason."""
+    if verdict.status is Status.PASS:
+        return _ready(verdict) if gate is Gate.SUCCESS else _unconfigured(verdict)
+    line = f"{_decision(verdict)}: {_reason(pull, verdict)}"
+    return f"{line} (not gating)" if gate is Gate.SUCCESS else line
+
+
+def why(pull: PullRequest, verdict: Verdict) -> tuple[tuple[str, str], ...]:
+    """What decided: pairs of who said it (or "") and the first line of what was said."""
+    if reason := _missed_floor(verdict):
+        return (("", reason),)
+    if verdict.status is Status.PASS:
+        said = [v for v in voices(verdict) if v.counts and v.judgment.status is Status.PASS]
+        against = [pair for attempt in verdict.attempts for pair in _objections(attempt)]
+        pairs = against or [(v.ballot.judge, _first_words(pull, v)) for v in said]
+        return tuple(pairs) or (("", first_line(verdict.aggregated.reasoning)),)
+    guilty = culprits(verdict)
+    if verdict.status is Status.FAIL and len(guilty) == 1:
+        return (("", _first_words(pull, guilty[0])),)
+    told = tuple((voice.ballot.judge, _first_words(pull, voice)) for voice in guilty)
+    return told or (("", first_line(verdict.aggregated.reasoning)),)
+
+
+def _first_words(pull: PullRequest, voice: Voice) -> str:
+    return first_line(voice.judgment.reasoning) or _failure(pull, voice)
+
+
+def _objections(attempt: TierAttempt) -> list[tuple[str, str]]:
+    """What the judges of an advisory tier say against the merge."""
+    if attempt.verdict is None or not _advice(attempt):
+        return []
+    ballots = [b for b in attempt.verdict.ballots if b.judgment.status is attempt.status]
+    pairs = [(ballot.judge, first_line(ballot.judgment.reasoning)) for ballot in ballots]
+    return pairs or [(attempt.name, first_line(attempt.verdict.aggregated.reasoning))]
+
+
+def _decision(verdict: Verdict) -> str:
+    if verdict.status is Status.FAIL:
+        return DO_NOT
+    benign = verdict.aggregated.label in {*BENIGN_LABELS, "nobody_judged"}
+    return UNJUDGED if verdict.status is Status.ERROR or benign else HUMAN
+
+
+def _ready(verdict: Verdict) -> str:
+    asked = "" if _model_answered(verdict) else " (no model asked)"
+    advice = [words for attempt in verdict.attempts if (words := _advice(attempt))]
+    return f"{READY}{asked}{', but ' if advice else ''}{listed(advice)}"
+
+
+def _model_answered(verdict: Verdict) -> bool:
+    return any(
+        voice.ballot.type is not JudgeType.DETERMINISTIC
+        and voice.ballot.judgment.label not in BENIGN_LABELS
+        for voice in voices(verdict)
+    )
+
+
+def _advice(attempt: TierAttempt) -> str:
+    """What an advisory tier says against the merge, or an empty string."""
+    if not attempt.advisory or attempt.verdict is None:
+        return ""
+    match attempt.status:
+        case Status.FAIL:
+            return f"{attempt.name} advises against"
+        case Status.ERROR:
+            return f"{attempt.name} could not be judged{_in_brackets(attempt)}"
+    worry = attempt.worrying_abstention
+    return f"{attempt.name} gives no answer{_in_brackets(attempt)}" if worry else ""
+
+
+def _in_brackets(attempt: TierAttempt) -> str:
+    """The machine-readable reason of the first ballot that gives one."""
+    judgments: Sequence[Judgment] = attempt.verdict.individual if attempt.verdict else ()
+    reasons = [
+        str(judgment.metadata["reason"])
+        for judgment in judgments
+        if judgment.status in {Status.ERROR, Status.ABSTAIN} and "reason" in judgment.metadata
+    ]
+    return f" ({_short(reasons[0]).replace('_', ' ')})" if reasons else ""
+
+
+def _unconfigured(verdict: Verdict) -> str:
+    silent = [
+        voice.ballot.judge
+        for voice in voices(verdict)
+        if voice.ballot.judgment.label == NOT_CONFIGURED and not voice.attempt.advisory
+    ]
+    who = listed(silent) or "a judge"
+    return f"{HUMAN}: no model is configured for {who}, and the policy asks for one"
+
+
+def _reason(pull: PullRequest, verdict: Verdict) -> str:
+    if reason := _missed_floor(verdict):
+        return reason
+    guilty = culprits(verdict)
+    if not guilty:
+        return _short(first_line(verdict.aggregated.reasoning))
+    if verdict.status is Status.FAIL:
+        return listed([_failure(pull, voice) for voice in guilty], most=2)
+    others = f" and {counted(len(guilty) - 1, 'other judge')}" if len(guilty) > 1 else ""
+    return f"{_silence(guilty[0])}{others}"
+
+
+def _silence(voice: Voice) -> str:
+    """``build (timeout)``, or the first words of a judge that has no word for its reason."""
+    name, judgment = voice.ballot.judge, voice.judgment
+    word = judgment.metadata.get("reason") or judgment.label
+    if word:
+        return f"{name} ({_short(str(word)).replace('_', ' ')})"
+    return f"{name}: {_short(first_line(judgment.reasoning))}"
+
+
+def _missed_floor(verdict: Verdict) -> str:
+    aggregated = verdict.aggregated
+    missed = aggregated.metadata.get("reason") == "coverage_floor"
+    return aggregated.reasoning if missed else ""
+
+
+def _failure(pull: PullRequest, voice: Voice) -> str:
+    """``build fails, 3 new compile errors``."""
+    name, judgment = voice.ballot.judge, voice.ballot.judgment
+    if name == "merge" and pull.merge.conflicts:
+        return f"merge conflicts in {counted(len(pull.merge.conflicts), 'file')}"
+    if told := _new_failures(judgment) or _blockers(judgment):
+        return f"{name} fails, {told}"
+    reason = judgment.metadata.get("reason")
+    return f"{name} fails ({_short(str(reason)).replace('_', ' ')})" if reason else f"{name} fails"
+
+
+def _new_failures(judgment: Judgment) -> str:
+    listing = judgment.metadata.get("failures")
+    entries = listing if isinstance(listing, list | tuple) else ()
+    new = [entry for entry in entries if isinstance(entry, Mapping) and entry.get("state") == "new"]
+    kinds = {entry.get("kind") for entry in new}
+    noun = _KINDS.get(str(kinds.pop()), "failure") if len(kinds) == 1 else "failure"
+    return counted(len(new), f"new {noun}") if new else ""
+
+
+def _blockers(judgment: Judgment) -> str:
+    errors = [check for check in telling(judgment.failed_checks) if check.severity == "error"]
+    return counted(len(errors), "finding") if errors else ""
+
+
+def _short(text: str) -> str:
+    return clean(text, _LONGEST_REASON).replace("\n", " ")

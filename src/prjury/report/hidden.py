@@ -1,0 +1,65 @@
+r"""Characters that a reader cannot see, and how they are shown: ``\u{202e}``.
+
+Terminal escapes, bidirectional overrides, zero-width characters and tags can make a text read
+differently from what it is. They are never dropped: what was there is told.
+"""
+
+from __future__ import annotations
+
+import re
+
+#: Unseen characters, as the inside of a regular expression's character class. Line feed and tab
+#: are not among them; what is left of the line separators has become a line feed before.
+_UNSEEN = (
+    "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f"  # C0 with ESC, DEL, C1
+    "\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f"  # soft hyphen, fillers
+    "\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0"  # zero-width, bidi
+    "\\ufff0-\\ufffb\\U0001bca0-\\U0001bca3\\U0001d173-\\U0001d17a"  # annotations, formats
+    "\\U000e0000-\\U000e0fff"  # tags and the variation selectors that smuggle text
+    "\\ud800-\\udfff"  # lone surrogates: bytes that were no UTF-8
+)
+_HIDDEN = re.compile(f"[{_UNSEEN}]")
+_ANSI = r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"
+_SKIPPED = re.compile(f"{_ANSI}|[{_UNSEEN}]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_LINE_END = re.compile("\r\n|[\r\x85\u2028\u2029]")
+
+
+def one_kind_of_line_end(text: str) -> str:
+    """The text with every line break as one line feed."""
+    return _LINE_END.sub("\n", text)
+
+
+def shown(text: str) -> str:
+    r"""The text with hidden characters as ``\u{202e}`` and bytes that are no UTF-8 as ``\xff``."""
+    return _HIDDEN.sub(_name, text) if _HIDDEN.search(text) else text
+
+
+def without_surrogates(text: str) -> str:
+    """The text as UTF-8 can hold it; other control characters stay."""
+    return text if text.isascii() else _SURROGATE.sub(_name, text)
+
+
+def bare(text: str) -> tuple[str, list[int] | None]:
+    """The text without terminal sequences and hidden characters, for finding what they interrupt.
+
+    Returns:
+        The bare text, and for each of its characters the position in the original, or None where
+        nothing was hidden.
+    """
+    if not _HIDDEN.search(text):
+        return text, None
+    kept: list[int] = []
+    end = 0
+    for match in _SKIPPED.finditer(text):
+        kept.extend(range(end, match.start()))
+        end = match.end()
+    kept.extend(range(end, len(text)))
+    return "".join([text[at] for at in kept]), kept
+
+
+def _name(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if 0xDC80 <= code <= 0xDCFF:  # noqa: PLR2004 - how surrogateescape writes the bytes 80 to ff
+        return f"\\x{code - 0xDC00:02x}"
+    return f"\\u{{{code:x}}}"

@@ -1,0 +1,65 @@
+"""Permalinks into the forge: a file at the head's commit, a line, a pull request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from urllib.parse import quote
+
+from prjury.jury.judgment import Location
+from prjury.pull.model import PullRequest, printable
+from prjury.report.redact import Redact, redacted
+from prjury.report.sanitise import BY_SHAPE
+
+_PULL_URL = re.compile(r"(https?://[A-Za-z0-9.-]+(?::\d+)?/[\w.-]+/[\w.-]+)/pull/\d+/?", re.ASCII)
+_SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+#: Forges show these rendered, without line numbers, unless they are asked for the source.
+_RENDERED = frozenset({".md", ".markdown", ".adoc", ".asciidoc", ".rst", ".org", ".mdx", ".svg"})
+#: A longer link costs more of a comment than it is worth.
+_LONGEST = 600
+
+
+@dataclass(frozen=True)
+class Links:
+    """Where files of one pull request can be seen; nowhere without the pull request's URL.
+
+    Args:
+        redact: a path in which it finds a secret is not linked.
+    """
+
+    pull: PullRequest
+    redact: Redact = BY_SHAPE
+    _root: str = field(init=False, default="")
+    _paths: Mapping[str, str] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        match = _PULL_URL.fullmatch(self.pull.url or "")
+        if match and _SHA.fullmatch(self.pull.head.sha):
+            object.__setattr__(self, "_root", match[1])
+        paths = {printable(file.path): file.path for file in self.pull.files}
+        object.__setattr__(self, "_paths", paths)
+
+    @property
+    def pull_url(self) -> str | None:
+        """The pull request's own page, if its address is one that we know how to write."""
+        return self.pull.url if self._root else None
+
+    def to(self, place: Location) -> str | None:
+        """The permalink of a place, percent-encoded and safe in any attribute."""
+        if not self._root or redacted(place.path, self.redact) != place.path:
+            return None
+        path = self._paths.get(place.path, place.path)
+        quoted = quote(path.encode("utf-8", "surrogateescape"), safe="/")
+        url = f"{self._root}/blob/{self.pull.head.sha}/{quoted}{_anchor(place)}"
+        return url if len(url) <= _LONGEST else None
+
+
+def _anchor(place: Location) -> str:
+    if place.line is None:
+        return ""
+    query = "?plain=1" if PurePosixPath(place.path).suffix.lower() in _RENDERED else ""
+    end = f"-L{place.end_line}" if place.end_line and place.end_line != place.line else ""
+    return f"{query}#L{place.line}{end}"

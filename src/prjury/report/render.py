@@ -1,0 +1,221 @@
+"""From a report to Markdown and HTML, through templates in which nothing untrusted is live.
+
+Templates get a `Page`, in which every outside word is a `Text`: it can only be printed sanitised.
+Should a template of somebody's own get hold of a bare string, that is escaped as well.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from jinja2 import (
+    BaseLoader,
+    ChoiceLoader,
+    FileSystemLoader,
+    PrefixLoader,
+    StrictUndefined,
+)
+from jinja2.sandbox import SandboxedEnvironment
+from markupsafe import Markup
+
+from prjury.report.model import Report
+from prjury.report.redact import Redact
+from prjury.report.sanitise import BY_SHAPE
+from prjury.report.text import HtmlText, Ink, MarkdownText, Text
+from prjury.report.view import Page, own, page
+from prjury.resources import templates
+
+#: Characters, and bytes, that GitHub takes: a comment, a check run's text, a job summary.
+COMMENT_LIMIT = 65_536
+CHECK_LIMIT = 65_535
+SUMMARY_LIMIT = 1_048_576
+
+_FENCE = re.compile(r" *(`{3,})$")
+_NOT_IN_A_MARKER = re.compile(r"[^A-Za-z0-9._]+")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How much of everything is shown; `None` leaves a part out and says so.
+
+    Attributes:
+        must_fix: blockers that are not folded.
+        should_look: other findings.
+        checks: checks per judge, in the fold that tells every judge's reasoning.
+        blocks: whether evidence is quoted as a whole there.
+        not_checked: files that nobody read.
+        backports: whether each branch is told with its reasons and commands.
+        cut: whether something was left out that a roomier place would show.
+    """
+
+    must_fix: int = 10
+    should_look: int | None = 100
+    checks: int | None = 100
+    blocks: bool = True
+    not_checked: int | None = 100
+    backports: bool = True
+    cut: bool = True
+
+
+#: From everything to the bare decision: the least valuable parts go first.
+_COMMENT_SHAPES = (
+    Shape(cut=False),
+    Shape(checks=20, blocks=False),
+    Shape(should_look=30, checks=0, blocks=False, not_checked=30),
+    Shape(should_look=20, checks=None, not_checked=10),
+    Shape(should_look=10, checks=None, not_checked=None, backports=False),
+    Shape(should_look=None, checks=None, not_checked=None, backports=False),
+    Shape(must_fix=3, should_look=None, checks=None, not_checked=None, backports=False),
+    Shape(must_fix=0, should_look=None, checks=None, not_checked=None, backports=False),
+)
+_SUMMARY_SHAPES = (
+    Shape(must_fix=2_000, should_look=2_000, checks=2_000, not_checked=3_000, cut=False),
+    Shape(must_fix=1_000, should_look=500, checks=50, not_checked=500),
+    Shape(must_fix=200, should_look=100, checks=20, not_checked=200),
+    *_COMMENT_SHAPES[1:],
+)
+
+
+@dataclass(frozen=True)
+class Renderer:
+    """Renders reports.
+
+    Args:
+        redact: takes secrets out of every text.
+        overrides: a directory whose templates are taken instead of ours; they may extend ours
+            as ``prjury/<name>``.
+    """
+
+    redact: Redact = BY_SHAPE
+    overrides: Path | None = None
+
+    def comment(self, report: Report, *, id: str = "default", run: str | None = None) -> str:  # noqa: A002 - the marker's own word
+        """The sticky comment, found again by the hidden marker in its first line."""
+        line = marker(report, id, run)
+        return self._fitting(report, "comment.md.j2", _COMMENT_SHAPES, COMMENT_LIMIT, line)
+
+    def check(self, report: Report) -> str:
+        """The text of a check run: the comment without its marker."""
+        return self._fitting(report, "comment.md.j2", _COMMENT_SHAPES, CHECK_LIMIT)
+
+    def summary(self, report: Report) -> str:
+        """The full report in Markdown."""
+        return self._fitting(report, "summary.md.j2", _SUMMARY_SHAPES, SUMMARY_LIMIT)
+
+    def feedback(self, report: Report) -> str:
+        """What a coding agent has to do: what is wrong, where, what would make it pass."""
+        return self._fitting(report, "feedback.md.j2", _SUMMARY_SHAPES, SUMMARY_LIMIT)
+
+    def html(self, report: Report) -> str:
+        """One self-contained page that loads nothing and runs nothing."""
+        environment = _environment(HtmlText, self.overrides)
+        style = environment.get_template("report.css").render()
+        digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+        return environment.get_template("report.html.j2").render(
+            page=self._page(report, HtmlText),
+            style=own(style),
+            style_hash=own(f"sha256-{digest}"),
+        )
+
+    def _page(self, report: Report, language: type[Text]) -> Page:
+        return page(report, self._ink(language), self.redact)
+
+    def _ink(self, language: type[Text]) -> Ink:
+        return lambda raw: language(raw, self.redact)
+
+    def _fitting(
+        self, report: Report, name: str, shapes: Sequence[Shape], limit: int, marker: str = ""
+    ) -> str:
+        """The roomiest shape that keeps within the limit of characters and bytes."""
+        view = self._page(report, MarkdownText)
+        template = _environment(MarkdownText, self.overrides).get_template(name)
+        text = ""
+        for shape in shapes:
+            text = _tidy(template.render(page=view, shape=shape, marker=own(marker)))
+            if len(text.encode()) <= limit:
+                break
+        return text
+
+
+def to_comment(report: Report, *, id: str = "default", run: str | None = None) -> str:  # noqa: A002 - the marker's own word
+    """The sticky comment with our own templates."""
+    return Renderer().comment(report, id=id, run=run)
+
+
+def to_summary(report: Report) -> str:
+    """The full report in Markdown with our own templates."""
+    return Renderer().summary(report)
+
+
+def to_html(report: Report) -> str:
+    """The page with our own templates."""
+    return Renderer().html(report)
+
+
+def to_feedback(report: Report) -> str:
+    """The instructions for a coding agent with our own templates."""
+    return Renderer().feedback(report)
+
+
+#: ``--format markdown`` is the full report.
+to_markdown = to_summary
+
+
+def marker(report: Report, id: str, run: str | None) -> str:  # noqa: A002 - the marker's own word
+    """The hidden line by which a comment is found again and its age is known."""
+    pull = report.pull
+    key = hashlib.sha256(f"{pull.repo}#{pull.number}".encode()).hexdigest()[:16]
+    words = {
+        "key": key,
+        "id": id,
+        "head": pull.head.sha,
+        "base": pull.base.sha,
+        "run": run or "local",
+        "config": report.policy.hash[:16],
+    }
+    told = " ".join(f"{name}={_NOT_IN_A_MARKER.sub('-', word)}" for name, word in words.items())
+    return f"<!-- prjury:v1 {told} -->"
+
+
+@cache
+def _environment(language: type[Text], overrides: Path | None) -> SandboxedEnvironment:
+    ours = FileSystemLoader(templates())
+    loaders: list[BaseLoader] = [ours, PrefixLoader({"prjury": ours})]
+    if overrides:
+        loaders.insert(0, FileSystemLoader(overrides))
+    return SandboxedEnvironment(
+        loader=ChoiceLoader(loaders),
+        undefined=StrictUndefined,
+        autoescape=True,
+        finalize=lambda value: _final(value, language),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def _final(value: object, language: type[Text]) -> object:
+    """A bare string is an outside word that lost its way."""
+    bare = isinstance(value, str) and not isinstance(value, Markup)
+    return language(str(value)) if bare else value
+
+
+def _tidy(text: str) -> str:
+    """No blank lines at the edges and never two in a row, but for those inside a fence."""
+    kept: list[str] = []
+    fence = ""
+    for line in text.strip("\n").split("\n"):
+        found = _FENCE.match(line)
+        if found and not fence:
+            fence = found[1]
+        elif found and found[1] == fence:
+            fence = ""
+        if fence or line or (kept and kept[-1]):
+            kept.append(line)
+    return "\n".join(kept) + "\n"

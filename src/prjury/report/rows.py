@@ -1,0 +1,129 @@
+"""The table of the report: one row per judge, and a word on whoever was not asked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from prjury.jury.cascade import TierAttempt
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.voting import Ballot
+from prjury.report.model import PolicyOrigin, Report, TierReport
+from prjury.report.phrases import NOT_RUN, SYMBOLS, WORDS, counted, first_line, listed
+
+
+class Rank(IntEnum):
+    """Which rows stay when there are too many, most important first."""
+
+    FAIL = 0
+    ERROR = 1
+    ABSTAIN = 2
+    PASS = 3
+    NOT_RUN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One judge's line: tier, judge, symbol, words, and milliseconds where it ran."""
+
+    tier: str
+    judge: str
+    symbol: str
+    words: str
+    rank: Rank
+    elapsed_ms: int | None = None
+    advisory: bool = False
+
+
+def rows(report: Report) -> tuple[Row, ...]:
+    """Every row, in the order of the cascade."""
+    return tuple(row for tier in report.tiers for row in _tier_rows(tier, report.policy))
+
+
+def at_most(every: Sequence[Row], most: int) -> tuple[Row, ...]:
+    """The rows, with the least important ones gathered into one where there are too many."""
+    if len(every) <= most:
+        return tuple(every)
+    by_rank = sorted(range(len(every)), key=lambda at: (every[at].rank, at))
+    kept = sorted(by_rank[: most - 1])
+    rest = [every[at] for at in by_rank[most - 1 :]]
+    return (*(every[at] for at in kept), _gathered(rest))
+
+
+def word_of(judgment: Judgment) -> str:
+    """The word for a judgment: its label where it holds back, else its status."""
+    if judgment.status is Status.ABSTAIN and judgment.label:
+        return judgment.label.replace("_", " ")
+    return WORDS[judgment.status]
+
+
+def subject_of(ballot: Ballot) -> str:
+    """What the judge looked at: its name, with the subject that it gave itself."""
+    subject = first_line(str(ballot.judgment.metadata.get("subject") or ""))
+    if not subject or subject.startswith(ballot.judge):
+        return subject or ballot.judge
+    return f"{ballot.judge}: {subject}"
+
+
+def _tier_rows(tier: TierReport, policy: PolicyOrigin) -> Iterator[Row]:
+    attempt = tier.attempt
+    if attempt.verdict:
+        yield from (_ballot_row(attempt, ballot) for ballot in attempt.verdict.ballots)
+    elif attempt.skipped_because and not _nobody_seated(tier, policy):
+        words = f"not run: {attempt.skipped_because}"
+        yield Row(attempt.name, _bench(tier, policy), NOT_RUN, words, Rank.NOT_RUN)
+    for skipped in tier.skipped:
+        words = f"not asked for: {skipped.reason}"
+        yield Row(attempt.name, skipped.judge, NOT_RUN, words, Rank.NOT_RUN)
+
+
+def _ballot_row(attempt: TierAttempt, ballot: Ballot) -> Row:
+    judgment = ballot.judgment
+    said, word = first_line(judgment.reasoning), word_of(judgment)
+    if judgment.status in {Status.ABSTAIN, Status.ERROR}:
+        said = f"{word}: {said}"
+    symbol, rank = SYMBOLS[judgment.status], Rank[judgment.status.name]
+    subject, elapsed = subject_of(ballot), ballot.elapsed_ms
+    return Row(attempt.name, subject, symbol, said or word, rank, elapsed, attempt.advisory)
+
+
+def _nobody_seated(tier: TierReport, policy: PolicyOrigin) -> bool:
+    """Whether the judges that were not asked for are the tier's whole bench."""
+    skipped = {judge.judge for judge in tier.skipped}
+    names = configured(tier.attempt, policy)
+    return bool(skipped) and (not names or set(names) <= skipped)
+
+
+def _bench(tier: TierReport, policy: PolicyOrigin) -> str:
+    skipped = {judge.judge for judge in tier.skipped}
+    names = [name for name in configured(tier.attempt, policy) if name not in skipped]
+    return listed(names, most=4) or "all its judges"
+
+
+def configured(attempt: TierAttempt, policy: PolicyOrigin) -> list[str]:
+    """The judges that the policy names for a tier, for tiers that seated nobody."""
+    tiers = policy.resolved.get("tiers")
+    for tier in tiers if isinstance(tiers, list | tuple) else ():
+        if isinstance(tier, Mapping) and tier.get("name") == attempt.name:
+            entries = tier.get("judges")
+            return [_entry(entry) for entry in entries] if isinstance(entries, list | tuple) else []
+    return []
+
+
+def _entry(entry: object) -> str:
+    """The name in ``merge`` or ``{build: {...}, weight: 2}``."""
+    if not isinstance(entry, Mapping):
+        return str(entry)
+    named = [key for key, value in entry.items() if key != "weight" and value is not None]
+    return str(named[0]) if named else "a judge"
+
+
+def _gathered(rest: Sequence[Row]) -> Row:
+    counts = Counter(row.symbol for row in rest)
+    words = {**{SYMBOLS[status]: WORDS[status] for status in Status}, NOT_RUN: "not run"}
+    told = listed([f"{count} {words[symbol]}" for symbol, count in counts.items()], most=5)
+    tiers = listed(list(dict.fromkeys(row.tier for row in rest)))
+    symbol = rest[0].symbol
+    return Row(tiers, counted(len(rest), "more judge"), symbol, told, rest[0].rank)

@@ -1,0 +1,184 @@
+r"""The one door through which untrusted text reaches Markdown, HTML, logs and terminals.
+
+First a text is made harmless as text (`clean`): one kind of line break, composed characters,
+secrets out, hidden characters visible, cut to a length. Then it is written into a slot that fits
+the place where it goes: code in a line, code in a table's cell, a block, plain words, prose, one
+line of a log.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from prjury.report.hidden import one_kind_of_line_end, shown
+from prjury.report.redact import Redact, Redactor, redacted
+
+EMPTY = "(empty)"
+ZERO_WIDTH_SPACE = "\u200b"
+
+#: What is looked at beyond a limit, so that a secret that straddles it is still recognised.
+_MARGIN = 65_536
+#: What is thrown away at the end of a text that was cut before its secrets were looked for.
+_UNSURE = 8_192
+
+_MARKER = re.compile(r"<!--(?=\s*prjury)", re.IGNORECASE)
+_BACKTICKS = re.compile("`+")
+#: What stands between single backticks.
+CODE_SPAN = re.compile("`([^`]+)`")
+_ESCAPE = re.compile(r"\\(?:x[0-9a-f]{0,2}|u\{?[0-9a-f]{0,6})$")
+_ACTIVE = re.compile(
+    r"""
+    (?P<reference>[@#] | :(?=//) | (?<=www)\. | (?<=ftp)\.)
+    | (?P<issue>(?<![a-z0-9])gh-)(?=\d)
+    | (?P<sha>(?<![a-z0-9])(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,64}(?![a-z0-9]))
+    | (?P<emoji>:)(?=[a-z0-9_+-]+:)
+    | (?P<numbered>^\d{1,9}[.)])(?=\s|$)
+    | (?P<inert>[,;'"?%()/{}:.] | (?<=.)[+=-] | (?<=[a-z0-9])_(?=[a-z0-9]))
+    | (?P<mark>[!-/:-@\[-`{-~])
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_COMMAND = re.compile(r"##(?=\[)")
+_LEADING_COMMAND = re.compile(r"^(\s*):(?=:)")
+
+#: Without known values: what looks like a secret is one.
+BY_SHAPE = Redactor()
+
+
+def clean(text: str, limit: int | None = None, redact: Redact = BY_SHAPE) -> str:
+    r"""The text made harmless as text; line feeds and tabs stay.
+
+    Args:
+        limit: characters to keep; the rest is counted: ``… (+12 chars)``.
+        redact: takes the secrets out; where it fails, the whole text is withheld.
+    """
+    seen = text if limit is None else text[: limit + _MARGIN]
+    unseen = len(text) - len(seen)
+    composed = unicodedata.normalize("NFC", one_kind_of_line_end(seen))
+    safe = shown(redacted(composed, redact))
+    if unseen:
+        unseen += min(_UNSURE, len(safe))
+        safe = safe[:-_UNSURE]
+    return safe if limit is None else _cut(safe, limit, unseen)
+
+
+def inline_code(text: str, limit: int | None = 200, redact: Redact = BY_SHAPE) -> str:
+    r"""A code span of one line; a line feed shows as ``\n``."""
+    return _span(single(text, limit, redact))
+
+
+def cell(text: str, limit: int | None = 200, redact: Redact = BY_SHAPE) -> str:
+    """A code span for a table's cell, which is split at pipes before code is looked for."""
+    return inline_code(text, limit, redact).replace("|", "\\|")
+
+
+def block(text: str, limit: int | None = 4_000, redact: Redact = BY_SHAPE, indent: int = 0) -> str:
+    """A fenced block with a fence longer than any run of backticks in it."""
+    body = _without_marker(clean(text, limit, redact)).strip("\n") or EMPTY
+    fence = "`" * max(3, _longest_run(body) + 1)
+    lines = [fence, *(body if body.strip() else EMPTY).split("\n"), fence]
+    return "\n".join(" " * indent + line for line in lines)
+
+
+def plain(text: str, limit: int | None = 300, redact: Redact = BY_SHAPE) -> str:
+    """Words in one line: no markup, reference, mention, link or emoji code is live in them.
+
+    Punctuation that can do nothing in the middle of a line stays as it is, because people also
+    read the source, in mails.
+    """
+    return _escaped(one_line(text, limit, redact))
+
+
+def prose(
+    text: str, limit: int | None = 600, redact: Redact = BY_SHAPE, *, in_cell: bool = False
+) -> str:
+    """Like `plain`, but what stands between single backticks becomes code."""
+    line = one_line(text, limit, redact)
+    pieces: list[str] = []
+    end = 0
+    for match in CODE_SPAN.finditer(line):
+        code = _span(match[1])
+        pieces += _escaped(line[end : match.start()]), code.replace("|", "\\|") if in_cell else code
+        end = match.end()
+    return "".join([*pieces, _escaped(line[end:])])
+
+
+def log_line(text: str, limit: int | None = None, redact: Redact = BY_SHAPE) -> str:
+    """One line for a log, in which a runner finds no command (``##[…]``, ``::…::``)."""
+    return without_commands(single(text, limit, redact))
+
+
+def without_commands(line: str) -> str:
+    """A line of output, wherever it was broken, in which a runner finds no command."""
+    return _LEADING_COMMAND.sub(r"\1: ", _COMMAND.sub("# #", line))
+
+
+def single(text: str, limit: int | None, redact: Redact = BY_SHAPE) -> str:
+    r"""One line that shows a line feed as ``\n``."""
+    whole = _without_marker(clean(text, limit, redact))
+    return whole.replace("\n", "\\n").replace("\t", " ") if whole.strip() else EMPTY
+
+
+def one_line(text: str, limit: int | None, redact: Redact = BY_SHAPE) -> str:
+    """One line with single spaces."""
+    return _without_marker(" ".join(clean(text, limit, redact).split())) or EMPTY
+
+
+def _cut(text: str, limit: int, unseen: int) -> str:
+    if len(text) <= limit and not unseen:
+        return text
+    at = _boundary(text, min(limit, len(text)))
+    return f"{text[:at].rstrip()}… (+{len(text) - at + unseen} chars)"
+
+
+def _boundary(text: str, at: int) -> int:
+    """The nearest place at or before ``at`` where no grapheme and no shown escape is broken."""
+    while 0 < at < len(text) and _extends(text[at]):
+        at -= 1
+    flags = 0
+    while flags < at and "\U0001f1e6" <= text[at - flags - 1] <= "\U0001f1ff":
+        flags += 1
+    if flags % 2 and at < len(text) and "\U0001f1e6" <= text[at] <= "\U0001f1ff":
+        at -= 1
+    broken = _ESCAPE.search(text, max(0, at - 10), at)
+    return broken.start() if broken else at
+
+
+def _extends(char: str) -> bool:
+    """Whether the character belongs to the one before it: marks, selectors, skin tones."""
+    return unicodedata.category(char).startswith("M") or "\U0001f3fb" <= char <= "\U0001f3ff"
+
+
+def _without_marker(text: str) -> str:
+    """Our own hidden marker is not for others to write."""
+    return _MARKER.sub("<! --", text)
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in _BACKTICKS.findall(text)), default=0)
+
+
+def _span(line: str) -> str:
+    fence = "`" * (_longest_run(line) + 1)
+    edge = line[0] + line[-1]
+    pad = " " if "`" in edge or edge.isspace() else ""
+    return f"{fence}{pad}{line}{pad}{fence}"
+
+
+def _escaped(line: str) -> str:
+    return _ACTIVE.sub(_defuse, line)
+
+
+def _defuse(match: re.Match[str]) -> str:
+    found = match[0]
+    match match.lastgroup:
+        case "inert":
+            return found
+        case "sha":
+            return found[:6] + ZERO_WIDTH_SPACE + found[6:]
+        case "issue" | "numbered":
+            return f"{found[:-1]}\\{found[-1]}{ZERO_WIDTH_SPACE * (match.lastgroup == 'issue')}"
+        case "reference" | "emoji":
+            return f"\\{found}{ZERO_WIDTH_SPACE}"
+    return f"\\{found}"

@@ -1,0 +1,148 @@
+"""Untrusted text as templates get it: a value that cannot be printed unsanitised.
+
+Whatever a template does with it (prints it, joins it, concatenates it), the result has gone through
+the sanitiser, because the only thing that the value has to offer is its sanitised forms.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TypeAlias
+
+from markupsafe import Markup, escape
+
+from prjury.report import sanitise
+from prjury.report.phrases import first_line
+from prjury.report.redact import Redact
+
+#: Lines of a text that is shown as running prose.
+_MOST_LINES = 30
+
+
+class Text(ABC):
+    """Words from outside, on their way into one output language."""
+
+    __slots__ = ("_raw", "_redact")
+
+    def __init__(self, raw: str, redact: Redact = sanitise.BY_SHAPE) -> None:
+        self._raw = raw
+        self._redact = redact
+
+    @abstractmethod
+    def plain(self, limit: int = 300) -> Markup:
+        """Words in one line."""
+
+    @abstractmethod
+    def prose(self, limit: int = 600) -> Markup:
+        """Words in one line, with code between backticks."""
+
+    @abstractmethod
+    def code(self, limit: int = 200) -> Markup:
+        """Code in one line."""
+
+    @abstractmethod
+    def block(self, limit: int = 4_000, indent: int = 0) -> Markup:
+        """Code in several lines."""
+
+    @abstractmethod
+    def paragraph(self, limit: int = 3_000) -> Markup:
+        """Prose that keeps its lines."""
+
+    def quote(self, limit: int = 200) -> Markup:
+        """The first line with a word in it as code, and how many more lines there are."""
+        lines = [line for line in self._raw.splitlines() if line.strip()]
+        telling = (line.strip() for line in lines if any(map(str.isalnum, line)))
+        code = type(self)(next(telling, first_line(self._raw)), self._redact).code(limit)
+        more = f" (+{len(lines) - 1} lines)" if len(lines) > 1 else ""
+        return code + Markup(more)  # noqa: S704 - our own words and a number
+
+    def __html__(self) -> str:
+        return self.plain()
+
+    def __str__(self) -> str:
+        return self.plain()
+
+    def _lines(self, limit: int) -> list[str]:
+        text = sanitise.clean(self._raw, limit, self._redact)
+        lines = [line for line in text.split("\n") if line.strip()] or [""]
+        if len(lines) > _MOST_LINES:
+            return [*lines[:_MOST_LINES], f"… (+{len(lines) - _MOST_LINES} lines)"]
+        return lines
+
+
+#: Wraps a string for one output language.
+Ink: TypeAlias = Callable[[str], Text]
+
+
+class MarkdownText(Text):
+    """Words on their way into Markdown as GitHub reads it."""
+
+    __slots__ = ()
+
+    def plain(self, limit: int = 300) -> Markup:
+        """Words in one line; nothing in them is live."""
+        return _safe(sanitise.plain(self._raw, limit, self._redact))
+
+    def prose(self, limit: int = 600) -> Markup:
+        """Words in one line, with code between backticks."""
+        return _safe(sanitise.prose(self._raw, limit, self._redact))
+
+    def code(self, limit: int = 200) -> Markup:
+        """A code span."""
+        return _safe(sanitise.inline_code(self._raw, limit, self._redact))
+
+    def cell(self, limit: int = 120) -> Markup:
+        """Prose for a table's cell."""
+        return _safe(sanitise.prose(self._raw, limit, self._redact, in_cell=True))
+
+    def block(self, limit: int = 4_000, indent: int = 0) -> Markup:
+        """A fenced block."""
+        return _safe(sanitise.block(self._raw, limit, self._redact, indent))
+
+    def paragraph(self, limit: int = 3_000) -> Markup:
+        """Prose with hard line breaks."""
+        # The lines are clean already; what is left is to take the life out of their markup.
+        return _safe("\\\n".join(sanitise.prose(line, None) for line in self._lines(limit)))
+
+
+class HtmlText(Text):
+    """Words on their way into an HTML page."""
+
+    __slots__ = ()
+
+    def plain(self, limit: int = 300) -> Markup:
+        """Words in one line."""
+        return escape(sanitise.one_line(self._raw, limit, self._redact))
+
+    def prose(self, limit: int = 600) -> Markup:
+        """Words in one line, with code between backticks."""
+        return _ticked(sanitise.one_line(self._raw, limit, self._redact))
+
+    def code(self, limit: int = 200) -> Markup:
+        """A ``<code>`` element."""
+        text = sanitise.single(self._raw, limit, self._redact)
+        return Markup("<code>{}</code>").format(text)
+
+    def block(self, limit: int = 4_000, indent: int = 0) -> Markup:  # noqa: ARG002 - HTML needs none
+        """A ``<pre>`` element."""
+        text = sanitise.clean(self._raw, limit, self._redact).strip("\n")
+        return Markup("<pre>{}</pre>").format(text if text.strip() else sanitise.EMPTY)
+
+    def paragraph(self, limit: int = 3_000) -> Markup:
+        """Prose with line breaks."""
+        lines = self._lines(limit) if self._raw.strip() else [sanitise.EMPTY]
+        return Markup("<br>").join(map(_ticked, lines))
+
+
+def _ticked(line: str) -> Markup:
+    pieces = sanitise.CODE_SPAN.split(line)
+    # The pattern has one group, so every other piece is what stood between backticks.
+    return Markup("").join(
+        Markup("<code>{}</code>").format(piece) if odd % 2 else escape(piece)
+        for odd, piece in enumerate(pieces)
+    )
+
+
+def _safe(markdown: str) -> Markup:
+    return Markup(markdown)  # noqa: S704 - the only door, and the sanitiser stands in it

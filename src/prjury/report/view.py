@@ -1,0 +1,281 @@
+"""What templates see of a report: ready-made parts, with every outside word as a `Text`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+
+from markupsafe import Markup
+
+from prjury.jury.gate import Gate
+from prjury.jury.judgment import Check, Location, Status
+from prjury.report import rows as table
+from prjury.report.facts import cost_table, facts_of, footer, judged_share
+from prjury.report.findings import Finding, Voice, Weight, culprits, findings, voices
+from prjury.report.headline import why
+from prjury.report.links import Links
+from prjury.report.model import Report
+from prjury.report.phrases import NOT_RUN, SYMBOLS, duration
+from prjury.report.redact import Redact
+from prjury.report.remedies import remedy
+from prjury.report.sanitise import BY_SHAPE
+from prjury.report.text import Ink, Text
+from prjury.report.view_change import BackportView, ChangeView, backport_views, change_view
+
+_PASSED = "✅"
+_WEIGHT_SYMBOLS = {Weight.MUST_FIX: "❌", Weight.SHOULD_LOOK: "⚠️", Weight.NIT: "💡"}
+_SEVERITY_SYMBOLS = {"error": "❌", "warning": "⚠️", "hint": "💡"}
+
+
+@dataclass(frozen=True)
+class PlaceView:
+    """A place in a file: what to call it and, where it can be seen, its address."""
+
+    label: Text
+    url: Markup | None
+
+
+@dataclass(frozen=True)
+class CheckView:
+    """A check; ``message`` is None where its name says it all."""
+
+    symbol: Markup
+    word: Markup
+    name: Text
+    message: Text | None
+    place: PlaceView | None
+    evidence: Text | None
+    fix: Text | None
+
+
+@dataclass(frozen=True)
+class FindingView:
+    """A failed check with its judge and what would make it pass."""
+
+    symbol: Markup
+    tier: Text
+    judge: Text
+    check: CheckView
+    remedy: Text
+
+
+@dataclass(frozen=True)
+class JudgeView:
+    """A ballot with everything that its judge said; ``status`` is a word of ours."""
+
+    tier: Text
+    judge: Text
+    symbol: Markup
+    word: Text
+    status: Markup
+    reasoning: Text
+    facts: tuple[Text, ...]
+    checks: tuple[CheckView, ...]
+    time: Markup
+
+
+@dataclass(frozen=True)
+class RowView:
+    """One row of the table."""
+
+    tier: Text
+    judge: Text
+    symbol: Markup
+    words: Text
+    status: Markup
+    time: Markup
+    advisory: bool
+
+
+@dataclass(frozen=True)
+class TierView:
+    """One tier of the cascade with its rows."""
+
+    name: Text
+    symbol: Markup
+    word: Text
+    status: Markup
+    advisory: bool
+    decided: bool
+    time: Markup | None
+    rows: tuple[RowView, ...]
+
+
+@dataclass(frozen=True)
+class Said:
+    """Words and who said them, None where that goes without saying."""
+
+    who: Text | None
+    words: Text
+
+
+@dataclass(frozen=True)
+class Page:
+    """A whole report as templates see it."""
+
+    headline: Text
+    status: Markup
+    gate: Markup
+    clean: bool
+    why: tuple[Said, ...]
+    judged: Text
+    rows: tuple[RowView, ...]
+    few_rows: tuple[RowView, ...]
+    tiers: tuple[TierView, ...]
+    must_fix: tuple[FindingView, ...]
+    should_look: tuple[FindingView, ...]
+    nits: int
+    unjudged: tuple[Said, ...]
+    judges: tuple[JudgeView, ...]
+    not_checked: tuple[Said, ...]
+    backports: tuple[BackportView, ...]
+    notes: tuple[Text, ...]
+    footer: tuple[Text, ...]
+    cost: tuple[tuple[Text, Text], ...]
+    change: ChangeView
+
+
+@dataclass(frozen=True)
+class _Painter:
+    """Turns the values of a report into views, in one ink."""
+
+    report: Report
+    ink: Ink
+    links: Links
+
+    def place(self, location: Location | None) -> PlaceView | None:
+        if location is None:
+            return None
+        url = self.links.to(location)
+        return PlaceView(self.ink(str(location)), own(url) if url else None)
+
+    def check(self, check: Check) -> CheckView:
+        symbol = _PASSED if check.passed else _SEVERITY_SYMBOLS[check.severity]
+        return CheckView(
+            symbol=own(symbol),
+            word=own("pass" if check.passed else check.severity),
+            name=self.ink(check.name),
+            message=self.ink(check.message) if check.message.strip() else None,
+            place=self.place(check.location),
+            evidence=None if check.evidence is None else self.ink(check.evidence),
+            fix=None if check.fix is None else self.ink(check.fix),
+        )
+
+    def finding(self, finding: Finding) -> FindingView:
+        voice = finding.voice
+        return FindingView(
+            symbol=own(_WEIGHT_SYMBOLS[finding.weight]),
+            tier=self.ink(voice.attempt.name),
+            judge=self.ink(voice.ballot.judge),
+            check=self.check(finding.check),
+            remedy=self.ink(remedy(self.report.pull, finding)),
+        )
+
+    def judge(self, voice: Voice) -> JudgeView:
+        judgment = voice.judgment
+        return JudgeView(
+            tier=self.ink(voice.attempt.name),
+            judge=self.ink(voice.ballot.judge),
+            symbol=own(SYMBOLS[judgment.status]),
+            word=self.ink(table.word_of(judgment)),
+            status=own(judgment.status.value),
+            reasoning=self.ink(judgment.reasoning),
+            facts=tuple(map(self.ink, facts_of(voice.ballot))),
+            checks=tuple(map(self.check, judgment.checks)),
+            time=own(duration(voice.ballot.elapsed_ms)),
+        )
+
+    def row(self, row: table.Row) -> RowView:
+        return RowView(
+            tier=self.ink(row.tier),
+            judge=self.ink(row.judge),
+            symbol=own(row.symbol),
+            words=self.ink(row.words),
+            status=own(row.rank.name.lower().replace("_", "-")),
+            time=own("–" if row.elapsed_ms is None else duration(row.elapsed_ms)),
+            advisory=row.advisory,
+        )
+
+    def tiers(self) -> tuple[TierView, ...]:
+        grouped = groupby(table.rows(self.report), key=lambda row: row.tier)
+        by_tier = {name: tuple(map(self.row, rows)) for name, rows in grouped}
+        return tuple(
+            self._tier(at, by_tier.get(tier.attempt.name, ()))
+            for at, tier in enumerate(self.report.tiers)
+        )
+
+    def _tier(self, at: int, rows: tuple[RowView, ...]) -> TierView:
+        attempt = self.report.tiers[at].attempt
+        status = Status.ABSTAIN if attempt.worrying_abstention else attempt.status
+        return TierView(
+            name=self.ink(attempt.name),
+            symbol=own(SYMBOLS[status] if status else NOT_RUN),
+            word=self.ink(_tier_word(status)),
+            status=own(status.value if status else "not-run"),
+            advisory=attempt.advisory,
+            decided=self.report.verdict.decided_by == attempt.name,
+            time=own(duration(attempt.elapsed_ms)) if attempt.ran else None,
+            rows=rows,
+        )
+
+    def said(self, who: str, words: str) -> Said:
+        return Said(self.ink(who) if who else None, self.ink(words))
+
+
+def page(report: Report, ink: Ink, redact: Redact = BY_SHAPE) -> Page:
+    """The report in the given ink.
+
+    Args:
+        redact: finds the secrets in what is not written in ink: the addresses of files.
+    """
+    links = Links(report.pull, redact)
+    paint = _Painter(report, ink, links)
+    verdict = report.verdict
+    found = findings(verdict)
+    blockers = [finding for finding in found if finding.weight is Weight.MUST_FIX]
+    others = [finding for finding in found if finding.weight is not Weight.MUST_FIX]
+    every_row = table.rows(report)
+    return Page(
+        headline=ink(report.headline),
+        status=own(verdict.status.value),
+        gate=own(report.gate.value),
+        clean=verdict.status is Status.PASS and report.gate is Gate.SUCCESS and not others,
+        why=tuple(paint.said(who, words) for who, words in why(report.pull, verdict)),
+        judged=ink(judged_share(report.coverage)),
+        rows=tuple(map(paint.row, every_row)),
+        few_rows=tuple(map(paint.row, table.at_most(every_row, 8))),
+        tiers=paint.tiers(),
+        must_fix=tuple(map(paint.finding, blockers)),
+        should_look=tuple(map(paint.finding, others)),
+        nits=sum(finding.weight is Weight.NIT for finding in others),
+        unjudged=_unjudged(paint),
+        judges=tuple(map(paint.judge, voices(verdict))),
+        not_checked=tuple(
+            paint.said(entry.path, entry.reason) for entry in report.coverage.not_checked
+        ),
+        backports=backport_views(report.backports, ink),
+        notes=tuple(map(ink, report.notes)),
+        footer=tuple(map(ink, footer(report))),
+        cost=tuple((ink(name), ink(words)) for name, words in cost_table(report.cost)),
+        change=change_view(report, ink, links),
+    )
+
+
+def own(words: str) -> Markup:
+    """Words and addresses that we wrote ourselves: symbols, numbers, quoted URLs."""
+    return Markup(words)  # noqa: S704 - never called with a word from outside
+
+
+def _tier_word(status: Status | None) -> str:
+    words = {Status.PASS: "passed", Status.FAIL: "failed", Status.ERROR: "could not be judged"}
+    return words.get(status, "no answer") if status else "not run"
+
+
+def _unjudged(paint: _Painter) -> tuple[Said, ...]:
+    """Who kept the verdict from being reached, for the two statuses that are nobody's fault."""
+    verdict = paint.report.verdict
+    if verdict.status not in {Status.ERROR, Status.ABSTAIN}:
+        return ()
+    return tuple(
+        paint.said(voice.ballot.judge, voice.judgment.reasoning) for voice in culprits(verdict)
+    )

@@ -1,0 +1,224 @@
+"""The models of the JSON report ``prjury/report/v1``; they are the published JSON Schema."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from prjury.jury.cascade import TierPolicy
+from prjury.jury.gate import Gate
+from prjury.jury.judge import JudgeType
+from prjury.jury.judgment import Severity, Status
+from prjury.pull.model import ConflictType, FileStatus
+from prjury.report.model import BackportVerdict
+
+SCHEMA_NAME: Final = "prjury/report/v1"
+
+Share: TypeAlias = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+Count: TypeAlias = Annotated[int, Field(ge=0)]
+LineNumber: TypeAlias = Annotated[int, Field(ge=1)]
+Sha: TypeAlias = Annotated[str, Field(description="object name, hexadecimal")]
+
+
+class Part(BaseModel):
+    """A part of the report. Readers must put up with keys that they do not know."""
+
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+
+class SideJson(Part):
+    """A branch and the commit that it stood for."""
+
+    ref: str
+    sha: Sha
+
+
+class FileJson(Part):
+    """A changed file."""
+
+    path: str
+    old_path: str | None
+    status: FileStatus
+    additions: Count
+    deletions: Count
+
+
+class PullJson(Part):
+    """The pull request."""
+
+    repo: str
+    number: int | None
+    title: str
+    author: str | None
+    draft: bool
+    url: str | None = None
+    base: SideJson
+    head: SideJson
+    merge_base: Sha
+    merged_tree: Sha | None
+    behind: Count
+    additions: Count
+    deletions: Count
+    files: list[FileJson]
+
+
+class VerdictJson(Part):
+    """The verdict, the gate and the first line for people."""
+
+    status: Status
+    decided_by: str | None
+    reasoning: str
+    gate: Gate
+    headline: str
+
+
+class LocationJson(Part):
+    """A place in a file; ``end_line`` is inclusive."""
+
+    path: str
+    line: LineNumber | None
+    end_line: LineNumber | None
+
+
+class CheckJson(Part):
+    """One thing that a judge looked at."""
+
+    name: str
+    passed: bool
+    message: str
+    severity: Severity
+    location: LocationJson | None
+    evidence: str | None
+    fix: str | None
+    fingerprint: str = Field(description="stays the same when only line numbers move")
+
+
+class JudgmentJson(Part):
+    """One judge's ballot."""
+
+    judge: str
+    type: JudgeType
+    weight: Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+    status: Status
+    score: Share | None = Field(description="normalised; null where the judge gave none")
+    label: str | None
+    confidence: Share | None
+    reasoning: str
+    elapsed_ms: Count
+    checks: list[CheckJson]
+    metadata: dict[str, Any]
+
+
+class SkippedJson(Part):
+    """A judge that was not asked for."""
+
+    judge: str
+    reason: str
+
+
+class TierJson(Part):
+    """One tier, whether it ran or not."""
+
+    name: str
+    policy: TierPolicy
+    advisory: bool
+    ran: bool
+    skipped_because: str | None
+    status: Status | None
+    label: str | None = Field(None, description="the label of the tier's own abstention")
+    reasoning: str | None
+    elapsed_ms: Count = 0
+    aggregation: dict[str, Any] | None
+    judgments: list[JudgmentJson]
+    skipped: list[SkippedJson]
+
+
+class NotCheckedJson(Part):
+    """A file that nobody read, and why."""
+
+    path: str
+    reason: str
+
+
+class CoverageJson(Part):
+    """How much of what the pull request adds was read."""
+
+    scope: Literal["lines", "tree"]
+    files_total: Count
+    files_judged: Count
+    added_lines_total: Count
+    added_lines_judged: Count
+    not_checked: list[NotCheckedJson]
+
+
+class ConflictJson(Part):
+    """A file that does not merge by itself."""
+
+    path: str
+    type: ConflictType
+    mechanical: bool
+    reason: str
+    lines: tuple[int, int] | None = None
+
+
+class BackportJson(Part):
+    """One release branch."""
+
+    branch: str
+    verdict: BackportVerdict
+    applies: bool | None
+    conflicts: list[ConflictJson]
+    prerequisites: list[str]
+    score: Share | None
+    reasons: list[str]
+    commands: list[str]
+
+
+class CostJson(Part):
+    """What the models took; ``usd`` is null where a price is not known."""
+
+    llm_calls: Count
+    cached_calls: Count
+    input_tokens: Count
+    output_tokens: Count
+    usd: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] | None
+
+
+class PolicyJson(Part):
+    """Where the policy came from, and the policy with every default filled in."""
+
+    source: str
+    hash: str
+    resolved: dict[str, Any]
+
+
+class SandboxJson(Part):
+    """How builds were kept in."""
+
+    level: str
+    network: bool
+
+
+class ReportJson(Part):
+    """A report of PR Jury."""
+
+    schema_: Literal["prjury/report/v1"] = Field(SCHEMA_NAME, alias="schema")
+    pull: PullJson
+    verdict: VerdictJson
+    tiers: list[TierJson]
+    coverage: CoverageJson
+    backports: list[BackportJson]
+    cost: CostJson
+    policy: PolicyJson
+    sandbox: SandboxJson
+    notes: list[str] = Field(default_factory=list)
+    elapsed_ms: Count
+    version: str
+
+
+def report_schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) that every report satisfies."""
+    schema = ReportJson.model_json_schema(by_alias=True, mode="serialization")
+    named = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": SCHEMA_NAME}
+    return {**named, **schema}

@@ -1,0 +1,110 @@
+"""Finds the operator's repository and reads what describes it.
+
+The one module that knows GitPython, for the search; everything else is asked of git itself, through
+`prjury.sources.git.command`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from prjury.errors import SourceError
+from prjury.pull.model import visible
+from prjury.sources.git.command import Git, ask, failure
+from prjury.sources.git.operator import OperatorRepository
+
+
+def open_repository(path: Path) -> OperatorRepository:
+    """The repository that holds ``path``.
+
+    Raises:
+        SourceError: when there is none, or git refuses it.
+    """
+    git = Git(_find(path))
+    work_tree = _work_tree(path)
+    urls = _remote_urls(git)
+    return OperatorRepository(
+        git,
+        _name(urls, work_tree or path),
+        work_tree,
+        Path(git.text("rev-parse", "--path-format=absolute", "--git-common-dir")),
+        git.text("rev-parse", "--show-object-format"),
+        excludes_file=_excludes_file(git),
+        remote_url=next(iter(urls), None),
+    )
+
+
+def _find(path: Path) -> Path:
+    """The git directory for ``path``."""
+    import git as gitpython  # noqa: PLC0415 - 0.16 s that `--help` must not pay
+
+    try:
+        found = gitpython.Repo(path.absolute(), search_parent_directories=True, expand_vars=False)
+    except (gitpython.InvalidGitRepositoryError, gitpython.NoSuchPathError, OSError) as error:
+        raise SourceError(
+            f"{visible(str(path))} is not in a git repository",
+            why="The directory does not exist or holds no clone",
+            remedy="Run inside a clone, or name one with --repo DIR",
+            reason="no_repository",
+        ) from error
+    return Path(found.git_dir)
+
+
+def _work_tree(path: Path) -> Path | None:
+    """The root of the checked-out files, None for a bare repository.
+
+    Raises:
+        GitError: when another user owns the repository and the operator does not call it safe.
+    """
+    safe = [f"safe.directory={directory}" for directory in _operators_own("safe.directory")]
+    output, code, stderr = ask(path, "rev-parse", "--show-toplevel", settings=safe)
+    if code and "must be run in a work tree" not in stderr:
+        raise failure("rev-parse", code, stderr)
+    return Path(_line(output)) if output else None
+
+
+def _operators_own(key: str) -> list[str]:
+    """The key's values in the operator's own configuration, in the order in which git reads it."""
+    home = Path.home()
+    files = [Path("/etc/gitconfig"), home / ".config" / "git" / "config", home / ".gitconfig"]
+    return [value for file in files if file.is_file() for value in _values(file, key)]
+
+
+def _values(file: Path, key: str) -> list[str]:
+    args = ("config", f"--file={file}", "--includes", "-z", "--get-all", key)
+    output, code, stderr = ask(Path("/"), *args)
+    if code not in {0, 1}:
+        raise failure("config", code, stderr)
+    return [value.decode("utf-8", "surrogateescape") for value in output.split(b"\0")[:-1]]
+
+
+def _excludes_file(git: Git) -> str | None:
+    """The operator's own list of ignored files; None if the repository names one itself."""
+    if git.try_run("config", "--get", "core.excludesFile")[1] == 0:
+        return None
+    named = _operators_own("core.excludesFile")
+    usual = Path.home() / ".config" / "git" / "ignore"
+    path = Path(os.path.expanduser(named[-1])) if named else usual  # noqa: PTH111 - never raises
+    return str(path) if path.is_file() else None
+
+
+def _remote_urls(git: Git) -> list[str]:
+    """The URLs of the remotes, those of ``origin`` first."""
+    output = git.try_run("config", "-z", "--get-regexp", r"^remote\..*\.url$")[0]
+    pairs = (_line(setting).partition("\n") for setting in output.split(b"\0")[:-1])
+    return [url for key, _, url in sorted(pairs, key=lambda pair: pair[0] != "remote.origin.url")]
+
+
+def _name(urls: Sequence[str], place: Path) -> str:
+    for url in urls:
+        match = re.search(r"[/:]([\w.-]+/[\w.-]+?)(?:\.git)?/?$", url)
+        if match and not url.startswith(("/", ".", "file:")):
+            return match[1]
+    return visible(place.resolve().name)
+
+
+def _line(output: bytes) -> str:
+    return output.decode("utf-8", "surrogateescape").removesuffix("\n")

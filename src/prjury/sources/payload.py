@@ -1,0 +1,134 @@
+"""A pull request as GitHub's JSON tells it, in webhook events and in API answers alike.
+
+Everything in it was written by somebody else. Object names and repository names are checked here,
+because they end up in URLs and on command lines; texts are made encodable and nothing more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_REPO = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Tip:
+    """One side of a pull request as far as GitHub named it: a branch, a commit, or both."""
+
+    ref: str | None = None
+    sha: str | None = None
+
+    @property
+    def named(self) -> bool:
+        """Whether anything is known of this side."""
+        return bool(self.ref or self.sha)
+
+
+@dataclass(frozen=True, slots=True)
+class PullFacts:
+    """What GitHub says about a pull request; the photograph itself comes from git.
+
+    Attributes:
+        repo: ``owner/name`` of the repository that it is to be merged into.
+        number: None where the event stands for a comparison, not for a pull request.
+        head_repo: ``owner/name`` of the repository that the head lies in, None when it is gone.
+        url: the page of the pull request.
+    """
+
+    repo: str
+    base: Tip
+    head: Tip
+    number: int | None = None
+    title: str = ""
+    body: str = ""
+    author: str | None = None
+    draft: bool = False
+    closed: bool = False
+    merged: bool = False
+    head_repo: str | None = None
+    labels: tuple[str, ...] = ()
+    url: str | None = None
+
+    @property
+    def is_fork(self) -> bool:
+        """Whether the head lies in another repository; one that is gone counts as another."""
+        return self.head_repo is None or self.head_repo.casefold() != self.repo.casefold()
+
+
+def read_pull(payload: object) -> PullFacts:
+    """The facts in a ``pull_request`` object.
+
+    Raises:
+        ValueError: when the object lacks something or holds something of the wrong form; the
+            message names the key.
+    """
+    labels = at(payload, "labels")
+    return PullFacts(
+        repo=repo_name(at(payload, "base", "repo", "full_name"), "base.repo.full_name"),
+        base=_tip(payload, "base"),
+        head=_tip(payload, "head"),
+        number=whole_number(at(payload, "number"), "number"),
+        title=text(at(payload, "title")),
+        body=text(at(payload, "body")),
+        author=text(at(payload, "user", "login")) or None,
+        draft=at(payload, "draft") is True,
+        closed=at(payload, "state") == "closed",
+        merged=at(payload, "merged") is True,
+        head_repo=_head_repo(payload),
+        labels=tuple(text(at(one, "name")) for one in labels) if isinstance(labels, list) else (),
+        url=text(at(payload, "html_url")) or None,
+    )
+
+
+def at(node: object, *keys: str) -> object:
+    """The value under the keys, None where the path ends early."""
+    for key in keys:
+        node = node.get(key) if isinstance(node, Mapping) else None
+    return node
+
+
+def text(value: object) -> str:
+    """The value if it is a string, else an empty one; lone surrogates become U+FFFD."""
+    return _SURROGATES.sub("\ufffd", value) if isinstance(value, str) else ""
+
+
+def repo_name(value: object, key: str) -> str:
+    """The value as ``owner/name``; raises ValueError for anything else."""
+    if (
+        isinstance(value, str)
+        and _REPO.fullmatch(value)
+        and not {".", ".."} & set(value.split("/"))
+    ):
+        return value
+    raise ValueError(f"{key} is not owner/name")
+
+
+def object_name(value: object, key: str) -> str:
+    """The value as a full commit id; raises ValueError for anything else."""
+    if isinstance(value, str) and _SHA.fullmatch(value):
+        return value
+    raise ValueError(f"{key} is not a full commit id")
+
+
+def whole_number(value: object, key: str) -> int:
+    """The value as a number from 1; raises ValueError for anything else."""
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        return value
+    raise ValueError(f"{key} is not a positive number")
+
+
+def _tip(payload: object, side: str) -> Tip:
+    ref = text(at(payload, side, "ref"))
+    if not ref:
+        raise ValueError(f"{side}.ref is missing")
+    return Tip(ref, object_name(at(payload, side, "sha"), f"{side}.sha"))
+
+
+def _head_repo(payload: object) -> str | None:
+    """GitHub sends null for the repository of a deleted fork."""
+    name = at(payload, "head", "repo", "full_name")
+    return None if name is None else repo_name(name, "head.repo.full_name")

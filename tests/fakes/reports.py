@@ -1,0 +1,319 @@
+"""Hand-made pull requests, verdicts and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from prjury.jury.bench import JuryVerdict
+from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict, conclude
+from prjury.jury.gate import GatePolicy
+from prjury.jury.judge import JudgeType
+from prjury.jury.judgment import Check, Judgment, Location
+from prjury.jury.score import NumericalScore
+from prjury.jury.voting import AverageVoting, Ballot, ConsensusVoting, ErrorPolicy, VotingStrategy
+from prjury.pull.model import (
+    Conflict,
+    ConflictType,
+    FileChange,
+    FileKind,
+    FileStatus,
+    MergeTrial,
+    PullRequest,
+    Side,
+)
+from prjury.report.assemble import assemble
+from prjury.report.model import Backport, Cost, PolicyOrigin, Report, Sandbox, SkippedJudge
+
+HEAD = "1f0c" * 10
+BASE = "abc1234" + "0" * 33
+TREE = "7" * 40
+
+TIERS = [
+    {"name": "build", "judges": ["merge", {"build": {"command": "auto"}}]},
+    {"name": "version-patterns", "judges": ["patterns"]},
+    {"name": "quality", "judges": [{"quality": {"runs": 1}, "merge": None, "weight": 1.0}]},
+]
+
+
+def file(
+    path: str,
+    additions: int = 10,
+    deletions: int = 2,
+    kind: FileKind = FileKind.SOURCE,
+    status: FileStatus = FileStatus.MODIFIED,
+    unread: str | None = None,
+) -> FileChange:
+    return FileChange(path, status, kind, additions, deletions, new_blob="b" * 40, unread=unread)
+
+
+FILES = (
+    file("README.md", 4, 0, FileKind.DOCS),
+    file("package-lock.json", 900, 850, FileKind.LOCK),
+    file("pom.xml", 3, 1, FileKind.CONFIG),
+    file("src/main/java/shop/Cart.java", 42, 7),
+    file("src/main/java/shop/Order.java", 18, 3),
+    file("src/test/java/shop/CartTests.java", 31, 0, FileKind.TEST, FileStatus.ADDED),
+)
+
+
+def pull(
+    files: Sequence[FileChange] = FILES,
+    merge: MergeTrial | None = None,
+    url: str | None = "https://github.com/acme/shop/pull/42",
+    **more: Any,
+) -> PullRequest:
+    values: dict[str, Any] = {
+        "repo": "acme/shop",
+        "base": Side("main", BASE),
+        "head": Side("cart-totals", HEAD),
+        "merge_base": BASE,
+        "merge": merge or MergeTrial(TREE),
+        "files": tuple(files),
+        "behind": 3,
+        "ahead": 2,
+        "number": 42,
+        "title": "Round cart totals once",
+        "author": "mia",
+        "url": url,
+        **more,
+    }
+    return PullRequest(**values)
+
+
+def ballot(
+    judge: str,
+    judgment: Judgment,
+    elapsed_ms: int = 200,
+    kind: JudgeType = JudgeType.DETERMINISTIC,
+    weight: float = 1.0,
+) -> Ballot:
+    return Ballot(judge, judgment, weight, kind, elapsed_ms)
+
+
+def tier(
+    name: str,
+    *ballots: Ballot,
+    policy: TierPolicy = TierPolicy.REJECT_ON_ANY_FAIL,
+    advisory: bool = False,
+    skipped_because: str | None = None,
+    averaged: float | None = None,
+) -> TierAttempt:
+    verdict = None
+    if ballots:
+        voting: VotingStrategy = ConsensusVoting(on_error=ErrorPolicy.PROPAGATE)
+        if averaged is not None:
+            voting = AverageVoting(averaged, on_error=ErrorPolicy.PROPAGATE)
+        verdict = JuryVerdict(voting.aggregate(ballots), tuple(ballots))
+    elapsed = max((b.elapsed_ms for b in ballots), default=0)
+    return TierAttempt(name, policy, advisory, verdict, skipped_because, elapsed)
+
+
+def verdict(*attempts: TierAttempt) -> Verdict:
+    return conclude(attempts)
+
+
+def report(
+    *attempts: TierAttempt,
+    pull_request: PullRequest | None = None,
+    gate_policy: GatePolicy | None = None,
+    skipped: Mapping[str, Sequence[SkippedJudge]] | None = None,
+    **more: Any,
+) -> Report:
+    values: dict[str, Any] = {
+        "policy": PolicyOrigin(f"base:{BASE}:.github/prjury.yml", "c" * 64, {"tiers": TIERS}),
+        "sandbox": Sandbox("L2", network=True),
+        "version": "0.1.0",
+        "elapsed_ms": 187_000,
+        **more,
+    }
+    return assemble(
+        pull_request or pull(),
+        verdict(*attempts),
+        gate_policy=gate_policy or GatePolicy(),
+        skipped=skipped or {},
+        **values,
+    )
+
+
+MERGED = Judgment.passed(
+    "clean, 3 behind",
+    checks=[Check("merge-clean", passed=True, message="no conflicts")],
+    metadata={"subject": "merge onto `main` @abc1234"},
+)
+BUILT = Judgment.passed(
+    "212 tests pass",
+    checks=[
+        Check("compiles", passed=True, message="2 modules"),
+        Check("tests", passed=True, message="212 passed, 3 skipped"),
+    ],
+    metadata={"subject": "build `./mvnw -q verify` (2 modules)", "command": "./mvnw -q verify"},
+)
+READ = {
+    "scope": {
+        "read": [f.path for f in FILES if f.kind is not FileKind.LOCK],
+        "unread": [],
+    }
+}
+PATTERNS = Judgment.passed(
+    "nothing found by `spring-boot-4` and `jackson-3`",
+    metadata={"subject": "patterns `spring-boot-4`, `jackson-3`", **READ},
+)
+NO_MODEL = Judgment.abstained(
+    "no model provider or key is configured", "not_configured", metadata={"subject": "quality"}
+)
+
+
+def quality_tier(judgment: Judgment, elapsed_ms: int = 4_200) -> TierAttempt:
+    cast = ballot("quality", judgment, elapsed_ms, JudgeType.LLM_POWERED)
+    return tier("quality", cast, policy=TierPolicy.FINAL_TIER, advisory=True)
+
+
+def not_run(name: str, because: str, *, final: bool = False) -> TierAttempt:
+    policy = TierPolicy.FINAL_TIER if final else TierPolicy.REJECT_ON_ANY_FAIL
+    return tier(name, policy=policy, advisory=final, skipped_because=because)
+
+
+def passed() -> Report:
+    return report(
+        tier("build", ballot("merge", MERGED), ballot("build", BUILT, 181_000)),
+        tier("version-patterns", ballot("patterns", PATTERNS, 340)),
+        quality_tier(NO_MODEL, 3),
+        backports=(
+            Backport(
+                "1.1.x",
+                "needs_human",
+                applies=True,
+                reasons=("picks cleanly onto 1.1.x @0a1b2c3",),
+                commands=("git switch -c 'backport-42-to-1.1.x' '1.1.x'",),
+            ),
+            Backport(
+                "1.0.x",
+                "needs_human",
+                applies=False,
+                conflicts=(
+                    Conflict("pom.xml", ConflictType.CONTENT, True, "version numbers only"),
+                    Conflict(
+                        "src/main/java/shop/Cart.java",
+                        ConflictType.CONTENT,
+                        False,
+                        "1 of 1 regions change the same code",
+                    ),
+                ),
+                reasons=("conflicts in 2 files on 1.0.x @9f8e7d6",),
+            ),
+        ),
+    )
+
+
+COMPILE_ERRORS = (
+    ("src/main/java/shop/Cart.java", 42, "cannot find symbol `Money`", "Money total = sum();"),
+    ("src/main/java/shop/Cart.java", 57, "incompatible types: `long` is not `int`", "int n = c();"),
+    ("src/main/java/shop/Order.java", 12, "cannot find symbol `Money`", "import shop.Money;"),
+)
+
+
+def broken_build() -> Report:
+    checks = [
+        Check("compiles", passed=False, message="3 new errors"),
+        *(
+            Check("compile", False, message, Location(path, line), evidence=evidence)
+            for path, line, message, evidence in COMPILE_ERRORS
+        ),
+        Check(
+            "pre-existing",
+            passed=False,
+            message="`StockTests.restock` fails on `main` as well",
+            location=Location("src/test/java/shop/StockTests.java", 19),
+            severity="warning",
+        ),
+    ]
+    failures = [
+        {"id": str(n), "kind": "compile", "path": p, "line": li, "message": m, "state": "new"}
+        for n, (p, li, m, _) in enumerate(COMPILE_ERRORS)
+    ]
+    build = Judgment.failed(
+        "3 compile errors, all new in this pull request\n`./mvnw -q verify` ended with exit 1.",
+        checks=checks,
+        metadata={
+            "subject": "build `./mvnw -q verify` (2 modules)",
+            "command": "./mvnw -q verify",
+            "failures": failures,
+        },
+    )
+    return report(
+        tier("build", ballot("merge", MERGED), ballot("build", build, 181_000)),
+        not_run("version-patterns", "build failed"),
+        not_run("quality", "build failed", final=True),
+    )
+
+
+def conflicting() -> Report:
+    conflicts = (
+        Conflict("pom.xml", ConflictType.CONTENT, True, "version numbers only: take the newer one"),
+        Conflict(
+            "src/main/java/shop/Cart.java",
+            ConflictType.CONTENT,
+            False,
+            "1 of 2 regions change the same code",
+        ),
+    )
+    merge = Judgment.failed(
+        "conflicts in 2 files, 1 of them need a human, 3 behind",
+        checks=[
+            Check("merge-clean", False, "conflicts in 2 files, 1 of them need a human"),
+            Check("no-complex-conflicts", False, "1 need a human"),
+            *(
+                Check(
+                    "conflict",
+                    False,
+                    f"content conflict: {c.reason}",
+                    Location(c.path),
+                    "warning" if c.mechanical else "error",
+                )
+                for c in conflicts
+            ),
+        ],
+        metadata={"subject": "merge onto main @abc1234"},
+    )
+    build = Judgment.abstained("the merge has conflicts", "not_applicable")
+    return report(
+        tier("build", ballot("merge", merge), ballot("build", build, 1)),
+        not_run("version-patterns", "build failed"),
+        not_run("quality", "build failed", final=True),
+        pull_request=pull(merge=MergeTrial(None, conflicts)),
+        skipped={"quality": [SkippedJudge("quality", "--no-llm")]},
+    )
+
+
+def needs_a_human() -> Report:
+    build = Judgment.abstained(
+        "the report of 212 tests holds 0 test results\nIt may be that the tests were not run.",
+        "no_tests_found",
+        metadata={"subject": "build `./mvnw -q verify`"},
+    )
+    quality = Judgment.failed(
+        "2 of 4 criteria pass",
+        score=NumericalScore(0.5),
+        confidence=0.84,
+        checks=[
+            Check("correctness", True, "totals are rounded once, at the end"),
+            Check(
+                "tests",
+                False,
+                "no test covers a negative total",
+                Location("src/test/java/shop/CartTests.java", 8, 31),
+                evidence="void roundsOnce() {",
+            ),
+            Check("conventions", True),
+            Check("naming", False, "`c` says little", Location("README.md", 3), "hint"),
+        ],
+        metadata={"model": "openai:gpt-5-mini", **READ},
+    )
+    return report(
+        tier("build", ballot("merge", MERGED), ballot("build", build, 181_000)),
+        tier("version-patterns", ballot("patterns", PATTERNS, 340)),
+        quality_tier(quality),
+        cost=Cost(4, 1, 21_400, 1_900, 0.0123),
+        notes=("This pull request edits `.github/prjury.yml`; the base's version is in force.",),
+    )

@@ -1,0 +1,534 @@
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fakes.bare_report import report
+from fakes.github import ACTIONS, READ_ONLY_ACTIONS, FakeGitHub, Fault, pull_payload, running
+from prjury.action import main
+from prjury.action.inputs import INPUTS, Inputs
+from prjury.action.wiring import Wiring
+from prjury.errors import CannotJudgeError, ExitCode
+from prjury.jury.gate import Gate
+from prjury.jury.judgment import Status
+from prjury.report.model import PolicyOrigin, Report
+from prjury.sources.event import Event
+from prjury.sources.github import Connection, GitHub, Patience
+from prjury.sources.payload import Tip
+
+ROOT = Path(__file__).resolve().parents[2]
+TOKEN = "ghs_actions"
+
+
+@dataclass(frozen=True)
+class Nothing:
+    reason: str
+
+
+@dataclass
+class Job:
+    """A job on a runner: its files, its environment, its log."""
+
+    directory: Path
+    fake: FakeGitHub
+    judged: Report | Nothing | Exception = field(default_factory=report)
+    asked: list[tuple[Event, Inputs]] = field(default_factory=list)
+    environ: dict[str, str] = field(default_factory=dict)
+    log: str = ""
+
+    def __post_init__(self) -> None:
+        self.environ = {
+            "GITHUB_EVENT_NAME": "pull_request",
+            "GITHUB_EVENT_PATH": str(self.directory / "event.json"),
+            "GITHUB_REPOSITORY": "octo/shop",
+            "GITHUB_API_URL": self.fake.url,
+            "GITHUB_RUN_ID": "12",
+            "GITHUB_RUN_ATTEMPT": "1",
+            "GITHUB_OUTPUT": str(self.directory / "output"),
+            "GITHUB_STEP_SUMMARY": str(self.directory / "summary"),
+            "RUNNER_TEMP": str(self.directory),
+            "PRJURY_INPUT_GITHUB_TOKEN": TOKEN,
+        }
+        self.event(pull_request=pull_payload(self.fake.url, "octo/shop", 7))
+
+    def event(self, **payload: Any) -> None:
+        (self.directory / "event.json").write_text(json.dumps(payload))
+
+    def run(self, **inputs: str) -> int:
+        given = {f"PRJURY_INPUT_{name.upper()}": value for name, value in inputs.items()}
+        stream = io.StringIO()
+        code = main({**self.environ, **given}, stream, self.wiring)
+        self.log = stream.getvalue()
+        return code
+
+    @property
+    def wiring(self) -> Wiring:
+        return Wiring(
+            judge=self.judge,
+            comment=lambda told, run: f"<!-- prjury:v1 id=default run={run} -->\n{told.headline}",
+            summary=lambda told: f"## {told.headline}",
+            html=lambda told: f"<h1>{told.gate}</h1>",
+            json=lambda told: json.dumps({"gate": told.gate}),
+            connect=self.connect,
+        )
+
+    def judge(self, event: Event, inputs: Inputs) -> Report | Nothing:
+        self.asked.append((event, inputs))
+        if isinstance(self.judged, Exception):
+            raise self.judged
+        return self.judged
+
+    def connect(self, event: Event, inputs: Inputs) -> GitHub:
+        connection = Connection(
+            event.api_url,
+            inputs.github_token or None,
+            seconds_between_requests=0,
+            seconds_between_writes=0,
+        )
+        return GitHub(connection, Patience(sleep=lambda _seconds: None))
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        lines = iter((self.directory / "output").read_text().split("\n"))
+        values = {}
+        for line in lines:
+            if line:
+                name, _, end = line.partition("<<")
+                values[name] = "\n".join(iter(lambda end=end: next(lines), end))  # type: ignore[misc]
+        return values
+
+    @property
+    def summary(self) -> str:
+        return (self.directory / "summary").read_text()
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Iterator[Job]:
+    with running() as fake:
+        fake.add_pull("octo/shop", 7)
+        yield Job(tmp_path, fake)
+
+
+def test_a_verdict_is_hung_up_everywhere(job: Job) -> None:
+    assert job.run() == ExitCode.OPEN
+    assert job.fake.bodies == ["<!-- prjury:v1 id=default run=12.1 -->\nReady to merge"]
+    assert job.summary == "## Ready to merge\n"
+    outputs = job.outputs
+    assert (outputs["verdict"], outputs["gate"]) == ("pass", "success")
+    assert Path(outputs["report-json"]).read_text() == '{"gate": "success"}'
+    assert Path(outputs["report-html"]).read_text() == "<h1>success</h1>"
+    assert outputs["comment-url"].endswith("#issuecomment-1001")
+    assert "Ready to merge" in job.log.splitlines()
+    assert job.asked[0][0].number == 7
+
+
+@pytest.mark.parametrize(
+    ("gate", "code"),
+    [(Gate.SUCCESS, 0), (Gate.FAILURE, 1), (Gate.ACTION_REQUIRED, 3)],
+)
+def test_the_exit_code_is_the_gate(job: Job, gate: Gate, code: int) -> None:
+    job.judged = report(gate=gate)
+    assert job.run() == code
+
+
+@pytest.mark.parametrize("gate", list(Gate))
+def test_without_gating_the_job_is_green_and_says_so(job: Job, gate: Gate) -> None:
+    job.judged = report(Status.FAIL, gate)
+    assert job.run(fail_on="never") == 0
+    for place in (job.log, job.summary, job.fake.bodies[0], job.outputs["headline"]):
+        assert "not gating" in place
+    assert job.outputs["gate"] == gate.value
+
+
+def test_a_read_only_token_leaves_the_summary_and_a_red_job(job: Job) -> None:
+    job.fake.accounts[TOKEN] = READ_ONLY_ACTIONS
+    assert job.run() == ExitCode.NOT_PUBLISHED
+    assert "pull-requests: write" in job.summary.replace("\\", "")
+    assert "## Ready to merge" in job.summary
+    assert job.outputs["comment-url"] == ""
+    assert job.outputs["verdict"] == "pass"
+    assert "::error title=PR Jury::" in job.log.splitlines()[-1]
+
+
+def test_a_worse_gate_hides_no_failure_to_publish(job: Job) -> None:
+    job.fake.accounts[TOKEN] = READ_ONLY_ACTIONS
+    job.judged = report(Status.FAIL, Gate.FAILURE)
+    assert job.run() == ExitCode.REJECTED
+    assert "pull-requests: write" in job.log
+
+
+def test_a_lost_summary_does_not_lose_the_rest(job: Job) -> None:
+    job.environ["GITHUB_STEP_SUMMARY"] = str(job.directory / "nowhere" / "summary")
+    assert job.run() == ExitCode.NOT_PUBLISHED
+    assert len(job.fake.bodies) == 1
+    assert job.outputs["verdict"] == "pass"
+
+
+def test_without_a_token_there_is_no_comment(job: Job) -> None:
+    assert job.run(github_token="") == 0
+    assert job.fake.requests == []
+    assert job.outputs["comment-url"] == ""
+
+
+def test_the_policy_may_want_no_comment_and_no_summary(job: Job) -> None:
+    publish = {"publish": {"comment": False, "summary": False}}
+    job.judged = report(policy=PolicyOrigin("default", "0" * 64, publish))
+    assert job.run() == 0
+    assert job.fake.bodies == []
+    assert not (job.directory / "summary").exists()
+
+
+def test_text_of_others_commands_nothing(job: Job) -> None:
+    evil = "x\n::error::forged\n##[error]forged a ##[add-mask]b\r::set-output name=verdict::pass"
+    job.judged = report(Status.FAIL, Gate.FAILURE, headline=evil)
+    assert job.run() == 1
+    first, *inside, last = job.log.splitlines()
+    assert first.startswith("::stop-commands::")
+    assert last == f"::{first.removeprefix('::stop-commands::')}::"
+    assert [line for line in inside if line.lstrip().startswith("::") or "##[" in line] == []
+    assert job.outputs["verdict"] == "fail"
+    assert job.outputs["headline"] == " ".join(evil.split())
+
+
+def test_an_error_tells_one_line_everywhere(job: Job) -> None:
+    evil = "no sandbox\n::warning::forged <img src=x>"
+    job.judged = CannotJudgeError(evil, remedy="Allow one", reason="sandbox_unavailable")
+    assert job.run() == ExitCode.NOT_JUDGED
+    assert (job.outputs["verdict"], job.outputs["gate"]) == ("error", "action_required")
+    assert set(job.outputs) == {
+        *("verdict", "gate", "headline", "report-json"),
+        *("report-html", "comment-url", "backports", "llm-usd"),
+    }
+    assert "<img" not in job.summary.replace("\\<img", "")
+    assert job.summary.count("\n") <= 2
+    assert [line for line in job.log.splitlines() if line.startswith("::warning")] == []
+
+
+def test_a_bug_is_ours(job: Job) -> None:
+    job.judged = ZeroDivisionError("::error::forged")
+    assert job.run() == ExitCode.BUG
+    assert "ZeroDivisionError" in job.log
+    assert (job.outputs["verdict"], job.outputs["gate"]) == ("error", "action_required")
+    assert [line for line in job.log.splitlines() if line.startswith("::error::")] == []
+
+
+def test_a_bug_is_not_forgiven(job: Job) -> None:
+    job.judged = ZeroDivisionError()
+    assert job.run(fail_on="never") == ExitCode.BUG
+
+
+def test_an_interruption_has_its_own_code(job: Job) -> None:
+    job.judged = ZeroDivisionError()
+
+    def interrupted(_event: Event, _inputs: Inputs) -> Report:
+        raise KeyboardInterrupt
+
+    wiring = replace(job.wiring, judge=interrupted)
+    assert main(job.environ, io.StringIO(), wiring) == ExitCode.INTERRUPTED
+
+
+def test_secrets_are_not_logged(job: Job) -> None:
+    job.judged = CannotJudgeError(f"could not use {TOKEN} and sk-canary-0123456789")
+    job.run(model_api_key="sk-canary-0123456789")
+    everything = job.log + job.summary + json.dumps(job.outputs)
+    assert TOKEN not in everything
+    assert "sk-canary" not in everything
+
+
+@pytest.mark.parametrize("name", ["build", "collect", "decide", "publish"])
+def test_other_modes_say_that_they_are_not_there_yet(job: Job, name: str) -> None:
+    assert job.run(mode=name) == ExitCode.USAGE
+    assert "not available yet" in job.log
+    assert job.asked == []
+
+
+@pytest.mark.parametrize(
+    "inputs", [{"mode": "revue"}, {"build": "yes"}, {"fail_on": "always"}, {"fail_onn": "gate"}]
+)
+def test_a_wrong_input_is_a_usage_error_in_one_line(job: Job, inputs: dict[str, str]) -> None:
+    assert job.run(**inputs) == ExitCode.USAGE
+    assert len(job.log.splitlines()) == 3
+    assert job.asked == []
+
+
+def test_empty_inputs_are_the_defaults(job: Job) -> None:
+    assert job.run(**{one.variable.removeprefix("PRJURY_INPUT_"): "" for one in INPUTS}) == 0
+    assert job.asked[0][1] == Inputs()
+
+
+def test_nothing_to_review_opens_the_gate(job: Job) -> None:
+    job.judged = Nothing("Nothing to review: level with main.")
+    assert job.run() == 0
+    assert (job.outputs["verdict"], job.outputs["gate"]) == ("abstain", "success")
+    assert job.fake.bodies == []
+
+
+def test_a_closed_pull_request_is_not_reviewed(job: Job) -> None:
+    closed = pull_payload(job.fake.url, "octo/shop", 7) | {"state": "closed"}
+    job.event(action="closed", pull_request=closed)
+    assert job.run() == 0
+    assert job.asked == []
+    assert "closed" in job.log
+
+
+def test_a_number_alone_is_completed_by_github(job: Job) -> None:
+    job.environ["GITHUB_EVENT_NAME"] = "workflow_dispatch"
+    job.event(inputs={"number": "7", "base": "release"})
+    assert job.run() == 0
+    pull = job.asked[0][0].pull
+    assert (pull.title, pull.base, pull.head.ref) == ("Move the cart", Tip("release"), "cart")
+    assert len(job.fake.bodies) == 1
+
+
+def test_inputs_name_other_sides(job: Job) -> None:
+    job.run(base="release", head="topic")
+    pull = job.asked[0][0].pull
+    assert (pull.base, pull.head) == (Tip("release"), Tip("topic"))
+
+
+def test_a_fork_is_not_built_beside_the_base_repositorys_token(job: Job) -> None:
+    payload = pull_payload(job.fake.url, "octo/shop", 7)
+    payload["head"]["repo"]["full_name"] = "stranger/shop"
+    job.environ["GITHUB_EVENT_NAME"] = "pull_request_target"
+    job.event(pull_request=payload)
+    assert job.run() == ExitCode.USAGE
+    assert job.asked == []
+    assert job.run(build="false") == 0
+    assert "never checked out" in job.log
+
+
+def test_a_missing_payload_is_a_source_error(job: Job) -> None:
+    (job.directory / "event.json").unlink()
+    assert job.run() == ExitCode.SOURCE
+    assert job.run(fail_on="never") == 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"GITHUB_API_URL": "http://ghe.test"}, {"PRJURY_INPUT_GITHUB_TOKEN": "ghs_x\r\nEvil: 1"}],
+)
+def test_an_address_or_token_that_cannot_be_is_told_before_any_work(
+    job: Job, wrong: dict[str, str]
+) -> None:
+    job.environ |= wrong
+    assert job.run() == ExitCode.USAGE
+    assert job.asked == []
+
+
+def test_an_unreachable_github_is_a_failure_to_publish(job: Job) -> None:
+    job.fake.faults = [Fault("GET", "comments", times=99)]
+    assert job.run() == ExitCode.NOT_PUBLISHED
+    assert job.outputs["verdict"] == "pass"
+
+
+def test_a_newer_comment_stays(job: Job) -> None:
+    newer = "<!-- prjury:v1 id=default run=13.1 -->\nnewer"
+    job.fake.add_comment(newer, ACTIONS)
+    assert job.run() == 0
+    assert job.fake.bodies == [newer]
+
+
+def test_the_real_parts_judge_a_real_repository(job: Job) -> None:
+    shop = job.directory / "shop"
+    policy = {"version": 1, "tiers": [{"name": "merge", "policy": "final_tier"}]}
+    policy["tiers"][0] |= {"judges": ["merge"], "advisory": False}  # type: ignore[index]
+    base = commit(shop, {".github/prjury.yml": json.dumps(policy), "cart.txt": "one\n"})
+    git(shop, "update-ref", "refs/remotes/origin/main", base)
+    head = commit(shop, {"cart.txt": "two\n"})
+    git(shop, "update-ref", "refs/pull/7/head", head)
+    git(shop, "reset", "-q", "--hard", base)
+    payload = pull_payload(job.fake.url, "octo/shop", 7)
+    payload["base"]["sha"], payload["head"]["sha"] = base, head
+    job.event(pull_request=payload)
+    stream = io.StringIO()
+    environ = {**job.environ, "GITHUB_WORKSPACE": str(shop), "PRJURY_INPUT_FAIL_ON": "never"}
+    assert main(environ, stream) == 0, stream.getvalue()
+    told = json.loads(Path(job.outputs["report-json"]).read_text())
+    assert (told["verdict"]["status"], told["pull"]["head"]["sha"]) == ("pass", head)
+    assert "</html>" in Path(job.outputs["report-html"]).read_text()
+    (comment,) = job.fake.bodies
+    assert comment.startswith("<!-- prjury:v1 ")
+    assert "run=12.1" in comment.splitlines()[0]
+    assert "not gating" in comment.splitlines()[1]
+
+
+def git(directory: Path, *args: str) -> str:
+    own = {"PATH": os.environ["PATH"], "HOME": str(directory), "GIT_CONFIG_NOSYSTEM": "1"}
+    person = ("-c", "user.name=octocat", "-c", "user.email=octocat@example.test")
+    command = ["git", "-C", str(directory), *person, *args]
+    done = subprocess.run(command, env=own, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def commit(directory: Path, files: dict[str, str]) -> str:
+    for name, content in files.items():
+        file = directory / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content)
+    git(directory, "init", "-q", "-b", "main")
+    git(directory, "add", "-A")
+    git(directory, "commit", "-q", "-m", "change")
+    return git(directory, "rev-parse", "HEAD")
+
+
+class TestProcess:
+    """The entry point as a process of its own."""
+
+    def start(self, job: Job, **environ: str) -> subprocess.CompletedProcess[str]:
+        own = {"PATH": os.environ["PATH"], "HOME": str(job.directory), **job.environ, **environ}
+        return subprocess.run(
+            [sys.executable, "-I", "-m", "prjury.action"],
+            env=own,
+            cwd=job.directory,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def test_it_starts_over_and_ends_with_our_exit_code(self, job: Job) -> None:
+        done = self.start(job, PRJURY_INPUT_MODE="build")
+        assert done.returncode == ExitCode.USAGE
+        assert "not available yet" in done.stdout
+        assert done.stderr == ""
+
+    def test_a_module_beside_it_is_not_imported(self, job: Job) -> None:
+        for name in ("json.py", "yaml.py", "prjury.py", "sitecustomize.py"):
+            (job.directory / name).write_text("raise SystemExit('imported')")
+        (job.directory / "startup").write_text("raise SystemExit('imported')")
+        done = self.start(
+            job,
+            PRJURY_INPUT_MODE="build",
+            PYTHONPATH=str(job.directory),
+            PYTHONSTARTUP=str(job.directory / "startup"),
+        )
+        assert done.returncode == ExitCode.USAGE
+        assert "imported" not in done.stdout + done.stderr
+
+    def test_a_pipe_that_is_none_is_a_usage_error(self, job: Job) -> None:
+        done = self.start(job, PRJURY_SECRETS_PIPE="77")
+        assert done.returncode == ExitCode.USAGE
+        assert "Traceback" not in done.stderr
+
+    def test_no_secret_is_left_in_the_environment_of_the_process(self, job: Job) -> None:
+        program = (
+            "import os, sys; from prjury.action.handover import *\n"
+            "command = [sys.executable, '-I', '-c', os.environ['ME']]\n"
+            "if not is_handed_over(os.environ): start_again(os.environ, command)\n"
+            "told = take_over(os.environ)['PRJURY_INPUT_GITHUB_TOKEN']\n"
+            "block = open('/proc/self/environ').read()\n"
+            "print(told, told in block, told in str(os.environ), os.environ['HOME'])\n"
+        )
+        own = {"PATH": os.environ["PATH"], "HOME": "/", "ME": program, **job.environ}
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", program],
+            env=own,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        assert done.stdout == f"{TOKEN} False False /\n"
+
+
+class TestSteps:
+    """The scripts of action.yml under bash, with a stub in the place of Python."""
+
+    @pytest.fixture
+    def steps(self) -> list[dict[str, Any]]:
+        steps: list[dict[str, Any]] = yaml.safe_load((ROOT / "action.yml").read_text())["runs"][
+            "steps"
+        ]
+        return steps
+
+    @pytest.fixture
+    def stub(self, tmp_path: Path) -> Callable[[str], Path]:
+        def make(path: str) -> Path:
+            file = tmp_path / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(
+                f'#!/bin/sh\necho "{file.name} $* [$PWD] [$UV_PYTHON]" >>{tmp_path}/calls\n'
+                "exit ${STUB_EXIT:-0}\n"
+            )
+            file.chmod(0o755)
+            return file
+
+        return make
+
+    def bash(self, step: dict[str, Any], tmp_path: Path, **environ: str) -> int:
+        own = {
+            "PATH": f"{tmp_path}/bin:{os.environ['PATH']}",
+            "RUNNER_TEMP": str(tmp_path / "temp dir"),
+            "GITHUB_ACTION_PATH": "/action path",
+        }
+        given = {name: value for name, value in step["env"].items() if "${{" not in value}
+        command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+        (tmp_path / "temp dir").mkdir(exist_ok=True)
+        evil = tmp_path / "evil.sh"
+        evil.write_text("exit 99\n")
+        done = subprocess.run(
+            command,
+            env={"BASH_ENV": str(evil), **own, **given, **environ},
+            cwd=tmp_path,
+            check=False,
+            timeout=60,
+        )
+        return done.returncode
+
+    def calls(self, tmp_path: Path) -> list[str]:
+        return (tmp_path / "calls").read_text().splitlines()
+
+    def test_installing(
+        self, steps: list[dict[str, Any]], stub: Callable[[str], Path], tmp_path: Path
+    ) -> None:
+        stub("bin/python3")
+        stub("temp dir/prjury/uv/bin/uv")
+        assert self.bash(steps[0], tmp_path, WANTED_PYTHON="") == 0
+        pip, uv = self.calls(tmp_path)
+        home = tmp_path / "temp dir" / "prjury"
+        assert pip.startswith("python3 -I -m pip install")
+        assert "--require-hashes" in pip
+        assert "--requirement /action path/.github/uv-requirements.txt" in pip
+        assert uv.startswith(
+            "uv sync --quiet --locked --no-dev --extra openai --project /action path"
+        )
+        assert f"[{home}]" in pip
+        assert f"[{home}]" in uv
+
+    def test_a_wanted_python_is_installed_first(
+        self, steps: list[dict[str, Any]], stub: Callable[[str], Path], tmp_path: Path
+    ) -> None:
+        stub("bin/python3")
+        stub("temp dir/prjury/uv/bin/uv")
+        assert self.bash(steps[0], tmp_path, WANTED_PYTHON="3.13; exit") == 0
+        _, install, sync = self.calls(tmp_path)
+        assert install.startswith("uv python install --quiet -- 3.13; exit ")
+        assert sync.endswith("[3.13; exit]")
+
+    def test_a_failed_installation_stops(
+        self, steps: list[dict[str, Any]], stub: Callable[[str], Path], tmp_path: Path
+    ) -> None:
+        stub("bin/python3")
+        assert self.bash(steps[0], tmp_path, WANTED_PYTHON="", STUB_EXIT="7") == 7
+        assert len(self.calls(tmp_path)) == 1
+
+    def test_windows_is_refused(self, steps: list[dict[str, Any]], tmp_path: Path) -> None:
+        assert self.bash(steps[0], tmp_path, WANTED_PYTHON="", RUNNER_OS="Windows") == 2
+
+    def test_reviewing(
+        self, steps: list[dict[str, Any]], stub: Callable[[str], Path], tmp_path: Path
+    ) -> None:
+        stub("temp dir/prjury/venv/bin/python")
+        assert self.bash(steps[1], tmp_path, STUB_EXIT="3") == 3
+        (call,) = self.calls(tmp_path)
+        assert call == f"python -I -m prjury.action [{tmp_path}/temp dir/prjury] []"

@@ -1,0 +1,316 @@
+"""From text to policy, and the sentences that say what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import jsonschema
+import pytest
+
+from prjury.config.load import default_policy, json_schema, judge_names, read_policy
+from prjury.config.yaml_reader import read_yaml
+from prjury.errors import ConfigError, ExitCode
+
+DOCUMENTED = """
+version: 1
+tiers:                                   # these are the defaults: no file at all works
+  - name: build
+    policy: reject_on_any_fail
+    judges: [merge, {build: {command: auto, affected: true, pre_existing: warn, timeout: 30m,
+      from: run}}]
+  - name: version-patterns
+    policy: reject_on_any_fail
+    continue_on_reject: true             # model judges still give feedback
+    judges: [{patterns: {packs: auto, paths: [], severity: error, baseline: null}}]
+  - name: quality
+    policy: final_tier
+    advisory: auto                       # until calibrated
+    voting: {weighted_average: {threshold: 0.7}}
+    judges: [{quality: {criteria: [correctness, tests, conventions, risk], model: auto, runs: 1}}]
+backport: {branches: auto, default: ask, merge: squash, build: false}
+gate: {block_on: [fail, error, abstain], not_configured: pass, coverage_floor: 0.95,
+  override: {label: "prjury:override"}}
+publish: {comment: true, check: true, annotations: true, summary: true, review: false,
+  sarif: false, labels: {}}
+models: {default: {provider: auto}, panel: [], base_url: null,
+  retry: {confidence: 0.7, iterations: 2}}
+limits: {usd: 1.0, input_tokens: 200000, wall: 45m}
+sandbox: {level: auto, network: true, env: [], mounts: []}
+suppressions: {allow: true}
+fix: {enabled: false, command: null, paths: ["**/test/**", "tests/**"], rounds: 2}
+calibration: {}
+pulls: {drafts: false, bots: [dependabot, renovate]}
+"""
+
+TIER = "tiers:\n  - name: a\n    policy: final_tier\n    judges: [{judge}]\n"
+
+
+def with_judge(judge: str) -> str:
+    return TIER.replace("{judge}", judge)
+
+
+def with_voting(voting: str) -> str:
+    return with_judge("build") + f"    voting: {voting}\n"
+
+
+def refusal(text: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        read_policy(text, "base:1234:f.yml", shown="f.yml")
+    assert caught.value.exit_code is ExitCode.USAGE
+    return str(caught.value).removesuffix(".")
+
+
+def flat(value: Any, path: str = "") -> dict[str, Any]:
+    items = value.items() if isinstance(value, Mapping) else enumerate(value)
+    found: dict[str, Any] = {}
+    for key, item in items:
+        here = f"{path}.{key}" if path else str(key)
+        found |= flat(item, here) if isinstance(item, Mapping | list) and item else {here: item}
+    return found
+
+
+def test_the_documented_defaults_are_the_defaults() -> None:
+    assert read_policy(DOCUMENTED, "x").resolved == default_policy().resolved
+    assert read_policy(DOCUMENTED, "x").hash == default_policy().hash
+
+
+def test_what_the_documentation_says_is_what_is_resolved() -> None:
+    documented = flat(read_yaml(DOCUMENTED, "x").value)
+    resolved = flat(dict(default_policy().resolved))
+    spelled = {
+        "tiers.0.judges.0": ("tiers.0.judges.0.merge", {}),
+        "tiers.0.judges.1.build.timeout": ("tiers.0.judges.1.build.timeout", 1800.0),
+        "limits.wall": ("limits.wall", 2700.0),
+    }
+
+    for path, value in documented.items():
+        where, expected = spelled.get(path, (path, value))
+        assert resolved[where] == expected, path
+
+
+@pytest.mark.parametrize("text", ["", "# nothing here\n", "{}", "version: 1"])
+def test_an_empty_policy_is_the_default_one(text: str) -> None:
+    assert read_policy(text, "x").hash == default_policy().hash
+
+
+def test_the_hash_changes_with_the_policy_and_not_with_its_spelling() -> None:
+    one = read_policy("gate: {coverage_floor: 0.5}", "x")
+
+    assert one.hash != default_policy().hash
+    assert one.hash == read_policy("gate:\n  coverage_floor: 0.50  # half\n", "y").hash
+    assert read_policy("limits: {wall: 45m}", "x").hash == default_policy().hash
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "gate: {coverage_flor: 0.9}",
+            "f.yml line 1: gate.coverage_flor is not a known key; did you mean coverage_floor?",
+        ),
+        (
+            "\nmin_scroe: 90",
+            (
+                "f.yml line 2: min_scroe is not a known key; allowed are backport, calibration, fix, "
+                "gate, limits, models, publish, pulls, sandbox, suppressions, tiers, version"
+            ),
+        ),
+        (
+            with_judge("{build: {comand: x}}"),
+            (
+                "f.yml line 4: tiers[0].judges[0].build.comand is not a known key; did you mean "
+                "command?"
+            ),
+        ),
+        (
+            with_voting("consensuss"),
+            "f.yml line 5: tiers[0].voting: consensuss is not known; did you mean consensus?",
+        ),
+        (
+            with_voting("{majority: {ti: pass}}"),
+            "f.yml line 5: tiers[0].voting.majority.ti is not a known key; did you mean tie?",
+        ),
+        (
+            "models:\n  panel:\n    - nam: x",
+            "f.yml line 3: models.panel[0].nam is not a known key; did you mean name?",
+        ),
+    ],
+)
+def test_cfg_10_unknown_keys_are_refused_with_the_nearest_name(text: str, told: str) -> None:
+    assert refusal(text) == told
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (".nan", 'input should be a valid number, not ".nan"'),
+        (".inf", 'input should be a valid number, not ".inf"'),
+        ("1e400", "input should be a finite number, not Infinity"),
+        ("-1", "input should be greater than or equal to 0, not -1"),
+        ("101", "input should be less than or equal to 1, not 101"),
+        ("'80'", 'input should be a valid number, not "80"'),
+        ("true", "input should be a valid number, not true"),
+    ],
+)
+def test_cfg_12_numbers_outside_their_range_are_refused(value: str, told: str) -> None:
+    text = f"gate:\n  coverage_floor: {value}"
+
+    assert refusal(text) == f"f.yml line 2: gate.coverage_floor: {told}"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("gate: off", 'gate: a mapping of keys to values is expected here, not "off"'),
+        ("publish: {comment: on}", 'publish.comment: input should be a valid boolean, not "on"'),
+        ("publish: {comment: yes}", 'publish.comment: input should be a valid boolean, not "yes"'),
+        (
+            "limits: {input_tokens: 010}",
+            'limits.input_tokens: input should be a valid integer, not "010"',
+        ),
+        (
+            "limits: {input_tokens: 1:30}",
+            'limits.input_tokens: input should be a valid integer, not "1:30"',
+        ),
+    ],
+)
+def test_cfg_07_coercions_of_yaml_1_1_are_type_errors(text: str, told: str) -> None:
+    assert refusal(text) == f"f.yml line 1: {told}"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("version: 2", "line 1: version: input should be 1, not 2"),
+        ("version: true", "line 1: version: the version is 1, not true"),
+        ("version: 1.0", "line 1: version: the version is 1, not 1.0"),
+        ("[a]", 'line 1: the file: a mapping of keys to values is expected here, not ["a"]'),
+        ("tiers: []", "line 1: tiers: at least one entry is needed here"),
+        (
+            "tiers: [{name: a, judges: [merge]}]",
+            "line 1: tiers: the last tier, a, must have the policy final_tier",
+        ),
+        (
+            "tiers: [{name: a, judges: [merge]}, {name: a, policy: final_tier, judges: [merge]}]",
+            "line 1: tiers: tier names must be unique, not a, a",
+        ),
+        (
+            with_judge("{build: {}, merge: {}}"),
+            "line 4: tiers[0].judges[0]: an entry names exactly one judge, not build and merge",
+        ),
+        (
+            with_judge("{weight: 2}"),
+            "line 4: tiers[0].judges[0]: an entry names exactly one judge, not none",
+        ),
+        (
+            with_judge("{patterns: {packs: 5}}"),
+            (
+                "line 4: tiers[0].judges[0].patterns.packs: input should be 'auto' or a valid list, "
+                "not 5"
+            ),
+        ),
+        (
+            with_judge("{build: {timeout: 3 weeks}}"),
+            (
+                "line 4: tiers[0].judges[0].build.timeout: a duration is a number of seconds or such "
+                'as 90s, 30m, 2h, not "3 weeks"'
+            ),
+        ),
+        (
+            "limits: {wall: 1e400}",
+            (
+                "line 1: limits.wall: a duration is more than 0 seconds, such as 90s, 30m, 2h, not "
+                "Infinity"
+            ),
+        ),
+        (
+            "gate: {block_on: [fail, never]}",
+            "line 1: gate.block_on[1]: input should be 'fail', 'error' or 'abstain', not \"never\"",
+        ),
+        (
+            with_voting("{median: {undecided: [0.7, 0.2]}}"),
+            (
+                "line 5: tiers[0].voting.median.undecided: the lower end of the band comes first, such "
+                "as [0.4, 0.6]"
+            ),
+        ),
+        (
+            with_voting("{median: {}, average: {}}"),
+            "line 5: tiers[0].voting: name exactly one voting strategy, not average and median",
+        ),
+        (
+            "gate: {not_configured: maybe}\nfix: {rounds: 0}",
+            (
+                "line 1: gate.not_configured: input should be 'pass' or 'block', not \"maybe\"; "
+                "f.yml line 2: fix.rounds: input should be greater than or equal to 1, not 0"
+            ),
+        ),
+    ],
+)
+def test_messages_name_key_path_line_value_and_what_is_allowed(text: str, told: str) -> None:
+    assert refusal(text) == f"f.yml {told}"
+
+
+def test_git_22_hidden_characters_of_keys_and_values_are_shown() -> None:
+    assert r"gate.\u202enot is not a known key" in refusal("gate: {\u202enot: 1}")
+    assert r'not "\u202ex"' in refusal("gate: {coverage_floor: \u202ex}")
+
+
+def test_long_values_are_cut() -> None:
+    assert len(refusal(f"version: '{'x ' * 500}'")) < 120
+
+
+def test_judges_of_others_keep_their_options() -> None:
+    config = read_policy(with_judge("{custom: {a: [1]}, weight: 2}"), "x").config
+    (judge,) = config.tiers[0].judges
+
+    assert (judge.name, judge.options, judge.weight) == ("custom", {"a": [1]}, 2.0)
+
+
+def test_the_judges_that_the_schema_knows() -> None:
+    assert {"merge", "build", "patterns", "quality"} <= set(judge_names())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        DOCUMENTED,
+        "{}",
+        with_voting("majority"),
+        with_judge("{build: {command: {test: make}, timeout: 90s}}"),
+        with_judge("{quality: {criteria: {mine: is it mine}}, weight: 0.5}"),
+        with_judge("{custom: {}}"),
+        "limits: {wall: 90}",
+    ],
+)
+def test_the_json_schema_takes_what_the_reader_takes(text: str) -> None:
+    read_policy(text, "x")
+
+    jsonschema.validate(
+        read_yaml(text, "x").value, json_schema(), cls=jsonschema.Draft202012Validator
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "min_scroe: 90",
+        "gate: {coverage_flor: 1}",
+        "gate: {coverage_floor: 2}",
+        "gate: off",
+        "version: 2",
+        "tiers: []",
+        with_judge("{build: {comand: x}}"),
+        with_voting("consensuss"),
+        with_voting("{consensuss: {}}"),
+        with_judge("{build: {timeout: soon}}"),
+        "models: {panel: [{nam: x}]}",
+    ],
+)
+def test_the_json_schema_refuses_typos_as_the_reader_does(text: str) -> None:
+    refusal(text)
+
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(read_yaml(text, "x").value, json_schema())
+    jsonschema.Draft202012Validator.check_schema(json_schema())

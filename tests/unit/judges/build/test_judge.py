@@ -1,0 +1,278 @@
+"""What the judge says, with a shell that answers from a script."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fakes.shell import Scripted, ScriptedShell, SilentProgress
+from fakes.trees import TreeRepository, pull_context
+from prjury.config.schema import BuildOptions
+from prjury.errors import CannotJudgeError
+from prjury.judges.build import make
+from prjury.judges.context import PullRequestContext
+from prjury.jury.judge import JudgeType, ask, type_of
+from prjury.jury.judgment import Judgment, Status
+from prjury.ports import Doors
+from prjury.pull.model import Conflict, ConflictType
+
+MAVEN = {"pom.xml": "", "src/main/java/A.java": ""}
+COMPILE = "[ERROR] {tree}/src/main/java/A.java:[12,5] cannot find symbol\n"
+OTHER = "[ERROR] {tree}/src/main/java/A.java:[3,5] ';' expected\n"
+TESTS = "go: x\n--- FAIL: TestA (0s)\n    a_test.go:3: no\nFAIL\tm\t0.1s\n"
+
+
+def judged(
+    scripts: Sequence[Scripted] = (Scripted(),),
+    files: dict[str, str] | None = None,
+    context: PullRequestContext | None = None,
+    shell: ScriptedShell | None = None,
+    **options: Any,
+) -> Judgment:
+    tree = MAVEN if files is None else files
+    repository = TreeRepository({"merged": tree, "base": tree})
+    doors = Doors(repository, shell or ScriptedShell(scripts), SilentProgress())
+    return ask(make(BuildOptions.model_validate(options), doors), context or pull_context())
+
+
+def test_it_is_deterministic_and_called_build() -> None:
+    shell = ScriptedShell()
+    judge = make(BuildOptions(), Doors(TreeRepository({}), shell, SilentProgress()))
+    assert (judge.name, type_of(judge)) == ("build", JudgeType.DETERMINISTIC)
+
+
+def test_a_build_that_passes() -> None:
+    judgment = judged()
+    assert judgment.status is Status.PASS
+    assert judgment.metadata["subject"] == "`mvn -q -B -ntp verify`"
+    assert judgment.metadata["exit_code"] == 0
+    assert judgment.metadata["failures"] == ()
+    assert [check.name for check in judgment.checks] == ["build-executed", "tests-passed"]
+    assert "pom.xml is there" in judgment.reasoning
+
+
+@pytest.mark.parametrize(
+    ("context", "words"),
+    [
+        (pull_context(changed=["README.md", "docs/a.rst"]), "only documentation"),
+        (pull_context(changed=[]), "no file changes"),
+        (
+            pull_context(
+                tree=None,
+                conflicts=[Conflict("a", ConflictType.CONTENT, mechanical=False, reason="")],
+            ),
+            "the merge has conflicts",
+        ),
+        (pull_context(tree=None, impossible="no common history"), "no common history"),
+    ],
+)
+def test_nothing_to_build(context: PullRequestContext, words: str) -> None:
+    shell = ScriptedShell()
+    judgment = judged(context=context, shell=shell)
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "not_applicable")
+    assert words in judgment.reasoning
+    assert shell.commands == []
+
+
+def test_no_build_system_asks_for_a_human() -> None:
+    judgment = judged(files={"a.txt": ""})
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "no_build_system")
+    assert judgment.metadata["reason"] == "no_build_system"
+    assert "command" in judgment.reasoning
+    assert "--no-build" in judgment.reasoning
+
+
+@pytest.mark.parametrize("source", ["checks", "evidence"])
+def test_other_sources_are_not_there_yet(source: str) -> None:
+    options: dict[str, Any] = {"from": source}
+    judgment = judged(**options)
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "not_supported")
+
+
+def test_a_missing_tool_is_an_error() -> None:
+    missing = CannotJudgeError("`mvn` is not installed", reason="tool_missing", remedy="install it")
+    judgment = judged([Scripted(error=missing)])
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "tool_missing")
+    assert "install it" in judgment.reasoning
+
+
+def test_pytest_that_is_not_installed_says_nothing_about_the_code() -> None:
+    output = "/usr/bin/python3: No module named pytest\n"
+    judgment = judged([Scripted(1, output)], {"test_a.py": ""})
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "tool_missing")
+
+
+def test_a_stand_in_of_a_version_manager_that_finds_no_tool() -> None:
+    judgment = judged([Scripted(127, "pyenv: tox: command not found")], {"tox.ini": "[tox]"})
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "tool_missing")
+
+
+def test_a_script_of_npm_that_is_not_found_is_a_failure_of_the_build() -> None:
+    scripts = [Scripted(127, "sh: 1: jest: not found"), Scripted(0)]
+    package = '{"scripts": {"test": "jest"}}'
+    assert judged(scripts, {"package.json": package}).status is Status.FAIL
+
+
+def test_a_new_compile_error_fails_with_its_place() -> None:
+    judgment = judged([Scripted(1, COMPILE), Scripted(0)])
+    assert judgment.status is Status.FAIL
+    failed = {check.name: check for check in judgment.failed_checks}
+    assert str(failed["compiles"].location) == "src/main/java/A.java:12"
+    assert (
+        failed["build-executed"].evidence
+        == "[ERROR] src/main/java/A.java:[12,5] cannot find symbol"
+    )
+    assert judgment.metadata["failures"][0] == {
+        "id": "compile:src/main/java/A.java:cannot find symbol",
+        "kind": "compile",
+        "path": "src/main/java/A.java",
+        "line": 12,
+        "message": "cannot find symbol",
+        "state": "new",
+    }
+
+
+def test_a_failing_test_that_the_base_has_as_well_is_let_through_and_said() -> None:
+    judgment = judged(
+        [Scripted(0), Scripted(1, TESTS), Scripted(0), Scripted(1, TESTS)],
+        {"go.mod": "", "a_test.go": ""},
+    )
+    assert judgment.status is Status.PASS
+    assert "fails on the base as well" in judgment.reasoning
+    assert judgment.metadata["failures"][0]["state"] == "pre_existing"
+    assert {check.severity for check in judgment.failed_checks if check.name == "test"} == {
+        "warning"
+    }
+
+
+def test_the_same_failure_with_another_exit_code_is_not_the_same() -> None:
+    scripts = [Scripted(0), Scripted(2, TESTS), Scripted(0), Scripted(1, TESTS)]
+    assert judged(scripts, {"go.mod": "", "a_test.go": ""}).status is Status.FAIL
+
+
+def test_pre_existing_failures_block_when_told_to() -> None:
+    shell = ScriptedShell([Scripted(0), Scripted(1, TESTS)])
+    judgment = judged(shell=shell, files={"go.mod": "", "a_test.go": ""}, pre_existing="block")
+    assert judgment.status is Status.FAIL
+    assert len(shell.commands) == 2
+
+
+def test_a_base_that_does_not_compile_tells_nothing() -> None:
+    judgment = judged([Scripted(1, COMPILE)])
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
+
+
+def test_a_failure_that_nobody_understands_tells_nothing_if_the_base_has_it() -> None:
+    judgment = judged([Scripted(1, "gibberish")])
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
+
+
+def test_a_failure_that_nobody_understands_fails_if_the_base_is_well() -> None:
+    assert judged([Scripted(1, "gibberish"), Scripted(0)]).status is Status.FAIL
+
+
+def test_another_compile_error_than_the_base_has() -> None:
+    judgment = judged([Scripted(1, COMPILE + OTHER), Scripted(1, COMPILE)])
+    assert judgment.status is Status.FAIL
+    states = [failure["state"] for failure in judgment.metadata["failures"]]
+    assert states == ["pre_existing", "new"]
+    assert "';' expected" in judgment.reasoning
+
+
+def test_a_base_that_cannot_be_built_is_said() -> None:
+    missing = CannotJudgeError("`mvn` is gone", reason="tool_missing")
+    judgment = judged([Scripted(1, COMPILE), Scripted(error=missing)])
+    assert judgment.status is Status.FAIL
+    assert "`mvn` is gone" in judgment.reasoning
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        (Scripted(-15, stopped="timeout"), "did not finish within 30 min"),
+        (Scripted(-9, stopped="output_limit"), "printed more than 200 MiB"),
+        (Scripted(-9, stopped="memory_limit"), "memory"),
+        (Scripted(-9, stopped="process_limit"), "processes"),
+        (Scripted(-11), "killed by SIGSEGV"),
+        (Scripted(0, stopped="timeout"), "did not finish"),
+    ],
+)
+def test_limits_and_signals_fail_without_asking_the_base(script: Scripted, words: str) -> None:
+    shell = ScriptedShell([script])
+    judgment = judged(shell=shell, context=pull_context(seconds=4000))
+    assert judgment.status is Status.FAIL
+    assert words in judgment.reasoning
+    assert len(shell.commands) == 1
+
+
+REPORT = '<testsuite><testcase classname="p.T" name="t">{}</testcase></testsuite>'
+
+
+def test_a_failing_report_outweighs_exit_code_0() -> None:
+    files = {"target/surefire-reports/TEST-a.xml": REPORT.format('<failure message="no"/>')}
+    judgment = judged([Scripted(0, files=files), Scripted(0)])
+    assert judgment.status is Status.FAIL
+    tests = next(check for check in judgment.checks if check.name == "tests-passed")
+    assert (tests.passed, tests.message) == (False, "1 tests in 1 reports, 1 failed")
+
+
+def test_a_green_report_does_not_outweigh_an_exit_code() -> None:
+    files = {"target/surefire-reports/TEST-a.xml": REPORT.format("")}
+    judgment = judged([Scripted(1, files=files), Scripted(0)])
+    assert judgment.status is Status.FAIL
+    tests = next(check for check in judgment.checks if check.name == "tests-passed")
+    assert not tests.passed
+
+
+def test_a_broken_report_is_a_note() -> None:
+    files = {"target/surefire-reports/TEST-a.xml": "<broken"}
+    judgment = judged([Scripted(0, files=files)])
+    assert judgment.status is Status.PASS
+    assert "TEST-a.xml is not XML" in judgment.reasoning
+
+
+def test_more_causes_than_are_shown_are_counted() -> None:
+    output = "".join(f"a{n}.c:1: error: bad {'x' * n}\n" for n in range(14))
+    judgment = judged([Scripted(1, output), Scripted(0)], {"Makefile": "test:\n"})
+    assert len([check for check in judgment.checks if check.name == "compiles"]) == 10
+    more = next(check for check in judgment.checks if check.name == "more-failures")
+    assert more.message == "4 more in the log"
+    assert len(judgment.metadata["failures"]) == 14
+
+
+def test_one_shell_line() -> None:
+    shell = ScriptedShell()
+    judgment = judged(shell=shell, command="make ci")
+    assert shell.commands[0].argv == "make ci"
+    assert judgment.metadata["system"] == "command"
+
+
+def test_named_steps_in_their_order() -> None:
+    shell = ScriptedShell()
+    judged(shell=shell, command={"lint": "l", "test": "t", "setup": "s"})
+    assert [command.argv for command in shell.commands] == ["s", "t", "l"]
+
+
+def test_no_steps_at_all_is_no_build() -> None:
+    assert judged(command={}).label == "no_build_system"
+
+
+def test_every_program_gets_the_shell_s_environment_and_places_of_the_run() -> None:
+    shell = ScriptedShell()
+    judged(shell=shell, files={"test_a.py": ""})
+    env = shell.commands[0].env
+    assert env.keys() == {"PATH", "HOME", "TMPDIR", "PYTEST_ADDOPTS"}
+    place = Path(env["HOME"]).parent
+    assert env["PYTEST_ADDOPTS"].startswith(f"--junitxml={place}/reports/pytest.xml")
+    assert shell.commands[0].directory == place / "tree"
+    assert not place.exists()
+
+
+def test_what_is_running_is_told() -> None:
+    progress = SilentProgress()
+    doors = Doors(TreeRepository({"merged": MAVEN}), ScriptedShell(), progress)
+    ask(make(BuildOptions(), doors), pull_context())
+    assert progress.said == ["$ mvn -q -B -ntp verify"]

@@ -1,0 +1,360 @@
+"""What the judge says about pull requests against projects that declare this or that."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fakes.repository import BASE, HEAD, FakeRepository, blob_of, pull_between
+from prjury.errors import ConfigError
+from prjury.judges.patterns.parser import Parser
+from prjury.jury.context import JudgmentContext
+from prjury.jury.judge import JudgeType, type_of
+from prjury.jury.judgment import Judgment, Status
+from unit.judges.patterns.bench import (
+    BOOT_2,
+    BOOT_3,
+    BOOT_4,
+    JAVA,
+    adding,
+    bench,
+    context,
+    dependency,
+    found,
+    judged,
+    pom,
+)
+
+ENTITY = "package x;\nimport javax.persistence.Entity;\nclass A {}\n"
+MAPPER = "package x;\nimport com.fasterxml.jackson.databind.ObjectMapper;\nclass A {}\n"
+
+
+def test_it_is_deterministic_and_called_patterns() -> None:
+    judge = bench({}, {})
+    assert (judge.name, type_of(judge)) == ("patterns", JudgeType.DETERMINISTIC)
+
+
+def test_a_finding_fails_and_tells_everything() -> None:
+    judgment = adding(ENTITY, parser=Parser())
+    assert judgment.status is Status.FAIL
+    assert judgment.reasoning == (
+        f"1 finding: javax.persistence moved to jakarta.persistence ({JAVA}:2)"
+    )
+    check = judgment.failed_checks[0]
+    assert (check.name, check.severity) == ("jakarta/persistence", "error")
+    assert str(check.location) == f"{JAVA}:2"
+    assert check.evidence == "import javax.persistence.Entity;"
+    assert check.fix == "import jakarta.persistence.Entity;"
+    details = judgment.metadata["findings"][0]
+    assert details["applicability"] == "machine-applicable"
+    assert details["references"]
+    assert judgment.metadata["subject"] == "jackson-3, jakarta, spring-boot-4"
+    assert judgment.metadata["packs"] == ("jackson-3", "jakarta", "spring-boot-4")
+    assert judgment.metadata["scope"]["read"] == (JAVA,)
+    assert judgment.metadata["scope"]["unread"] == ()
+    assert judgment.metadata["suppressed"] == 0
+    version = judgment.metadata["versions"][0]
+    assert (version["version"], version["from"], version["at"]) == (BOOT_4, "pom.xml", "base")
+
+
+def test_a_clean_scan_passes_with_a_check_for_each_pack() -> None:
+    judgment = adding("package x;\nimport jakarta.persistence.Entity;\nclass A {}\n")
+    assert judgment.status is Status.PASS
+    assert [check.name for check in judgment.checks] == ["jackson-3", "jakarta", "spring-boot-4"]
+    assert all(check.passed for check in judgment.checks)
+    assert "rules over 1 file, none hit" in judgment.checks[0].message
+    assert judgment.reasoning == "jackson-3, jakarta, spring-boot-4 over 1 file: nothing found"
+
+
+def test_more_findings_than_are_told_are_counted() -> None:
+    lines = [f"import javax.persistence.A{number};" for number in range(4)]
+    judgment = adding("\n".join(lines))
+    assert judgment.reasoning.startswith("4 findings: ")
+    assert judgment.reasoning.endswith("; 2 more")
+
+
+@pytest.mark.parametrize(
+    ("boot", "code", "expected"),
+    [
+        (BOOT_4, ENTITY, [("jakarta/persistence", "error", 2)]),
+        (BOOT_3, ENTITY, [("jakarta/persistence", "error", 2)]),
+        (BOOT_2, ENTITY, []),
+        ("${nowhere}", ENTITY, [("jakarta/persistence", "hint", 2)]),
+        (BOOT_4, MAPPER, [("jackson-3/j2-core-import", "error", 2)]),
+        (BOOT_3, MAPPER, []),
+        ("[3.5,4.2)", MAPPER, [("jackson-3/j2-core-import", "hint", 2)]),
+        ("latest", MAPPER, [("jackson-3/j2-core-import", "hint", 2)]),
+    ],
+)
+def test_the_declared_version_decides(
+    boot: str, code: str, expected: list[tuple[str, str, int]]
+) -> None:
+    judgment = adding(code, manifest=pom(boot))
+    assert found(judgment) == expected
+    assert (judgment.status is Status.FAIL) == any(entry[1] == "error" for entry in expected)
+
+
+def test_a_hint_says_that_no_version_is_known_and_the_metadata_says_why() -> None:
+    judgment = adding(ENTITY, manifest=pom("${nowhere}"))
+    assert judgment.status is Status.PASS
+    assert "none reaches error" in judgment.reasoning
+    assert "no declared version says so" in judgment.failed_checks[0].message
+    assert any("${nowhere}" in note for note in judgment.metadata["notes"])
+
+
+def test_a_lower_threshold_lets_warnings_fail() -> None:
+    code = "class A {\n  @MockBean Foo foo;\n}\n"
+    assert adding(code, manifest=pom(BOOT_3)).status is Status.PASS
+    strict = adding(code, manifest=pom(BOOT_3), options={"severity": "warning"})
+    assert strict.status is Status.FAIL
+    assert found(strict) == [("spring-boot-4/mockbean-removed", "warning", 2)]
+
+
+def test_only_added_lines_count() -> None:
+    old = "package x;\nimport javax.servlet.Filter;\nclass A {}\n"
+    base = {"pom.xml": pom(), JAVA: old}
+    new = old.replace("class A", "import java.util.List;\nclass A")
+    assert judged(base, {**base, JAVA: new}).status is Status.PASS
+
+
+def test_a_renamed_file_adds_only_what_it_changes() -> None:
+    old = "package x;\nimport javax.servlet.Filter;\nclass A {}\n"
+    base = {"pom.xml": pom(), "src/main/java/x/Old.java": old}
+    after = {"pom.xml": pom(), JAVA: old.replace("class A", "class B extends javax.mail.C")}
+    pull = pull_between(base, after, renamed={JAVA: "src/main/java/x/Old.java"})
+    assert found(judged(base, after, pull=pull)) == [("jakarta/mail-activation", "error", 3)]
+
+
+def test_documentation_is_nobodys_version() -> None:
+    base = {"pom.xml": pom()}
+    judgment = judged(base, {**base, "docs/upgrade.md": "import javax.persistence.Entity;\n"})
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "not_applicable")
+    assert judgment.metadata["scope"]["outside"] == ({"path": "docs/upgrade.md", "reason": "docs"},)
+
+
+def test_a_symbolic_link_is_not_followed() -> None:
+    base = {"pom.xml": pom()}
+    after = {**base, JAVA: "import javax.persistence.Entity;"}
+    pull = pull_between(base, after, modes={JAVA: "120000"})
+    assert judged(base, after, pull=pull).label == "not_applicable"
+
+
+@pytest.mark.parametrize("path", ["vendor/x/A.java", "generated-sources/A.java"])
+def test_files_that_nobody_reads_are_left_alone(path: str) -> None:
+    assert adding(ENTITY, path=path).label == "not_applicable"
+
+
+def test_without_a_pull_request_it_does_not_apply() -> None:
+    judgment = bench({}, {}).judge(JudgmentContext("x"))  # type: ignore[arg-type]
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "not_applicable")
+
+
+@pytest.mark.parametrize("base", [{}, {"pom.xml": pom(None, "org.acme:lib:1.0")}])
+def test_a_project_that_declares_none_of_it_is_not_looked_at(base: dict[str, str]) -> None:
+    judgment = judged(base, {**base, JAVA: ENTITY})
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "not_applicable")
+    assert judgment.metadata["scope"]["read"] == (JAVA,)
+
+
+def test_a_pack_that_is_asked_for_gives_hints_without_a_declaration() -> None:
+    judgment = judged({}, {JAVA: ENTITY}, options={"packs": ["jakarta"]})
+    assert judgment.status is Status.PASS
+    assert found(judgment) == [("jakarta/persistence", "hint", 2)]
+
+
+def test_a_named_pack_is_the_only_one_and_still_minds_the_version() -> None:
+    judgment = adding(ENTITY + MAPPER, options={"packs": ["jakarta"]})
+    assert [name for name, _, _ in found(judgment)] == ["jakarta/persistence"]
+    old = adding(ENTITY, manifest=pom(BOOT_2), options={"packs": ["jakarta"]})
+    assert old.label == "not_applicable"
+
+
+def test_an_unknown_pack_is_an_error_of_the_configuration() -> None:
+    with pytest.raises(ConfigError, match=r"there is no pack jakata.*jackson-3, jakarta"):
+        bench({}, {}, options={"packs": ["jakata"]})
+
+
+def test_a_baseline_is_refused_rather_than_ignored() -> None:
+    with pytest.raises(ConfigError, match="not supported yet"):
+        bench({}, {}, options={"baseline": "old.json"})
+
+
+OWN_PACK = r"""
+id: house
+title: House rules
+gate: maven:org.springframework.boot >=4.0
+rules:
+  - id: no-date
+    title: java.util.Date
+    why: It is old.
+    literals: [java.util.Date]
+    match:
+      - languages: [java]
+        ast-grep: {matches: qualified-name, regex: '^java\.util\.Date$'}
+    message: use java.time
+    severity: error
+    confidence: high
+    references: ['https://example.org']
+    tests:
+      code:
+        java: {valid: ['import java.time.Instant;'], invalid: ['import java.util.Date;']}
+"""
+
+
+def test_the_users_own_packs_are_read_from_their_file_system(tmp_path: Path) -> None:
+    (tmp_path / "house.yml").write_text(OWN_PACK)
+    for place in (tmp_path, tmp_path / "house.yml"):
+        judgment = adding("import java.util.Date;\n", options={"paths": [str(place)]})
+        assert found(judgment) == [("house/no-date", "error", 1)]
+
+
+def test_an_own_pack_that_does_not_exist_is_an_error() -> None:
+    with pytest.raises(ConfigError, match="cannot be read"):
+        bench({}, {}, options={"paths": ["/nowhere/at-all.yml"]})
+
+
+def test_a_module_that_declares_the_old_library_keeps_it() -> None:
+    base = {
+        "pom.xml": pom(more="<groupId>g</groupId>"),
+        "new/pom.xml": "<project><parent><groupId>g</groupId><artifactId>app</artifactId>"
+        "</parent><artifactId>new</artifactId></project>",
+        "old/pom.xml": "<project><parent><groupId>g</groupId><artifactId>app</artifactId>"
+        "</parent><artifactId>old</artifactId><dependencies>"
+        + dependency("com.fasterxml.jackson.core:jackson-databind")
+        + "</dependencies></project>",
+        "x-jackson2/pom.xml": "<project><parent><groupId>g</groupId><artifactId>app</artifactId>"
+        "</parent><artifactId>x</artifactId></project>",
+    }
+    files = {f"{module}/A.java": MAPPER for module in ("new", "old", "x-jackson2")}
+    judgment = judged(base, {**base, **files})
+    assert [str(check.location) for check in judgment.failed_checks] == ["new/A.java:2"]
+
+
+def test_a_pull_request_cannot_exempt_itself() -> None:
+    base = {"pom.xml": pom()}
+    own = pom(BOOT_4, "javax.persistence:javax.persistence-api:2.2").replace("<dep", "\n<dep")
+    judgment = judged(base, {"pom.xml": own, JAVA: ENTITY})
+    names = [name for name, _, _ in found(judgment)]
+    assert "jakarta/persistence" in names
+    assert judgment.status is Status.FAIL
+
+
+def test_the_head_decides_where_the_pull_request_moves_the_version() -> None:
+    base = {"pom.xml": pom(BOOT_2)}
+    judgment = judged(base, {"pom.xml": pom(BOOT_4), JAVA: ENTITY})
+    assert ("jakarta/persistence", "error", 2) in found(judgment)
+    assert {version["at"] for version in judgment.metadata["versions"]} == {"head"}
+
+
+def test_the_merged_tree_decides_where_the_base_has_moved_on_meanwhile() -> None:
+    before = {"pom.xml": pom(BOOT_2)}
+    touched = pom(BOOT_2, "org.acme:lib:1.0")
+    merged = {"pom.xml": pom(BOOT_4, "org.acme:lib:1.0")}
+    after = {"pom.xml": touched, JAVA: ENTITY}
+    repository = FakeRepository({BASE: {"pom.xml": pom(BOOT_4)}, HEAD: after, "c" * 40: merged})
+    pull = pull_between(before, after, behind=3, tree="c" * 40)
+    judgment = judged(before, after, pull=pull, repository=repository)
+    assert ("jakarta/persistence", "error", 2) in found(judgment)
+
+
+def test_contents_are_read_in_one_go() -> None:
+    base = {"pom.xml": pom()}
+    after = {**base, "A.java": ENTITY, "B.java": MAPPER, "C.java": "class C {}"}
+    repository = FakeRepository({BASE: base, HEAD: after})
+    judged(base, after, repository=repository)
+    assert repository.reads[-1] == sorted([blob_of(ENTITY), blob_of(MAPPER)])
+
+
+def test_a_missing_object_is_not_checked() -> None:
+    base = {"pom.xml": pom()}
+    after = {**base, "A.java": ENTITY, "B.java": "class B {}"}
+    repository = FakeRepository({BASE: base, HEAD: after}, gone={blob_of(ENTITY)})
+    judgment = judged(base, after, repository=repository)
+    assert judgment.status is Status.PASS
+    assert judgment.metadata["scope"]["read"] == ("B.java",)
+    assert judgment.metadata["scope"]["unread"] == (
+        {"path": "A.java", "reason": "its content is missing from this clone"},
+    )
+    assert "1 file not read" in judgment.reasoning
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (ENTITY.encode("utf-16"), "not text"),
+        (ENTITY.encode() + b"// \xff\n", "not UTF-8"),
+        (ENTITY + "// " + "x" * 20_001, "20000 characters"),
+        (ENTITY + "\n".join(["// " + "x" * 10_000] * 110), "1024 KiB"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_never_passed_over(content: str | bytes, reason: str) -> None:
+    judgment = adding(content)
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "unreadable")
+    assert judgment.metadata["reason"] == "unreadable"
+    assert reason in judgment.metadata["scope"]["unread"][0]["reason"]
+
+
+def test_what_the_photograph_could_not_read_is_named() -> None:
+    base = {"pom.xml": pom()}
+    after = {**base, JAVA: ENTITY, "B.java": "class B {}"}
+    pull = pull_between(base, after, unread={JAVA: "beyond the cap"})
+    judgment = judged(base, after, pull=pull)
+    assert judgment.metadata["scope"]["unread"] == ({"path": JAVA, "reason": "beyond the cap"},)
+
+
+def test_an_unread_file_in_which_no_rule_could_look_blocks_nobody() -> None:
+    base = {"pom.xml": pom()}
+    after = {**base, "sample.dat": "x"}
+    pull = pull_between(base, after, unread={"sample.dat": "binary content"})
+    assert judged(base, after, pull=pull).label == "not_applicable"
+
+
+def test_the_time_is_over() -> None:
+    base = {"pom.xml": pom()}
+    after = {**base, JAVA: ENTITY}
+    judge = bench(base, after, parser=Parser())
+    judgment = judge.judge(context(pull_between(base, after), seconds=0))
+    assert judgment.status is Status.ABSTAIN
+    assert "parser_timeout" in judgment.metadata["scope"]["unread"][0]["reason"]
+
+
+def test_a_parser_that_dies_is_an_error_and_the_other_findings_are_kept() -> None:
+    judgment = adding(MAPPER, parser=Parser(command=("/bin/sh", "-c", "kill -9 $$")))
+    assert judgment.status is Status.ERROR
+    assert judgment.metadata["reason"] == "scanner_died"
+    assert JAVA in judgment.reasoning
+    base = {"pom.xml": pom()}
+    after = {**base, JAVA: MAPPER, "WEB-INF/web.xml": "<a>javax.servlet.Filter</a>"}
+    both = judged(base, after, parser=Parser(command=("/bin/sh", "-c", "kill -9 $$")))
+    assert both.status is Status.FAIL
+    assert found(both) == [("jakarta/servlet", "error", 1)]
+
+
+def test_names_of_files_may_be_anything() -> None:
+    names = ["a\nb.java", "x|y.java", "q`z.java", "e\x1b[31m.java", "--help.java", "\udcff.java"]
+    base = {"pom.xml": pom()}
+    judgment = judged(base, {**base, **dict.fromkeys(names, ENTITY)})
+    told = [check.location.path for check in judgment.failed_checks if check.location]
+    assert len(told) == len(names)
+    assert "\\xff.java" in told
+    assert json.dumps(judgment.metadata)
+
+
+@pytest.mark.parametrize("path", ["A.JAVA", "A.Java"])
+def test_the_case_of_a_suffix_does_not_matter(path: str) -> None:
+    assert adding(ENTITY, path=path).status is Status.FAIL
+
+
+def test_a_broken_build_file_makes_hints_and_is_noted() -> None:
+    for broken in ("<project><parent>", "not xml", '<!DOCTYPE a [<!ENTITY b "c">]><project/>'):
+        judgment: Judgment = adding(ENTITY, manifest=broken)
+        assert found(judgment) == [("jakarta/persistence", "hint", 2)]
+        assert judgment.metadata["notes"][0].startswith("pom.xml: ")
+
+
+def test_evidence_is_verbatim_and_short() -> None:
+    line = "  javax.persistence.Entity é😀 = " + "x" * 400 + ";"
+    judgment = adding(f"class A {{\n{line}\n}}")
+    assert judgment.failed_checks[0].evidence == line.strip()[:300]

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+
+from fakes.quality import Talker
+from prjury.errors import CannotJudgeError
+from prjury.judges.quality.ledger import Ledger
+from prjury.ports import Deadline, ModelError, ModelReason, Prompt, Reply
+
+PROMPT = Prompt("s", "u", {}, "quality/1")
+SOON = Deadline.after(60)
+
+
+def entered(*said: str | CannotJudgeError) -> Ledger:
+    ledger = Ledger(Talker(said))
+    for item in said:
+        if isinstance(item, CannotJudgeError):
+            with pytest.raises(CannotJudgeError):
+                ledger.ask(PROMPT, SOON)
+        else:
+            ledger.ask(PROMPT, SOON)
+    return ledger
+
+
+def test_replies_add_up() -> None:
+    ledger = entered("a", "b")
+    assert ledger.usage == {
+        "llm_calls": 2,
+        "cached_calls": 0,
+        "input_tokens": 2000,
+        "output_tokens": 100,
+        "usd": 0.02,
+    }
+    assert ledger.answered_by == "talker-1"
+
+
+def test_a_failed_call_counts_with_what_it_spent() -> None:
+    error = ModelError("cut", "truncated", spent=Reply("x", "m", 7, 3, 0.5))
+    usage = entered("a", error).usage
+    assert (usage["llm_calls"], usage["input_tokens"], usage["usd"]) == (2, 1007, 0.51)
+
+
+@pytest.mark.parametrize(
+    ("reason", "usd"),
+    [("unauthorized", 0.01), ("rate_limited", 0.01), ("timeout", None), ("provider_error", None)],
+)
+def test_what_a_failure_cost_is_known_only_where_nothing_was_done(
+    reason: ModelReason, usd: float | None
+) -> None:
+    assert entered("a", ModelError("no", reason)).usage["usd"] == usd
+
+
+def test_an_unknown_price_stays_unknown() -> None:
+    unknown = ModelError("cut", "truncated", spent=Reply("x", "m", 7, 3, None))
+    assert entered("a", unknown, "b").usage["usd"] is None
+
+
+def test_nothing_asked_costs_nothing() -> None:
+    assert entered().usage["usd"] == 0.0

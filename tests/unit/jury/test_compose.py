@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import strategies
+from prjury.jury.compose import (
+    all_of,
+    always_fail,
+    always_pass,
+    any_of,
+    both,
+    either,
+    named,
+    unique_names,
+)
+from prjury.jury.judge import FunctionJudge, Judge, JudgeType, ask, type_of
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.population import is_benign
+from strategies import Says
+
+PASS, FAIL, ABSTAIN, ERROR = Status.PASS, Status.FAIL, Status.ABSTAIN, Status.ERROR
+NOT_MINE = Judgment.abstained("docs only", "not_applicable")
+
+
+class Bench:
+    """Judges with these statuses, and the list of those that were asked."""
+
+    def __init__(self, *statuses: Status) -> None:
+        self.asked: list[int] = []
+        self.judges: list[Judge[object]] = [
+            FunctionJudge(self._answer(place, status), f"judge{place}")
+            for place, status in enumerate(statuses)
+        ]
+
+    def _answer(self, place: int, status: Status):  # type: ignore[no-untyped-def]  # noqa: ANN202
+        def answer(context: object) -> Judgment:
+            self.asked.append(place)
+            return Judgment(status, f"answer {place}")
+
+        return answer
+
+
+@pytest.mark.parametrize(
+    ("statuses", "expected", "asked"),
+    [
+        ([PASS, PASS], PASS, 2),
+        ([PASS, FAIL], FAIL, 2),
+        ([FAIL, PASS], FAIL, 1),
+        ([PASS, ABSTAIN], ABSTAIN, 2),
+        ([ABSTAIN, FAIL], ABSTAIN, 1),
+        ([ERROR, PASS], ERROR, 1),
+        ([PASS, PASS, ERROR, FAIL], ERROR, 3),
+    ],
+)
+def test_all_of_stops_at_the_first_that_does_not_pass(
+    statuses: list[Status], expected: Status, asked: int
+) -> None:
+    bench = Bench(*statuses)
+    answer = ask(all_of(*bench.judges), None)
+    assert (answer.status, answer.reasoning) == (expected, f"answer {asked - 1}")
+    assert bench.asked == list(range(asked))
+
+
+@pytest.mark.parametrize(
+    ("statuses", "expected", "asked"),
+    [
+        ([PASS, FAIL], PASS, 1),
+        ([FAIL, PASS], PASS, 2),
+        ([FAIL, FAIL], FAIL, 2),
+        ([ABSTAIN, PASS, FAIL], PASS, 2),
+        ([ERROR, FAIL], FAIL, 2),
+        ([FAIL, ERROR], ERROR, 2),
+        ([FAIL, ABSTAIN], ABSTAIN, 2),
+    ],
+)
+def test_any_of_stops_at_the_first_that_passes(
+    statuses: list[Status], expected: Status, asked: int
+) -> None:
+    bench = Bench(*statuses)
+    answer = ask(any_of(*bench.judges), None)
+    assert (answer.status, answer.reasoning) == (expected, f"answer {asked - 1}")
+    assert bench.asked == list(range(asked))
+
+
+@given(st.sampled_from([PASS, FAIL, ABSTAIN, ERROR]), st.sampled_from([PASS, FAIL, ABSTAIN, ERROR]))
+def test_both_and_either_are_the_two_for_a_pair(first: Status, second: Status) -> None:
+    one, two = Bench(first, second), Bench(first, second)
+    assert ask(both(*one.judges), None) == ask(all_of(*two.judges), None)
+    assert ask(either(*one.judges), None) == ask(any_of(*two.judges), None)
+    assert one.asked == two.asked
+    assert both(*one.judges).name == "judge0 and judge1"
+    assert either(*one.judges).name == "judge0 or judge1"
+
+
+def test_a_composition_needs_a_judge() -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        all_of()
+    with pytest.raises(ValueError, match="at least one"):
+        any_of()
+
+
+@pytest.mark.parametrize("against", [Judgment.failed("broken"), Judgment.errored("crashed")])
+def test_a_judge_to_which_nothing_applies_excuses_nobody_who_failed(against: Judgment) -> None:
+    answer = ask(any_of(Says("build", against), Says("patterns", NOT_MINE)), None)
+    assert answer.status is Status.ABSTAIN
+    assert not is_benign(answer)
+
+
+def test_a_judge_to_which_nothing_applies_excuses_nobody_who_was_not_asked() -> None:
+    answer = ask(both(Says("patterns", NOT_MINE), always_fail()), None)
+    assert answer.status is Status.ABSTAIN
+    assert not is_benign(answer)
+
+
+@pytest.mark.parametrize("earlier", [NOT_MINE, Judgment.abstained("no key", "not_configured")])
+def test_a_composition_to_which_nothing_applies_is_benign(earlier: Judgment) -> None:
+    assert is_benign(ask(any_of(Says("a", earlier), Says("b", NOT_MINE)), None))
+    assert is_benign(ask(all_of(Says("a", Judgment.passed("")), Says("b", NOT_MINE)), None))
+    assert is_benign(ask(all_of(Says("a", earlier)), None))
+
+
+def test_constant_judges() -> None:
+    assert ask(always_pass("sure"), None) == Judgment.passed("sure")
+    assert ask(always_fail(), None).status is Status.FAIL
+
+
+def test_named() -> None:
+    judge = named(Says("a", NOT_MINE, JudgeType.AGENT), "b", "another name")
+    assert (judge.name, type_of(judge)) == ("b", JudgeType.AGENT)
+    assert ask(judge, None) is NOT_MINE
+    assert type_of(named(judge, "c", kind=JudgeType.HYBRID)) is JudgeType.HYBRID
+
+
+def test_the_type_of_a_composition() -> None:
+    sure, model = Says("a", NOT_MINE), Says("b", NOT_MINE, JudgeType.LLM_POWERED)
+    assert type_of(all_of(sure, sure)) is JudgeType.DETERMINISTIC
+    assert type_of(any_of(model)) is JudgeType.LLM_POWERED
+    assert type_of(both(sure, model)) is JudgeType.HYBRID
+
+
+@pytest.mark.parametrize(
+    ("given_names", "expected"),
+    [
+        (["lint", None, "lint", "unit", "lint"], ["lint", "Judge#2", "lint-2", "unit", "lint-3"]),
+        ([None, None], ["Judge#1", "Judge#2"]),
+        (["Judge#2", None], ["Judge#2", "Judge#2-2"]),
+        (["a-2", "a", "a"], ["a-2", "a", "a-3"]),
+        (["", "a"], ["Judge#1", "a"]),
+    ],
+)
+def test_automatic_names(given_names: list[str | None], expected: list[str]) -> None:
+    assert list(unique_names(given_names)) == expected
+
+
+@given(st.lists(st.none() | st.sampled_from(["a", "a-2", "a-3", "Judge#1"]) | strategies.words))
+def test_automatic_names_are_unique_and_keep_the_first(names: list[str | None]) -> None:
+    result = unique_names(names)
+    assert len(set(result)) == len(names)
+    for name, given_name in zip(result, names, strict=True):
+        assert name.startswith(given_name or "Judge#")

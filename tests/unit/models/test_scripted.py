@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from prjury.errors import UsageError
+from prjury.models.scripted import ScriptedModel
+from prjury.ports import Deadline, ModelError, Prompt
+
+QUALITY = Prompt("be fair", "{}", {"type": "object"}, "quality/1")
+OTHER = Prompt("be fair", "[]", {"type": "object"}, "backport/2")
+SOON = Deadline.after(60)
+
+
+def test_entries_are_used_once_and_in_order() -> None:
+    model = ScriptedModel(
+        [{"prompt": "quality", "text": "a"}, {"prompt": "quality/1", "text": "b"}]
+    )
+    assert [model.ask(QUALITY, SOON).text for _ in range(2)] == ["b", "a"]
+    with pytest.raises(ModelError, match="no further answer to the prompt quality/1"):
+        model.ask(QUALITY, SOON)
+
+
+def test_the_digest_comes_before_the_name_and_the_name_before_the_default() -> None:
+    script = [
+        {"prompt": "*", "text": "default"},
+        {"prompt": "quality", "text": "by name"},
+        {"prompt": QUALITY.sha256, "text": "by digest"},
+    ]
+    model = ScriptedModel(script)
+    said = [model.ask(QUALITY, SOON).text for _ in range(4)]
+    assert said == ["by digest", "by name", "default", "default"]
+    assert model.ask(OTHER, SOON).text == "default"
+
+
+def test_several_defaults_come_in_order_and_the_last_one_stays() -> None:
+    model = ScriptedModel([{"text": "first"}, {"text": "last"}])
+    assert [model.ask(OTHER, SOON).text for _ in range(3)] == ["first", "last", "last"]
+
+
+def test_the_digest_does_not_depend_on_the_nonces() -> None:
+    one = Prompt("word abc", '{"abc": 1}', {}, "quality/1", ("abc",))
+    two = Prompt("word xyz", '{"xyz": 1}', {}, "quality/1", ("xyz",))
+    three = Prompt("word xyz", '{"xyz": 2}', {}, "quality/1", ("xyz",))
+    assert one.sha256 == two.sha256 != three.sha256
+
+
+def test_an_entry_tells_what_it_cost() -> None:
+    entry = {"text": "x", "model": "m", "input_tokens": 5, "output_tokens": 2, "usd": 0.5}
+    reply = ScriptedModel([entry]).ask(QUALITY, SOON)
+    assert (reply.model, reply.input_tokens, reply.output_tokens, reply.usd) == ("m", 5, 2, 0.5)
+
+
+def test_an_entry_may_be_a_failure() -> None:
+    model = ScriptedModel([{"error": "refused", "output_tokens": 3}])
+    with pytest.raises(ModelError) as error:
+        model.ask(QUALITY, SOON)
+    assert error.value.reason == "refused"
+    assert error.value.spent is not None
+    assert error.value.spent.output_tokens == 3
+
+
+@pytest.mark.parametrize("form", ["list", "lines", "one"])
+def test_a_script_is_json_or_jsonl(tmp_path: Path, form: str) -> None:
+    entries = [{"prompt": "quality", "text": {"a": 1}}, {"text": "ü"}][: 1 if form == "one" else 2]
+    lines = "\n\n".join(json.dumps(entry) for entry in entries)
+    path = tmp_path / "script.json"
+    path.write_text(json.dumps(entries) if form == "list" else lines, encoding="utf-8")
+    model = ScriptedModel.from_file(path)
+    assert model.name == "scripted:script.json"
+    assert json.loads(model.ask(QUALITY, SOON).text) == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nonsense", "not JSON or JSONL"),
+        ('{"prompt": ""}', "0.prompt"),
+        ('{"promt": "x"}', "0.promt"),
+        ('{"error": "made_up"}', "0.error"),
+        ("[3]", "not valid: 0"),
+        ('{"usd": NaN}', "0.usd"),
+    ],
+)
+def test_a_broken_script_is_a_usage_error(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "script.jsonl"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=message):
+        ScriptedModel.from_file(path)
+
+
+def test_a_missing_script_is_a_usage_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read"):
+        ScriptedModel.from_file(tmp_path / "none.json")
+
+
+def test_an_empty_script_answers_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "script.jsonl"
+    path.touch()
+    with pytest.raises(ModelError, match="no further answer"):
+        ScriptedModel.from_file(path).ask(QUALITY, SOON)

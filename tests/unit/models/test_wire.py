@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from prjury.models.wire import in_time
+from prjury.ports import Deadline, ModelError
+
+
+async def answered() -> str:
+    return "yes"
+
+
+async def stuck_in_name_resolution() -> str:
+    # Like getaddrinfo: in an executor's thread that nobody can cancel.
+    await asyncio.to_thread(time.sleep, 1.0)
+    return "too late"
+
+
+async def broken() -> str:
+    raise KeyError("inner")
+
+
+async def asked_from_a_loop() -> str:
+    return in_time(answered, Deadline.after(5))
+
+
+def test_the_result_comes_back() -> None:
+    assert in_time(answered, Deadline.after(5)) == "yes"
+
+
+def test_an_error_comes_back_as_it_is() -> None:
+    with pytest.raises(KeyError, match="inner"):
+        in_time(broken, Deadline.after(5))
+
+
+def test_what_cannot_be_cancelled_is_left_behind() -> None:
+    begun = time.monotonic()
+    with pytest.raises(ModelError) as error:
+        in_time(stuck_in_name_resolution, Deadline.after(0.1))
+    assert error.value.reason == "timeout"
+    assert time.monotonic() - begun < 0.8
+
+
+def test_an_event_loop_may_be_running_already() -> None:
+    assert asyncio.run(asked_from_a_loop()) == "yes"

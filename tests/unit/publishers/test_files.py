@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from fakes.bare_report import report
+from prjury.errors import PublishError
+from prjury.publishers.files import ReportFile, append, write_atomically
+
+
+def test_a_file_is_written_as_a_whole(tmp_path: Path) -> None:
+    target = tmp_path / "report.json"
+    write_atomically(target, "äöü\n")
+    assert target.read_bytes() == "äöü\n".encode()
+    assert stat.S_IMODE(target.stat().st_mode) == 0o644
+    write_atomically(target, b"\x00")
+    assert target.read_bytes() == b"\x00"
+    assert os.listdir(tmp_path) == ["report.json"]  # noqa: PTH208 - no temporary file is left
+
+
+def test_a_link_is_neither_followed_nor_replaced(tmp_path: Path) -> None:
+    other = tmp_path / "precious"
+    other.write_text("precious")
+    link = tmp_path / "report.json"
+    link.symlink_to(other)
+    with pytest.raises(PublishError):
+        write_atomically(link, "x")
+    with pytest.raises(PublishError):
+        append(link, b"x")
+    assert link.is_symlink()
+    assert other.read_text() == "precious"
+
+
+@pytest.mark.parametrize("path", ["/dev/null", "/", "/nowhere/report.json"])
+def test_what_cannot_be_replaced_is_left_alone(path: str) -> None:
+    with pytest.raises(PublishError) as caught:
+        write_atomically(Path(path), "x")
+    assert path in str(caught.value)
+    assert caught.value.reason == "unwritable"
+
+
+def test_bytes_that_are_no_text_are_shown(tmp_path: Path) -> None:
+    write_atomically(tmp_path / "x", "a\udcff")
+    assert (tmp_path / "x").read_text() == "a\\udcff"
+
+
+def test_a_report_file_tells_where_it_is(tmp_path: Path) -> None:
+    file = ReportFile(tmp_path / "r.json", lambda told: told.headline, "json")
+    assert file.publish(report()) == str(tmp_path / "r.json")
+    assert (tmp_path / "r.json").read_text() == "Ready to merge"
+    assert "json" in file.name

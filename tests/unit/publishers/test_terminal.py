@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+
+import pytest
+
+from fakes import reports as fake
+from fakes.hostile import ATTACKS, report_holding
+from prjury.errors import PublishError
+from prjury.publishers.terminal import TerminalPublisher, printable_line
+from prjury.report.model import Report
+from prjury.report.redact import Redactor
+
+REPORTS = [fake.passed, fake.broken_build, fake.conflicting, fake.needs_a_human]
+CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class Ascii(io.TextIOWrapper):
+    def __init__(self) -> None:
+        super().__init__(io.BytesIO(), encoding="ascii", write_through=True)
+
+    def text(self) -> str:
+        buffer = self.buffer
+        assert isinstance(buffer, io.BytesIO)
+        return buffer.getvalue().decode("ascii")
+
+
+def printed(report: Report, stream: io.StringIO | None = None, *, color: bool = False) -> str:
+    stream = stream or io.StringIO()
+    TerminalPublisher(stream, color=color, width=100).publish(report)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("make", REPORTS)
+def test_the_headline_is_the_very_first_line(make: Callable[[], Report]) -> None:
+    report = make()
+    assert printed(report).split("\n")[0] == report.headline
+
+
+def test_blockers_are_told_with_place_evidence_and_remedy() -> None:
+    text = printed(fake.broken_build())
+    assert "Must fix (3)" in text
+    assert "  1. src/main/java/shop/Cart.java:42 compile: cannot find symbol `Money`" in text
+    assert "     | Money total = sum();" in text
+    assert "     What would make it pass: Make `./mvnw -q verify` succeed." in text
+    assert "package-lock.json: lock file" in text
+
+
+def test_off_a_screen_there_are_no_lines_and_no_colours() -> None:
+    text = printed(fake.broken_build())
+    assert not re.search("[\u2500-\u257f]", text)
+    assert "\x1b" not in text
+    assert all(line == line.rstrip() for line in text.split("\n"))
+
+
+def test_on_a_screen_there_are_both() -> None:
+    text = printed(fake.broken_build(), Screen(), color=True)
+    assert "\u2500" in text
+    assert text.startswith("\x1b[1;31m❌ Do not merge")
+
+
+def test_on_a_screen_colours_can_be_refused() -> None:
+    assert "\x1b" not in printed(fake.broken_build(), Screen())
+
+
+def test_a_stream_without_utf8_gets_plain_ascii() -> None:
+    stream = Ascii()
+    TerminalPublisher(stream, color=False).publish(report_holding("é✅\u202e"))
+    text = stream.text()
+    assert text.startswith("[fail] Do not merge: ")
+    assert "\\xe9[ok]\\u{202e}" in text
+
+
+@pytest.mark.parametrize("words", ATTACKS, ids=range(len(ATTACKS)))
+def test_nothing_from_outside_controls_the_terminal_or_the_runner(words: str) -> None:
+    text = printed(report_holding(words))
+    assert not CONTROL.search(text)
+    for line in text.split("\n"):
+        assert "##[" not in line
+        assert not line.lstrip().startswith("::")
+
+
+def test_markup_of_rich_is_not_obeyed() -> None:
+    text = printed(report_holding("[bold red]x[/] [link=https://e]y[/link] :smile:"), color=True)
+    assert "[bold red]x[/] [link=https://e]y[/link] :smile:" in text.replace("\n", " ")
+
+
+def test_secrets_are_not_printed() -> None:
+    stream = io.StringIO()
+    redact = Redactor(("hunter2-hunter2",))
+    report = report_holding("a hunter2-hunter2 b")
+    TerminalPublisher(stream, color=False, width=200, redact=redact).publish(report)
+    assert "hunter2" not in stream.getvalue()
+
+
+def test_a_stream_that_is_gone_is_a_publish_error() -> None:
+    class Gone(io.StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError(32, "Broken pipe")
+
+    with pytest.raises(PublishError, match="could not be printed"):
+        TerminalPublisher(Gone(), color=False).publish(fake.passed())
+
+
+def test_a_single_line_is_printable_wherever_it_goes() -> None:
+    assert printable_line("✅ a\x1b\nb", io.StringIO()) == "✅ a\\u{1b}\\nb"
+    assert printable_line("✅ é", Ascii()) == "[ok] \\xe9"

@@ -1,0 +1,81 @@
+"""Small properties of the photograph's values."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prjury.pull.model import (
+    FileChange,
+    FileKind,
+    FileStatus,
+    Hunk,
+    Line,
+    MergeTrial,
+    PullRequest,
+    Side,
+    printable,
+    visible,
+)
+
+
+def change(path: str, kind: FileKind, hunks: tuple[Hunk, ...] = ()) -> FileChange:
+    return FileChange(path, FileStatus.MODIFIED, kind, additions=2, deletions=1, hunks=hunks)
+
+
+def pull(*files: FileChange) -> PullRequest:
+    sides = Side("main", "a" * 40), Side("change", "b" * 40)
+    return PullRequest("o/r", *sides, "a" * 40, MergeTrial("c" * 40), files)
+
+
+def test_sums_and_added_lines() -> None:
+    hunk = Hunk(1, 1, 1, 1, "", (Line("-", 1, None, "x"), Line("+", None, 1, "y")))
+    file = change("a.py", FileKind.SOURCE, (hunk,))
+
+    assert [line.text for line in file.added_lines] == ["y"]
+    assert (pull(file, file).additions, pull(file, file).deletions) == (4, 2)
+
+
+def test_docs_only_needs_docs_and_nothing_else() -> None:
+    docs, source = change("a.md", FileKind.DOCS), change("a.py", FileKind.SOURCE)
+
+    assert pull(docs).docs_only
+    assert not pull(docs, source).docs_only
+    assert not pull().docs_only
+
+
+@pytest.mark.parametrize(
+    ("kind", "readable"),
+    [(FileKind.SYMLINK, True), (FileKind.TEST, True), (FileKind.SUBMODULE, False)],
+)
+def test_what_judges_are_expected_to_read(kind: FileKind, readable: bool) -> None:
+    assert change("x", kind).readable is readable
+
+
+def test_a_trial_without_a_tree_is_not_clean() -> None:
+    assert not MergeTrial(None).clean
+    assert MergeTrial("a" * 40).clean
+
+
+def test_bytes_that_are_not_utf_8_are_shown() -> None:
+    assert printable("a\udcffb") == r"a\xffb"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("feature/ü", "feature/ü"),
+        ("a\nb\x1b[31m", r"a\nb\x1b[31m"),
+        ("x\u202ey\u2028z\u200b", r"x\u202ey\u2028z\u200b"),
+        ("\U000e0041", r"\U000e0041"),
+        ("\udcff", r"\xff"),
+    ],
+)
+def test_git_22_nothing_in_a_name_hides_or_moves_text(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+@given(st.text())
+def test_visible_text_is_one_printable_line(text: str) -> None:
+    assert visible(text.encode("utf-8", "replace").decode("utf-8", "surrogateescape")).isprintable()

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from fakes import reports as fake
+from prjury.jury.cascade import TierAttempt, TierPolicy
+from prjury.jury.judgment import Check, Judgment, Location, Severity
+from prjury.report.findings import Weight, findings
+
+HERE = Location("a.py", 3)
+
+
+def bad(
+    name: str,
+    place: Location | None = HERE,
+    severity: Severity = "error",
+    evidence: str | None = None,
+    message: str = "",
+) -> Check:
+    return Check(name, False, message, place, severity, evidence)
+
+
+def told(*attempts: TierAttempt) -> list[tuple[str, str]]:
+    verdict = fake.verdict(*attempts)
+    return [(f.check.name, f.weight.name) for f in findings(verdict)]
+
+
+def test_blockers_come_first_and_located_ones_before_the_rest() -> None:
+    checks = [
+        bad("log", None, evidence="exit 1"),
+        bad("nit", severity="hint"),
+        bad("look", severity="warning"),
+        bad("one"),
+        bad("two"),
+    ]
+    attempt = fake.tier("t", fake.ballot("j", Judgment.failed("x", checks=checks)))
+    assert told(attempt) == [
+        ("one", "MUST_FIX"),
+        ("two", "MUST_FIX"),
+        ("log", "MUST_FIX"),
+        ("look", "SHOULD_LOOK"),
+        ("nit", "NIT"),
+    ]
+
+
+def test_a_check_that_only_counts_others_is_not_told_twice() -> None:
+    checks = [bad("sum", None, message="2 findings"), bad("one"), bad("two")]
+    attempt = fake.tier("t", fake.ballot("j", Judgment.failed("x", checks=checks)))
+    assert [name for name, _ in told(attempt)] == ["one", "two"]
+
+
+def test_a_failure_without_an_error_is_told_in_its_own_words() -> None:
+    attempt = fake.tier("t", fake.ballot("j", Judgment.failed("exit code 1")))
+    (finding,) = findings(fake.verdict(attempt))
+    assert (finding.check.name, finding.check.message) == ("j", "exit code 1")
+    assert finding.weight is Weight.MUST_FIX
+
+
+def test_what_only_advises_never_has_to_be_fixed() -> None:
+    advice = fake.quality_tier(Judgment.failed("x", checks=[bad("one")]))
+    built = fake.tier("build", fake.ballot("merge", fake.MERGED))
+    assert told(built, advice) == [("one", "SHOULD_LOOK")]
+
+
+def test_a_dissent_in_a_tier_that_passed_never_has_to_be_fixed() -> None:
+    ballots = [
+        fake.ballot("a", Judgment.passed("x")),
+        fake.ballot("b", Judgment.passed("x")),
+        fake.ballot("c", Judgment.failed("x", checks=[bad("one")])),
+    ]
+    attempt = fake.tier("t", *ballots, policy=TierPolicy.FINAL_TIER, averaged=0.5)
+    assert told(attempt) == [("one", "SHOULD_LOOK")]
+
+
+def test_the_same_finding_of_two_judges_is_told_once() -> None:
+    first, second = (
+        fake.ballot(name, Judgment.failed("x", checks=[bad("one", evidence="line")]))
+        for name in ("a", "b")
+    )
+    assert told(fake.tier("t", first, second)) == [("one", "MUST_FIX")]
+
+
+def test_different_messages_on_the_same_evidence_are_different_findings() -> None:
+    checks = [bad("test", evidence="E", message="one"), bad("test", evidence="E", message="two")]
+    attempt = fake.tier("t", fake.ballot("j", Judgment.failed("x", checks=checks)))
+    assert len(told(attempt)) == 2

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from fakes import reports as fake
+from prjury.jury.cascade import TierAttempt, TierPolicy
+from prjury.jury.gate import Gate, GatePolicy
+from prjury.jury.judge import JudgeType
+from prjury.jury.judgment import Check, Judgment, Location, Status
+from prjury.jury.score import NumericalScore
+from prjury.pull.model import MergeTrial
+from prjury.report.headline import why
+from prjury.report.model import SkippedJudge
+
+GREEN = fake.tier("build", fake.ballot("merge", fake.MERGED), fake.ballot("build", fake.BUILT))
+LENIENT = GatePolicy(block_on=frozenset())
+SURE = Judgment.passed("4 of 4 criteria pass", score=NumericalScore(1.0))
+
+
+def build(judgment: Judgment) -> TierAttempt:
+    return fake.tier("build", fake.ballot("build", judgment))
+
+
+def failed(metadata: Mapping[str, Any] | None = None, *checks: Check) -> TierAttempt:
+    return build(Judgment.failed("exit code 1", checks=checks, metadata=metadata))
+
+
+def error(name: str, line: int = 1) -> Check:
+    return Check(name, passed=False, message=name, location=Location("A.java", line))
+
+
+def headline(*attempts: TierAttempt, **more: Any) -> str:
+    return fake.report(*attempts, **more).headline
+
+
+def test_all_pass_with_a_model() -> None:
+    assert headline(GREEN, fake.quality_tier(SURE)) == "✅ Ready to merge"
+
+
+def test_without_a_key_it_says_so() -> None:
+    assert headline(GREEN, fake.quality_tier(fake.NO_MODEL)) == "✅ Ready to merge (no model asked)"
+
+
+def test_a_model_that_was_not_asked_for_was_not_asked() -> None:
+    skipped = {"quality": [SkippedJudge("quality", "--no-llm")]}
+    tiers = (GREEN, fake.not_run("quality", "no judge was asked for", final=True))
+    assert headline(*tiers, skipped=skipped) == "✅ Ready to merge (no model asked)"
+
+
+def test_an_advisory_tier_advises_against() -> None:
+    quality = fake.quality_tier(Judgment.failed("2 of 4 criteria pass"))
+    report = fake.report(GREEN, quality)
+    assert report.headline == "✅ Ready to merge, but quality advises against"
+    assert report.gate is Gate.SUCCESS
+    assert why(report.pull, report.verdict) == (("quality", "2 of 4 criteria pass"),)
+
+
+@pytest.mark.parametrize(
+    ("judgment", "words"),
+    [
+        (
+            Judgment.errored("no answer", metadata={"reason": "timeout"}),
+            "could not be judged (timeout)",
+        ),
+        (Judgment.errored("no answer"), "could not be judged"),
+        (Judgment.abstained("too dear", "budget"), "gives no answer (budget)"),
+    ],
+)
+def test_an_advisory_tier_that_does_not_answer_is_said(judgment: Judgment, words: str) -> None:
+    assert headline(GREEN, fake.quality_tier(judgment)) == f"✅ Ready to merge, but quality {words}"
+
+
+def test_build_failures_are_counted() -> None:
+    new = [{"kind": "compile", "state": "new"}] * 3
+    old = [{"kind": "test", "state": "pre_existing"}]
+    assert (
+        headline(failed({"failures": new + old}))
+        == "❌ Do not merge: build fails, 3 new compile errors"
+    )
+    mixed = [{"kind": "compile", "state": "new"}, {"kind": "test", "state": "new"}]
+    assert headline(failed({"failures": mixed})) == "❌ Do not merge: build fails, 2 new failures"
+
+
+def test_findings_are_counted_without_those_that_only_count() -> None:
+    checks = (Check("sum", passed=False, message="2"), error("a"), error("b"))
+    assert headline(failed(None, *checks)) == "❌ Do not merge: build fails, 2 findings"
+    assert headline(failed(None, error("a"))) == "❌ Do not merge: build fails, 1 finding"
+
+
+def test_a_failure_without_findings_names_its_reason() -> None:
+    assert (
+        headline(failed({"reason": "output_limit"}))
+        == "❌ Do not merge: build fails (output limit)"
+    )
+    assert headline(failed()) == "❌ Do not merge: build fails"
+
+
+def test_conflicts_are_counted() -> None:
+    assert fake.conflicting().headline == "❌ Do not merge: merge conflicts in 2 files"
+
+
+def test_several_failing_judges_are_all_named() -> None:
+    three = [fake.ballot(name, Judgment.failed("no")) for name in ("a", "b", "c")]
+    assert headline(fake.tier("t", *three)) == "❌ Do not merge: a fails, b fails and 1 more"
+
+
+def test_a_tier_that_fails_by_its_score_has_no_failing_judge() -> None:
+    low = Judgment.passed("meh", score=NumericalScore(0.4))
+    attempt = fake.tier("t", fake.ballot("a", low), policy=TierPolicy.FINAL_TIER, averaged=0.7)
+    assert "mean 0.40 of 1 is below the threshold 0.70" in headline(attempt)
+
+
+def test_an_error_is_not_a_failure() -> None:
+    crashed = build(
+        Judgment.errored("bwrap is missing", metadata={"reason": "sandbox_unavailable"})
+    )
+    assert headline(crashed) == "⚪ Could not be judged: build (sandbox unavailable)"
+    assert headline(build(Judgment.errored("bwrap is missing"))).endswith(
+        ": build: bwrap is missing"
+    )
+
+
+def test_an_abstention_that_matters_needs_a_human() -> None:
+    assert fake.needs_a_human().headline == "⚠️ Needs a human: build (no tests found)"
+
+
+def test_nobody_judged() -> None:
+    nobody = fake.not_run("quality", "no judge was asked for", final=True)
+    assert headline(nobody) == "⚪ Could not be judged: no tier ran, so nobody judged"
+
+
+def test_a_missed_floor_says_how_far() -> None:
+    judgment = Judgment.passed("ok", metadata={"scope": {"read": [], "unread": []}})
+    report = fake.report(build(judgment), pull_request=fake.pull([fake.file("a.py", 10)]))
+    words = "only 0 of 10 added lines were judged; the floor is 95%"
+    assert report.headline == f"⚪ Could not be judged: {words}"
+    assert report.gate is Gate.ACTION_REQUIRED
+    assert why(report.pull, report.verdict) == (("", words),)
+
+
+def test_the_floor_does_not_matter_where_nothing_was_judged() -> None:
+    pull = fake.pull([fake.file("a.py", 10, unread="missing object")])
+    report = fake.report(fake.not_run("quality", "x", final=True), pull_request=pull)
+    assert report.verdict.status is Status.ABSTAIN
+
+
+@pytest.mark.parametrize(
+    "attempt", [failed(), build(Judgment.errored("x")), build(Judgment.abstained("x", "budget"))]
+)
+def test_a_verdict_that_the_gate_lets_through_says_so(attempt: TierAttempt) -> None:
+    report = fake.report(attempt, gate_policy=LENIENT)
+    assert report.headline.endswith(" (not gating)")
+    assert report.gate is Gate.SUCCESS
+
+
+def test_a_missing_model_closes_the_gate_where_the_policy_asks_for_one() -> None:
+    cast = fake.ballot("quality", fake.NO_MODEL, kind=JudgeType.LLM_POWERED)
+    quality = fake.tier("quality", cast, policy=TierPolicy.FINAL_TIER)
+    report = fake.report(GREEN, quality, gate_policy=GatePolicy(not_configured="block"))
+    assert report.gate is Gate.ACTION_REQUIRED
+    assert report.headline == (
+        "⚠️ Needs a human: no model is configured for quality, and the policy asks for one"
+    )
+
+
+def test_a_headline_is_one_line_of_visible_characters() -> None:
+    nasty = Judgment.errored("a\x1b[31m\u202e\nb" + "x" * 500)
+    line = headline(fake.tier("t", fake.ballot("j", nasty)))
+    assert line.startswith("⚪ Could not be judged: j: a\\u{1b}[31m\\u{202e}")
+    assert "\n" not in line
+    assert len(line) < 250
+
+
+def test_an_impossible_merge_is_an_error() -> None:
+    pull = fake.pull(merge=MergeTrial(None, impossible="no common ancestor"))
+    judgment = Judgment.errored("no common ancestor", metadata={"reason": "merge_impossible"})
+    attempt = fake.tier("build", fake.ballot("merge", judgment))
+    assert (
+        headline(attempt, pull_request=pull) == "⚪ Could not be judged: merge (merge impossible)"
+    )

@@ -1,0 +1,293 @@
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from fakes import reports as fake
+from fakes.hostile import ATTACKS, report_holding
+from fakes.skeletons import inline_html, inline_types, skeleton
+from prjury.jury.judgment import Check, Judgment, Location
+from prjury.report.model import Report
+from prjury.report.redact import Redactor
+from prjury.report.render import (
+    COMMENT_LIMIT,
+    SUMMARY_LIMIT,
+    Renderer,
+    to_comment,
+    to_feedback,
+    to_html,
+    to_summary,
+)
+from prjury.report.text import HtmlText, MarkdownText, Text
+from prjury.report.view import page
+
+CUT = "left out here for length"
+MARKDOWN = [to_comment, to_summary, to_feedback]
+HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+
+
+@pytest.fixture(scope="module")
+def harmless() -> dict[str, list[tuple[str, str, int, str]]]:
+    return {render.__name__: skeleton(render(report_holding("x"))) for render in MARKDOWN}
+
+
+@pytest.mark.parametrize("render", MARKDOWN)
+@pytest.mark.parametrize("words", ATTACKS, ids=range(len(ATTACKS)))
+def test_hostile_words_change_no_block(
+    words: str,
+    render: Callable[[Report], str],
+    harmless: dict[str, list[tuple[str, str, int, str]]],
+) -> None:
+    text = render(report_holding(words))
+    check_inside(text)
+    if CUT not in text:
+        assert skeleton(text) == harmless[render.__name__]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.text(
+        st.sampled_from(list("ab1 \n\r\t`~|\\<>#@*_[]()!-=+.:&/'\"\x1b\u202e\u200b😀\u0301")),
+        max_size=40,
+    )
+)
+def test_no_words_at_all_change_a_block(words: str) -> None:
+    for render in MARKDOWN:
+        text = render(report_holding(words))
+        assert skeleton(text) == skeleton(render(report_holding("x")))
+        check_inside(text)
+
+
+def check_inside(text: str) -> None:
+    """Nothing inside the lines is live but our own."""
+    assert not HIDDEN.search(text)
+    assert inline_html(text) <= {"<sub>", "</sub>"}
+    # A bare "!" before one of our links would make an image of it; so would an attacker's.
+    assert inline_types(text) <= {
+        *("text", "text_special", "code_inline", "softbreak", "hardbreak", "html_inline"),
+        *("strong_open", "strong_close", "em_open", "em_close", "link_open", "link_close"),
+    }
+    for link in re.findall(r'href="([^"]*)"', PARSER.render(text)):
+        assert link.startswith("https://github.com/acme/shop/blob/")
+    bare = re.sub(r"(?s)<(code|pre)>.*?</\1>|<!--.*?-->|<[a-z/][^>]*>", "", PARSER.render(text))
+    for live in ("@octocat", "#1", "#5", "GH-7", "4b825dc642cb6", "://evil", "www.evil"):
+        assert live not in bare
+
+
+@pytest.mark.parametrize("words", ATTACKS, ids=range(len(ATTACKS)))
+def test_one_marker_and_the_decision_right_below(words: str) -> None:
+    text = to_comment(report_holding(words))
+    first, second, *_ = text.split("\n")
+    assert re.fullmatch(
+        r"<!-- prjury:v1 key=\w{16} id=default head=\w{40} base=\w{40} .*-->", first
+    )
+    assert second.startswith("## ❌ Do not merge: ")
+    assert text.lower().count("<!-- prjury") == 1
+    assert len(text.encode()) <= COMMENT_LIMIT
+
+
+class Tags(HTMLParser):
+    """The tags of a page with their attributes, without those that break or mark up a line."""
+
+    #: An overlong path is not linked, so links come and go with the words; each is looked at.
+    INSIDE_LINES = frozenset({"br", "code", "a"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[str] = []
+        self.visible = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in self.INSIDE_LINES:
+            kept = [name for name, _ in attrs]
+            self.tags.append(f"{tag} {' '.join(kept)}")
+        for name, value in attrs:
+            if name == "href":
+                assert str(value).startswith("https://github.com/acme/shop/")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.INSIDE_LINES:
+            self.tags.append(f"/{tag}")
+
+    def handle_data(self, data: str) -> None:
+        self.visible += data
+
+    def handle_comment(self, data: str) -> None:
+        self.tags.append("comment")
+
+
+@pytest.mark.parametrize("words", ATTACKS, ids=range(len(ATTACKS)))
+def test_hostile_words_change_no_tag_of_the_page(words: str) -> None:
+    text = to_html(report_holding(words))
+    assert Tags(text).tags == Tags(to_html(report_holding("x"))).tags
+    assert not HIDDEN.search(text)
+
+
+def test_the_page_loads_and_runs_nothing() -> None:
+    text = to_html(fake.needs_a_human())
+    assert "default-src 'none'; style-src 'sha256-" in text
+    assert "<script" not in text
+    assert " style=" not in text
+    assert not re.search(r"url\(|@import|<link|<img|<iframe|src=", text)
+    assert "no test covers a negative total" in Tags(text).visible
+
+
+def bare_strings(value: object, where: str) -> Iterator[str]:
+    if isinstance(value, Text | Markup | bool | int | None):
+        return
+    if isinstance(value, tuple):
+        for item in value:
+            yield from bare_strings(item, where)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            yield from bare_strings(getattr(value, field.name), f"{where}.{field.name}")
+    else:
+        yield f"{where}: {value!r}"
+
+
+@pytest.mark.parametrize("language", [MarkdownText, HtmlText])
+def test_templates_get_no_bare_string(language: type[Text]) -> None:
+    view = page(report_holding("<b>@x"), language)
+    assert list(bare_strings(view, "page")) == []
+
+
+def test_whatever_a_template_does_with_a_text_it_comes_out_sanitised(tmp_path: Path) -> None:
+    (tmp_path / "comment.md.j2").write_text(
+        '{% extends "prjury/comment.md.j2" %}{% block footer %}\n'
+        "{{ page.change.title }}{{ page.change.title ~ '!' }}{{ [page.change.title] | join(', ') }}"
+        "{{ '%s' | format(page.change.title) }}{{ page.change.title | safe }}"
+        "{{ page.change.title | string }}{% endblock %}"
+    )
+    text = Renderer(overrides=tmp_path).comment(report_holding("<b>@octocat"))
+    footer = text.rstrip().split("\n")[-1]
+    assert footer.count("octocat") == 6
+    assert "<b>" not in footer
+    assert "@octocat" not in footer
+
+
+def test_a_bare_string_in_a_template_of_somebodys_own_is_escaped(tmp_path: Path) -> None:
+    (tmp_path / "comment.md.j2").write_text("{{ page.rows | length | string ~ '<b>@octocat' }}")
+    assert Renderer(overrides=tmp_path).comment(fake.passed()) == "4\\<b\\>\\@\u200boctocat\n"
+
+
+def test_a_name_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "comment.md.j2").write_text("{{ page.nonsense }}")
+    with pytest.raises(Exception, match="nonsense"):
+        Renderer(overrides=tmp_path).comment(fake.passed())
+
+
+def test_known_secrets_leave_in_no_format() -> None:
+    render = Renderer(Redactor(("hunter2-hunter2",)))
+    report = report_holding("the hunter2-hunter2 key")
+    for text in (
+        render.comment(report),
+        render.check(report),
+        render.summary(report),
+        render.feedback(report),
+        render.html(report),
+    ):
+        assert "hunter2" not in text.replace("\u200b", "").replace("\\", "")
+        assert "redacted" in text
+
+
+def many(count: int, message: str, severity: str = "error") -> Report:
+    checks = [
+        Check(
+            f"rule-{n}",
+            False,
+            f"{message} {n}",
+            Location(f"src/{message[:20]}/{n}.java", n + 1),
+            "error" if severity == "error" else "warning",
+            evidence=f"{message}\n```\n{n}",
+            fix=message,
+        )
+        for n in range(count)
+    ]
+    judgment = Judgment.failed("many", checks=checks)
+    return fake.report(
+        fake.tier("t", fake.ballot("patterns", judgment)),
+        pull_request=fake.pull([fake.file(f"f{n}.java", unread="too many") for n in range(count)]),
+    )
+
+
+@pytest.mark.parametrize("severity", ["error", "warning"])
+@pytest.mark.parametrize(
+    ("count", "message"),
+    [(0, "x"), (9, "é`|<" * 400), (40, "😀" * 900), (200, "é`|<" * 400), (1000, "short")],
+)
+def test_a_comment_fits_and_stays_whole(count: int, message: str, severity: str) -> None:
+    report = many(count, message, severity)
+    for text, limit in (
+        (to_comment(report), COMMENT_LIMIT),
+        (to_summary(report), SUMMARY_LIMIT),
+        (to_feedback(report), SUMMARY_LIMIT),
+    ):
+        assert len(text.encode()) <= limit
+        assert text.count("<details>") == text.count("</details>")
+        assert "❌ Do not merge: patterns fails" in text
+        fences = [token for token in PARSER.parse(text) if token.type == "fence"]
+        closed = [line for line in text.split("\n") if re.fullmatch(r" *`{3,}", line)]
+        assert len(closed) >= 2 * len(fences)
+
+
+def test_a_comment_that_was_cut_says_so() -> None:
+    assert CUT in to_comment(many(60, "😀" * 900))
+    assert CUT not in to_comment(fake.broken_build())
+
+
+def test_a_thousand_findings_take_less_than_a_second() -> None:
+    report = many(1000, "cannot find symbol `Foo`")
+    to_comment(fake.passed())  # compiles the templates
+    to_html(fake.passed())
+    for render in (to_comment, to_summary, to_html, to_feedback):
+        started = time.perf_counter()
+        render(report)
+        assert time.perf_counter() - started < 1.0, render.__name__
+
+
+@pytest.mark.parametrize("render", [*MARKDOWN, to_html])
+def test_the_same_report_gives_the_same_bytes(render: Callable[[Report], str]) -> None:
+    assert render(fake.needs_a_human()) == render(fake.needs_a_human())
+
+
+def test_a_marker_cannot_be_broken_out_of() -> None:
+    text = to_comment(fake.passed(), id="a --> ## x", run="7.1")
+    assert text.split("\n")[0].count("-->") == 1
+    assert " id=a-x " in text
+    assert " run=7.1 " in text
+
+
+def test_a_check_run_has_no_marker() -> None:
+    assert Renderer().check(fake.passed()).startswith("## ✅ Ready to merge")
+
+
+def test_without_an_address_places_are_code() -> None:
+    report = fake.report(
+        fake.tier(
+            "t",
+            fake.ballot(
+                "j", Judgment.failed("x", checks=[Check("c", False, "m", Location("A.java", 3))])
+            ),
+        ),
+        pull_request=fake.pull(url=None),
+    )
+    assert "1. `A.java:3` **c**: m" in to_comment(report)
+
+
+def test_a_clean_pass_folds_its_table() -> None:
+    text = to_comment(fake.passed())
+    assert text.index("<details>") < text.index("| Tier |")
+    assert "### " not in text.replace("#### ", "")

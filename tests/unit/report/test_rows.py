@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from fakes import reports as fake
+from prjury.jury.judgment import Judgment
+from prjury.report.model import PolicyOrigin, SkippedJudge
+from prjury.report.rows import Row, at_most, rows
+
+ERRORS = "3 compile errors, all new in this pull request"
+
+
+def told(*every: Row) -> list[str]:
+    return [f"{row.tier} | {row.judge} | {row.symbol} {row.words}" for row in every]
+
+
+def test_one_row_per_judge_with_its_subject_and_its_words() -> None:
+    assert told(*rows(fake.broken_build())) == [
+        "build | merge onto `main` @abc1234 | ✅ clean, 3 behind",
+        "build | build `./mvnw -q verify` (2 modules) | ❌ " + ERRORS,
+        "version-patterns | patterns | ⏭️ not run: build failed",
+        "quality | quality | ⏭️ not run: build failed",
+    ]
+
+
+def test_a_judge_that_was_not_asked_for_is_a_row() -> None:
+    assert told(*rows(fake.conflicting()))[-1] == "quality | quality | ⏭️ not asked for: --no-llm"
+
+
+def test_silence_and_errors_say_what_they_are() -> None:
+    ballots = [
+        fake.ballot("a", Judgment.abstained("no pack matches", "not_applicable")),
+        fake.ballot("b", Judgment.abstained("unsure")),
+        fake.ballot("c", Judgment.errored("crashed\nat line 3")),
+        fake.ballot("d", Judgment.passed("")),
+        fake.ballot("e", Judgment.failed("no", metadata={"subject": "src/"})),
+    ]
+    assert told(*rows(fake.report(fake.tier("t", *ballots)))) == [
+        "t | a | ⚪ not applicable: no pack matches",
+        "t | b | ⚪ no answer: unsure",
+        "t | c | ⚠️ error: crashed",
+        "t | d | ✅ pass",
+        "t | e: src/ | ❌ no",
+    ]
+
+
+def test_a_tier_that_did_not_run_names_its_bench_but_for_those_not_asked_for() -> None:
+    attempts = (fake.tier("t", fake.ballot("a", fake.MERGED)), fake.not_run("build", "t failed"))
+    skipped = {"build": [SkippedJudge("build", "--no-build")]}
+    assert told(*rows(fake.report(*attempts, skipped=skipped)))[1:] == [
+        "build | merge | ⏭️ not run: t failed",
+        "build | build | ⏭️ not asked for: --no-build",
+    ]
+
+
+def test_without_a_policy_the_bench_has_no_names() -> None:
+    origin = PolicyOrigin("default", "0" * 64)
+    report = fake.report(fake.not_run("build", "x failed"), policy=origin)
+    assert told(*rows(report)) == ["build | all its judges | ⏭️ not run: x failed"]
+
+
+def test_at_most_eight_rows_keep_the_worst_in_order() -> None:
+    ballots = [fake.ballot(f"p{n}", Judgment.passed("ok")) for n in range(9)]
+    ballots.append(fake.ballot("bad", Judgment.failed("no")))
+    every = rows(fake.report(fake.tier("t", *ballots), fake.not_run("later", "t failed")))
+    few = at_most(every, 8)
+    assert len(few) == 8
+    assert told(*few[-2:]) == [
+        "t | bad | ❌ no",
+        "t and later | 4 more judges | ✅ 3 pass and 1 not run",
+    ]

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fakes.bare_report import report
+from prjury.action.handover import SECRET_VARIABLES
+from prjury.action.inputs import INPUTS, OUTPUTS
+from prjury.publishers.outputs import outputs_of
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+SHA = re.compile(r"[\w-]+/[\w./-]+@[0-9a-f]{40}")
+
+
+def read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text())
+
+
+ACTION = read(ROOT / "action.yml")
+STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
+
+
+def test_the_inputs_are_those_of_the_table() -> None:
+    declared = {name: entry["default"] for name, entry in ACTION["inputs"].items()}
+    # The job's own token is the one default that only the runner knows.
+    assert declared.pop("github-token") == "${{ github.token }}"
+    assert declared == {one.name: one.default for one in INPUTS if one.name != "github-token"}
+    assert list(ACTION["inputs"]) == [one.name for one in INPUTS]
+
+
+def test_every_allowed_value_is_described() -> None:
+    for one in INPUTS:
+        description = ACTION["inputs"][one.name]["description"]
+        assert [value for value in one.allowed if f"`{value}`" not in description] == []
+
+
+def test_the_outputs_are_those_of_the_table() -> None:
+    assert tuple(ACTION["outputs"]) == OUTPUTS
+    for name, entry in ACTION["outputs"].items():
+        assert entry["value"] == f"${{{{ steps.review.outputs.{name} }}}}"
+        assert entry["description"]
+
+
+def test_a_report_sets_no_output_that_is_not_declared() -> None:
+    assert set(outputs_of(report())) < set(OUTPUTS)
+
+
+def test_every_input_is_handed_over_as_a_variable() -> None:
+    handed = {
+        name: value for name, value in STEPS[-1]["env"].items() if name.startswith("PRJURY_INPUT_")
+    }
+    assert handed == {one.variable: f"${{{{ inputs.{one.name} }}}}" for one in INPUTS}
+
+
+def test_secret_inputs_are_taken_out_of_the_environment() -> None:
+    secret = {one.variable for one in INPUTS if re.search("token|key", one.name)}
+    assert secret
+    assert secret <= set(SECRET_VARIABLES)
+
+
+def test_it_needs_no_container_and_no_other_action() -> None:
+    assert ACTION["runs"]["using"] == "composite"
+    assert [step for step in STEPS if "uses" in step] == []
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: str(step["name"]))
+def test_no_step_can_be_reached_from_the_checkout(step: dict[str, Any]) -> None:
+    assert step["shell"] == "bash"
+    assert "${{" not in step["run"]
+    assert step["run"].startswith("set -euo pipefail\n")
+    assert step["env"]["BASH_ENV"] == ""
+    assert step["env"]["LD_PRELOAD"] == ""
+    before_cd = step["run"].split('cd "')[0]
+    assert "python" not in before_cd
+    isolated = re.findall(r"python3?\"? (-\w+)", step["run"].replace('uv/bin/uv" python', ""))
+    assert set(isolated) == {"-I"}
+
+
+def test_the_installer_is_pinned_by_hash() -> None:
+    text = (ROOT / ".github" / "uv-requirements.txt").read_text()
+    assert re.findall(r"^(\w+)==[\d.]+ ", text, re.MULTILINE) == ["uv"]
+    assert len(re.findall(r"--hash=sha256:[0-9a-f]{64}", text)) > 10
+    assert "--require-hashes" in STEPS[0]["run"]
+    assert "--locked" in STEPS[0]["run"]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_workflows_are_pinned_bounded_and_without_rights_of_their_own(path: Path) -> None:
+    workflow = read(path)
+    assert workflow["permissions"] == {}
+    assert workflow["concurrency"]["cancel-in-progress"] is True
+    for job in workflow["jobs"].values():
+        assert 0 < job["timeout-minutes"] <= 60
+        assert "permissions" in job
+        for step in job["steps"]:
+            uses = step.get("uses", "./")
+            assert uses == "./" or SHA.fullmatch(uses)
+            assert "${{" not in step.get("run", "")
+            if uses.startswith("actions/checkout@"):
+                assert step["with"]["persist-credentials"] is False
+
+
+def test_our_own_jury_sees_no_fork() -> None:
+    workflow = read(ROOT / ".github" / "workflows" / "prjury.yml")
+    condition = "github.event.pull_request.head.repo.full_name == github.repository"
+    assert [job["if"] for job in workflow["jobs"].values()] == [condition]
