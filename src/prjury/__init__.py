@@ -1,1 +1,135 @@
-"""PR Jury: a cascaded jury for pull requests, and a jury library for any other work."""
+"""PR Jury: a cascaded jury for pull requests, and a jury library for any other work.
+
+The public names are imported when they are first used: importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from prjury.judges.context import PullRequestContext
+    from prjury.jury.bench import Jury, JuryVerdict, Seat
+    from prjury.jury.cascade import CascadedJury, Tier, TierPolicy, Verdict
+    from prjury.jury.compose import all_of, always_fail, always_pass, any_of, both, either, named
+    from prjury.jury.context import ExecutionStatus, JudgmentContext
+    from prjury.jury.judge import Judge, JudgeType, judge
+    from prjury.jury.judgment import Check, Judgment, Location, Status
+    from prjury.jury.population import Ballot, ErrorPolicy
+    from prjury.jury.score import (
+        BooleanScore,
+        CategoricalScore,
+        NumericalScore,
+        Score,
+        to_boolean,
+        to_numerical,
+    )
+    from prjury.jury.voting import (
+        AverageVoting,
+        ConsensusVoting,
+        MajorityVoting,
+        MedianVoting,
+        TiePolicy,
+        VotingStrategy,
+        WeightedAverageVoting,
+    )
+
+__all__ = [
+    "AverageVoting",
+    "Ballot",
+    "BooleanScore",
+    "CascadedJury",
+    "CategoricalScore",
+    "Check",
+    "ConsensusVoting",
+    "ErrorPolicy",
+    "ExecutionStatus",
+    "Judge",
+    "JudgeType",
+    "Judgment",
+    "JudgmentContext",
+    "Jury",
+    "JuryVerdict",
+    "Location",
+    "MajorityVoting",
+    "MedianVoting",
+    "NumericalScore",
+    "PullRequestContext",
+    "Score",
+    "Seat",
+    "Status",
+    "TiePolicy",
+    "Tier",
+    "TierPolicy",
+    "Verdict",
+    "VotingStrategy",
+    "WeightedAverageVoting",
+    "all_of",
+    "always_fail",
+    "always_pass",
+    "any_of",
+    "both",
+    "either",
+    "judge",
+    "named",
+    "to_boolean",
+    "to_numerical",
+]
+
+#: Every public name and the module that it lives in.
+_HOMES = {
+    "PullRequestContext": "prjury.judges.context",
+    "Jury": "prjury.jury.bench",
+    "JuryVerdict": "prjury.jury.bench",
+    "Seat": "prjury.jury.bench",
+    "CascadedJury": "prjury.jury.cascade",
+    "Tier": "prjury.jury.cascade",
+    "TierPolicy": "prjury.jury.cascade",
+    "Verdict": "prjury.jury.cascade",
+    "all_of": "prjury.jury.compose",
+    "always_fail": "prjury.jury.compose",
+    "always_pass": "prjury.jury.compose",
+    "any_of": "prjury.jury.compose",
+    "both": "prjury.jury.compose",
+    "either": "prjury.jury.compose",
+    "named": "prjury.jury.compose",
+    "ExecutionStatus": "prjury.jury.context",
+    "JudgmentContext": "prjury.jury.context",
+    "Judge": "prjury.jury.judge",
+    "JudgeType": "prjury.jury.judge",
+    "judge": "prjury.jury.judge",
+    "Check": "prjury.jury.judgment",
+    "Judgment": "prjury.jury.judgment",
+    "Location": "prjury.jury.judgment",
+    "Status": "prjury.jury.judgment",
+    "Ballot": "prjury.jury.population",
+    "ErrorPolicy": "prjury.jury.population",
+    "BooleanScore": "prjury.jury.score",
+    "CategoricalScore": "prjury.jury.score",
+    "NumericalScore": "prjury.jury.score",
+    "Score": "prjury.jury.score",
+    "to_boolean": "prjury.jury.score",
+    "to_numerical": "prjury.jury.score",
+    "AverageVoting": "prjury.jury.voting",
+    "ConsensusVoting": "prjury.jury.voting",
+    "MajorityVoting": "prjury.jury.voting",
+    "MedianVoting": "prjury.jury.voting",
+    "TiePolicy": "prjury.jury.voting",
+    "VotingStrategy": "prjury.jury.voting",
+    "WeightedAverageVoting": "prjury.jury.voting",
+}
+
+if not TYPE_CHECKING:  # a type checker sees the imports above, and only those
+
+    def __getattr__(name: str) -> object:
+        """A public name, imported now and kept."""
+        from importlib import import_module  # noqa: PLC0415 - not needed to import the package
+
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_HOMES})

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
@@ -28,6 +28,8 @@ from prjury.pull.model import PullRequest, printable
 from prjury.registry import Seating, Unwanted, seat
 from prjury.report.assemble import assemble
 from prjury.report.model import Backport, Cost, PolicyOrigin, Report, Sandbox
+from prjury.report.redact import Redact
+from prjury.report.sanitise import BY_SHAPE
 from prjury.sources.git.store import Store
 from prjury.sources.pulls import NothingToReview, Photo, Wanted, photographed
 from prjury.sources.shell import ContainedShell
@@ -62,10 +64,17 @@ class ReviewRequest:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a run finds around it: the operator's environment and a place to tell of progress."""
+    """What a run finds around it.
+
+    Attributes:
+        environ: the operator's environment.
+        progress: hears what is going on.
+        redact: takes secrets out of whatever leaves this machine.
+    """
 
     environ: Mapping[str, str] = field(default_factory=dict)
     progress: Progress = field(default_factory=SilentProgress)
+    redact: Redact = BY_SHAPE
 
 
 def run(
@@ -121,9 +130,10 @@ def _doors(
         surroundings.environ, extra_env=sandbox.env, level=sandbox.level, network=sandbox.network
     )
     model = choose(config.models, surroundings.environ, flag=request.model, offline=request.offline)
+    doors = Doors(store, shell, surroundings.progress, redact=surroundings.redact)
     if isinstance(model, str):
-        return Doors(store, shell, surroundings.progress, model_missing=model)
-    return Doors(store, shell, surroundings.progress, connect(model))
+        return replace(doors, model_missing=model)
+    return replace(doors, model=connect(model))
 
 
 def _unwanted(request: ReviewRequest) -> Unwanted:
@@ -138,10 +148,13 @@ def _vote(
     seating: Seating,
     progress: Progress,
 ) -> Verdict:
-    seconds = request.timeout or config.limits.wall
+    seconds = config.limits.wall if request.timeout is None else request.timeout
     goal = f"merge {printable(pull.head.ref)} into {printable(pull.base.ref)}"
     context = PullRequestContext(goal, pull=pull, deadline=Deadline.after(seconds))
-    return seating.cascade.vote(context, timeout=seconds, listener=progress)
+    try:
+        return seating.cascade.vote(context, timeout=seconds, listener=progress)
+    finally:
+        progress.close()
 
 
 def _gate_policy(config: Config) -> GatePolicy:

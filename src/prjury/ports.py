@@ -19,6 +19,8 @@ from prjury.errors import CannotJudgeError
 from prjury.jury.bench import Listener
 from prjury.pull.model import MergeTrial
 from prjury.report.model import Report
+from prjury.report.redact import Redact
+from prjury.report.sanitise import BY_SHAPE
 
 
 @dataclass(frozen=True)
@@ -265,6 +267,9 @@ class Progress(Listener, Protocol):
     def say(self, text: str) -> None:
         """What is being done right now, such as a command's last line of output."""
 
+    def close(self) -> None:
+        """The run is over, however it ended."""
+
 
 class Publisher(Protocol):
     """Hangs the report up in one place."""
@@ -285,10 +290,16 @@ class Publisher(Protocol):
 
 @dataclass(frozen=True)
 class Doors:
-    """The doors that a judge may use."""
+    """The doors that a judge may use.
+
+    Attributes:
+        model: None where there is none; ``model_missing`` says why.
+        redact: takes secrets out of whatever leaves this machine.
+    """
 
     repository: Repository
     shell: Shell
     progress: Progress
     model: ChatModel | None = None
     model_missing: str = "no model provider or key is configured"
+    redact: Redact = BY_SHAPE

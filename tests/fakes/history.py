@@ -18,7 +18,12 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+from prjury.pull.model import PullRequest
+from prjury.sources.git.find import open_repository
+from prjury.sources.git.photograph import Caps, photograph
+from prjury.sources.git.store import open_store
 
 _FIRST_DATE = 1_704_067_200  # 2024-01-01T00:00:00Z
 _WHO = b"Ada <ada@example.org>"
@@ -63,7 +68,8 @@ def submodule(sha: str) -> Entry:
 
 
 Content: TypeAlias = str | bytes | Entry | None
-Files: TypeAlias = Mapping[str, Content] | Mapping[bytes, Content] | Mapping[str | bytes, Content]
+#: Paths as str or bytes, and what is to stand there.
+Files: TypeAlias = Mapping[Any, Content]
 
 
 class GitFailedError(AssertionError):
@@ -271,3 +277,14 @@ def _quoted(path: bytes) -> bytes:
         for byte in path
     )
     return b'"%s"' % plain
+
+
+def photo(
+    repository: History | Path, base: str = "main", head: str = "change", caps: Caps | None = None
+) -> PullRequest:
+    """The photograph of what would bring one ref into the other."""
+    path = repository.path if isinstance(repository, History) else repository
+    operator = open_repository(path)
+    with open_store(operator) as store:
+        sides = operator.commit(base), operator.commit(head)
+        return photograph(store, *sides, caps=caps or Caps())

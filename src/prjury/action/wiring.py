@@ -56,14 +56,16 @@ def wire(environ: Mapping[str, str], stream: TextIO, redact: Redact) -> Wiring:
         redact: takes the secrets of this run out of texts.
     """
     from prjury.publishers.progress import PlainProgress  # noqa: PLC0415 - tests do without
-    from prjury.report import render  # noqa: PLC0415 - loads templates; tests do without
     from prjury.report.codec import report_to_json  # noqa: PLC0415 - the same
+    from prjury.report.render import Renderer  # noqa: PLC0415 - loads templates
 
+    renderer = Renderer(redact)
+    progress = PlainProgress(stream, redact)
     return Wiring(
-        judge=lambda event, inputs: _judge(event, inputs, environ, PlainProgress(stream, redact)),
-        comment=lambda report, run: render.to_comment(report, run=run),
-        summary=render.to_summary,
-        html=render.to_html,
+        judge=lambda event, inputs: _judge(event, inputs, environ, progress, redact),
+        comment=lambda report, run: renderer.comment(report, run=run),
+        summary=renderer.summary,
+        html=renderer.html,
         json=lambda report: json.dumps(report_to_json(report, redact), indent=2),
         connect=connect,
     )
@@ -75,7 +77,11 @@ def connect(event: Event, inputs: Inputs) -> GitHub:
 
 
 def _judge(
-    event: Event, inputs: Inputs, environ: Mapping[str, str], progress: Progress
+    event: Event,
+    inputs: Inputs,
+    environ: Mapping[str, str],
+    progress: Progress,
+    redact: Redact,
 ) -> Report | Nothing:
     from prjury import app  # noqa: PLC0415 - everything that judges; tests do without
 
@@ -85,7 +91,7 @@ def _judge(
         build=inputs.build,
         model=inputs.model or None,
     )
-    surroundings = app.Surroundings(_with_model_key(environ, inputs), progress)
+    surroundings = app.Surroundings(_with_model_key(environ, inputs), progress, redact)
     return app.run(request, surroundings)
 
 

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from prjury.cli.output import Format, Terminal, rendered
+from prjury.cli.output import Format, Terminal
 from prjury.errors import CannotJudgeError, ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from prjury.app import Surroundings
     from prjury.demo.repository import SamplePull
     from prjury.report.model import Report
 
@@ -28,18 +27,16 @@ def demo(
     ] = None,
 ) -> int:
     """Judge five pull requests of an embedded sample repository: offline, without a key."""
-    from prjury.app import Surroundings  # noqa: PLC0415 - keeps `--help` instant
-    from prjury.demo.repository import PULLS, make_repository  # noqa: PLC0415 - the same
+    from prjury.demo.repository import PULLS, make_repository  # noqa: PLC0415 - as in output.py
 
     terminal: Terminal = context.obj
-    surroundings = Surroundings({**terminal.environ, **_NO_KEYS}, terminal.progress())
     started = time.monotonic()
     with ExitStack() as stack:
         place = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="prjury-")))
         repository = _empty(place) / "shelf.git"
         make_repository(repository)
         print("Five pull requests of a small repository, merged, built and judged for real:\n")
-        wrong = [pull for pull in PULLS if not _judged(pull, repository, surroundings, keep)]
+        wrong = [pull for pull in PULLS if not _judged(pull, repository, terminal, keep)]
     print(f"\n{time.monotonic() - started:.1f} s, no network, no token, no key.", end=" ")
     print(f"Reports are in {keep}." if keep else "See the reports: prjury demo --keep DIR")
     print("In a repository of your own, on a branch: prjury review")
@@ -53,9 +50,6 @@ def demo(
     return ExitCode.OPEN
 
 
-_NO_KEYS = dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"), "")
-
-
 def _empty(place: Path) -> Path:
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -67,22 +61,22 @@ def _empty(place: Path) -> Path:
     return place
 
 
-def _judged(
-    pull: SamplePull, repository: Path, surroundings: Surroundings, keep: Path | None
-) -> bool:
+def _judged(pull: SamplePull, repository: Path, terminal: Terminal, keep: Path | None) -> bool:
     """Whether the verdict on the pull request is the expected one; prints its row."""
     from prjury.app import ReviewRequest, run  # noqa: PLC0415 - as above
     from prjury.report.model import Report  # noqa: PLC0415 - as above
     from prjury.sources.pulls import Wanted  # noqa: PLC0415 - as above
 
     request = ReviewRequest(Wanted(repository, pull.number), offline=True)
-    report = run(request, surroundings)
+    report = run(request, terminal.surroundings)
     if not isinstance(report, Report):
         return False
     _print_row(pull, report)
     if keep:
         for kind, suffix in ((Format.HTML, "html"), (Format.JSON, "json"), (Format.MARKDOWN, "md")):
-            (keep / f"report-{pull.number}.{suffix}").write_text(rendered(report, kind), "utf-8")
+            (keep / f"report-{pull.number}.{suffix}").write_text(
+                terminal.rendered(report, kind), "utf-8"
+            )
     return report.verdict.status is pull.expected
 
 

@@ -6,14 +6,20 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prjury.errors import UsageError
 
 if TYPE_CHECKING:
-    from prjury.ports import Progress, Publisher
+    from prjury.app import Surroundings
+    from prjury.ports import Publisher
     from prjury.report.model import Report
+    from prjury.report.redact import Redact
+
+#: The variables whose values must not be seen in any report.
+SECRETS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GITHUB_TOKEN", "GH_TOKEN")
 
 
 class Format(StrEnum):
@@ -34,20 +40,54 @@ class Terminal:
     color: bool = True
     environ: Mapping[str, str] = field(default_factory=dict)
 
-    def progress(self) -> Progress:
-        """A live display on a terminal, plain lines elsewhere; always on standard error."""
+    @cached_property
+    def redact(self) -> Redact:
+        """Takes the operator's own secrets, and what looks like one, out of texts."""
+        from prjury.report.redact import Redactor  # noqa: PLC0415 - `--help` must stay instant
+
+        return Redactor(tuple(filter(None, (self.environ.get(name) for name in SECRETS))))
+
+    @cached_property
+    def surroundings(self) -> Surroundings:
+        """The environment, and progress on standard error: live on a terminal, else plain lines."""
+        from prjury.app import Surroundings  # noqa: PLC0415 - as above
         from prjury.publishers.progress import LiveProgress, PlainProgress  # noqa: PLC0415 - rich
 
         live = sys.stderr.isatty() and self.color
-        return LiveProgress(sys.stderr) if live else PlainProgress(sys.stderr)
+        kind = LiveProgress if live else PlainProgress
+        return Surroundings(self.environ, kind(sys.stderr, self.redact), self.redact)
 
     def publisher(self, kind: Format) -> Publisher:
         """Writes a report in this format to standard output."""
         from prjury.publishers.terminal import TerminalPublisher  # noqa: PLC0415 - rich
 
         if kind is Format.TERMINAL:
-            return TerminalPublisher(sys.stdout, color=self.color and sys.stdout.isatty())
-        return StandardOutput(kind)
+            color = self.color and sys.stdout.isatty()
+            return TerminalPublisher(sys.stdout, color=color, redact=self.redact)
+        return StandardOutput(kind, self)
+
+    def rendered(self, report: Report, kind: Format) -> str:
+        """The report in a format that can be written to a file."""
+        import json  # noqa: PLC0415 - these imports cost 0.2 s that `--help` must not pay
+        from io import StringIO  # noqa: PLC0415 - as above
+
+        from prjury.publishers.terminal import TerminalPublisher  # noqa: PLC0415 - as above
+        from prjury.report.codec import report_to_json  # noqa: PLC0415 - as above
+        from prjury.report.render import Renderer  # noqa: PLC0415 - as above
+
+        if kind is Format.JSON:
+            return json.dumps(report_to_json(report, self.redact), indent=2, ensure_ascii=False)
+        if kind is Format.TERMINAL:
+            stream = StringIO()
+            TerminalPublisher(stream, color=False, width=100, redact=self.redact).publish(report)
+            return stream.getvalue()
+        renderer = Renderer(self.redact)
+        writers = {
+            Format.MARKDOWN: renderer.summary,
+            Format.HTML: renderer.html,
+            Format.FEEDBACK: renderer.feedback,
+        }
+        return writers[kind](report)
 
 
 @dataclass(frozen=True)
@@ -55,41 +95,16 @@ class StandardOutput:
     """Writes a report in a machine's format to standard output, as UTF-8 whatever the locale."""
 
     format: Format
+    terminal: Terminal
     name: str = "standard output"
 
     def publish(self, report: Report) -> None:
         """Writes it, with a line end at the end."""
-        write_bytes(rendered(report, self.format))
-
-
-def write_bytes(text: str) -> None:
-    """Text to standard output as UTF-8, whatever the locale says."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
-    sys.stdout.buffer.write(b"" if text.endswith("\n") else b"\n")
-    sys.stdout.buffer.flush()
-
-
-def rendered(report: Report, kind: Format) -> str:
-    """The report in a format that can be written to a file."""
-    import json  # noqa: PLC0415 - these imports cost 0.2 s that `--help` must not pay
-    from io import StringIO  # noqa: PLC0415
-
-    from prjury.publishers.terminal import TerminalPublisher  # noqa: PLC0415
-    from prjury.report import codec, render  # noqa: PLC0415
-
-    if kind is Format.JSON:
-        return json.dumps(codec.report_to_json(report), indent=2, ensure_ascii=False)
-    if kind is Format.TERMINAL:
-        stream = StringIO()
-        TerminalPublisher(stream, color=False, width=100).publish(report)
-        return stream.getvalue()
-    writers = {
-        Format.MARKDOWN: render.to_summary,
-        Format.HTML: render.to_html,
-        Format.FEEDBACK: render.to_feedback,
-    }
-    return writers[kind](report)
+        text = self.terminal.rendered(report, self.format)
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+        sys.stdout.buffer.write(b"" if text.endswith("\n") else b"\n")
+        sys.stdout.buffer.flush()
 
 
 def parse_output(text: str) -> tuple[Format, Path]:

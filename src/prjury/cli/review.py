@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from prjury.cli.output import Format, Terminal, parse_output, rendered
+from prjury.cli.output import Format, Terminal, parse_output
 from prjury.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -100,15 +100,15 @@ def _wanted(
 def _run(
     terminal: Terminal, request: ReviewRequest, kind: Format, files: list[tuple[Format, Path]]
 ) -> int:
-    from prjury.app import Surroundings, publish, run  # noqa: PLC0415 - as above
+    from prjury.app import publish, run  # noqa: PLC0415 - as above
     from prjury.publishers.files import write_atomically  # noqa: PLC0415 - as above
     from prjury.sources.pulls import NothingToReview  # noqa: PLC0415 - as above
 
-    outcome = run(request, Surroundings(terminal.environ, terminal.progress()))
+    outcome = run(request, terminal.surroundings)
     if isinstance(outcome, NothingToReview):
         print(outcome.reason, file=sys.stdout if kind is Format.TERMINAL else sys.stderr)
         return ExitCode.OPEN
     for each, file in files:
-        write_atomically(file, rendered(outcome, each))
+        write_atomically(file, terminal.rendered(outcome, each))
     publish(outcome, [terminal.publisher(kind)])
     return outcome.gate.exit_code

@@ -6,9 +6,11 @@ decision to a human and says what is proven.
 
 from __future__ import annotations
 
-from prjury.errors import SourceError
+import re
+
+from prjury.errors import SourceError, UsageError
 from prjury.ports import PickTrial, Repository
-from prjury.pull.model import PullRequest, printable
+from prjury.pull.model import PullRequest, printable, visible
 from prjury.report.model import Backport
 
 
@@ -16,7 +18,7 @@ def try_backport(pull: PullRequest, branch: str, repository: Repository) -> Back
     """Picks the whole change as one commit onto the branch, in object space."""
     try:
         trial = repository.pick(pull.merge_base, pull.head.sha, branch)
-    except SourceError as error:
+    except (SourceError, UsageError) as error:
         return Backport(branch, "error", None, reasons=(str(error),))
     return decide(pull, branch, trial)
 
@@ -27,36 +29,38 @@ def decide(pull: PullRequest, branch: str, trial: PickTrial) -> Backport:
     if merge.impossible:
         return Backport(branch, "error", None, reasons=(merge.impossible,))
     if trial.empty:
-        return Backport(
-            branch,
-            "already_present",
-            applies=True,
-            reasons=("the branch holds this change already",),
-        )
-    where = f"{printable(branch)} @{trial.branch_sha[:7]}"
-    if merge.clean:
-        reasons = (f"picks cleanly onto {where}", "whether it belongs there is not judged yet")
-        return Backport(
-            branch, "needs_human", applies=True, reasons=reasons, commands=_commands(pull, branch)
-        )
-    count = len(merge.conflicts)
-    reason = f"conflicts in {count} file{'s' * (count != 1)} on {where}"
+        held = "the branch holds this change already"
+        return Backport(branch, "already_present", applies=True, reasons=(held,))
     return Backport(
-        branch, "needs_human", applies=False, conflicts=merge.conflicts, reasons=(reason,)
+        branch,
+        "needs_human",
+        applies=merge.clean,
+        conflicts=merge.conflicts,
+        reasons=_reasons(branch, trial),
+        commands=_commands(pull, branch, trial),
     )
 
 
-def _commands(pull: PullRequest, branch: str) -> tuple[str, ...]:
-    new = f"backport-{pull.number or pull.head.sha[:12]}-to-{branch.replace('/', '-')}"
-    switch = f"git switch -c {_quoted(new)} {_quoted(branch)}"
+def _reasons(branch: str, trial: PickTrial) -> tuple[str, ...]:
+    where = f"{printable(branch)} @{trial.branch_sha[:7]}"
+    if trial.merge.clean:
+        return f"picks cleanly onto {where}", "whether it belongs there is not judged yet"
+    count = len(trial.merge.conflicts)
+    return (f"conflicts in {count} file{'s' * (count != 1)} on {where}",)
+
+
+def _commands(pull: PullRequest, branch: str, trial: PickTrial) -> tuple[str, str]:
+    """What to type to get exactly the tree, or the conflicts, of the trial."""
+    target = re.sub(r"[^\w.-]+", "-", branch)
+    new = f"backport-{pull.number or pull.head.sha[:12]}-to-{target}"
+    switch = f"git switch -c {new} {trial.branch_sha}"
     if pull.ahead == 1:
         return switch, f"git cherry-pick -x {pull.head.sha}"
-    return (
-        switch,
-        f"git cherry-pick --no-commit {pull.merge_base}..{pull.head.sha}",
-        "git commit",
-    )
+    # A range cannot hold merge commits; one commit with the whole change always can be picked.
+    title = _quoted(" ".join(pull.title.split()) or new)
+    squash = f"git commit-tree '{pull.head.sha}^{{tree}}' -p {pull.merge_base} -m {title}"
+    return switch, f'git cherry-pick "$({squash})"'
 
 
 def _quoted(name: str) -> str:
-    return "'" + printable(name).replace("'", "'\\''") + "'"
+    return "'" + visible(name).replace("'", "'\\''") + "'"

@@ -7,7 +7,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import FunctionJudge
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.ports import Doors
-from prjury.pull.model import Conflict, PullRequest, printable
+from prjury.pull.model import Conflict, PullRequest, Side, printable
 
 NAME = "merge"
 
@@ -23,7 +23,7 @@ def make(_options: MergeOptions, _doors: Doors) -> FunctionJudge[PullRequestCont
 
 def decide(pull: PullRequest) -> Judgment:
     """PASS for a clean trial merge, FAIL with conflicts, ERROR where no trial was possible."""
-    subject = {"subject": f"merge onto {printable(pull.base.ref)} @{pull.base.sha[:7]}"}
+    subject = {"subject": f"merge onto {_tip(pull.base)}"}
     if pull.merge.impossible:
         return Judgment.errored(
             pull.merge.impossible, metadata={**subject, "reason": "merge_impossible"}
@@ -37,6 +37,12 @@ def decide(pull: PullRequest) -> Judgment:
     return Judgment.failed(f"{_told(conflicts)}, {_behind(pull)}", checks=checks, metadata=subject)
 
 
+def _tip(side: Side) -> str:
+    """The branch and its tip, or the tip alone where no branch was named."""
+    sha = f"`{side.sha[:7]}`"
+    return sha if side.sha.startswith(side.ref) else f"`{printable(side.ref)}` @{sha}"
+
+
 def _behind(pull: PullRequest) -> str:
     return f"{pull.behind} behind" if pull.behind else "up to date"
 
@@ -45,13 +51,17 @@ def _told(conflicts: tuple[Conflict, ...]) -> str:
     count = len(conflicts)
     human = sum(not conflict.mechanical for conflict in conflicts)
     files = f"conflicts in {count} file{'s' * (count != 1)}"
-    return f"{files}, {human} of them need a human" if human else f"{files}, all mechanical"
+    return f"{files}, {_need(human)} a human" if human else f"{files}, all mechanical"
+
+
+def _need(count: int) -> str:
+    return f"{count} {'needs' if count == 1 else 'need'}"
 
 
 def _summary(conflicts: tuple[Conflict, ...]) -> tuple[Check, Check]:
     human = [conflict for conflict in conflicts if not conflict.mechanical]
     told = _told(conflicts) if conflicts else "no conflicts"
-    needs = f"{len(human)} need a human" if human else "none needs a human"
+    needs = f"{_need(len(human))} a human" if human else "none needs a human"
     return (
         Check("merge-clean", not conflicts, told),
         Check("no-complex-conflicts", not human, needs),

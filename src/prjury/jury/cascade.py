@@ -34,6 +34,12 @@ class TierPolicy(StrEnum):
     FINAL_TIER = "final_tier"
 
 
+def _yes_or_no(value: object, what: str) -> None:
+    """A word such as "false" would be true, and open a gate."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{what} is True or False, not {value!r}")
+
+
 @dataclass(frozen=True)
 class Tier(Generic[ContextT]):
     """One jury of the cascade with the policy that says when it ends the matter.
@@ -49,6 +55,7 @@ class Tier(Generic[ContextT]):
 
     Raises:
         ValueError: for a blank name, a policy that does not exist, or a confidence outside 0..1.
+        TypeError: for an ``advisory`` or ``continue_on_reject`` that is not a bool.
     """
 
     name: str
@@ -63,6 +70,8 @@ class Tier(Generic[ContextT]):
         if not self.name.strip():
             raise ValueError("a tier needs a name")
         object.__setattr__(self, "policy", TierPolicy(self.policy))
+        _yes_or_no(self.advisory, "advisory")
+        _yes_or_no(self.continue_on_reject, "continue_on_reject")
         if self.on_error not in {"block", "continue"}:
             raise ValueError(f"on_error is 'block' or 'continue', not {self.on_error!r}")
         sure = self.min_confidence
@@ -83,6 +92,7 @@ class TierAttempt:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "policy", TierPolicy(self.policy))
+        _yes_or_no(self.advisory, "advisory")
 
     @property
     def ran(self) -> bool:
@@ -167,7 +177,7 @@ class CascadedJury(Generic[ContextT]):
 
         Args:
             timeout: seconds for all tiers together.
-            listener: hears of each judge's start and end, with the tier's name.
+            listener: hears of each judge's start and end, with the name of the tier's jury.
         """
         until = None if timeout is None else time.monotonic() + timeout
         attempts: list[TierAttempt] = []

@@ -21,7 +21,7 @@ def count(voting: VotingStrategy, ballots: Sequence[Ballot]) -> Judgment:
         TypeError: when the strategy's answer is not a judgment.
     """
     said = _aggregate(voting, ballots)
-    certain = [ballot for ballot in ballots if ballot.type is JudgeType.DETERMINISTIC]
+    certain = [ballot for ballot in ballots if ballot.type == JudgeType.DETERMINISTIC]
     better = said.status in {Status.PASS, Status.ABSTAIN}
     if not better or len(certain) in {0, len(ballots)}:
         return said

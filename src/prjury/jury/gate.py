@@ -10,6 +10,7 @@ from prjury.errors import ExitCode
 from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.population import NOT_CONFIGURED, is_benign
+from prjury.jury.score import finite
 
 
 class Gate(StrEnum):
@@ -40,7 +41,7 @@ class GatePolicy:
         coverage_floor: the share (0..1) of the added lines that somebody must have read.
 
     Raises:
-        ValueError: for a status that does not exist, or PASS.
+        ValueError: for a status that does not exist, for PASS, and for values outside those above.
     """
 
     block_on: frozenset[Status] = frozenset({Status.FAIL, Status.ERROR, Status.ABSTAIN})
@@ -51,6 +52,10 @@ class GatePolicy:
         object.__setattr__(self, "block_on", frozenset(map(Status, self.block_on)))
         if Status.PASS in self.block_on:
             raise ValueError("PASS cannot close the gate")
+        if self.not_configured not in {"pass", "block"}:
+            raise ValueError(f"not_configured is 'pass' or 'block', not {self.not_configured!r}")
+        if not 0.0 <= finite(self.coverage_floor, "coverage_floor") <= 1.0:
+            raise ValueError(f"coverage_floor is in 0..1, not {self.coverage_floor}")
 
 
 def gate(verdict: Verdict, policy: GatePolicy | None = None) -> Gate:

@@ -34,6 +34,9 @@ class SilentProgress:
     def say(self, text: str) -> None:
         """What is being done right now."""
 
+    def close(self) -> None:
+        """Nothing."""
+
 
 class PlainProgress:
     """One line per start and finish, for logs; what goes on in between is not told."""
@@ -53,6 +56,9 @@ class PlainProgress:
 
     def say(self, text: str) -> None:
         """Not told: a build prints thousands of lines."""
+
+    def close(self) -> None:
+        """Nothing is left to be done: every line is written at once."""
 
     def _write(self, words: str) -> None:
         line = log_line(words, _LONGEST, self._redact)

@@ -106,8 +106,6 @@ def _origin(report: Report) -> Iterator[str]:
     yield f"sandbox {report.sandbox.level}, {network}"
     yield f"took {duration(report.elapsed_ms)}"
     yield f"prjury {report.version}"
-    if report.pull.number is not None:
-        yield "again: `/prjury review`"
 
 
 def _policy_words(source: str) -> str:

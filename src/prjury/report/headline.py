@@ -41,8 +41,6 @@ def why(pull: PullRequest, verdict: Verdict) -> tuple[tuple[str, str], ...]:
         pairs = against or [(v.ballot.judge, _first_words(pull, v)) for v in said]
         return tuple(pairs) or (("", first_line(verdict.aggregated.reasoning)),)
     guilty = culprits(verdict)
-    if verdict.status is Status.FAIL and len(guilty) == 1:
-        return (("", _first_words(pull, guilty[0])),)
     told = tuple((voice.ballot.judge, _first_words(pull, voice)) for voice in guilty)
     return told or (("", first_line(verdict.aggregated.reasoning)),)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from prjury.jury.judgment import Location
-from prjury.pull.model import FileChange, FileKind, printable
+from prjury.pull.model import FileChange, FileKind, Side, printable
 from prjury.report.facts import backport_words
 from prjury.report.links import Links
 from prjury.report.model import Backport, Coverage, Report
@@ -70,6 +70,14 @@ class BackportView:
 
 
 @dataclass(frozen=True)
+class TipView:
+    """A side of the merge: its name, None where it was named by its commit, and the commit."""
+
+    ref: Text | None
+    sha: Text
+
+
+@dataclass(frozen=True)
 class ChangeView:
     """The pull request's own part of the report; ``read_share`` is in percent."""
 
@@ -77,10 +85,8 @@ class ChangeView:
     name: Text
     url: Markup | None
     author: Text | None
-    base: Text
-    head: Text
-    head_sha: Text
-    base_sha: Text
+    base: TipView
+    head: TipView
     additions: int
     deletions: int
     files: int
@@ -88,6 +94,11 @@ class ChangeView:
     read_share: int | None
     elapsed: Markup
     version: Text
+
+
+def _tip_view(side: Side, ink: Ink) -> TipView:
+    named = not side.sha.startswith(side.ref)
+    return TipView(ink(printable(side.ref)) if named else None, ink(side.sha[:12]))
 
 
 def change_view(report: Report, ink: Ink, links: Links) -> ChangeView:
@@ -100,10 +111,8 @@ def change_view(report: Report, ink: Ink, links: Links) -> ChangeView:
         name=ink(name),
         url=_own(links.pull_url) if links.pull_url else None,
         author=ink(pull.author) if pull.author else None,
-        base=ink(printable(pull.base.ref)),
-        head=ink(printable(pull.head.ref)),
-        head_sha=ink(pull.head.sha[:12]),
-        base_sha=ink(pull.base.sha[:12]),
+        base=_tip_view(pull.base, ink),
+        head=_tip_view(pull.head, ink),
         additions=pull.additions,
         deletions=pull.deletions,
         files=len(pull.files),

@@ -112,8 +112,8 @@ def test_the_hash_changes_with_the_policy_and_not_with_its_spelling() -> None:
         (
             "\nmin_scroe: 90",
             (
-                "f.yml line 2: min_scroe is not a known key; allowed are backport, calibration, fix, "
-                "gate, limits, models, publish, pulls, sandbox, suppressions, tiers, version"
+                "f.yml line 2: min_scroe is not a known key; allowed are backport, calibration, "
+                "fix, gate, limits, models, publish, pulls, sandbox, suppressions, tiers, version"
             ),
         ),
         (
@@ -206,15 +206,15 @@ def test_cfg_07_coercions_of_yaml_1_1_are_type_errors(text: str, told: str) -> N
         (
             with_judge("{patterns: {packs: 5}}"),
             (
-                "line 4: tiers[0].judges[0].patterns.packs: input should be 'auto' or a valid list, "
-                "not 5"
+                "line 4: tiers[0].judges[0].patterns.packs: input should be 'auto' or a valid "
+                "list, not 5"
             ),
         ),
         (
             with_judge("{build: {timeout: 3 weeks}}"),
             (
-                "line 4: tiers[0].judges[0].build.timeout: a duration is a number of seconds or such "
-                'as 90s, 30m, 2h, not "3 weeks"'
+                "line 4: tiers[0].judges[0].build.timeout: a duration is a number of seconds or "
+                'such as 90s, 30m, 2h, not "3 weeks"'
             ),
         ),
         (
@@ -231,8 +231,8 @@ def test_cfg_07_coercions_of_yaml_1_1_are_type_errors(text: str, told: str) -> N
         (
             with_voting("{median: {undecided: [0.7, 0.2]}}"),
             (
-                "line 5: tiers[0].voting.median.undecided: the lower end of the band comes first, such "
-                "as [0.4, 0.6]"
+                "line 5: tiers[0].voting.median.undecided: the lower end of the band comes first, "
+                "such as [0.4, 0.6]"
             ),
         ),
         (

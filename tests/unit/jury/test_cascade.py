@@ -98,6 +98,16 @@ def test_an_impossible_tier_is_refused(options: dict[str, Any]) -> None:
         Tier(**{"name": "a", "jury": None, **options})
 
 
+@pytest.mark.parametrize("name", ["advisory", "continue_on_reject"])
+@pytest.mark.parametrize("word", ["false", "no", 0, None])
+def test_yes_and_no_are_no_words(name: str, word: Any) -> None:
+    options: dict[str, Any] = {"name": "a", "jury": None, name: word}
+    with pytest.raises(TypeError, match=name):
+        Tier(**options)
+    with pytest.raises(TypeError, match="advisory"):
+        TierAttempt("a", FINAL, word)
+
+
 def test_a_policy_given_as_a_word_is_that_policy() -> None:
     lenient = MajorityVoting()
     verdict = vote(tier("gate", "PPF", "reject_on_any_fail", lenient), FINALLY_FINE)  # type: ignore[arg-type]

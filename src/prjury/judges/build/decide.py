@@ -12,6 +12,7 @@ from prjury.judges.build.outcome import Outcome, StepResult
 from prjury.judges.build.plan import BuildPlan
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.jury.score import BooleanScore
+from prjury.ports import Completed
 
 _MOST_CAUSES = 10
 _MOST_LISTED = 200
@@ -47,7 +48,7 @@ def decide(case: Case) -> Judgment:
     notes = _notes(case)
     if not outcome.failed:
         return Judgment.passed(
-            f"`{case.plan.text}` passed in {_duration(outcome.seconds)}{notes}",
+            f"passed in {_duration(outcome.seconds)}{notes}",
             score=BooleanScore(value=True),
             checks=checks,
             metadata=metadata,
@@ -117,17 +118,21 @@ def _only_tests(outcome: Outcome) -> bool:
 
 def _what_failed(outcome: Outcome) -> str:
     result = outcome.last
-    command = f"`{result.step.text}`"
-    stopped, code = result.completed.stopped, result.completed.exit_code
+    which = f"{result.step.name}: " if len(outcome.results) > 1 else ""
+    return which + _ending(result.completed, outcome.allowed)
+
+
+def _ending(completed: Completed, allowed: float) -> str:
+    stopped, code = completed.stopped, completed.exit_code
     if stopped == "timeout":
-        return f"{command} did not finish within {_duration(outcome.allowed)}"
+        return f"did not finish within {_duration(allowed)}"
     if stopped:
-        return f"{command} {_LIMITS.get(stopped, f'was stopped ({stopped})')}"
+        return _LIMITS.get(stopped, f"was stopped ({stopped})")
     if code < 0:
-        return f"{command} was killed by {_signal_name(-code)}"
+        return f"killed by {_signal_name(-code)}"
     if code:
-        return f"{command} failed with exit code {code}"
-    return f"{command} ended with exit code 0, but its test reports hold failures"
+        return f"failed with exit code {code}"
+    return "ended with exit code 0, but its test reports hold failures"
 
 
 def _signal_name(number: int) -> str:

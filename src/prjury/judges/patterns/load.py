@@ -7,9 +7,11 @@ is read of a shipped pack whose gate the project does not meet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -38,12 +40,14 @@ class LoadedPack:
         return _error(self.document, path, problem)
 
 
-def shipped_heads() -> dict[str, Head]:
+@cache
+def shipped_heads() -> Mapping[str, Head]:
     """The heads of the packs that travel with the program, by id."""
     heads = (_read_head(path) for path in _packs_in(rule_packs()))
-    return {head.id: head for head in heads}
+    return MappingProxyType({head.id: head for head in heads})
 
 
+@cache
 def shipped_pack(name: str) -> Pack:
     """A pack that travels with the program. Its tests are not read.
 

@@ -18,8 +18,9 @@ import signal
 import sys
 from typing import Any
 
-#: Address space of the process; deeply nested hostile text of one megabyte takes 400 MB.
-MEMORY_LIMIT = 2 * 1024**3
+#: Address space of the process; a megabyte of sound code takes up to 300 MB. Beyond the limit the
+#: native code aborts.
+MEMORY_LIMIT = 1024**3
 
 _NUMBERED = re.compile(r"^\d+: ")
 

@@ -1,7 +1,8 @@
 """Parses texts in a process that can be killed: an in-process parse of hostile text cannot be.
 
-The worker ends itself when a job takes too long (see `parse`); a worker that dies otherwise gets
-one more chance with the same job.
+The worker ends itself when a job takes too long or too much memory (see `parse`): a hundred
+kilobytes of ``a<a<a<`` take tree-sitter 19 GB. A worker that dies otherwise gets one more chance
+with the same job.
 """
 
 from __future__ import annotations
@@ -17,15 +18,23 @@ from typing import Any, TypeAlias
 
 from prjury.judges.patterns import parse
 from prjury.judges.patterns.languages import Language
+from prjury.judges.patterns.parse import MEMORY_LIMIT
 from prjury.ports import Deadline
 
 Range: TypeAlias = tuple[int, int]
 Job: TypeAlias = dict[str, Any]
 
+#: How long one text may take, and all texts of a run together.
 SECONDS = 10.0
+ALL_SECONDS = 60.0
+
+#: How often a worker may die at one text, and in one run, of something else than its own alarm.
+_CHANCES = 2
+_MAX_DEATHS = 6
 
 #: Why a job has no reply.
 TIMEOUT = "parser_timeout"
+MEMORY = "parser_memory"
 DIED = "parser_died"
 REFUSED = "parser_error"
 
@@ -48,8 +57,8 @@ class NotParsed:
 
     @property
     def crashed(self) -> bool:
-        """Whether the parser broke, rather than refusing to spend more time."""
-        return self.reason != TIMEOUT
+        """Whether the parser broke, rather than refusing to spend more time or memory."""
+        return self.reason not in {TIMEOUT, MEMORY}
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.detail}" if self.detail else self.reason
@@ -81,20 +90,24 @@ class Parser:
     def parse(self, jobs: Sequence[Job], deadline: Deadline) -> list[Parsed | NotParsed]:
         """The replies in the order of the jobs; every job has one."""
         done: list[Parsed | NotParsed] = []
-        second_chance = True
-        while len(done) < len(jobs) and deadline.remaining > 0:
-            replies, ending = self._run(jobs[len(done) :], deadline)
-            second_chance = second_chance or bool(replies)
+        deaths = 0
+        until = deadline.within(ALL_SECONDS)
+        while len(done) < len(jobs) and until.remaining > 0 and deaths < _MAX_DEATHS:
+            replies, ending = self._run(jobs[len(done) :], until)
             done += replies
             if len(done) == len(jobs) or ending is None:
                 break
             if ending == -signal.SIGALRM:
                 done.append(NotParsed(TIMEOUT, f"more than {self.seconds:g} s"))
-            elif second_chance:
-                second_chance = False
-            else:
+                continue
+            if ending == -signal.SIGABRT:
+                done.append(NotParsed(MEMORY, f"more than {MEMORY_LIMIT >> 20} MiB"))
+                continue
+            deaths += 1
+            if deaths % _CHANCES == 0:
                 done.append(NotParsed(DIED, _ended(ending)))
-        done += [NotParsed(TIMEOUT, "the run's time is over")] * (len(jobs) - len(done))
+        reason = DIED if deaths == _MAX_DEATHS else TIMEOUT
+        done += [NotParsed(reason, "given up")] * (len(jobs) - len(done))
         return done
 
     def _run(

@@ -24,7 +24,7 @@ from prjury.jury.judgment import Check, Judgment
 from prjury.jury.voting import NOT_APPLICABLE, NOT_CONFIGURED
 from prjury.ports import ChatModel, Deadline, Doors
 from prjury.pull.model import PullRequest
-from prjury.report.redact import Redact, Redactor
+from prjury.report.redact import Redact
 
 NAME = "quality"
 
@@ -41,15 +41,8 @@ def random_word() -> str:
     return secrets.token_hex(16)
 
 
-def make(
-    options: QualityOptions,
-    doors: Doors,
-    redact: Redact = Redactor(),  # noqa: B008 - frozen
-) -> Judge[PullRequestContext]:
+def make(options: QualityOptions, doors: Doors) -> Judge[PullRequestContext]:
     """The quality judge.
-
-    Args:
-        redact: takes secrets out of what the model is shown; by default only what looks like one.
 
     Raises:
         ConfigError: for criteria that cannot be asked about.
@@ -60,7 +53,7 @@ def make(
         runs=options.runs,
         model=doors.model,
         model_missing=doors.model_missing,
-        redact=redact,
+        redact=doors.redact,
     )
 
 

@@ -37,6 +37,18 @@ _OPTIONS = (
 )
 
 
+#: Words by which git tells of objects that it cannot read.
+_DAMAGE = (
+    "corrupt",
+    "unable to",
+    "bad object",
+    "bad tree",
+    "loose object",
+    "object file",
+    "header",
+)
+
+
 class GitError(SourceError):
     """Git did not do what was asked; ``stderr`` holds its own words."""
 
@@ -231,4 +243,10 @@ def failure(name: str, code: int, stderr: str) -> GitError:
             remedy="If you trust it: git config --global --add safe.directory DIRECTORY",
             reason="dubious_ownership",
         )
-    return GitError(f"git {name} failed: {visible(told)}", stderr=stderr, exit_code=code)
+    damaged = any(words in stderr for words in _DAMAGE)
+    return GitError(
+        f"git {name} failed: {visible(told)}",
+        stderr=stderr,
+        exit_code=code,
+        remedy="An object is missing or damaged: run git fsck, or clone again" if damaged else "",
+    )

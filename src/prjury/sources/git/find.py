@@ -1,7 +1,7 @@
 """Finds the operator's repository and reads what describes it.
 
-The one module that knows GitPython, for the search; everything else is asked of git itself, through
-`prjury.sources.git.command`.
+Git itself searches: it checks who owns the repository, and it is run without the caller's
+environment, in which variables such as ``GIT_OBJECT_DIRECTORY`` could point elsewhere.
 """
 
 from __future__ import annotations
@@ -38,32 +38,32 @@ def open_repository(path: Path) -> OperatorRepository:
 
 
 def _find(path: Path) -> Path:
-    """The git directory for ``path``."""
-    import git as gitpython  # noqa: PLC0415 - 0.16 s that `--help` must not pay
-
-    try:
-        found = gitpython.Repo(path.absolute(), search_parent_directories=True, expand_vars=False)
-    except (gitpython.InvalidGitRepositoryError, gitpython.NoSuchPathError, OSError) as error:
-        raise SourceError(
-            f"{visible(str(path))} is not in a git repository",
-            why="The directory does not exist or holds no clone",
-            remedy="Run inside a clone, or name one with --repo DIR",
-            reason="no_repository",
-        ) from error
-    return Path(found.git_dir)
-
-
-def _work_tree(path: Path) -> Path | None:
-    """The root of the checked-out files, None for a bare repository.
+    """The git directory for ``path``.
 
     Raises:
         GitError: when another user owns the repository and the operator does not call it safe.
     """
-    safe = [f"safe.directory={directory}" for directory in _operators_own("safe.directory")]
-    output, code, stderr = ask(path, "rev-parse", "--show-toplevel", settings=safe)
-    if code and "must be run in a work tree" not in stderr:
+    output, code, stderr = ask(path, "rev-parse", "--absolute-git-dir", settings=_safe())
+    if code == 0:
+        return Path(_line(output))
+    if "not a git repository" not in stderr and "cannot change to" not in stderr:
         raise failure("rev-parse", code, stderr)
+    raise SourceError(
+        f"{visible(str(path))} is not in a git repository",
+        why="The directory does not exist or holds no clone",
+        remedy="Run inside a clone, or name one with --repo DIR",
+        reason="no_repository",
+    )
+
+
+def _work_tree(path: Path) -> Path | None:
+    """The root of the checked-out files, None in a bare repository."""
+    output, _, _ = ask(path, "rev-parse", "--show-toplevel", settings=_safe())
     return Path(_line(output)) if output else None
+
+
+def _safe() -> list[str]:
+    return [f"safe.directory={directory}" for directory in _operators_own("safe.directory")]
 
 
 def _operators_own(key: str) -> list[str]:

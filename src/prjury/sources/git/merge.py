@@ -20,7 +20,6 @@ _TYPES: Mapping[str, ConflictType] = {
     "CONFLICT (directory rename": ConflictType.RENAME,
     "CONFLICT(directory rename": ConflictType.RENAME,
     "CONFLICT (file in way of directory rename)": ConflictType.RENAME,
-    "CONFLICT (add/add)": ConflictType.ADD_ADD,
     "CONFLICT (contents)": ConflictType.CONTENT,
     "CONFLICT (content)": ConflictType.CONTENT,
 }
@@ -52,8 +51,8 @@ def try_merge(git: Git, ours: str, theirs: str) -> MergeTrial:
     tree, *rest = output.decode("utf-8", "surrogateescape").split("\0")
     if code == 0:
         return MergeTrial(tree)
-    paths, messages = _read(rest)
-    types = {path: _type_of(path, messages) for path in paths}
+    stages, messages = _read(rest)
+    types = {path: _type_of(path, stages[path], messages) for path in stages}
     texts = _texts(git, tree, [path for path, kind in types.items() if kind not in _WHOLE_FILE])
     conflicts = [_conflict(path, kind, texts.get(path, "")) for path, kind in types.items()]
     return MergeTrial(None, tuple(conflicts))
@@ -66,34 +65,38 @@ def _why_not(stderr: str, code: int) -> str:
     return f"git could not try the merge: {visible(last)}"
 
 
-def _read(fields: list[str]) -> tuple[list[str], list[_Message]]:
-    """The conflicted paths, each once, and the messages; an empty field stands between them.
+def _read(fields: list[str]) -> tuple[dict[str, str], list[_Message]]:
+    """The conflicted paths with their stages in the index, and the messages behind them.
 
     A conflict that leaves no path in conflict, such as a directory whose files went two ways, is
     told by its message alone.
     """
     split = fields.index("")
-    paths = dict.fromkeys(entry.partition("\t")[2] for entry in fields[:split])
+    stages: dict[str, str] = {}
+    for entry in fields[:split]:
+        head, _, path = entry.partition("\t")
+        stages[path] = stages.get(path, "") + head[-1]
     messages = list(_messages(iter(fields[split + 1 :])))
     for message in messages:
-        if message.type.startswith("CONFLICT") and not paths.keys() & set(message.paths):
-            paths.update(dict.fromkeys(message.paths))
-    return list(paths), messages
+        if message.type.startswith("CONFLICT") and not stages.keys() & set(message.paths):
+            stages.update(dict.fromkeys(message.paths, ""))
+    return stages, messages
 
 
 def _messages(fields: Iterator[str]) -> Iterator[_Message]:
     for count in fields:
-        if not count:
-            return
+        if not count.isdecimal():
+            return  # the end, or advice on submodules that git prints there
         paths = tuple(next(fields) for _ in range(int(count)))
         yield _Message(paths, next(fields), next(fields))
 
 
-def _type_of(path: str, messages: list[_Message]) -> ConflictType:
+def _type_of(path: str, stages: str, messages: list[_Message]) -> ConflictType:
     told = [message.type for message in messages if path in message.paths]
     for words, kind in _TYPES.items():
         if any(text.startswith(words) for text in told):
-            return kind
+            added = kind is ConflictType.CONTENT and stages == "23"
+            return ConflictType.ADD_ADD if added else kind
     return ConflictType.OTHER
 
 

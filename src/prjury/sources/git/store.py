@@ -34,6 +34,7 @@ _DIFF_OPTIONS = (
     "--no-ext-diff",
     "--no-color",
     "--full-index",
+    "--no-rename-empty",
     "--diff-algorithm=myers",
     "--ignore-submodules=none",
     "--submodule=short",

@@ -1,0 +1,200 @@
+"""Trial merges: the same result as git's own merge, and what collides how."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fakes.history import Entry, Files, History, link, photo, script, submodule
+from prjury.pull.model import Conflict, ConflictType
+
+TEXT = "".join(f"line {number}\n" for number in range(1, 31))
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    return History(tmp_path / "repo", bare=True)
+
+
+def parted(history: History, before: Files, ours: Files, theirs: Files) -> None:
+    """``main`` with our change and ``change`` with theirs."""
+    history.commit(before)
+    history.branch("change")
+    history.commit(ours)
+    history.switch("change")
+    history.commit(theirs)
+
+
+def conflicts(history: History, before: Files, ours: Files, theirs: Files) -> list[Conflict]:
+    parted(history, before, ours, theirs)
+    merge = photo(history).merge
+    assert not merge.clean
+    assert merge.impossible is None
+    return list(merge.conflicts)
+
+
+def only(history: History, before: Files, ours: Files, theirs: Files) -> Conflict:
+    (conflict,) = conflicts(history, before, ours, theirs)
+    return conflict
+
+
+def test_a_clean_merge_is_git_s_own(history: History) -> None:
+    parted(
+        history,
+        {"a.py": TEXT, "old.py": TEXT * 2},
+        {"a.py": TEXT.replace("line 3\n", "three\n"), "old.py": None, "new.py": TEXT * 2},
+        {"a.py": TEXT.replace("line 20\n", "twenty\n"), "old.py": TEXT * 2 + "more\n"},
+    )
+    pull = photo(history)
+
+    assert pull.merge.tree == history.git("merge-tree", "--write-tree", "main", "change")
+
+
+def test_mrg_01_a_head_that_holds_the_base_is_its_own_merge(history: History) -> None:
+    history.commit({"a": "1"})
+    history.switch("change", create=True)
+    history.commit({"a": "2"})
+
+    assert photo(history).merge.tree == history.sha("change^{tree}")
+
+
+def test_mrg_02_lines_that_both_sides_change(history: History) -> None:
+    conflict = only(
+        history,
+        {"a|`b\n.py": TEXT},
+        {"a|`b\n.py": TEXT.replace("line 3\n", "ours\n")},
+        {"a|`b\n.py": TEXT.replace("line 3\n", "theirs\n")},
+    )
+
+    assert (conflict.path, conflict.type) == ("a|`b\n.py", ConflictType.CONTENT)
+    assert (conflict.mechanical, conflict.lines) == (False, (3, 3))
+    assert conflict.reason == "1 of 1 regions change the same code"
+
+
+def test_both_change_imports(history: History) -> None:
+    conflict = only(
+        history,
+        {"A.java": "import a.A;\n"},
+        {"A.java": "import a.B;\n"},
+        {"A.java": "import a.C;\n"},
+    )
+
+    assert (conflict.mechanical, conflict.reason) == (True, "imports only")
+
+
+def test_crlf_against_lf_is_white_space_only(history: History) -> None:
+    conflict = only(history, {"A.java": "a();\n"}, {"A.java": "a();\r\n"}, {"A.java": "  a();\n"})
+
+    assert (conflict.mechanical, conflict.reason) == (True, "white space only")
+
+
+BINARY = b"\0" * 50
+
+
+@pytest.mark.parametrize(
+    ("before", "ours", "theirs", "expected"),
+    [
+        ({"f": TEXT}, {"f": None}, {"f": TEXT + "x\n"}, {"f": ConflictType.MODIFY_DELETE}),
+        ({"x": ""}, {"f": "ours\n"}, {"f": "theirs\n"}, {"f": ConflictType.ADD_ADD}),
+        (
+            {"f": BINARY},
+            {"f": BINARY + b"1"},
+            {"f": BINARY + b"2"},
+            {"f": ConflictType.BINARY},
+        ),
+        (
+            {"s": submodule("1" * 40)},
+            {"s": submodule("2" * 40)},
+            {"s": submodule("3" * 40)},
+            {"s": ConflictType.SUBMODULE},
+        ),
+        (
+            {"f": TEXT},
+            {"f": None, "g": TEXT},
+            {"f": None, "h": TEXT},
+            {"f": ConflictType.RENAME, "g": ConflictType.RENAME, "h": ConflictType.RENAME},
+        ),
+        ({"l": link("a")}, {"l": link("b")}, {"l": link("c")}, {"l": ConflictType.CONTENT}),
+        ({"x": ""}, {"f": link("a")}, {"f": "text\n"}, None),
+        ({"x": ""}, {"d/f": "1\n"}, {"d": "2\n"}, None),
+        (
+            {"d/a": TEXT, "d/b": TEXT * 2},
+            {"d/a": None, "d/b": None, "e/a": TEXT, "e/b": TEXT * 2},
+            {"d/new": "n\n"},
+            {"e/new": ConflictType.RENAME},
+        ),
+    ],
+)
+def test_how_sides_collide(
+    history: History,
+    before: Files,
+    ours: Files,
+    theirs: Files,
+    expected: dict[str, ConflictType] | None,
+) -> None:
+    found = {conflict.path: conflict for conflict in conflicts(history, before, ours, theirs)}
+
+    assert found
+    assert not any(conflict.mechanical for conflict in found.values())
+    if expected is not None:
+        assert {path: conflict.type for path, conflict in found.items()} == expected
+
+
+def test_a_collision_that_leaves_no_path_in_conflict_is_listed(history: History) -> None:
+    # Our side splits the directory in two halves; nobody knows where a new file belongs.
+    before = {f"d/{number}": TEXT * number for number in range(1, 5)}
+    halves = {f"{'e' if number < 3 else 'f'}/{number}": TEXT * number for number in range(1, 5)}
+    (conflict,) = conflicts(
+        history, before, {**dict.fromkeys(before), **halves}, {"d/new": "new\n"}
+    )
+
+    assert conflict.type is ConflictType.RENAME
+    assert conflict.path == "d"
+
+
+def test_several_hundred_conflicts_are_read_together(history: History) -> None:
+    names = [f"f{number}.py" for number in range(450)]
+    found = conflicts(
+        history,
+        dict.fromkeys(names, "x = 0\n"),
+        dict.fromkeys(names, "x = 1\n"),
+        dict.fromkeys(names, "x = 2\n"),
+    )
+
+    assert {conflict.reason for conflict in found} == {"1 of 1 regions change the same code"}
+    assert len(found) == 450
+
+
+@pytest.mark.parametrize("entry", [script("a\n"), link("a\n"), Entry(b"b\n")])
+def test_what_one_side_alone_changes_merges(history: History, entry: Entry) -> None:
+    parted(history, {"f": "a\n"}, {"other": "1\n"}, {"f": entry})
+
+    assert photo(history).merge.tree == history.git("merge-tree", "--write-tree", "main", "change")
+
+
+def test_git_04_merge_union_of_the_change_resolves_nothing(history: History) -> None:
+    history.commit({"a.py": "x = 0\n"})
+    history.switch("change", create=True)
+    history.commit({".gitattributes": "* merge=union\n", "b.py": "b\n"})
+    history.commit({"a.py": "x = 2\n"})
+    history.switch("main")
+    history.commit({"a.py": "x = 1\n"})
+    pull = photo(history)
+
+    assert [conflict.path for conflict in pull.merge.conflicts] == ["a.py"]
+
+
+@pytest.mark.parametrize("line", ["* merge=ours-driver", "* conflict-marker-size=40", "* -merge"])
+def test_attributes_and_drivers_of_the_repository_change_nothing(
+    history: History, tmp_path: Path, line: str
+) -> None:
+    canary = tmp_path / "CANARY"
+    history.git("config", "merge.ours-driver.driver", f"touch {canary}")
+    (history.git_dir / "info").mkdir(exist_ok=True)
+    (history.git_dir / "info" / "attributes").write_text(f"{line}\n")
+    parted(history, {"a.py": "0\n", ".gitattributes": line}, {"a.py": "1\n"}, {"a.py": "2\n"})
+    (conflict,) = photo(history).merge.conflicts
+
+    assert (conflict.type, conflict.lines) == (ConflictType.CONTENT, (1, 1))
+    assert not canary.exists()

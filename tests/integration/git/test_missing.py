@@ -1,0 +1,211 @@
+"""Histories and objects that are not all here: shallow, partial and damaged clones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fakes.history import History, photo
+from prjury.errors import SourceError
+from prjury.pull.model import FileStatus
+from prjury.sources.git.command import GitError
+from prjury.sources.git.find import open_repository
+from prjury.sources.git.store import open_store
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    """Ten commits on ``main``; ``change`` leaves after the eighth."""
+    history = History(tmp_path / "origin", bare=True)
+    for number in range(8):
+        history.commit({"a.py": f"x = {number}\n", "b.py": "b\n" * 40})
+    history.branch("change")
+    history.commit({"c.py": "8\n"})
+    history.commit({"c.py": "9\n"})
+    history.switch("change")
+    history.commit({"b.py": "b\n" * 40 + "more\n", "d.py": "d\n"})
+    history.commit({"d.py": "dd\n"})
+    history.switch("main")
+    return history
+
+
+def cut(history: History, path: Path, depth: int) -> History:
+    return history.clone(path, f"--depth={depth}", "--no-single-branch")
+
+
+def refusal(history: History) -> SourceError:
+    with pytest.raises(SourceError) as caught:
+        photo(history, "origin/main", "origin/change")
+    return caught.value
+
+
+def test_git_24_a_shallow_clone_with_the_merge_base(history: History, tmp_path: Path) -> None:
+    pull = photo(cut(history, tmp_path / "clone", 4), "origin/main", "origin/change")
+    whole = photo(history)
+
+    assert (pull.merge_base, pull.files, pull.merge) == (whole.merge_base, whole.files, whole.merge)
+    assert (pull.behind, pull.ahead) == (2, 2)
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_git_24_a_shallow_clone_without_the_merge_base(
+    history: History, tmp_path: Path, depth: int
+) -> None:
+    error = refusal(cut(history, tmp_path / "clone", depth))
+
+    assert error.reason == "shallow_history"
+    assert "git fetch --unshallow" in str(error)
+
+
+def test_git_24_a_merge_base_that_may_not_be_the_nearest_is_not_used(tmp_path: Path) -> None:
+    """Cut so that the true merge base is hidden and an older common commit is not."""
+    history = History(tmp_path / "repo", bare=True)
+    old = history.commit({"a.py": "0\n"})
+    true_base = history.commit({"a.py": "1\n", "reviewed.py": "r\n"})
+    history.branch("change")
+    middle = history.commit({"m.py": "m\n"})
+    tip = history.commit({"n.py": "n\n"}, parents=(middle, old))
+    history.git("update-ref", "refs/heads/main", tip)
+    history.switch("change")
+    history.commit({"c.py": "c\n"})
+    assert photo(history).merge_base == true_base
+
+    (history.git_dir / "shallow").write_text(f"{middle}\n")
+    assert history.git("merge-base", "main", "change") == old
+    with pytest.raises(SourceError) as caught:
+        photo(history)
+
+    assert caught.value.reason == "shallow_history"
+
+
+def test_git_24_grafts_are_ignored(history: History) -> None:
+    expected = photo(history)
+    grafts = history.git_dir / "info" / "grafts"
+    grafts.parent.mkdir(exist_ok=True)
+    grafts.write_text(f"{history.sha('change')} {history.sha('main')}\n")
+
+    assert photo(history) == expected
+
+
+def test_git_23_replacements_are_ignored(history: History) -> None:
+    expected = photo(history)
+    good, bad = history.git("rev-parse", "change:d.py", "main:a.py").split()
+    history.git("replace", good, bad)
+    history.git("replace", history.sha("change~1"), history.sha("main~3"))
+    history.git("replace", history.sha("main"), history.sha("main~9"))
+
+    assert photo(history) == expected
+
+
+def test_a_partial_clone_without_content(history: History, tmp_path: Path) -> None:
+    clone = history.clone(tmp_path / "clone", "--filter=blob:none", "--no-checkout")
+    pull = photo(clone, "origin/main", "origin/change")
+
+    assert {file.path: file.status for file in pull.files} == {
+        "b.py": FileStatus.MODIFIED,
+        "d.py": FileStatus.ADDED,
+    }
+    assert {file.unread for file in pull.files} == {
+        "its content is missing from this partial clone"
+    }
+    # Not one line is known; each file counts as one that nobody has read.
+    assert pull.additions == 2
+
+
+def test_a_partial_clone_without_large_files(history: History, tmp_path: Path) -> None:
+    history.switch("change")
+    history.commit({"large.py": "x" * 5_000, "a.py": None, b"\xff\n*": "y" * 5_000})
+    history.switch("main")
+    clone = history.clone(tmp_path / "clone", "--filter=blob:limit=1k", "--no-checkout")
+    pull = photo(clone, "origin/main", "origin/change")
+    unread = {file.path for file in pull.files if file.unread}
+
+    assert unread == {"large.py", "\udcff\n*"}
+    assert {file.path: file.additions for file in pull.files} == {
+        "a.py": 0,
+        "b.py": 1,
+        "d.py": 1,
+        "large.py": 1,
+        "\udcff\n*": 1,
+    }
+
+
+def test_nothing_is_fetched_behind_the_operator_s_back(history: History, tmp_path: Path) -> None:
+    clone = history.clone(tmp_path / "clone", "--filter=blob:none", "--no-checkout")
+    before = sorted((clone.git_dir / "objects").rglob("*"))
+    photo(clone, "origin/main", "origin/change")
+
+    assert sorted((clone.git_dir / "objects").rglob("*")) == before
+
+
+def test_a_tree_without_its_content_is_not_exported(history: History, tmp_path: Path) -> None:
+    clone = history.clone(tmp_path / "clone", "--filter=blob:none", "--no-checkout")
+    target = tmp_path / "out"
+    target.mkdir()
+    with (
+        open_store(open_repository(clone.path)) as store,
+        pytest.raises(SourceError) as caught,
+    ):
+        store.export(clone.sha("origin/change"), target)
+
+    assert caught.value.reason == "object_missing"
+    assert "3 of 3 files cannot be written, a.py for one" in str(caught.value)
+
+
+def test_missing_content_is_none(history: History, tmp_path: Path) -> None:
+    clone = history.clone(tmp_path / "clone", "--filter=blob:none", "--no-checkout")
+    with open_store(open_repository(clone.path)) as store:
+        files = store.files(clone.sha("origin/change"))
+        content = store.read([file.blob for file in files])
+
+    assert set(content.values()) == {None}
+    assert len(content) == 3
+
+
+def loose(history: History, name: str) -> Path:
+    sha = history.git("rev-parse", name)
+    return history.git_dir / "objects" / sha[:2] / sha[2:]
+
+
+def damage(history: History, name: str, how: str) -> None:
+    file = loose(history, name)
+    file.chmod(0o644)
+    content = file.read_bytes()
+    spoiled = {"empty": b"", "short": content[:9], "other": b"\0" * len(content)}
+    file.write_bytes(spoiled[how])
+
+
+@pytest.mark.parametrize("how", ["empty", "short", "other"])
+@pytest.mark.parametrize("name", ["change:d.py", "change^{tree}", "change", "main:b.py", "main"])
+def test_git_34_a_damaged_object_is_an_error(history: History, name: str, how: str) -> None:
+    base, head = history.sha("main"), history.sha("change")
+    damage(history, name, how)
+    with pytest.raises(SourceError) as caught:
+        photo(history, base, head)
+
+    assert caught.value.reason in {"git_failed", "no_such_ref"}
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("name", ["change^{tree}", "change~1", "main"])
+def test_a_missing_tree_or_commit_is_an_error(history: History, name: str) -> None:
+    base, head = history.sha("main"), history.sha("change")
+    loose(history, name).unlink()
+    with pytest.raises(SourceError):
+        photo(history, base, head)
+
+
+def test_a_missing_file_of_a_whole_clone_is_named(history: History) -> None:
+    loose(history, "change:d.py").unlink()
+    pull = photo(history)
+
+    assert {file.path for file in pull.files if file.unread} == {"d.py"}
+
+
+def test_what_git_says_of_damage_is_told(history: History) -> None:
+    damage(history, "change:d.py", "short")
+    with pytest.raises(GitError, match="git cat-file failed: error: header for") as caught:
+        photo(history)
+
+    assert caught.value.remedy == "An object is missing or damaged: run git fsck, or clone again"

@@ -1,0 +1,150 @@
+"""Reading Gradle builds, as far as that is possible without running them."""
+
+from __future__ import annotations
+
+import pytest
+
+from fakes.repository import Files
+from prjury.judges.patterns.gradle import read_catalog, read_script
+from prjury.judges.patterns.manifest import Coordinate, ManifestError, Role
+from unit.judges.patterns.bench import found, judged
+
+ENTITY = "import javax.persistence.Entity;\n"
+FINDING = [("jakarta/persistence", "error", 1)]
+HINT = [("jakarta/persistence", "hint", 1)]
+
+
+def told(text: str) -> list[tuple[Role, str, str | None]]:
+    return [(c.role, str(c), c.version) for c in read_script(text, {}).coordinates]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("id 'a.b' version '1.2'", (Role.PLUGIN, "a.b:a.b.gradle.plugin", "1.2")),
+        ('id("a.b") version "1.2"', (Role.PLUGIN, "a.b:a.b.gradle.plugin", "1.2")),
+        ("implementation 'g:a:1'", (Role.DEPENDENCY, "g:a", "1")),
+        ('implementation("g:a")', (Role.DEPENDENCY, "g:a", None)),
+        ('implementation("g:a:1:sources@jar")', (Role.DEPENDENCY, "g:a", "1")),
+        ('implementation(platform("g:bom:1"))', (Role.BOM, "g:bom", "1")),
+        ('mavenBom "g:bom:${v}"', (Role.BOM, "g:bom", "${v}")),
+        ("api group: 'g', name: 'a', version: '1'", (Role.DEPENDENCY, "g:a", "1")),
+        ('api(group = "g", name = "a")', (Role.DEPENDENCY, "g:a", None)),
+    ],
+)
+def test_declarations(line: str, expected: tuple[Role, str, str | None]) -> None:
+    assert told(line) == [expected]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "// implementation 'g:a:1'",
+        "/* implementation 'g:a:1' */",
+        "exclude group: 'g', module: 'a'",
+        "println 'hello'",
+        "url 'https://example.org/x'",
+    ],
+)
+def test_what_declares_nothing(line: str) -> None:
+    assert told(line) == []
+
+
+def test_a_string_with_slashes_is_no_comment() -> None:
+    assert told("url 'https://x'; implementation 'g:a:1'") == [(Role.DEPENDENCY, "g:a", "1")]
+
+
+def test_lines_are_those_of_git() -> None:
+    [coordinate] = read_script("x\ny\rimplementation 'g:a:1'\n", {}).coordinates
+    assert coordinate.lines == (2,)
+
+
+def test_a_catalog() -> None:
+    catalog = read_catalog(
+        """
+        [versions]
+        boot = "4.0.0"
+        rich = { strictly = "1.2" }
+        [libraries]
+        short = "g:a:1"
+        jackson-databind = { module = "c:d", version.ref = "rich" }
+        parts = { group = "e", name = "f", version = "2" }
+        bare = { module = "h:i" }
+        [plugins]
+        spring-boot = { id = "org.springframework.boot", version.ref = "boot" }
+        plug = "p.q:3"
+        """
+    )
+    versions = {alias: (str(c), c.version) for alias, c in catalog.items()}
+    assert versions["short"] == ("g:a", "1")
+    assert versions["jackson.databind"] == ("c:d", "1.2")
+    assert versions["parts"] == ("e:f", "2")
+    assert versions["bare"] == ("h:i", None)
+    assert versions["plugins.spring.boot"][1] == "4.0.0"
+    assert versions["plugins.plug"][1] == "3"
+
+
+def test_an_alias_stands_for_its_library() -> None:
+    library = Coordinate("g", "a", "1", Role.MANAGED)
+    [coordinate] = read_script(
+        "implementation(libs.jackson.databind)", {"jackson.databind": library}
+    ).coordinates
+    assert (str(coordinate), coordinate.role) == ("g:a", Role.DEPENDENCY)
+
+
+@pytest.mark.parametrize("text", ["[", "a = " + "[" * 5000])
+def test_a_catalog_that_is_no_toml(text: str) -> None:
+    with pytest.raises(ManifestError, match="not TOML"):
+        read_catalog(text)
+
+
+@pytest.mark.parametrize("text", ["versions = 3", "libraries = []", "[libraries]\na = 3"])
+def test_a_catalog_without_anything_in_it(text: str) -> None:
+    assert read_catalog(text) == {}
+
+
+BOOT = 'plugins { id("org.springframework.boot") version "%s" }\n'
+
+
+@pytest.mark.parametrize(
+    ("base", "expected"),
+    [
+        ({"build.gradle.kts": BOOT % "4.0.0"}, FINDING),
+        ({"build.gradle.kts": BOOT % "2.7.0"}, []),
+        ({"build.gradle": "ext { v = '3.1.0' }\n" + BOOT % "${v}"}, FINDING),
+        ({"build.gradle": BOOT % "$v", "gradle.properties": "v=3.1.0\n"}, FINDING),
+        ({"build.gradle": BOOT % "$unknown"}, HINT),
+        ({"build.gradle": "", "settings.gradle": BOOT % "4.0.0"}, FINDING),
+        (
+            {
+                "build.gradle.kts": "plugins { alias(libs.plugins.boot) }",
+                "gradle/libs.versions.toml": '[plugins]\nboot = "org.springframework.boot:4.0.0"\n',
+            },
+            FINDING,
+        ),
+        ({"build.gradle": "", "gradle/libs.versions.toml": "["}, HINT),
+        ({"build.gradle": BOOT % "4.0.0", "app/build.gradle": "dependencies {}\n"}, FINDING),
+        (
+            {
+                "build.gradle": BOOT % "4.0.0",
+                "app/build.gradle": "api 'javax.persistence:javax.persistence-api:2.2'",
+            },
+            [],
+        ),
+    ],
+)
+def test_the_version_of_a_gradle_project(base: Files, expected: list[tuple[str, str, int]]) -> None:
+    assert found(judged(base, {**base, "app/src/A.java": ENTITY})) == expected
+
+
+def test_an_added_dependency_is_found_in_its_line() -> None:
+    base = {"build.gradle": BOOT % "4.0.0" + "dependencies {\n}\n"}
+    added = (
+        base["build.gradle"]
+        .replace("}\n}", "}\n}", 1)
+        .replace(
+            "dependencies {\n", "dependencies {\n    api 'javax.servlet:javax.servlet-api:4'\n"
+        )
+    )
+    judgment = judged(base, {"build.gradle": added})
+    assert found(judgment) == [("jakarta/coords", "error", 3)]

@@ -1,0 +1,156 @@
+"""A pack that is wrong is an error with file and line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from prjury.errors import ConfigError
+from prjury.judges.patterns.load import load_pack, own_packs, read_pack, shipped_pack
+
+PACK = r"""id: mine
+title: Mine
+gate: maven:g:a >=1.0
+rules:
+  - id: one
+    title: One
+    why: Because.
+    literals: [javax]
+    match:
+      - languages: [java]
+        ast-grep: {kind: identifier, regex: '^javax$'}
+    message: no
+    severity: error
+    confidence: high
+    references: ['https://example.org']
+    tests:
+      code:
+        java: {valid: ['class A {}'], invalid: ['class A { int javax; }']}
+"""
+
+
+def load(tmp_path: Path, text: str, cases: str | None = None) -> str:
+    """The error's text."""
+    (tmp_path / "mine.yml").write_text(text)
+    if cases:
+        (tmp_path / "mine.cases.yml").write_text(cases)
+    with pytest.raises(ConfigError) as error:
+        load_pack(tmp_path / "mine.yml")
+    assert error.value.exit_code == 2
+    return str(error.value)
+
+
+def test_a_sound_pack_loads(tmp_path: Path) -> None:
+    (tmp_path / "mine.yml").write_text(PACK)
+    assert load_pack(tmp_path / "mine.yml").rules[0].languages == {"java"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ("title: Mine", "titel: Mine", 1, "Field required"),
+        ("title: Mine\n", "title: Mine\ncolour: red\n", 3, "Extra inputs are not permitted"),
+        ("kind: identifier", "kind: nonsense", 11, "Kind `nonsense` is invalid"),
+        ("kind: identifier", "kinds: identifier", 11, "unknown field `kinds`"),
+        ("'^javax$'}", "'(javax'}", 11, "unclosed group"),
+        ("kind: identifier", "matches: no-such-util", 11, "`no-such-util` is not defined"),
+        ("ast-grep: {kind: identifier, regex: '^javax$'}", "regex: '(?=javax)'", 11, "RE2 refuses"),
+        ("ast-grep: {kind: identifier, regex: '^javax$'}", "regex: '(a)\\1'", 11, "RE2 refuses"),
+        ("ast-grep: {kind: identifier, regex: '^javax$'}", "files: []", 10, "exactly one of"),
+        ("languages: [java]", "languages: [cobol]", 10, "'cobol' is not a language"),
+        ("languages: [java]", "languages: [xml]", 10, "`ast-grep` cannot look at xml"),
+        (
+            "languages: [java]",
+            "languages: [java, kotlin]",
+            16,
+            "failing and passing case for kotlin",
+        ),
+        ("literals: [javax]", "literals: [ja]", 8, "at least 3 characters"),
+        ("gate: maven:g:a >=1.0", "gate: maven:g:a ==1.0", 3, "is not a requirement"),
+        ("confidence: high", "confidence: medium", 5, "only a rule of high confidence"),
+        ("severity: error", "severity: fatal", 13, "'error', 'warning' or 'hint'"),
+        ("invalid: ['class A { int javax; }']", "invalid: []", 18, "at least 1 item"),
+        ("id: one", "id: One!", 5, "String should match pattern"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(
+    tmp_path: Path, old: str, new: str, line: int, words: str
+) -> None:
+    assert old in PACK
+    told = load(tmp_path, PACK.replace(old, new, 1))
+    assert words in told
+    assert f"mine.yml line {line} " in told
+
+
+def test_a_repeated_id(tmp_path: Path) -> None:
+    second = PACK[PACK.index("  - id: one") :]
+    assert "the id one is used twice" in load(tmp_path, PACK + second)
+
+
+def test_a_rule_without_tests(tmp_path: Path) -> None:
+    told = load(tmp_path, PACK[: PACK.index("    tests:")])
+    assert "line 5" in told
+    assert "failing and passing case for java" in told
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("id: [", "is not YAML"),
+        ("a: &x 1\nb: *x\n", "alias"),
+        ("", "valid dictionary"),
+        ("- 1", "valid dictionary"),
+        ("id: a\nid: b\n", "repeats the key"),
+        ("x: " + "y" * 70_000, "larger than 64 KiB"),
+    ],
+)
+def test_what_is_no_pack_at_all(tmp_path: Path, text: str, words: str) -> None:
+    assert words in load(tmp_path, text)
+
+
+def test_tests_may_stand_in_a_file_of_their_own(tmp_path: Path) -> None:
+    at = PACK.index("    tests:")
+    (tmp_path / "mine.yml").write_text(PACK[:at])
+    (tmp_path / "mine.cases.yml").write_text(
+        "pack: mine\ntests:\n  one:\n    code:\n"
+        "      java: {valid: ['class A {}'], invalid: ['class A { int javax; }']}\n"
+    )
+    assert load_pack(tmp_path / "mine.yml").rules[0].tests.code["java"].valid == ["class A {}"]
+    assert [pack.id for pack in own_packs([str(tmp_path)])] == ["mine"]
+
+
+def test_a_case_for_a_rule_that_does_not_exist(tmp_path: Path) -> None:
+    cases = "pack: mine\ntests:\n  two:\n    versions: []\n"
+    told = load(tmp_path, PACK, cases)
+    assert "mine.cases.yml line 3" in told
+    assert "there is no rule 'two'" in told
+
+
+def test_two_packs_of_one_name(tmp_path: Path) -> None:
+    (tmp_path / "a.yml").write_text(PACK)
+    (tmp_path / "b.yml").write_text(PACK)
+    with pytest.raises(ConfigError, match="two packs have the id mine"):
+        own_packs([str(tmp_path)])
+
+
+def test_an_empty_directory(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="there is no pack"):
+        own_packs([str(tmp_path)])
+
+
+def test_not_utf_8(tmp_path: Path) -> None:
+    (tmp_path / "mine.yml").write_bytes(b"\xff")
+    with pytest.raises(ConfigError, match="not UTF-8"):
+        load_pack(tmp_path / "mine.yml")
+
+
+def test_a_shipped_pack_by_name() -> None:
+    assert shipped_pack("jakarta").id == "jakarta"
+    with pytest.raises(ConfigError, match="Known packs are: jackson-3, jakarta, spring-boot-4"):
+        shipped_pack("../secrets")
+
+
+def test_a_structure_is_read_without_tests() -> None:
+    at = PACK.index("    tests:")
+    assert read_pack(PACK[:at], "x").pack.id == "mine"

@@ -1,0 +1,148 @@
+"""The packs that ship: every rule finds what it must, and nothing that only looks like it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from prjury.judges.patterns import load_pack, run_cases, shipped_heads, shipped_pack
+from prjury.judges.patterns.rule import Pack
+from prjury.resources import rule_packs
+from unit.judges.patterns.bench import adding, found
+
+FACTS = Path(__file__).resolve().parents[5] / "shared" / "data" / "pattern-facts.yaml"
+PACKS = sorted(shipped_heads())
+
+#: Packages of OpenJDK 17 under javax; below each of them nothing moved.
+JDK = """
+accessibility annotation.processing crypto crypto.interfaces crypto.spec imageio imageio.event
+imageio.metadata imageio.plugins.bmp imageio.spi imageio.stream lang.model lang.model.element
+lang.model.type lang.model.util management management.loading management.modelmbean
+management.monitor management.openmbean management.relation management.remote
+management.remote.rmi management.timer naming naming.directory naming.event naming.ldap
+naming.ldap.spi naming.spi net net.ssl print print.attribute print.attribute.standard print.event
+rmi.ssl script security.auth security.auth.callback security.auth.kerberos security.auth.login
+security.auth.spi security.auth.x500 security.cert security.sasl smartcardio sound.midi
+sound.midi.spi sound.sampled sound.sampled.spi sql sql.rowset sql.rowset.serial sql.rowset.spi
+swing swing.border swing.event swing.plaf.basic swing.table swing.text.html.parser swing.tree
+swing.undo tools transaction.xa xml xml.catalog xml.crypto xml.crypto.dom xml.crypto.dsig
+xml.crypto.dsig.keyinfo xml.datatype xml.namespace xml.parsers xml.stream xml.stream.events
+xml.stream.util xml.transform xml.transform.dom xml.transform.sax xml.transform.stax
+xml.transform.stream xml.validation xml.xpath
+""".split()
+
+#: JSR-305 and specifications that stayed where they were.
+NEVER_MOVED = """
+annotation.Nullable annotation.Nonnull annotation.CheckForNull annotation.concurrent.GuardedBy
+annotation.ParametersAreNonnullByDefault annotation.meta.TypeQualifier cache.Cache money.Monetary
+measure.Unit jdo.Query jcr.Node portlet.Portlet media.Player vecmath.Vector3d usb.UsbDevice
+""".split()
+
+MOVED = """
+activation annotation.security annotation.sql batch decorator ejb el enterprise faces inject
+interceptor jms json jws mail persistence resource security.auth.message security.enterprise
+security.jacc servlet servlet.http servlet.jsp transaction validation websocket ws.rs xml.bind
+xml.soap xml.ws
+""".split()
+
+
+@pytest.fixture(scope="module", params=PACKS)
+def pack(request: pytest.FixtureRequest) -> Pack:
+    """The pack with its tests; loading it checks that every rule compiles and has its cases."""
+    return load_pack(rule_packs() / f"{request.param}.yml")
+
+
+def test_every_case_comes_out_as_the_pack_says(pack: Pack) -> None:
+    assert [str(failure) for failure in run_cases(pack)] == []
+
+
+def test_a_case_that_is_wrong_is_told(pack: Pack) -> None:
+    """The runner itself works: what must be found is not found to be clean, and so on."""
+    for rule in pack.rules:
+        for language, cases in rule.tests.code.items():
+            swapped = cases.model_copy(
+                update={
+                    "valid": [example.code for example in cases.invalid],
+                    "invalid": [type(cases.invalid[0])(code=code) for code in cases.valid],
+                }
+            )
+            tests = rule.tests.model_copy(update={"code": {language: swapped}})
+            changed = rule.model_copy(update={"tests": tests})
+            failures = run_cases(pack.model_copy(update={"rules": [changed]}))
+            code = [failure for failure in failures if failure.language == language]
+            assert len(code) == len(cases.valid) + len(cases.invalid), rule.id
+
+
+def test_every_rule_has_cases_for_versions(pack: Pack) -> None:
+    for rule in pack.rules:
+        expected = {case.expect for case in rule.tests.versions}
+        assert {"none", rule.severity} <= expected, rule.id
+
+
+def test_a_shipped_pack_is_the_same_with_and_without_its_tests(pack: Pack) -> None:
+    quick = shipped_pack(pack.id)
+    assert [rule.id for rule in quick.rules] == [rule.id for rule in pack.rules]
+
+
+def javax(names: list[str], kotlin: bool) -> str:
+    """Imports, wildcards and qualified uses of each name."""
+    end = "" if kotlin else ";"
+    imports = [f"import javax.{name}.X{end}" for name in names]
+    wildcards = [f"import javax.{name}.*{end}" for name in names]
+    if kotlin:
+        uses = [f"  val a{i}: javax.{name}.X? = null" for i, name in enumerate(names)]
+    else:
+        uses = [f"  javax.{name}.X a{i};" for i, name in enumerate(names)]
+    return "\n".join([*imports, *wildcards, "class A {", *uses, "}\n"])
+
+
+@pytest.mark.parametrize("kotlin", [False, True])
+def test_the_jdks_packages_never_moved(kotlin: bool) -> None:
+    path = "A.kt" if kotlin else "A.java"
+    assert found(adding(javax(JDK, kotlin), path=path)) == []
+
+
+@pytest.mark.parametrize("kotlin", [False, True])
+def test_what_moved_is_found_in_every_way_of_writing_it(kotlin: bool) -> None:
+    judgment = adding(javax(MOVED, kotlin), path="A.kt" if kotlin else "A.java")
+    lines = [line for name, _, line in found(judgment) if name.startswith("jakarta/")]
+    count = len(MOVED)
+    expected = [*range(1, 2 * count + 1), *range(2 * count + 2, 3 * count + 2)]
+    assert sorted(line for line in lines if line) == expected
+
+
+@pytest.mark.parametrize("name", NEVER_MOVED)
+def test_what_never_moved_is_left_alone(name: str) -> None:
+    code = f"import javax.{name};\nimport static javax.{name}.X;\nclass A {{ javax.{name} a; }}\n"
+    assert found(adding(code)) == []
+
+
+def test_sql_beside_persistence() -> None:
+    code = "import javax.sql.DataSource;\nimport javax.persistence.Entity;\n"
+    assert found(adding(code)) == [("jakarta/persistence", "error", 2)]
+
+
+def facts() -> dict[str, Any]:
+    if not FACTS.is_file():
+        pytest.skip("the collection of facts is not here")
+    loaded: dict[str, Any] = yaml.load(FACTS.read_text(), Loader=yaml.CSafeLoader)
+    return loaded
+
+
+def test_every_known_pattern_is_a_rule_or_has_its_reason() -> None:
+    for entry in facts()["packs"]:
+        name = {"jakarta-9": "jakarta"}.get(entry["pack"], entry["pack"])
+        if name not in PACKS:
+            continue
+        pack = shipped_pack(name)
+        ours = {rule.id for rule in pack.rules} | {entry.id for entry in pack.not_rules}
+        assert {pattern["id"].partition("/")[2] for pattern in entry["patterns"]} <= ours
+
+
+def test_the_jdks_list_holds_as_a_whole() -> None:
+    stays = facts()["jakarta_exact"]["stays_in_jdk"]
+    names = [name.removeprefix("javax.") for name in stays]
+    assert found(adding(javax(names, kotlin=False))) == []

@@ -1,0 +1,135 @@
+"""The parser's process: answers, time limits, deaths."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prjury.judges.patterns.languages import LANGUAGES
+from prjury.judges.patterns.parse import guarded
+from prjury.judges.patterns.parser import (
+    DIED,
+    MEMORY,
+    REFUSED,
+    TIMEOUT,
+    Job,
+    NotParsed,
+    Parsed,
+    Parser,
+    job,
+)
+from prjury.ports import Deadline
+
+JAVA = LANGUAGES["java"]
+SOON = Deadline.after(60)
+CLASS = {"rule": {"kind": "class_declaration"}}
+
+
+def java(text: str, *rules: dict[str, Any]) -> Job:
+    return job(text, JAVA, rules or (CLASS,))
+
+
+def test_offsets_are_characters_also_beyond_the_basic_plane() -> None:
+    text = '/* é😀 */ class A {} // ü\nString s = "😀";'
+    [parsed] = Parser().parse([java(text)], SOON)
+    assert isinstance(parsed, Parsed)
+    [(number, (start, end))] = parsed.found
+    assert (number, text[start:end]) == (0, "class A {}")
+    assert [text[a:b] for a, b in parsed.comments] == ["/* é😀 */", "// ü"]
+    assert [text[a:b] for a, b in parsed.strings] == ['"😀"']
+
+
+def test_one_worker_answers_many_jobs_in_order() -> None:
+    replies = Parser().parse([java("class A {}"), java(""), java("class B {} class C {}")], SOON)
+    assert [len(reply.found) for reply in replies if isinstance(reply, Parsed)] == [1, 0, 2]
+
+
+def test_a_rule_that_the_parser_refuses_is_an_error_of_that_job_alone() -> None:
+    wrong = java("class A {}", {"rule": {"kind": "no_such_kind"}})
+    first, second = Parser().parse([wrong, java("class A {}")], SOON)
+    assert isinstance(first, NotParsed)
+    assert (first.reason, first.crashed) == (REFUSED, True)
+    assert "Kind `no_such_kind` is invalid" in first.detail
+    assert isinstance(second, Parsed)
+
+
+def test_a_panic_of_the_native_code_becomes_an_error(capfd: pytest.CaptureFixture[str]) -> None:
+    unknown = {**java("x"), "language": "no-such-language"}
+    assert "error" in guarded(unknown)
+    capfd.readouterr()
+    [reply] = Parser().parse([unknown], SOON)
+    assert isinstance(reply, NotParsed)
+    assert capfd.readouterr().err == ""
+
+
+def quadratic(length: int) -> Job:
+    """Nested names of ``length`` parts: a regex over each of them reads them all again."""
+    rule = {"rule": {"kind": "scoped_identifier", "regex": "z$"}}
+    return java("import " + "a." * length + "b;", rule, rule, rule)
+
+
+def test_a_text_that_takes_too_long_is_given_up_and_the_next_is_parsed() -> None:
+    started = time.monotonic()
+    jobs = [java("class A {}"), quadratic(400_000), java("class B {}")]
+    first, second, third = Parser(seconds=0.5).parse(jobs, SOON)
+    assert time.monotonic() - started < 10
+    assert isinstance(first, Parsed)
+    assert isinstance(third, Parsed)
+    assert isinstance(second, NotParsed)
+    assert (second.reason, second.crashed) == (TIMEOUT, False)
+
+
+def test_a_deadline_ends_everything() -> None:
+    replies = Parser().parse([quadratic(400_000), java("class A {}")], Deadline.after(0.5))
+    assert [reply.reason for reply in replies if isinstance(reply, NotParsed)] == [TIMEOUT] * 2
+
+
+@pytest.mark.parametrize("text", ["(" * 100_000, "{" * 100_000, "@A(" * 50_000])
+def test_deep_nesting_kills_nobody(text: str) -> None:
+    [reply] = Parser().parse([java("class A { int x = " + text)], SOON)
+    assert isinstance(reply, Parsed)
+
+
+def test_a_text_that_takes_too_much_memory_is_given_up_and_the_next_is_parsed() -> None:
+    bomb = java("class A { int x = " + "a<" * 50_000)
+    first, second = Parser().parse([bomb, java("class A {}")], SOON)
+    assert isinstance(first, NotParsed)
+    assert (first.reason, first.crashed) == (MEMORY, False)
+    assert isinstance(second, Parsed)
+
+
+def dying(tmp_path: Path, times: int) -> Parser:
+    """A parser whose worker is killed at first, so many times."""
+    count = tmp_path / "count"
+    script = (
+        "import pathlib, os, signal, sys, runpy\n"
+        f"count = pathlib.Path({str(count)!r})\n"
+        "seen = len(count.read_text()) if count.exists() else 0\n"
+        "count.write_text('x' * (seen + 1))\n"
+        f"if seen < {times}: os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"runpy.run_path({Parser().command[-1]!r}, run_name='__main__')\n"
+    )
+    return Parser(command=(sys.executable, "-I", "-c", script))
+
+
+def test_a_worker_that_somebody_kills_is_started_again(tmp_path: Path) -> None:
+    [reply] = dying(tmp_path, times=1).parse([java("class A {}")], SOON)
+    assert isinstance(reply, Parsed)
+
+
+def test_a_text_at_which_the_worker_dies_twice_is_given_up(tmp_path: Path) -> None:
+    first, second = dying(tmp_path, times=2).parse([java("class A {}"), java("class B {}")], SOON)
+    assert isinstance(first, NotParsed)
+    assert (first.reason, first.detail, first.crashed) == (DIED, "signal SIGKILL", True)
+    assert isinstance(second, Parsed)
+
+
+def test_a_worker_that_always_dies_is_not_started_for_ever(tmp_path: Path) -> None:
+    replies = dying(tmp_path, times=1000).parse([java("class A {}")] * 50, SOON)
+    assert {reply.reason for reply in replies if isinstance(reply, NotParsed)} == {DIED}
+    assert len(replies) == 50
+    assert len((tmp_path / "count").read_text()) == 6

@@ -1,0 +1,168 @@
+"""Modules, parents, properties: which version holds for a file."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fakes.repository import BASE, FakeRepository, Files, blob_of, pull_between
+from prjury.judges.patterns.lineage import resolve
+from prjury.judges.patterns.module import Module
+from prjury.judges.patterns.project import NOWHERE, Project
+from prjury.judges.patterns.versions import Requirement, Truth
+from unit.judges.patterns.bench import dependency, pom
+
+FOUR = Requirement.parse("maven:org.springframework.boot >=4.0")
+FILE = "m/src/A.java"
+
+
+def module_of(
+    base: Files, after: Files | None = None, path: str = FILE, gone: set[str] | None = None
+) -> Module:
+    head = {**(base if after is None else after), path: "x"}
+    repository = FakeRepository({BASE: base}, gone=gone or set())
+    project = Project.read(pull_between(base, head), _with(repository, head), [path])
+    return project.of_file[path]
+
+
+def _with(repository: FakeRepository, head: Files) -> FakeRepository:
+    return FakeRepository({**repository.commits, "head": head}, gone=repository.gone)
+
+
+def child(name: str = "m", parent: str = "app", more: str = "", where: str | None = None) -> str:
+    place = "" if where is None else f"<relativePath>{where}</relativePath>"
+    return (
+        f"<project><parent><groupId>g</groupId><artifactId>{parent}</artifactId>"
+        f"<version>1</version>{place}</parent><artifactId>{name}</artifactId>{more}</project>"
+    )
+
+
+def root(version: str = "4.1.1", more: str = "") -> str:
+    bom = dependency(
+        f"org.springframework.boot:spring-boot-dependencies:{version}", "<scope>import</scope>"
+    )
+    return (
+        "<project><groupId>g</groupId><artifactId>app</artifactId><version>1</version>"
+        "<dependencyManagement><dependencies>"
+        f"{bom}</dependencies></dependencyManagement>{more}</project>"
+    )
+
+
+def properties(**values: str) -> str:
+    inside = "".join(f"<{name}>{value}</{name}>" for name, value in values.items())
+    return f"<properties>{inside}</properties>"
+
+
+@pytest.mark.parametrize(
+    ("base", "truth"),
+    [
+        ({"pom.xml": root()}, Truth.YES),
+        ({"pom.xml": root(), "m/pom.xml": child()}, Truth.YES),
+        ({"pom.xml": root("3.5.0"), "m/pom.xml": child()}, Truth.NO),
+        ({"pom.xml": root("${v}", properties(v="4.0.0")), "m/pom.xml": child()}, Truth.YES),
+        (
+            {
+                "pom.xml": root("${v}", properties(v="3.0.0")),
+                "m/pom.xml": child(more=properties(v="4.0.0")),
+            },
+            Truth.YES,
+        ),
+        ({"pom.xml": root("${v}", properties(v="${w}", w="4.0.0"))}, Truth.YES),
+        ({"pom.xml": root("${v}", properties(v="${w}", w="${v}"))}, Truth.UNKNOWN),
+        ({"pom.xml": root("${v}")}, Truth.UNKNOWN),
+        ({"pom.xml": root("${project.version}")}, Truth.NO),
+        ({"pom.xml": pom("4.0.0")}, Truth.YES),
+        ({"up/pom.xml": root(), "m/pom.xml": child(where="../up")}, Truth.YES),
+        ({"up/pom.xml": root(), "m/pom.xml": child(where="../up/pom.xml")}, Truth.YES),
+        ({"pom.xml": root(), "m/pom.xml": child(where="")}, Truth.ABSENT),
+        ({"pom.xml": root(), "m/pom.xml": child(parent="other")}, Truth.ABSENT),
+        ({"pom.xml": root(), "m/pom.xml": child(where="../../../etc/passwd")}, Truth.ABSENT),
+        ({"pom.xml": root(), "m/pom.xml": child(where="/etc/passwd.xml")}, Truth.ABSENT),
+        ({"pom.xml": child("app"), "m/pom.xml": child()}, Truth.ABSENT),
+        ({"pom.xml": "<project>", "m/pom.xml": child()}, Truth.UNKNOWN),
+        ({"m/pom.xml": "junk"}, Truth.UNKNOWN),
+        ({}, Truth.ABSENT),
+    ],
+)
+def test_what_a_module_says_of_boot_4(base: Files, truth: Truth) -> None:
+    assert module_of(base).truth(FOUR) is truth
+
+
+def test_no_build_file_is_nowhere() -> None:
+    assert module_of({}) is NOWHERE
+
+
+def test_a_plugin_says_less_than_a_bom() -> None:
+    plugin = (
+        "<build><plugins><plugin><groupId>org.springframework.boot</groupId>"
+        "<artifactId>spring-boot-maven-plugin</artifactId><version>3.1.0</version>"
+        "</plugin></plugins></build>"
+    )
+    base = {"pom.xml": root(), "m/pom.xml": child(more=plugin)}
+    assert module_of(base).truth(FOUR) is Truth.YES
+    alone = {"pom.xml": f"<project><artifactId>app</artifactId>{plugin}</project>"}
+    assert module_of(alone).truth(FOUR) is Truth.NO
+
+
+def test_a_parent_that_is_not_in_the_tree_is_noted() -> None:
+    module = module_of({"m/pom.xml": child(parent="corporate")})
+    assert module.notes == ("m/pom.xml: its parent g:corporate is not in the tree",)
+    assert not module.broken
+
+
+def test_a_ring_of_parents_ends() -> None:
+    ring = {"pom.xml": child("app", "m", where="m/pom.xml"), "m/pom.xml": child()}
+    module = module_of(ring)
+    assert module.broken
+    assert "is its own ancestor" in module.notes[0]
+
+
+def test_a_missing_object_is_noted() -> None:
+    module = module_of({"pom.xml": root()}, gone={blob_of(root())})
+    assert module.broken
+    assert module.notes == ("pom.xml: its content is missing from this clone",)
+
+
+def test_a_symbolic_link_is_no_build_file() -> None:
+    base = {"pom.xml": root(), "m/pom.xml": "../elsewhere"}
+    repository = FakeRepository({BASE: base}, modes={"m/pom.xml": "120000"})
+    project = Project.read(pull_between(base, {**base, FILE: "x"}), repository, [FILE])
+    assert project.of_file[FILE].path == "pom.xml"
+
+
+def test_the_nearest_build_file_counts() -> None:
+    base = {"pom.xml": root(), "m/pom.xml": child(), "m/n/pom.xml": child("n", "m")}
+    assert module_of(base, path="m/n/src/A.java").path == "m/n/pom.xml"
+    assert module_of(base, path="m/nn/A.java").path == "m/pom.xml"
+    assert module_of(base, path="B.java").path == "pom.xml"
+
+
+def test_a_build_file_that_goes_away_counts_no_more() -> None:
+    base = {"pom.xml": root(), "m/pom.xml": child(where="")}
+    after = {"pom.xml": root()}
+    module = module_of(base, after)
+    assert (module.path, module.truth(FOUR), module.at) == ("pom.xml", Truth.YES, "base")
+
+
+def test_build_files_are_read_generation_by_generation() -> None:
+    base = {"pom.xml": root()}
+    base |= {f"m{number}/pom.xml": child(f"m{number}") for number in range(20)}
+    head = {**base, **{f"m{number}/A.java": "x" for number in range(20)}}
+    repository = FakeRepository({BASE: base})
+    paths = [path for path in head if path.endswith(".java")]
+    Project.read(pull_between(base, head), repository, paths)
+    assert [len(blobs) for blobs in repository.reads] == [20, 1]
+
+
+NAMES = st.sampled_from(["a", "b", "c"])
+
+
+@given(
+    st.dictionaries(
+        NAMES, st.lists(NAMES.map(lambda n: f"${{{n}}}") | st.just("1"), max_size=9).map("".join)
+    )
+)
+def test_properties_always_come_to_an_end(values: dict[str, str]) -> None:
+    result = resolve("${a}-${b}", values)
+    assert result is None or "$" not in result

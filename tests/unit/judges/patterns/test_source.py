@@ -1,0 +1,109 @@
+"""The line model: what ends a line, and which number of git's it has."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prjury.judges.patterns.languages import LANGUAGES, language_of
+from prjury.judges.patterns.source import Source, UnreadableError, decode, resolved
+from unit.judges.patterns.bench import adding, found
+
+JAVA, KOTLIN = LANGUAGES["java"], LANGUAGES["kotlin"]
+
+
+def test_a_lone_carriage_return_breaks_a_line_but_has_no_number_of_its_own() -> None:
+    source = Source.of("a\r\nb\rc\nd", JAVA)
+    assert source.text == "a\nb\nc\nd"
+    assert source.numbers == (1, 2, 2, 3)
+    assert [source.line_at(source.text.index(letter)) for letter in "abcd"] == [1, 2, 2, 3]
+
+
+@given(st.text(alphabet="ab\n\r\\u0é😀 ", max_size=60))
+def test_every_offset_has_a_line_of_git(text: str) -> None:
+    source = Source.of(text, JAVA)
+    lines = text.count("\n") + 1
+    numbers = [source.line_at(offset) for offset in range(len(source.text) + 1)]
+    assert numbers == sorted(numbers)
+    assert set(numbers) <= set(range(1, lines + 1))
+    assert "\r" not in source.text
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (r"\u006aavax", "javax"),
+        (r"\uuu006aavax", "javax"),
+        (r"\\u006a", r"\\u006a"),
+        (r"\\\u006a", r"\\j"),
+        (r"\u006a\u0061", "ja"),
+        (r"\ud83d", r"\ud83d"),
+        (r"\u00g1", r"\u00g1"),
+    ],
+)
+def test_javas_escapes_are_resolved_as_javac_does(line: str, expected: str) -> None:
+    assert resolved(line, JAVA) == expected
+    assert resolved(line, KOTLIN) == line
+
+
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("package x;\r\nimport javax.persistence.Entity;\r\nclass A {}\r\n", 2),
+        ("// x\rimport javax.persistence.Entity;\nclass A {}\n", 1),
+        ("package x;\rimport javax.persistence.Entity;\rclass A {}\r", 1),
+        ("\ufeffimport javax.persistence.Entity;\n", 1),
+        ('// ü😀\nclass A { String s = "é😀"; javax.persistence.Entity e; }\n', 2),
+        ("// x \\u000a import javax.persistence.Entity;\n", 1),
+        ("import \\u006aavax.persistence.Entity;\n", 1),
+        ("import\n  javax\n  .persistence\n  .Entity;\n", 2),
+        ("package x;\fimport javax.persistence.Entity;\n", 1),
+    ],
+)
+def test_tricks_with_line_ends_hide_nothing(code: str, line: int) -> None:
+    judgment = adding(code)
+    assert found(judgment) == [("jakarta/persistence", "error", line)]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "// import javax.persistence.Entity;\nclass A {}\n",
+        "/* import javax.persistence.Entity;\n import javax.persistence.Id; */ class A {}\n",
+        "/** {@link javax.persistence.Entity} */ class A {}\n",
+        'class A { String s = "javax.persistence.Entity"; }\n',
+        'class A { String s = """\n  import javax.persistence.Entity;\n  """; }\n',
+        "// x\u2028import javax.persistence.Entity;\n",
+        'class A { char c = \'"\'; String s = "javax.persistence.Entity"; }\n',
+    ],
+)
+def test_comments_and_strings_are_not_code(code: str) -> None:
+    assert found(adding(code)) == []
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfea\x00", b"caf\xe9", b"a\x00b", b"x" * 20_001])
+def test_what_cannot_be_decoded_is_refused(content: bytes) -> None:
+    with pytest.raises(UnreadableError):
+        decode(content)
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("a/A.java", "java"),
+        ("A.JAVA", "java"),
+        ("a.kt", "kotlin"),
+        ("x.kts", "kotlin"),
+        ("a/pom.xml", "maven"),
+        ("build.gradle", "gradle"),
+        ("build.gradle.kts", "gradle"),
+        ("web.xml", "xml"),
+        ("a.jsp", "jsp"),
+        ("a.py", None),
+        ("Makefile", None),
+    ],
+)
+def test_languages_by_name(path: str, name: str | None) -> None:
+    language = language_of(path)
+    assert (language.name if language else None) == name

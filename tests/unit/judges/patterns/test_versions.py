@@ -1,0 +1,83 @@
+"""Versions, spans and requirements."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prjury.judges.patterns.versions import Requirement, Span, Truth, declared_span, numbers
+
+FOUR = Requirement.parse("maven:org.springframework.boot >=4.0")
+
+
+@pytest.mark.parametrize(
+    ("version", "truth"),
+    [
+        ("4.0.0", Truth.YES),
+        ("4", Truth.YES),
+        ("4.0", Truth.YES),
+        ("4.1.0-SNAPSHOT", Truth.YES),
+        ("4.0.0-M1", Truth.YES),
+        ("10.0", Truth.YES),
+        ("3.9.9", Truth.NO),
+        ("2.7.18.RELEASE", Truth.NO),
+        ("[4.0,5.0)", Truth.YES),
+        ("[4.0]", Truth.YES),
+        ("[4.0,)", Truth.YES),
+        ("(,4.0)", Truth.NO),
+        ("[3.0,4.0)", Truth.NO),
+        ("[3.0,4.0]", Truth.UNKNOWN),
+        ("[3.0,4.1)", Truth.UNKNOWN),
+        ("(,3.0],[3.5,3.9]", Truth.NO),
+        ("4.+", Truth.YES),
+        ("3.+", Truth.NO),
+        ("+", Truth.UNKNOWN),
+        ("latest.release", Truth.UNKNOWN),
+        ("", Truth.UNKNOWN),
+        ("${x}", Truth.UNKNOWN),
+        ("[,]", Truth.UNKNOWN),
+    ],
+)
+def test_what_a_declared_version_says(version: str, truth: Truth) -> None:
+    assert FOUR.met_by(version) is truth
+
+
+def test_an_upper_bound() -> None:
+    between = Requirement.parse("maven:a:b >=2.0 <3.0")
+    assert [between.met_by(v) for v in ("2.9", "3.0", "1.9")] == [Truth.YES, Truth.NO, Truth.NO]
+
+
+def test_without_a_span_any_version_will_do() -> None:
+    assert Requirement.parse("maven:tools.jackson.*").met_by(None) is Truth.YES
+
+
+def test_names_may_have_stars() -> None:
+    any_jackson = Requirement.parse("maven:tools.jackson.*")
+    assert any_jackson.names("tools.jackson.core", "jackson-databind")
+    assert not any_jackson.names("com.fasterxml.jackson.core", "jackson-databind")
+    assert Requirement.parse("maven:a:b").names("a", "b")
+    assert not Requirement.parse("maven:a:b").names("a", "c")
+
+
+@pytest.mark.parametrize("text", ["", "maven", "maven:a ==4", "npm:react >=19", "maven:a >=x"])
+def test_what_is_no_requirement(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a requirement"):
+        Requirement.parse(text)
+
+
+VERSIONS = st.lists(st.integers(0, 20), min_size=1, max_size=4)
+
+
+@given(VERSIONS, VERSIONS)
+def test_a_version_is_inside_or_apart_never_both_and_never_neither(
+    declared: list[int], bound: list[int]
+) -> None:
+    told = ".".join(map(str, declared))
+    span = declared_span(told)
+    low = numbers(".".join(map(str, bound)))
+    assert span is not None
+    assert low is not None
+    required = Span(low)
+    assert span.within(required) != span.apart(required)
+    assert span.within(required) == ((numbers(told) or ()) >= low)

@@ -1,0 +1,244 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import strategies
+from prjury.errors import ExitCode
+from prjury.jury.cascade import CascadedJury, Tier, TierPolicy, Verdict
+from prjury.jury.gate import Gate, GatePolicy, gate, hold_to_coverage
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.voting import ConsensusVoting, ErrorPolicy
+from strategies import Says, seated
+
+REJECT, _, FINAL = TierPolicy
+FINE = Judgment.passed("fine")
+BROKEN = Judgment.failed("broken")
+
+
+def silent(label: str) -> Judgment:
+    return Judgment.abstained(label, label)
+
+
+def erring(reason: str) -> Judgment:
+    return Judgment.errored(reason, metadata={"reason": reason})
+
+
+def tier(name: str, *said: Judgment, policy: TierPolicy = REJECT, **options: Any) -> Tier[Any]:
+    judges = [Says(f"{name}{n}", judgment) for n, judgment in enumerate(said)]
+    voting = ConsensusVoting(on_error=ErrorPolicy.PROPAGATE)
+    return Tier(name, seated(judges, voting) if judges else None, policy, **options)
+
+
+def verdict(*said: Judgment, advisory: Iterable[Judgment] = ()) -> Verdict:
+    """A blocking tier with these judges, then the advisory one that says the rest."""
+    last = tier("quality", *advisory, policy=FINAL, advisory=True)
+    return CascadedJury([tier("build", *said), last]).vote(None)
+
+
+# The table, line by line: what happened, and what it does in a blocking tier.
+TABLE = [
+    pytest.param(silent("not_applicable"), Gate.SUCCESS, id="does not apply"),
+    pytest.param(silent("not_configured"), Gate.SUCCESS, id="no provider or key"),
+    pytest.param(FINE, Gate.SUCCESS, id="passed"),
+    pytest.param(BROKEN, Gate.FAILURE, id="failed"),
+    *(
+        pytest.param(silent(label), Gate.ACTION_REQUIRED, id=f"could not judge: {label}")
+        for label in ("refused", "budget", "tainted", "invalid_reply", "too_large")
+    ),
+    *(
+        pytest.param(erring(reason), Gate.ACTION_REQUIRED, id=f"error: {reason}")
+        for reason in ("crashed", "timeout", "report_invalid", "sandbox_unavailable")
+    ),
+]
+EXIT_CODES = {
+    Gate.SUCCESS: ExitCode.OPEN,
+    Gate.FAILURE: ExitCode.REJECTED,
+    Gate.ACTION_REQUIRED: ExitCode.NOT_JUDGED,
+}
+
+
+@pytest.mark.parametrize(("said", "expected"), TABLE)
+def test_a_blocking_tier(said: Judgment, expected: Gate) -> None:
+    conclusion = gate(verdict(said))
+    assert conclusion is expected
+    assert conclusion.exit_code is EXIT_CODES[expected]
+
+
+@pytest.mark.parametrize(("said", "expected"), TABLE)
+def test_one_judge_of_a_blocking_tier(said: Judgment, expected: Gate) -> None:
+    assert gate(verdict(FINE, said)) is expected
+    assert gate(verdict(said, FINE, silent("not_applicable"))) is expected
+
+
+@pytest.mark.parametrize(("said", "expected"), TABLE)
+def test_an_advisory_tier_is_always_open(said: Judgment, expected: Gate) -> None:
+    assert gate(verdict(FINE, advisory=[said])) is Gate.SUCCESS
+    assert gate(verdict(advisory=[said])) is Gate.SUCCESS
+    assert gate(verdict(BROKEN, advisory=[said])) is Gate.FAILURE
+
+
+def test_nobody_asked_opens_nothing() -> None:
+    assert gate(verdict()) is Gate.ACTION_REQUIRED
+
+
+def test_the_judges_that_were_not_asked_for_do_not_matter() -> None:
+    tiers = [tier("build"), tier("patterns", FINE), tier("quality", policy=FINAL)]
+    assert gate(CascadedJury(tiers).vote(None)) is Gate.SUCCESS
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ([BROKEN, erring("crashed"), silent("budget"), FINE], Gate.FAILURE),
+        ([erring("crashed"), silent("budget"), FINE], Gate.ACTION_REQUIRED),
+        ([silent("budget"), FINE], Gate.ACTION_REQUIRED),
+        ([FINE], Gate.SUCCESS),
+    ],
+)
+def test_the_order_of_the_statuses(said: list[Judgment], expected: Gate) -> None:
+    assert gate(verdict(*said)) is expected
+    assert gate(verdict(*reversed(said))) is expected
+
+
+def test_conclusions_never_let_anything_through_by_their_name() -> None:
+    assert {str(conclusion) for conclusion in Gate} == {"success", "failure", "action_required"}
+
+
+# The policy of the gate.
+
+
+@pytest.mark.parametrize(
+    ("said", "policy", "expected"),
+    [
+        (silent("not_configured"), "block", Gate.ACTION_REQUIRED),
+        (silent("not_configured"), "pass", Gate.SUCCESS),
+        (silent("not_applicable"), "block", Gate.SUCCESS),
+        (FINE, "block", Gate.SUCCESS),
+    ],
+)
+def test_a_missing_key_may_close_the_gate(said: Judgment, policy: Any, expected: Gate) -> None:
+    assert gate(verdict(FINE, said), GatePolicy(not_configured=policy)) is expected
+    assert gate(verdict(FINE, advisory=[said]), GatePolicy(not_configured=policy)) is Gate.SUCCESS
+
+
+@pytest.mark.parametrize(
+    ("said", "block_on", "expected"),
+    [
+        (BROKEN, ["error", "abstain"], Gate.SUCCESS),
+        (erring("crashed"), ["fail", "abstain"], Gate.SUCCESS),
+        (silent("budget"), ["fail", "error"], Gate.SUCCESS),
+        (BROKEN, ["fail"], Gate.FAILURE),
+        (erring("crashed"), ["error"], Gate.ACTION_REQUIRED),
+        (silent("budget"), ["abstain"], Gate.ACTION_REQUIRED),
+    ],
+)
+def test_what_blocks_can_be_chosen(said: Judgment, block_on: Any, expected: Gate) -> None:
+    assert gate(verdict(said), GatePolicy(block_on)) is expected
+
+
+def test_a_status_that_is_let_through_hides_no_other() -> None:
+    rest = GatePolicy(frozenset({Status.ERROR, Status.ABSTAIN}))
+    assert gate(verdict(BROKEN, erring("crashed")), rest) is Gate.ACTION_REQUIRED
+    assert gate(verdict(BROKEN, silent("budget")), rest) is Gate.ACTION_REQUIRED
+    assert gate(verdict(BROKEN, silent("not_applicable")), rest) is Gate.SUCCESS
+    tiers = [tier("a", BROKEN, continue_on_reject=True), tier("b", erring("x"), policy=FINAL)]
+    assert gate(CascadedJury(tiers).vote(None), rest) is Gate.ACTION_REQUIRED
+    missing = GatePolicy(frozenset({Status.ERROR}), not_configured="block")
+    assert gate(verdict(BROKEN, silent("not_configured")), missing) is Gate.ACTION_REQUIRED
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"block_on": {Status.PASS}},
+        {"block_on": {"pass"}},
+        {"block_on": {"hope"}},
+        {"not_configured": "blocks"},
+        {"coverage_floor": -0.1},
+        {"coverage_floor": 95},
+        {"coverage_floor": float("nan")},
+    ],
+)
+def test_an_impossible_policy_is_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"PASS|Status|not_configured|coverage_floor"):
+        GatePolicy(**options)
+
+
+@given(strategies.verdicts())
+def test_the_gate_is_open_only_for_a_pass_or_for_advice(verdict: Verdict) -> None:
+    blocking = [attempt for attempt in verdict.attempts if attempt.ran and not attempt.advisory]
+    advised = any(attempt.ran for attempt in verdict.attempts) and not blocking
+    conclusion = gate(verdict)
+    assert (conclusion is Gate.SUCCESS) is (verdict.status is Status.PASS or advised)
+    if blocking:
+        assert (conclusion is Gate.FAILURE) is (verdict.status is Status.FAIL)
+
+
+# Coverage.
+
+
+@pytest.mark.parametrize(
+    ("judged", "total", "floor", "enough"),
+    [
+        (95, 100, 0.95, True),
+        (94, 100, 0.95, False),
+        (0, 0, 0.95, True),
+        (0, 0, 1.0, True),
+        (55, 100, 0.55, True),
+        (7, 100, 0.07, True),
+        (29, 100, 0.29, True),
+        (999, 1000, 1.0, False),
+        (0, 10, 0.0, True),
+    ],
+)
+def test_the_coverage_floor(judged: int, total: int, floor: float, enough: bool) -> None:
+    before = verdict(FINE)
+    held = hold_to_coverage(before, judged, total, floor)
+    if enough:
+        assert held is before
+    else:
+        assert (held.status, held.decided_by) == (Status.ERROR, None)
+        assert held.aggregated.metadata == {"reason": "coverage_floor"}
+        assert f"only {judged} of {total} added lines" in held.aggregated.reasoning
+        assert held.attempts == before.attempts
+        assert gate(held) is Gate.ACTION_REQUIRED
+
+
+@given(st.integers(1, 2000), st.integers(1, 100))
+def test_a_floor_in_percent_is_met_exactly(hundreds: int, percent: int) -> None:
+    before, floor = verdict_of_one_pass, percent / 100
+    judged, total = hundreds * percent, hundreds * 100
+    assert hold_to_coverage(before, judged, total, floor) is before
+    assert hold_to_coverage(before, judged - 1, total, floor) is not before
+
+
+verdict_of_one_pass = verdict(FINE)
+
+
+def test_the_floor_says_how_high_it_is() -> None:
+    held = hold_to_coverage(verdict(FINE), 1, 3, 0.995)
+    assert held.aggregated.reasoning.endswith("the floor is 99.5%")
+
+
+def test_a_fail_stays_a_fail() -> None:
+    failed = verdict(BROKEN)
+    assert hold_to_coverage(failed, 0, 10, 0.95) is failed
+
+
+def test_an_error_stays_an_error_and_says_both() -> None:
+    held = hold_to_coverage(verdict(erring("timeout")), 0, 10, 0.95)
+    assert held.status is Status.ERROR
+    assert held.aggregated.metadata["reason"] == "timeout"
+    assert "timeout; only 0 of 10" in held.aggregated.reasoning
+
+
+@pytest.mark.parametrize("said", [FINE, BROKEN, erring("crashed"), silent("not_configured")])
+def test_a_missed_floor_closes_the_gate_where_only_advice_was_given(said: Judgment) -> None:
+    held = hold_to_coverage(verdict(advisory=[said]), 0, 10, 0.95)
+    assert held.status is Status.ERROR
+    assert gate(held) is Gate.ACTION_REQUIRED

@@ -1,0 +1,251 @@
+"""Replays language-neutral semantics cases, where they lie beside the repository."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prjury.jury.bench import Jury, JuryVerdict
+from prjury.jury.cascade import CascadedJury, Tier, TierPolicy
+from prjury.jury.compose import all_of, any_of, unique_names
+from prjury.jury.judge import FunctionJudge, ask
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.score import (
+    BooleanScore,
+    CategoricalScore,
+    NumericalScore,
+    Score,
+    to_numerical,
+)
+from prjury.jury.voting import (
+    AverageVoting,
+    Ballot,
+    ConsensusVoting,
+    ErrorPolicy,
+    MajorityVoting,
+    MedianVoting,
+    TiePolicy,
+    VotingStrategy,
+    WeightedAverageVoting,
+)
+from strategies import Says, seated
+
+Case = Mapping[str, Any]
+
+FILE = Path(__file__).resolve().parents[4] / "shared" / "data" / "vectors.json"
+CASES: list[Case] = json.loads(FILE.read_text())["vectors"] if FILE.exists() else []
+
+#: Operations of parts that do not exist yet, or that are replayed by the tests of their own room.
+NOT_YET_REPLAYED = (
+    "build_aggregator",
+    "classify_conflict",
+    "confidence_retry",
+    "coverage",
+    "diff_budget",
+    "fix_gate",
+    "fix_scope",
+    "linked_issues",
+    "modules",
+    "parse_assessment",
+    "parse_yes_no",
+    "render_prompt",
+    "repeated",
+    "report",
+    "report_escape",
+    "version_pattern",
+)
+
+#: Cases that say something else than our contract, with the reason. There is none so far.
+CONTRADICTIONS: Mapping[str, str] = {}
+
+#: Later versions of the reference let a mixed consensus abstain; we do so when told to.
+DISAGREEMENT = {"0.9": Status.FAIL, "0.14": Status.ABSTAIN}
+
+
+def status_of(word: str) -> Status:
+    return Status(word.lower())
+
+
+def score_of(data: Any) -> Score | None:
+    match data:
+        case None:
+            return None
+        case {"type": "boolean", "value": value}:
+            return BooleanScore(value)
+        case {"type": "numerical", "value": value, "min": low, "max": high}:
+            return NumericalScore(value, low, high)
+        case {"type": "categorical", "value": value, "allowed": allowed}:
+            return CategoricalScore(value, allowed)
+    return NumericalScore(data)
+
+
+def judgment_of(data: Case) -> Judgment:
+    """The case's judgment; where the reference gives silence a score, ours has none."""
+    status = status_of(data["status"])
+    silent = status in {Status.ABSTAIN, Status.ERROR}
+    return Judgment(status, "as given", None if silent else score_of(data.get("score")))
+
+
+def saying(name: str, status: str) -> Says:
+    return Says(name, Judgment(status_of(status), "as given"))
+
+
+def voting_of(given: Case) -> VotingStrategy:
+    """The strategy with everything said explicitly that versions of the reference disagree on."""
+    default = {"0.9": "TREAT_AS_FAIL", "0.14": "PROPAGATE"}[given["profile"]]
+    errors = ErrorPolicy(given.get("error_policy", default).lower())
+    tie = TiePolicy(given.get("tie_policy", "FAIL").lower())
+    kinds: dict[str, Callable[[], VotingStrategy]] = {
+        "majority": lambda: MajorityVoting(tie, errors),
+        "consensus": lambda: ConsensusVoting(DISAGREEMENT[given["profile"]], errors),
+        "average": lambda: AverageVoting(on_error=errors),
+        "weighted_average": lambda: WeightedAverageVoting(on_error=errors),
+        "median": lambda: MedianVoting(on_error=errors),
+    }
+    return kinds[given["strategy"]]()
+
+
+def normalize_score(given: Case) -> Case:
+    score = score_of(given["score"])
+    assert score
+    return {"normalized": to_numerical(score, given["category_map"])}
+
+
+def aggregate(given: Case) -> Case:
+    weights = {int(place): float(weight) for place, weight in given["weights"].items()}
+    said = voting_of(given).aggregate(
+        [
+            Ballot(f"judge{place}", judgment_of(data), weights.get(place, 1.0))
+            for place, data in enumerate(given["judgments"])
+        ]
+    )
+    score = said.score and pytest.approx(said.score.normalized, abs=1e-9)
+    return {"status": said.status.name, "score": score}
+
+
+def judgment(given: Case) -> Case:
+    said = Judgment(
+        status_of(given["status"]), given["reasoning"], score_of(given["score"]), given["label"]
+    )
+    return {"ok": True, "effective_score": said.effective_score}
+
+
+class GivenJury:
+    """A jury whose verdict is part of the case."""
+
+    def __init__(self, data: Case) -> None:
+        self.data = data
+
+    def vote(self, context: object, **_: Any) -> JuryVerdict:
+        if self.data.get("raises"):
+            raise RuntimeError("as given")
+        ballots = [
+            Ballot(f"judge{place}", Judgment(status_of(word), "as given"))
+            for place, word in enumerate(self.data["individual"])
+        ]
+        return JuryVerdict(Judgment(status_of(self.data["aggregate"]), "as given"), tuple(ballots))
+
+
+def cascade(given: Case) -> Case:
+    tiers = []
+    for data in given["tiers"]:
+        jury: Any = GivenJury(data)
+        tiers.append(Tier(data["name"], jury, TierPolicy(data["policy"].lower())))
+    verdict = CascadedJury(tiers).vote(None)
+    executed = [attempt for attempt in verdict.attempts if attempt.verdict]
+    last = executed[-1].verdict
+    return {
+        "status": verdict.status.name,
+        "executed": [attempt.name for attempt in executed],
+        "stopped_at": executed[-1].name,
+        "individual_count": len(last.individual) if last else None,
+    }
+
+
+def meta_jury(given: Case) -> Case:
+    members = [
+        seated([saying("only", member["aggregate"])], _propagating(), member["name"]).as_judge()
+        for member in given["members"]
+    ]
+    jury: Jury[Any] = Jury(members, voting_of(given))
+    verdict = jury.vote(None)
+    return {
+        "status": verdict.aggregated.status.name,
+        "individual": [said.status.name for said in verdict.individual],
+    }
+
+
+def _propagating() -> VotingStrategy:
+    return ConsensusVoting(on_error=ErrorPolicy.PROPAGATE)
+
+
+def compose(given: Case) -> Case:
+    called: list[str] = []
+
+    def answering(word: str) -> FunctionJudge[object]:
+        def answer(context: object) -> Judgment:
+            called.append(word)
+            return Judgment(status_of(word), "as given")
+
+        return FunctionJudge(answer, word)
+
+    operator = {"and": all_of, "or": any_of}[given["operator"]]
+    said = ask(operator(*map(answering, given["judges"])), None)
+    return {"status": said.status.name, "called": len(called)}
+
+
+def auto_name(given: Case) -> Case:
+    return {"names": list(unique_names(given["names"]))}
+
+
+def overall_verdict(given: Case) -> Case:
+    *earlier, last = [
+        (f"tier{place}", seated([saying("judge", word)], _propagating()))
+        for place, word in enumerate(given["statuses"])
+    ]
+    tiers = [Tier(name, jury, continue_on_reject=True) for name, jury in earlier]
+    final = Tier(*last, TierPolicy.FINAL_TIER)
+    return {"verdict": CascadedJury([*tiers, final]).vote(None).status.name}
+
+
+REPLAYED: Mapping[str, Callable[[Case], Case]] = {
+    operation.__name__: operation
+    for operation in (
+        normalize_score,
+        aggregate,
+        judgment,
+        cascade,
+        meta_jury,
+        compose,
+        auto_name,
+        overall_verdict,
+    )
+}
+
+
+@pytest.mark.skipif(not CASES, reason="the semantics cases are not beside the repository")
+def test_every_operation_is_accounted_for() -> None:
+    found = {case["op"] for case in CASES}
+    assert found == {*REPLAYED, *NOT_YET_REPLAYED}
+    assert set(CONTRADICTIONS) <= {case["id"] for case in CASES}
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case["op"] in REPLAYED], ids=lambda case: case["id"]
+)
+def test_replay(case: Case) -> None:
+    if case["id"] in CONTRADICTIONS:
+        pytest.skip(CONTRADICTIONS[case["id"]])
+    replay, expected = REPLAYED[case["op"]], dict(case["expect"])
+    if "raises" in expected:
+        with pytest.raises(ValueError, match=r"."):
+            replay(case["input"])
+        return
+    found = replay(case["input"])
+    if refused := expected.pop("not_status", None):
+        assert found["status"] != refused
+    assert {key: found[key] for key in expected} == expected
