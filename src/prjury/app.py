@@ -14,6 +14,7 @@ from pathlib import Path
 
 from prjury.config.load import POLICY_PATH
 from prjury.config.schema import Config
+from prjury.deadline import Deadline
 from prjury.judges.backport import try_backport
 from prjury.judges.context import PullRequestContext
 from prjury.jury.cascade import Verdict
@@ -22,7 +23,7 @@ from prjury.jury.judgment import Status
 from prjury.models.choose import choose
 from prjury.models.connect import connect
 from prjury.policy import policy_in_force, policy_notes
-from prjury.ports import Deadline, Doors, Progress, Publisher
+from prjury.ports import Doors, Progress, Publisher
 from prjury.publishers.progress import SilentProgress
 from prjury.pull.model import PullRequest, printable
 from prjury.registry import Seating, Unwanted, seat

@@ -6,42 +6,19 @@ or in a test is decided in `app`.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Protocol
 
-from prjury.errors import CannotJudgeError
+from prjury.deadline import Deadline
+from prjury.dialogue import Prompt, Reply
 from prjury.jury.bench import Listener
 from prjury.pull.model import MergeTrial
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
-
-
-@dataclass(frozen=True)
-class Deadline:
-    """A moment on the monotonic clock after which nobody waits any longer."""
-
-    at: float
-
-    @classmethod
-    def after(cls, seconds: float) -> Deadline:
-        """The moment that is so many seconds away."""
-        return cls(time.monotonic() + seconds)
-
-    @property
-    def remaining(self) -> float:
-        """Seconds left, never below zero."""
-        return max(0.0, self.at - time.monotonic())
-
-    def within(self, seconds: float) -> Deadline:
-        """The earlier of this deadline and one so many seconds away."""
-        return min(self, Deadline.after(seconds), key=lambda deadline: deadline.at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,82 +143,6 @@ class Shell(Protocol):
     def level(self) -> str:
         """The sandbox level that this shell keeps: ``"L0"`` to ``"L3"``."""
         ...
-
-
-@dataclass(frozen=True)
-class Prompt:
-    """What a model is asked.
-
-    Attributes:
-        system: the instructions; stable from call to call.
-        user: the material, one JSON document.
-        schema: the JSON Schema of the reply.
-        name: which prompt this is, with its version: ``quality/1``.
-        nonces: random words in the texts; they differ from run to run and mean nothing.
-    """
-
-    system: str
-    user: str
-    schema: Mapping[str, Any]
-    name: str
-    nonces: tuple[str, ...] = ()
-
-    @property
-    def sha256(self) -> str:
-        """64 hex digits that are the same for the same question, whatever its nonces are."""
-        text = json.dumps([self.name, self.system, self.user, self.schema], sort_keys=True)
-        for nonce in self.nonces:
-            text = text.replace(nonce, "")
-        return hashlib.sha256(text.encode()).hexdigest()
-
-
-@dataclass(frozen=True)
-class Reply:
-    """What a model answered, and what it cost."""
-
-    text: str
-    model: str
-    input_tokens: int = 0
-    output_tokens: int = 0
-    usd: float | None = None
-
-
-ModelReason: TypeAlias = Literal[
-    "refused",
-    "content_filter",
-    "timeout",
-    "rate_limited",
-    "unreachable",
-    "unauthorized",
-    "truncated",
-    "reply_too_large",
-    "not_installed",
-    "provider_error",
-]
-
-
-class ModelError(CannotJudgeError):
-    """A model gave no usable reply.
-
-    Nothing that a server sent and no credential is ever part of the text.
-
-    Attributes:
-        spent: what the unusable reply cost, None where that is not known.
-    """
-
-    default_reason = "provider_error"
-
-    def __init__(
-        self,
-        what: str,
-        reason: ModelReason,
-        *,
-        why: str = "",
-        remedy: str = "",
-        spent: Reply | None = None,
-    ) -> None:
-        super().__init__(what, why=why, remedy=remedy, reason=reason)
-        self.spent = spent
 
 
 class ChatModel(Protocol):

@@ -110,10 +110,19 @@ def seat(config: Config, doors: Doors, unwanted: Unwanted) -> Seating:
     tiers: list[Tier[PullRequestContext]] = []
     skipped: dict[str, Sequence[SkippedJudge]] = {}
     for tier in config.tiers:
-        seats, left_out = _seats(tier.judges, doors, unwanted)
+        entries = [_with_policy(entry, config) for entry in tier.judges]
+        seats, left_out = _seats(entries, doors, unwanted)
         skipped[tier.name] = left_out
         tiers.append(_tier(tier, seats, config.calibration))
     return Seating(CascadedJury(tiers), skipped)
+
+
+def _with_policy(entry: JudgeEntry, config: Config) -> JudgeEntry:
+    """The entry under what the policy says elsewhere: suppressions may be switched off for all."""
+    if entry.patterns is None or config.suppressions.allow:
+        return entry
+    patterns = entry.patterns.model_copy(update={"suppressions": False})
+    return entry.model_copy(update={"patterns": patterns})
 
 
 def _seats(

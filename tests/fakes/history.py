@@ -176,6 +176,20 @@ class History:
         self.git("update-ref", "-d", "refs/prjury-test/new")
         return sha
 
+    def pad(self, count: int) -> str:
+        """So many empty commits on the checked-out branch, in one go."""
+        tip = self.head
+        stream = [b"reset refs/prjury-test/new\nfrom %s\n" % tip.encode()]
+        for number in range(count):
+            date = _FIRST_DATE + 60 * (self._commits + number)
+            who = b"committer %s %d +0000\n" % (_WHO, date)
+            stream.append(b"commit refs/prjury-test/new\n" + who + _data(b"padding"))
+        self._commits += count
+        self.git("fast-import", "--quiet", "--force", stdin=b"".join(stream))
+        self.git("update-ref", "HEAD", "refs/prjury-test/new")
+        self.git("update-ref", "-d", "refs/prjury-test/new")
+        return self.head
+
     def checkout(self) -> None:
         """Makes the work tree what HEAD says, without filters and hooks."""
         if not self.bare:

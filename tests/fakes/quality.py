@@ -9,11 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from prjury.config.schema import QualityOptions
+from prjury.deadline import Deadline
+from prjury.dialogue import Prompt, Reply
 from prjury.errors import CannotJudgeError
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.criteria import chosen
 from prjury.judges.quality.judge import QualityJudge
-from prjury.ports import ChatModel, Deadline, Prompt, Reply
+from prjury.ports import ChatModel
 from prjury.pull.kinds import kind_of
 from prjury.pull.model import (
     FileChange,

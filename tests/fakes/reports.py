@@ -317,3 +317,26 @@ def needs_a_human() -> Report:
         cost=Cost(4, 1, 21_400, 1_900, 0.0123),
         notes=("This pull request edits `.github/prjury.yml`; the base's version is in force.",),
     )
+
+
+def with_findings(
+    count: int, message: str = "cannot find symbol `Foo`", severity: str = "error"
+) -> Report:
+    """A report of so many findings, each in a file of its own."""
+    checks = [
+        Check(
+            f"rule-{n}",
+            False,
+            f"{message} {n}",
+            Location(f"src/{message[:20]}/{n}.java", n + 1),
+            "error" if severity == "error" else "warning",
+            evidence=f"{message}\n```\n{n}",
+            fix=message,
+        )
+        for n in range(count)
+    ]
+    judgment = Judgment.failed("many", checks=checks)
+    return report(
+        tier("t", ballot("patterns", judgment)),
+        pull_request=pull([file(f"f{n}.java", unread="too many") for n in range(count)]),
+    )

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.jury.voting import Ballot
-from prjury.ports import Command, Completed, Deadline, Progress
+from prjury.ports import Command, Completed, Progress
 
 
 @dataclass
@@ -32,6 +33,9 @@ class SilentProgress:
 
     def judge_finished(self, jury: str, ballot: Ballot) -> None:
         """Not of interest."""
+
+    def close(self) -> None:
+        pass
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
-from prjury.ports import Deadline, PickTrial, TreeEntry
+from prjury.ports import PickTrial, TreeEntry
 from prjury.pull.kinds import kind_of
 from prjury.pull.model import Conflict, FileChange, FileStatus, MergeTrial, PullRequest, Side
 

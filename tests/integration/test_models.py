@@ -26,13 +26,14 @@ from fakes.chat_server import (
     serving,
 )
 from fakes.quality import FAILING, SMALL, context, judge, reply
+from prjury.deadline import Deadline
+from prjury.dialogue import ModelError, Prompt
 from prjury.jury.judgment import Judgment, Status
 from prjury.models.choose import ModelChoice
 from prjury.models.connect import connect
 from prjury.models.hosted import HostedModel
 from prjury.models.transport import BODY_LIMIT
 from prjury.models.wire import REPLY_LIMIT
-from prjury.ports import Deadline, ModelError, Prompt
 
 KEY = "sk-the-key-of-the-operator"
 SCHEMA = {
@@ -136,7 +137,7 @@ def test_a_failing_server_is_asked_three_times(status: int) -> None:
 def test_the_clock_on_the_wall_counts(behaviour: Behaviour) -> None:
     begun = time.monotonic()
     assert failure(behaviour, seconds=1).reason == "timeout"
-    assert time.monotonic() - begun < 2.5
+    assert time.monotonic() - begun < 15  # the server would go on for 30 s
 
 
 def test_without_time_nothing_is_sent() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from prjury.deadline import Deadline
 from prjury.jury.context import JudgmentContext
-from prjury.ports import Deadline
 from prjury.pull.model import PullRequest
 
 

@@ -19,8 +19,8 @@ from pydantic_ai.exceptions import (
     ModelUnavailableError,
 )
 
+from prjury.dialogue import ModelError, ModelReason
 from prjury.models.pacing import BusyError, SchemaRefusedError
-from prjury.ports import ModelError, ModelReason
 
 _FILTERED = frozenset({"content_filter", "content_policy_violation"})
 _FIRST_CLIENT_ERROR = 400

@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from prjury.deadline import Deadline
+from prjury.dialogue import ModelError, Prompt, Reply
 from prjury.models.choose import ModelChoice
 from prjury.models.pacing import BusyError, SchemaRefusedError, pause
-from prjury.ports import Deadline, ModelError, Prompt, Reply
 
 if TYPE_CHECKING:
     from prjury.models.wire import Mode

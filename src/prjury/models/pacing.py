@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prjury.ports import ModelError
+from prjury.dialogue import ModelError
 
 #: How often one question is put at most.
 TRIES = 3

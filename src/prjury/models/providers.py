@@ -5,8 +5,8 @@ from __future__ import annotations
 import httpx2
 from pydantic_ai.models import Model
 
+from prjury.dialogue import ModelError
 from prjury.models.choose import ModelChoice
-from prjury.ports import ModelError
 
 _OPENAI = "https://api.openai.com/v1"
 _ANTHROPIC = "https://api.anthropic.com"

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 
 import httpx2
 
-from prjury.ports import ModelError, Reply
+from prjury.dialogue import ModelError, Reply
 
 #: Bytes of a response. JSON escapes and a provider's envelope take more room than the reply itself.
 BODY_LIMIT = 1024 * 1024

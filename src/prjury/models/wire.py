@@ -25,12 +25,13 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 
+from prjury.deadline import Deadline
+from prjury.dialogue import ModelError, Prompt, Reply
 from prjury.models import transport
 from prjury.models.choose import ModelChoice
 from prjury.models.failures import translated
 from prjury.models.price import price
 from prjury.models.providers import connect
-from prjury.ports import Deadline, ModelError, Prompt, Reply
 
 T = TypeVar("T")
 

@@ -15,11 +15,13 @@ from prjury.sources.git.find import open_repository
 from prjury.sources.git.operator import OperatorRepository, refuse_odd_refs
 from prjury.sources.git.photograph import photograph
 from prjury.sources.git.store import Store, open_store
+from prjury.sources.git.work_tree import uncommitted
 
 _NAMED_AT_MOST = 5
 _PULL_URL = re.compile(
     r"(?P<repository>https://[\w.-]+(?::\d+)?/[\w.-]+/[\w.-]+)"
-    r"/pull/(?P<number>\d{1,9})(?:[/?#].*)?"
+    r"/pull/(?P<number>[1-9]\d{0,8})(?:[/?#].*)?",
+    re.ASCII,
 )
 
 
@@ -101,7 +103,9 @@ def _repository(wanted: Wanted) -> Iterator[OperatorRepository]:
     base = f"refs/heads/{wanted.base or default_branch(remote)}"
     head = f"refs/pull/{wanted.number}/head"
     name = local.name if local else _name_in(remote.address)
-    with fetched(remote, [f"+{head}:{head}", f"+{base}:{base}"], local, name) as repository:
+    # A partial clone would lend commits without the content that belongs to them.
+    lender = local if local and not local.partial else None
+    with fetched(remote, [f"+{head}:{head}", f"+{base}:{base}"], lender, name) as repository:
         repository.git("symbolic-ref", "HEAD", base)
         yield repository
 
@@ -156,17 +160,17 @@ def _of_work_tree(
     repository: OperatorRepository, base: Side, head: Side, *, named: bool
 ) -> _Sides | NothingToReview:
     """The current branch and what its reviewer has to know: uncommitted files, what is below."""
-    uncommitted = repository.uncommitted()
+    pending = uncommitted(repository)
     if head.sha == base.sha:
         on_it = head.ref == base.ref.removeprefix("origin/") and not named
         here = (
             f"{head.ref} is the default branch" if on_it else f"{head.ref} is level with {base.ref}"
         )
-        pending = f" ({_files(uncommitted)} not committed)" if uncommitted else ""
-        return _nothing(f"{here}{pending}", "commit to a branch of your own")
-    notes = [f"{_files(uncommitted)} not committed and not judged: {_named(uncommitted)}"]
+        aside = f" ({_files(pending)} not committed)" if pending else ""
+        return _nothing(f"{here}{aside}", "commit to a branch of your own")
+    notes = [f"{_files(pending)} not committed and not judged: {_named(pending)}"]
     stacked = _stacked_on(repository, base, head)
-    return _Sides(base, head, tuple(notes[: bool(uncommitted)]) + stacked)
+    return _Sides(base, head, tuple(notes[: bool(pending)]) + stacked)
 
 
 def _level(pull: PullRequest, repository: OperatorRepository) -> NothingToReview:
@@ -207,7 +211,7 @@ def parse_target(target: str | None) -> tuple[int | None, str | None]:
     if target is None:
         return None, None
     text = target.strip()
-    if match := re.fullmatch(r"#?(\d{1,9})", text):
+    if match := re.fullmatch(r"#?([1-9][0-9]{0,8})", text):
         return int(match[1]), None
     if match := _PULL_URL.fullmatch(text):
         return int(match["number"]), f"{match['repository']}.git"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fakes.history import ENVIRONMENT, History, photo, submodule
+from fakes.history import ENVIRONMENT, History, link, photo, submodule
 from prjury.errors import ExitCode, SourceError, UsageError
 from prjury.pull.model import PullRequest
 from prjury.sources.git.find import open_repository
@@ -596,6 +596,30 @@ def test_the_repository_s_own_list_comes_before_the_operator_s(
     history.git("config", "core.excludesFile", str(home / "own"))
 
     assert note(history) == "1 file is not committed and not judged: a.tmp"
+
+
+def test_a_split_index_can_be_read(history: History) -> None:
+    history.git("update-index", "--split-index")
+    history.write("a.py", "x = 3\n")
+
+    assert note(history) == "1 file is not committed and not judged: a.py"
+
+
+def test_modes_do_not_count_where_the_file_system_has_none(history: History) -> None:
+    history.git("config", "core.fileMode", "false")
+    (history.path / "a.py").chmod(0o755)
+
+    assert note(history) == ""
+
+
+def test_links_and_directories_in_place_of_files_count(history: History) -> None:
+    history.commit({"link": link("a.py"), "dir.py": "d\n"})
+    (history.path / "link").unlink()
+    (history.path / "link").symlink_to("b.py")
+    (history.path / "dir.py").unlink()
+    history.write("dir.py/x", "x")
+
+    assert note(history).startswith("3 files are not committed")
 
 
 def test_conflicts_in_the_index_count(history: History) -> None:

@@ -238,7 +238,7 @@ def test_an_async_judge_that_raises_is_an_error_ballot() -> None:
 def test_a_judge_that_hangs_is_abandoned_and_named() -> None:
     with hanging() as judge:
         started = time.monotonic()
-        verdict = vote_beside_a_good_one(judge, timeout=0.1)
+        verdict = vote_beside_a_good_one(judge, timeout=0.5)
         assert time.monotonic() - started < 5
         late, good = verdict.individual
         assert (late.status, good) == (Status.ERROR, FINE)
@@ -327,7 +327,7 @@ def test_judges_work_one_after_the_other(hang: bool) -> None:
     with hanging() as stuck:
         judges = [works, works, works, *([stuck, works] if hang else [])]
         jury = seated(judges, PROPAGATE, parallel=False)
-        verdict = jury.vote(None, timeout=0.2 if hang else 30)
+        verdict = jury.vote(None, timeout=1.0 if hang else 30)
     assert max(most) == 1
     assert len(most) == 3
     statuses = [said.status for said in verdict.individual]

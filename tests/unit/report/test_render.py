@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from html.parser import HTMLParser
@@ -203,33 +202,13 @@ def test_known_secrets_leave_in_no_format() -> None:
         assert "redacted" in text
 
 
-def many(count: int, message: str, severity: str = "error") -> Report:
-    checks = [
-        Check(
-            f"rule-{n}",
-            False,
-            f"{message} {n}",
-            Location(f"src/{message[:20]}/{n}.java", n + 1),
-            "error" if severity == "error" else "warning",
-            evidence=f"{message}\n```\n{n}",
-            fix=message,
-        )
-        for n in range(count)
-    ]
-    judgment = Judgment.failed("many", checks=checks)
-    return fake.report(
-        fake.tier("t", fake.ballot("patterns", judgment)),
-        pull_request=fake.pull([fake.file(f"f{n}.java", unread="too many") for n in range(count)]),
-    )
-
-
 @pytest.mark.parametrize("severity", ["error", "warning"])
 @pytest.mark.parametrize(
     ("count", "message"),
     [(0, "x"), (9, "é`|<" * 400), (40, "😀" * 900), (200, "é`|<" * 400), (1000, "short")],
 )
 def test_a_comment_fits_and_stays_whole(count: int, message: str, severity: str) -> None:
-    report = many(count, message, severity)
+    report = fake.with_findings(count, message, severity)
     for text, limit in (
         (to_comment(report), COMMENT_LIMIT),
         (to_summary(report), SUMMARY_LIMIT),
@@ -244,18 +223,8 @@ def test_a_comment_fits_and_stays_whole(count: int, message: str, severity: str)
 
 
 def test_a_comment_that_was_cut_says_so() -> None:
-    assert CUT in to_comment(many(60, "😀" * 900))
+    assert CUT in to_comment(fake.with_findings(60, "😀" * 900))
     assert CUT not in to_comment(fake.broken_build())
-
-
-def test_a_thousand_findings_take_less_than_a_second() -> None:
-    report = many(1000, "cannot find symbol `Foo`")
-    to_comment(fake.passed())  # compiles the templates
-    to_html(fake.passed())
-    for render in (to_comment, to_summary, to_html, to_feedback):
-        started = time.perf_counter()
-        render(report)
-        assert time.perf_counter() - started < 1.0, render.__name__
 
 
 @pytest.mark.parametrize("render", [*MARKDOWN, to_html])

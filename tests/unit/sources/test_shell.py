@@ -21,8 +21,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes.shell import SilentProgress
+from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.ports import Command, Completed, Deadline
+from prjury.ports import Command, Completed
 from prjury.sources.shell import ContainedShell, Limits, is_refused
 from prjury.sources.shell.environment import allowed
 from prjury.sources.shell.scratch import remove
@@ -370,7 +371,8 @@ def test_nothing_survives_the_death_of_whoever_waits(
         import os, threading
         from pathlib import Path
         from fakes.shell import SilentProgress
-        from prjury.ports import Command, Deadline
+        from prjury.deadline import Deadline
+        from prjury.ports import Command
         from prjury.sources.shell import ContainedShell
         shell = ContainedShell(os.environ, logs=Path("."))
         command = Command("setsid sleep {marker} & wait", Path("."), shell.environment())

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from prjury.config.schema import BuildOptions, Steps
+from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.judges.build.decide import Case, comparable, compared, decide
 from prjury.judges.build.outcome import Outcome
@@ -15,7 +16,7 @@ from prjury.judges.build.run import Builder
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import Judge, JudgeType
 from prjury.jury.judgment import Judgment
-from prjury.ports import Deadline, Doors, TreeEntry
+from prjury.ports import Doors, TreeEntry
 from prjury.pull.model import PullRequest
 
 _STEP_NAMES: tuple[StepName, ...] = ("setup", "build", "test", "lint")

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.build.junit import read_reports
 from prjury.judges.build.outcome import Outcome, StepResult
 from prjury.judges.build.plan import BuildPlan
 from prjury.judges.build.reading import Places, merged, read_failures, read_log
-from prjury.ports import Command, Deadline, Doors, TreeEntry
+from prjury.ports import Command, Doors, TreeEntry
 
 _NOT_FOUND = 127
 _MISSING_MODULE = re.compile(r"^\S*python\S*: No module named (pytest)$", re.MULTILINE)

@@ -7,7 +7,7 @@ from typing import Any
 
 import re2
 
-from prjury.judges.patterns.match import FileScan, Hit
+from prjury.judges.patterns.match import Active, FileScan, Hit
 from prjury.judges.patterns.parser import Range
 from prjury.judges.patterns.rule import Fix, Rule
 from prjury.jury.judgment import Check, Location, Severity
@@ -15,6 +15,7 @@ from prjury.pull.model import printable
 
 _MAX_EVIDENCE = 300
 _UNSURE = " (a hint only: no declared version says so)"
+_ESTABLISHED = " (a warning only: this module uses it already)"
 
 
 @dataclass(frozen=True)
@@ -22,26 +23,39 @@ class Finding:
     """One rule on one added line.
 
     Attributes:
+        path: as git stores it.
         text: the added line, verbatim.
+        established: whether the module does the same already, which made a warning of an error.
         fixed: the whole line as it would be right, and how sure that is; None without a fix.
     """
 
-    rule: Rule
-    name: str
+    active: Active
     severity: Severity
     path: str
     line: int
     text: str
     fixed: tuple[str, str] | None = None
+    established: bool = False
+
+    @property
+    def rule(self) -> Rule:
+        """The rule that found it."""
+        return self.active.rule
+
+    @property
+    def name(self) -> str:
+        """``pack/rule``."""
+        return self.active.name
 
     @property
     def check(self) -> Check:
         """The finding as the court sees it."""
         unsure = self.severity == "hint" and self.rule.severity != "hint"
+        doubt = _ESTABLISHED if self.established else _UNSURE if unsure else ""
         return Check(
             name=self.name,
             passed=False,
-            message=self.rule.message + (_UNSURE if unsure else ""),
+            message=self.rule.message + doubt,
             location=Location(printable(self.path), self.line),
             severity=self.severity,
             evidence=printable(self.text).strip()[:_MAX_EVIDENCE],

@@ -13,6 +13,7 @@ from typing import Any
 from prjury.config.schema import PatternsOptions
 from prjury.errors import ConfigError
 from prjury.judges.context import PullRequestContext
+from prjury.judges.patterns.established import Habits
 from prjury.judges.patterns.load import own_packs
 from prjury.judges.patterns.parser import Parser
 from prjury.judges.patterns.project import Project
@@ -29,11 +30,8 @@ from prjury.pull.model import FileChange, PullRequest, printable
 NAME = "patterns"
 
 
-def make(options: PatternsOptions, doors: Doors, *, suppressions: bool = True) -> PatternsJudge:
+def make(options: PatternsOptions, doors: Doors) -> PatternsJudge:
     """The version-pattern judge.
-
-    Args:
-        suppressions: whether comments in the code may silence findings.
 
     Raises:
         ConfigError: for an unknown pack, and for everything that is wrong in the user's own packs.
@@ -44,7 +42,7 @@ def make(options: PatternsOptions, doors: Doors, *, suppressions: bool = True) -
             remedy="Leave it out, or silence single findings with prjury-ignore[rule]",
         )
     selection = Selection.of(options.packs, own_packs(options.paths))
-    return PatternsJudge(options, doors.repository, selection, suppressions=suppressions)
+    return PatternsJudge(options, doors.repository, selection)
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,6 @@ class PatternsJudge:
     options: PatternsOptions
     repository: Repository
     selection: Selection
-    suppressions: bool = True
     parser: Parser = field(default_factory=Parser)
     name: str = NAME
     description: str = "looks in added lines for what the declared versions no longer have"
@@ -86,8 +83,9 @@ class PatternsJudge:
             return _no_pack(self.selection, {**told, **scope(outcome)})
         rules = {m.path: self.selection.standing(packs, m) for m in project.modules}
         standing = {path: rules[module.path] for path, module in project.of_file.items()}
-        review = Review(self.repository, self.parser, standing, self.suppressions)
+        review = Review(self.repository, self.parser, standing, self.options.suppressions)
         review.run(files, outcome, context.deadline)
+        outcome.findings = Habits(project, self.repository).soften(outcome.findings)
         return decide(outcome, _looked(packs, files, standing), self.options.severity, told)
 
 

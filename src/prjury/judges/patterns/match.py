@@ -34,6 +34,12 @@ class Active:
         """``pack/rule``."""
         return f"{self.pack.id}/{self.rule.id}"
 
+    @property
+    def established(self) -> str:
+        """The RE2 pattern of code that shows the old way to be in use; empty where none does."""
+        reasons = (self.rule.kept_by, self.pack.kept_by)
+        return next((reason.code for reason in reasons if reason and reason.code), "")
+
     def matches(self, language: Language, path: str) -> list[Match]:
         """The rule's ways of looking at such a file."""
         return [

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from prjury.deadline import Deadline
 from prjury.judges.patterns import parse
 from prjury.judges.patterns.languages import Language
 from prjury.judges.patterns.parse import MEMORY_LIMIT
-from prjury.ports import Deadline
 
 Range: TypeAlias = tuple[int, int]
 Job: TypeAlias = dict[str, Any]

@@ -9,14 +9,15 @@ exemption in passing; only a module that is new has nothing but itself to go by.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from prjury.judges.patterns.lineage import Chain
 from prjury.judges.patterns.manifest import Manifest, Role
 from prjury.judges.patterns.module import Declared, Module
-from prjury.judges.patterns.tree import BuildTree, build_files, is_build_file
-from prjury.ports import Repository
+from prjury.judges.patterns.tree import BuildTree, build_files, is_build_file, nearest
+from prjury.ports import Repository, TreeEntry
+from prjury.pull.kinds import REGULAR_MODES
 from prjury.pull.model import FileChange, PullRequest, printable
 
 NOWHERE = Module()
@@ -28,15 +29,27 @@ class Project:
 
     Attributes:
         of_file: the module of each changed file by its path; `NOWHERE` where none is above it.
+        base: the files of the base.
     """
 
     of_file: Mapping[str, Module]
+    base: Sequence[TreeEntry] = ()
 
     @property
     def modules(self) -> tuple[Module, ...]:
         """Each module once, by the path of its build file."""
         found = {module.path: module for module in self.of_file.values()}
         return tuple(found[path] for path in sorted(found))
+
+    def files_of(self, module: str) -> Iterator[tuple[str, str]]:
+        """Path and object name of each file that the module has at the base."""
+        places = build_files(self.base)
+        for entry in self.base:
+            if (
+                entry.mode in REGULAR_MODES
+                and printable(nearest(entry.path, places) or "") == module
+            ):
+                yield entry.path, entry.blob
 
     @classmethod
     def read(cls, pull: PullRequest, repository: Repository, paths: Iterable[str]) -> Project:
@@ -46,18 +59,19 @@ class Project:
             SourceError: when the repository cannot list a tree.
         """
         changed = [file for file in pull.files if _touches_build_file(file)]
-        base = build_files(repository.files(pull.base.sha))
-        before = BuildTree(repository, base)
-        after = (
-            BuildTree(repository, _after(pull, repository, base, changed)) if changed else before
-        )
+        entries = repository.files(pull.base.sha)
+        base = build_files(entries)
+        before = after = BuildTree(repository, base)
+        if changed:
+            after = BuildTree(repository, _after(pull, repository, base, changed))
         touched = frozenset(file.path for file in changed)
-        nearest = {path: after.nearest(path) for path in paths}
-        wanted = {place for place in nearest.values() if place}
+        places = {path: nearest(path, after.blobs) for path in paths}
+        wanted = {place for place in places.values() if place}
         after.load(wanted)
         before.load(wanted & base.keys())
         modules = {place: _module(place, after, before, touched) for place in sorted(wanted)}
-        return cls({path: modules[place] if place else NOWHERE for path, place in nearest.items()})
+        of_file = {path: modules[place] if place else NOWHERE for path, place in places.items()}
+        return cls(of_file, entries)
 
 
 def _touches_build_file(file: FileChange) -> bool:

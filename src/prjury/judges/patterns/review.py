@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from prjury.deadline import Deadline
 from prjury.judges.patterns.findings import Finding, repaired
 from prjury.judges.patterns.languages import language_of
 from prjury.judges.patterns.match import Active, FileScan
@@ -13,7 +14,7 @@ from prjury.judges.patterns.prefilter import Prefilter
 from prjury.judges.patterns.selection import Standing
 from prjury.judges.patterns.source import MAX_LINE, Source, UnreadableError, decode, resolved
 from prjury.judges.patterns.suppressions import MARKER, Suppressions
-from prjury.ports import Deadline, Repository
+from prjury.ports import Repository
 from prjury.pull.model import FileChange, FileKind, printable
 
 _MISSING = "its content is missing from this clone"
@@ -160,12 +161,10 @@ class Review:
         for hit in remaining:
             line = hit.line_among(added)
             if line is not None:
-                name = hit.active.name
-                severity = target.standing[name][1]
-                text = added[line]
-                fixed = repaired(scan, hit, line, text)
+                severity = target.standing[hit.active.name][1]
+                fixed = repaired(scan, hit, line, added[line])
                 outcome.findings.append(
-                    Finding(hit.active.rule, name, severity, path, line, text, fixed)
+                    Finding(hit.active, severity, target.file.path, line, added[line], fixed)
                 )
         for hit in silenced:
             line = hit.line_among(added)

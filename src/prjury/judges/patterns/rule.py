@@ -132,10 +132,15 @@ class Fix(_Entry):
 
 
 class KeptBy(_Entry):
-    """What shows that a module keeps the old way on purpose."""
+    """What shows that a module keeps the old way on purpose.
+
+    ``code`` is searched in the module's code at the base: where it is found, findings are warnings
+    at most. The other two leave the module alone altogether.
+    """
 
     dependencies: Words = Field(default_factory=list, description="`group:artifact`, with `*`")
     modules: list[Regex] = Field(default_factory=list, description="searched in module names")
+    code: Regex = ""
 
 
 class Example(_Entry):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
@@ -41,6 +41,15 @@ def build_files(entries: Iterable[TreeEntry]) -> dict[str, str]:
     }
 
 
+def nearest(path: str, blobs: Container[str]) -> str | None:
+    """The build file at or above the directory of a path, among those given."""
+    for directory in _upwards(path):
+        for name in ("pom.xml", *_SCRIPTS):
+            if (place := posixpath.join(directory, name)) in blobs:
+                return place
+    return None
+
+
 @dataclass
 class BuildTree:
     """Build files by path, and what has been read of them so far."""
@@ -49,14 +58,6 @@ class BuildTree:
     blobs: Mapping[str, str]
     _contents: dict[str, bytes | None] = field(default_factory=dict)
     _manifests: dict[str, Manifest | ManifestError] = field(default_factory=dict)
-
-    def nearest(self, path: str) -> str | None:
-        """The build file at or above the directory of a path."""
-        for directory in _upwards(path):
-            for name in ("pom.xml", *_SCRIPTS):
-                if (place := posixpath.join(directory, name)) in self.blobs:
-                    return place
-        return None
 
     def chain(self, build_file: str) -> Chain:
         """The build file and what it inherits; `load` must have been told of it."""

@@ -16,7 +16,7 @@ from prjury.judges.patterns.review import Outcome
 from prjury.judges.patterns.rule import Head
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.voting import NOT_APPLICABLE
-from prjury.pull.model import printable
+from prjury.pull.model import printable, visible
 
 UNUSED = "patterns/unused-suppression"
 UNREADABLE = "unreadable"
@@ -91,7 +91,7 @@ def _unused(rule: str, path: str, line: int) -> Check:
     return Check(
         UNUSED,
         passed=False,
-        message=f"prjury-ignore[{printable(rule)}] silences nothing here",
+        message=f"prjury-ignore[{visible(rule)}] silences nothing here",
         location=Location(path, line),
         severity="hint",
         fix="Remove the comment",
@@ -99,7 +99,7 @@ def _unused(rule: str, path: str, line: int) -> Check:
 
 
 def _sentence(findings: Sequence[Finding]) -> str:
-    parts = [f"{f.rule.message} ({printable(f.path)}:{f.line})" for f in findings[:_TOLD]]
+    parts = [f"{f.rule.message} ({visible(f.path)}:{f.line})" for f in findings[:_TOLD]]
     more = len(findings) - _TOLD
     parts += [f"{more} more"] if more > 0 else []
     return f"{_count(len(findings), 'finding')}: {'; '.join(parts)}"
@@ -122,7 +122,7 @@ def _crashed(outcome: Outcome, checks: Iterable[Check], metadata: Mapping[str, A
     path, first = min(outcome.crashed.items(), key=lambda item: item[0])
     reason = "scanner_died" if first.reason == DIED else first.reason
     return Judgment.errored(
-        f"the parser broke at {path} ({first.detail}); the file is not checked",
+        f"the parser broke at {visible(path)} ({first.detail}); the file is not checked",
         checks=checks,
         metadata={**metadata, "reason": reason},
     )
@@ -136,7 +136,7 @@ def _nothing_read(outcome: Outcome, metadata: Mapping[str, Any]) -> Judgment:
             "no file that rules look at is touched", NOT_APPLICABLE, metadata=metadata
         )
     reason = outcome.unread[asked[0]]
-    told = f"{_count(len(asked), 'file')} could not be read, first {asked[0]} ({reason})"
+    told = f"{_count(len(asked), 'file')} could not be read, first {visible(asked[0])} ({reason})"
     return Judgment.abstained(told, UNREADABLE, metadata=metadata)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from prjury.config.schema import QualityOptions
+from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.criteria import chosen
@@ -22,7 +23,7 @@ from prjury.judges.quality.sheet import SENT_KINDS, Plan, plan
 from prjury.jury.judge import Judge, JudgeType
 from prjury.jury.judgment import Check, Judgment
 from prjury.jury.voting import NOT_APPLICABLE, NOT_CONFIGURED
-from prjury.ports import ChatModel, Deadline, Doors
+from prjury.ports import ChatModel, Doors
 from prjury.pull.model import PullRequest
 from prjury.report.redact import Redact
 

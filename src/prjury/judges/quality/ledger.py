@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from prjury.deadline import Deadline
+from prjury.dialogue import ModelError, Prompt, Reply
 from prjury.errors import CannotJudgeError
-from prjury.ports import ChatModel, Deadline, ModelError, Prompt, Reply
+from prjury.ports import ChatModel
 
 #: Failures before or without any work of the model, which no provider charges for.
 _FREE = frozenset({"not_installed", "rate_limited", "unauthorized", "unreachable"})

@@ -14,9 +14,9 @@ from typing import Any
 from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import SandboxedEnvironment
 
+from prjury.dialogue import Prompt
 from prjury.judges.quality.reply import schema
 from prjury.judges.quality.sheet import NotSent, Piece
-from prjury.ports import Prompt
 from prjury.report.hidden import shown
 from prjury.resources import templates
 

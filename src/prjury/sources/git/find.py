@@ -23,8 +23,9 @@ def open_repository(path: Path) -> OperatorRepository:
     Raises:
         SourceError: when there is none, or git refuses it.
     """
-    git = Git(_find(path))
-    work_tree = _work_tree(path)
+    safe = [f"safe.directory={directory}" for directory in _operators_own("safe.directory")]
+    git = Git(_find(path, safe))
+    work_tree = _work_tree(path, safe)
     urls = _remote_urls(git)
     return OperatorRepository(
         git,
@@ -37,33 +38,29 @@ def open_repository(path: Path) -> OperatorRepository:
     )
 
 
-def _find(path: Path) -> Path:
+def _find(path: Path, safe: Sequence[str]) -> Path:
     """The git directory for ``path``.
 
     Raises:
         GitError: when another user owns the repository and the operator does not call it safe.
     """
-    output, code, stderr = ask(path, "rev-parse", "--absolute-git-dir", settings=_safe())
+    output, code, stderr = ask(path, "rev-parse", "--absolute-git-dir", settings=safe)
     if code == 0:
         return Path(_line(output))
     if "not a git repository" not in stderr and "cannot change to" not in stderr:
         raise failure("rev-parse", code, stderr)
     raise SourceError(
-        f"{visible(str(path))} is not in a git repository",
+        f"{visible(str(path.absolute()))} is not in a git repository",
         why="The directory does not exist or holds no clone",
         remedy="Run inside a clone, or name one with --repo DIR",
         reason="no_repository",
     )
 
 
-def _work_tree(path: Path) -> Path | None:
+def _work_tree(path: Path, safe: Sequence[str]) -> Path | None:
     """The root of the checked-out files, None in a bare repository."""
-    output, _, _ = ask(path, "rev-parse", "--show-toplevel", settings=_safe())
+    output, _, _ = ask(path, "rev-parse", "--show-toplevel", settings=safe)
     return Path(_line(output)) if output else None
-
-
-def _safe() -> list[str]:
-    return [f"safe.directory={directory}" for directory in _operators_own("safe.directory")]
 
 
 def _operators_own(key: str) -> list[str]:
@@ -81,14 +78,12 @@ def _values(file: Path, key: str) -> list[str]:
     return [value.decode("utf-8", "surrogateescape") for value in output.split(b"\0")[:-1]]
 
 
-def _excludes_file(git: Git) -> str | None:
-    """The operator's own list of ignored files; None if the repository names one itself."""
-    if git.try_run("config", "--get", "core.excludesFile")[1] == 0:
-        return None
-    named = _operators_own("core.excludesFile")
+def _excludes_file(git: Git) -> Path | None:
+    """The list of ignored files that the repository or the operator names, or the usual one."""
+    output, code, _ = git.try_run("config", "--get", "core.excludesFile")
+    named = [_line(output)] if code == 0 else _operators_own("core.excludesFile")
     usual = Path.home() / ".config" / "git" / "ignore"
-    path = Path(os.path.expanduser(named[-1])) if named else usual  # noqa: PTH111 - never raises
-    return str(path) if path.is_file() else None
+    return Path(os.path.expanduser(named[-1])) if named else usual  # noqa: PTH111 - never raises
 
 
 def _remote_urls(git: Git) -> list[str]:

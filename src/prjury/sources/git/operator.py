@@ -1,16 +1,13 @@
-"""The operator's own repository: what its branches are, what is not committed."""
+"""The operator's own repository: its refs and what they stand for."""
 
 from __future__ import annotations
 
-import hashlib
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from prjury.errors import SourceError, UsageError
-from prjury.pull.kinds import SUBMODULE_MODE
 from prjury.pull.model import Side, visible
 from prjury.sources.git.command import Git
 
@@ -25,8 +22,6 @@ _USUAL_DEFAULTS = ("main", "master", "trunk", "develop")
 _FORBIDDEN_IN_REFS = re.compile(r"\.\.|@\{|[\x00-\x20\x7f:?*\[\\]|//|/$|\.lock(/|$)|^[-/]|\.$")
 _STEPS_BACK = re.compile(r"([~^]\d*)+$")
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-#: Git would run `git status` in every submodule, under that submodule's own configuration.
-_SHALLOW_LOOK = "--ignore-submodules=dirty"
 
 
 @dataclass(frozen=True)
@@ -38,7 +33,7 @@ class OperatorRepository:
         name: ``owner/name`` by its first remote, else the directory's name.
         work_tree: where its files are, None for a bare repository.
         common_dir: where objects and refs lie, which linked work trees share.
-        excludes_file: the operator's own list of files to ignore.
+        excludes_file: a list of files to ignore besides the repository's own lists.
         lenders: further object directories that it borrows from.
         remote_url: where it was cloned from.
     """
@@ -48,7 +43,7 @@ class OperatorRepository:
     work_tree: Path | None
     common_dir: Path
     object_format: str
-    excludes_file: str | None = None
+    excludes_file: Path | None = None
     lenders: tuple[Path, ...] = ()
     remote_url: str | None = None
 
@@ -62,6 +57,12 @@ class OperatorRepository:
         """The list of commits at which a shallow clone was cut off, None for a whole clone."""
         path = self.common_dir / "shallow"
         return path if path.is_file() else None
+
+    @property
+    def partial(self) -> bool:
+        """Whether it was cloned without some of its content."""
+        packs = (self.common_dir / "objects" / "pack").glob("*.promisor")
+        return next(packs, None) is not None
 
     def commit(self, ref: str) -> Side:
         """The commit that a branch, tag, ref or sha stands for, possibly with ``~2`` or ``^``.
@@ -158,46 +159,9 @@ class OperatorRepository:
         rows = (line.split(" ", 1) for line in listing.split("\n") if line)
         return [Side(ref.removeprefix("refs/heads/"), sha) for sha, ref in rows]
 
-    def uncommitted(self) -> list[str]:
-        """Paths whose content in the work tree is not the committed one; nobody judges these.
-
-        Content is compared without running any filter that the repository configures.
-        """
-        if self.work_tree is None:
-            return []
-        ignore = (f"core.excludesFile={self.excludes_file}",) if self.excludes_file else ()
-        tree = Git(self.git.git_dir, ignore, {"GIT_WORK_TREE": str(self.work_tree)})
-        staged = tree("diff-index", "--cached", _SHALLOW_LOOK, "--name-only", "-z", "HEAD")
-        untracked = tree("ls-files", "-z", "--others", "--exclude-standard")
-        modified = self._modified(tree, self.work_tree)
-        return sorted({*_split(staged), *_split(untracked), *modified})
-
-    def _modified(self, tree: Git, root: Path) -> Iterator[str]:
-        """Files whose stat differs from the index and whose mode or raw content does as well."""
-        fields = _split(tree("diff-files", _SHALLOW_LOOK, "-z", "--raw"))
-        for head, path in zip(fields[::2], fields[1::2], strict=True):
-            old_mode, new_mode, blob, *_ = head.lstrip(":").split(" ")
-            same = old_mode == new_mode != SUBMODULE_MODE
-            if not same or self._object_name(root / path) != blob:
-                yield path
-
-    def _object_name(self, file: Path) -> str | None:
-        """The name that git gives the file's raw content, None where there is no such file."""
-        if file.is_symlink():
-            content = os.fsencode(file.readlink())
-        elif file.is_file():
-            content = file.read_bytes()
-        else:
-            return None
-        return hashlib.new(self.object_format, b"blob %d\0" % len(content) + content).hexdigest()
-
 
 def _line(output: bytes) -> str:
     return output.decode("utf-8", "surrogateescape").removesuffix("\n")
-
-
-def _split(output: bytes) -> list[str]:
-    return [part.decode("utf-8", "surrogateescape") for part in output.split(b"\0") if part]
 
 
 def refuse_odd_refs(ref: str) -> None:

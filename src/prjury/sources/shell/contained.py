@@ -14,8 +14,9 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.ports import Command, Completed, Deadline, Progress
+from prjury.ports import Command, Completed, Progress
 from prjury.sources.shell import launcher
 from prjury.sources.shell.environment import allowed, is_refused
 from prjury.sources.shell.run import Run

@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.ports import Completed, Deadline, Progress
+from prjury.ports import Completed, Progress
 from prjury.sources.shell import launcher
 from prjury.sources.shell.watch import LastLine, Limits, Tree, kill_by_home
 

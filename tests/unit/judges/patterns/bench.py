@@ -9,16 +9,22 @@ from typing import Any
 from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
 from fakes.shell import ScriptedShell, SilentProgress
 from prjury.config.schema import PatternsOptions
+from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.judge import PatternsJudge, make
 from prjury.judges.patterns.parse import guarded
 from prjury.judges.patterns.parser import Job, NotParsed, Parsed, Parser, reply
 from prjury.jury.judgment import Judgment
-from prjury.ports import Deadline, Doors
+from prjury.ports import Doors
 from prjury.pull.model import PullRequest
 
 BOOT_2, BOOT_3, BOOT_4 = "2.7.18", "3.5.0", "4.1.1"
 JAVA = "src/main/java/x/A.java"
+
+
+class Quiet(SilentProgress):
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 class InProcessParser(Parser):
@@ -58,8 +64,10 @@ def bench(
     options: Mapping[str, Any] | None = None,
 ) -> PatternsJudge:
     store = repository or FakeRepository({BASE: before, HEAD: after})
-    doors = Doors(store, ScriptedShell(), SilentProgress())
-    judge = make(PatternsOptions.model_validate(options or {}), doors, suppressions=suppressions)
+    doors = Doors(store, ScriptedShell(), Quiet())
+    judge = make(
+        PatternsOptions.model_validate({"suppressions": suppressions, **(options or {})}), doors
+    )
     return replace(judge, parser=parser or InProcessParser())
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from prjury.deadline import Deadline
 from prjury.judges.patterns.languages import LANGUAGES
 from prjury.judges.patterns.parse import guarded
 from prjury.judges.patterns.parser import (
@@ -22,7 +23,6 @@ from prjury.judges.patterns.parser import (
     Parser,
     job,
 )
-from prjury.ports import Deadline
 
 JAVA = LANGUAGES["java"]
 SOON = Deadline.after(60)

@@ -25,13 +25,14 @@ from fakes.quality import (
     reply,
 )
 from prjury.config.schema import QualityOptions
+from prjury.dialogue import ModelError, ModelReason
 from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.quality.judge import make, random_word
 from prjury.judges.quality.reply import InvalidReplyError, read
 from prjury.jury.judge import JudgeType, ask, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.models.scripted import ScriptedModel
-from prjury.ports import Doors, ModelError, ModelReason, Repository, Shell
+from prjury.ports import Doors, Repository, Shell
 from prjury.report.redact import Redactor
 
 CANARY = f"{2:032x}"

@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 
 from fakes.quality import Talker
+from prjury.deadline import Deadline
+from prjury.dialogue import ModelError, ModelReason, Prompt, Reply
 from prjury.errors import CannotJudgeError
 from prjury.judges.quality.ledger import Ledger
-from prjury.ports import Deadline, ModelError, ModelReason, Prompt, Reply
 
 PROMPT = Prompt("s", "u", {}, "quality/1")
 SOON = Deadline.after(60)

@@ -7,9 +7,9 @@ import jsonschema
 import pytest
 
 from fakes.quality import FOUR, SMALL, always, changed, context, document, judge, reply, words
+from prjury.dialogue import Prompt
 from prjury.judges.quality.prompt import Question, ask_about
 from prjury.judges.quality.sheet import plan
-from prjury.ports import Prompt
 from prjury.pull.model import FileChange, Side
 
 CRITERIA = {"risk": "Is it safe? {{ canary }} {% raw %}", "tests": "Is it tested?"}

@@ -1,0 +1,56 @@
+"""What every part of the configuration is made of: strict sections, durations, shares."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)")
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
+
+Share: TypeAlias = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+
+
+def _seconds(value: object) -> object:
+    """``30m`` as 1800.0; numbers are seconds."""
+    if isinstance(value, str):
+        match = _DURATION.fullmatch(value.strip())
+        if not match:
+            raise ValueError("a duration is a number of seconds or such as 90s, 30m, 2h")
+        value = float(match[1]) * _SECONDS[match[2]]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise ValueError("a duration is more than 0 seconds, such as 90s, 30m, 2h")
+    return float(value)
+
+
+Duration: TypeAlias = Annotated[
+    float,
+    BeforeValidator(_seconds),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "number", "exclusiveMinimum": 0},
+                {"type": "string", "pattern": r"^\d+(\.\d+)?\s*(s|m|h)$"},
+            ]
+        }
+    ),
+]
+
+
+def _whole(value: object) -> object:
+    """Refuses ``true`` and ``1.0``, which Python holds to be equal to 1."""
+    if type(value) is not int:
+        raise ValueError("the version is 1")
+    return value
+
+
+Version: TypeAlias = Annotated[Literal[1], BeforeValidator(_whole)]
+
+
+class Section(BaseModel):
+    """A part of the configuration: unknown keys and wrong types are errors."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_enum_values=False)

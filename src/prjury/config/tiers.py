@@ -1,0 +1,179 @@
+"""Tiers in the configuration file: the judges, their options, and how their votes are counted."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from prjury.config.fields import Duration, Section, Share
+from prjury.jury.cascade import TierPolicy
+from prjury.jury.voting import ErrorPolicy, TiePolicy
+
+
+class MergeOptions(Section):
+    """The merge judge has nothing to configure yet."""
+
+
+class Steps(Section):
+    """Own commands, each one line for ``/bin/sh``; what is left out is not run."""
+
+    setup: str | None = None
+    build: str | None = None
+    test: str | None = None
+    lint: str | None = None
+
+
+class BuildOptions(Section):
+    """How the merged tree is built."""
+
+    command: str | Steps = Field("auto", description="`auto`, one shell command, or steps")
+    affected: bool = Field(True, description="build only what the change can affect")  # noqa: FBT003
+    pre_existing: Literal["warn", "block"] = "warn"
+    timeout: Duration = 1800.0
+    from_: Literal["run", "checks", "evidence"] = Field("run", alias="from")
+
+
+class PatternsOptions(Section):
+    """Which version-pattern packs look at which files."""
+
+    packs: Literal["auto"] | list[str] = "auto"
+    paths: list[str] = Field(default_factory=list, description="own packs, files or directories")
+    severity: Literal["error", "warning", "hint"] = Field(
+        "error", description="findings at least as severe as this fail the judge"
+    )
+    suppressions: bool = Field(
+        True,  # noqa: FBT003 - pydantic takes the default by position
+        description="whether comments may silence findings; `suppressions.allow` has the last word",
+    )
+    baseline: str | None = None
+
+
+class QualityOptions(Section):
+    """What the quality judge asks the model about."""
+
+    criteria: list[str] | dict[str, str] = Field(
+        default=["correctness", "tests", "conventions", "risk"], min_length=1
+    )
+    model: str = "auto"
+    runs: int = Field(1, ge=1, le=9)
+    threshold: Share = 0.7
+
+
+class JudgeEntry(BaseModel):
+    """One judge of a tier: its name, or its name with options, optionally with a weight."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+    merge: MergeOptions | None = None
+    build: BuildOptions | None = None
+    patterns: PatternsOptions | None = None
+    quality: QualityOptions | None = None
+    weight: float = Field(1.0, ge=0.0, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, value: object) -> object:
+        if isinstance(value, str):
+            return {value: {}}
+        if isinstance(value, dict):
+            return {key: {} if item is None else item for key, item in value.items()}
+        return value
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> JudgeEntry:
+        if len(self._named) != 1:
+            named = " and ".join(sorted(self._named)) or "none"
+            raise ValueError(f"an entry names exactly one judge, not {named}")
+        return self
+
+    @property
+    def _named(self) -> dict[str, Any]:
+        known = {name: getattr(self, name) for name in type(self).model_fields if name != "weight"}
+        seated = {name: options for name, options in known.items() if options is not None}
+        return {**seated, **(self.__pydantic_extra__ or {})}
+
+    @property
+    def name(self) -> str:
+        """The judge's name."""
+        return next(iter(self._named))
+
+    @property
+    def options(self) -> Any:  # noqa: ANN401 - a model for our own judges, a mapping for others
+        """The judge's options: a model for our own judges, a mapping for those of others."""
+        return self._named[self.name]
+
+
+class MajorityOptions(Section):
+    """Options of majority voting."""
+
+    tie: TiePolicy = Field(TiePolicy.FAIL, strict=False)
+    on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False)
+
+
+class ScoreOptions(Section):
+    """Options of the strategies that read scores."""
+
+    threshold: Share = 0.5
+    undecided: tuple[Share, Share] | None = Field(None, strict=False)
+    on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False)
+
+    @field_validator("undecided")
+    @classmethod
+    def _in_order(cls, band: tuple[float, float] | None) -> tuple[float, float] | None:
+        if band and band[0] > band[1]:
+            raise ValueError("the lower end of the band comes first, such as [0.4, 0.6]")
+        return band
+
+
+class ConsensusOptions(Section):
+    """Options of voting by consensus."""
+
+    on_disagreement: Literal["fail", "abstain", "error"] = "fail"
+    on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False)
+
+
+class VotingEntry(Section):
+    """One voting strategy: its name, or its name with options."""
+
+    majority: MajorityOptions | None = None
+    average: ScoreOptions | None = None
+    weighted_average: ScoreOptions | None = None
+    median: ScoreOptions | None = None
+    consensus: ConsensusOptions | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, value: object) -> object:
+        return {value: {}} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> VotingEntry:
+        if len(self.model_fields_set) != 1:
+            named = " and ".join(sorted(self.model_fields_set)) or "none"
+            raise ValueError(f"name exactly one voting strategy, not {named}")
+        return self
+
+    @property
+    def name(self) -> str:
+        """The strategy's name."""
+        return next(iter(self.model_fields_set))
+
+    @property
+    def options(self) -> Section:
+        """The strategy's options."""
+        options: Section = getattr(self, self.name)
+        return options
+
+
+class TierConfig(Section):
+    """One tier: judges, how their votes are counted, and when the tier ends the matter."""
+
+    name: str = Field(min_length=1, max_length=60)
+    policy: TierPolicy = Field(TierPolicy.REJECT_ON_ANY_FAIL, strict=False)
+    judges: list[JudgeEntry] = Field(min_length=1)
+    voting: VotingEntry = Field(default_factory=lambda: VotingEntry(consensus=ConsensusOptions()))
+    continue_on_reject: bool = False
+    on_error: Literal["block", "continue"] = "block"
+    min_confidence: Share | None = None
+    advisory: bool | Literal["auto"] = "auto"

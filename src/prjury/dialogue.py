@@ -1,0 +1,87 @@
+"""What passes between a judge and a model: a prompt, a reply, or the reason why there is none."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from prjury.errors import CannotJudgeError
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What a model is asked.
+
+    Attributes:
+        system: the instructions; stable from call to call.
+        user: the material, one JSON document.
+        schema: the JSON Schema of the reply.
+        name: which prompt this is, with its version: ``quality/1``.
+        nonces: random words in the texts; they differ from run to run and mean nothing.
+    """
+
+    system: str
+    user: str
+    schema: Mapping[str, Any]
+    name: str
+    nonces: tuple[str, ...] = ()
+
+    @property
+    def sha256(self) -> str:
+        """64 hex digits that are the same for the same question, whatever its nonces are."""
+        text = json.dumps([self.name, self.system, self.user, self.schema], sort_keys=True)
+        for nonce in self.nonces:
+            text = text.replace(nonce, "")
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a model answered, and what it cost."""
+
+    text: str
+    model: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = None
+
+
+ModelReason: TypeAlias = Literal[
+    "refused",
+    "content_filter",
+    "timeout",
+    "rate_limited",
+    "unreachable",
+    "unauthorized",
+    "truncated",
+    "reply_too_large",
+    "not_installed",
+    "provider_error",
+]
+
+
+class ModelError(CannotJudgeError):
+    """A model gave no usable reply.
+
+    Nothing that a server sent and no credential is ever part of the text.
+
+    Attributes:
+        spent: what the unusable reply cost, None where that is not known.
+    """
+
+    default_reason = "provider_error"
+
+    def __init__(
+        self,
+        what: str,
+        reason: ModelReason,
+        *,
+        why: str = "",
+        remedy: str = "",
+        spent: Reply | None = None,
+    ) -> None:
+        super().__init__(what, why=why, remedy=remedy, reason=reason)
+        self.spent = spent

@@ -1,0 +1,208 @@
+"""Trial picks: the same verdict and the same tree as a real cherry-pick."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from fakes.history import ENVIRONMENT, Files, History, photo
+from prjury.errors import SourceError, UsageError
+from prjury.judges.backport import try_backport
+from prjury.ports import PickTrial
+from prjury.report.model import Backport
+from prjury.sources.git.find import open_repository
+from prjury.sources.git.store import open_store
+
+TEXT = "".join(f"line {number}\n" for number in range(1, 41))
+
+
+@dataclass(frozen=True)
+class Case:
+    """What stands on both branches at first, what the branch did since, and what is picked."""
+
+    branch: Files
+    change: Files
+    clean: bool
+    empty: bool = False
+
+
+CASES = {
+    "clean": Case(
+        {"a.py": TEXT.replace("line 30\n", "thirty\n")},
+        {"a.py": TEXT.replace("line 3\n", "three\n"), "new.py": "n\n"},
+        clean=True,
+    ),
+    "conflict": Case(
+        {"a.py": TEXT.replace("line 3\n", "branch\n")},
+        {"a.py": TEXT.replace("line 3\n", "three\n")},
+        clean=False,
+    ),
+    "already there": Case(
+        {"a.py": TEXT.replace("line 3\n", "three\n"), "more.py": "m\n"},
+        {"a.py": TEXT.replace("line 3\n", "three\n")},
+        clean=True,
+        empty=True,
+    ),
+    "renamed on the branch": Case(
+        {"a.py": None, "moved/a.py": TEXT},
+        {"a.py": TEXT.replace("line 3\n", "three\n")},
+        clean=True,
+    ),
+    "renamed by the change": Case(
+        {"a.py": TEXT.replace("line 30\n", "thirty\n")},
+        {"a.py": None, "moved.py": TEXT.replace("line 3\n", "three\n")},
+        clean=True,
+    ),
+    "gone on the branch": Case(
+        {"a.py": None}, {"a.py": TEXT.replace("line 3\n", "three\n")}, clean=False
+    ),
+    "added on both": Case({"n.py": "branch\n"}, {"n.py": "change\n"}, clean=False),
+    "deleted by the change": Case({"x.py": "x\n"}, {"a.py": None}, clean=True),
+    "union in the attributes": Case(
+        {"a.py": TEXT.replace("line 3\n", "branch\n"), ".gitattributes": "* merge=union\n"},
+        {"a.py": TEXT.replace("line 3\n", "three\n")},
+        clean=False,
+    ),
+}
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    return History(tmp_path / "repo")
+
+
+def trial(history: History, onto: str = "1.x", head: str = "change") -> PickTrial:
+    base = history.git("merge-base", "main", head)
+    with open_store(open_repository(history.path)) as store:
+        return store.pick(base, history.sha(head), onto)
+
+
+def backported(history: History, onto: str = "1.x") -> Backport:
+    pull = photo(history)
+    with open_store(open_repository(history.path)) as store:
+        return try_backport(pull, onto, store)
+
+
+def without_attributes(history: History) -> None:
+    """A real cherry-pick shall see the attributes that the trial sees: none."""
+    (history.git_dir / "info").mkdir(exist_ok=True)
+    (history.git_dir / "info" / "attributes").write_text("* !merge !text !eol !filter !diff\n")
+
+
+def type_in(history: History, command: str) -> int:
+    return subprocess.run(
+        ["sh", "-c", command], cwd=history.path, env=ENVIRONMENT, capture_output=True, check=False
+    ).returncode
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_trial_equals_a_real_cherry_pick(history: History, name: str) -> None:
+    case = CASES[name]
+    history.commit({"a.py": TEXT})
+    history.branch("1.x")
+    history.commit({"only-main.py": "m\n"})
+    history.switch("change", create=True)
+    picked = history.commit(case.change)
+    history.switch("1.x")
+    history.commit(case.branch)
+    tried = trial(history)
+
+    without_attributes(history)
+    code = type_in(history, f"git cherry-pick --allow-empty --keep-redundant-commits {picked}")
+    assert (code == 0) is tried.merge.clean is case.clean
+    assert tried.empty is case.empty
+    if case.clean:
+        assert tried.merge.tree == history.sha("HEAD^{tree}")
+    else:
+        unmerged = history.git("diff", "--name-only", "--diff-filter=U", "-z").split("\0")[:-1]
+        assert [conflict.path for conflict in tried.merge.conflicts] == unmerged
+
+
+def with_merges(history: History) -> None:
+    """A change of three commits, one of them a merge of ``main``."""
+    history.commit({"a.py": TEXT, "b.py": "b\n"})
+    history.branch("1.x")
+    history.switch("change", create=True)
+    history.commit({"a.py": TEXT.replace("line 3\n", "three\n")})
+    history.switch("main")
+    history.commit({"only-main.py": "m\n"})
+    history.switch("change")
+    history.merge("main")
+    history.commit({"b.py": "bb\n"}, "Say 'bb'")
+    history.switch("1.x")
+    history.commit({"old.py": "o\n"})
+
+
+def test_several_commits_are_tried_as_one(history: History) -> None:
+    with_merges(history)
+    tree = trial(history).merge.tree
+
+    history.git("checkout", "--quiet", "1.x")
+    history.write("a.py", TEXT.replace("line 3\n", "three\n"))
+    history.write("b.py", "bb\n")
+    history.git("add", "--all")
+    assert tree == history.git("write-tree")
+
+
+def test_the_commands_reproduce_the_trial(history: History) -> None:
+    with_merges(history)
+    backport = backported(history)
+
+    for command in backport.commands:
+        assert type_in(history, command) == 0, command
+    assert history.git("symbolic-ref", "HEAD").startswith("refs/heads/backport-")
+    assert history.sha("HEAD^{tree}") == trial(history).merge.tree
+    assert history.sha("HEAD~1") == history.sha("1.x")
+
+
+def test_the_commands_reproduce_the_conflicts(history: History) -> None:
+    history.commit({"a.py": "0\n"})
+    history.branch("release/1.x")
+    history.switch("change", create=True)
+    history.commit({"a.py": "1\n"})
+    history.switch("release/1.x")
+    history.commit({"a.py": "2\n"})
+    backport = backported(history, "release/1.x")
+
+    assert [type_in(history, command) for command in backport.commands] == [0, 1]
+    assert [conflict.path for conflict in backport.conflicts] == ["a.py"]
+
+
+@pytest.mark.parametrize("onto", ["1.x", "refs/heads/1.x", "origin/2.x", "2.x", "v1"])
+def test_a_target_may_be_any_branch_ref_or_commit(history: History, onto: str) -> None:
+    with_merges(history)
+    history.git("update-ref", "refs/remotes/origin/2.x", "1.x")
+    history.tag("v1", "1.x")
+
+    assert trial(history, onto).branch_sha == history.sha("1.x")
+    assert trial(history, history.sha("1.x")).merge.clean
+
+
+def test_a_target_that_does_not_exist(history: History) -> None:
+    with_merges(history)
+
+    with pytest.raises(SourceError) as caught:
+        trial(history, "9.x")
+    assert caught.value.reason == "no_such_ref"
+    with pytest.raises(UsageError):
+        trial(history, "--output=x")
+    assert backported(history, "9.x").verdict == "error"
+
+
+def test_an_unrelated_target_is_tried_all_the_same(history: History) -> None:
+    with_merges(history)
+    history.orphan("other")
+    history.commit({"a.py": TEXT, "b.py": "b\n"}, parents=())
+
+    assert trial(history, "other").merge.clean
+
+
+def test_the_operator_s_repository_gets_no_objects(history: History) -> None:
+    with_merges(history)
+    before = sorted(history.git_dir.rglob("*"))
+    trial(history)
+
+    assert sorted(history.git_dir.rglob("*")) == before

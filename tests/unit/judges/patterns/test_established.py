@@ -1,0 +1,82 @@
+"""What a module uses already is a warning; what it would be the first to use is an error."""
+
+from __future__ import annotations
+
+from fakes.repository import BASE, HEAD, FakeRepository, Files
+from prjury.jury.judgment import Status
+from unit.judges.patterns.bench import BOOT_4, dependency, found, judged, pom
+
+IMPORT = "import com.fasterxml.jackson.databind.ObjectMapper;\n"
+USES = "class B { com.fasterxml.jackson.databind.JsonNode node; }\n"
+OTHER = (
+    "<project><parent><groupId>g</groupId><artifactId>app</artifactId></parent>"
+    "<artifactId>other</artifactId></project>"
+)
+BASE_TREE: Files = {"pom.xml": pom(BOOT_4, more="<groupId>g</groupId>"), "other/pom.xml": OTHER}
+ERROR = [("jackson-3/j2-core-import", "error", 1)]
+WARNING = [("jackson-3/j2-core-import", "warning", 1)]
+
+
+def test_the_first_use_is_an_error() -> None:
+    judgment = judged(BASE_TREE, {**BASE_TREE, "src/A.java": IMPORT})
+    assert found(judgment) == ERROR
+
+
+def test_one_use_more_is_a_warning_that_says_why() -> None:
+    base = {**BASE_TREE, "src/test/B.java": USES}
+    judgment = judged(base, {**base, "src/A.java": IMPORT})
+    assert judgment.status is Status.PASS
+    assert found(judgment) == WARNING
+    assert "this module uses it already" in judgment.failed_checks[0].message
+
+
+def test_a_line_that_is_only_rewritten_is_a_warning() -> None:
+    base = {**BASE_TREE, "src/B.java": USES}
+    judgment = judged(base, {**base, "src/B.java": IMPORT + "class B {}\n"})
+    assert found(judgment) == WARNING
+
+
+def test_another_module_does_not_count() -> None:
+    base = {**BASE_TREE, "other/src/B.java": USES}
+    judgment = judged(base, {**base, "src/A.java": IMPORT})
+    assert found(judgment) == ERROR
+
+
+def test_annotations_and_documents_do_not_count() -> None:
+    base = {
+        **BASE_TREE,
+        "src/B.java": "import com.fasterxml.jackson.annotation.JsonProperty;\n",
+        "README.md": IMPORT,
+    }
+    judgment = judged(base, {**base, "src/A.java": IMPORT})
+    assert found(judgment) == ERROR
+
+
+def test_what_the_pull_request_itself_adds_does_not_count() -> None:
+    judgment = judged(BASE_TREE, {**BASE_TREE, "src/A.java": IMPORT, "src/B.java": USES})
+    assert {severity for _, severity, _ in found(judgment)} == {"error"}
+
+
+def test_moved_packages_stay_errors_whoever_uses_them() -> None:
+    base = {**BASE_TREE, "src/B.java": "import javax.persistence.Id;\n"}
+    judgment = judged(base, {**base, "src/A.java": "import javax.persistence.Entity;\n"})
+    assert found(judgment) == [("jakarta/persistence", "error", 1)]
+
+
+def test_code_is_read_only_where_a_finding_asks_for_it() -> None:
+    base = {**BASE_TREE, "src/B.java": USES, "src/C.java": "class C {}"}
+    after = {**base, "src/A.java": "import javax.persistence.Entity;\n"}
+    repository = FakeRepository({BASE: base, HEAD: after})
+    judged(base, after, repository=repository)
+    assert [len(blobs) for blobs in repository.reads] == [1, 1]
+
+
+def test_a_module_that_declares_it_is_left_alone_altogether() -> None:
+    own = OTHER.replace(
+        "</project>",
+        "<dependencies>"
+        + dependency("com.fasterxml.jackson.core:jackson-databind")
+        + "</dependencies></project>",
+    )
+    base = {**BASE_TREE, "other/pom.xml": own}
+    assert found(judged(base, {**base, "other/src/A.java": IMPORT})) == []

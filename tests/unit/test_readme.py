@@ -1,0 +1,78 @@
+"""The README says what is true: inputs, outputs, exit codes, commands, links."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from prjury.config.load import read_policy
+from prjury.errors import ExitCode
+
+ROOT = Path(__file__).resolve().parents[2]
+README = ROOT / "README.md"
+START, END = "<!-- inputs:start -->\n", "<!-- inputs:end -->"
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def text() -> str:
+    return README.read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return [body for name, body in FENCE.findall(text()) if name == language]
+
+
+def table() -> str:
+    action: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
+    rows = ["| Input | Default | Meaning |", "|---|---|---|"]
+    for name, entry in action["inputs"].items():
+        default = f"`{entry['default']}`" if entry["default"] else "–"
+        rows.append(f"| `{name}` | {default} | {entry['description']} |")
+    rows += ["", "| Output | Meaning |", "|---|---|"]
+    rows += [f"| `{name}` | {entry['description']} |" for name, entry in action["outputs"].items()]
+    return "\n".join(rows) + "\n"
+
+
+def test_the_inputs_and_outputs_are_those_of_the_action() -> None:
+    before, _, rest = text().partition(START)
+    inside, _, after = rest.partition(END)
+    if os.environ.get("PRJURY_UPDATE_GOLDEN"):
+        README.write_text(before + START + table() + END + after)
+        inside = table()
+    assert inside == table()
+
+
+def test_the_exit_codes_are_those_of_the_program() -> None:
+    listed = {int(code) for code in re.findall(r"^\| (\d+) \|", text(), re.MULTILINE)}
+    assert listed == {int(code) for code in ExitCode}
+
+
+def test_the_policy_that_is_shown_is_valid() -> None:
+    (policy,) = [block for block in blocks("yaml") if block.startswith("version: 1")]
+    assert [tier.name for tier in read_policy(policy, "README").config.tiers] == [
+        "build",
+        "version-patterns",
+        "quality",
+    ]
+
+
+def test_the_workflow_that_is_shown_is_yaml_with_least_permissions() -> None:
+    (workflow,) = [block for block in blocks("yaml") if "runs-on" in block]
+    loaded = yaml.safe_load(workflow)
+    assert loaded["permissions"] == {}
+    assert loaded["jobs"]["jury"]["permissions"] == {"contents": "read", "pull-requests": "write"}
+
+
+def test_its_links_lead_somewhere() -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", text())
+    local = [link for link in links if "://" not in link]
+    assert [link for link in local if not (ROOT / link).exists()] == []
+
+
+def test_the_test_command_is_the_one_that_ci_runs() -> None:
+    assert "run --locked pytest -n auto" in text()
+    assert "run --locked pytest -n auto" in (ROOT / ".ci" / "run").read_text()
