@@ -80,6 +80,25 @@ def test_the_environment_is_read_at_the_edges_only() -> None:
     assert readers == {"action/__main__.py", "cli/__init__.py"}
 
 
+@pytest.mark.parametrize(
+    ("library", "room"),
+    [("git", ("sources/git/find.py",)), ("github", ("sources/github", "sources/conversation"))],
+)
+def test_foreign_libraries_have_one_door(library: str, room: tuple[str, ...]) -> None:
+    importers = {
+        str(path.relative_to(SOURCE))
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if (
+            isinstance(node, ast.Import)
+            and any(a.name.split(".")[0] == library for a in node.names)
+        )
+        or (isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == library)
+    }
+    assert importers
+    assert {path for path in importers if not path.startswith(room)} == set()
+
+
 def test_nothing_in_tests_is_patched() -> None:
     words = ("mock" + ".patch", "monkeypatch" + ".setattr")
     guilty = [

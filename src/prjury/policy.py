@@ -23,11 +23,12 @@ def policy_in_force(
     """
     if own:
         return read_policy(text_of(own), f"file:{own}", shown=str(own))
-    entry = _entry(repository, pull.base.sha, path)
-    if entry is None:
+    entries = _entries(repository, pull.base.sha, path)
+    if not entries:
         return default_policy()
     shown = f"{path} of {printable(pull.base.ref)}"
-    if entry.mode not in _REGULAR_FILES:
+    entry = entries[0]
+    if entry.path != path or entry.mode not in _REGULAR_FILES:
         raise ConfigError(f"{shown} is not a regular file", reason="config_not_regular_file")
     content = repository.read([entry.blob])[entry.blob]
     if content is None:
@@ -45,7 +46,7 @@ def policy_notes(
     """What a reader has to know where another policy than the one in force is at hand."""
     if own:
         return ()
-    has_one = _entry(repository, pull.base.sha, path) is not None
+    has_one = bool(_entries(repository, pull.base.sha, path))
     in_force = "the base's policy" if has_one else "the default policy"
     if any(path in {file.path, file.old_path} for file in pull.files):
         return (f"this change touches {path}; {in_force} is in force until it is merged",)
@@ -69,8 +70,11 @@ def text_of(file: Path) -> str:
         ) from error
 
 
-def _entry(repository: Repository, commit: str, path: str) -> TreeEntry | None:
-    return next((entry for entry in repository.files(commit) if entry.path == path), None)
+def _entries(repository: Repository, commit: str, path: str) -> list[TreeEntry]:
+    """What stands at the path: one file, or everything below it where it is a directory."""
+    below = f"{path}/"
+    entries = repository.files(commit)
+    return [e for e in entries if e.path == path or e.path.startswith(below)]
 
 
 def _decoded(content: bytes, shown: str) -> str:

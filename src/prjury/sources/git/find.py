@@ -1,20 +1,26 @@
 """Finds the operator's repository and reads what describes it.
 
 Git itself searches: it checks who owns the repository, and it is run without the caller's
-environment, in which variables such as ``GIT_OBJECT_DIRECTORY`` could point elsewhere.
+environment, in which variables such as ``GIT_OBJECT_DIRECTORY`` could point elsewhere. The one
+module that knows GitPython, which reads the remotes.
 """
 
 from __future__ import annotations
 
+import configparser
 import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from prjury.errors import SourceError
 from prjury.pull.model import visible
 from prjury.sources.git.command import Git, ask, failure
 from prjury.sources.git.operator import OperatorRepository
+
+if TYPE_CHECKING:
+    from git import Remote
 
 
 def open_repository(path: Path) -> OperatorRepository:
@@ -26,7 +32,7 @@ def open_repository(path: Path) -> OperatorRepository:
     safe = [f"safe.directory={directory}" for directory in _operators_own("safe.directory")]
     git = Git(_find(path, safe))
     work_tree = _work_tree(path, safe)
-    urls = _remote_urls(git)
+    urls = _remote_urls(git.git_dir)
     return OperatorRepository(
         git,
         _name(urls, work_tree or path),
@@ -86,11 +92,26 @@ def _excludes_file(git: Git) -> Path | None:
     return Path(os.path.expanduser(named[-1])) if named else usual  # noqa: PTH111 - never raises
 
 
-def _remote_urls(git: Git) -> list[str]:
-    """The URLs of the remotes, those of ``origin`` first."""
-    output = git.try_run("config", "-z", "--get-regexp", r"^remote\..*\.url$")[0]
-    pairs = (_line(setting).partition("\n") for setting in output.split(b"\0")[:-1])
-    return [url for key, _, url in sorted(pairs, key=lambda pair: pair[0] != "remote.origin.url")]
+def _remote_urls(git_dir: Path) -> list[str]:
+    """The URLs of the remotes, those of ``origin`` first; none where the configuration is odd.
+
+    This is all that GitPython is asked: where it searches itself it obeys the caller's environment,
+    and its look-ups of objects start processes that inherit everything.
+    """
+    import git  # noqa: PLC0415 - 0.1 s that `--help` must not pay
+
+    try:
+        with git.Repo(git_dir, expand_vars=False) as repo:
+            found = [(remote.name, _url(remote)) for remote in repo.remotes]
+    # A configuration in Latin-1, or of a form that only git itself understands, names nothing.
+    except (git.GitError, configparser.Error, ValueError, OSError):
+        return []
+    return [url for name, url in sorted(found, key=lambda pair: pair[0] != "origin") if url]
+
+
+def _url(remote: Remote) -> str:
+    with remote.config_reader as section:
+        return str(section.get("url", fallback=""))
 
 
 def _name(urls: Sequence[str], place: Path) -> str:

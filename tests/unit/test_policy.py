@@ -1,0 +1,89 @@
+"""Which policy is in force, and what is said where another one is at hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
+from prjury.errors import ConfigError, SourceError
+from prjury.policy import policy_in_force, policy_notes
+from prjury.pull.model import PullRequest
+
+PATH = ".github/prjury.yml"
+STRICT = "version: 1\ngate: {coverage_floor: 1.0}\n"
+LAX = "version: 1\ngate: {coverage_floor: 0.0}\n"
+
+
+def case(before: Files, after: Files) -> tuple[PullRequest, FakeRepository]:
+    repository = FakeRepository({BASE: before, HEAD: after})
+    return pull_between(before, after), repository
+
+
+def test_the_base_decides_whatever_the_head_says() -> None:
+    pull, repository = case({PATH: STRICT}, {PATH: LAX})
+    policy = policy_in_force(pull, repository, None)
+    assert policy.config.gate.coverage_floor == 1.0
+    assert policy.source == f"base:{BASE}:{PATH}"
+    (note,) = policy_notes(pull, repository, None, None)
+    assert "the base's policy is in force until it is merged" in note
+
+
+def test_a_policy_that_the_change_introduces_is_not_in_force() -> None:
+    pull, repository = case({"a.py": "1\n"}, {"a.py": "1\n", PATH: LAX})
+    assert policy_in_force(pull, repository, None).source == "default"
+    (note,) = policy_notes(pull, repository, None, None)
+    assert "the default policy is in force" in note
+
+
+def test_the_operators_own_file_is_taken_as_it_is(tmp_path: Path) -> None:
+    own = tmp_path / "own.yml"
+    own.write_text(LAX)
+    pull, repository = case({PATH: STRICT}, {PATH: STRICT})
+    policy = policy_in_force(pull, repository, own)
+    assert (policy.config.gate.coverage_floor, policy.source) == (0.0, f"file:{own}")
+    assert policy_notes(pull, repository, own, None) == ()
+
+
+def test_a_file_that_is_not_committed_yet_is_pointed_out(tmp_path: Path) -> None:
+    (tmp_path / ".github").mkdir()
+    (tmp_path / PATH).write_text(LAX)
+    pull, repository = case({"a.py": "1\n"}, {"a.py": "2\n"})
+    (note,) = policy_notes(pull, repository, None, tmp_path)
+    assert f"--config {PATH}" in note
+
+
+@pytest.mark.parametrize("mode", ["120000", "160000"])
+def test_a_link_in_its_place_is_refused(mode: str) -> None:
+    pull, repository = case({PATH: STRICT}, {PATH: STRICT})
+    repository.modes[PATH] = mode
+    with pytest.raises(ConfigError) as error:
+        policy_in_force(pull, repository, None)
+    assert error.value.reason == "config_not_regular_file"
+
+
+def test_a_directory_in_its_place_is_refused() -> None:
+    pull, repository = case({f"{PATH}/x.yml": STRICT}, {f"{PATH}/x.yml": STRICT})
+    with pytest.raises(ConfigError) as error:
+        policy_in_force(pull, repository, None)
+    assert error.value.reason == "config_not_regular_file"
+
+
+def test_one_that_a_partial_clone_lacks_is_an_error() -> None:
+    pull, repository = case({PATH: STRICT}, {PATH: STRICT})
+    repository.gone.update(entry.blob for entry in repository.files(BASE))
+    with pytest.raises(SourceError) as error:
+        policy_in_force(pull, repository, None)
+    assert error.value.reason == "object_missing"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"\xff\xfe\x00", "not UTF-8"), ("gate: off\n", "gate: a mapping"), ("a: [", "not YAML")],
+)
+def test_a_wrong_one_names_file_and_branch(content: str | bytes, words: str) -> None:
+    pull, repository = case({PATH: content}, {PATH: content})
+    with pytest.raises(ConfigError, match=words) as error:
+        policy_in_force(pull, repository, None)
+    assert f"{PATH} of {pull.base.ref}" in str(error.value)
