@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from prjury.jury.cascade import TierAttempt, Verdict
 from prjury.jury.gate import Gate
@@ -26,7 +26,9 @@ _KINDS = {"compile": "compile error", "test": "test failure", "lint": "lint erro
 def headline(pull: PullRequest, verdict: Verdict, gate: Gate) -> str:
     """The decision in one line, for people; a symbol, words and the reason."""
     if verdict.status is Status.PASS:
-        return _ready(verdict) if gate is Gate.SUCCESS else _unconfigured(verdict)
+        return _ready(pull, verdict) if gate is Gate.SUCCESS else _unconfigured(verdict)
+    if gate is Gate.SUCCESS and _only_advice(verdict):
+        return _ready(pull, verdict)
     line = f"{_decision(verdict)}: {_reason(pull, verdict)}"
     return f"{line} (not gating)" if gate is Gate.SUCCESS else line
 
@@ -65,10 +67,34 @@ def _decision(verdict: Verdict) -> str:
     return UNJUDGED if verdict.status is Status.ERROR or benign else HUMAN
 
 
-def _ready(verdict: Verdict) -> str:
-    asked = "" if _model_answered(verdict) else " (no model asked)"
+def _only_advice(verdict: Verdict) -> bool:
+    """Whether every tier that ran advises, so that nobody could close the gate."""
+    ran = [attempt for attempt in verdict.attempts if attempt.ran]
+    return bool(ran) and all(attempt.advisory for attempt in ran)
+
+
+def _ready(pull: PullRequest, verdict: Verdict) -> str:
+    limits = [words for words in _limits(pull, verdict) if words]
+    asked = f" ({'; '.join(limits)})" if limits else ""
     advice = [words for attempt in verdict.attempts if (words := _advice(attempt))]
     return f"{READY}{asked}{', but ' if advice else ''}{listed(advice)}"
+
+
+def _limits(pull: PullRequest, verdict: Verdict) -> Iterator[str]:
+    """What the decision does not rest on, so that nobody takes it for more than it is."""
+    counting = [voice for voice in voices(verdict) if voice.counts]
+    for voice in counting:
+        if voice.judgment.status is Status.FAIL:
+            yield f"{voice.ballot.judge} fails and was outvoted"
+        elif voice.judgment.metadata.get("exit_code"):
+            yield f"{voice.ballot.judge} fails as on the base"
+    passed = {v.ballot.judge for v in counting if v.judgment.status is Status.PASS}
+    if pull.files and not any(file.readable for file in pull.files):
+        yield "nothing in it can be read"
+    elif passed <= {"merge"} and not pull.docs_only and not _only_advice(verdict):
+        yield "only the merge was tried"
+    if not _model_answered(verdict):
+        yield "no model asked"
 
 
 def _model_answered(verdict: Verdict) -> bool:

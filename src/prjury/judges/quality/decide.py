@@ -39,13 +39,22 @@ class Opinion:
         passed = sum(finding.verdict == "pass" for finding in counted)
         return round(passed / len(counted), _DIGITS) if counted else None
 
+    @property
+    def has_quorum(self) -> bool:
+        """Whether at least half of the criteria count.
+
+        One pass beside three answers that quote what is not there is no approval.
+        """
+        return len(self.counted) * 2 >= len(self.findings)
+
 
 def decide(opinion: Opinion, threshold: float) -> Judgment:
-    """PASS from the threshold on, FAIL below it, ABSTAIN where no criterion counts."""
+    """PASS from the threshold on, FAIL below it, ABSTAIN without a quorum to pass."""
     metadata = _metadata(opinion)
     score = opinion.score
-    if score is None:
-        reason = f"no criterion could be judged: {', '.join(opinion.findings)}"
+    if score is None or (score >= threshold and not opinion.has_quorum):
+        silent = [name for name in opinion.findings if name not in opinion.counted]
+        reason = f"too few criteria could be judged; no founded answer on {', '.join(silent)}"
         return Judgment.abstained(reason, NO_OPINION, metadata=metadata)
     passed = score >= threshold
     severity: Severity = "warning" if passed else "error"

@@ -27,6 +27,12 @@ def opinion(*verdicts: str, confidence: float = 0.9) -> Opinion:
 P, F, A = "pass", "fail", "abstain"
 
 
+def test_one_pass_among_silence_is_no_approval() -> None:
+    judgment = decide(opinion(P, A, A, A), 0.7)
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "no_opinion")
+    assert "no founded answer" in judgment.reasoning
+
+
 @pytest.mark.parametrize(
     ("verdicts", "score", "status"),
     [
@@ -34,7 +40,7 @@ P, F, A = "pass", "fail", "abstain"
         ((P, P, P, F), 0.75, Status.PASS),
         ((P, P, F, F), 0.5, Status.FAIL),
         ((F, F, F, F), 0.0, Status.FAIL),
-        ((P, A, A, A), 1.0, Status.PASS),
+        ((P, P, A, A), 1.0, Status.PASS),
         ((P, P, F, A), 2 / 3, Status.FAIL),
         ((F, A, A, A), 0.0, Status.FAIL),
     ],
