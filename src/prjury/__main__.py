@@ -1,5 +1,44 @@
-"""``python -m prjury``."""
+"""``prjury`` and ``python -m prjury``: the entry point of the command line."""
 
-from prjury.cli import main
+from __future__ import annotations
 
-main()
+import os
+import sys
+from typing import NoReturn
+
+from prjury.errors import PrJuryError
+
+
+def main() -> NoReturn:
+    """Starts over without secrets in the environment if there are any, then runs the command."""
+    try:
+        environ = _environment()
+    except PrJuryError as error:
+        sys.stderr.write(f"prjury: {error}\n")
+        sys.exit(error.exit_code)
+    from prjury.cli import main as run  # noqa: PLC0415 - the first of two starts is a short one
+
+    run(environ)
+
+
+def _environment() -> dict[str, str]:
+    """The operator's environment; no child of ours inherits the secrets in it."""
+    from prjury.handover import (  # noqa: PLC0415 - as above
+        forbid_dumps,
+        is_handed_over,
+        secrets_in,
+        start_again,
+        take_over,
+    )
+
+    if is_handed_over(os.environ):
+        environ = take_over(os.environ)
+        forbid_dumps()
+        return environ
+    if secrets_in(os.environ):
+        start_again(os.environ, [sys.executable, *sys.orig_argv[1:]])
+    return dict(os.environ)
+
+
+if __name__ == "__main__":
+    main()

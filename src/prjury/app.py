@@ -13,6 +13,7 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 
 from prjury.config.load import POLICY_PATH
+from prjury.config.pending import pending_note
 from prjury.config.schema import Config
 from prjury.deadline import Deadline
 from prjury.judges.backport import try_backport
@@ -105,7 +106,7 @@ def run(
             backports=_backports(request, policy.config, photo),
             cost=cost_of(verdict),
             elapsed_ms=round((time.monotonic() - started) * 1000),
-            notes=_notes(request, photo),
+            notes=(*_notes(request, photo), *pending_note(policy.config)),
         )
     publish(report, publishers)
     return report
@@ -130,11 +131,18 @@ def _doors(
     shell = ContainedShell(
         surroundings.environ, extra_env=sandbox.env, level=sandbox.level, network=sandbox.network
     )
-    model = choose(config.models, surroundings.environ, flag=request.model, offline=request.offline)
+    flag = request.model or _model_of_policy(config)
+    model = choose(config.models, surroundings.environ, flag=flag, offline=request.offline)
     doors = Doors(store, shell, surroundings.progress, redact=surroundings.redact)
     if isinstance(model, str):
         return replace(doors, model_missing=model)
     return replace(doors, model=connect(model))
+
+
+def _model_of_policy(config: Config) -> str | None:
+    """The model that the first quality judge of the policy names."""
+    named = [entry.quality.model for t in config.tiers for entry in t.judges if entry.quality]
+    return next(iter(named), None)
 
 
 def _unwanted(request: ReviewRequest) -> Unwanted:

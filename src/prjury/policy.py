@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from prjury.config.load import POLICY_PATH, Policy, default_policy, read_policy
@@ -9,6 +10,8 @@ from prjury.errors import ConfigError, SourceError
 from prjury.ports import Repository, TreeEntry
 from prjury.pull.model import PullRequest, printable
 
+#: Workflows, and actions wherever they stand in the tree.
+_WORKFLOW = re.compile(r"\A\.github/workflows/|(\A|/)action\.ya?ml\Z")
 _REGULAR_FILES = frozenset({"100644", "100755"})
 
 
@@ -43,7 +46,13 @@ def policy_notes(
     work_tree: Path | None,
     path: str = POLICY_PATH,
 ) -> tuple[str, ...]:
-    """What a reader has to know where another policy than the one in force is at hand."""
+    """What a reader has to know where the change touches what it is judged by."""
+    return (*_notes_of_policy(pull, repository, own, work_tree, path), *_notes_of_workflows(pull))
+
+
+def _notes_of_policy(
+    pull: PullRequest, repository: Repository, own: Path | None, work_tree: Path | None, path: str
+) -> tuple[str, ...]:
     if own:
         return ()
     has_one = bool(_entries(repository, pull.base.sha, path))
@@ -53,6 +62,18 @@ def policy_notes(
     if not has_one and work_tree and (work_tree / path).is_file():
         return (f"{path} is not in the base commit; {in_force} is in force (try --config {path})",)
     return ()
+
+
+def _notes_of_workflows(pull: PullRequest) -> tuple[str, ...]:
+    """The runner takes the workflow of a pull request from the change itself."""
+    paths = (path for file in pull.files for path in (file.path, file.old_path) if path)
+    found = next((path for path in paths if _WORKFLOW.search(path)), None)
+    if found is None:
+        return ()
+    return (
+        f"this change touches the workflow {printable(found)}: it runs as the change says; "
+        "require the workflow by a ruleset",
+    )
 
 
 def text_of(file: Path) -> str:

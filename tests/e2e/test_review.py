@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
@@ -326,15 +330,105 @@ def test_a_pull_request_by_number_in_a_bare_repository(tmp_path: Path, prjury: P
     assert run.report["pull"]["head"]["ref"] == "refs/pull/7/head"
 
 
-def test_a_reader_that_stops_early_changes_nothing(project: History, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["terminal", "json", "html"])
+@pytest.mark.parametrize("reader", ["head -n 1", "true"])
+def test_a_reader_that_stops_early_changes_nothing(
+    project: History, kind: str, reader: str
+) -> None:
     project.commit({"calc.py": CALC.replace("a + b", "a - b")}, "Break it")
-    line = f"{sys.executable} -m prjury review --repo {project.path} 2>/dev/null; echo $? >&2"
+    review = f"{sys.executable} -m prjury review --repo {project.path} --format {kind}"
     done = subprocess.run(
-        ["sh", "-c", f"({line}) | head -n 1"], capture_output=True, text=True, check=True
+        ["sh", "-c", f"({review} 2>/dev/null; echo $? >&2) | {reader}"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    assert done.stdout.startswith("❌ Do not merge")
     assert done.stderr.strip() == "1"
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams_change_nothing(project: History, closed: str) -> None:
+    project.commit({"calc.py": CALC + "\n\nONE = 1\n"}, "Add one")
+    review = f"{sys.executable} -m prjury review --repo {project.path} --no-build {closed}"
+    done = subprocess.run(["sh", "-c", review], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
     assert "Traceback" not in done.stderr
+
+
+def test_a_system_without_room_is_told(project: History, prjury: Prjury) -> None:
+    project.commit({"calc.py": CALC + "\n"}, "Add a line")
+    places = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), "/nonexistent")
+    code = "import tempfile; tempfile._candidate_tempdir_list = lambda: ['/nonexistent']; "
+    code += "from prjury.__main__ import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "review", "--repo", str(project.path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": os.environ["PATH"], **places},
+    )
+    assert done.returncode == 4, done.stderr
+    assert "TMPDIR" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_build_cannot_read_the_operators_keys(
+    project: History, prjury: Prjury, tmp_path: Path
+) -> None:
+    own = tmp_path / "own.yml"
+    own.write_text(
+        CONFIGURED % "cat /proc/*/environ 2>/dev/null | tr '\\\\0' '\\\\n' | grep -c CANARY"
+    )
+    project.commit({"calc.py": CALC + "\n"}, "Add a line")
+    run = prjury(
+        "review",
+        "--repo",
+        project.path,
+        "--config",
+        own,
+        "--no-llm",
+        "--format",
+        "json",
+        env={"OPENAI_API_KEY": "CANARY-1", "GITHUB_TOKEN": "CANARY-2"},
+    )
+    assert run.judgment("build")["status"] == "fail"
+    assert run.judgment("build")["checks"][0]["evidence"] == "0"
+
+
+def test_an_interrupted_build_leaves_nothing(project: History, tmp_path: Path) -> None:
+    own = tmp_path / "own.yml"
+    marker = "sleep 97.31"
+    own.write_text(CONFIGURED % f"echo started && {marker}")
+    project.commit({"calc.py": CALC + "\n"}, "Add a line")
+    scratch = tmp_path / "tmp"
+    scratch.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "prjury", "review", f"--repo={project.path}", f"--config={own}"],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "TMPDIR": str(scratch)},
+    )
+    wait_until(lambda: running(marker))
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert err.strip().splitlines()[-1].startswith("prjury: interrupted")
+    wait_until(lambda: not running(marker))
+    left = [path.name for path in scratch.iterdir() if not path.name.startswith("prjury-logs-")]
+    assert left == []
+
+
+def running(command: str) -> bool:
+    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    return any(line.strip() == command for line in listed.stdout.splitlines())
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it does not come about"
+        time.sleep(0.05)
 
 
 def test_an_ascii_terminal_gets_the_same_words(project: History, prjury: Prjury) -> None:

@@ -422,7 +422,7 @@ class TestProcess:
 
     def test_no_secret_is_left_in_the_environment_of_the_process(self, job: Job) -> None:
         program = (
-            "import os, sys; from prjury.action.handover import *\n"
+            "import os, sys; from prjury.handover import *\n"
             "command = [sys.executable, '-I', '-c', os.environ['ME']]\n"
             "if not is_handed_over(os.environ): start_again(os.environ, command)\n"
             "told = take_over(os.environ)['PRJURY_INPUT_GITHUB_TOKEN']\n"

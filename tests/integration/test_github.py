@@ -22,7 +22,7 @@ from fakes.github import (
 from prjury.errors import PublishError, SourceError, UsageError
 from prjury.publishers.comment import StickyComment
 from prjury.sources.conversation import Conversation
-from prjury.sources.github import Connection, GitHub, Patience, api_of_host
+from prjury.sources.github import Connection, GitHub, Patience
 from prjury.sources.payload import Tip
 
 TOKEN = "ghs_actions"
@@ -73,7 +73,7 @@ class TestReading:
         facts = connect().pull("octo/shop", 7)
         assert (facts.repo, facts.number, facts.title) == ("octo/shop", 7, "Move the cart")
         assert (facts.base, facts.head) == (Tip("main", "a" * 40), Tip("cart", "b" * 40))
-        assert (facts.closed, facts.merged, facts.draft, facts.is_fork) == (False,) * 4
+        assert (facts.closed, facts.draft, facts.is_fork) == (False,) * 3
 
     def test_a_merged_draft_of_a_deleted_fork(
         self, fake: FakeGitHub, connect: Callable[..., GitHub]
@@ -81,7 +81,7 @@ class TestReading:
         head = side_payload(fake.url, "ghost/shop", "cart", "b" * 40) | {"repo": None}
         fake.add_pull("octo/shop", 8, state="closed", merged=True, draft=True, head=head, body=None)
         facts = connect().pull("octo/shop", 8)
-        assert (facts.closed, facts.merged, facts.draft, facts.is_fork) == (True,) * 4
+        assert (facts.closed, facts.draft, facts.is_fork) == (True,) * 3
 
     def test_anonymously(self, fake: FakeGitHub, connect: Callable[..., GitHub]) -> None:
         assert connect(None).pull("octo/shop", 7).number == 7
@@ -401,15 +401,3 @@ class TestConnections:
 
     def test_a_token_is_not_shown(self) -> None:
         assert TOKEN not in repr(Connection(token=TOKEN))
-
-    @pytest.mark.parametrize(
-        ("host", "root"),
-        [
-            ("github.com", "https://api.github.com"),
-            ("octo.ghe.com", "https://api.octo.ghe.com"),
-            ("ghe.test:8443", "https://ghe.test:8443/api/v3"),
-            ("127.0.0.1:80", "http://127.0.0.1:80/api/v3"),
-        ],
-    )
-    def test_the_api_of_a_host(self, host: str, root: str) -> None:
-        assert api_of_host(host) == root

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from fakes.bare_report import report
-from prjury.action.handover import SECRET_VARIABLES
 from prjury.action.inputs import INPUTS, OUTPUTS
+from prjury.handover import SECRET_VARIABLES
 from prjury.publishers.outputs import outputs_of
 
 ROOT = Path(__file__).resolve().parents[2]

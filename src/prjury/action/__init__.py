@@ -12,14 +12,17 @@ from prjury.action.inputs import Inputs, read_inputs
 from prjury.action.log import Log
 from prjury.action.places import Places
 from prjury.action.publishing import publish, tell_outcome
-from prjury.action.wiring import Wiring, wire
+from prjury.action.wiring import Nothing, Wiring, wire
 from prjury.errors import ExitCode, PrJuryError, PublishError, UsageError
+from prjury.handover import secrets_in
 from prjury.report.model import Report
 from prjury.report.redact import Redactor
 from prjury.sources.event import Event, EventKind, read_event
 from prjury.sources.payload import PullFacts, Tip
 
 _NOT_GATING = " (not gating: fail-on is `never`)"
+#: In these a job holds the base repository's token and secrets, whoever wrote the change.
+_BESIDE_SECRETS = frozenset({EventKind.PULL_REQUEST_TARGET, EventKind.WORKFLOW_DISPATCH})
 #: With ``fail-on: never`` the job is green for these; a wrong workflow or a bug stays red.
 _FORGIVEN = frozenset(
     {ExitCode.REJECTED, ExitCode.NOT_JUDGED, ExitCode.SOURCE, ExitCode.NOT_PUBLISHED}
@@ -47,8 +50,8 @@ def _guarded(
 ) -> tuple[ExitCode, str | None]:
     """The outermost handler: every way to fail ends in one line and a documented exit code."""
     try:
+        log.redact = Redactor(secrets_in(environ))
         inputs = read_inputs(environ)
-        log.redact = Redactor(inputs.secrets)
         return _attempt(inputs, environ, log, wiring)
     except PrJuryError as error:
         return error.exit_code, str(error)
@@ -89,17 +92,19 @@ def _review(
     event = _event(inputs, environ, wiring)
     for note in event.notes:
         log.say(note)
-    if event.pull.closed:
-        return _nothing(f"Nothing to review: #{event.number} is closed.", places, log)
+    if event.of_pull_request and event.action == "closed":
+        return _nothing(f"Nothing to review: #{event.number} is closed.", "success", places, log)
     wiring.connect(event, inputs).close()  # tells a wrong address or token before any work
     judged = wiring.judge(event, inputs)
     if not isinstance(judged, Report):
-        return _nothing(judged.reason, places, log)
+        return _nothing(judged.reason, _gate_without_report(judged, event, inputs), places, log)
     report = judged
     if inputs.fail_on == "never":
         report = replace(judged, headline=judged.headline + _NOT_GATING)
     log.say(report.headline)
-    complaints = publish(report, event, inputs, wiring, places)
+    complaints, notes = publish(report, event, inputs, wiring, places)
+    for note in notes:
+        log.say(note)
     return _exit_code(report, complaints), " ".join(complaints) or None
 
 
@@ -117,9 +122,9 @@ def _event(inputs: Inputs, environ: Mapping[str, str], wiring: Wiring) -> Event:
         pull = replace(pull, base=Tip(inputs.base))
     if inputs.head:
         pull = replace(pull, head=Tip(inputs.head))
-    if event.kind is EventKind.PULL_REQUEST_TARGET and pull.is_fork and inputs.build:
+    if event.kind in _BESIDE_SECRETS and pull.is_fork and inputs.build:
         raise UsageError(
-            "A fork's code is not built under pull_request_target",
+            f"A fork's code is not built under {event.kind}",
             why="The job holds the base repository's token and secrets",
             remedy="Run on pull_request, or set `build: false`",
         )
@@ -140,9 +145,18 @@ def _tell_error(places: Places, complaint: str, log: Log) -> None:
         tell_outcome(places, "error", "action_required", complaint, log.redact)
 
 
-def _nothing(reason: str, places: Places, log: Log) -> tuple[ExitCode, str | None]:
+def _gate_without_report(nothing: Nothing, event: Event, inputs: Inputs) -> str:
+    """What the gate is where nothing was judged: open only for what the base holds already.
+
+    Where the workflow names other sides, nothing is known of the pull request's own head.
+    """
+    elsewhere = event.of_pull_request and (inputs.base or inputs.head)
+    return "action_required" if nothing.superseded or elsewhere else "success"
+
+
+def _nothing(reason: str, gate: str, places: Places, log: Log) -> tuple[ExitCode, str | None]:
     log.say(reason)
-    tell_outcome(places, "abstain", "success", reason, log.redact)
+    tell_outcome(places, "abstain", gate, reason, log.redact)
     return ExitCode.OPEN, None
 
 

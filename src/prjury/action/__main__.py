@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
 from types import FrameType
 from typing import NoReturn
 
-from prjury.action.handover import is_handed_over, own_command, start_again, take_over
 from prjury.errors import PrJuryError
+from prjury.handover import forbid_dumps, is_handed_over, start_again, take_over
+
+#: How this program is started: isolated from the environment and the directory.
+_COMMAND = [sys.executable, "-I", "-m", "prjury.action"]
 
 
 def start() -> NoReturn:
     """Starts over without secrets in the environment, then runs the action."""
     try:
         if not is_handed_over(os.environ):
-            start_again(os.environ, own_command())
+            start_again(os.environ, _COMMAND)
         environ = take_over(os.environ)
+        forbid_dumps()
     except PrJuryError as error:
         sys.stderr.write(f"prjury: {error}\n")
         sys.exit(error.exit_code)
@@ -26,6 +31,7 @@ def start() -> NoReturn:
     signal.signal(signal.SIGTERM, _interrupt)
     code = main(environ, sys.stdout)
     sys.stderr.flush()
+    atexit._run_exitfuncs()  # noqa: SLF001 - scratch directories are removed there
     # Threads of judges that hang are abandoned, not waited for.
     os._exit(code)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from prjury.errors import UsageError
+from prjury.handover import secrets_in
 
 Mode = Literal["review", "build", "collect", "decide", "publish"]
 FailOn = Literal["gate", "never"]
@@ -67,7 +68,8 @@ class Inputs:
 
     Attributes:
         config: the policy's path at the base commit.
-        working_directory: where the repository is, below the workspace.
+        working_directory: where a checkout is, below the workspace; nothing reads it now.
+        secrets: the values that must not be seen anywhere, of inputs and variables alike.
     """
 
     mode: Mode = "review"
@@ -82,11 +84,7 @@ class Inputs:
     fail_on: FailOn = "gate"
     working_directory: str = ""
     python_version: str = ""
-
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        """The values that must not be seen anywhere."""
-        return tuple(filter(None, (self.github_token, self.model_api_key)))
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 def read_inputs(environ: Mapping[str, str]) -> Inputs:
@@ -104,7 +102,8 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
                 remedy="Use one release of the action as a whole",
             )
     values = {entry.name.replace("-", "_"): _value(entry, environ) for entry in INPUTS}
-    return Inputs(**{**values, "build": values["build"] == "true"})  # type: ignore[arg-type] # checked against the table's words
+    typed = {**values, "build": values["build"] == "true", "secrets": secrets_in(environ)}
+    return Inputs(**typed)  # type: ignore[arg-type] # checked against the table's words
 
 
 def _value(entry: Input, environ: Mapping[str, str]) -> str:

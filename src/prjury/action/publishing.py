@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import NamedTuple
 
 from prjury.action.inputs import OUTPUTS, Inputs
 from prjury.action.places import Places
@@ -21,14 +22,27 @@ from prjury.sources.conversation import Conversation
 from prjury.sources.event import Event
 
 
+class Published(NamedTuple):
+    """What did not go everywhere, one line each.
+
+    Attributes:
+        complaints: what failed.
+        notes: what this token may not do; that is how GitHub runs the pull requests of forks.
+    """
+
+    complaints: list[str]
+    notes: list[str]
+
+
 def publish(
     report: Report, event: Event, inputs: Inputs, wiring: Wiring, places: Places
-) -> list[str]:
-    """Writes files, summary, comment and outputs, in this order; what failed, one line each.
+) -> Published:
+    """Writes files, summary, comment and outputs, in this order.
 
     The files come first, so that the verdict is on disk whatever becomes of the rest.
     """
     complaints: list[str] = []
+    notes: list[str] = []
     seen: dict[str, str] = dict.fromkeys(OUTPUTS, "")
     collect = partial(_collected, complaints)
     for output, file, render in (
@@ -40,15 +54,15 @@ def publish(
             seen[output] = ReportFile(path, render, output).publish(report) or ""
     with collect():
         _summarise(report, wiring.summary, places)
-    with collect():
+    with collect(), _noted(notes):
         seen["comment-url"] = _comment(report, event, inputs, wiring)
     with collect():
-        _tell_complaints(complaints, places, Redactor(inputs.secrets))
+        _tell_complaints(complaints + notes, places, Redactor(inputs.secrets))
     with collect():
         if places.outputs:
             own = {name: value for name, value in seen.items() if value or name == "comment-url"}
             ActionOutputs(places.outputs, own).publish(report)
-    return complaints
+    return Published(complaints, notes)
 
 
 def tell_outcome(places: Places, verdict: str, gate: str, line: str, redact: Redact) -> None:
@@ -75,6 +89,20 @@ def _collected(complaints: list[str]) -> Iterator[None]:
         yield
     except PublishError as error:
         complaints.append(str(error))
+
+
+@contextmanager
+def _noted(notes: list[str]) -> Iterator[None]:
+    """A comment that the token may not write is no failure: the report is elsewhere as well."""
+    try:
+        yield
+    except PublishError as error:
+        if error.reason != "permission":
+            raise
+        notes.append(
+            "The comment was not written: the token lacks `pull-requests: write` "
+            f"({error.why}). The report is in the job summary and in the report files."
+        )
 
 
 def _summarise(report: Report, render: Callable[[Report], str], places: Places) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol, TextIO
 
 from prjury.action.inputs import Inputs
@@ -14,7 +12,7 @@ from prjury.config.load import POLICY_PATH
 from prjury.ports import Progress
 from prjury.report.model import Report
 from prjury.report.redact import Redact
-from prjury.sources.event import Event
+from prjury.sources.event import Event, EventKind
 from prjury.sources.git.fetch import Transport
 from prjury.sources.github import Connection, GitHub
 from prjury.sources.pulls import Wanted
@@ -26,6 +24,11 @@ class Nothing(Protocol):
     @property
     def reason(self) -> str:
         """Why, in one line."""
+        ...
+
+    @property
+    def superseded(self) -> bool:
+        """Whether there is a newer head, which this run knows nothing of."""
         ...
 
 
@@ -47,13 +50,16 @@ class Wiring:
     connect: Callable[[Event, Inputs], GitHub]
 
 
-def wire(environ: Mapping[str, str], stream: TextIO, redact: Redact) -> Wiring:
+def wire(
+    environ: Mapping[str, str], stream: TextIO, redact: Redact, protocols: str = "https"
+) -> Wiring:
     """The real parts.
 
     Args:
         environ: the job's environment with its secrets.
         stream: where the judges' progress is told.
         redact: takes the secrets of this run out of texts.
+        protocols: what git may speak to the server.
     """
     from prjury.publishers.progress import PlainProgress  # noqa: PLC0415 - tests do without
     from prjury.report.codec import report_to_json  # noqa: PLC0415 - the same
@@ -62,7 +68,13 @@ def wire(environ: Mapping[str, str], stream: TextIO, redact: Redact) -> Wiring:
     renderer = Renderer(redact)
     progress = PlainProgress(stream, redact)
     return Wiring(
-        judge=lambda event, inputs: _judge(event, inputs, environ, progress, redact),
+        judge=lambda event, inputs: _judge(
+            wanted(event, inputs, Transport(environ, inputs.github_token or None, protocols)),
+            inputs,
+            environ,
+            progress,
+            redact,
+        ),
         comment=lambda report, run: renderer.comment(report, run=run),
         summary=renderer.summary,
         html=renderer.html,
@@ -77,16 +89,12 @@ def connect(event: Event, inputs: Inputs) -> GitHub:
 
 
 def _judge(
-    event: Event,
-    inputs: Inputs,
-    environ: Mapping[str, str],
-    progress: Progress,
-    redact: Redact,
+    pull: Wanted, inputs: Inputs, environ: Mapping[str, str], progress: Progress, redact: Redact
 ) -> Report | Nothing:
     from prjury import app  # noqa: PLC0415 - everything that judges; tests do without
 
     request = app.ReviewRequest(
-        wanted=_wanted(event, inputs, environ),
+        wanted=pull,
         policy_path=inputs.config or POLICY_PATH,
         build=inputs.build,
         model=inputs.model or None,
@@ -95,16 +103,20 @@ def _judge(
     return app.run(request, surroundings)
 
 
-def _wanted(event: Event, inputs: Inputs, environ: Mapping[str, str]) -> Wanted:
-    pull = event.pull
-    workspace = Path(environ.get("GITHUB_WORKSPACE") or tempfile.gettempdir())
+def wanted(event: Event, inputs: Inputs, transport: Transport) -> Wanted:
+    """What the event is about, to be fetched from the server.
+
+    The workspace is not looked into: the code of a pull request, or a branch that bears the base's
+    name, may have written what lies there.
+    """
+    pull, group = event.pull, event.kind is EventKind.MERGE_GROUP
     return Wanted(
-        repo=workspace / inputs.working_directory,
         number=pull.number,
-        base=pull.base.ref or pull.base.sha,
+        # A queue tests one commit on another; everything else is merged into the branch of today.
+        base=(pull.base.sha if group else None) or pull.base.ref or pull.base.sha,
         head=inputs.head or (None if pull.number else pull.head.sha or pull.head.ref),
         url=f"{event.server_url}/{event.repo}.git",
-        transport=Transport(environ, inputs.github_token or None),
+        transport=transport,
         facts={
             "repo": pull.repo,
             "title": pull.title,
@@ -113,6 +125,8 @@ def _wanted(event: Event, inputs: Inputs, environ: Mapping[str, str]) -> Wanted:
             "draft": pull.draft,
             "url": pull.url,
         },
+        local=False,
+        head_sha=pull.head.sha if event.of_pull_request else None,
     )
 
 

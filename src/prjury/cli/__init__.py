@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
 import traceback
+from collections.abc import Mapping
 from types import FrameType
 from typing import Annotated, NoReturn
 
@@ -13,7 +15,7 @@ import typer
 
 from prjury.cli.config import check_config, schema
 from prjury.cli.demo import demo
-from prjury.cli.output import Terminal
+from prjury.cli.output import Terminal, hang_up
 from prjury.cli.review import review
 from prjury.errors import ExitCode, PrJuryError
 
@@ -55,49 +57,74 @@ def _globals(
     ] = False,
     no_color: Annotated[bool, typer.Option("--no-color", help="No colours.")] = False,
 ) -> None:
-    colorless = no_color or bool(os.environ.get("NO_COLOR"))
-    context.obj = Terminal(verbose=verbose, color=not colorless, environ=dict(os.environ))
+    environ: Mapping[str, str] = context.obj
+    colorless = no_color or bool(environ.get("NO_COLOR"))
+    context.obj = Terminal(verbose=verbose, color=not colorless, environ=environ)
 
 
-def main() -> NoReturn:
-    """Runs the command line and exits with one of the documented codes."""
+def main(environ: Mapping[str, str]) -> NoReturn:
+    """Runs the command line and exits with one of the documented codes.
+
+    Args:
+        environ: the operator's environment, with the secrets that the process's own lacks.
+    """
     signal.signal(signal.SIGTERM, _interrupt)
-    code = _guarded()
+    _open_streams()
+    code = _guarded(environ)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader (`| head -1`) has seen enough; Python must not complain while it shuts down.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        hang_up()
     sys.stderr.flush()
-    # Threads of judges that hang are abandoned, not waited for.
+    # Threads of judges that hang are abandoned, not waited for; what they left behind is removed.
+    atexit._run_exitfuncs()  # noqa: SLF001 - os._exit skips them, and there is no public name
     os._exit(int(code))
+
+
+def _open_streams() -> None:
+    """Streams that the caller closed (``>&-``) become empty ones."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _guarded() -> int:
+def _guarded(environ: Mapping[str, str]) -> int:  # noqa: PLR0911 - one for each way to end
     """The outermost handler: every way to fail ends in one line and a documented exit code."""
     try:
-        return int(app(standalone_mode=False) or ExitCode.OPEN)
+        code = int(app(standalone_mode=False, obj=environ) or ExitCode.OPEN)
+        # Typer answers Ctrl-C with a number.
+        return _interrupted() if code == ExitCode.INTERRUPTED else code
     except typer.TyperException as error:
-        return _told(f"prjury: {getattr(error, 'format_message', error.__str__)()}", ExitCode.USAGE)
+        return _told(f"{getattr(error, 'format_message', error.__str__)()}", ExitCode.USAGE)
     except PrJuryError as error:
-        return _told(f"prjury: {error}", error.exit_code)
+        return _told(str(error), error.exit_code)
     except typer.Exit as done:
         return done.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        return _told("prjury: interrupted; nothing was published", ExitCode.INTERRUPTED)
-    except BrokenPipeError:
-        return ExitCode.OPEN
+        return _interrupted()
+    except SystemExit:
+        # Typer ends like this when the reader of our output has gone away.
+        hang_up()
+        return ExitCode.NOT_PUBLISHED
+    except OSError as error:
+        what = f"the system refuses a file or directory: {error}."
+        return _told(f"{what} Check TMPDIR, the disk and the permissions.", ExitCode.SOURCE)
     except Exception as bug:  # noqa: BLE001 - the last resort: no traceback for users
         if {"-v", "--verbose"} & set(sys.argv):
             traceback.print_exc()
-        what = f"prjury: a bug of ours: {type(bug).__name__}: {bug}."
+        what = f"a bug of ours: {type(bug).__name__}: {bug}."
         return _told(f"{what} Run it with -v and report the traceback.", ExitCode.BUG)
 
 
+def _interrupted() -> int:
+    return _told("interrupted; nothing was published", ExitCode.INTERRUPTED)
+
+
 def _told(line: str, code: int) -> int:
-    print(" ".join(line.split()).encode(errors="backslashreplace").decode(), file=sys.stderr)
+    text = " ".join(line.split()).encode(errors="backslashreplace").decode()
+    print(f"prjury: {text}", file=sys.stderr)
     return int(code)

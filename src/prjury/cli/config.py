@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +17,7 @@ def check_config(
 ) -> None:
     """Check a configuration file; every problem comes with key path and line."""
     from prjury.config.load import read_policy  # noqa: PLC0415 - pydantic costs 0.1 s
+    from prjury.config.pending import pending_note  # noqa: PLC0415 - the same
     from prjury.policy import text_of  # noqa: PLC0415 - the same
     from prjury.registry import judge_factory  # noqa: PLC0415 - the same
 
@@ -24,6 +26,8 @@ def check_config(
         for entry in tier.judges:
             judge_factory(entry.name)
     judges = [entry.name for tier in policy.config.tiers for entry in tier.judges]
+    for note in pending_note(policy.config):
+        print(f"note: {note}", file=sys.stderr)
     print(f"{file} is valid: {len(policy.config.tiers)} tiers, judges {', '.join(judges)}")
 
 

@@ -68,7 +68,7 @@ def _judged(pull: SamplePull, repository: Path, terminal: Terminal, keep: Path |
     from prjury.sources.pulls import Wanted  # noqa: PLC0415 - as above
 
     request = ReviewRequest(Wanted(repository, pull.number), offline=True)
-    report = run(request, terminal.surroundings)
+    report = run(request, terminal.surroundings())
     if not isinstance(report, Report):
         return False
     _print_row(pull, report)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from prjury.ports import Publisher
     from prjury.report.model import Report
     from prjury.report.redact import Redact
-
-#: The variables whose values must not be seen in any report.
-SECRETS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GITHUB_TOKEN", "GH_TOKEN")
 
 
 class Format(StrEnum):
@@ -43,13 +41,13 @@ class Terminal:
     @cached_property
     def redact(self) -> Redact:
         """Takes the operator's own secrets, and what looks like one, out of texts."""
-        from prjury.report.redact import Redactor  # noqa: PLC0415 - `--help` must stay instant
+        from prjury.handover import secrets_in  # noqa: PLC0415 - `--help` must stay instant
+        from prjury.report.redact import Redactor  # noqa: PLC0415 - as above
 
-        return Redactor(tuple(filter(None, (self.environ.get(name) for name in SECRETS))))
+        return Redactor(secrets_in(self.environ))
 
-    @cached_property
     def surroundings(self) -> Surroundings:
-        """The environment, and progress on standard error: live on a terminal, else plain lines."""
+        """What one run finds around it; progress goes to standard error, live on a terminal."""
         from prjury.app import Surroundings  # noqa: PLC0415 - as above
         from prjury.publishers.progress import LiveProgress, PlainProgress  # noqa: PLC0415 - rich
 
@@ -105,6 +103,11 @@ class StandardOutput:
         sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
         sys.stdout.buffer.write(b"" if text.endswith("\n") else b"\n")
         sys.stdout.buffer.flush()
+
+
+def hang_up() -> None:
+    """The reader (``| head -1``) has seen enough: what is still to be said goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def parse_output(text: str) -> tuple[Format, Path]:

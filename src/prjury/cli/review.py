@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from prjury.cli.output import Format, Terminal, parse_output
-from prjury.errors import ExitCode, UsageError
+from prjury.cli.output import Format, Terminal, hang_up, parse_output
+from prjury.errors import ExitCode, PublishError, UsageError
 
 if TYPE_CHECKING:
     from prjury.app import ReviewRequest
@@ -104,11 +104,16 @@ def _run(
     from prjury.publishers.files import write_atomically  # noqa: PLC0415 - as above
     from prjury.sources.pulls import NothingToReview  # noqa: PLC0415 - as above
 
-    outcome = run(request, terminal.surroundings)
+    outcome = run(request, terminal.surroundings())
     if isinstance(outcome, NothingToReview):
         print(outcome.reason, file=sys.stdout if kind is Format.TERMINAL else sys.stderr)
         return ExitCode.OPEN
     for each, file in files:
         write_atomically(file, terminal.rendered(outcome, each))
-    publish(outcome, [terminal.publisher(kind)])
+    try:
+        publish(outcome, [terminal.publisher(kind)])
+    except (BrokenPipeError, PublishError) as error:
+        if not isinstance(error.__cause__ or error, BrokenPipeError):
+            raise
+        hang_up()
     return outcome.gate.exit_code

@@ -23,6 +23,15 @@ class Steps(Section):
     test: str | None = None
     lint: str | None = None
 
+    @model_validator(mode="after")
+    def _says_something(self) -> Steps:
+        steps = (self.setup, self.build, self.test, self.lint)
+        if any(step is not None and not step.strip() for step in steps):
+            raise ValueError("a step is a command; leave out what is not to be run")
+        if not self.build and not self.test:
+            raise ValueError("name at least one of `build` and `test`; the others judge nothing")
+        return self
+
 
 class BuildOptions(Section):
     """How the merged tree is built."""
@@ -32,6 +41,13 @@ class BuildOptions(Section):
     pre_existing: Literal["warn", "block"] = "warn"
     timeout: Duration = 1800.0
     from_: Literal["run", "checks", "evidence"] = Field("run", alias="from")
+
+    @field_validator("command")
+    @classmethod
+    def _says_something(cls, command: str | Steps) -> str | Steps:
+        if isinstance(command, str) and not command.strip():
+            raise ValueError("a command is needed: `auto`, one shell command, or steps")
+        return command
 
 
 class PatternsOptions(Section):

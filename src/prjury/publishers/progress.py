@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from prjury.jury.voting import Ballot
-from prjury.ports import Progress
 from prjury.report.phrases import SYMBOLS, duration, first_line
 from prjury.report.redact import Redact
 from prjury.report.rows import word_of
@@ -45,6 +44,7 @@ class PlainProgress:
         self._stream = stream
         self._redact = redact
         self._lock = threading.Lock()
+        self._closed = False
 
     def judge_started(self, jury: str, judge: str) -> None:
         """A judge has been asked."""
@@ -58,15 +58,18 @@ class PlainProgress:
         """Not told: a build prints thousands of lines."""
 
     def close(self) -> None:
-        """Nothing is left to be done: every line is written at once."""
+        """Says nothing any more, whatever an abandoned judge still answers."""
+        with self._lock:
+            self._closed = True
 
     def _write(self, words: str) -> None:
         line = log_line(words, _LONGEST, self._redact)
         encoding = getattr(self._stream, "encoding", None) or "utf-8"
         safe = line.encode(encoding, "backslashreplace").decode(encoding)
         with self._lock:
-            self._stream.write(f"{safe}\n")
-            self._stream.flush()
+            if not self._closed:
+                self._stream.write(f"{safe}\n")
+                self._stream.flush()
 
 
 @dataclass
@@ -111,10 +114,13 @@ class LiveProgress:
         self._running: list[_Running] = []
         self._console: Console | None = None
         self._live: Live | None = None
+        self._closed = False
 
     def judge_started(self, jury: str, judge: str) -> None:
         """A judge has been asked: its line appears."""
         with self._stage:
+            if self._closed:
+                return
             with self._lines:
                 self._running.append(_Running(jury, judge, self._clock()))
             if self._live is None:
@@ -124,6 +130,8 @@ class LiveProgress:
     def judge_finished(self, jury: str, ballot: Ballot) -> None:
         """A judge has answered: its line gives way to the answer."""
         with self._stage:
+            if self._closed:
+                return
             with self._lines:
                 here = [r for r in self._running if (r.jury, r.judge) == (jury, ballot.judge)]
                 for running in here[:1]:
@@ -131,7 +139,7 @@ class LiveProgress:
                 idle = not self._running
             self._console_of_stream().print(self._line(_answer(jury, ballot)))
             if idle:
-                self.close()
+                self._rest()
 
     def say(self, text: str) -> None:
         """What the judge that works in this thread is doing, or else the one asked last."""
@@ -142,6 +150,12 @@ class LiveProgress:
                 running.said = first_line(text)
 
     def close(self) -> None:
+        """Takes the live lines away and says nothing any more."""
+        with self._stage:
+            self._closed = True
+            self._rest()
+
+    def _rest(self) -> None:
         """Takes the live lines away; a later judge brings them back."""
         with self._stage:
             live, self._live = self._live, None
@@ -194,11 +208,6 @@ class LiveProgress:
         encoding = getattr(self._stream, "encoding", None) or "utf-8"
         safe = line.encode(encoding, "backslashreplace").decode(encoding)
         return Text(safe, no_wrap=True, overflow="ellipsis")
-
-
-def progress_on(stream: TextIO) -> Progress:
-    """Live lines on a terminal, plain ones elsewhere."""
-    return LiveProgress(stream) if stream.isatty() else PlainProgress(stream)
 
 
 def _answer(jury: str, ballot: Ballot) -> str:

@@ -21,7 +21,9 @@ _CONFIG_SUFFIXES = frozenset(
     ".yml .yaml .toml .ini .cfg .conf .properties .json .xml .gradle .env .lock .tf .tfvars "
     ".csproj .props .targets .cmake".split()
 )
-_DOCS_SUFFIXES = frozenset(".md .markdown .adoc .asciidoc .rst .txt .org .mdx .tex".split())
+_DOCS_SUFFIXES = frozenset(".md .markdown .adoc .asciidoc .rst".split())
+#: Text that is documentation only in its place, or under a name that says so; elsewhere it is data.
+_PROSE_SUFFIXES = frozenset(".txt .org .mdx .tex".split())
 _DOCS_NAMES = frozenset(
     "license licence notice authors changelog changes news history readme contributing".split()
 )
@@ -30,19 +32,32 @@ _WORKING_TEXT = re.compile(
     r"(^|[/._-])(requirements|constraints)([._-][^/]*)?\.txt$|(^|/)requirements/[^/]+\.txt$"
     r"|(^|/)CMakeLists\.txt$|(^|/)resources/.*\.txt$"
 )
-_BINARY_SUFFIXES = frozenset(
-    ".png .jpg .jpeg .gif .webp .ico .bmp .pdf .zip .gz .tgz .bz2 .xz .7z .jar .war .class .so "
-    ".dylib .dll .exe .o .a .wasm .woff .woff2 .ttf .otf .eot .mp3 .mp4 .mov .avi .webm .onnx .pt "
-    ".bin .parquet .db .sqlite .pyc .keystore .jks .p12 .psd .node .tar .rar .zst .lz4 .deb .rpm "
-    ".apk .tif .tiff .avif .heic .icns .wav .ogg .flac .npy .npz .h5 .hdf5 .fits .pkl .pickle "
-    ".docx .xlsx .pptx .odt .lib .pdb .rlib .safetensors .gguf .tflite .mo .dmg .msi .swf".split()
+#: Media, archives, fonts, documents and data that no text ever comes as.
+_MEDIA_SUFFIXES = frozenset(
+    ".png .jpg .jpeg .gif .webp .ico .bmp .psd .tif .tiff .avif .heic .icns .pdf .docx .xlsx .pptx "
+    ".odt .zip .gz .tgz .bz2 .xz .7z .jar .war .tar .rar .zst .lz4 .deb .rpm .apk .dmg .msi "
+    ".woff .woff2 .ttf .otf .eot .mp3 .mp4 .mov .avi .webm .wav .ogg .flac .swf .onnx .parquet "
+    ".npy .npz .h5 .hdf5 .fits .safetensors .gguf .tflite .wasm .sqlite .pyc".split()
 )
-_VENDORED = re.compile(r"(^|/)(vendor|third_party|node_modules|bower_components|\.yarn/releases)/")
+#: Names that scripts and other text may bear as well: binary only where git finds the content so.
+_OFTEN_BINARY_SUFFIXES = frozenset(
+    ".class .so .dylib .dll .exe .o .a .pt .bin .db .keystore .jks .p12 .node .pkl .pickle .lib "
+    ".pdb .rlib .mo".split()
+)
+_BINARY_SUFFIXES = _MEDIA_SUFFIXES | _OFTEN_BINARY_SUFFIXES
+#: A folder `vendor` inside the project's own code may well be a package of that name.
+_VENDORED = re.compile(
+    r"^(vendor|third_party)/|(^|/)(node_modules|bower_components|\.yarn/releases)/"
+)
+_NOT_IN_SRC = r"^(?:(?!src/)[^/]+/)*"
 _GENERATED = re.compile(
-    r"(\.min\.(js|css)|\.(pb|g|generated|designer)\.\w+|_pb2(_grpc)?\.pyi?|\.pb\.go|\.snap"
-    r"|\.js\.map|\.css\.map)$|(^|/)(__generated__|generated-sources)/",
+    r"(\.min\.(js|css)|\.pb\.(go|cc|h|swift|dart)|\.g\.(dart|cs)|\.designer\.(cs|vb)"
+    r"|\.generated\.(cs|[jt]sx?|dart|swift|go)|_pb2(_grpc)?\.pyi?|\.snap|\.js\.map|\.css\.map)$"
+    r"|(^|/)__generated__/"
+    rf"|{_NOT_IN_SRC}(target|build)/(.*/)?generated-sources/",
     re.IGNORECASE,
 )
+_DOCS_PLACE = re.compile(rf"{_NOT_IN_SRC}docs?/", re.IGNORECASE)
 _TEST = re.compile(
     r"(^|/)(tests?|__tests__|spec|specs|testing|src/(test|it|integration[-_]?test|testFixtures))/"
     r"|(^|/)(test_[^/]*|conftest)\.py$|_test\.(py|go|rs|cc|cpp)$"
@@ -91,7 +106,7 @@ def _by_name(path: str) -> FileKind:
         return FileKind.VENDORED
     if _GENERATED.search(path):
         return FileKind.GENERATED
-    if suffix in _BINARY_SUFFIXES:
+    if suffix in _MEDIA_SUFFIXES:
         return FileKind.BINARY
     return _readable_kind(path, name, suffix)
 
@@ -101,8 +116,14 @@ def _readable_kind(path: str, name: str, suffix: str) -> FileKind:
         return FileKind.TEST
     if _WORKING_TEXT.search(path):
         return FileKind.CONFIG
-    if suffix in _DOCS_SUFFIXES or name in _DOCS_NAMES:
+    if suffix in _DOCS_SUFFIXES or name in _DOCS_NAMES or _is_prose(path, name, suffix):
         return FileKind.DOCS
     if name in _CONFIG_NAMES or suffix in _CONFIG_SUFFIXES or path.startswith(".github/"):
         return FileKind.CONFIG
     return FileKind.SOURCE
+
+
+def _is_prose(path: str, name: str, suffix: str) -> bool:
+    """Whether text of a suffix that data bears as well is documentation."""
+    placed = name.removesuffix(suffix) in _DOCS_NAMES or _DOCS_PLACE.match(path) is not None
+    return suffix in _PROSE_SUFFIXES and placed

@@ -238,5 +238,13 @@ class PullRequest:
 
     @property
     def docs_only(self) -> bool:
-        """Whether nothing but documentation changes."""
-        return bool(self.files) and all(file.kind is FileKind.DOCS for file in self.files)
+        """Whether nothing but documentation changes, and no file goes away that a build may need."""
+        return bool(self.files) and all(_is_documentation(file) for file in self.files)
+
+
+def _is_documentation(file: FileChange) -> bool:
+    from prjury.pull.kinds import kind_of  # noqa: PLC0415 - kinds are told in terms of this module
+
+    before = kind_of(file.old_path) if file.old_path else FileKind.DOCS
+    gone = file.status is FileStatus.DELETED
+    return file.kind is before is FileKind.DOCS and not gone

@@ -1,8 +1,13 @@
 """How much of what the pull request adds was read, by the judges' own declarations.
 
-A judge that reads content says so in ``metadata["scope"]``. An added line counts as judged when its
-file was read by at least one of them. Where no judge declares anything (only the merged tree was
-judged), every file whose change could be photographed counts.
+A judge that reads content says so in ``metadata["scope"]``: what it has read, what it could not
+read, and what is none of its business (``outside``). An added line counts as judged when its file
+was read by at least one of them; what lies in nobody's scope is named, but neither counts as judged
+nor as missing. Where nobody has read anything line by line, a build that really ran has judged the
+tree as a whole.
+
+A file that a deterministic judge could not read stays unread whoever else has read it, and advisory
+tiers are only asked about files that no blocking judge speaks of: a model lifts no such result.
 """
 
 from __future__ import annotations
@@ -12,6 +17,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from prjury.jury.cascade import TierAttempt
+from prjury.jury.judge import JudgeType
+from prjury.jury.judgment import Status
+from prjury.jury.population import Ballot
 from prjury.pull.model import FileChange, FileKind, PullRequest, printable
 from prjury.report.model import Coverage, NotChecked
 
@@ -23,38 +31,106 @@ _REASONS = {
     FileKind.SUBMODULE: "submodule",
 }
 _NOBODY = "no judge read it"
+_OUTSIDE = "no judge looks at files of this kind"
+_BUILD = "build"
+_RAN = frozenset({Status.PASS, Status.FAIL})
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a file stands: whether it counts in the totals, and why it is not judged, if so."""
+
+    counts: bool
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class _Claims:
+    """What the judges of the blocking, or of the advisory, tiers say of files.
+
+    Attributes:
+        unread: why a file was not read, also where somebody else has read it.
+        firm: the part of it that a deterministic judge says.
+        narrow: whether a judge declares anything but files that are outside its business.
+    """
+
+    read: frozenset[str]
+    unread: Mapping[str, str]
+    firm: Mapping[str, str]
+    outside: frozenset[str]
+    narrow: bool
+
+    def place(self, path: str) -> _Place | None:
+        """Where the file stands by these claims; None where they do not speak of it."""
+        if path in self.firm:
+            return _Place(counts=True, reason=self.firm[path])
+        if path in self.read:
+            return _Place(counts=True)
+        reason = self.unread.get(path)
+        return _Place(counts=True, reason=reason) if reason else None
+
+    @classmethod
+    def of(cls, ballots: Iterable[Ballot]) -> _Claims:
+        """Reads the declarations; what is malformed claims nothing."""
+        declared = [
+            (ballot.type, scope)
+            for ballot in ballots
+            if isinstance(scope := ballot.judgment.metadata.get("scope"), Mapping)
+        ]
+        scopes = [scope for _, scope in declared]
+        firm = [scope for kind, scope in declared if kind is JudgeType.DETERMINISTIC]
+        read = (path for scope in scopes for path in _entries(scope, "read"))
+        return cls(
+            read=frozenset(path for path in read if isinstance(path, str)),
+            unread=_named(scopes, "unread"),
+            firm=_named(firm, "unread"),
+            outside=frozenset(_named(scopes, "outside")),
+            narrow=any(not _stands_aside(scope) for scope in scopes),
+        )
 
 
 @dataclass(frozen=True)
 class _Scope:
     """What all judges together have read, and why not the rest."""
 
-    kind: Literal["lines", "tree"]
-    read: frozenset[str]
-    unread: Mapping[str, str]
+    blocking: _Claims
+    advisory: _Claims
+    built: bool
 
-    def reason_against(self, file: FileChange) -> str | None:
-        """Why the file does not count as judged, or None if it does."""
+    @property
+    def kind(self) -> Literal["lines", "tree"]:
+        """An advisory judge that has read nothing changes nothing."""
+        return "lines" if self.blocking.narrow or self.advisory.read else "tree"
+
+    def place(self, file: FileChange) -> _Place:
+        """Where a readable file stands."""
+        if self.kind == "tree":
+            reason = file.unread or (None if self.built else _OUTSIDE)
+            return _Place(self.built, reason)
         path = printable(file.path)
-        if self.kind == "lines" and path in self.read:
-            return None
-        if file.unread:
-            return file.unread
-        if self.kind == "tree" or not file.additions:
-            return None
-        return self.unread.get(path, _NOBODY)
+        advised = self.advisory.place(path)
+        place = self.blocking.place(path)
+        if place or (advised and advised.reason is None):
+            return place or _Place(counts=True)
+        reason = advised.reason if advised else file.unread
+        if path in self.blocking.outside | self.advisory.outside:
+            return _Place(counts=False, reason=reason or _OUTSIDE)
+        if not file.additions and not file.unread:
+            return _Place(counts=True)
+        return _Place(counts=True, reason=reason or _NOBODY)
 
 
 def measure(pull: PullRequest, attempts: Sequence[TierAttempt]) -> Coverage:
     """The coverage that these attempts reach."""
     scope = _scope(attempts)
-    readable = [file for file in pull.files if file.readable]
-    judged = [file for file in readable if scope.reason_against(file) is None]
+    places = [(file, scope.place(file)) for file in pull.files if file.readable]
+    counted = [(file, place) for file, place in places if place.counts]
+    judged = [file for file, place in counted if place.reason is None]
     return Coverage(
         scope=scope.kind,
-        files_total=len(readable),
+        files_total=len(counted),
         files_judged=len(judged),
-        added_lines_total=sum(file.additions for file in readable),
+        added_lines_total=sum(file.additions for file, _ in counted),
         added_lines_judged=sum(file.additions for file in judged),
         not_checked=tuple(_not_checked(pull.files, scope)),
     )
@@ -62,29 +138,38 @@ def measure(pull: PullRequest, attempts: Sequence[TierAttempt]) -> Coverage:
 
 def _not_checked(files: Iterable[FileChange], scope: _Scope) -> Iterator[NotChecked]:
     for file in files:
-        kind = _REASONS.get(file.kind)
-        reason = kind or scope.reason_against(file)
+        reason = _REASONS.get(file.kind) or scope.place(file).reason
         if reason:
             yield NotChecked(printable(file.path), reason)
 
 
-def _scope(attempts: Iterable[TierAttempt]) -> _Scope:
-    declared = list(_declarations(attempts))
-    read = {path for scope in declared for path in _entries(scope, "read") if isinstance(path, str)}
-    unread: dict[str, str] = {}
-    for scope in declared:
-        for entry in _entries(scope, "unread"):
+def _scope(attempts: Sequence[TierAttempt]) -> _Scope:
+    blocking = [ballot for a in attempts if not a.advisory for ballot in _ballots(a)]
+    advisory = [ballot for a in attempts if a.advisory for ballot in _ballots(a)]
+    built = any(
+        ballot.judge == _BUILD and ballot.judgment.status in _RAN
+        for ballot in (*blocking, *advisory)
+    )
+    return _Scope(_Claims.of(blocking), _Claims.of(advisory), built)
+
+
+def _ballots(attempt: TierAttempt) -> Sequence[Ballot]:
+    return attempt.verdict.ballots if attempt.verdict else ()
+
+
+def _stands_aside(scope: Mapping[str, Any]) -> bool:
+    """Whether a judge says that all of it is none of its business."""
+    return bool(_entries(scope, "outside")) and not scope.get("read") and not scope.get("unread")
+
+
+def _named(scopes: Iterable[Mapping[str, Any]], key: str) -> dict[str, str]:
+    """The first reason that is given for each path under a key."""
+    found: dict[str, str] = {}
+    for scope in scopes:
+        for entry in _entries(scope, key):
             if isinstance(entry, Mapping) and "path" in entry:
-                unread.setdefault(str(entry["path"]), str(entry.get("reason") or _NOBODY))
-    return _Scope("lines" if declared else "tree", frozenset(read), unread)
-
-
-def _declarations(attempts: Iterable[TierAttempt]) -> Iterator[Mapping[str, Any]]:
-    for attempt in attempts:
-        for ballot in attempt.verdict.ballots if attempt.verdict else ():
-            scope = ballot.judgment.metadata.get("scope")
-            if isinstance(scope, Mapping):
-                yield scope
+                found.setdefault(str(entry["path"]), str(entry.get("reason") or _NOBODY))
+    return found
 
 
 def _entries(scope: Mapping[str, Any], key: str) -> Sequence[Any]:

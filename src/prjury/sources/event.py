@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import SplitResult, urlsplit
 
 from prjury.errors import SourceError, UsageError
 from prjury.sources.payload import (
@@ -25,9 +24,7 @@ from prjury.sources.payload import (
 
 #: GitHub sends no larger webhook.
 _PAYLOAD_LIMIT = 25 * 1024 * 1024
-_PULL_PATH = re.compile(r"/([^/]+/[^/]+)/pull/(\d{1,10})(?:/.*)?")
 _SHA = re.compile(r"[0-9a-f]{40}")
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _TARGET_NOTE = (
     "pull_request_target runs with the base repository's token: the head is fetched as objects, "
     "it is never checked out"
@@ -79,17 +76,14 @@ class Event:
         return self.pull.repo
 
     @property
+    def of_pull_request(self) -> bool:
+        """Whether it tells of a pull request whose head it names; its checks hang on that head."""
+        return self.kind in {EventKind.PULL_REQUEST, EventKind.PULL_REQUEST_TARGET}
+
+    @property
     def number(self) -> int | None:
         """The pull request's number, None for a mere comparison."""
         return self.pull.number
-
-
-class PullUrl(NamedTuple):
-    """The parts of a pull request's web address; ``host`` includes a port where there is one."""
-
-    host: str
-    repo: str
-    number: int
 
 
 def read_event(environ: Mapping[str, str]) -> Event:
@@ -116,31 +110,6 @@ def read_event(environ: Mapping[str, str]) -> Event:
         )
     except ValueError as error:
         raise _unreadable(f"The payload of the {kind} event is not usable: {error}") from error
-
-
-def pull_of_url(address: str) -> PullUrl:
-    """The parts of a pull request's URL, on github.com or an enterprise host.
-
-    Raises:
-        UsageError: for any other text; plain http is taken for loopback hosts only.
-    """
-    try:
-        parts = urlsplit(address.strip())
-        match = _PULL_PATH.fullmatch(parts.path)
-        if match and _trustworthy(parts):
-            repo = repo_name(match[1], "the path")
-            return PullUrl(parts.netloc.lower(), repo, whole_number(int(match[2]), "the number"))
-    except ValueError:
-        pass  # the same answer as for any other text
-    raise UsageError(
-        f"{address[:200]!r} is not the address of a pull request",
-        remedy="Give a number, or an address such as https://github.com/owner/name/pull/12",
-    )
-
-
-def _trustworthy(parts: SplitResult) -> bool:
-    secure = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
-    return secure and bool(parts.hostname) and "@" not in parts.netloc and (parts.port or 1) > 0
 
 
 def _kind(name: str) -> EventKind:

@@ -29,16 +29,6 @@ _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _ACTIONS_BOT = "github-actions[bot]"
 
 
-def api_of_host(host: str) -> str:
-    """The root of the REST API that belongs to a web host."""
-    if host in {"github.com", "www.github.com"}:
-        return GITHUB_API
-    if host.endswith(".ghe.com"):
-        return f"https://api.{host}"
-    scheme = "http" if urlsplit(f"//{host}").hostname in _LOOPBACK else "https"
-    return f"{scheme}://{host}/api/v3"
-
-
 @dataclass(frozen=True)
 class Connection:
     """Where GitHub is and how fast it is asked.

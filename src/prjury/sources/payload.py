@@ -48,9 +48,7 @@ class PullFacts:
     author: str | None = None
     draft: bool = False
     closed: bool = False
-    merged: bool = False
     head_repo: str | None = None
-    labels: tuple[str, ...] = ()
     url: str | None = None
 
     @property
@@ -66,7 +64,6 @@ def read_pull(payload: object) -> PullFacts:
         ValueError: when the object lacks something or holds something of the wrong form; the
             message names the key.
     """
-    labels = at(payload, "labels")
     return PullFacts(
         repo=repo_name(at(payload, "base", "repo", "full_name"), "base.repo.full_name"),
         base=_tip(payload, "base"),
@@ -77,9 +74,7 @@ def read_pull(payload: object) -> PullFacts:
         author=text(at(payload, "user", "login")) or None,
         draft=at(payload, "draft") is True,
         closed=at(payload, "state") == "closed",
-        merged=at(payload, "merged") is True,
         head_repo=_head_repo(payload),
-        labels=tuple(text(at(one, "name")) for one in labels) if isinstance(labels, list) else (),
         url=text(at(payload, "html_url")) or None,
     )
 

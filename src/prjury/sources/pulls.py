@@ -12,7 +12,7 @@ from prjury.errors import SourceError, UsageError
 from prjury.pull.model import PullRequest, Side, visible
 from prjury.sources.git.fetch import Remote, Transport, default_branch, fetched
 from prjury.sources.git.find import open_repository
-from prjury.sources.git.operator import OperatorRepository, refuse_odd_refs
+from prjury.sources.git.operator import OperatorRepository, is_sha, refuse_odd_refs
 from prjury.sources.git.photograph import photograph
 from prjury.sources.git.store import Store, open_store
 from prjury.sources.git.work_tree import uncommitted
@@ -37,6 +37,10 @@ class Wanted:
         url: where to fetch from; the local repository's remote if not named.
         transport: how to fetch what is not here; None forbids fetching.
         facts: what GitHub says of the pull request, as fields of `PullRequest`.
+        local: whether the repository at ``repo`` may be looked into; otherwise both sides are
+            fetched from ``url``, and nothing that lies on this machine can pass for one of them.
+        head_sha: the commit that was asked for; a pull request whose head is another one by now
+            is not judged.
     """
 
     repo: Path = Path()
@@ -46,13 +50,21 @@ class Wanted:
     url: str | None = None
     transport: Transport | None = None
     facts: Mapping[str, object] = field(default_factory=dict)
+    local: bool = True
+    head_sha: str | None = None
 
 
 @dataclass(frozen=True)
 class NothingToReview:
-    """There is no change to judge; ``reason`` says so and names the way out, in one line."""
+    """There is no change to judge.
+
+    Attributes:
+        reason: says so and names the way out, in one line.
+        superseded: whether that is because the pull request has a newer head.
+    """
 
     reason: str
+    superseded: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,6 +96,9 @@ def photographed(wanted: Wanted) -> Iterator[Photo | NothingToReview]:
         if isinstance(sides, NothingToReview):
             yield sides
             return
+        if wanted.head_sha not in {None, sides.head.sha}:
+            yield _superseded(wanted, sides.head)
+            return
         store = stack.enter_context(open_store(repository))
         pull = photograph(store, sides.base, sides.head, notes=sides.notes)
         pull = replace(pull, number=wanted.number, **wanted.facts)  # type: ignore[arg-type]
@@ -98,16 +113,33 @@ def _repository(wanted: Wanted) -> Iterator[OperatorRepository]:
         yield local
         return
     remote = _remote(wanted, local)
-    if wanted.base:
-        refuse_odd_refs(wanted.base)
-    base = f"refs/heads/{wanted.base or default_branch(remote)}"
-    head = f"refs/pull/{wanted.number}/head"
+    head = _source(wanted.head or _pull_ref(wanted))
+    base = _source(wanted.base or default_branch(remote))
     name = local.name if local else _name_in(remote.address)
     # A partial clone would lend commits without the content that belongs to them.
     lender = local if local and not local.partial else None
-    with fetched(remote, [f"+{head}:{head}", f"+{base}:{base}"], lender, name) as repository:
-        repository.git("symbolic-ref", "HEAD", base)
+    refspecs = [f"+{source}:{_kept_as(source)}" for source in (head, base)]
+    with fetched(remote, refspecs, lender, name) as repository:
+        repository.git("symbolic-ref", "HEAD", _kept_as(base))
         yield repository
+
+
+def _pull_ref(wanted: Wanted) -> str:
+    if wanted.number is None:
+        raise UsageError(
+            "Nothing says what to review", remedy="Name a pull request's number, or a head"
+        )
+    return f"refs/pull/{wanted.number}/head"
+
+
+def _source(name: str) -> str:
+    """What a remote is asked for: a commit by its full name, a ref, or else a branch."""
+    refuse_odd_refs(name)
+    return name if is_sha(name) or name.startswith("refs/") else f"refs/heads/{name}"
+
+
+def _kept_as(source: str) -> str:
+    return f"refs/commits/{source}" if is_sha(source) else source
 
 
 def _remote(wanted: Wanted, local: OperatorRepository | None) -> Remote:
@@ -129,6 +161,8 @@ def _name_in(url: str) -> str:
 
 
 def _local(wanted: Wanted) -> OperatorRepository | None:
+    if not wanted.local:
+        return None
     try:
         return open_repository(wanted.repo)
     except SourceError as error:
@@ -176,6 +210,14 @@ def _of_work_tree(
 def _level(pull: PullRequest, repository: OperatorRepository) -> NothingToReview:
     head, base = visible(pull.head.ref), visible(pull.base.ref)
     return _nothing(f"{head} has no commit that {base} lacks in {repository.name}", "")
+
+
+def _superseded(wanted: Wanted, head: Side) -> NothingToReview:
+    return NothingToReview(
+        f"Superseded: #{wanted.number} is at {head.sha[:12]} by now, and this run is about "
+        f"{str(wanted.head_sha)[:12]}. The newer head has a run of its own.",
+        superseded=True,
+    )
 
 
 def _nothing(here: str, first: str) -> NothingToReview:

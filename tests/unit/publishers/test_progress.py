@@ -5,13 +5,15 @@ import re
 import threading
 import time
 
+import pytest
+
 from fakes import reports as fake
 from prjury.jury.bench import Jury
 from prjury.jury.judge import FunctionJudge
 from prjury.jury.judgment import Judgment
-from prjury.jury.voting import ConsensusVoting
+from prjury.jury.voting import Ballot, ConsensusVoting
 from prjury.ports import Progress
-from prjury.publishers.progress import LiveProgress, PlainProgress, SilentProgress, progress_on
+from prjury.publishers.progress import LiveProgress, PlainProgress, SilentProgress
 
 
 class Screen(io.StringIO):
@@ -122,6 +124,13 @@ def test_many_threads_at_once_neither_crash_nor_hang() -> None:
     assert visible(stream.getvalue()).count("✅ pass") == 80
 
 
-def test_the_stream_decides() -> None:
-    assert isinstance(progress_on(Screen()), LiveProgress)
-    assert isinstance(progress_on(io.StringIO()), PlainProgress)
+@pytest.mark.parametrize("kind", [LiveProgress, PlainProgress])
+def test_nothing_is_said_after_the_end(kind: type[LiveProgress | PlainProgress]) -> None:
+    stream = Screen()
+    progress = kind(stream)
+    progress.judge_started("build", "build")
+    progress.close()
+    said = stream.getvalue()
+    progress.judge_finished("build", Ballot("build", Judgment.passed("too late")))
+    progress.judge_started("build", "merge")
+    assert stream.getvalue() == said

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fakes.github import pull_payload, side_payload
 from prjury.errors import SourceError, UsageError
-from prjury.sources.event import EventKind, PullUrl, Run, pull_of_url, read_event
+from prjury.sources.event import EventKind, Run, read_event
 from prjury.sources.payload import Tip, read_pull
 
 ROOT = "https://api.github.com"
@@ -50,8 +50,7 @@ def test_a_pull_request_tells_everything(tmp_path: Path) -> None:
         "octocat",
     )
     assert (pull.base, pull.head) == (Tip("main", "a" * 40), Tip("cart", "b" * 40))
-    assert (pull.draft, pull.closed, pull.merged, pull.is_fork) == (False, False, False, False)
-    assert pull.labels == ("bug",)
+    assert (pull.draft, pull.closed, pull.is_fork) == (False, False, False)
     assert event.run == Run(12, 3)
     assert str(event.run) == "12.3"
     assert (event.api_url, event.server_url) == (ROOT, "https://github.com")
@@ -188,43 +187,3 @@ def test_any_wrong_part_is_read_or_refused(key: str, value: object) -> None:
     else:
         told = f"{key} is fine: {facts.title}"
     assert key in told.encode().decode()
-
-
-@pytest.mark.parametrize(
-    ("address", "expected"),
-    [
-        ("https://github.com/octo/shop/pull/7", PullUrl("github.com", "octo/shop", 7)),
-        (" https://GitHub.com/octo/shop/pull/7/files#x ", PullUrl("github.com", "octo/shop", 7)),
-        ("https://ghe.test:8443/o/r.js/pull/12?w=1", PullUrl("ghe.test:8443", "o/r.js", 12)),
-        ("http://127.0.0.1:80/o/r/pull/1", PullUrl("127.0.0.1:80", "o/r", 1)),
-    ],
-)
-def test_addresses(address: str, expected: PullUrl) -> None:
-    assert pull_of_url(address) == expected
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        "",
-        "7",
-        "octo/shop#7",
-        "http://github.com/octo/shop/pull/7",
-        "https://user:pw@github.com/octo/shop/pull/7",
-        "https://github.com/octo/shop/issues/7",
-        "https://github.com/octo/shop/pull/0",
-        "https://github.com/octo/../pull/7",
-        "https://github.com:99999/octo/shop/pull/7",
-        "https://[github.com/octo/shop/pull/7",
-        "javascript://github.com/octo/shop/pull/7",
-    ],
-)
-def test_other_texts_are_no_addresses(address: str) -> None:
-    with pytest.raises(UsageError):
-        pull_of_url(address)
-
-
-@given(st.text())
-def test_any_text_is_an_address_or_refused(text: str) -> None:
-    with suppress(UsageError):
-        assert pull_of_url(text).number > 0

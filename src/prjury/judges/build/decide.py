@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from prjury.judges.build.comparison import same_end, unproven
 from prjury.judges.build.failure import Failure
 from prjury.judges.build.outcome import Outcome, StepResult
 from prjury.judges.build.plan import BuildPlan
-from prjury.jury.judgment import Check, Judgment, Location
+from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.score import BooleanScore
 from prjury.ports import Completed
 
@@ -41,79 +42,81 @@ class Case:
 
 
 def decide(case: Case) -> Judgment:
-    """PASS or FAIL; FAIL also where the base is as broken and hides the answer."""
+    """PASS or FAIL; ERROR where exit code 0 stands alone though there should be reports with it.
+
+    FAIL also where the base is as broken, unless it is proved that this hides nothing.
+    """
     outcome = case.outcome
-    checks = _checks(case)
-    metadata = _metadata(case)
-    notes = _notes(case)
     if not outcome.failed:
-        return Judgment.passed(
-            f"passed in {_duration(outcome.seconds)}{notes}",
-            score=BooleanScore(value=True),
-            checks=checks,
-            metadata=metadata,
-        )
+        return _green(case)
     new = [failure for failure in outcome.failures if failure.state == "new"]
-    if case.base is None or new or not _same_end(outcome, case.base):
-        reasoning = f"{_what_failed(outcome)}{_causes(new or outcome.failures)}{notes}"
-        return Judgment.failed(
-            reasoning, score=BooleanScore(value=False), checks=checks, metadata=metadata
+    if case.base is None or new or not same_end(outcome, case.base):
+        return _red(case, _causes(new or outcome.failures))
+    if doubt := unproven(case.plan, outcome, case.base):
+        hidden = (
+            ", and so does the base without this change: mend the base first, for nothing can be "
+            f"told about this change ({doubt}){_causes(outcome.failures)}"
         )
-    if not _only_tests(outcome):
-        return Judgment.failed(
-            f"{_what_failed(outcome)}, and so does the base without this change: mend the base "
-            f"first, for nothing can be told about this change{_causes(outcome.failures)}{notes}",
-            score=BooleanScore(value=False),
+        return _red(case, hidden, {"reason": "base_broken"})
+    return Judgment.passed(
+        f"failed as on the base: {_what_failed(outcome)}, but every test of the base ran and all "
+        f"that fails, fails on the base as well{_causes(outcome.failures)}{_notes(case)}",
+        score=BooleanScore(value=True),
+        checks=_checks(case),
+        metadata=_metadata(case),
+    )
+
+
+def _red(case: Case, why: str, more: Mapping[str, str] | None = None) -> Judgment:
+    return Judgment.failed(
+        f"{_what_failed(case.outcome)}{why}{_notes(case)}",
+        score=BooleanScore(value=False),
+        checks=_checks(case),
+        metadata={**_metadata(case), **(more or {})},
+    )
+
+
+def _green(case: Case) -> Judgment:
+    """Exit code 0 and no failing test that was read; whether all were read is the question."""
+    reports = case.outcome.reports
+    checks, metadata, notes = _checks(case), _metadata(case), _notes(case)
+    if reports.problems:
+        return Judgment.errored(
+            f"the build ended with exit code 0, but not all of its test reports could be read, "
+            f"so that failing tests may hide there{notes}",
             checks=checks,
-            metadata={**metadata, "reason": "base_broken"},
+            metadata={**metadata, "reason": "report_invalid"},
+        )
+    if case.plan.reported and not reports.tests:
+        return Judgment.errored(
+            f"the build ended with exit code 0, but the test report that it was told to write is "
+            f"missing or empty; probably something ended the tests before they ran{notes}",
+            checks=checks,
+            metadata={**metadata, "reason": "report_missing"},
         )
     return Judgment.passed(
-        f"{_what_failed(outcome)}, but all of it fails on the base as well"
-        f"{_causes(outcome.failures)}{notes}",
+        f"passed in {_duration(case.outcome.seconds)}{notes}",
         score=BooleanScore(value=True),
         checks=checks,
-        metadata=metadata,
+        metadata={**metadata, "log": None},
     )
 
 
-def compared(outcome: Outcome, base: Outcome) -> Outcome:
-    """The outcome with the failures that the base has as well marked as such."""
-    there = {failure.id for failure in base.failures}
-    return replace(
-        outcome,
-        failures=tuple(
-            replace(failure, state="pre_existing") if failure.id in there else failure
-            for failure in outcome.failures
-        ),
-    )
+def build_changed(judgment: Judgment, plan: BuildPlan, base: BuildPlan) -> Judgment:
+    """The judgment where the change replaces the build that the base has.
 
-
-def comparable(outcome: Outcome) -> bool:
-    """Whether it is worth asking how the base fares: a limit or a signal is the change's own."""
-    return (
-        outcome.failed
-        and not outcome.last.completed.stopped
-        and outcome.last.completed.exit_code >= 0
-    )
-
-
-def _same_end(outcome: Outcome, base: Outcome) -> bool:
-    """Whether both broke off at the same step with the same exit code.
-
-    A different end means that something happened which the causes that were read do not tell.
+    A PASS would be the word of a build that the change has chosen itself.
     """
-    ours, theirs = outcome.last, base.last
-    return base.failed and (ours.step, ours.completed.exit_code, ours.completed.stopped) == (
-        theirs.step,
-        theirs.completed.exit_code,
-        theirs.completed.stopped,
+    if judgment.status is not Status.PASS:
+        return judgment
+    return Judgment.abstained(
+        f"this change replaces the build that judges it: the base is tested by {base.system}, "
+        f"`{base.text}`, the merged tree by {plan.system}, `{plan.text}`, which passed. Look at "
+        f"it, or name the build in the policy: `build: {{command: {base.text}}}`.",
+        "build_changed",
+        checks=judgment.checks,
+        metadata={**judgment.metadata, "reason": "build_changed"},
     )
-
-
-def _only_tests(outcome: Outcome) -> bool:
-    """Whether tests ran and failed; otherwise something broke that kept tests from running."""
-    kinds = {failure.kind for failure in outcome.failures}
-    return "test" in kinds and kinds <= {"test", "goal"}
 
 
 def _what_failed(outcome: Outcome) -> str:
@@ -187,7 +190,7 @@ def _tests(case: Case) -> tuple[Check, ...]:
     reports, outcome = case.outcome.reports, case.outcome
     failing = [failure for failure in outcome.failures if failure.kind == "test"]
     if reports.tests:
-        counted = len({failure.id for failure in reports.failures})
+        counted = len(reports.failures)
         message = f"{reports.tests} tests in {reports.files} reports, {counted} failed"
     elif not case.plan.tests or (not outcome.last.good and not failing):
         return ()

@@ -26,6 +26,7 @@ class Failure:
         path: the file below the root of the tree, where one is named.
         line: its line, from 1.
         name: the test's or goal's name.
+        suite: the file that the test belongs to, or the report that tells of it.
         state: whether the base fails in the same way.
     """
 
@@ -34,13 +35,14 @@ class Failure:
     path: str | None = None
     line: int | None = None
     name: str | None = None
+    suite: str | None = None
     state: State = "new"
 
     @property
     def id(self) -> str:
         """The same for the same failure in another run; lines may move, so they are not in it."""
         if self.kind == "test" and self.name:
-            return f"test:{self.name}"
+            return identity(self.suite or self.path or "", self.name)
         content = _ACCIDENTAL.sub("", " ".join(self.message.split()))
         return f"{self.kind}:{self.name or self.path or ''}:{content}"
 
@@ -63,8 +65,18 @@ class Failure:
         }
 
 
+def identity(suite: str, name: str) -> str:
+    """A test's identity: tests in different files are different, whatever they are called."""
+    return f"test:{suite}:{name}"
+
+
 def make_failure(
-    kind: Kind, message: str, path: str | None = None, line: object = None, name: str | None = None
+    kind: Kind,
+    message: str,
+    path: str | None = None,
+    line: object = None,
+    name: str | None = None,
+    suite: str | None = None,
 ) -> Failure:
     """A failure with its path and message in order.
 
@@ -73,7 +85,7 @@ def make_failure(
     number = int(str(line)) if str(line).isdigit() and len(str(line)) <= 9 else 0  # noqa: PLR2004 - fits 32 bits
     inside = _inside(path) if path else None
     text = " ".join(message.split())[:_LONGEST_MESSAGE] or "no message"
-    return Failure(kind, text, inside, (number or None) if inside else None, name)
+    return Failure(kind, text, inside, (number or None) if inside else None, name, suite)
 
 
 def _inside(path: str) -> str | None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from prjury.config.schema import BuildOptions, Steps
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
-from prjury.judges.build.decide import Case, comparable, compared, decide
+from prjury.judges.build.comparison import comparable, compared
+from prjury.judges.build.decide import Case, build_changed, decide
 from prjury.judges.build.outcome import Outcome
 from prjury.judges.build.plan import BuildPlan, Step, StepName
 from prjury.judges.build.recognise import Root, recognise
@@ -35,8 +36,8 @@ class BuildJudge:
     """Builds the merged tree in a contained shell.
 
     PASS: every step ended with exit code 0 and no report holds a failing test. FAIL: anything else
-    that the base does not suffer from as well. ABSTAIN: nothing to build, or no way to tell how.
-    ERROR: a tool or the sandbox is missing.
+    that is not proved to be the base's own. ABSTAIN: nothing to build, no way to tell how, or a
+    build that the change has chosen itself. ERROR: a tool, the sandbox or a test report is missing.
     """
 
     options: BuildOptions
@@ -48,8 +49,9 @@ class BuildJudge:
     def judge(self, context: PullRequestContext, /) -> Judgment:
         """Builds, and where that fails builds the base as well to tell old failures from new."""
         pull = context.pull
-        nothing = _nothing_to_build(pull)
-        if nothing or pull.merge.tree is None:
+        if pull.merge.tree is None:
+            return _no_tree(pull)
+        if nothing := _nothing_to_build(pull):
             return Judgment.abstained(nothing, "not_applicable")
         if self.options.from_ != "run":
             return Judgment.errored(
@@ -61,9 +63,25 @@ class BuildJudge:
         plan = self._plan(entries)
         if plan is None:
             return _no_build_system()
+        old = self._plan(self.doors.repository.files(pull.base.sha))
+        replaced = old is not None and old.tests and not plan.is_like(old)
         deadline = _within(context.deadline, self.options.timeout)
+        builder = Builder(self.doors)
+        judgment = self._built(builder, pull, entries, _noted(plan, old), deadline)
+        judgment = build_changed(judgment, plan, old) if old and replaced else judgment
+        builder.forget_logs(but=judgment.metadata.get("log"))
+        return judgment
+
+    def _built(
+        self,
+        builder: Builder,
+        pull: PullRequest,
+        entries: Sequence[TreeEntry],
+        plan: BuildPlan,
+        deadline: Deadline,
+    ) -> Judgment:
         try:
-            return decide(self._case(pull, pull.merge.tree, entries, plan, deadline))
+            return decide(self._case(builder, pull, entries, plan, deadline))
         except CannotJudgeError as error:
             metadata = {"reason": error.reason, "command": plan.text, "system": plan.system}
             return Judgment.errored(str(error), metadata=metadata)
@@ -84,14 +102,13 @@ class BuildJudge:
 
     def _case(
         self,
+        builder: Builder,
         pull: PullRequest,
-        tree: str,
         entries: Sequence[TreeEntry],
         plan: BuildPlan,
         deadline: Deadline,
     ) -> Case:
-        builder = Builder(self.doors)
-        outcome = builder.run(tree, entries, plan, deadline)
+        outcome = builder.run(str(pull.merge.tree), entries, plan, deadline)
         known = frozenset(entry.path for entry in entries)
         case = Case(plan, outcome, known)
         if self.options.pre_existing == "block" or not comparable(outcome):
@@ -115,11 +132,23 @@ class BuildJudge:
         return f"its own build was stopped ({stopped})" if stopped else outcome
 
 
-def _nothing_to_build(pull: PullRequest) -> str:
+def _noted(plan: BuildPlan, old: BuildPlan | None) -> BuildPlan:
+    """The plan with a note where the base has none, or another one that runs no tests."""
+    if old is None:
+        return replace(plan, notes=(*plan.notes, "no build was recognised on the base"))
+    if old.tests or plan.is_like(old):
+        return plan
+    return replace(plan, notes=(*plan.notes, f"the base's own build, `{old.text}`, has no tests"))
+
+
+def _no_tree(pull: PullRequest) -> Judgment:
+    """There should be something to build and there is not: no reason to let the change through."""
     if pull.merge.impossible:
-        return f"nothing to build: {pull.merge.impossible}"
-    if pull.merge.tree is None:
-        return "nothing to build: the merge has conflicts"
+        return Judgment.abstained(f"nothing to build: {pull.merge.impossible}", "no_merge")
+    return Judgment.abstained("nothing to build: the merge has conflicts", "conflicts")
+
+
+def _nothing_to_build(pull: PullRequest) -> str:
     if not pull.files:
         return "nothing to build: no file changes"
     return "nothing to build: only documentation changes" if pull.docs_only else ""

@@ -11,20 +11,18 @@ import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO
-from itertools import islice
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from prjury.judges.build.failure import Failure, Kind, make_failure
+from prjury.judges.build.failure import Failure, Kind, identity, make_failure
 from prjury.judges.build.outcome import Reports
+from prjury.judges.build.search import Found
 from prjury.pull.model import printable
 
-_MOST_FILES = 200
+_MOST_FILES = 2_000
+_MOST_BYTES = 64 * 1024**2
 _LARGEST_FILE = 20 * 1024**2
 _DEEPEST = 100
-_MOST_DIRECTORIES = 50_000
-_SKIPPED = frozenset({".git", "node_modules", ".venv", ".gradle", ".tox"})
-_DIRECTORIES = re.compile(r"(^|/)(surefire-reports|failsafe-reports|test-results)(/|$)")
 
 _JAVA_FRAME = re.compile(
     r"\s*at (?:\S+/)?(?P<type>[\w.$]+)\.[^.(]+\((?P<file>\w+\.\w+):(?P<line>\d+)\)"
@@ -41,43 +39,34 @@ class ReportError(ValueError):
     """A report that is there and cannot be read; the text says why."""
 
 
-def read_reports(
-    places: Sequence[Path], known: frozenset[str], relative: Callable[[str], str]
-) -> Reports:
-    """Reads every report below the places.
+def read_reports(found: Found, known: frozenset[str], relative: Callable[[str], str]) -> Reports:
+    """Reads every report that was found.
 
     Args:
-        places: the directories; the first is the tree.
-        known: the paths of the tree before the build; a report among them is nobody's result.
+        found: the reports, and what the search for them left out.
+        known: the paths of the tree.
         relative: takes the tree's own place out of a text.
     """
-    tests, failures, problems = 0, list[Failure](), list[str]()
-    found = [path for place in places for path in _find(place, place == places[0], known)]
-    for path in found[:_MOST_FILES]:
+    problems = list(found.problems)
+    failures, ran = list[Failure](), list[str]()
+    tests, room = 0, _MOST_BYTES
+    for path in found.files[:_MOST_FILES]:
+        suite = printable(relative(str(path)))
         try:
-            for case in _cases(_content(path)):
+            content = _content(path, room)
+            room -= len(content)
+            for case in _cases(content):
                 tests += 1
-                failures.extend(_failures(case, known, relative))
+                failures.extend(_failures(case, suite, known, relative))
+                ran.extend(_ran(case, suite))
         except ReportError as error:
-            problems.append(f"the report {printable(relative(str(path)))} {error}")
-    if len(found) > _MOST_FILES:
+            problems.append(f"the report {suite} {error}")
+    if len(found.files) > _MOST_FILES:
         problems.append(f"only the first {_MOST_FILES} test reports were read")
-    return Reports(len(found), tests, tuple(failures), tuple(problems))
+    return Reports(len(found.files), tests, tuple(failures), tuple(problems), tuple(ran))
 
 
-def _find(place: Path, in_tree: bool, known: frozenset[str]) -> Iterator[Path]:  # noqa: FBT001
-    for directory, names, files in islice(os.walk(place), _MOST_DIRECTORIES):
-        names[:] = sorted(set(names) - _SKIPPED)
-        below = os.path.relpath(directory, place)
-        if in_tree and not _DIRECTORIES.search(below):
-            continue
-        for name in sorted(files):
-            path = name if below == "." else f"{below}/{name}"
-            if name.endswith(".xml") and not (in_tree and path in known):
-                yield Path(directory, name)
-
-
-def _content(path: Path) -> bytes:
+def _content(path: Path, room: int) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -89,6 +78,8 @@ def _content(path: Path) -> bytes:
         content = file.read(_LARGEST_FILE + 1)
     if len(content) > _LARGEST_FILE:
         raise ReportError(f"is larger than {_LARGEST_FILE // 1024**2} MiB")
+    if len(content) > room:
+        raise ReportError(f"was not read: all reports exceed {_MOST_BYTES // 1024**2} MiB")
     return content
 
 
@@ -118,11 +109,19 @@ def _tag(element: Element) -> str:
     return str(element.tag).rpartition("}")[2]
 
 
-def _failures(
-    case: Element, known: frozenset[str], relative: Callable[[str], str]
-) -> Iterator[Failure]:
+def _name(case: Element) -> str:
     owner, test = case.get("classname", ""), case.get("name", "")
-    name = f"{owner}#{test}" if owner else test
+    return f"{owner}#{test}" if owner else test
+
+
+def _ran(case: Element, suite: str) -> Iterator[str]:
+    if not any(_tag(child) == "skipped" for child in case):
+        yield identity(case.get("file") or suite, _name(case))
+
+
+def _failures(
+    case: Element, suite: str, known: frozenset[str], relative: Callable[[str], str]
+) -> Iterator[Failure]:
     for child in case:
         if _tag(child) not in {"failure", "error"}:
             continue
@@ -131,7 +130,9 @@ def _failures(
         path, line = _place(case, lines, known)
         message = _message(relative(child.get("message") or ""), lines)
         kind: Kind = "compile" if child.get("message") == _COLLECTION else "test"
-        yield make_failure(kind, message, path, line, name or None)
+        yield make_failure(
+            kind, message, path, line, _name(case) or None, case.get("file") or suite
+        )
 
 
 def _message(message: str, lines: Sequence[str]) -> str:

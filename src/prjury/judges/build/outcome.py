@@ -15,13 +15,15 @@ class Reports:
 
     Attributes:
         tests: how many test cases they hold, those that were skipped included.
-        problems: one sentence for each report that could not be read.
+        problems: one sentence for each reason why they may not tell everything.
+        ran: the identity of each test that was not skipped, as often as it ran.
     """
 
     files: int = 0
     tests: int = 0
     failures: tuple[Failure, ...] = ()
     problems: tuple[str, ...] = ()
+    ran: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,9 @@ class BuildPlan:
         notes: what a reader should know, such as a second build system that is left out.
         env: variables that the steps get besides the shell's; ``{reports}`` stands for a directory
             for test reports.
+        reported: whether the tests are told to write a report, so that one must be there.
+        all_ran: the exit code that means that every test ran and some failed, None for a tool that
+            may stop at a failure, or leave out what builds upon it.
     """
 
     system: str
@@ -44,11 +47,20 @@ class BuildPlan:
     reasons: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
+    reported: bool = False
+    all_ran: int | None = None
 
     @property
     def text(self) -> str:
         """All steps as a person would type them."""
         return " && ".join(step.text for step in self.steps)
+
+    def is_like(self, other: BuildPlan) -> bool:
+        """Whether both run the same commands; how dependencies are set up may differ."""
+        ours, theirs = (
+            [step for step in plan.steps if step.name != "setup"] for plan in (self, other)
+        )
+        return self.system == other.system and ours == theirs
 
     @property
     def tests(self) -> bool:

@@ -92,7 +92,7 @@ def merged(of_reports: Sequence[Failure], of_log: Sequence[Failure]) -> tuple[Fa
         return tuple(of_log)
     places = {failure.place for failure in of_reports}
     more = [failure for failure in of_log if _no_test(failure) and failure.place not in places]
-    return tuple(distinct([*of_reports, *more]))
+    return (*of_reports, *distinct(more))
 
 
 def _no_test(failure: Failure) -> bool:

@@ -81,7 +81,7 @@ def _maven(root: Root) -> BuildPlan | None:
     if not root.has("pom.xml"):
         return None
     wrapper = _wrapper(root, "mvnw", "mvn")
-    command = (*wrapper.argv, "-q", "-B", "-ntp", "verify")
+    command = (*wrapper.argv, "-q", "-B", "-ntp", "--fail-at-end", "verify")
     return BuildPlan("maven", (Step("test", command),), ("pom.xml is there", wrapper.reason))
 
 
@@ -90,7 +90,7 @@ def _gradle(root: Root) -> BuildPlan | None:
     if not found:
         return None
     wrapper = _wrapper(root, "gradlew", "gradle")
-    command = (*wrapper.argv, "--no-daemon", "-q", "build")
+    command = (*wrapper.argv, "--no-daemon", "-q", "--continue", "build")
     return BuildPlan("gradle", (Step("test", command),), (f"{found} is there", wrapper.reason))
 
 
@@ -145,8 +145,13 @@ def _node_tool(root: Root, package: dict[str, Any]) -> _NodeTool:
     return _NodeTool("npm", fresh if needs else (), "no lock file, so it is npm")
 
 
-#: Test reports with file and line; the older family is the one that holds them.
-_PYTEST_ENV = {"PYTEST_ADDOPTS": "--junitxml={reports}/pytest.xml -o junit_family=xunit1"}
+#: Test reports with file and line (the older family is the one that holds them), and no stopping
+#: at a failure. These come after the tree's own ``addopts``, so that they outweigh them.
+_PYTEST_ENV = {
+    "PYTEST_ADDOPTS": "--junitxml={reports}/pytest.xml -o junit_family=xunit1 --maxfail=0"
+}
+#: pytest's exit code where all tests ran and some failed.
+_PYTEST_FAILED = 1
 
 
 def _python(root: Root) -> BuildPlan | None:
@@ -164,7 +169,7 @@ def _python(root: Root) -> BuildPlan | None:
         return BuildPlan("tox", (Step("test", ("tox",)),), ("tox.ini is there",), (), _PYTEST_ENV)
     if tests:
         step = Step("test", ("python3", "-m", "pytest", "-q"))
-        return BuildPlan("pytest", (step,), (reason, tests), (), _PYTEST_ENV)
+        return _pytest("pytest", step, (reason, tests))
     step = Step("build", ("python3", "-m", "compileall", "-q", "."))
     return BuildPlan("python", (step,), (reason, "no tests were found, so it is only compiled"))
 
@@ -179,7 +184,13 @@ def _uv(root: Root, tests: str | None) -> BuildPlan:
     locked = 'name = "pytest"' in root.text("uv.lock")
     extra = () if locked else ("--with", "pytest")
     step = Step("test", ("uv", "run", "--frozen", *extra, "pytest", "-q"))
-    return BuildPlan("uv", (step,), ("uv.lock is there", tests), (), _PYTEST_ENV)
+    return _pytest("uv", step, ("uv.lock is there", tests))
+
+
+def _pytest(system: str, step: Step, reasons: tuple[str, ...]) -> BuildPlan:
+    return BuildPlan(
+        system, (step,), reasons, env=_PYTEST_ENV, reported=True, all_ran=_PYTEST_FAILED
+    )
 
 
 def _python_tests(root: Root) -> str | None:
@@ -196,7 +207,7 @@ def _python_tests(root: Root) -> str | None:
 def _cargo(root: Root) -> BuildPlan | None:
     if not root.has("Cargo.toml"):
         return None
-    step = Step("test", ("cargo", "test", "-q"))
+    step = Step("test", ("cargo", "test", "-q", "--no-fail-fast"))
     return BuildPlan("cargo", (step,), ("Cargo.toml is there",))
 
 

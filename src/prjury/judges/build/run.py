@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from prjury.deadline import Deadline
@@ -13,6 +14,7 @@ from prjury.judges.build.junit import read_reports
 from prjury.judges.build.outcome import Outcome, StepResult
 from prjury.judges.build.plan import BuildPlan
 from prjury.judges.build.reading import Places, merged, read_failures, read_log
+from prjury.judges.build.search import Stamp, find_reports, untouched
 from prjury.ports import Command, Doors, TreeEntry
 
 _NOT_FOUND = 127
@@ -22,9 +24,14 @@ _MISSING_SPAWN = re.compile(r"Failed to spawn: `(pytest)`")
 
 @dataclass(frozen=True)
 class Builder:
-    """Builds trees through the doors that a judge may use."""
+    """Builds trees through the doors that a judge may use.
+
+    Attributes:
+        logs: what was written so far.
+    """
 
     doors: Doors
+    logs: list[Path] = field(default_factory=list)
 
     def run(
         self, tree: str, entries: Sequence[TreeEntry], plan: BuildPlan, deadline: Deadline
@@ -41,9 +48,18 @@ class Builder:
             self.doors.repository.export(tree, places.tree)
             env = self._environment(plan, place)
             known = frozenset(entry.path for entry in entries)
+            committed = untouched(places.tree, known)
             allowed = deadline.remaining
             results = self._run_steps(plan, places.tree, env, deadline)
-            return _read(results, allowed, places, known)
+            return _read(results, allowed, places, known, committed)
+
+    def forget_logs(self, but: str | None) -> None:
+        """Removes all logs but the one that the report names."""
+        for log in self.logs:
+            if str(log) != but:
+                log.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):  # it holds more than this log
+                    log.parent.rmdir()
 
     def _environment(self, plan: BuildPlan, place: Path) -> Mapping[str, str]:
         own = {name: text.format(reports=place / "reports") for name, text in plan.env.items()}
@@ -58,6 +74,7 @@ class Builder:
             self.doors.progress.say(f"$ {step.text}")
             command = Command(step.command, tree, env)
             completed = self.doors.shell.run(command, deadline, self.doors.progress)
+            self.logs.append(completed.log)
             results.append(StepResult(step, completed, completed.tail()))
             _refuse_missing(results[-1])
             if not results[-1].good:
@@ -66,11 +83,16 @@ class Builder:
 
 
 def _read(
-    results: tuple[StepResult, ...], allowed: float, places: Places, known: frozenset[str]
+    results: tuple[StepResult, ...],
+    allowed: float,
+    places: Places,
+    known: frozenset[str],
+    committed: Mapping[str, Stamp],
 ) -> Outcome:
     """What log and reports say. A log is read only where something failed."""
     results = tuple(replace(result, tail=places.relative(result.tail)) for result in results)
-    reports = read_reports((places.tree, places.around / "reports"), known, places.relative)
+    found = find_reports(places.tree, places.around / "reports", committed)
+    reports = read_reports(found, known, places.relative)
     outcome = Outcome(results, allowed, reports.failures, reports)
     if outcome.last.good:
         return outcome

@@ -175,9 +175,14 @@ def refuse_odd_refs(ref: str) -> None:
         )
 
 
+def is_sha(name: str) -> bool:
+    """Whether the name is a full object name."""
+    return bool(_SHA.fullmatch(name))
+
+
 def _spellings(ref: str) -> tuple[str, ...]:
     """What the name may stand for, the likeliest first."""
     name = _STEPS_BACK.sub("", ref)
-    if name == "HEAD" or name.startswith("refs/") or _SHA.fullmatch(name):
+    if name == "HEAD" or name.startswith("refs/") or is_sha(name):
         return (ref,)
     return f"refs/heads/{ref}", f"refs/remotes/origin/{ref}", ref

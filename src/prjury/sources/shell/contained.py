@@ -50,7 +50,7 @@ class ContainedShell:
         network: whether programs may use the network; without, a network namespace is required.
         limits: time to end, memory, number of processes.
         own_prefix: our own virtual environment, kept off the PATH.
-        logs: where the directory with the logs is made; by default the system's temporary one.
+        logs: where each run's log gets a directory; by default the system's temporary one.
     """
 
     def __init__(
@@ -166,15 +166,15 @@ class ContainedShell:
         )
 
     def _new_log(self, argv: Sequence[str]) -> Path:
-        """An empty file in a directory that outlives the run, so that people can read it."""
+        """An empty file in a directory of its own that outlives the run, for people to read.
+
+        Whoever does not need it removes both.
+        """
         name = re.sub(r"[^A-Za-z0-9]+", "-", Path(argv[0]).name).strip("-") or "program"
-        log = self._logs / f"{next(self._numbers):02d}-{name}.log"
+        place = Path(tempfile.mkdtemp(prefix="prjury-logs-", dir=self._place_for_logs))
+        log = place / f"{next(self._numbers):02d}-{name}.log"
         log.touch(mode=0o600, exist_ok=False)
         return log
-
-    @functools.cached_property
-    def _logs(self) -> Path:
-        return Path(tempfile.mkdtemp(prefix="prjury-logs-", dir=self._place_for_logs))
 
 
 def _hardening_works(env: Mapping[str, str]) -> bool:

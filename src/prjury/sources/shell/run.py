@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -65,13 +65,15 @@ class Run:
                 process = self._launch(theirs, log)
             attendance = _Attendance(ours, Tree(process.pid, self.limits), LastLine(tail, progress))
             finish = functools.partial(self._finish, ours, process)
-            atexit.register(finish)  # a daemon thread is not unwound when the interpreter ends
+            ending = functools.partial(_at_the_end, attendance, finish)
+            atexit.register(ending)  # a daemon thread is not unwound when the interpreter ends
             try:
                 attendance.wait(deadline)
             finally:
-                atexit.unregister(finish)
+                atexit.unregister(ending)
                 finish()
             log_path = _kept(self.log, tail)
+        _refuse_interrupted(attendance)
         self._refuse_unstarted(attendance)
         seconds = time.monotonic() - started
         return Completed(attendance.exit_code, log_path, seconds, attendance.stopped)
@@ -129,6 +131,7 @@ class _Attendance:
     word: str = "exit"
     number: int = _KILLED
     kill_at: float | None = None
+    interrupted: bool = False
 
     @property
     def exit_code(self) -> int:
@@ -172,6 +175,17 @@ class _Attendance:
         return True
 
 
+def _at_the_end(attendance: _Attendance, finish: Callable[[], None]) -> None:
+    """Ends the run with the interpreter; the thread that waits for it must not start another."""
+    attendance.interrupted = True
+    finish()
+
+
+def _refuse_interrupted(attendance: _Attendance) -> None:
+    if attendance.interrupted:
+        raise CannotJudgeError("the run was interrupted", reason="interrupted")
+
+
 def _order(channel: socket.socket, order: bytes) -> None:
     with contextlib.suppress(OSError):  # the launcher may be gone already
         channel.sendall(order)
@@ -187,4 +201,6 @@ def _kept(log: Path, opened: IO[bytes]) -> Path:
     opened.seek(0)
     with copy.open("xb") as file:
         shutil.copyfileobj(opened, file)
+    with contextlib.suppress(OSError):
+        log.unlink()
     return copy

@@ -17,6 +17,7 @@ def scratch(prefix: str = "prjury-") -> Iterator[Path]:
     """A fresh directory that only this user can enter, removed at the end.
 
     The end may be that of the interpreter: a judge's thread is a daemon, Ctrl-C does not unwind it.
+    Whoever ends the process by `os._exit` calls the handlers of `atexit` first.
     """
     place = Path(tempfile.mkdtemp(prefix=prefix))
     cleaning = functools.partial(remove, place)

@@ -7,6 +7,7 @@ them over in a pipe.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import sys
@@ -30,6 +31,7 @@ SECRET_VARIABLES = (
 _PIPE = "PRJURY_SECRETS_PIPE"
 #: What a pipe takes without a reader; real secrets are far from it.
 _LIMIT = 32_768
+_PR_SET_DUMPABLE = 4
 
 
 def is_handed_over(environ: Mapping[str, str]) -> bool:
@@ -74,6 +76,15 @@ def take_over(environ: MutableMapping[str, str]) -> dict[str, str]:
         ) from error
 
 
-def own_command() -> list[str]:
-    """How this program was started: isolated from the environment and the directory."""
-    return [sys.executable, "-I", "-m", "prjury.action"]
+def secrets_in(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The values that must not be seen anywhere: those that `start_again` hands over."""
+    return tuple(filter(None, (environ.get(name, "").strip() for name in SECRET_VARIABLES)))
+
+
+def forbid_dumps() -> None:
+    """Closes this process's memory and its entries in ``/proc`` to others of the same user.
+
+    Linux alone knows this; a program that is started afterwards is open again.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
