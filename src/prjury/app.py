@@ -174,6 +174,8 @@ def _gate_policy(config: Config) -> GatePolicy:
 
 def _backports(request: ReviewRequest, config: Config, photo: Photo) -> tuple[Backport, ...]:
     named = config.backport.branches
+    for branch in request.backport_to:
+        photo.store.operator.commit(branch)  # the operator's own word has to name something
     branches = dict.fromkeys((*request.backport_to, *([] if named == "auto" else named)))
     return tuple(try_backport(photo.pull, branch, photo.store) for branch in branches)
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import entry_points
-from typing import Any
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, cast
 
 from prjury.config.schema import Config, JudgeEntry, TierConfig, VotingEntry
 from prjury.errors import ConfigError
 from prjury.judges.context import PullRequestContext
-from prjury.jury.bench import Jury, Seat
+from prjury.jury.bench import Jury, Seat, guarded
 from prjury.jury.cascade import CascadedJury, Tier
-from prjury.jury.judge import Judge, JudgeType, type_of
+from prjury.jury.judge import FunctionJudge, Judge, JudgeType, type_of
 from prjury.jury.judgment import Status
 from prjury.jury.voting import (
     AverageVoting,
@@ -50,8 +50,11 @@ VOTING: Mapping[str, Callable[..., VotingStrategy]] = {
 MODEL_BACKED = frozenset({JudgeType.LLM_POWERED, JudgeType.AGENT})
 
 
-def judge_factory(name: str) -> JudgeFactory:
+def judge_factory(name: str, where: str = "") -> JudgeFactory:
     """The factory of a judge.
+
+    Args:
+        where: the key path that names it, for messages.
 
     Raises:
         ConfigError: for a name that neither we nor an installed package knows.
@@ -62,12 +65,21 @@ def judge_factory(name: str) -> JudgeFactory:
         factory: JudgeFactory = getattr(import_module(module), function)
         return factory
     if name in outside:
-        loaded: JudgeFactory = outside[name].load()
-        return loaded
+        return lambda options, doors: _outsider(name, outside[name], options, doors)
     raise ConfigError(
-        f"there is no judge called {name!r}",
+        f"{where}{': ' if where else ''}there is no judge called {name!r}",
         why=f"Known are {', '.join(sorted({*JUDGES, *outside}))}",
         remedy="Correct the name in the configuration, or install the package that brings it",
+    )
+
+
+def _outsider(
+    name: str, point: EntryPoint, options: object, doors: Doors
+) -> Judge[PullRequestContext]:
+    """A judge of another package; one that cannot be made is seated as an error."""
+    return guarded(
+        lambda: cast("JudgeFactory", point.load())(options, doors),
+        lambda crash: FunctionJudge(lambda _: crash, name, "could not be made"),
     )
 
 
@@ -111,7 +123,7 @@ def seat(config: Config, doors: Doors, unwanted: Unwanted) -> Seating:
     skipped: dict[str, Sequence[SkippedJudge]] = {}
     for tier in config.tiers:
         entries = [_with_policy(entry, config) for entry in tier.judges]
-        seats, left_out = _seats(entries, doors, unwanted)
+        seats, left_out = _seats(entries, doors, unwanted, f"tier {tier.name}")
         skipped[tier.name] = left_out
         tiers.append(_tier(tier, seats, config.calibration))
     return Seating(CascadedJury(tiers), skipped)
@@ -126,12 +138,12 @@ def _with_policy(entry: JudgeEntry, config: Config) -> JudgeEntry:
 
 
 def _seats(
-    entries: Sequence[JudgeEntry], doors: Doors, unwanted: Unwanted
+    entries: Sequence[JudgeEntry], doors: Doors, unwanted: Unwanted, where: str
 ) -> tuple[list[Seat[PullRequestContext]], list[SkippedJudge]]:
     seats: list[Seat[PullRequestContext]] = []
     skipped: list[SkippedJudge] = []
     for entry in entries:
-        judge = judge_factory(entry.name)(entry.options, doors)
+        judge = judge_factory(entry.name, where)(entry.options, doors)
         reason = unwanted.reason(entry.name, judge)
         if reason:
             skipped.append(SkippedJudge(entry.name, reason))

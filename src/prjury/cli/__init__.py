@@ -25,7 +25,6 @@ app = typer.Typer(
     "mistakes, asks judges, and tells you whether to merge.",
     epilog="Exit codes: 0 gate open, 1 rejected, 2 usage, 3 could not be judged, "
     "4 source unavailable, 5 could not publish, 70 a bug of ours, 130 interrupted.",
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -70,6 +69,7 @@ def main(environ: Mapping[str, str]) -> NoReturn:
     """
     signal.signal(signal.SIGTERM, _interrupt)
     _open_streams()
+    sys.argv += ["--help"] * (len(sys.argv) == 1)
     code = _guarded(environ)
     try:
         sys.stdout.flush()

@@ -22,13 +22,16 @@ def check_config(
     from prjury.registry import judge_factory  # noqa: PLC0415 - the same
 
     policy = read_policy(text_of(file), f"file:{file}", shown=str(file))
-    for tier in policy.config.tiers:
-        for entry in tier.judges:
-            judge_factory(entry.name)
+    for i, tier in enumerate(policy.config.tiers):
+        for j, entry in enumerate(tier.judges):
+            judge_factory(entry.name, f"{file}: tiers[{i}].judges[{j}]")
     judges = [entry.name for tier in policy.config.tiers for entry in tier.judges]
     for note in pending_note(policy.config):
         print(f"note: {note}", file=sys.stderr)
-    print(f"{file} is valid: {len(policy.config.tiers)} tiers, judges {', '.join(judges)}")
+    print(
+        f"{file} is valid: tiers {', '.join(t.name for t in policy.config.tiers)}; "
+        f"judges {', '.join(judges)}"
+    )
 
 
 def schema(

@@ -33,7 +33,7 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
         Format, typer.Option(help="What goes to standard output.")
     ] = Format.TERMINAL,
     output: Annotated[
-        list[str] | None, typer.Option(help="FORMAT=FILE; may be given several times.")
+        list[str] | None, typer.Option(metavar="FORMAT=FILE", help="May be given several times.")
     ] = None,
     no_build: Annotated[bool, typer.Option("--no-build", help="Run no build.")] = False,
     no_llm: Annotated[bool, typer.Option("--no-llm", help="Ask no model.")] = False,
@@ -42,10 +42,11 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
     title: Annotated[str | None, typer.Option(help="What the change calls itself.")] = None,
     body_file: Annotated[Path | None, typer.Option(help="Its description.")] = None,
     timeout: Annotated[
-        float | None, typer.Option(help="Seconds for all judges together.", min=0.001)
+        float | None, typer.Option(metavar="SECONDS", help="For all judges together.", min=0.001)
     ] = None,
     onto: Annotated[
-        list[str] | None, typer.Option(help="Also try a backport onto this branch.")
+        list[str] | None,
+        typer.Option(metavar="BRANCH", help="Also try a backport onto it; several times."),
     ] = None,
 ) -> int:
     """Judge a pull request, or the current branch against its default branch."""
@@ -104,16 +105,21 @@ def _run(
     from prjury.publishers.files import write_atomically  # noqa: PLC0415 - as above
     from prjury.sources.pulls import NothingToReview  # noqa: PLC0415 - as above
 
+    for _, file in files:
+        if not file.absolute().parent.is_dir() or file.is_dir():
+            raise UsageError(
+                f"--output cannot write {file}", remedy="Name a file in a directory that exists"
+            )
     outcome = run(request, terminal.surroundings())
     if isinstance(outcome, NothingToReview):
         print(outcome.reason, file=sys.stdout if kind is Format.TERMINAL else sys.stderr)
         return ExitCode.OPEN
-    for each, file in files:
-        write_atomically(file, terminal.rendered(outcome, each))
     try:
         publish(outcome, [terminal.publisher(kind)])
     except (BrokenPipeError, PublishError) as error:
         if not isinstance(error.__cause__ or error, BrokenPipeError):
             raise
         hang_up()
+    for each, file in files:
+        write_atomically(file, terminal.rendered(outcome, each))
     return outcome.gate.exit_code

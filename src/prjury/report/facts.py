@@ -35,13 +35,16 @@ def judged_share(coverage: Coverage) -> str:
 
 
 def backport_words(backport: Backport) -> str:
-    """``suitable, picks cleanly``; ``needs a human, conflicts in 2 files``."""
+    """``suitable, picks cleanly``; ``picks cleanly``; ``conflicts in 2 files``."""
     words = _BACKPORT_WORDS[backport.verdict]
+    trial = ""
     if backport.conflicts:
-        return f"{words}, conflicts in {counted(len(backport.conflicts), 'file')}"
-    if backport.applies and backport.verdict != "already_present":
-        return f"{words}, picks cleanly"
-    return words
+        trial = f"conflicts in {counted(len(backport.conflicts), 'file')}"
+    elif backport.applies and backport.verdict != "already_present":
+        trial = "picks cleanly"
+    # What the trial proved says more than that a human has to decide.
+    judged = backport.verdict != "needs_human"
+    return ", ".join(filter(None, (words if judged or not trial else "", trial)))
 
 
 def facts_of(ballot: Ballot) -> tuple[str, ...]:

@@ -92,14 +92,10 @@ def _order(finding: Finding) -> tuple[Weight, bool]:
 
 
 def telling(checks: Iterable[Check]) -> list[Check]:
-    """The checks without those that only count others of the same severity."""
+    """The checks without those that only sum up others, with a place, of the same severity."""
     every = list(checks)
     placed = {check.severity for check in every if check.location}
-    return [
-        check
-        for check in every
-        if check.location or check.evidence or check.fix or check.severity not in placed
-    ]
+    return [check for check in every if check.location or check.fix or check.severity not in placed]
 
 
 def _all(verdict: Verdict) -> Iterator[Finding]:

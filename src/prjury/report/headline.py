@@ -10,7 +10,7 @@ from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import BENIGN_LABELS, NOT_CONFIGURED
 from prjury.pull.model import PullRequest
-from prjury.report.findings import Voice, culprits, telling, voices
+from prjury.report.findings import Voice, culprits, voices
 from prjury.report.phrases import counted, first_line, listed
 from prjury.report.sanitise import clean
 
@@ -82,7 +82,7 @@ def _ready(pull: PullRequest, verdict: Verdict) -> str:
 
 def _limits(pull: PullRequest, verdict: Verdict) -> Iterator[str]:
     """What the decision does not rest on, so that nobody takes it for more than it is."""
-    counting = [voice for voice in voices(verdict) if voice.counts]
+    counting = [v for v in voices(verdict) if v.counts and not v.attempt.advisory]
     for voice in counting:
         if voice.judgment.status is Status.FAIL:
             yield f"{voice.ballot.judge} fails and was outvoted"
@@ -91,8 +91,11 @@ def _limits(pull: PullRequest, verdict: Verdict) -> Iterator[str]:
     passed = {v.ballot.judge for v in counting if v.judgment.status is Status.PASS}
     if pull.files and not any(file.readable for file in pull.files):
         yield "nothing in it can be read"
-    elif passed <= {"merge"} and not pull.docs_only and not _only_advice(verdict):
-        yield "only the merge was tried"
+    elif not pull.docs_only and not _only_advice(verdict):
+        if passed <= {"merge"}:
+            yield "only the merge was tried"
+        elif "build" not in passed:
+            yield "nothing was built"
     if not _model_answered(verdict):
         yield "no model asked"
 
@@ -171,10 +174,12 @@ def _failure(pull: PullRequest, voice: Voice) -> str:
     name, judgment = voice.ballot.judge, voice.ballot.judgment
     if name == "merge" and pull.merge.conflicts:
         return f"merge conflicts in {counted(len(pull.merge.conflicts), 'file')}"
+    if judgment.metadata.get("reason") == "base_broken":
+        return f"{name} fails, and so does the base"
     if told := _new_failures(judgment) or _blockers(judgment):
         return f"{name} fails, {told}"
-    reason = judgment.metadata.get("reason")
-    return f"{name} fails ({_short(str(reason)).replace('_', ' ')})" if reason else f"{name} fails"
+    said = first_line(judgment.reasoning)
+    return f"{name}: {_short(said)}" if said else f"{name} fails"
 
 
 def _new_failures(judgment: Judgment) -> str:
@@ -187,7 +192,7 @@ def _new_failures(judgment: Judgment) -> str:
 
 
 def _blockers(judgment: Judgment) -> str:
-    errors = [check for check in telling(judgment.failed_checks) if check.severity == "error"]
+    errors = [c for c in judgment.failed_checks if c.severity == "error" and c.location]
     return counted(len(errors), "finding") if errors else ""
 
 

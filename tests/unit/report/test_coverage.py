@@ -5,14 +5,21 @@ from typing import Any
 import pytest
 
 from fakes import reports as fake
+from prjury.jury.cascade import TierPolicy
+from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.pull.model import FileKind, FileStatus
 from prjury.report.coverage import measure
 from prjury.report.model import Coverage, NotChecked
 
+NOBODY = "no judge read it"
+OUTSIDE = "no judge looks at files of this kind"
+BUILT = fake.ballot("build", Judgment.passed("ok"))
 
-def scoped(*read: str, unread: Any = ()) -> dict[str, Any]:
-    return {"scope": {"read": list(read), "unread": list(unread)}}
+
+def scoped(*read: str, unread: Any = (), outside: Any = ()) -> dict[str, Any]:
+    aside = [{"path": path, "reason": "no pack applies"} for path in outside]
+    return {"scope": {"read": list(read), "unread": list(unread), "outside": aside}}
 
 
 def measured(*judgments: Judgment, files: Any) -> Coverage:
@@ -20,20 +27,79 @@ def measured(*judgments: Judgment, files: Any) -> Coverage:
     return measure(fake.pull(files), (fake.tier("t", *ballots),))
 
 
-def test_without_a_declared_scope_the_tree_was_judged() -> None:
+def test_without_a_declared_scope_a_build_judges_the_tree() -> None:
     files = (fake.file("a.py", 5), fake.file("b.py", 7, unread="over 1 MiB"))
-    coverage = measured(Judgment.passed("ok"), files=files)
+    coverage = measure(fake.pull(files), (fake.tier("t", BUILT),))
     assert coverage == Coverage("tree", 2, 1, 12, 5, (NotChecked("b.py", "over 1 MiB"),))
+
+
+@pytest.mark.parametrize(
+    "judgment",
+    [Judgment.abstained("docs only", "not_applicable"), Judgment.errored("no sandbox")],
+)
+def test_a_build_that_did_not_run_has_judged_nothing(judgment: Judgment) -> None:
+    files = (fake.file("a.py", 5),)
+    coverage = measure(fake.pull(files), (fake.tier("t", fake.ballot("build", judgment)),))
+    assert coverage == Coverage("tree", 0, 0, 0, 0, (NotChecked("a.py", OUTSIDE),))
+
+
+def test_what_every_judge_stands_aside_from_counts_neither_way() -> None:
+    aside = Judgment.abstained("no pack", "not_applicable", metadata=scoped(outside=["a.py"]))
+    coverage = measured(aside, files=[fake.file("a.py", 5)])
+    assert coverage == Coverage("tree", 0, 0, 0, 0, (NotChecked("a.py", OUTSIDE),))
+
+
+def test_a_build_judges_what_the_other_judges_stand_aside_from() -> None:
+    aside = Judgment.abstained("no pack", "not_applicable", metadata=scoped(outside=["a.py"]))
+    tier = fake.tier("t", BUILT, fake.ballot("patterns", aside))
+    assert measure(fake.pull([fake.file("a.py", 5)]), (tier,)) == Coverage("tree", 1, 1, 5, 5)
+
+
+def test_files_outside_stay_out_of_the_totals_of_those_that_were_read() -> None:
+    partly = Judgment.passed("ok", metadata=scoped("A.java", outside=["README.md"]))
+    files = [fake.file("A.java", 5), fake.file("README.md", 3), fake.file("B.java", 2)]
+    coverage = measured(partly, files=files)
+    assert coverage == Coverage(
+        "lines", 2, 1, 7, 5, (NotChecked("README.md", OUTSIDE), NotChecked("B.java", NOBODY))
+    )
 
 
 def test_a_line_counts_when_any_judge_has_read_its_file() -> None:
     files = (fake.file("a.py", 5), fake.file("b.py", 7), fake.file("c.py", 1))
-    first = Judgment.passed(
-        "ok", metadata=scoped("a.py", unread=[{"path": "b.py", "reason": "parser timed out"}])
-    )
+    first = Judgment.passed("ok", metadata=scoped("a.py", outside=["b.py"]))
     second = Judgment.passed("ok", metadata=scoped("b.py"))
     coverage = measured(first, second, files=files)
-    assert coverage == Coverage("lines", 3, 2, 13, 12, (NotChecked("c.py", "no judge read it"),))
+    assert coverage == Coverage("lines", 3, 2, 13, 12, (NotChecked("c.py", NOBODY),))
+
+
+TIMED_OUT = [{"path": "a.py", "reason": "parser_timeout"}]
+
+
+def advised(patterns: Judgment, quality: Judgment, *, advisory: bool = True) -> Coverage:
+    """The coverage of ``a.py`` by a deterministic judge and a model."""
+    model = fake.ballot("quality", quality, kind=JudgeType.LLM_POWERED)
+    tiers = (
+        fake.tier("p", fake.ballot("patterns", patterns)),
+        fake.tier("q", model, advisory=advisory, policy=TierPolicy.FINAL_TIER),
+    )
+    return measure(fake.pull([fake.file("a.py", 5)]), tiers)
+
+
+@pytest.mark.parametrize("advisory", [True, False])
+def test_a_model_does_not_lift_what_a_deterministic_judge_could_not_read(advisory: bool) -> None:
+    unread = Judgment.passed("ok", metadata=scoped("b.py", unread=TIMED_OUT))
+    read = Judgment.passed("ok", metadata=scoped("a.py"))
+    coverage = advised(unread, read, advisory=advisory)
+    assert coverage == Coverage("lines", 1, 0, 5, 0, (NotChecked("a.py", "parser_timeout"),))
+
+
+def test_an_advisory_judge_counts_only_where_no_blocking_one_speaks() -> None:
+    aside = Judgment.abstained("x", "not_applicable", metadata=scoped(outside=["a.py"]))
+    seen = Judgment.passed("ok", metadata=scoped("a.py"))
+    silent = Judgment.abstained("x", "budget", metadata=scoped(unread=TIMED_OUT))
+    assert advised(aside, seen) == Coverage("lines", 1, 1, 5, 5)
+    assert advised(seen, silent) == Coverage("lines", 1, 1, 5, 5)
+    assert advised(aside, silent) == Coverage("tree", 0, 0, 0, 0, (NotChecked("a.py", OUTSIDE),))
 
 
 def test_the_judges_own_reason_is_told() -> None:
@@ -85,7 +151,8 @@ def test_a_malformed_declaration_never_counts_as_read(scope: Any) -> None:
     judgment = Judgment.passed("ok", metadata={"scope": scope})
     coverage = measured(judgment, files=[fake.file("a.py", 5)])
     assert coverage.scope == ("lines" if isinstance(scope, dict) else "tree")
-    assert coverage.added_lines_judged == (0 if isinstance(scope, dict) else 5)
+    assert coverage.added_lines_total == (5 if isinstance(scope, dict) else 0)
+    assert coverage.added_lines_judged == 0
 
 
 def test_nothing_ran() -> None:

@@ -90,12 +90,13 @@ def test_findings_are_counted_without_those_that_only_count() -> None:
     assert headline(failed(None, error("a"))) == "❌ Do not merge: build fails, 1 finding"
 
 
-def test_a_failure_without_findings_names_its_reason() -> None:
-    assert (
-        headline(failed({"reason": "output_limit"}))
-        == "❌ Do not merge: build fails (output limit)"
-    )
-    assert headline(failed()) == "❌ Do not merge: build fails"
+def test_a_failure_without_findings_is_told_in_its_own_words() -> None:
+    assert headline(failed()) == "❌ Do not merge: build: exit code 1"
+
+
+def test_a_broken_base_is_named() -> None:
+    line = headline(failed({"reason": "base_broken"}))
+    assert line == "❌ Do not merge: build fails, and so does the base"
 
 
 def test_conflicts_are_counted() -> None:
@@ -104,7 +105,7 @@ def test_conflicts_are_counted() -> None:
 
 def test_several_failing_judges_are_all_named() -> None:
     three = [fake.ballot(name, Judgment.failed("no")) for name in ("a", "b", "c")]
-    assert headline(fake.tier("t", *three)) == "❌ Do not merge: a fails, b fails and 1 more"
+    assert headline(fake.tier("t", *three)) == "❌ Do not merge: a: no, b: no and 1 more"
 
 
 def test_a_tier_that_fails_by_its_score_has_no_failing_judge() -> None:
@@ -181,3 +182,18 @@ def test_an_impossible_merge_is_an_error() -> None:
     assert (
         headline(attempt, pull_request=pull) == "⚪ Could not be judged: merge (merge impossible)"
     )
+
+
+def test_what_a_pass_does_not_rest_on_is_said() -> None:
+    merged = fake.ballot("merge", Judgment.passed("clean"))
+    looked = fake.ballot("patterns", Judgment.passed("nothing found"))
+    same = Judgment.passed("failed as on the base", metadata={"exit_code": 1})
+    assert headline(fake.tier("t", merged)).endswith("(only the merge was tried; no model asked)")
+    assert headline(fake.tier("t", merged, looked)).endswith("(nothing was built; no model asked)")
+    line = headline(fake.tier("t", merged, fake.ballot("build", same)))
+    assert line.endswith("(build fails as on the base; no model asked)")
+
+
+def test_advice_alone_never_says_do_not_merge() -> None:
+    line = headline(fake.quality_tier(Judgment.failed("no tests")))
+    assert line == "✅ Ready to merge, but quality advises against"

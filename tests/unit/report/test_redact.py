@@ -5,7 +5,7 @@ import json
 from urllib.parse import quote, quote_plus
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from prjury.report.redact import WITHHELD, Redactor, redacted
@@ -88,6 +88,7 @@ SECRET = st.text(
 
 @given(SECRET, st.binary(max_size=4), st.binary(max_size=4))
 def test_known_values_are_found_in_every_form(secret: str, before: bytes, behind: bytes) -> None:
+    assume(secret not in "a [redacted: secret] b")
     redact = Redactor((secret,))
     value = secret.strip()
     for form in (value, quote(value, safe=""), quote_plus(value), json.dumps(value)[1:-1]):

@@ -216,7 +216,7 @@ def test_a_comment_fits_and_stays_whole(count: int, message: str, severity: str)
     ):
         assert len(text.encode()) <= limit
         assert text.count("<details>") == text.count("</details>")
-        assert "❌ Do not merge: patterns fails" in text
+        assert "❌ Do not merge: patterns" in text
         fences = [token for token in PARSER.parse(text) if token.type == "fence"]
         closed = [line for line in text.split("\n") if re.fullmatch(r" *`{3,}", line)]
         assert len(closed) >= 2 * len(fences)
