@@ -70,10 +70,8 @@ def _notes_of_workflows(pull: PullRequest) -> tuple[str, ...]:
     found = next((path for path in paths if _WORKFLOW.search(path)), None)
     if found is None:
         return ()
-    return (
-        f"this change touches the workflow {printable(found)}: it runs as the change says; "
-        "require the workflow by a ruleset",
-    )
+    what = f"this change touches the workflow {printable(found)}: it runs as the change says"
+    return (f"{what}; require the workflow by a ruleset",)
 
 
 def text_of(file: Path) -> str:

@@ -14,14 +14,25 @@ import pytest
 import yaml
 
 from fakes.bare_report import report
-from fakes.github import ACTIONS, READ_ONLY_ACTIONS, FakeGitHub, Fault, pull_payload, running
+from fakes.github import (
+    ACTIONS,
+    READ_ONLY_ACTIONS,
+    FakeGitHub,
+    Fault,
+    pull_payload,
+    running,
+    side_payload,
+)
+from fakes.history import History
 from prjury.action import main
-from prjury.action.inputs import INPUTS, Inputs
-from prjury.action.wiring import Wiring
+from prjury.action.inputs import INPUTS, Inputs, read_inputs
+from prjury.action.wiring import Wiring, wire
 from prjury.errors import CannotJudgeError, ExitCode
+from prjury.handover import SECRET_VARIABLES, secrets_in
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Status
 from prjury.report.model import PolicyOrigin, Report
+from prjury.report.redact import Redactor
 from prjury.sources.event import Event
 from prjury.sources.github import Connection, GitHub, Patience
 from prjury.sources.payload import Tip
@@ -33,6 +44,7 @@ TOKEN = "ghs_actions"
 @dataclass(frozen=True)
 class Nothing:
     reason: str
+    superseded: bool = False
 
 
 @dataclass
@@ -150,21 +162,17 @@ def test_without_gating_the_job_is_green_and_says_so(job: Job, gate: Gate) -> No
     assert job.outputs["gate"] == gate.value
 
 
-def test_a_read_only_token_leaves_the_summary_and_a_red_job(job: Job) -> None:
+@pytest.mark.parametrize("gate", list(Gate))
+def test_a_read_only_token_is_a_note_and_the_gate_decides(job: Job, gate: Gate) -> None:
     job.fake.accounts[TOKEN] = READ_ONLY_ACTIONS
-    assert job.run() == ExitCode.NOT_PUBLISHED
-    assert "pull-requests: write" in job.summary.replace("\\", "")
+    job.judged = report(gate=gate)
+    assert job.run() == gate.exit_code
+    for place in (job.log, job.summary):
+        assert "the token lacks `pull-requests: write`" in place.replace("\\", "")
     assert "## Ready to merge" in job.summary
     assert job.outputs["comment-url"] == ""
     assert job.outputs["verdict"] == "pass"
-    assert "::error title=PR Jury::" in job.log.splitlines()[-1]
-
-
-def test_a_worse_gate_hides_no_failure_to_publish(job: Job) -> None:
-    job.fake.accounts[TOKEN] = READ_ONLY_ACTIONS
-    job.judged = report(Status.FAIL, Gate.FAILURE)
-    assert job.run() == ExitCode.REJECTED
-    assert "pull-requests: write" in job.log
+    assert "::error" not in job.log
 
 
 def test_a_lost_summary_does_not_lose_the_rest(job: Job) -> None:
@@ -245,6 +253,18 @@ def test_secrets_are_not_logged(job: Job) -> None:
     assert "sk-canary" not in everything
 
 
+def test_secrets_in_variables_are_not_logged_either(job: Job) -> None:
+    values = {name: f"canary-{name}-0123456789" for name in SECRET_VARIABLES}
+    job.environ |= values
+    job.environ["PRJURY_INPUT_GITHUB_TOKEN"] = TOKEN
+    job.judged = CannotJudgeError(" ".join(values.values()))
+    job.run()
+    everything = job.log + job.summary + json.dumps(job.outputs)
+    told = [name for name, value in values.items() if value in everything]
+    assert told == ["PRJURY_INPUT_GITHUB_TOKEN"]
+    assert read_inputs(job.environ).secrets == secrets_in(job.environ)
+
+
 @pytest.mark.parametrize("name", ["build", "collect", "decide", "publish"])
 def test_other_modes_say_that_they_are_not_there_yet(job: Job, name: str) -> None:
     assert job.run(mode=name) == ExitCode.USAGE
@@ -286,7 +306,7 @@ def test_a_number_alone_is_completed_by_github(job: Job) -> None:
     job.event(inputs={"number": "7", "base": "release"})
     assert job.run() == 0
     pull = job.asked[0][0].pull
-    assert (pull.title, pull.base, pull.head.ref) == ("Move the cart", Tip("release"), "cart")
+    assert (pull.title, pull.base, pull.head) == ("Move the cart", Tip("release"), Tip())
     assert len(job.fake.bodies) == 1
 
 
@@ -294,6 +314,17 @@ def test_inputs_name_other_sides(job: Job) -> None:
     job.run(base="release", head="topic")
     pull = job.asked[0][0].pull
     assert (pull.base, pull.head) == (Tip("release"), Tip("topic"))
+
+
+def test_a_forks_number_is_not_built_on_demand(job: Job) -> None:
+    head = side_payload(job.fake.url, "stranger/shop", "cart", "b" * 40)
+    job.fake.add_pull("octo/shop", 8, head=head)
+    job.environ["GITHUB_EVENT_NAME"] = "workflow_dispatch"
+    job.event(inputs={"number": "8"})
+    assert job.run() == ExitCode.USAGE
+    assert "not built under workflow_dispatch" in job.log
+    assert job.asked == []
+    assert job.run(build="false") == 0
 
 
 def test_a_fork_is_not_built_beside_the_base_repositorys_token(job: Job) -> None:
@@ -338,47 +369,181 @@ def test_a_newer_comment_stays(job: Job) -> None:
     assert job.fake.bodies == [newer]
 
 
-def test_the_real_parts_judge_a_real_repository(job: Job) -> None:
-    shop = job.directory / "shop"
-    policy = {"version": 1, "tiers": [{"name": "merge", "policy": "final_tier"}]}
-    policy["tiers"][0] |= {"judges": ["merge"], "advisory": False}  # type: ignore[index]
-    base = commit(shop, {".github/prjury.yml": json.dumps(policy), "cart.txt": "one\n"})
-    git(shop, "update-ref", "refs/remotes/origin/main", base)
-    head = commit(shop, {"cart.txt": "two\n"})
-    git(shop, "update-ref", "refs/pull/7/head", head)
-    git(shop, "reset", "-q", "--hard", base)
-    payload = pull_payload(job.fake.url, "octo/shop", 7)
-    payload["base"]["sha"], payload["head"]["sha"] = base, head
-    job.event(pull_request=payload)
-    stream = io.StringIO()
-    environ = {**job.environ, "GITHUB_WORKSPACE": str(shop), "PRJURY_INPUT_FAIL_ON": "never"}
-    assert main(environ, stream) == 0, stream.getvalue()
-    told = json.loads(Path(job.outputs["report-json"]).read_text())
-    assert (told["verdict"]["status"], told["pull"]["head"]["sha"]) == ("pass", head)
-    assert "</html>" in Path(job.outputs["report-html"]).read_text()
-    (comment,) = job.fake.bodies
+MERGE_ALONE = json.dumps(
+    {
+        "version": 1,
+        "tiers": [
+            {"name": "merge", "policy": "final_tier", "judges": ["merge"], "advisory": False}
+        ],
+    }
+)
+
+
+@dataclass
+class Server:
+    """A server with a repository, and a job whose workspace is not to be trusted."""
+
+    job: Job
+    shop: History
+    base: str
+    bad: str
+    good: str
+
+    def run(self, **environ: str) -> int:
+        given = {"GITHUB_SERVER_URL": f"file://{self.job.directory}/server", **environ}
+        stream = io.StringIO()
+        everything = {**self.job.environ, **given}
+        wiring = replace(
+            wire(everything, stream, Redactor(), protocols="file"), connect=self.job.connect
+        )
+        code = main(everything, stream, wiring)
+        self.job.log = stream.getvalue()
+        return code
+
+    def event(self, head: str, action: str = "synchronize", **more: Any) -> None:
+        payload = pull_payload(self.job.fake.url, "octo/shop", 7) | more
+        payload["base"]["sha"], payload["head"]["sha"] = self.base, head
+        self.job.event(action=action, pull_request=payload)
+        self.told_head(head)
+
+    def told_head(self, head: str) -> None:
+        """What GitHub's API calls the head of the pull request."""
+        side = side_payload(self.job.fake.url, "octo/shop", "cart", head)
+        self.job.fake.add_pull("octo/shop", 7, head=side)
+
+    @property
+    def judged(self) -> dict[str, Any]:
+        told: dict[str, Any] = json.loads(Path(self.job.outputs["report-json"]).read_text())
+        return told
+
+    @property
+    def outcome(self) -> tuple[str, str]:
+        return self.job.outputs["verdict"], self.job.outputs["gate"]
+
+
+@pytest.fixture
+def server(job: Job) -> Server:
+    """Pull request 7 is at a head that conflicts; a second head merges."""
+    shop = History(job.directory / "server" / "octo" / "shop.git", bare=True)
+    fork = shop.commit({".github/prjury.yml": MERGE_ALONE, "cart.txt": "one\n"})
+    base = shop.commit({"cart.txt": "two\n"})
+    shop.switch("bad", create=True, at=fork)
+    bad = shop.commit({"cart.txt": "three\n"})
+    shop.pull_ref(7)
+    shop.switch("good", create=True, at=fork)
+    good = shop.commit({"till.txt": "one\n"})
+    shop.switch("main")
+    server = Server(job, shop, base, bad, good)
+    server.event(bad)
+    return server
+
+
+def test_the_real_parts_judge_a_real_repository(server: Server) -> None:
+    server.shop.git("update-ref", "refs/pull/7/head", server.good)
+    server.event(server.good)
+    assert server.run(PRJURY_INPUT_FAIL_ON="never") == 0, server.job.log
+    told = server.judged
+    assert (told["verdict"]["status"], told["pull"]["head"]["sha"]) == ("pass", server.good)
+    assert told["pull"]["base"] == {"ref": "main", "sha": server.base}
+    assert "</html>" in Path(server.job.outputs["report-html"]).read_text()
+    (comment,) = server.job.fake.bodies
     assert comment.startswith("<!-- prjury:v1 ")
     assert "run=12.1" in comment.splitlines()[0]
     assert "not gating" in comment.splitlines()[1]
 
 
-def git(directory: Path, *args: str) -> str:
-    own = {"PATH": os.environ["PATH"], "HOME": str(directory), "GIT_CONFIG_NOSYSTEM": "1"}
-    person = ("-c", "user.name=octocat", "-c", "user.email=octocat@example.test")
-    command = ["git", "-C", str(directory), *person, *args]
-    done = subprocess.run(command, env=own, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
+def test_the_head_of_the_event_is_judged(server: Server) -> None:
+    assert server.run() == ExitCode.REJECTED
+    assert server.judged["pull"]["head"]["sha"] == server.bad
 
 
-def commit(directory: Path, files: dict[str, str]) -> str:
-    for name, content in files.items():
-        file = directory / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(content)
-    git(directory, "init", "-q", "-b", "main")
-    git(directory, "add", "-A")
-    git(directory, "commit", "-q", "-m", "change")
-    return git(directory, "rev-parse", "HEAD")
+@pytest.mark.parametrize("newer", ["good", "main"])
+def test_a_head_that_is_superseded_is_never_a_success(server: Server, newer: str) -> None:
+    server.shop.git("update-ref", "refs/pull/7/head", newer)
+    server.told_head(server.shop.sha(newer))
+    assert server.run() == ExitCode.OPEN
+    assert server.outcome == ("abstain", "action_required")
+    assert "Superseded: #7 is at" in server.job.log
+    assert server.job.fake.bodies == []
+
+
+def test_no_comment_where_the_head_has_moved_on_during_the_review(server: Server) -> None:
+    server.told_head(server.good)
+    assert server.run() == ExitCode.REJECTED
+    assert server.judged["pull"]["head"]["sha"] == server.bad
+    assert server.job.fake.bodies == []
+    assert "the comment was not written" in server.job.log
+
+
+def test_a_ref_that_lags_behind_supersedes_nothing(server: Server) -> None:
+    server.shop.git("update-ref", "refs/pull/7/head", "good")
+    assert server.run() == ExitCode.SOURCE
+    assert server.outcome == ("error", "action_required")
+
+
+def test_a_head_that_the_base_holds_is_nothing_to_review(server: Server) -> None:
+    server.shop.git("update-ref", "refs/pull/7/head", "main")
+    server.event(server.base)
+    assert server.run() == ExitCode.OPEN
+    assert server.outcome == ("abstain", "success")
+
+
+def test_level_sides_that_the_workflow_named_tell_nothing_of_the_event(server: Server) -> None:
+    assert server.run(PRJURY_INPUT_BASE="bad") == ExitCode.OPEN
+    assert server.outcome == ("abstain", "action_required")
+
+
+def test_a_closed_pull_request_that_something_else_happens_to_is_judged(server: Server) -> None:
+    server.event(server.bad, "labeled", state="closed")
+    assert server.run() == ExitCode.REJECTED
+
+
+def test_nothing_in_the_workspace_passes_for_a_side(server: Server) -> None:
+    workspace = server.shop.clone(server.job.directory / "workspace")
+    lax = workspace.commit({".github/prjury.yml": "version: 1\ngate: {block_on: []}\n"})
+    for ref in ("refs/heads/main", "refs/remotes/origin/main", "refs/pull/7/head"):
+        workspace.git("update-ref", ref, lax)
+    assert server.run(GITHUB_WORKSPACE=str(workspace.path)) == ExitCode.REJECTED
+    told = server.judged
+    assert (told["pull"]["base"]["sha"], told["pull"]["head"]["sha"]) == (server.base, server.bad)
+    assert told["policy"]["source"] == f"base:{server.base}:.github/prjury.yml"
+
+
+@pytest.mark.parametrize("side", ["bad", "good"])
+def test_a_merge_group_is_judged_by_its_commits(server: Server, side: str) -> None:
+    head, sha = f"gh-readonly-queue/main/pr-7-{server.base}", getattr(server, side)
+    group = {"base_ref": "refs/heads/main", "head_ref": f"refs/heads/{head}"}
+    group |= {"base_sha": server.base, "head_sha": sha}
+    server.shop.commit({"later.txt": "moved on\n"})
+    server.job.event(action="checks_requested", merge_group=group)
+    expected = ExitCode.REJECTED if side == "bad" else ExitCode.OPEN
+    assert server.run(GITHUB_EVENT_NAME="merge_group") == expected, server.job.log
+    pull = server.judged["pull"]
+    assert (pull["number"], pull["base"]["sha"], pull["head"]["sha"]) == (None, server.base, sha)
+
+
+@pytest.mark.parametrize("by", ["name", "commit"])
+def test_a_dispatch_names_both_sides(server: Server, by: str) -> None:
+    sides = ("main", "good") if by == "name" else (server.base, server.good)
+    server.job.event(inputs=dict(zip(("base", "head"), sides, strict=True)))
+    assert server.run(GITHUB_EVENT_NAME="workflow_dispatch") == ExitCode.OPEN, server.job.log
+    pull = server.judged["pull"]
+    assert (pull["base"]["sha"], pull["head"]["sha"]) == (server.base, server.good)
+
+
+@pytest.mark.parametrize("head", ["", "good"])
+def test_a_dispatch_of_a_number_may_name_another_head(server: Server, head: str) -> None:
+    server.job.event(inputs={"number": "7", "head": head})
+    server.run(GITHUB_EVENT_NAME="workflow_dispatch", PRJURY_INPUT_BUILD="false")
+    pull = server.judged["pull"]
+    assert (pull["number"], pull["base"]["ref"]) == (7, "main")
+    assert pull["head"]["sha"] == (server.good if head else server.bad)
+
+
+def test_a_dispatch_that_names_nothing_is_a_usage_error(server: Server) -> None:
+    server.job.event(inputs={})
+    assert server.run(GITHUB_EVENT_NAME="workflow_dispatch") == ExitCode.USAGE
+    assert "Nothing says what to review" in server.job.log
 
 
 class TestProcess:
@@ -419,6 +584,16 @@ class TestProcess:
         done = self.start(job, PRJURY_SECRETS_PIPE="77")
         assert done.returncode == ExitCode.USAGE
         assert "Traceback" not in done.stderr
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="Linux alone has this switch")
+    def test_its_memory_is_closed_to_other_processes(self, job: Job) -> None:
+        program = (
+            "import ctypes; from prjury.handover import forbid_dumps\n"
+            "forbid_dumps(); print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))\n"
+        )
+        command = [sys.executable, "-I", "-c", program]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        assert done.stdout == "0\n"
 
     def test_no_secret_is_left_in_the_environment_of_the_process(self, job: Job) -> None:
         program = (

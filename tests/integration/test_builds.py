@@ -100,7 +100,8 @@ def test_python_green(project: Project) -> None:
     assert judgment.metadata["subject"] == "`python3 -m pytest -q`"
     assert judgment.metadata["system"] == "pytest"
     assert check(judgment, "tests-passed").message == "1 tests in 1 reports, 0 failed"
-    assert "1 passed" in Path(judgment.metadata["log"]).read_text()
+    assert judgment.metadata["log"] is None
+    assert list(project.place.iterdir()) == []
 
 
 def test_python_failing_with_file_and_line(project: Project) -> None:
@@ -109,7 +110,7 @@ def test_python_failing_with_file_and_line(project: Project) -> None:
     assert judgment.status is Status.FAIL
     assert where(judgment) == ["test_sample.py:5"]
     (failure,) = judgment.metadata["failures"]
-    assert failure["id"] == "test:test_sample#test_twice"
+    assert failure["id"] == "test:test_sample.py:test_sample#test_twice"
     assert failure["state"] == "new"
     assert check(judgment, "build-executed").evidence is not None
     assert "failed with exit code 1: test_sample.py:5: " in judgment.reasoning
@@ -143,6 +144,22 @@ def test_an_old_failure_does_not_hide_a_new_one(project: Project) -> None:
     assert states == {"test_new.py": "new", "test_old.py": "pre_existing"}
 
 
+def test_an_old_failure_does_not_hide_one_behind_stopping_early(project: Project) -> None:
+    failing = {**GREEN_PYTHON, "test_a.py": "def test_old():\n    assert False\n"}
+    failing.pop("pyproject.toml")
+    ini = "[pytest]\naddopts = -x\n"
+    worse = {**failing, "pytest.ini": ini, "sample.py": "def twice(x):\n    return 3 * x\n"}
+    judgment = project.judge(worse, failing)
+    assert judgment.status is Status.FAIL
+    assert "test_sample.py:5" in judgment.reasoning
+
+
+def test_tests_that_are_ended_with_exit_code_0(project: Project) -> None:
+    ended = {**GREEN_PYTHON, "conftest.py": "import os\nos._exit(0)\n"}
+    judgment = project.judge(ended, GREEN_PYTHON)
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "report_missing")
+
+
 def test_a_base_that_does_not_load_either_tells_nothing(project: Project) -> None:
     broken = {**GREEN_PYTHON, "sample.py": "def twice(x:\n"}
     judgment = project.judge({**broken, "more.py": ""}, broken)
@@ -160,7 +177,7 @@ def test_python_without_tests_is_compiled(project: Project) -> None:
 def test_maven_green(project: Project) -> None:
     judgment = project.judge({"pom.xml": POM, "src/main/java/p/A.java": "package p; class A {}\n"})
     assert judgment.status is Status.PASS, judgment.reasoning
-    assert judgment.metadata["subject"] == "`mvn -q -B -ntp verify`"
+    assert judgment.metadata["subject"] == "`mvn -q -B -ntp --fail-at-end verify`"
 
 
 @needs("mvn", "java")
@@ -181,10 +198,10 @@ def test_maven_compile_error_with_file_and_line(project: Project) -> None:
 @needs("mvn", "java", "sh")
 @pytest.mark.slow
 def test_a_wrapper_that_is_not_executable(project: Project) -> None:
-    tree = {"pom.xml": POM, "mvnw": '#!/bin/sh\necho "wrapped: $*"\n'}
+    tree = {"pom.xml": POM, "mvnw": '#!/bin/sh\necho "wrapped: $*"\nexit 3\n'}
     judgment = project.judge(tree)
-    assert judgment.status is Status.PASS
-    assert judgment.metadata["command"] == "sh mvnw -q -B -ntp verify"
+    assert judgment.status is Status.FAIL
+    assert judgment.metadata["command"] == "sh mvnw -q -B -ntp --fail-at-end verify"
     assert "not executable" in judgment.reasoning
     assert "wrapped: -q" in Path(judgment.metadata["log"]).read_text()
 
@@ -192,7 +209,7 @@ def test_a_wrapper_that_is_not_executable(project: Project) -> None:
 def test_a_wrapper_that_is_executable(project: Project) -> None:
     tree = {"pom.xml": POM, "mvnw": '#!/bin/sh\necho "wrapped: $*"\n'}
     judgment = project.judge(tree, executable=frozenset({"mvnw"}))
-    assert judgment.metadata["command"] == "./mvnw -q -B -ntp verify"
+    assert judgment.metadata["command"] == "./mvnw -q -B -ntp --fail-at-end verify"
     assert judgment.status is Status.PASS
 
 
@@ -316,9 +333,12 @@ def test_a_build_that_crashes(project: Project) -> None:
 
 
 def test_steps_share_a_home_that_goes_away(project: Project) -> None:
-    steps = {"setup": 'echo kept > "$HOME/file"', "test": 'cat "$HOME/file"; echo "$HOME" >&2'}
+    steps = {
+        "setup": 'echo kept > "$HOME/file"',
+        "test": 'cat "$HOME/file"; echo "$HOME" >&2; exit 1',
+    }
     judgment = project.judge({"a.txt": ""}, command=steps)
-    assert judgment.status is Status.PASS
+    assert judgment.status is Status.FAIL
     kept, home = Path(judgment.metadata["log"]).read_text().splitlines()
     assert kept == "kept"
     assert not Path(home).exists()

@@ -46,6 +46,21 @@ def test_the_operators_own_file_is_taken_as_it_is(tmp_path: Path) -> None:
     assert policy_notes(pull, repository, own, None) == ()
 
 
+@pytest.mark.parametrize(
+    "path", [".github/workflows/review.yml", "action.yml", "tools/judge/action.yaml"]
+)
+def test_a_change_of_the_workflow_is_pointed_out(path: str) -> None:
+    pull, repository = case({"a.py": "1\n", path: "on: push\n"}, {"a.py": "1\n"})
+    (note,) = policy_notes(pull, repository, None, None)
+    assert note.startswith(f"this change touches the workflow {path}: it runs as the change says")
+
+
+@pytest.mark.parametrize("path", ["docs/.github/workflows/x.yml", "reaction.yml", "action.yml.md"])
+def test_other_files_are_no_workflows(path: str) -> None:
+    pull, repository = case({"a.py": "1\n"}, {"a.py": "1\n", path: "x\n"})
+    assert policy_notes(pull, repository, None, None) == ()
+
+
 def test_a_file_that_is_not_committed_yet_is_pointed_out(tmp_path: Path) -> None:
     (tmp_path / ".github").mkdir()
     (tmp_path / PATH).write_text(LAX)

@@ -13,7 +13,7 @@ from prjury.action.log import Log
 from prjury.action.places import Places
 from prjury.action.publishing import publish, tell_outcome
 from prjury.action.wiring import Nothing, Wiring, wire
-from prjury.errors import ExitCode, PrJuryError, PublishError, UsageError
+from prjury.errors import ExitCode, PrJuryError, PublishError, SourceError, UsageError
 from prjury.handover import secrets_in
 from prjury.report.model import Report
 from prjury.report.redact import Redactor
@@ -97,6 +97,8 @@ def _review(
     wiring.connect(event, inputs).close()  # tells a wrong address or token before any work
     judged = wiring.judge(event, inputs)
     if not isinstance(judged, Report):
+        if judged.superseded:
+            _confirm_newer_head(event, inputs, wiring)
         return _nothing(judged.reason, _gate_without_report(judged, event, inputs), places, log)
     report = judged
     if inputs.fail_on == "never":
@@ -132,17 +134,34 @@ def _event(inputs: Inputs, environ: Mapping[str, str], wiring: Wiring) -> Event:
 
 
 def _completed(event: Event, inputs: Inputs, wiring: Wiring) -> PullFacts:
-    """What GitHub says of the number, with the sides that the event names itself."""
+    """What GitHub says of the number; the head is the one that the event names, if it does."""
     named = event.pull
     with wiring.connect(event, inputs) as hub:
         told = hub.pull(named.repo, named.number or 0)
     base = named.base if named.base.named else told.base
-    return replace(told, base=base, head=named.head if named.head.named else told.head)
+    return replace(told, base=base, head=named.head)
 
 
 def _tell_error(places: Places, complaint: str, log: Log) -> None:
     with suppress(PublishError):
         tell_outcome(places, "error", "action_required", complaint, log.redact)
+
+
+def _confirm_newer_head(event: Event, inputs: Inputs, wiring: Wiring) -> None:
+    """The newer head has a run of its own; without one, nothing would judge the event's head.
+
+    Raises:
+        SourceError: when GitHub still calls the event's head the current one.
+    """
+    with wiring.connect(event, inputs) as hub:
+        told = hub.pull(event.repo, event.number or 0)
+    if told.head.sha == event.pull.head.sha:
+        raise SourceError(
+            f"The head of #{event.number} cannot be fetched",
+            why="The server's refs/pull is not at the head that GitHub names; it may lag behind",
+            remedy="Run the job again",
+            reason="ref_lags",
+        )
 
 
 def _gate_without_report(nothing: Nothing, event: Event, inputs: Inputs) -> str:

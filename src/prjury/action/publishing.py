@@ -10,7 +10,7 @@ from typing import NamedTuple
 from prjury.action.inputs import OUTPUTS, Inputs
 from prjury.action.places import Places
 from prjury.action.wiring import Wiring
-from prjury.errors import PublishError
+from prjury.errors import PublishError, SourceError
 from prjury.publishers.comment import StickyComment
 from prjury.publishers.files import ReportFile
 from prjury.publishers.outputs import ActionOutputs, write_outputs
@@ -20,6 +20,8 @@ from prjury.report.redact import Redact, Redactor
 from prjury.report.sanitise import plain
 from prjury.sources.conversation import Conversation
 from prjury.sources.event import Event
+from prjury.sources.github import GitHub
+from prjury.sources.payload import PullFacts
 
 
 class Published(NamedTuple):
@@ -27,7 +29,8 @@ class Published(NamedTuple):
 
     Attributes:
         complaints: what failed.
-        notes: what this token may not do; that is how GitHub runs the pull requests of forks.
+        notes: what must not be written: by this token (GitHub gives forks no better one), or
+            because there is a newer head.
     """
 
     complaints: list[str]
@@ -93,10 +96,13 @@ def _collected(complaints: list[str]) -> Iterator[None]:
 
 @contextmanager
 def _noted(notes: list[str]) -> Iterator[None]:
-    """A comment that the token may not write is no failure: the report is elsewhere as well."""
+    """A comment that must not be written is no failure: the report is elsewhere as well."""
     try:
         yield
     except PublishError as error:
+        if error.reason == "superseded":
+            notes.append(str(error))
+            return
         if error.reason != "permission":
             raise
         notes.append(
@@ -115,9 +121,26 @@ def _comment(report: Report, event: Event, inputs: Inputs, wiring: Wiring) -> st
         return ""
     run = str(event.run) if event.run else None
     with wiring.connect(event, inputs) as hub:
+        if event.of_pull_request:
+            _refuse_old_head(hub, event.pull)
         conversation = Conversation(hub, event.repo, event.number)
         sticky = StickyComment(conversation, lambda report: wiring.comment(report, run))
         return sticky.publish(report) or ""
+
+
+def _refuse_old_head(hub: GitHub, pull: PullFacts) -> None:
+    """Raises PublishError where the pull request has moved on: its comment is about what is now."""
+    try:
+        told = hub.pull(pull.repo, pull.number or 0)
+    except SourceError as error:
+        raise PublishError(
+            error.what, why=error.why, remedy=error.remedy, reason=error.reason
+        ) from error
+    if pull.head.sha not in {None, told.head.sha}:
+        raise PublishError(
+            "Superseded: the pull request has a newer head, so the comment was not written",
+            reason="superseded",
+        )
 
 
 def _tell_complaints(complaints: list[str], places: Places, redact: Redact) -> None:

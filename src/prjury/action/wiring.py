@@ -114,7 +114,7 @@ def wanted(event: Event, inputs: Inputs, transport: Transport) -> Wanted:
         number=pull.number,
         # A queue tests one commit on another; everything else is merged into the branch of today.
         base=(pull.base.sha if group else None) or pull.base.ref or pull.base.sha,
-        head=inputs.head or (None if pull.number else pull.head.sha or pull.head.ref),
+        head=inputs.head or (None if event.of_pull_request else pull.head.sha or pull.head.ref),
         url=f"{event.server_url}/{event.repo}.git",
         transport=transport,
         facts={

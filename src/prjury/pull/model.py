@@ -238,7 +238,7 @@ class PullRequest:
 
     @property
     def docs_only(self) -> bool:
-        """Whether nothing but documentation changes, and no file goes away that a build may need."""
+        """Whether nothing but documentation changes; a file that goes away may be missed."""
         return bool(self.files) and all(_is_documentation(file) for file in self.files)
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from prjury.errors import SourceError, UsageError
 from prjury.pull.model import PullRequest, Side, visible
-from prjury.sources.git.fetch import Remote, Transport, default_branch, fetched
+from prjury.sources.git.fetch import Remote, Transport, default_branch, fetched, refspec
 from prjury.sources.git.find import open_repository
-from prjury.sources.git.operator import OperatorRepository, is_sha, refuse_odd_refs
+from prjury.sources.git.operator import OperatorRepository
 from prjury.sources.git.photograph import photograph
 from prjury.sources.git.store import Store, open_store
 from prjury.sources.git.work_tree import uncommitted
@@ -113,14 +113,13 @@ def _repository(wanted: Wanted) -> Iterator[OperatorRepository]:
         yield local
         return
     remote = _remote(wanted, local)
-    head = _source(wanted.head or _pull_ref(wanted))
-    base = _source(wanted.base or default_branch(remote))
+    head = refspec(wanted.head or _pull_ref(wanted))
+    base = refspec(wanted.base or default_branch(remote))
     name = local.name if local else _name_in(remote.address)
     # A partial clone would lend commits without the content that belongs to them.
     lender = local if local and not local.partial else None
-    refspecs = [f"+{source}:{_kept_as(source)}" for source in (head, base)]
-    with fetched(remote, refspecs, lender, name) as repository:
-        repository.git("symbolic-ref", "HEAD", _kept_as(base))
+    with fetched(remote, [head, base], lender, name) as repository:
+        repository.git("symbolic-ref", "HEAD", base.partition(":")[2])
         yield repository
 
 
@@ -130,16 +129,6 @@ def _pull_ref(wanted: Wanted) -> str:
             "Nothing says what to review", remedy="Name a pull request's number, or a head"
         )
     return f"refs/pull/{wanted.number}/head"
-
-
-def _source(name: str) -> str:
-    """What a remote is asked for: a commit by its full name, a ref, or else a branch."""
-    refuse_odd_refs(name)
-    return name if is_sha(name) or name.startswith("refs/") else f"refs/heads/{name}"
-
-
-def _kept_as(source: str) -> str:
-    return f"refs/commits/{source}" if is_sha(source) else source
 
 
 def _remote(wanted: Wanted, local: OperatorRepository | None) -> Remote:

@@ -14,7 +14,7 @@ from fakes.history import History, photo
 from prjury.errors import ExitCode, SourceError, UsageError
 from prjury.pull.model import PullRequest
 from prjury.sources.git.fetch import Remote, Transport, default_branch, without_credentials
-from prjury.sources.pulls import Photo, Wanted, parse_target, photographed
+from prjury.sources.pulls import NothingToReview, Photo, Wanted, parse_target, photographed
 
 FILE = Transport(protocols="file")
 
@@ -77,6 +77,70 @@ def test_another_base(tmp_path: Path, origin: History) -> None:
     origin.branch("1.x", "main~2")
 
     assert fetched(tmp_path, origin, base="1.x").base.sha == origin.sha("1.x")
+
+
+def test_both_sides_by_their_commits(tmp_path: Path, origin: History) -> None:
+    base, head = origin.sha("main~1"), origin.sha("refs/pull/7/head")
+    origin.pad(60)
+    pull = fetched_alone(tmp_path, origin, base=base, head=head)
+
+    assert (pull.base.sha, pull.head.sha, pull.number) == (base, head, None)
+    assert (pull.behind, pull.ahead) == (0, 2)
+
+
+def test_both_sides_by_their_branches(tmp_path: Path, origin: History) -> None:
+    origin.branch("topic", "refs/pull/7/head")
+
+    assert fetched_alone(tmp_path, origin, base="main", head="topic").ahead == 2
+
+
+def fetched_alone(directory: Path, origin: History, base: str, head: str) -> PullRequest:
+    wanted = Wanted(directory, None, base, head, origin.url, FILE, local=False)
+    with photographed(wanted) as taken:
+        assert isinstance(taken, Photo)
+        return taken.pull
+
+
+def test_a_clone_that_may_not_be_looked_into(tmp_path: Path, origin: History) -> None:
+    clone = origin.clone(tmp_path / "clone")
+    own = clone.commit({"evil": "1\n"})
+    clone.git("update-ref", "refs/pull/7/head", own)
+    wanted = Wanted(clone.path, 7, "main", url=origin.url, transport=FILE, local=False)
+    with photographed(wanted) as taken:
+        assert isinstance(taken, Photo)
+        operator = taken.store.operator
+        assert operator.lenders == ()
+        assert (taken.pull.base.sha, taken.pull.head.sha) == (
+            origin.sha("main"),
+            origin.sha("refs/pull/7/head"),
+        )
+
+
+def test_a_head_that_has_moved_on_is_not_judged(tmp_path: Path, origin: History) -> None:
+    wanted = Wanted(tmp_path, 7, "main", None, origin.url, FILE, head_sha=origin.sha("main"))
+    with photographed(wanted) as taken:
+        assert isinstance(taken, NothingToReview)
+        assert taken.superseded
+        assert origin.sha("refs/pull/7/head")[:12] in taken.reason
+
+
+def test_nothing_named(tmp_path: Path, origin: History) -> None:
+    wanted = Wanted(tmp_path, base="main", url=origin.url, transport=FILE, local=False)
+    with pytest.raises(UsageError, match="Nothing says what to review"), photographed(wanted):
+        pass
+
+
+def test_a_release_branch_is_brought_for_a_trial_pick(tmp_path: Path, origin: History) -> None:
+    origin.switch("1.x", create=True, at="main~2")
+    tip = origin.commit({"c.py": "c\n"})
+    wanted = Wanted(tmp_path, 7, "main", None, origin.url, FILE, local=False)
+    with photographed(wanted) as taken:
+        assert isinstance(taken, Photo)
+        pull = taken.pull
+        trial = taken.store.pick(pull.merge_base, pull.head.sha, "1.x")
+        assert (trial.branch_sha, trial.merge.clean, trial.empty) == (tip, True, False)
+        with pytest.raises(SourceError, match=r"find remote ref refs/heads/2\.x"):
+            taken.store.pick(pull.merge_base, pull.head.sha, "2.x")
 
 
 @pytest.mark.parametrize("base", ["*", "a:refs/heads/main", "--upload-pack=touch CANARY", "a..b"])

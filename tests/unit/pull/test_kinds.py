@@ -9,7 +9,12 @@ from prjury.pull.model import FileKind
 
 TABLE = {
     FileKind.SOURCE: "a.py src/A.java lib/x.RB main.go run Main.PY authors.py models/license.rb "
-    "notice.java src/history.js query.sql web/app.vue latest/contest.py src/testimony.py",
+    "notice.java src/history.js query.sql web/app.vue latest/contest.py src/testimony.py "
+    "words/words.txt notes.txt src/docs/data.txt pages/home.mdx "
+    "src/main/java/com/acme/vendor/V.java app/vendor/models.py app/third_party/x.py X.g.java "
+    "V.pb.java V.generated.java V.Designer.java generated-sources/V.java "
+    "src/main/java/generated-sources/V.java src/target/generated-sources/V.java "
+    "tools/install.bin tools/x.class a.db a.o",
     FileKind.TEST: "tests/a.py test/a.rb src/test/java/A.java a/__tests__/b.js test_a.py "
     "pkg/conftest.py a_test.go ATest.java ATests.kt AIT.java x.spec.ts x.test.tsx "
     "tests/golden/out.txt spec/a_spec.rb",
@@ -17,10 +22,13 @@ TABLE = {
     ".github/prjury.yml requirements.txt requirements-dev.txt dev-requirements.txt "
     "requirements/base.txt constraints.txt CMakeLists.txt src/main/resources/words.txt .env "
     ".gitattributes",
-    FileKind.DOCS: "README.md docs/a.adoc LICENSE CHANGELOG NEWS a.rst notes.txt AUTHORS",
+    FileKind.DOCS: "README.md docs/a.adoc LICENSE CHANGELOG NEWS a.rst docs/notes.txt AUTHORS "
+    "LICENSE.txt sub/README.mdx doc/paper.tex web/docs/a.org",
     FileKind.LOCK: "package-lock.json a/yarn.lock Cargo.lock go.sum uv.lock gradle.lockfile",
-    FileKind.GENERATED: "a.min.js a_pb2.py a.pb.go x/__generated__/y.ts a.js.map a.snap",
-    FileKind.VENDORED: "vendor/a.go third_party/x.c a/node_modules/b/c.js",
+    FileKind.GENERATED: "a.min.js a_pb2.py a.pb.go x/__generated__/y.ts a.js.map a.snap "
+    "target/generated-sources/A.java m/build/generated-sources/x/A.java a.g.dart a.g.cs "
+    "a.designer.vb",
+    FileKind.VENDORED: "vendor/a.go third_party/x.c a/node_modules/b/c.js src/node_modules/x.js",
     FileKind.BINARY: "a.png lib/x.jar data.npy model.safetensors a.TAR logo.ICO",
 }
 
@@ -44,7 +52,7 @@ def test_binary_content_does_not_hide_a_file_that_should_hold_text(path: str) ->
     assert kind_of(path, binary=True) is kind_of(path)
 
 
-@pytest.mark.parametrize("path", ["tool", "a.png", ".DS_Store", "bin/busybox"])
+@pytest.mark.parametrize("path", ["tool", "a.png", ".DS_Store", "bin/busybox", "a.bin", "x.class"])
 def test_binary_content_makes_other_files_binary(path: str) -> None:
     assert not holds_text(path)
     assert kind_of(path, binary=True) is FileKind.BINARY

@@ -46,6 +46,22 @@ def test_docs_only_needs_docs_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(
+    ("status", "before", "only"),
+    [
+        (FileStatus.RENAMED, "old.md", True),
+        (FileStatus.COPIED, "docs/old.txt", True),
+        (FileStatus.RENAMED, "app.py", False),
+        (FileStatus.RENAMED, "words/words.txt", False),
+        (FileStatus.DELETED, None, False),
+    ],
+)
+def test_what_becomes_documentation_or_goes_away_is_more_than_documentation(
+    status: FileStatus, before: str | None, only: bool
+) -> None:
+    assert pull(FileChange("a.md", status, FileKind.DOCS, old_path=before)).docs_only is only
+
+
+@pytest.mark.parametrize(
     ("kind", "readable"),
     [(FileKind.SYMLINK, True), (FileKind.TEST, True), (FileKind.SUBMODULE, False)],
 )

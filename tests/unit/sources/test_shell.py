@@ -215,6 +215,13 @@ def test_a_log_that_was_replaced_is_not_believed(bench: Bench, tmp_path: Path) -
     done = bench.sh(f"echo the truth; cd {tmp_path}/logs/* && rm *.log && mkfifo 01-sh.log")
     assert done.log.name == "01-sh.log.kept"
     assert done.tail() == "the truth"
+    assert [path.name for path in done.log.parent.iterdir()] == ["01-sh.log.kept"]
+
+
+def test_each_run_has_a_log_in_a_directory_of_its_own(bench: Bench) -> None:
+    one, other = bench.sh("echo one").log, bench.sh("echo other").log
+    assert one.parent != other.parent
+    assert other.read_text() == "other\n"
 
 
 def test_too_many_processes(tmp_path: Path, marker: str) -> None:
@@ -393,8 +400,45 @@ def test_nothing_survives_the_death_of_whoever_waits(
     waiting.send_signal(death)
     waiting.wait(20)
     assert eventually(lambda: processes_with(marker) == [])
-    left = [path for path in tmp_path.iterdir() if not path.name.startswith("prjury-logs-")]
-    assert left == [] or death is signal.SIGKILL
+    assert death is signal.SIGKILL or list(tmp_path.iterdir()) == []
+
+
+def test_a_process_that_leaves_at_once_has_cleaned_up_before(tmp_path: Path, marker: str) -> None:
+    code = f"""
+        import atexit, os, threading
+        from pathlib import Path
+        from fakes.shell import SilentProgress
+        from prjury.deadline import Deadline
+        from prjury.ports import Command
+        from prjury.sources.shell import ContainedShell
+        shell = ContainedShell(os.environ, logs=Path("."))
+        def work():
+            with shell.scratch() as place:
+                for name in ("first", "second"):
+                    script = f"setsid sleep {marker} & touch {{name}} ../../{{name}}; wait"
+                    command = Command(script, place, shell.environment())
+                    shell.run(command, Deadline.after(60), SilentProgress())
+        threading.Thread(target=work, daemon=True).start()
+        while not Path("../first").exists():
+            pass
+        atexit._run_exitfuncs()
+        os._exit(130)
+    """
+    tests = str(Path(__file__).parents[2])
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        cwd=inner,
+        env={**os.environ, "PYTHONPATH": tests, "TMPDIR": str(inner)},
+        stderr=subprocess.DEVNULL,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 130
+    assert eventually(lambda: processes_with(marker) == [])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["first", "inner"]
+    assert list(inner.iterdir()) == []
 
 
 def eventually(true: Callable[[], bool], seconds: float = 8) -> bool:

@@ -1,7 +1,7 @@
 """Which build system a tree has, by the files in its root. Pure.
 
-Each system is one function from the root to a plan, or None; the first plan in `_SYSTEMS` wins and
-the others become a note.
+Each system is one function from the root to a plan, or None; the first plan in `_SYSTEMS` that runs
+tests wins, without any the first one, and the others become a note.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ def recognise(root: Root) -> BuildPlan | None:
     plans = [plan for system in _SYSTEMS if (plan := system(root))]
     if not plans:
         return None
-    first, *others = plans
+    first = next((plan for plan in plans if plan.tests), plans[0])
+    others = [plan for plan in plans if plan is not first]
     if not others:
         return first
     names = ", ".join(plan.system for plan in others)

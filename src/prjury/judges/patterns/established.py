@@ -42,7 +42,8 @@ class Habits:
         ]
 
     def _question(self, finding: Finding) -> tuple[str, str]:
-        return self.project.of_file[finding.path].path, finding.active.established
+        sides = self.project.of_file[finding.path]
+        return sides.base.path or sides.head.path, finding.active.established
 
     def _has(self, module: str, regex: str) -> bool:
         pattern = re2.compile(regex.encode())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import re2
 
+from prjury.judges.patterns.gate import at_most
 from prjury.judges.patterns.match import Active, FileScan, Hit
 from prjury.judges.patterns.parser import Range
 from prjury.judges.patterns.rule import Fix, Rule
@@ -15,6 +16,7 @@ from prjury.pull.model import printable
 
 _MAX_EVIDENCE = 300
 _UNSURE = " (a hint only: no declared version says so)"
+_SILENCED = "silenced by the author (prjury-ignore): "
 _ESTABLISHED = " (a warning only: this module uses it already)"
 
 
@@ -60,6 +62,15 @@ class Finding:
             severity=self.severity,
             evidence=printable(self.text).strip()[:_MAX_EVIDENCE],
             fix=self.fixed[0] if self.fixed else self.rule.replacement,
+        )
+
+    @property
+    def silenced(self) -> Check:
+        """What the court sees of the finding where a comment silences it: never an error."""
+        return replace(
+            self.check,
+            message=_SILENCED + self.rule.message,
+            severity=at_most("warning", self.severity),
         )
 
     @property

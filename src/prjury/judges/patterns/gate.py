@@ -7,13 +7,36 @@ from fnmatch import fnmatchcase
 
 import re2
 
-from prjury.judges.patterns.module import Module
+from prjury.judges.patterns.module import Module, Sides
 from prjury.judges.patterns.rule import Head, KeptBy, Pack, Rule
 from prjury.judges.patterns.versions import Truth
 from prjury.jury.judgment import Severity
 
 #: The severities from the most to the least severe.
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "hint")
+
+
+def severity_between(pack: Pack, rule: Rule, sides: Sides, *, asked_for: bool) -> Severity | None:
+    """The more severe answer of both sides; None where the rule holds on neither.
+
+    The head's answer alone counts where it declares another version of what decides at the base: no
+    pull request exempts itself by making its build files say less.
+    """
+    after = _severity_in(pack, rule, sides.head, asked_for=asked_for)
+    if sides.base is sides.head:
+        return after
+    before = _severity_in(pack, rule, sides.base, asked_for=asked_for)
+    required = rule.requires or pack.requires or pack.gate
+    asked = [*required, *(rule.or_requires or []), *(rule.deprecated or [])]
+    if after == before or sides.moves(asked):
+        return after
+    return min((s for s in (after, before) if s), key=SEVERITIES.index)
+
+
+def _severity_in(pack: Pack, rule: Rule, module: Module, *, asked_for: bool) -> Severity | None:
+    if not opens(pack, module, asked_for=asked_for):
+        return None
+    return severity_of(pack, rule, module, asked_for=asked_for)
 
 
 def severity_of(pack: Pack, rule: Rule, module: Module, *, asked_for: bool) -> Severity | None:

@@ -17,7 +17,7 @@ from prjury.judges.patterns.established import Habits
 from prjury.judges.patterns.load import own_packs
 from prjury.judges.patterns.parser import Parser
 from prjury.judges.patterns.project import Project
-from prjury.judges.patterns.review import Outcome, Review, is_code, is_sound
+from prjury.judges.patterns.review import Outcome, Review, is_asked, is_code, is_sound
 from prjury.judges.patterns.rule import Pack
 from prjury.judges.patterns.selection import Selection, Standing
 from prjury.judges.patterns.verdict import Looked, decide, scope, versions
@@ -28,6 +28,7 @@ from prjury.ports import Doors, Repository
 from prjury.pull.model import FileChange, PullRequest, printable
 
 NAME = "patterns"
+_NO_PACK = "no pack applies"
 
 
 def make(options: PatternsOptions, doors: Doors) -> PatternsJudge:
@@ -74,15 +75,18 @@ class PatternsJudge:
                 "no code file is touched", NOT_APPLICABLE, metadata=scope(outcome)
             )
         project = Project.read(pull, self.repository, [file.path for file in changed])
-        packs = self.selection.packs_for(project.modules)
+        packs = self.selection.packs_for(project.places)
         heads = packs or self.selection.heads.values()
         told = {"packs": [pack.id for pack in packs], **versions(project, heads)}
-        files = [file for file in changed if is_sound(file, outcome)]
         if not packs:
-            outcome.read += [printable(file.path) for file in files]
+            outcome.outside |= {printable(file.path): _NO_PACK for file in changed}
             return _no_pack(self.selection, {**told, **scope(outcome)})
-        rules = {m.path: self.selection.standing(packs, m) for m in project.modules}
-        standing = {path: rules[module.path] for path, module in project.of_file.items()}
+        rules = {place.key: self.selection.standing(packs, place) for place in project.places}
+        standing = {path: rules[place.key] for path, place in project.of_file.items()}
+        outcome.unread |= project.unread
+        outcome.asked |= project.unread.keys()
+        asked = [file for file in changed if is_asked(file, standing[file.path], outcome)]
+        files = [file for file in asked if is_sound(file, outcome)]
         review = Review(self.repository, self.parser, standing, self.options.suppressions)
         review.run(files, outcome, context.deadline)
         outcome.findings = Habits(project, self.repository).soften(outcome.findings)

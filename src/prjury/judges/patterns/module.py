@@ -79,3 +79,30 @@ class Module:
         truths = {self.truth(requirement) for requirement in requirements}
         order = (Truth.YES, Truth.NO, Truth.UNKNOWN)
         return next((truth for truth in order if truth in truths), Truth.ABSENT)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The module of a file as the pull request leaves it, and as the base has it.
+
+    Attributes:
+        base: the same as ``head`` where the pull request changes nothing about it.
+    """
+
+    head: Module
+    base: Module
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The build files; no other sides of one pull request have the same."""
+        return self.head.path, self.base.path
+
+    def moves(self, requirements: Iterable[Requirement]) -> bool:
+        """Whether the head declares another version of all that decides at the base.
+
+        Removing a declaration, or hiding its version, moves nothing.
+        """
+        asked = list(requirements)
+        sure = [r for r in asked if self.base.truth(r) is Truth.YES]
+        deciding = sure or [r for r in asked if self.base.truth(r) is Truth.UNKNOWN]
+        return bool(deciding) and all(self.head.truth(r) is Truth.NO for r in deciding)

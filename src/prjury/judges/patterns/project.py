@@ -1,24 +1,24 @@
 """Which versions the project declares for a file, before and after the pull request.
 
-The tree that counts is the base's with the pull request on top: a build file that it changes is
-read as it leaves it, because then the change is what moves the version. Whether a module keeps an
-old library on purpose is asked of the base alone, so that no pull request grants itself an
-exemption in passing; only a module that is new has nothing but itself to go by.
+Both sides are read: the base as it is, and with the pull request on top, because the change may be
+what moves the version. Whether a module keeps an old library on purpose is asked of the base alone,
+so that no pull request grants itself an exemption in passing; only a module that is new, in a
+directory of its own, has nothing but itself to go by.
 """
 
 from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from prjury.judges.patterns.lineage import Chain
 from prjury.judges.patterns.manifest import Manifest, Role
-from prjury.judges.patterns.module import Declared, Module
+from prjury.judges.patterns.module import Declared, Module, Sides
 from prjury.judges.patterns.tree import BuildTree, build_files, is_build_file, nearest
 from prjury.ports import Repository, TreeEntry
 from prjury.pull.kinds import REGULAR_MODES
-from prjury.pull.model import FileChange, PullRequest, printable
+from prjury.pull.model import FileChange, FileKind, PullRequest, printable
 
 NOWHERE = Module()
 
@@ -30,16 +30,24 @@ class Project:
     Attributes:
         of_file: the module of each changed file by its path; `NOWHERE` where none is above it.
         base: the files of the base.
+        unread: why a build file that the pull request changes cannot be read, by printable path.
     """
 
-    of_file: Mapping[str, Module]
+    of_file: Mapping[str, Sides]
     base: Sequence[TreeEntry] = ()
+    unread: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def modules(self) -> tuple[Module, ...]:
-        """Each module once, by the path of its build file."""
-        found = {module.path: module for module in self.of_file.values()}
-        return tuple(found[path] for path in sorted(found))
+        """Each module once on each side, by the path of its build file, the head's first."""
+        found = dict.fromkeys(m for s in self.places for m in (s.head, s.base))
+        return tuple(sorted(found, key=lambda module: module.path))
+
+    @property
+    def places(self) -> tuple[Sides, ...]:
+        """Both sides of each module once."""
+        found = {sides.key: sides for sides in self.of_file.values()}
+        return tuple(found[key] for key in sorted(found))
 
     def files_of(self, module: str) -> Iterator[tuple[str, str]]:
         """Path and object name of each file that the module has at the base."""
@@ -65,13 +73,61 @@ class Project:
         if changed:
             after = BuildTree(repository, _after(pull, repository, base, changed))
         touched = frozenset(file.path for file in changed)
-        places = {path: nearest(path, after.blobs) for path in paths}
-        wanted = {place for place in places.values() if place}
-        after.load(wanted)
-        before.load(wanted & base.keys())
-        modules = {place: _module(place, after, before, touched) for place in sorted(wanted)}
-        of_file = {path: modules[place] if place else NOWHERE for path, place in places.items()}
-        return cls(of_file, entries)
+        borders = _Borders(
+            before.blobs, after.blobs, _directories(entries) if changed else frozenset()
+        )
+        places = {path: borders.around(path) for path in paths}
+        after.load({place for place, _ in places.values() if place})
+        before.load({place for pair in places.values() for place in pair if place in base})
+        modules = {
+            pair: _sides(pair, after, before, touched) for pair in sorted(set(places.values()))
+        }
+        of_file = {path: modules[pair] for path, pair in places.items()}
+        return cls(of_file, entries, _unread(changed, after))
+
+
+@dataclass(frozen=True)
+class _Borders:
+    """Where modules begin, by the build files of both sides.
+
+    Attributes:
+        existing: every directory of the base, the root as an empty string.
+    """
+
+    before: Mapping[str, str]
+    after: Mapping[str, str]
+    existing: frozenset[str]
+
+    def around(self, path: str) -> tuple[str, str]:
+        """The build file of a path at the head and at the base; empty where there is none."""
+        head = nearest(path, self.after) or ""
+        if head and head not in self.before and self._is_fresh(posixpath.dirname(head)):
+            return head, head
+        return head, nearest(path, self.before) or ""
+
+    def _is_fresh(self, directory: str) -> bool:
+        """Whether a build file that is new there begins a module rather than cuts into one."""
+        return "src" not in directory.split("/") and directory not in self.existing
+
+
+def _directories(entries: Iterable[TreeEntry]) -> frozenset[str]:
+    found: set[str] = set()
+    for entry in entries:
+        directory = posixpath.dirname(entry.path)
+        while directory not in found:
+            found.add(directory)
+            directory = posixpath.dirname(directory)
+    return frozenset(found)
+
+
+def _unread(changed: Iterable[FileChange], after: BuildTree) -> dict[str, str]:
+    """Test data aside, in which a broken build file may well be meant."""
+    reasons = {
+        printable(file.path): after.trouble(file.path)
+        for file in changed
+        if file.kind is not FileKind.TEST
+    }
+    return {path: f"build file: {reason}" for path, reason in reasons.items() if reason}
 
 
 def _touches_build_file(file: FileChange) -> bool:
@@ -95,14 +151,29 @@ def _after(
     }
 
 
-def _module(place: str, after: BuildTree, before: BuildTree, touched: frozenset[str]) -> Module:
-    chain = after.chain(place)
-    base_chain = before.chain(place) if place in before.blobs else chain
+def _sides(
+    pair: tuple[str, str], after: BuildTree, before: BuildTree, touched: frozenset[str]
+) -> Sides:
+    place, base_place = pair
+    base_chain = before.chain(base_place) if base_place in before.blobs else None
+    head = NOWHERE
+    if place:
+        chain = after.chain(place)
+        own = before.chain(place) if place in before.blobs else chain
+        head = _module(place, chain, own, touched)
+        if place == base_place and (base_chain is None or head.at == "base"):
+            return Sides(head, head)
+    if base_chain is None:
+        return Sides(head, NOWHERE)
+    return Sides(head, _module(base_place, base_chain, base_chain, frozenset()))
+
+
+def _module(place: str, chain: Chain, own: Chain, touched: frozenset[str]) -> Module:
     return Module(
         path=printable(place),
         names=_names(place, chain),
         declared=tuple(sorted(chain.declared())),
-        kept=_own(base_chain),
+        kept=_own(own),
         at="head" if touched.intersection(chain.paths) else "base",
         broken=chain.broken,
         notes=chain.notes,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from prjury.deadline import Deadline
 from prjury.judges.patterns.findings import Finding, repaired
 from prjury.judges.patterns.languages import language_of
-from prjury.judges.patterns.match import Active, FileScan
+from prjury.judges.patterns.match import Active, FileScan, Hit
 from prjury.judges.patterns.parser import NotParsed, Parsed, Parser
 from prjury.judges.patterns.prefilter import Prefilter
 from prjury.judges.patterns.selection import Standing
@@ -18,12 +18,13 @@ from prjury.ports import Repository
 from prjury.pull.model import FileChange, FileKind, printable
 
 _MISSING = "its content is missing from this clone"
+_NO_RULE = "no rule looks at it"
 _NOT_CODE = frozenset({FileKind.DOCS, FileKind.SYMLINK})
 
 
 @dataclass(frozen=True)
-class Silenced:
-    """A finding that a comment silenced."""
+class Unused:
+    """A comment that silences nothing."""
 
     rule: str
     path: str
@@ -35,15 +36,18 @@ class Outcome:
     """What going through the files has come to; paths are printable.
 
     Attributes:
-        outside: readable files that are no code, such as documentation; nothing is asked of them.
+        silenced: findings that a comment of the pull request's tree silences.
+        asked: the files of which a rule could say something, read or not.
+        outside: readable files of which no rule could, such as documentation.
         unused: comments in added lines that silence nothing.
         crashed: why the parser gave no answer for some file, by path; never a hostile file's
             timeout, which only leaves that file unread.
     """
 
     findings: list[Finding] = field(default_factory=list)
-    silenced: list[Silenced] = field(default_factory=list)
-    unused: list[Silenced] = field(default_factory=list)
+    silenced: list[Finding] = field(default_factory=list)
+    unused: list[Unused] = field(default_factory=list)
+    asked: set[str] = field(default_factory=set)
     read: list[str] = field(default_factory=list)
     unread: dict[str, str] = field(default_factory=dict)
     outside: dict[str, str] = field(default_factory=dict)
@@ -55,6 +59,18 @@ def is_code(file: FileChange, outcome: Outcome) -> bool:
     if file.readable and file.kind in _NOT_CODE:
         outcome.outside[printable(file.path)] = file.kind.value
     return file.readable and file.kind not in _NOT_CODE
+
+
+def is_asked(file: FileChange, standing: Standing, outcome: Outcome) -> bool:
+    """Whether one of the rules that hold looks at the file; others go outside if they are text."""
+    path = printable(file.path)
+    language = language_of(path)
+    rules = [active for active, _ in standing.values()]
+    if language and any(active.matches(language, file.path) for active in rules):
+        outcome.asked.add(path)
+    elif path not in outcome.asked and is_sound(file, outcome):
+        outcome.outside[path] = _NO_RULE
+    return path in outcome.asked
 
 
 def is_sound(file: FileChange, outcome: Outcome) -> bool:
@@ -158,20 +174,22 @@ class Review:
         path = printable(target.file.path)
         directives = Suppressions.of(scan, parsed) if self.suppressions else Suppressions()
         remaining, silenced = directives.split(scan.hits(parsed))
-        for hit in remaining:
-            line = hit.line_among(added)
-            if line is not None:
-                severity = target.standing[hit.active.name][1]
-                fixed = repaired(scan, hit, line, added[line])
-                outcome.findings.append(
-                    Finding(hit.active, severity, target.file.path, line, added[line], fixed)
-                )
-        for hit in silenced:
-            line = hit.line_among(added)
-            if line is not None:
-                outcome.silenced.append(Silenced(hit.active.name, path, line))
+        outcome.findings += _findings(target, scan, remaining, added)
+        outcome.silenced += _findings(target, scan, silenced, added)
         for directive in directives.unused(added, scan.rules):
-            outcome.unused.append(Silenced(directive.rule, path, directive.line))
+            outcome.unused.append(Unused(directive.rule, path, directive.line))
+
+
+def _findings(
+    target: _Target, scan: FileScan, hits: Iterable[Hit], added: Mapping[int, str]
+) -> Iterator[Finding]:
+    """The hits that stand on added lines."""
+    for hit in hits:
+        line = hit.line_among(added)
+        if line is not None:
+            severity = target.standing[hit.active.name][1]
+            fixed = repaired(scan, hit, line, added[line])
+            yield Finding(hit.active, severity, target.file.path, line, added[line], fixed)
 
 
 def _scan(target: _Target, content: bytes | None) -> FileScan:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from prjury.errors import ConfigError
-from prjury.judges.patterns.gate import opens, severity_of
+from prjury.judges.patterns.gate import opens, severity_between
 from prjury.judges.patterns.load import shipped_heads, shipped_pack
 from prjury.judges.patterns.match import Active
-from prjury.judges.patterns.module import Module
+from prjury.judges.patterns.module import Sides
 from prjury.judges.patterns.rule import Head, Pack
 from prjury.jury.judgment import Severity
 
@@ -52,26 +52,23 @@ class Selection:
         wanted = {name: head for name, head in heads.items() if name in {*packs, *mine}}
         return cls(mine, wanted, frozenset(packs))
 
-    def packs_for(self, modules: Iterable[Module]) -> list[Pack]:
+    def packs_for(self, places: Collection[Sides]) -> list[Pack]:
         """The packs of which at least one rule holds somewhere, in the order of their names."""
-        places = list(modules)
+        modules = [module for sides in places for module in dict.fromkeys((sides.head, sides.base))]
         opened = [
             name
             for name, head in sorted(self.heads.items())
-            if any(opens(head, module, asked_for=name in self.named) for module in places)
+            if any(opens(head, module, asked_for=name in self.named) for module in modules)
         ]
         loaded = [self.own.get(name) or shipped_pack(name) for name in opened]
-        return [pack for pack in loaded if any(self.standing([pack], m) for m in places)]
+        return [pack for pack in loaded if any(self.standing([pack], sides) for sides in places)]
 
-    def standing(self, packs: Iterable[Pack], module: Module) -> Standing:
+    def standing(self, packs: Iterable[Pack], sides: Sides) -> Standing:
         """The rules that hold in the module."""
         found: dict[str, tuple[Active, Severity]] = {}
         for pack in packs:
-            asked_for = pack.id in self.named
-            if not opens(pack, module, asked_for=asked_for):
-                continue
             for rule in pack.rules:
-                severity = severity_of(pack, rule, module, asked_for=asked_for)
+                severity = severity_between(pack, rule, sides, asked_for=pack.id in self.named)
                 if severity:
                     active = Active(pack, rule)
                     found[active.name] = (active, severity)

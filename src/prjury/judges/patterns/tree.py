@@ -77,6 +77,11 @@ class BuildTree:
             parents = {self._parent(path) for path in generation}
             generation = sorted(parents & self.blobs.keys() - self._manifests.keys())
 
+    def trouble(self, build_file: str) -> str | None:
+        """Why a build file that has been loaded cannot be read; None for one that can."""
+        manifest = self._manifests.get(build_file)
+        return str(manifest) if isinstance(manifest, ManifestError) else None
+
     def _parent(self, path: str) -> str:
         manifest = self._manifests[path]
         return (parent_path(path, manifest) or "") if isinstance(manifest, Manifest) else ""

@@ -8,7 +8,6 @@ from typing import Any
 
 from prjury.judges.patterns.findings import Finding
 from prjury.judges.patterns.gate import at_least
-from prjury.judges.patterns.languages import language_of
 from prjury.judges.patterns.module import Declared, Module
 from prjury.judges.patterns.parser import DIED
 from prjury.judges.patterns.project import Project
@@ -19,7 +18,7 @@ from prjury.jury.voting import NOT_APPLICABLE
 from prjury.pull.model import printable, visible
 
 UNUSED = "patterns/unused-suppression"
-UNREADABLE = "unreadable"
+UNREAD = "unread"
 
 _MAX_VERSIONS = 60
 _TOLD = 2
@@ -40,22 +39,33 @@ def decide(
     """FAIL with a finding that reaches the threshold; then ERROR, ABSTAIN, PASS."""
     findings = sorted(outcome.findings, key=lambda f: (f.path, f.line, f.name))
     grave = [finding for finding in findings if at_least(finding.severity, threshold)]
-    checks = [*(finding.check for finding in findings), *_clean(findings, looked)]
+    silenced = sorted(outcome.silenced, key=lambda f: (f.path, f.line, f.name))
+    checks = [finding.check for finding in findings]
+    checks += [finding.silenced for finding in silenced]
+    checks += _clean([*findings, *silenced], looked)
     checks += [_unused(where.rule, where.path, where.line) for where in outcome.unused]
     metadata = {
         "subject": ", ".join(each.pack for each in looked),
         **told,
         **scope(outcome),
-        "suppressed": len(outcome.silenced),
-        "suppressions": [f"{s.rule} ({s.path}:{s.line})" for s in outcome.silenced],
+        "suppressed": len(silenced),
+        "suppressions": [f"{f.name} ({printable(f.path)}:{f.line})" for f in silenced],
         "findings": [finding.details for finding in findings],
     }
     if grave:
-        return Judgment.failed(_sentence(grave), checks=checks, metadata=metadata)
+        reasoning = _sentence(grave) + _silenced(silenced)
+        return Judgment.failed(reasoning, checks=checks, metadata=metadata)
     if outcome.crashed:
         return _crashed(outcome, checks, metadata)
+    if any(path in outcome.asked for path in outcome.unread):
+        return _unread(outcome, checks, metadata)
     if not outcome.read:
-        return _nothing_read(outcome, metadata)
+        return Judgment.abstained(
+            "no file that rules look at is touched",
+            NOT_APPLICABLE,
+            checks=checks,
+            metadata=metadata,
+        )
     reasoning = _clean_sentence(findings, looked, threshold, outcome)
     return Judgment.passed(reasoning, checks=checks, metadata=metadata)
 
@@ -63,12 +73,12 @@ def decide(
 def scope(outcome: Outcome) -> dict[str, Any]:
     """What this judge answers for, and what it could not read.
 
-    Files of which no rule can say anything (documentation, symbolic links) are answered for without
-    being looked at; ``outside`` names them.
+    Files of which no rule can say anything (documentation, other languages) are nobody's business
+    here; ``outside`` names them.
     """
     return {
         "scope": {
-            "read": sorted({*outcome.read, *outcome.outside}),
+            "read": sorted(set(outcome.read)),
             "unread": _reasons(outcome.unread),
             "outside": _reasons(outcome.outside),
         }
@@ -98,6 +108,11 @@ def _unused(rule: str, path: str, line: int) -> Check:
     )
 
 
+def _silenced(findings: Sequence[Finding]) -> str:
+    told = _count(len(findings), "finding")
+    return f"; {told} silenced by prjury-ignore in this change" if findings else ""
+
+
 def _sentence(findings: Sequence[Finding]) -> str:
     parts = [f"{f.rule.message} ({visible(f.path)}:{f.line})" for f in findings[:_TOLD]]
     more = len(findings) - _TOLD
@@ -111,8 +126,10 @@ def _clean_sentence(
     packs = ", ".join(each.pack for each in looked)
     files = _count(len(outcome.read), "file")
     unread = f"; {_count(len(outcome.unread), 'file')} not read" if outcome.unread else ""
+    unread += _silenced(outcome.silenced)
     if not findings:
-        return f"{packs} over {files}: nothing found{unread}"
+        found = "nothing else found" if outcome.silenced else "nothing found"
+        return f"{packs} over {files}: {found}{unread}"
     counts = [(s, sum(f.severity == s for f in findings)) for s in ("warning", "hint")]
     told = " and ".join(_count(number, name) for name, number in counts if number)
     return f"{packs} over {files}: {told}, none reaches {threshold}{unread}"
@@ -128,16 +145,15 @@ def _crashed(outcome: Outcome, checks: Iterable[Check], metadata: Mapping[str, A
     )
 
 
-def _nothing_read(outcome: Outcome, metadata: Mapping[str, Any]) -> Judgment:
-    """Not one file was read: no matter if rules could have said nothing, else nobody knows."""
-    asked = [path for path in sorted(outcome.unread) if language_of(path)]
-    if not asked:
-        return Judgment.abstained(
-            "no file that rules look at is touched", NOT_APPLICABLE, metadata=metadata
-        )
-    reason = outcome.unread[asked[0]]
-    told = f"{_count(len(asked), 'file')} could not be read, first {visible(asked[0])} ({reason})"
-    return Judgment.abstained(told, UNREADABLE, metadata=metadata)
+def _unread(outcome: Outcome, checks: Iterable[Check], metadata: Mapping[str, Any]) -> Judgment:
+    """A file that rules look at was not read: what is in it, nobody knows."""
+    asked = sorted(outcome.asked & outcome.unread.keys())
+    named = [f"{visible(path)} ({outcome.unread[path]})" for path in asked[:_TOLD]]
+    more = len(asked) - _TOLD
+    named += [f"{more} more"] if more > 0 else []
+    told = f"{_count(len(asked), 'file')} could not be read: {'; '.join(named)}"
+    reasoning = told + _silenced(outcome.silenced)
+    return Judgment.abstained(reasoning, UNREAD, checks=checks, metadata=metadata)
 
 
 def versions(project: Project, heads: Iterable[Head]) -> dict[str, Any]:

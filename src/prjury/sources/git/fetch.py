@@ -20,7 +20,7 @@ from prjury.errors import SourceError
 from prjury.pull.model import visible
 from prjury.sources.git.ancestry import cut_short, merge_bases
 from prjury.sources.git.command import Git, GitError
-from prjury.sources.git.operator import OperatorRepository
+from prjury.sources.git.operator import OperatorRepository, is_sha, refuse_odd_refs
 from prjury.sources.git.store import lay_out
 
 _DEPTH = 50
@@ -137,6 +137,19 @@ def _not_fetched(told: str, reason: str) -> SourceError:
     )
 
 
+def refspec(name: str) -> str:
+    """How to ask for a commit by its full name, for a ref, or else for a branch.
+
+    Raises:
+        UsageError: for something that cannot be the name of a ref.
+    """
+    refuse_odd_refs(name)
+    if is_sha(name):
+        return f"+{name}:refs/commits/{name}"
+    ref = name if name.startswith("refs/") else f"refs/heads/{name}"
+    return f"+{ref}:{ref}"
+
+
 @contextmanager
 def fetched(
     remote: Remote, refspecs: Sequence[str], lender: OperatorRepository | None, name: str
@@ -159,7 +172,12 @@ def fetched(
         _fetch(git, remote, refspecs, () if lender else (f"--depth={_DEPTH}",))
         _deepen(git, remote, refspecs)
         own = OperatorRepository(Git(directory), name, None, directory, _format(lender))
-        yield replace(own, lenders=lender.object_directories if lender else ())
+        yield replace(
+            own,
+            lenders=lender.object_directories if lender else (),
+            # The files of one commit are enough for a trial pick.
+            bring=lambda name: _fetch(git, remote, [refspec(name)], ("--depth=1",)),
+        )
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +36,7 @@ class OperatorRepository:
         excludes_file: a list of files to ignore besides the repository's own lists.
         lenders: further object directories that it borrows from.
         remote_url: where it was cloned from.
+        bring: fetches a branch or commit that is not here; raises SourceError if it is nowhere.
     """
 
     git: Git
@@ -46,6 +47,7 @@ class OperatorRepository:
     excludes_file: Path | None = None
     lenders: tuple[Path, ...] = ()
     remote_url: str | None = None
+    bring: Callable[[str], None] | None = None
 
     @property
     def object_directories(self) -> tuple[Path, ...]:
@@ -74,9 +76,12 @@ class OperatorRepository:
             SourceError: when there is no such ref.
         """
         refuse_odd_refs(ref)
-        for spelling in _spellings(ref):
-            if sha := self._resolve(spelling):
-                return Side(ref, sha)
+        sha = self._named(ref)
+        if sha is None and self.bring:
+            self.bring(ref)
+            sha = self._named(ref)
+        if sha:
+            return Side(ref, sha)
         raise SourceError(
             f"there is no branch, ref or commit '{visible(ref)}' in {self.name}",
             why="It may not have been fetched, or is spelled differently",
@@ -84,6 +89,9 @@ class OperatorRepository:
             f"'{visible(ref)}'",
             reason="no_such_ref",
         )
+
+    def _named(self, ref: str) -> str | None:
+        return next(filter(None, map(self._resolve, _spellings(ref))), None)
 
     def pull(self, number: int) -> Side | None:
         """The head of a pull request that was fetched earlier."""

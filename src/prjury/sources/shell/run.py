@@ -65,15 +65,15 @@ class Run:
                 process = self._launch(theirs, log)
             attendance = _Attendance(ours, Tree(process.pid, self.limits), LastLine(tail, progress))
             finish = functools.partial(self._finish, ours, process)
-            ending = functools.partial(_at_the_end, attendance, finish)
+            ending = functools.partial(_at_the_end, attendance, finish, self.log)
             atexit.register(ending)  # a daemon thread is not unwound when the interpreter ends
             try:
                 attendance.wait(deadline)
             finally:
                 atexit.unregister(ending)
                 finish()
+            _refuse_interrupted(attendance)
             log_path = _kept(self.log, tail)
-        _refuse_interrupted(attendance)
         self._refuse_unstarted(attendance)
         seconds = time.monotonic() - started
         return Completed(attendance.exit_code, log_path, seconds, attendance.stopped)
@@ -175,10 +175,16 @@ class _Attendance:
         return True
 
 
-def _at_the_end(attendance: _Attendance, finish: Callable[[], None]) -> None:
-    """Ends the run with the interpreter; the thread that waits for it must not start another."""
+def _at_the_end(attendance: _Attendance, finish: Callable[[], None], log: Path) -> None:
+    """Ends the run with the interpreter; the thread that waits for it must not start another.
+
+    No report will name the log.
+    """
     attendance.interrupted = True
     finish()
+    with contextlib.suppress(OSError):
+        log.unlink()
+        log.parent.rmdir()
 
 
 def _refuse_interrupted(attendance: _Attendance) -> None:

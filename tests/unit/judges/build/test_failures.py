@@ -133,8 +133,11 @@ def test_lines_may_move_and_times_may_differ_between_two_runs() -> None:
     assert one.id != make_failure("compile", "took 3 ms at 0xff00", "b.c", 3).id
 
 
-def test_a_test_is_known_by_its_name() -> None:
-    assert make_failure("test", "1 != 2", "a.py", 3, "a#t").id == "test:a#t"
+def test_a_test_is_known_by_its_suite_or_file_and_its_name() -> None:
+    assert make_failure("test", "1 != 2", "a.py", 3, "a#t").id == "test:a.py:a#t"
+    assert make_failure("test", "1 != 2", "a.py", 3, "a#t", "b.py").id == "test:b.py:a#t"
+    one, other = (make_failure("test", "no", path, 3, "works") for path in ("a.js", "b.js"))
+    assert distinct([one, other]) == [one, other]
 
 
 def test_the_goal_comes_after_the_cause() -> None:
@@ -150,6 +153,7 @@ def test_reports_outweigh_what_the_log_says_of_tests() -> None:
         make_failure("goal", "gave up", name="test"),
     ]
     assert merged([reported], in_log) == (reported, *in_log[1:])
+    assert merged([reported, reported], []) == (reported, reported)
     assert merged([], in_log) == tuple(in_log)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from fakes.trees import TreeRepository, pull_context
@@ -16,6 +17,7 @@ from prjury.judges.build import make
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import JudgeType, ask, type_of
 from prjury.jury.judgment import Judgment, Status
+from prjury.jury.population import is_benign
 from prjury.ports import Doors
 from prjury.pull.model import Conflict, ConflictType
 
@@ -30,10 +32,11 @@ def judged(
     files: dict[str, str] | None = None,
     context: PullRequestContext | None = None,
     shell: ScriptedShell | None = None,
+    base: dict[str, str] | None = None,
     **options: Any,
 ) -> Judgment:
     tree = MAVEN if files is None else files
-    repository = TreeRepository({"merged": tree, "base": tree})
+    repository = TreeRepository({"merged": tree, "base": tree if base is None else base})
     doors = Doors(repository, shell or ScriptedShell(scripts), SilentProgress())
     return ask(make(BuildOptions.model_validate(options), doors), context or pull_context())
 
@@ -47,7 +50,7 @@ def test_it_is_deterministic_and_called_build() -> None:
 def test_a_build_that_passes() -> None:
     judgment = judged()
     assert judgment.status is Status.PASS
-    assert judgment.metadata["subject"] == "`mvn -q -B -ntp verify`"
+    assert judgment.metadata["subject"] == "`mvn -q -B -ntp --fail-at-end verify`"
     assert judgment.metadata["exit_code"] == 0
     assert judgment.metadata["failures"] == ()
     assert [check.name for check in judgment.checks] == ["build-executed", "tests-passed"]
@@ -59,14 +62,6 @@ def test_a_build_that_passes() -> None:
     [
         (pull_context(changed=["README.md", "docs/a.rst"]), "only documentation"),
         (pull_context(changed=[]), "no file changes"),
-        (
-            pull_context(
-                tree=None,
-                conflicts=[Conflict("a", ConflictType.CONTENT, mechanical=False, reason="")],
-            ),
-            "the merge has conflicts",
-        ),
-        (pull_context(tree=None, impossible="no common history"), "no common history"),
     ],
 )
 def test_nothing_to_build(context: PullRequestContext, words: str) -> None:
@@ -75,6 +70,33 @@ def test_nothing_to_build(context: PullRequestContext, words: str) -> None:
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "not_applicable")
     assert words in judgment.reasoning
     assert shell.commands == []
+
+
+@pytest.mark.parametrize(
+    ("context", "label", "words"),
+    [
+        (
+            pull_context(
+                tree=None,
+                conflicts=[Conflict("a", ConflictType.CONTENT, mechanical=False, reason="")],
+            ),
+            "conflicts",
+            "the merge has conflicts",
+        ),
+        (
+            pull_context(tree=None, impossible="no common history"),
+            "no_merge",
+            "no common history",
+        ),
+    ],
+)
+def test_a_merge_that_is_not_there_excuses_nothing(
+    context: PullRequestContext, label: str, words: str
+) -> None:
+    judgment = judged(context=context)
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, label)
+    assert words in judgment.reasoning
+    assert not is_benign(judgment)
 
 
 def test_no_build_system_asks_for_a_human() -> None:
@@ -135,17 +157,132 @@ def test_a_new_compile_error_fails_with_its_place() -> None:
     }
 
 
-def test_a_failing_test_that_the_base_has_as_well_is_let_through_and_said() -> None:
-    judgment = judged(
-        [Scripted(0), Scripted(1, TESTS), Scripted(0), Scripted(1, TESTS)],
-        {"go.mod": "", "a_test.go": ""},
+def pytest_says(exit_code: int, *cases: str) -> Scripted:
+    """What pytest leaves behind: `name`, `!name` for a failing and `?name` for a skipped test."""
+    inner = {"!": '<failure message="no"/>', "?": "<skipped/>"}
+    text = "".join(
+        f'<testcase classname="a" name="{case.strip("!?")}" file="test_a.py">'
+        f"{inner.get(case[0], '')}</testcase>"
+        for case in cases
     )
+    report = {"../reports/pytest.xml": f"<testsuite>{text}</testsuite>"}
+    return Scripted(exit_code, files=report if cases else {})
+
+
+PYTHON = {"test_a.py": ""}
+
+
+def test_a_failing_test_that_the_base_has_as_well_is_let_through_and_said() -> None:
+    judgment = judged([pytest_says(1, "!old", "new"), pytest_says(1, "!old")], PYTHON)
     assert judgment.status is Status.PASS
+    assert judgment.reasoning.startswith("failed as on the base: ")
     assert "fails on the base as well" in judgment.reasoning
     assert judgment.metadata["failures"][0]["state"] == "pre_existing"
     assert {check.severity for check in judgment.failed_checks if check.name == "test"} == {
         "warning"
     }
+
+
+@pytest.mark.parametrize(
+    ("merged", "base", "words"),
+    [
+        (pytest_says(1, "!old"), pytest_says(1, "!old", "more"), "1 tests that run on the base"),
+        (pytest_says(1, "!old", "?b"), pytest_says(1, "!old", "b"), "such as test:test_a.py:a#b"),
+        (pytest_says(1, "!old", "t"), pytest_says(1, "!old", "t", "t"), "did not run"),
+        (pytest_says(2, "!old"), pytest_says(2, "!old"), "exit code 2"),
+        (
+            Scripted(1, "FAILED test_a.py::old - no\n"),
+            Scripted(1, "FAILED test_a.py::old - no\n"),
+            "no test reports",
+        ),
+        (
+            Scripted(1, files={**pytest_says(1, "!old").files, "../reports/b.xml": "<broken"}),
+            pytest_says(1, "!old"),
+            "is not XML",
+        ),
+        (
+            pytest_says(1, "!old"),
+            Scripted(1, files={**pytest_says(1, "!old").files, "../reports/b.xml": "<broken"}),
+            "in the base",
+        ),
+    ],
+    ids=["fewer", "skipped", "once", "interrupted", "no-report", "unreadable", "base-unreadable"],
+)
+def test_an_old_failure_that_may_hide_a_new_one(
+    merged: Scripted, base: Scripted, words: str
+) -> None:
+    judgment = judged([merged, base], PYTHON)
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
+    assert words in judgment.reasoning
+
+
+def test_of_two_equal_failures_one_is_new_where_the_base_has_one() -> None:
+    judgment = judged([pytest_says(1, "!t", "!t"), pytest_says(1, "!t", "t")], PYTHON)
+    assert judgment.status is Status.FAIL
+    assert [found["state"] for found in judgment.metadata["failures"]] == ["pre_existing", "new"]
+
+
+def test_a_tool_that_may_stop_early_proves_nothing() -> None:
+    scripts = [Scripted(0), Scripted(1, TESTS), Scripted(0), Scripted(1, TESTS)]
+    judgment = judged(scripts, {"go.mod": "", "a_test.go": ""})
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
+
+
+def test_a_report_that_was_asked_for_and_is_not_there() -> None:
+    judgment = judged([pytest_says(0)], PYTHON)
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "report_missing")
+    assert judged([pytest_says(0, "t")], PYTHON).status is Status.PASS
+
+
+NPM = {"package.json": '{"scripts": {"test": "true"}}'}
+
+
+@pytest.mark.parametrize(
+    ("merged", "base"),
+    [
+        ({**PYTHON, **NPM}, PYTHON),
+        ({"a.py": ""}, {**PYTHON, "a.py": ""}),
+        ({**MAVEN, "mvnw": ""}, MAVEN),
+        ({"setup.py": ""}, {"Makefile": "test:\n"}),
+    ],
+    ids=["other-system", "tests-gone", "own-wrapper", "makefile-gone"],
+)
+def test_a_build_that_the_change_has_chosen(merged: dict[str, str], base: dict[str, str]) -> None:
+    judgment = judged([Scripted(0)], merged, base=base)
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "build_changed")
+    assert not is_benign(judgment)
+    assert "build: {command: " in judgment.reasoning
+    assert judged([Scripted(1, COMPILE), Scripted(0)], merged, base=base).status is Status.FAIL
+    assert judged(files=merged, base=base, command="make ci").status is Status.PASS
+
+
+@pytest.mark.parametrize(
+    ("merged", "base", "note"),
+    [
+        (PYTHON, {"a.txt": ""}, "no build was recognised on the base"),
+        ({**PYTHON, "a.py": ""}, {"a.py": ""}, "has no tests"),
+        ({**PYTHON, "test_b.py": ""}, PYTHON, ""),
+        (
+            {"package.json": '{"scripts": {"test": "jest"}, "dependencies": {"x": "1"}}'},
+            {"package.json": '{"scripts": {"test": "jest"}}'},
+            "",
+        ),
+    ],
+    ids=["first-build", "first-tests", "one-more-test", "first-dependency"],
+)
+def test_usual_changes_of_a_build(merged: dict[str, str], base: dict[str, str], note: str) -> None:
+    judgment = judged([pytest_says(0, "t")], merged, base=base)
+    assert judgment.status is Status.PASS, judgment.reasoning
+    assert note in judgment.reasoning
+
+
+def test_only_the_log_that_the_report_names_is_kept() -> None:
+    shell = ScriptedShell([Scripted(0)])
+    assert judged(shell=shell).metadata["log"] is None
+    assert not shell.directory.exists()
+    shell = ScriptedShell([Scripted(0), Scripted(1, TESTS), Scripted(0)])
+    judgment = judged(shell=shell, files={"go.mod": ""})
+    assert [str(path) for path in shell.directory.iterdir()] == [judgment.metadata["log"]]
 
 
 def test_the_same_failure_with_another_exit_code_is_not_the_same() -> None:
@@ -227,10 +364,10 @@ def test_a_green_report_does_not_outweigh_an_exit_code() -> None:
     assert not tests.passed
 
 
-def test_a_broken_report_is_a_note() -> None:
+def test_exit_code_0_with_a_broken_report_is_an_error() -> None:
     files = {"target/surefire-reports/TEST-a.xml": "<broken"}
     judgment = judged([Scripted(0, files=files)])
-    assert judgment.status is Status.PASS
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "report_invalid")
     assert "TEST-a.xml is not XML" in judgment.reasoning
 
 
@@ -256,8 +393,19 @@ def test_named_steps_in_their_order() -> None:
     assert [command.argv for command in shell.commands] == ["s", "t", "l"]
 
 
-def test_no_steps_at_all_is_no_build() -> None:
-    assert judged(command={}).label == "no_build_system"
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("", "a command is needed"),
+        (" \t", "a command is needed"),
+        ({}, "at least one of `build` and `test`"),
+        ({"setup": "s", "lint": "l"}, "at least one of `build` and `test`"),
+        ({"test": " "}, "a step is a command"),
+    ],
+)
+def test_a_command_that_judges_nothing(command: object, words: str) -> None:
+    with pytest.raises(ValidationError, match=words):
+        BuildOptions.model_validate({"command": command})
 
 
 def test_every_program_gets_the_shell_s_environment_and_places_of_the_run() -> None:
@@ -273,6 +421,6 @@ def test_every_program_gets_the_shell_s_environment_and_places_of_the_run() -> N
 
 def test_what_is_running_is_told() -> None:
     progress = SilentProgress()
-    doors = Doors(TreeRepository({"merged": MAVEN}), ScriptedShell(), progress)
+    doors = Doors(TreeRepository({"merged": MAVEN, "base": MAVEN}), ScriptedShell(), progress)
     ask(make(BuildOptions(), doors), pull_context())
-    assert progress.said == ["$ mvn -q -B -ntp verify"]
+    assert progress.said == ["$ mvn -q -B -ntp --fail-at-end verify"]

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from prjury.judges.build.junit import read_reports
 from prjury.judges.build.outcome import Reports
+from prjury.judges.build.search import find_reports, untouched
+from prjury.sources.shell.scratch import scratch
 
 KNOWN = frozenset(
     {"src/test/java/p/FooTest.java", "tests/test_a.py", "tests/test_c.py", "committed.xml"}
@@ -44,8 +49,11 @@ E   SyntaxError: invalid syntax</error></testcase>
 
 
 def read(tree: Path, reports: Path | None = None) -> Reports:
-    places = (tree, reports) if reports else (tree,)
-    return read_reports(places, KNOWN, lambda text: text.replace(f"{tree}/", ""))
+    if reports is None:
+        reports = tree.with_name("none")
+        reports.mkdir(exist_ok=True)
+    found = find_reports(tree, reports, {})
+    return read_reports(found, KNOWN, lambda text: text.replace(f"{tree}/", ""))
 
 
 def write(
@@ -102,10 +110,15 @@ def test_where_they_are_not(tmp_path: Path, name: str) -> None:
     assert read(tmp_path).files == 0
 
 
-def test_a_report_that_was_committed_is_nobody_s_result(tmp_path: Path) -> None:
+def test_a_report_that_was_committed_is_nobody_s_result_until_it_is_written(tmp_path: Path) -> None:
     name = "target/surefire-reports/TEST-a.xml"
+    path = write(tmp_path, SUREFIRE, name)
+    (tmp_path / "reports").mkdir()
+    committed = untouched(tmp_path, frozenset({name, "gone/test-results/a.xml", "a.txt"}))
+    assert find_reports(tmp_path, tmp_path / "reports", committed).files == []
+    time.sleep(0.02)
     write(tmp_path, SUREFIRE, name)
-    assert read_reports((tmp_path,), frozenset({name}), str).files == 0
+    assert find_reports(tmp_path, tmp_path / "reports", committed).files == [path]
 
 
 BOMB = """<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol "lol">
@@ -164,7 +177,57 @@ def test_a_directory_of_reports_that_is_a_link_is_not_followed(tmp_path: Path) -
     assert read(tree).files == 0
 
 
+@pytest.mark.parametrize("replaced", ["tree", "reports"])
+def test_a_place_that_the_build_replaced_by_a_link_is_not_followed(
+    tmp_path: Path, replaced: str
+) -> None:
+    write(tmp_path / "elsewhere", SUREFIRE)
+    for name in ("tree", "reports"):
+        (tmp_path / name).mkdir()
+    (tmp_path / replaced).rmdir()
+    (tmp_path / replaced).symlink_to(tmp_path / "elsewhere")
+    reports = read(tmp_path / "tree", tmp_path / "reports")
+    assert reports.files == 0
+    assert reports.problems == (f"the directory `{replaced}` was replaced during the build",)
+
+
+def test_a_deep_tree_is_told_and_does_not_recurse() -> None:
+    with scratch() as place:
+        (place / "reports").mkdir()
+        subprocess.run(
+            [sys.executable, "-c", DIG], cwd=place, check=True, env={"PATH": os.environ["PATH"]}
+        )
+        found = find_reports(place / "tree", place / "reports", {})
+    assert found.problems == ["not every directory was searched: too many, or too deep"]
+
+
+DIG = """
+import os
+os.mkdir("tree"); os.chdir("tree")
+for _ in range(1500):
+    os.mkdir("d"); os.chdir("d")
+"""
+
+
 def test_too_many_reports_are_told(tmp_path: Path) -> None:
-    for number in range(201):
+    for number in range(2001):
         write(tmp_path, "<testsuite/>", f"target/surefire-reports/TEST-{number}.xml")
-    assert read(tmp_path).problems == ("only the first 200 test reports were read",)
+    assert read(tmp_path).problems == ("only the first 2000 test reports were read",)
+
+
+def test_too_much_in_all_is_told(tmp_path: Path) -> None:
+    for number in range(4):
+        text = b"<a>" + (b"x" * 99 + b"\n") * (19 * 10_485) + b"</a>"
+        write(tmp_path, text, f"target/surefire-reports/TEST-{number}.xml")
+    (problem,) = read(tmp_path).problems
+    assert "exceed 64 MiB" in problem
+
+
+def test_a_test_is_known_by_its_file_or_report_and_counts_where_it_ran(tmp_path: Path) -> None:
+    write(tmp_path, SUREFIRE, "one/target/surefire-reports/TEST-a.xml")
+    write(tmp_path, SUREFIRE, "two/target/surefire-reports/TEST-a.xml")
+    reports = read(tmp_path)
+    assert len(set(reports.ran)) == len(reports.ran) == 6
+    assert "test:one/target/surefire-reports/TEST-a.xml:p.FooTest#ok" in reports.ran
+    assert {failure.id for failure in reports.failures} < set(reports.ran)
+    assert not any("skipped" in name for name in reports.ran)

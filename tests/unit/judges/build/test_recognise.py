@@ -35,10 +35,14 @@ PLACEHOLDER = package('"test": "echo \\"Error: no test specified\\" && exit 1"')
 @pytest.mark.parametrize(
     ("files", "system", "command"),
     [
-        ({"pom.xml": ""}, "maven", "mvn -q -B -ntp verify"),
-        ({"pom.xml": "", "mvnw": ""}, "maven", "sh mvnw -q -B -ntp verify"),
-        ({"build.gradle.kts": ""}, "gradle", "gradle --no-daemon -q build"),
-        ({"settings.gradle": "", "gradlew": ""}, "gradle", "sh gradlew --no-daemon -q build"),
+        ({"pom.xml": ""}, "maven", "mvn -q -B -ntp --fail-at-end verify"),
+        ({"pom.xml": "", "mvnw": ""}, "maven", "sh mvnw -q -B -ntp --fail-at-end verify"),
+        ({"build.gradle.kts": ""}, "gradle", "gradle --no-daemon -q --continue build"),
+        (
+            {"settings.gradle": "", "gradlew": ""},
+            "gradle",
+            "sh gradlew --no-daemon -q --continue build",
+        ),
         (
             {"package.json": BOTH, "package-lock.json": ""},
             "npm",
@@ -84,7 +88,7 @@ PLACEHOLDER = package('"test": "echo \\"Error: no test specified\\" && exit 1"')
         ({"requirements.txt": "", "test/test_a.py": ""}, "pytest", "python3 -m pytest -q"),
         ({"pyproject.toml": "", "p/a.py": ""}, "python", "python3 -m compileall -q ."),
         ({"script.py": ""}, "python", "python3 -m compileall -q ."),
-        ({"Cargo.toml": ""}, "cargo", "cargo test -q"),
+        ({"Cargo.toml": ""}, "cargo", "cargo test -q --no-fail-fast"),
         ({"go.mod": ""}, "go", "go build ./... && go test ./..."),
         ({"Makefile": "all: x\n\ntest: all\n"}, "make", "make test"),
         ({"GNUmakefile": "check:\n\ttrue\n"}, "make", "make check"),
@@ -118,7 +122,7 @@ def test_not_recognised(files: dict[str, str]) -> None:
 def test_an_executable_wrapper_is_used() -> None:
     plan = plan_of({"pom.xml": "", "mvnw": ""}, executable="mvnw")
     assert plan is not None
-    assert plan.text == "./mvnw -q -B -ntp verify"
+    assert plan.text == "./mvnw -q -B -ntp --fail-at-end verify"
     assert plan.reasons == ("pom.xml is there", "mvnw is there")
 
 
@@ -133,6 +137,26 @@ def test_several_systems_become_a_note() -> None:
     assert plan is not None
     assert plan.system == "maven"
     assert plan.notes == ("also found and not run: npm, make",)
+
+
+def test_a_system_with_tests_comes_before_one_without() -> None:
+    plan = plan_of({"script.py": "", "Makefile": "test:\n"})
+    assert plan is not None
+    assert (plan.system, plan.notes) == ("make", ("also found and not run: python",))
+
+
+def test_pytest_is_told_to_go_on_and_to_report() -> None:
+    plan = plan_of({"test_a.py": "", "pytest.ini": "[pytest]\naddopts = -x\n"})
+    assert plan is not None
+    assert plan.env["PYTEST_ADDOPTS"].endswith("--maxfail=0")
+    assert (plan.reported, plan.all_ran) == (True, 1)
+
+
+@pytest.mark.parametrize("name", ["pom.xml", "build.gradle", "Cargo.toml", "go.mod"])
+def test_other_tools_do_not_tell_whether_everything_ran(name: str) -> None:
+    plan = plan_of({name: ""})
+    assert plan is not None
+    assert (plan.reported, plan.all_ran) == (False, None)
 
 
 def test_a_link_is_not_a_build_file() -> None:

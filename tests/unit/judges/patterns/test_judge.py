@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fakes.repository import BASE, HEAD, FakeRepository, blob_of, pull_between
+from fakes.repository import BASE, HEAD, FakeRepository, Files, blob_of, pull_between
 from prjury.errors import ConfigError
 from prjury.judges.patterns.parser import Parser
 from prjury.jury.context import JudgmentContext
@@ -141,7 +141,7 @@ def test_a_symbolic_link_is_not_followed() -> None:
     assert judged(base, after, pull=pull).label == "not_applicable"
 
 
-@pytest.mark.parametrize("path", ["vendor/x/A.java", "generated-sources/A.java"])
+@pytest.mark.parametrize("path", ["vendor/x/A.java", "target/generated-sources/A.java"])
 def test_files_that_nobody_reads_are_left_alone(path: str) -> None:
     assert adding(ENTITY, path=path).label == "not_applicable"
 
@@ -155,7 +155,8 @@ def test_without_a_pull_request_it_does_not_apply() -> None:
 def test_a_project_that_declares_none_of_it_is_not_looked_at(base: dict[str, str]) -> None:
     judgment = judged(base, {**base, JAVA: ENTITY})
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "not_applicable")
-    assert judgment.metadata["scope"]["read"] == (JAVA,)
+    assert judgment.metadata["scope"]["read"] == ()
+    assert {"path": JAVA, "reason": "no pack applies"} in judgment.metadata["scope"]["outside"]
 
 
 def test_a_pack_that_is_asked_for_gives_hints_without_a_declaration() -> None:
@@ -245,7 +246,7 @@ def test_the_head_decides_where_the_pull_request_moves_the_version() -> None:
     base = {"pom.xml": pom(BOOT_2)}
     judgment = judged(base, {"pom.xml": pom(BOOT_4), JAVA: ENTITY})
     assert ("jakarta/persistence", "error", 2) in found(judgment)
-    assert {version["at"] for version in judgment.metadata["versions"]} == {"head"}
+    assert {version["at"] for version in judgment.metadata["versions"]} == {"base", "head"}
 
 
 def test_the_merged_tree_decides_where_the_base_has_moved_on_meanwhile() -> None:
@@ -272,12 +273,13 @@ def test_a_missing_object_is_not_checked() -> None:
     after = {**base, "A.java": ENTITY, "B.java": "class B {}"}
     repository = FakeRepository({BASE: base, HEAD: after}, gone={blob_of(ENTITY)})
     judgment = judged(base, after, repository=repository)
-    assert judgment.status is Status.PASS
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "unread")
     assert judgment.metadata["scope"]["read"] == ("B.java",)
     assert judgment.metadata["scope"]["unread"] == (
         {"path": "A.java", "reason": "its content is missing from this clone"},
     )
-    assert "1 file not read" in judgment.reasoning
+    assert "1 file could not be read: A.java (its content is missing" in judgment.reasoning
+    assert [check.name for check in judgment.checks]
 
 
 @pytest.mark.parametrize(
@@ -291,8 +293,8 @@ def test_a_missing_object_is_not_checked() -> None:
 )
 def test_a_file_that_cannot_be_read_is_never_passed_over(content: str | bytes, reason: str) -> None:
     judgment = adding(content)
-    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "unreadable")
-    assert judgment.metadata["reason"] == "unreadable"
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "unread")
+    assert judgment.metadata["reason"] == "unread"
     assert reason in judgment.metadata["scope"]["unread"][0]["reason"]
 
 
@@ -358,3 +360,86 @@ def test_evidence_is_verbatim_and_short() -> None:
     line = "  javax.persistence.Entity é😀 = " + "x" * 400 + ";"
     judgment = adding(f"class A {{\n{line}\n}}")
     assert judgment.failed_checks[0].evidence == line.strip()[:300]
+
+
+def boot_3_with(head: Files, base: Files | None = None) -> Judgment:
+    """The judgment on old code in a project that declares Boot 3 at the base."""
+    before: Files = {"pom.xml": pom(BOOT_3), **(base or {})}
+    return judged(before, {**before, JAVA: ENTITY, **head})
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        {"pom.xml": pom("${boot}")},
+        {"pom.xml": pom("[2.0,9.0)")},
+        {"pom.xml": pom(None)},
+        {"pom.xml": "<project>"},
+        {"pom.xml": "<!DOCTYPE project []>" + pom(BOOT_3)},
+        {"pom.xml": pom(BOOT_3).replace(">app<", ">x-javax<")},
+        {"src/pom.xml": pom(None)},
+        {"src/main/java/build.gradle": ""},
+        {"src/main/java/x/build.gradle.kts": "// nothing"},
+    ],
+)
+def test_no_pull_request_switches_the_rules_off(head: Files) -> None:
+    judgment = boot_3_with(head)
+    assert judgment.status is Status.FAIL
+    assert ("jakarta/persistence", "error", 2) in found(judgment)
+
+
+def test_taking_the_build_file_away_switches_nothing_off() -> None:
+    judgment = judged({"pom.xml": pom(BOOT_3)}, {JAVA: ENTITY})
+    assert found(judgment) == [("jakarta/persistence", "error", 2)]
+
+
+def test_a_version_that_the_head_declares_instead_counts() -> None:
+    assert boot_3_with({"pom.xml": pom(BOOT_2)}).label == "not_applicable"
+
+
+def test_a_new_build_file_above_what_was_there_does_not_end_the_old_module() -> None:
+    inside = {"core/x/B.java": "class B {}\n"}
+    cut = {"core/pom.xml": pom(None), "core/x/A.java": ENTITY, JAVA: "class A {}\n"}
+    assert boot_3_with(cut, inside).status is Status.FAIL
+    assert boot_3_with(cut).status is Status.PASS
+
+
+def test_a_new_module_in_a_directory_of_its_own_has_its_own_versions() -> None:
+    head = {"old/pom.xml": pom(BOOT_2), "old/x/A.java": ENTITY, JAVA: "class A {}\n"}
+    assert found(boot_3_with(head)) == []
+
+
+@pytest.mark.parametrize("broken", ["<project>", "<!DOCTYPE project []>" + pom(BOOT_3)])
+def test_a_changed_build_file_that_cannot_be_read_is_unread(broken: str) -> None:
+    judgment = boot_3_with({"pom.xml": broken, JAVA: "class A {}\n"})
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "unread")
+    unread = judgment.metadata["scope"]["unread"][0]
+    assert unread["path"] == "pom.xml"
+    assert unread["reason"].startswith("build file: ")
+
+
+def test_a_broken_build_file_among_test_data_blocks_nobody() -> None:
+    data = {"src/test/resources/broken/pom.xml": "<project>", JAVA: "class A {}\n"}
+    assert boot_3_with(data).status is Status.PASS
+
+
+def test_one_unread_file_of_code_is_no_pass_however_much_else_was_read() -> None:
+    harmless = "class A {\n" + "  int a;\n" * 40 + "}\n"
+    hiding = "/*" + "x" * 20_001 + "*/ import javax.persistence.Entity;\n"
+    judgment = boot_3_with({JAVA: harmless, "src/main/java/x/V.java": hiding})
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "unread")
+    assert judgment.metadata["reason"] == "unread"
+    assert judgment.metadata["scope"]["read"] == (JAVA,)
+    assert "src/main/java/x/V.java (a line above 20000 characters)" in judgment.reasoning
+    assert [check.name for check in judgment.checks] == ["jakarta", "spring-boot-4"]
+    failing = boot_3_with({"src/main/java/x/V.java": hiding})
+    assert failing.status is Status.FAIL
+
+
+def test_files_that_no_rule_looks_at_are_outside() -> None:
+    judgment = boot_3_with({JAVA: "class A {}\n", "tool.py": "x = 1\n", "README.md": "x\n"})
+    assert judgment.metadata["scope"]["read"] == (JAVA,)
+    assert judgment.metadata["scope"]["outside"] == (
+        {"path": "README.md", "reason": "docs"},
+        {"path": "tool.py", "reason": "no rule looks at it"},
+    )

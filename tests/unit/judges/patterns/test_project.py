@@ -23,7 +23,7 @@ def module_of(
     head = {**(base if after is None else after), path: "x"}
     repository = FakeRepository({BASE: base}, gone=gone or set())
     project = Project.read(pull_between(base, head), _with(repository, head), [path])
-    return project.of_file[path]
+    return project.of_file[path].head
 
 
 def _with(repository: FakeRepository, head: Files) -> FakeRepository:
@@ -128,7 +128,7 @@ def test_a_symbolic_link_is_no_build_file() -> None:
     base = {"pom.xml": root(), "m/pom.xml": "../elsewhere"}
     repository = FakeRepository({BASE: base}, modes={"m/pom.xml": "120000"})
     project = Project.read(pull_between(base, {**base, FILE: "x"}), repository, [FILE])
-    assert project.of_file[FILE].path == "pom.xml"
+    assert project.of_file[FILE].head.path == "pom.xml"
 
 
 def test_the_nearest_build_file_counts() -> None:

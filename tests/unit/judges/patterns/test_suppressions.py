@@ -26,7 +26,7 @@ UNUSED = "patterns/unused-suppression"
 def test_a_comment_silences_its_line_and_the_next(code: str) -> None:
     judgment = adding(code)
     assert judgment.status is Status.PASS
-    assert found(judgment) == []
+    assert {severity for _, severity, _ in found(judgment)} == {"warning"}
     assert judgment.metadata["suppressed"] >= 1
     assert f"jakarta/persistence ({JAVA}:" in judgment.metadata["suppressions"][0] or (
         "servlet" in code
@@ -83,8 +83,32 @@ def test_an_old_comment_silences_a_new_line() -> None:
     base = {"pom.xml": pom(), JAVA: "// prjury-ignore[persistence]\nclass A {}\n"}
     after: Files = {**base, JAVA: f"// prjury-ignore[persistence]\n{IMPORT}\nclass A {{}}\n"}
     judgment = judged(base, after)
-    assert found(judgment) == []
+    assert found(judgment) == [("jakarta/persistence", "warning", 2)]
     assert judgment.metadata["suppressed"] == 1
+
+
+def test_what_is_silenced_is_said() -> None:
+    judgment = adding(f"package x;\n{IMPORT} // prjury-ignore[persistence]\n")
+    assert judgment.reasoning.endswith(
+        "nothing else found; 1 finding silenced by prjury-ignore in this change"
+    )
+    check = judgment.failed_checks[0]
+    assert (check.name, check.severity) == ("jakarta/persistence", "warning")
+    assert check.message.startswith("silenced by the author (prjury-ignore): javax.persistence")
+    assert (str(check.location), check.evidence) == (
+        f"{JAVA}:2",
+        f"{IMPORT} // prjury-ignore[persistence]",
+    )
+    assert "jakarta" not in [check.name for check in judgment.checks if check.passed]
+
+
+def test_a_silenced_finding_fails_at_no_threshold_and_is_said_beside_others() -> None:
+    quiet = f"{IMPORT} // prjury-ignore[persistence]\n"
+    strict = adding(quiet, options={"severity": "warning"})
+    assert strict.status is Status.PASS
+    both = adding(quiet + "import javax.servlet.Filter;\n")
+    assert both.status is Status.FAIL
+    assert both.reasoning.endswith("; 1 finding silenced by prjury-ignore in this change")
 
 
 @pytest.mark.parametrize(
@@ -100,5 +124,5 @@ def test_an_old_comment_silences_a_new_line() -> None:
 )
 def test_in_other_languages(path: str, code: str) -> None:
     judgment = adding(code, path=path)
-    assert found(judgment) == []
+    assert [severity for _, severity, _ in found(judgment)] == ["warning"]
     assert judgment.metadata["suppressed"] == 1
