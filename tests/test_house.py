@@ -77,7 +77,7 @@ def test_the_environment_is_read_at_the_edges_only() -> None:
             for node in ast.walk(ast.parse(path.read_text()))
         )
     }
-    assert readers == {"action/__main__.py", "__main__.py", "handover.py"}
+    assert readers == {"action/__main__.py", "__main__.py"}
 
 
 @pytest.mark.parametrize(

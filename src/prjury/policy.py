@@ -27,6 +27,11 @@ def policy_in_force(
     if own:
         return read_policy(text_of(own), f"file:{own}", shown=str(own))
     entries = _entries(repository, pull.base.sha, path)
+    if not entries and path != POLICY_PATH:
+        raise ConfigError(
+            f"there is no {path} in {printable(pull.base.ref)}",
+            remedy="Correct the path, or leave it out for the default policy",
+        )
     if not entries:
         return default_policy()
     shown = f"{path} of {printable(pull.base.ref)}"

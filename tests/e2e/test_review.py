@@ -251,15 +251,20 @@ def make(options, doors):
 """
 
 
+def plugin(package: Path, source: str) -> Path:
+    """An installed package that brings a judge called ``crashing``."""
+    info = package / "crashing_judge-1.dist-info"
+    info.mkdir(parents=True)
+    (package / "crashing_judge.py").write_text(source)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: crashing-judge\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[prjury.judges]\ncrashing = crashing_judge:make\n")
+    return package
+
+
 def test_a_judge_that_raises_closes_the_gate(
     project: History, prjury: Prjury, tmp_path: Path
 ) -> None:
-    package = tmp_path / "plugin"
-    info = package / "crashing_judge-1.dist-info"
-    info.mkdir(parents=True)
-    (package / "crashing_judge.py").write_text(CRASHING)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: crashing-judge\nVersion: 1\n")
-    (info / "entry_points.txt").write_text("[prjury.judges]\ncrashing = crashing_judge:make\n")
+    package = plugin(tmp_path / "plugin", CRASHING)
     own = tmp_path / "own.yml"
     own.write_text("tiers:\n  - {name: all, policy: final_tier, judges: [merge, crashing]}\n")
     project.commit({"calc.py": CALC + "\n"}, "Add a line")
@@ -328,6 +333,46 @@ def test_a_pull_request_by_number_in_a_bare_repository(tmp_path: Path, prjury: P
     assert run.code == 0, run.err
     assert run.report["pull"]["number"] == 7
     assert run.report["pull"]["head"]["ref"] == "refs/pull/7/head"
+
+
+@pytest.mark.parametrize(
+    ("remote", "code"),
+    [
+        ("https://github.com/real/owner.git", 0),
+        ("git@github.com:Real/Owner.git", 0),
+        ("https://github.com/other/repo", 4),
+        ("https://elsewhere.example/real/owner.git", 4),
+    ],
+)
+def test_a_url_is_only_answered_by_its_own_repository(
+    project: History, prjury: Prjury, remote: str, code: int
+) -> None:
+    project.commit({"calc.py": CALC + "\n\nONE = 1\n"}, "Add one")
+    project.pull_ref(7)
+    project.remote(remote, head="main")
+    url = "https://github.com/real/owner/pull/7"
+    run = prjury("review", url, "--repo", project.path, "--no-build", "--offline")
+    assert run.code == code, run.err
+
+
+def test_a_branch_that_the_operator_names_has_to_exist(project: History, prjury: Prjury) -> None:
+    project.commit({"calc.py": CALC + "\n\nONE = 1\n"}, "Add one")
+    run = prjury("review", "--repo", project.path, "--no-build", "--onto", "nope")
+    assert (run.code, run.out) == (4, "")
+    assert "'nope'" in run.complaint
+
+
+def test_a_judge_that_cannot_be_made_is_an_error(
+    project: History, prjury: Prjury, tmp_path: Path
+) -> None:
+    package = plugin(tmp_path / "plugin", "raise RuntimeError('boom')\n")
+    own = tmp_path / "own.yml"
+    own.write_text("tiers:\n  - {name: all, policy: final_tier, judges: [merge, crashing]}\n")
+    project.commit({"calc.py": CALC + "\n"}, "Add a line")
+    args = ("--repo", project.path, "--config", own, "--format", "json")
+    run = prjury("review", *args, env={"PYTHONPATH": str(package)})
+    assert run.code == 3, run.err
+    assert "boom" in run.judgment("crashing")["reasoning"]
 
 
 @pytest.mark.parametrize("kind", ["terminal", "json", "html"])

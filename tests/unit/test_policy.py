@@ -102,3 +102,9 @@ def test_a_wrong_one_names_file_and_branch(content: str | bytes, words: str) -> 
     with pytest.raises(ConfigError, match=words) as error:
         policy_in_force(pull, repository, None)
     assert f"{PATH} of {pull.base.ref}" in str(error.value)
+
+
+def test_a_path_that_somebody_named_has_to_exist() -> None:
+    pull, repository = case({"a.py": "1\n"}, {"a.py": "2\n"})
+    with pytest.raises(ConfigError, match=r"no nope\.yml in"):
+        policy_in_force(pull, repository, None, "nope.yml")

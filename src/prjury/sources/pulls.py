@@ -18,6 +18,9 @@ from prjury.sources.git.store import Store, open_store
 from prjury.sources.git.work_tree import uncommitted
 
 _NAMED_AT_MOST = 5
+_CLONE_URL = re.compile(
+    r"(?:^|@|//)(?P<host>[\w.-]+)(?::\d+)?[:/](?P<name>[\w.-]+/[\w.-]+?)(?:\.git)?/?$"
+)
 _PULL_URL = re.compile(
     r"(?P<repository>https://[\w.-]+(?::\d+)?/[\w.-]+/[\w.-]+)"
     r"/pull/(?P<number>[1-9]\d{0,8})(?:[/?#].*)?",
@@ -153,11 +156,20 @@ def _local(wanted: Wanted) -> OperatorRepository | None:
     if not wanted.local:
         return None
     try:
-        return open_repository(wanted.repo)
+        found = open_repository(wanted.repo)
     except SourceError as error:
         if wanted.url is None or error.reason != "no_repository":
             raise
         return None
+    # A URL of another repository must not be answered with this one's pull request of that number.
+    other = wanted.url and _place(wanted.url) != _place(found.remote_url or "")
+    return None if other else found
+
+
+def _place(url: str) -> tuple[str, str] | None:
+    """Host and ``owner/name`` of a clone URL, whichever protocol it names."""
+    match = _CLONE_URL.search(url)
+    return (match["host"].casefold(), match["name"].casefold()) if match else None
 
 
 def _sides(repository: OperatorRepository, wanted: Wanted) -> _Sides | NothingToReview:
