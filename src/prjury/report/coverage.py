@@ -32,6 +32,7 @@ _REASONS = {
 }
 _NOBODY = "no judge read it"
 _OUTSIDE = "no judge looks at files of this kind"
+_UNTRIED = "nothing was built, and no judge has read it"
 _BUILD = "build"
 _RAN = frozenset({Status.PASS, Status.FAIL})
 
@@ -105,7 +106,7 @@ class _Scope:
     def place(self, file: FileChange) -> _Place:
         """Where a readable file stands."""
         if self.kind == "tree":
-            reason = file.unread or (None if self.built else _OUTSIDE)
+            reason = file.unread or (None if self.built else _UNTRIED)
             return _Place(self.built, reason)
         path = printable(file.path)
         advised = self.advisory.place(path)

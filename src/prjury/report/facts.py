@@ -25,7 +25,7 @@ def judged_share(coverage: Coverage) -> str:
     """``41 of 43 files``, and what that means where only the tree was judged."""
     total, judged = coverage.files_total, coverage.files_judged
     if not total:
-        return "no readable file changed"
+        return "no file was read"
     if coverage.scope == "tree":
         files = counted(total, "file") if judged == total else f"{judged:,} of {total:,} files"
         return f"{files} as a whole, not line by line"

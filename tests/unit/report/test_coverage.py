@@ -14,6 +14,7 @@ from prjury.report.model import Coverage, NotChecked
 
 NOBODY = "no judge read it"
 OUTSIDE = "no judge looks at files of this kind"
+UNTRIED = "nothing was built, and no judge has read it"
 BUILT = fake.ballot("build", Judgment.passed("ok"))
 
 
@@ -40,13 +41,13 @@ def test_without_a_declared_scope_a_build_judges_the_tree() -> None:
 def test_a_build_that_did_not_run_has_judged_nothing(judgment: Judgment) -> None:
     files = (fake.file("a.py", 5),)
     coverage = measure(fake.pull(files), (fake.tier("t", fake.ballot("build", judgment)),))
-    assert coverage == Coverage("tree", 0, 0, 0, 0, (NotChecked("a.py", OUTSIDE),))
+    assert coverage == Coverage("tree", 0, 0, 0, 0, (NotChecked("a.py", UNTRIED),))
 
 
 def test_what_every_judge_stands_aside_from_counts_neither_way() -> None:
     aside = Judgment.abstained("no pack", "not_applicable", metadata=scoped(outside=["a.py"]))
     coverage = measured(aside, files=[fake.file("a.py", 5)])
-    assert coverage == Coverage("tree", 0, 0, 0, 0, (NotChecked("a.py", OUTSIDE),))
+    assert coverage == Coverage("tree", 0, 0, 0, 0, (NotChecked("a.py", UNTRIED),))
 
 
 def test_a_build_judges_what_the_other_judges_stand_aside_from() -> None:
@@ -99,7 +100,7 @@ def test_an_advisory_judge_counts_only_where_no_blocking_one_speaks() -> None:
     silent = Judgment.abstained("x", "budget", metadata=scoped(unread=TIMED_OUT))
     assert advised(aside, seen) == Coverage("lines", 1, 1, 5, 5)
     assert advised(seen, silent) == Coverage("lines", 1, 1, 5, 5)
-    assert advised(aside, silent) == Coverage("tree", 0, 0, 0, 0, (NotChecked("a.py", OUTSIDE),))
+    assert advised(aside, silent) == Coverage("tree", 0, 0, 0, 0, (NotChecked("a.py", UNTRIED),))
 
 
 def test_the_judges_own_reason_is_told() -> None:
