@@ -8,6 +8,7 @@ import functools
 import os
 import stat
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,13 +21,20 @@ def scratch(prefix: str = "prjury-") -> Iterator[Path]:
     Whoever ends the process by `os._exit` calls the handlers of `atexit` first.
     """
     place = Path(tempfile.mkdtemp(prefix=prefix))
-    cleaning = functools.partial(remove, place)
+    cleaning = functools.partial(_remove_alone, place, threading.Lock())
     atexit.register(cleaning)
     try:
         yield place
     finally:
-        atexit.unregister(cleaning)
+        # In this order: at Ctrl-C the process may end as soon as no handler is left.
         cleaning()
+        atexit.unregister(cleaning)
+
+
+def _remove_alone(place: Path, lock: threading.Lock) -> None:
+    """The judge's thread and the end of the process may both be about to remove the directory."""
+    with lock:
+        remove(place)
 
 
 def remove(place: Path) -> bool:
