@@ -186,6 +186,8 @@ def _new_failures(judgment: Judgment) -> str:
     listing = judgment.metadata.get("failures")
     entries = listing if isinstance(listing, list | tuple) else ()
     new = [entry for entry in entries if isinstance(entry, Mapping) and entry.get("state") == "new"]
+    # A broken goal or a last word is only the consequence of what has a kind of its own.
+    new = [entry for entry in new if entry.get("kind") in _KINDS] or new
     kinds = {entry.get("kind") for entry in new}
     noun = _KINDS.get(str(kinds.pop()), "failure") if len(kinds) == 1 else "failure"
     return counted(len(new), f"new {noun}") if new else ""

@@ -156,7 +156,7 @@ def _causes(failures: Sequence[Failure]) -> str:
 
 def _notes(case: Case) -> str:
     unread = case.outcome.reports.problems
-    notes = (*case.plan.reasons, *case.plan.notes, *unread[:3])
+    notes = (*case.plan.notes, *unread[:3])
     if case.base_unknown:
         notes = (*notes, f"the base could not be compared with: {case.base_unknown}")
     return f" ({'; '.join(notes)})" if notes else ""

@@ -54,7 +54,7 @@ def test_a_build_that_passes() -> None:
     assert judgment.metadata["exit_code"] == 0
     assert judgment.metadata["failures"] == ()
     assert [check.name for check in judgment.checks] == ["build-executed", "tests-passed"]
-    assert "pom.xml is there" in judgment.reasoning
+    assert "pom.xml is there" in judgment.metadata["recognised_by"]
 
 
 @pytest.mark.parametrize(
