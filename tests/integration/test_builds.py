@@ -202,7 +202,7 @@ def test_a_wrapper_that_is_not_executable(project: Project) -> None:
     judgment = project.judge(tree)
     assert judgment.status is Status.FAIL
     assert judgment.metadata["command"] == "sh mvnw -q -B -ntp --fail-at-end verify"
-    assert "not executable" in judgment.reasoning
+    assert "not executable" in judgment.metadata["recognised_by"][1]
     assert "wrapped: -q" in Path(judgment.metadata["log"]).read_text()
 
 
