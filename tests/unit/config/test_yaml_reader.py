@@ -135,9 +135,9 @@ def test_size_has_a_limit_in_bytes() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("a: [\n", "line 2 is not YAML: expected the node content"),
+        ("a: [\n", "line 2 is not YAML: "),
         ("a: 1\n b: 2\n", "line 2 is not YAML"),
-        ("a:\n\tb: 1\n", r"line 2 is not YAML: found character '\t'"),
+        ("a:\n\tb: 1\n", "line 2 is not YAML: found character"),
         ("a: 1\nb: \0\n", "line 2 is not YAML: it holds the character U+0000"),
         ("a: 1\nb: \x1b[0m\n", "line 2 is not YAML: it holds the character U+001B"),
         ("a: 1\n---\nb: 1\n", "holds 2 YAML documents"),
