@@ -67,7 +67,7 @@ def main(repository: str, count: str) -> None:
                 statuses[f"not read: {error}"] += 1
                 continue
             judgment, seconds = _judged(store, pull)
-            statuses[judgment.status.value] += 1
+            statuses[judgment.label or judgment.status.value] += 1
             times.append(seconds)
             found = _plain_hits(pull)
             hits += found
