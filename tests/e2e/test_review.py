@@ -391,6 +391,21 @@ def test_a_reader_that_stops_early_changes_nothing(
     assert done.stderr.strip() == "1"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("kind", ["terminal", "json"])
+def test_a_report_that_cannot_be_printed_is_still_in_its_file(
+    project: History, tmp_path: Path, kind: str
+) -> None:
+    project.commit({"calc.py": CALC + "\n\nONE = 1\n"}, "Add one")
+    file = tmp_path / "report.json"
+    review = f"{sys.executable} -m prjury review --repo {project.path} --no-build"
+    line = f"{review} --format {kind} --output json={file} > /dev/full"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    assert done.returncode == 5, done.stderr
+    assert "could not be printed" in done.stderr.splitlines()[-1]
+    assert json.loads(file.read_text())["verdict"]["status"] == "pass"
+
+
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_closed_streams_change_nothing(project: History, closed: str) -> None:
     project.commit({"calc.py": CALC + "\n\nONE = 1\n"}, "Add one")

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prjury.errors import UsageError
+from prjury.errors import PublishError, UsageError
 
 if TYPE_CHECKING:
     from prjury.app import Surroundings
@@ -97,12 +97,23 @@ class StandardOutput:
     name: str = "standard output"
 
     def publish(self, report: Report) -> None:
-        """Writes it, with a line end at the end."""
+        """Writes it, with a line end at the end.
+
+        Raises:
+            PublishError: when the stream cannot be written to.
+        """
         text = self.terminal.rendered(report, self.format)
-        sys.stdout.flush()
-        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
-        sys.stdout.buffer.write(b"" if text.endswith("\n") else b"\n")
-        sys.stdout.buffer.flush()
+        try:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+            sys.stdout.buffer.write(b"" if text.endswith("\n") else b"\n")
+            sys.stdout.buffer.flush()
+        except OSError as error:
+            raise PublishError(
+                f"The report could not be printed: {error}",
+                why="The program that reads our output has ended, or the disk is full",
+                remedy=f"Write it to a file with --output {self.format}=FILE",
+            ) from error
 
 
 def hang_up() -> None:

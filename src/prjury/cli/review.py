@@ -13,6 +13,7 @@ from prjury.errors import ExitCode, PublishError, UsageError
 
 if TYPE_CHECKING:
     from prjury.app import ReviewRequest
+    from prjury.report.model import Report
     from prjury.sources.pulls import Wanted
 
 
@@ -101,7 +102,7 @@ def _wanted(
 def _run(
     terminal: Terminal, request: ReviewRequest, kind: Format, files: list[tuple[Format, Path]]
 ) -> int:
-    from prjury.app import publish, run  # noqa: PLC0415 - as above
+    from prjury.app import run  # noqa: PLC0415 - as above
     from prjury.publishers.files import write_atomically  # noqa: PLC0415 - as above
     from prjury.sources.pulls import NothingToReview  # noqa: PLC0415 - as above
 
@@ -114,12 +115,20 @@ def _run(
     if isinstance(outcome, NothingToReview):
         print(outcome.reason, file=sys.stdout if kind is Format.TERMINAL else sys.stderr)
         return ExitCode.OPEN
-    try:
-        publish(outcome, [terminal.publisher(kind)])
-    except (BrokenPipeError, PublishError) as error:
-        if not isinstance(error.__cause__ or error, BrokenPipeError):
-            raise
-        hang_up()
+    unprinted = _printed(terminal, outcome, kind)
     for each, file in files:
         write_atomically(file, terminal.rendered(outcome, each))
+    if unprinted:
+        raise unprinted
     return outcome.gate.exit_code
+
+
+def _printed(terminal: Terminal, report: Report, kind: Format) -> PublishError | None:
+    """Prints the report; what kept it from being printed, unless its reader just went away."""
+    try:
+        terminal.publisher(kind).publish(report)
+    except PublishError as error:
+        if not isinstance(error.__cause__, BrokenPipeError):
+            return error
+        hang_up()
+    return None

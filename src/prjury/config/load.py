@@ -13,7 +13,7 @@ from typing import Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from prjury.config.schema import Config, JudgeEntry, VotingEntry
+from prjury.config.schema import Config, VotingEntry
 from prjury.config.yaml_reader import Document, KeyPath, read_yaml
 from prjury.errors import ConfigError
 from prjury.pull.model import visible
@@ -184,8 +184,3 @@ def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:  # noqa: ANN401 - 
     elif get_origin(annotation) in {list, Union, types.UnionType}:
         for argument in get_args(annotation):
             yield from _models_in(argument)
-
-
-def judge_names() -> list[str]:
-    """The judges whose options the schema knows."""
-    return [name for name in JudgeEntry.model_fields if name != "weight"]

@@ -163,10 +163,6 @@ def to_feedback(report: Report) -> str:
     return Renderer().feedback(report)
 
 
-#: ``--format markdown`` is the full report.
-to_markdown = to_summary
-
-
 def marker(report: Report, id: str, run: str | None) -> str:  # noqa: A002 - the marker's own word
     """The hidden line by which a comment is found again and its age is known."""
     pull = report.pull

@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from prjury.config.load import default_policy, json_schema, judge_names, read_policy
+from prjury.config.load import default_policy, json_schema, read_policy
 from prjury.config.yaml_reader import read_yaml
 from prjury.errors import ConfigError, ExitCode
 
@@ -266,10 +266,6 @@ def test_judges_of_others_keep_their_options() -> None:
     (judge,) = config.tiers[0].judges
 
     assert (judge.name, judge.options, judge.weight) == ("custom", {"a": [1]}, 2.0)
-
-
-def test_the_judges_that_the_schema_knows() -> None:
-    assert {"merge", "build", "patterns", "quality"} <= set(judge_names())
 
 
 @pytest.mark.parametrize(

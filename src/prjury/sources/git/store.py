@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from prjury.errors import SourceError
@@ -58,14 +58,23 @@ class RawChange:
 
 @dataclass(frozen=True)
 class Store:
-    """The objects under judgment; implements `prjury.ports.Repository`."""
+    """The objects under judgment; implements `prjury.ports.Repository`.
+
+    Attributes:
+        listings: trees that were listed before; what an object name stands for never changes.
+    """
 
     git: Git
     operator: OperatorRepository
+    listings: dict[str, Sequence[TreeEntry]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     def files(self, commit: str) -> Sequence[TreeEntry]:
         """Every file of a commit or tree, in git's order."""
-        return list_tree(self.git, commit)
+        if commit not in self.listings:
+            self.listings[commit] = list_tree(self.git, commit)
+        return self.listings[commit]
 
     def read(self, blobs: Sequence[str]) -> Mapping[str, bytes | None]:
         """The blobs' bytes by object name; None for those that a partial clone lacks."""
