@@ -34,8 +34,8 @@ class Coverage:
     """How much of what the pull request adds was read.
 
     Attributes:
-        scope: ``"lines"`` where judges of content have looked; ``"tree"`` where none has: then every
-            readable line counts as judged if a build really ran, and none counts if not.
+        scope: ``"lines"`` where judges of content have looked; ``"tree"`` where none has: then
+            every readable line counts as judged if a build really ran, and none counts if not.
         files_total: the changed files that lie in some judge's scope.
         added_lines_total: the added lines of those files.
     """
