@@ -14,7 +14,7 @@ from typing import Protocol
 
 from prjury.deadline import Deadline
 from prjury.dialogue import Prompt, Reply
-from prjury.jury.bench import Listener
+from prjury.jury.asking import Listener
 from prjury.pull.model import MergeTrial
 from prjury.report.model import Report
 from prjury.report.redact import Redact

@@ -14,7 +14,8 @@ from typing import Any, cast
 from prjury.config.schema import Config, JudgeEntry, TierConfig, VotingEntry
 from prjury.errors import ConfigError
 from prjury.judges.context import PullRequestContext
-from prjury.jury.bench import Jury, Seat, guarded
+from prjury.jury.asking import guarded
+from prjury.jury.bench import Jury, Seat
 from prjury.jury.cascade import CascadedJury, Tier
 from prjury.jury.judge import FunctionJudge, Judge, JudgeType, type_of
 from prjury.jury.judgment import Status

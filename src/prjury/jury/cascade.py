@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, Literal
 
-from prjury.jury.bench import Jury, JuryVerdict, Listener, guarded
+from prjury.jury.asking import Listener, guarded
+from prjury.jury.bench import Bench, JuryVerdict
 from prjury.jury.judge import ContextT
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.population import is_benign
@@ -59,7 +60,7 @@ class Tier(Generic[ContextT]):
     """
 
     name: str
-    jury: Jury[ContextT] | None
+    jury: Bench[ContextT] | None
     policy: TierPolicy = TierPolicy.REJECT_ON_ANY_FAIL
     continue_on_reject: bool = False
     on_error: Literal["block", "continue"] = "block"

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic
 
-from prjury.jury.judge import ContextT, FunctionJudge, Judge, JudgeType, ask, type_of
+from prjury.jury.extent import Extent
+from prjury.jury.judge import (
+    ContextT,
+    FunctionJudge,
+    Judge,
+    JudgeType,
+    Opinion,
+    ask,
+    judge_of,
+    type_of,
+)
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.population import is_benign
 
@@ -23,12 +33,12 @@ class _Chain(Generic[ContextT]):
     def __post_init__(self) -> None:
         if not self.members:
             raise ValueError(f"{self.name} needs at least one judge")
+        Extent.of(self).within_limits(self.name)
 
     @property
     def type(self) -> JudgeType:
         """The members' type where they agree, else a hybrid."""
-        kinds = {type_of(member) for member in self.members}
-        return kinds.pop() if len(kinds) == 1 else JudgeType.HYBRID
+        return kind_of(self.members)
 
     def judge(self, context: ContextT, /) -> Judgment:
         """The answer of the first member that settles the matter."""
@@ -52,24 +62,42 @@ class _Chain(Generic[ContextT]):
         return answer
 
 
-def all_of(*judges: Judge[ContextT], name: str = "all_of") -> Judge[ContextT]:
+def all_of(
+    *judges: Judge[ContextT] | Callable[[ContextT], Opinion], name: str = "all_of"
+) -> Judge[ContextT]:
     """Every judge in turn while they pass; the first that does not pass is the answer."""
-    return _Chain(name, judges, frozenset({Status.PASS}))
+    return _Chain(name, _judges(judges), frozenset({Status.PASS}))
 
 
-def any_of(*judges: Judge[ContextT], name: str = "any_of") -> Judge[ContextT]:
+def any_of(
+    *judges: Judge[ContextT] | Callable[[ContextT], Opinion], name: str = "any_of"
+) -> Judge[ContextT]:
     """Every judge in turn until one passes; if none does, the last answer stands."""
-    return _Chain(name, judges, frozenset({Status.FAIL, Status.ABSTAIN, Status.ERROR}))
+    return _Chain(name, _judges(judges), frozenset({Status.FAIL, Status.ABSTAIN, Status.ERROR}))
 
 
-def both(first: Judge[ContextT], second: Judge[ContextT]) -> Judge[ContextT]:
+def both(
+    first: Judge[ContextT] | Callable[[ContextT], Opinion],
+    second: Judge[ContextT] | Callable[[ContextT], Opinion],
+) -> Judge[ContextT]:
     """The first judge and, if it passes, the second."""
-    return all_of(first, second, name=f"{first.name} and {second.name}")
+    pair = _judges((first, second))
+    return all_of(*pair, name=" and ".join(judge.name for judge in pair))
 
 
-def either(first: Judge[ContextT], second: Judge[ContextT]) -> Judge[ContextT]:
+def either(
+    first: Judge[ContextT] | Callable[[ContextT], Opinion],
+    second: Judge[ContextT] | Callable[[ContextT], Opinion],
+) -> Judge[ContextT]:
     """The first judge or, if it does not pass, the second."""
-    return any_of(first, second, name=f"{first.name} or {second.name}")
+    pair = _judges((first, second))
+    return any_of(*pair, name=" or ".join(judge.name for judge in pair))
+
+
+def _judges(
+    members: Sequence[Judge[ContextT] | Callable[[ContextT], Opinion]],
+) -> tuple[Judge[ContextT], ...]:
+    return tuple(judge_of(member) for member in members)
 
 
 def always_pass(reasoning: str = "always passes") -> FunctionJudge[object]:
@@ -82,12 +110,41 @@ def always_fail(reasoning: str = "always fails") -> FunctionJudge[object]:
     return FunctionJudge(lambda _: Judgment.failed(reasoning), "always_fail", reasoning)
 
 
+@dataclass(frozen=True)
+class _Named(Generic[ContextT]):
+    """A judge under another name."""
+
+    inner: Judge[ContextT]
+    name: str
+    description: str
+    type: JudgeType
+
+    @property
+    def members(self) -> tuple[Judge[ContextT]]:
+        """The judge itself."""
+        return (self.inner,)
+
+    def judge(self, context: ContextT, /) -> Judgment:
+        """What the judge says."""
+        return ask(self.inner, context)
+
+
 def named(
-    judge: Judge[ContextT], name: str, description: str = "", kind: JudgeType | None = None
+    judge: Judge[ContextT] | Callable[[ContextT], Opinion],
+    name: str,
+    description: str = "",
+    kind: JudgeType | None = None,
 ) -> Judge[ContextT]:
     """The same judge under another name, description and type."""
-    told = description or str(getattr(judge, "description", ""))
-    return FunctionJudge(judge.judge, name, told, kind or type_of(judge))
+    inner = judge_of(judge)
+    told = description or str(getattr(inner, "description", ""))
+    return _Named(inner, name, told, kind or type_of(inner))
+
+
+def kind_of(judges: Iterable[object]) -> JudgeType:
+    """The type of these judges where they agree, else a hybrid."""
+    kinds = {type_of(judge) for judge in judges}
+    return kinds.pop() if len(kinds) == 1 else JudgeType.HYBRID
 
 
 def unique_names(names: Iterable[str | None]) -> tuple[str, ...]:

@@ -21,9 +21,25 @@ def count(voting: VotingStrategy, ballots: Sequence[Ballot]) -> Judgment:
         TypeError: when the strategy's answer is not a judgment.
     """
     said = _aggregate(voting, ballots)
+    return hold_down(said, JudgeType.DETERMINISTIC, voting, ballots)
+
+
+def hold_down(
+    said: Judgment, kind: JudgeType, voting: VotingStrategy, ballots: Sequence[Ballot]
+) -> Judgment:
+    """What somebody made of the ballots, no better than what the deterministic ones come to.
+
+    Args:
+        kind: what the one is who made it: a deterministic one that only read deterministic answers
+            is taken at its word.
+
+    Raises:
+        TypeError: when the strategy's answer is not a judgment.
+    """
     certain = [ballot for ballot in ballots if ballot.type == JudgeType.DETERMINISTIC]
     better = said.status in {Status.PASS, Status.ABSTAIN}
-    if not better or len(certain) in {0, len(ballots)}:
+    no_model = kind is JudgeType.DETERMINISTIC and len(certain) == len(ballots)
+    if not better or not certain or no_model:
         return said
     alone = _aggregate(voting, certain)
     return _held_down(said, alone) if alone.status in {Status.FAIL, Status.ERROR} else said

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
+import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from contextvars import copy_context
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from prjury.jury.judgment import Judgment
 
 ContextT = TypeVar("ContextT")
 ContextT_contra = TypeVar("ContextT_contra", contravariant=True)
+AnswerT = TypeVar("AnswerT")
+
+#: What a judge's function returns: a judgment, or an awaitable of one.
+Opinion: TypeAlias = Judgment | Awaitable[Judgment]
 
 
 class JudgeType(StrEnum):
@@ -37,7 +43,7 @@ class Judge(Protocol[ContextT_contra]):
         """The name by which ballots, configuration and reports know the judge."""
         ...
 
-    def judge(self, context: ContextT_contra, /) -> Judgment | Awaitable[Judgment]:
+    def judge(self, context: ContextT_contra, /) -> Opinion:
         """The judgment, or an awaitable of it."""
         ...
 
@@ -46,12 +52,12 @@ class Judge(Protocol[ContextT_contra]):
 class FunctionJudge(Generic[ContextT]):
     """A judge made of a plain or async function; calling it calls the function."""
 
-    function: Callable[[ContextT], Judgment | Awaitable[Judgment]]
+    function: Callable[[ContextT], Opinion]
     name: str
     description: str = ""
     type: JudgeType = JudgeType.DETERMINISTIC
 
-    def judge(self, context: ContextT, /) -> Judgment | Awaitable[Judgment]:
+    def judge(self, context: ContextT, /) -> Opinion:
         """What the function says."""
         return self.function(context)
 
@@ -63,20 +69,32 @@ def judge(
     name: str | None = None,
     description: str = "",
     type: JudgeType = JudgeType.DETERMINISTIC,  # noqa: A002 - the public keyword of the contract
-) -> Callable[[Callable[[Any], Judgment | Awaitable[Judgment]]], FunctionJudge[Any]]:
+) -> Callable[[Callable[[ContextT], Opinion]], FunctionJudge[ContextT]]:
     """Makes a judge of a function: ``@judge(name="tests")``.
 
     The name defaults to the function's, the description to the first line of its docstring.
     """
 
-    def decorate(
-        function: Callable[[Any], Judgment | Awaitable[Judgment]],
-    ) -> FunctionJudge[Any]:
+    def decorate(function: Callable[[ContextT], Opinion]) -> FunctionJudge[ContextT]:
         first_line = (inspect.getdoc(function) or "").partition("\n")[0]
         label = name or str(getattr(function, "__name__", "judge"))
         return FunctionJudge(function, label, description or first_line, type)
 
     return decorate
+
+
+def judge_of(member: Judge[ContextT] | Callable[[ContextT], Opinion]) -> Judge[ContextT]:
+    """The judge itself, or a plain function as one, named like the function.
+
+    Raises:
+        TypeError: for something that is neither.
+    """
+    if isinstance(member, Judge):
+        return member
+    if callable(member):
+        name = getattr(member, "__name__", "")
+        return FunctionJudge(member, name if isinstance(name, str) and name != "<lambda>" else "")
+    raise TypeError(f"{member!r} is neither a judge nor a function")
 
 
 def type_of(judge: object) -> JudgeType:
@@ -91,13 +109,42 @@ def ask(judge: Judge[ContextT], context: ContextT) -> Judgment:
     Raises:
         TypeError: when the answer is not a judgment.
     """
-    answer = judge.judge(context)
+    answer: object = judge.judge(context)
     if inspect.isawaitable(answer):
-        answer = asyncio.run(_wait_for(answer))
+        answer = resolve(answer)
     if not isinstance(answer, Judgment):
         raise TypeError(f"{judge.name} returned a {type(answer).__name__} instead of a Judgment")
     return answer
 
 
-async def _wait_for(answer: Awaitable[Judgment]) -> Judgment:
-    return await answer
+def resolve(awaitable: Awaitable[AnswerT]) -> AnswerT:
+    """What the awaitable brings, waited for in whatever thread this is.
+
+    A thread that already runs an event loop, such as a notebook's, cannot run a second one: there
+    the waiting is done in a thread of its own.
+    """
+    import asyncio  # noqa: PLC0415 - 30 ms that only asynchronous judges should cost
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(_wait_for(awaitable))
+    return _aside(lambda: asyncio.run(_wait_for(awaitable)))
+
+
+async def _wait_for(awaitable: Awaitable[AnswerT]) -> AnswerT:
+    return await awaitable
+
+
+def _aside(work: Callable[[], AnswerT]) -> AnswerT:
+    """Does the work in another thread, a daemon, so that Ctrl-C does not wait for it."""
+    done: Future[AnswerT] = Future()
+
+    def carry() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as crash:  # noqa: BLE001 - it is raised again where it is waited for
+            done.set_exception(crash)
+
+    threading.Thread(target=copy_context().run, args=(carry,), daemon=True).start()
+    return done.result()

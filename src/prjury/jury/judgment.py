@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -157,6 +157,14 @@ class Judgment:
     def failed_checks(self) -> tuple[Check, ...]:
         """The checks that are not in order, in the judge's own order."""
         return tuple(check for check in self.checks if not check.passed)
+
+    def told(self, **more: Any) -> Judgment:  # noqa: ANN401 - JSON
+        """The same judgment with more metadata.
+
+        Raises:
+            ValueError: when that is not JSON.
+        """
+        return replace(self, metadata={**self.metadata, **more})
 
     @classmethod
     def passed(

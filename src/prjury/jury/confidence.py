@@ -1,0 +1,102 @@
+"""How sure an answer is taken to be, for juries that ask again when they are not sure.
+
+What a model says of its own confidence is high whether it is right or wrong; whether it says the
+same again, or the same as its peers, is worth more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import TypeAlias
+
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.population import Ballot
+from prjury.jury.score import finite
+
+
+class Confidence(StrEnum):
+    """The strategies that have a name.
+
+    * ``self_report``: the confidence that the judgment carries.
+    * ``agreement``: the share of the other votes of the round that have the same status.
+    * ``flip``: 1 if the judge says the same when it is asked twice, the second time with the
+      context's ``flipped()`` form (another order of files, another prompt) where it has one, and 0
+      if it does not. Such a seat costs two questions a round.
+    """
+
+    SELF_REPORT = "self_report"
+    AGREEMENT = "agreement"
+    FLIP = "flip"
+
+
+#: A named strategy, or a function from a judgment to a number in 0..1, or None for "no idea".
+ConfidenceStrategy: TypeAlias = Confidence | str | Callable[[Judgment], float | None]
+
+_VOTES = {Status.PASS, Status.FAIL}
+
+
+def checked_strategy(strategy: ConfidenceStrategy | None) -> ConfidenceStrategy | None:
+    """The strategy itself, a name as a `Confidence`.
+
+    Raises:
+        ValueError: for a name that is not known.
+        TypeError: for anything else that is not a function.
+    """
+    if isinstance(strategy, str):
+        known = ", ".join(Confidence)
+        if strategy not in set(Confidence):
+            raise ValueError(f"confidence {strategy!r} is none of {known} and no function")
+        return Confidence(strategy)
+    if strategy is not None and not callable(strategy):
+        raise TypeError(f"a confidence strategy is a name or a function, not {strategy!r}")
+    return strategy
+
+
+def title_of(strategy: ConfidenceStrategy | None) -> str:
+    """The strategy's name, or that of its function."""
+    if strategy is None:
+        return Confidence.SELF_REPORT.value
+    if isinstance(strategy, str):
+        return str(strategy)
+    return str(getattr(strategy, "__name__", type(strategy).__name__))
+
+
+def confidence(
+    strategy: ConfidenceStrategy | None, ballot: Ballot, ballots: Sequence[Ballot]
+) -> float | None:
+    """How sure this ballot of the round is, 0..1; None where nothing can be said.
+
+    An error is no answer, so it has no confidence.
+
+    Raises:
+        ValueError: when a function's number is not in 0..1.
+        TypeError: when it is not a number.
+    """
+    said = ballot.judgment
+    if said.status is Status.ERROR:
+        return None
+    match strategy:
+        case None | Confidence.SELF_REPORT:
+            return said.confidence
+        case Confidence.AGREEMENT:
+            return _agreement(ballot, ballots)
+        case Confidence.FLIP:
+            flipped = said.metadata.get("flipped")
+            return None if flipped is None else float(not flipped)
+    return _in_range(strategy(said)) if callable(strategy) else None
+
+
+def _agreement(ballot: Ballot, ballots: Sequence[Ballot]) -> float | None:
+    votes = [other.judgment.status for other in ballots if other.judgment.status in _VOTES]
+    if ballot.judgment.status not in _VOTES or len(votes) == 1:
+        return None
+    return (votes.count(ballot.judgment.status) - 1) / (len(votes) - 1)
+
+
+def _in_range(number: float | None) -> float | None:
+    if number is None:
+        return None
+    if not 0.0 <= finite(number, "a confidence") <= 1.0:
+        raise ValueError(f"a confidence is in 0..1, not {number}")
+    return float(number)
