@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 Kind: TypeAlias = Literal["compile", "test", "goal", "error"]
-State: TypeAlias = Literal["new", "pre_existing"]
+State: TypeAlias = Literal["new", "pre_existing", "flaky"]
 
 _LONGEST_MESSAGE = 500
 #: Things that differ from run to run without meaning anything.

@@ -17,6 +17,8 @@ class Reports:
         tests: how many test cases they hold, those that were skipped included.
         problems: one sentence for each reason why they may not tell everything.
         ran: the identity of each test that was not skipped, as often as it ran.
+        counted: the tests that runners count in their closing lines without naming those that
+            passed, all runners together; 0 where none did.
     """
 
     files: int = 0
@@ -24,6 +26,7 @@ class Reports:
     failures: tuple[Failure, ...] = ()
     problems: tuple[str, ...] = ()
     ran: tuple[str, ...] = ()
+    counted: int = 0
 
 
 @dataclass(frozen=True, slots=True)

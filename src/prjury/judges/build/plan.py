@@ -1,11 +1,13 @@
-"""What is to be run: a build system, its steps, and why it was taken for that."""
+"""What is to be run: a build system, its steps, what part of the tree, and why. Pure."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+from prjury.judges.build.failure import Failure
 
 StepName: TypeAlias = Literal["setup", "build", "test", "lint"]
 
@@ -28,11 +30,31 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Scope:
+    """What part of a project is built.
+
+    Attributes:
+        modules: the modules that the change affects and that are built, as the build system names
+            them; empty where everything is built.
+        because: why everything is built, or how the modules were found; one clause.
+    """
+
+    modules: tuple[str, ...] = ()
+    because: str = ""
+
+
+#: From tests that failed to the steps that run those alone, once; None where that cannot be said.
+Alone: TypeAlias = Callable[[Sequence[Failure]], tuple[Step, ...] | None]
+
+
+@dataclass(frozen=True, slots=True)
 class BuildPlan:
     """The steps of one build, in order.
 
     Attributes:
         system: ``maven``, ``pytest``, … or ``command`` where the configuration names the steps.
+        directory: where the steps run, below the root of the tree; empty for the root itself.
+        scope: what part of it is built.
         reasons: the files that made us think so, and what was decided by them.
         notes: what a reader should know, such as a second build system that is left out.
         env: variables that the steps get besides the shell's; ``{reports}`` stands for a directory
@@ -40,6 +62,9 @@ class BuildPlan:
         reported: whether the tests are told to write a report, so that one must be there.
         all_ran: the exit code that means that every test ran and some failed, None for a tool that
             may stop at a failure, or leave out what builds upon it.
+        thorough: the same build told to go on after failures, so that what fails on the base as
+            well can hide nothing; None where the steps go on by themselves, or cannot.
+        alone: how to run single tests again, to tell flaky ones; None where that is not known.
     """
 
     system: str
@@ -49,18 +74,24 @@ class BuildPlan:
     env: Mapping[str, str] = field(default_factory=dict)
     reported: bool = False
     all_ran: int | None = None
+    directory: str = ""
+    scope: Scope = field(default_factory=Scope)
+    thorough: BuildPlan | None = None
+    alone: Alone | None = None
 
     @property
     def text(self) -> str:
-        """All steps as a person would type them."""
-        return " && ".join(step.text for step in self.steps)
+        """All steps as a person would type them, from the root of the tree."""
+        steps = " && ".join(step.text for step in self.steps)
+        return f"cd {shlex.quote(self.directory)} && {steps}" if self.directory else steps
 
     def is_like(self, other: BuildPlan) -> bool:
         """Whether both run the same commands; how dependencies are set up may differ."""
         ours, theirs = (
             [step for step in plan.steps if step.name != "setup"] for plan in (self, other)
         )
-        return self.system == other.system and ours == theirs
+        same_place = (self.system, self.directory) == (other.system, other.directory)
+        return same_place and ours == theirs
 
     @property
     def tests(self) -> bool:
