@@ -9,13 +9,28 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from prjury.judges.context import PullRequestContext
-    from prjury.jury.bench import Jury, JuryVerdict, Seat
-    from prjury.jury.cascade import CascadedJury, Tier, TierPolicy, Verdict
+    from prjury.jury.bench import Bench, Jury, JuryJudge, JuryVerdict, Seat
+    from prjury.jury.cascade import CascadedJury, Tier, TierAttempt, TierPolicy, Verdict
     from prjury.jury.compose import all_of, always_fail, always_pass, any_of, both, either, named
+    from prjury.jury.confidence import Confidence, ConfidenceStrategy
     from prjury.jury.context import ExecutionStatus, JudgmentContext
-    from prjury.jury.judge import Judge, JudgeType, judge
+    from prjury.jury.gate import Gate, GatePolicy
+    from prjury.jury.judge import Judge, JudgeType, Opinion, judge
     from prjury.jury.judgment import Check, Judgment, Location, Status
     from prjury.jury.population import Ballot, ErrorPolicy
+    from prjury.jury.repeated import RepeatedJudge
+    from prjury.jury.representative import (
+        AggregationMethod,
+        AggregationSelector,
+        AverageAggregationStrategy,
+        BaseJudgeAggregator,
+        MajorityVoteAggregationStrategy,
+        MedianAggregationStrategy,
+        RepeatedResults,
+        aggregate_repeated_results,
+        build_aggregation_strategy,
+    )
+    from prjury.jury.retry import JuryWithRetry, RoundContext
     from prjury.jury.score import (
         BooleanScore,
         CategoricalScore,
@@ -35,40 +50,60 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "AggregationMethod",
+    "AggregationSelector",
+    "AverageAggregationStrategy",
     "AverageVoting",
     "Ballot",
+    "BaseJudgeAggregator",
+    "Bench",
     "BooleanScore",
     "CascadedJury",
     "CategoricalScore",
     "Check",
+    "Confidence",
+    "ConfidenceStrategy",
     "ConsensusVoting",
     "ErrorPolicy",
     "ExecutionStatus",
+    "Gate",
+    "GatePolicy",
     "Judge",
     "JudgeType",
     "Judgment",
     "JudgmentContext",
     "Jury",
+    "JuryJudge",
     "JuryVerdict",
+    "JuryWithRetry",
     "Location",
+    "MajorityVoteAggregationStrategy",
     "MajorityVoting",
+    "MedianAggregationStrategy",
     "MedianVoting",
     "NumericalScore",
+    "Opinion",
     "PullRequestContext",
+    "RepeatedJudge",
+    "RepeatedResults",
+    "RoundContext",
     "Score",
     "Seat",
     "Status",
     "TiePolicy",
     "Tier",
+    "TierAttempt",
     "TierPolicy",
     "Verdict",
     "VotingStrategy",
     "WeightedAverageVoting",
+    "aggregate_repeated_results",
     "all_of",
     "always_fail",
     "always_pass",
     "any_of",
     "both",
+    "build_aggregation_strategy",
     "either",
     "judge",
     "named",
@@ -79,11 +114,14 @@ __all__ = [
 #: Every public name and the module that it lives in.
 _HOMES = {
     "PullRequestContext": "prjury.judges.context",
+    "Bench": "prjury.jury.bench",
     "Jury": "prjury.jury.bench",
+    "JuryJudge": "prjury.jury.bench",
     "JuryVerdict": "prjury.jury.bench",
     "Seat": "prjury.jury.bench",
     "CascadedJury": "prjury.jury.cascade",
     "Tier": "prjury.jury.cascade",
+    "TierAttempt": "prjury.jury.cascade",
     "TierPolicy": "prjury.jury.cascade",
     "Verdict": "prjury.jury.cascade",
     "all_of": "prjury.jury.compose",
@@ -93,10 +131,15 @@ _HOMES = {
     "both": "prjury.jury.compose",
     "either": "prjury.jury.compose",
     "named": "prjury.jury.compose",
+    "Confidence": "prjury.jury.confidence",
+    "ConfidenceStrategy": "prjury.jury.confidence",
     "ExecutionStatus": "prjury.jury.context",
     "JudgmentContext": "prjury.jury.context",
+    "Gate": "prjury.jury.gate",
+    "GatePolicy": "prjury.jury.gate",
     "Judge": "prjury.jury.judge",
     "JudgeType": "prjury.jury.judge",
+    "Opinion": "prjury.jury.judge",
     "judge": "prjury.jury.judge",
     "Check": "prjury.jury.judgment",
     "Judgment": "prjury.jury.judgment",
@@ -104,6 +147,18 @@ _HOMES = {
     "Status": "prjury.jury.judgment",
     "Ballot": "prjury.jury.population",
     "ErrorPolicy": "prjury.jury.population",
+    "RepeatedJudge": "prjury.jury.repeated",
+    "AggregationMethod": "prjury.jury.representative",
+    "AggregationSelector": "prjury.jury.representative",
+    "AverageAggregationStrategy": "prjury.jury.representative",
+    "BaseJudgeAggregator": "prjury.jury.representative",
+    "MajorityVoteAggregationStrategy": "prjury.jury.representative",
+    "MedianAggregationStrategy": "prjury.jury.representative",
+    "RepeatedResults": "prjury.jury.representative",
+    "aggregate_repeated_results": "prjury.jury.representative",
+    "build_aggregation_strategy": "prjury.jury.representative",
+    "JuryWithRetry": "prjury.jury.retry",
+    "RoundContext": "prjury.jury.retry",
     "BooleanScore": "prjury.jury.score",
     "CategoricalScore": "prjury.jury.score",
     "NumericalScore": "prjury.jury.score",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from prjury.jury.cascade import CascadedJury, Tier, TierPolicy
 from prjury.jury.compose import all_of, any_of, unique_names
 from prjury.jury.judge import FunctionJudge, ask
 from prjury.jury.judgment import Judgment, Status
+from prjury.jury.representative import aggregate_repeated_results, build_aggregation_strategy
 from prjury.jury.score import (
     BooleanScore,
     CategoricalScore,
@@ -39,25 +41,23 @@ Case = Mapping[str, Any]
 FILE = Path(__file__).resolve().parents[4] / "shared" / "data" / "vectors.json"
 CASES: list[Case] = json.loads(FILE.read_text())["vectors"] if FILE.exists() else []
 
-#: Operations of parts that do not exist yet, or that are replayed by the tests of their own room.
-NOT_YET_REPLAYED = (
-    "build_aggregator",
-    "classify_conflict",
-    "confidence_retry",
-    "coverage",
-    "diff_budget",
-    "fix_gate",
-    "fix_scope",
-    "linked_issues",
-    "modules",
-    "parse_assessment",
-    "parse_yes_no",
-    "render_prompt",
-    "repeated",
-    "report",
-    "report_escape",
-    "version_pattern",
-)
+#: Operations that are not replayed here: where they are instead, or what they wait for.
+NOT_REPLAYED_HERE: Mapping[str, str] = {
+    "classify_conflict": "pull requests: their tests in unit/pull have conflicts of their own",
+    "confidence_retry": "waits for the adapter of juries that ask again",
+    "coverage": "waits for the coverage judges",
+    "diff_budget": "model judges: their tests cut diffs into pieces, not into one prompt",
+    "fix_gate": "waits for the repair of failing tests",
+    "fix_scope": "waits for the repair of failing tests",
+    "linked_issues": "waits for the reading of issues that a pull request names",
+    "modules": "the build judge: its tests have whole projects, not lists of paths",
+    "parse_assessment": "model judges: their replies have a form of their own",
+    "parse_yes_no": "waits for the correctness judge",
+    "render_prompt": "model judges: their prompts hold untrusted text as JSON only",
+    "report": "reports: the golden files in unit/report show every line",
+    "report_escape": "reports: unit/report/test_sanitise.py has tables and more",
+    "version_pattern": "replayed in unit/judges/patterns/test_vectors.py",
+}
 
 #: Cases that say something else than our contract, with the reason. There is none so far.
 CONTRADICTIONS: Mapping[str, str] = {}
@@ -212,6 +212,45 @@ def overall_verdict(given: Case) -> Case:
     return {"verdict": CascadedJury([*tiers, final]).vote(None).status.name}
 
 
+def output(place: int, data: Case) -> Judgment:
+    """One of the repeated results, which tells its place."""
+    if data["error"] is not None:
+        return Judgment.errored(str(data["error"]))
+    return Judgment.passed(f"output {place}", score=raw_score(data["score"]))
+
+
+def raw_score(value: float | str | bool | None) -> Score | None:
+    """The score as it is given, on a scale that has room for it."""
+    match value:
+        case None:
+            return None
+        case bool():
+            return BooleanScore(value)
+        case str():
+            return CategoricalScore(value, (value,))
+    return NumericalScore(value, min(value, 0), max(value, 1))
+
+
+def repeated(given: Case) -> Case:
+    results = [output(place, data) for place, data in enumerate(given["results"])]
+    found = aggregate_repeated_results(results, given["total_judges"])
+    strategy = build_aggregation_strategy(given["method"])
+    said = strategy.aggregate(results, given["total_judges"])
+    told = said.metadata["repeated"]
+    assert said.score
+    return {
+        "valid_count": len(found.valid_results),
+        "error_count": len(found.errors),
+        "representative": results.index(replace(said, metadata={})),
+        "representative_score": said.score.value,
+        "aggregate": pytest.approx(told["aggregate"], abs=1e-9),
+    }
+
+
+def build_aggregator(given: Case) -> Case:
+    return {"strategy": build_aggregation_strategy(given["selector"]).strategy}
+
+
 REPLAYED: Mapping[str, Callable[[Case], Case]] = {
     operation.__name__: operation
     for operation in (
@@ -223,6 +262,8 @@ REPLAYED: Mapping[str, Callable[[Case], Case]] = {
         compose,
         auto_name,
         overall_verdict,
+        repeated,
+        build_aggregator,
     )
 }
 
@@ -230,7 +271,8 @@ REPLAYED: Mapping[str, Callable[[Case], Case]] = {
 @pytest.mark.skipif(not CASES, reason="the semantics cases are not beside the repository")
 def test_every_operation_is_accounted_for() -> None:
     found = {case["op"] for case in CASES}
-    assert found == {*REPLAYED, *NOT_YET_REPLAYED}
+    assert found == {*REPLAYED, *NOT_REPLAYED_HERE}
+    assert not {*REPLAYED} & {*NOT_REPLAYED_HERE}
     assert set(CONTRADICTIONS) <= {case["id"] for case in CASES}
 
 
@@ -242,7 +284,8 @@ def test_replay(case: Case) -> None:
         pytest.skip(CONTRADICTIONS[case["id"]])
     replay, expected = REPLAYED[case["op"]], dict(case["expect"])
     if "raises" in expected:
-        with pytest.raises(ValueError, match=r"."):
+        refusal = TypeError if expected["raises"] == "type_error" else ValueError
+        with pytest.raises(refusal, match=r"."):
             replay(case["input"])
         return
     found = replay(case["input"])

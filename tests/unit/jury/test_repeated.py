@@ -1,0 +1,558 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import FrozenInstanceError, replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import strategies
+from prjury.errors import CannotJudgeError
+from prjury.jury.bench import Jury
+from prjury.jury.codec import judgment_from_json, judgment_to_json
+from prjury.jury.compose import all_of, always_pass, named
+from prjury.jury.extent import Extent
+from prjury.jury.judge import FunctionJudge, Judge, JudgeType, ask, judge
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.repeated import RepeatedJudge
+from prjury.jury.representative import (
+    AggregationMethod,
+    AverageAggregationStrategy,
+    BaseJudgeAggregator,
+    MajorityVoteAggregationStrategy,
+    MedianAggregationStrategy,
+)
+from prjury.jury.score import BooleanScore, CategoricalScore, NumericalScore
+from prjury.jury.voting import AverageVoting, ConsensusVoting, ErrorPolicy, MajorityVoting
+from strategies import Says, seated
+
+FINE = Judgment.passed("fine")
+DOCS = Judgment.abstained("docs only", "not_applicable")
+NO_KEY = Judgment.abstained("no key", "not_configured")
+BROKE = Judgment.errored("no answer\nat all", metadata={"reason": "budget"})
+WORD = Judgment.passed("good work", score=CategoricalScore("good", ("good", "bad")))
+PROPAGATE = ConsensusVoting(on_error=ErrorPolicy.PROPAGATE)
+
+
+def scored(score: float, *, passes: bool = True) -> Judgment:
+    status = Status.PASS if passes else Status.FAIL
+    return Judgment(status, f"scored {score}", NumericalScore(score))
+
+
+class InTurn:
+    """A judge that says one thing after the other; what is an exception, it raises."""
+
+    description = "says what it was told to"
+
+    def __init__(
+        self, *answers: Judgment | Exception, kind: JudgeType = JudgeType.DETERMINISTIC
+    ) -> None:
+        self.answers = iter(answers)
+        self.name = "in turn"
+        self.type = kind
+        self.threads: list[str] = []
+
+    def judge(self, context: object, /) -> Judgment:
+        self.threads.append(threading.current_thread().name)
+        answer = next(self.answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def heard(*answers: Judgment | Exception, aggregation: Any = "average") -> Judgment:
+    return RepeatedJudge(InTurn(*answers), len(answers), aggregation).judge(None)
+
+
+def told(judgment: Judgment) -> Any:
+    return judgment.metadata["repeated"]
+
+
+@contextmanager
+def slow_from(run: int, answer: Judgment) -> Iterator[Callable[[object], Judgment]]:
+    """A judge that answers until this run, from 1, and then hangs until the test is over."""
+    released = threading.Event()
+    asked: list[object] = []
+
+    def answers(context: object) -> Judgment:
+        asked.append(context)
+        if len(asked) >= run:
+            released.wait(30)
+        return answer
+
+    try:
+        yield answers
+    finally:
+        released.set()
+
+
+# Asking.
+
+
+def test_self_consistency_is_the_median_of_five_runs() -> None:
+    said = heard(*map(scored, (0.9, 0.1, 0.8, 0.7, 0.75)), aggregation="median")
+    assert said == scored(0.75).told(
+        repeated={
+            "strategy": "median",
+            "aggregate": 0.75,
+            "total_judges": 5,
+            "valid_indices": [0, 1, 2, 3, 4],
+            "errors": [],
+            "unscored": [],
+            "scores": [0.9, 0.1, 0.8, 0.7, 0.75],
+            "representative": 4,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("aggregation", "representative"),
+    [
+        ("average", 0.5),
+        (AggregationMethod.MEDIAN, 0.3),
+        (MajorityVoteAggregationStrategy(), 0.1),
+    ],
+)
+def test_the_aggregation_is_a_name_a_method_or_a_strategy(
+    aggregation: Any, representative: float
+) -> None:
+    scores = map(scored, (0.1, 0.5, 0.1, 1.0, 0.3))
+    said = heard(*scores, aggregation=aggregation)
+    assert said.reasoning == f"scored {representative}"
+
+
+def test_the_average_is_the_default() -> None:
+    assert RepeatedJudge(FINE_JUDGE, 1).aggregation == AverageAggregationStrategy()
+
+
+def test_the_status_is_the_representatives_own() -> None:
+    said = heard(scored(0.2, passes=False), scored(0.4, passes=False), scored(0.9))
+    assert (said.status, told(said)["aggregate"]) == (Status.FAIL, 0.5)
+
+
+FINE_JUDGE = Says("fine", scored(1.0))
+
+
+def test_it_is_called_like_the_judge() -> None:
+    inner = InTurn(kind=JudgeType.AGENT)
+    repeated = RepeatedJudge(inner, 3, "median")
+    assert isinstance(repeated, Judge)
+    assert (repeated.name, repeated.type) == ("in turn", JudgeType.AGENT)
+    assert repeated.description == "says what it was told to (median of 3 runs)"
+    assert repeated.members == (inner,)
+    assert repeated.runs == 3
+    assert repeated.aggregation == MedianAggregationStrategy()
+
+
+def test_a_judge_without_a_description_is_described_by_its_name() -> None:
+    assert RepeatedJudge(FINE_JUDGE, 2).description == "fine (average of 2 runs)"
+
+
+def test_it_is_a_value() -> None:
+    repeated = RepeatedJudge(FINE_JUDGE, 2)
+    assert repeated == RepeatedJudge(FINE_JUDGE, 2, "average")
+    assert repeated != RepeatedJudge(FINE_JUDGE, 3)
+    assert repeated != RepeatedJudge(FINE_JUDGE, 2, "median")
+    assert repeated != RepeatedJudge(FINE_JUDGE, 2, parallel=True)
+    with pytest.raises(FrozenInstanceError):
+        repeated.runs = 3  # type: ignore[misc]
+
+
+def test_every_run_is_asked_about_the_same() -> None:
+    contexts: list[str] = []
+
+    def notes(context: str) -> Judgment:
+        contexts.append(context)
+        return scored(1.0)
+
+    assert RepeatedJudge(notes, 4).judge("this").status is Status.PASS
+    assert contexts == ["this"] * 4
+
+
+def test_plain_functions_and_async_judges_can_be_repeated() -> None:
+    @judge(name="patient")
+    async def patient(context: object) -> Judgment:
+        await asyncio.sleep(0)
+        return scored(0.5)
+
+    def plain(context: object) -> Judgment:
+        return scored(0.5)
+
+    for inner, name in ((patient, "patient"), (plain, "plain"), (lambda _: scored(0.5), "")):
+        repeated: RepeatedJudge[object] = RepeatedJudge(inner, 2)
+        said = repeated.judge(None)
+        assert (repeated.name, told(said)["scores"]) == (name, (0.5, 0.5))
+
+
+def test_a_running_event_loop_is_no_hindrance() -> None:
+    async def patient(context: object) -> Judgment:
+        await asyncio.sleep(0)
+        return scored(0.5)
+
+    async def main() -> Judgment:
+        return RepeatedJudge(patient, 2).judge(None)
+
+    assert told(asyncio.run(main()))["valid_indices"] == (0, 1)
+
+
+def test_a_jury_can_be_repeated() -> None:
+    inner = InTurn(*map(scored, (0.2, 0.9, 0.8)))
+    jury = seated([inner], AverageVoting(), "panel").as_judge()
+    said = ask(RepeatedJudge(jury, 3, "median"), None)
+    assert (said.status, told(said)["representative"]) == (Status.PASS, 2)
+    assert told(said)["scores"] == (0.2, 0.9, 0.8)
+
+
+def test_it_can_sit_on_a_bench() -> None:
+    inner = InTurn(*map(scored, (0.2, 0.9, 0.8)))
+    verdict = seated([RepeatedJudge(inner, 3, "median"), FINE_JUDGE], AverageVoting()).vote(None)
+    assert [ballot.judge for ballot in verdict.ballots] == ["in turn", "fine"]
+    assert verdict.aggregated.score == NumericalScore(0.9)
+
+
+def test_what_is_repeated_can_be_repeated() -> None:
+    inner = InTurn(*map(scored, (0.2, 0.9, 0.8, 0.1, 0.3, 0.4)))
+    said = RepeatedJudge(RepeatedJudge(inner, 3, "median"), 2, "median").judge(None)
+    assert (said.reasoning, told(said)["scores"]) == ("scored 0.8", (0.8, 0.3))
+    assert told(said)["inner"]["scores"] == (0.2, 0.9, 0.8)
+
+
+# One after the other, or all at once.
+
+
+@pytest.mark.parametrize(
+    ("kind", "parallel"),
+    [
+        (JudgeType.DETERMINISTIC, False),
+        (JudgeType.LLM_POWERED, True),
+        (JudgeType.HYBRID, False),
+        (JudgeType.AGENT, False),
+    ],
+)
+def test_only_models_are_asked_at_once_unless_told_otherwise(
+    kind: JudgeType, parallel: bool
+) -> None:
+    inner = InTurn(kind=kind)
+    assert RepeatedJudge(inner, 2).parallel is parallel
+    assert RepeatedJudge(inner, 2, parallel=True).parallel is True
+    assert RepeatedJudge(inner, 2, parallel=False).parallel is False
+
+
+def test_one_after_the_other_needs_no_threads() -> None:
+    inner = InTurn(*map(scored, (0.1, 0.2, 0.3)))
+    assert told(RepeatedJudge(inner, 3).judge(None))["scores"] == (0.1, 0.2, 0.3)
+    assert inner.threads == [threading.current_thread().name] * 3
+
+
+def test_parallel_runs_meet_and_keep_their_places() -> None:
+    together = threading.Barrier(3, timeout=30)
+    scores = {f"prjury-meets-run {n}": n / 10 for n in (1, 2, 3)}
+
+    def meets(context: object) -> Judgment:
+        together.wait()
+        score = scores[threading.current_thread().name]
+        time.sleep((1 - score) / 20)
+        return scored(score)
+
+    said = RepeatedJudge(meets, 3, parallel=True).judge(None)
+    assert told(said)["scores"] == (0.1, 0.2, 0.3)
+
+
+@pytest.mark.parametrize("parallel", [True, False])
+def test_a_run_that_outlasts_the_jurys_time_is_an_error_among_the_others(parallel: bool) -> None:
+    with slow_from(2, scored(0.8)) as inner:
+        repeated: Judge[object] = RepeatedJudge(inner, 2, parallel=parallel)
+        started = time.monotonic()
+        verdict = seated([repeated, FINE_JUDGE], PROPAGATE).vote(None, timeout=1.0)
+        assert time.monotonic() - started < 5
+        said = verdict.individual[0]
+        assert (said.status, said.reasoning) == (Status.PASS, "scored 0.8")
+        assert told(said)["total_judges"] == 2
+        (late,) = told(said)["errors"]
+        assert late.startswith("did not answer within ")
+        assert "its thread prjury-answers-run " in late
+
+
+def test_what_the_time_does_not_allow_is_not_asked() -> None:
+    with slow_from(1, scored(0.8)) as inner:
+        verdict = seated([RepeatedJudge(inner, 3)], PROPAGATE).vote(None, timeout=0.5)
+        said = verdict.individual[0]
+        assert (said.status, said.metadata["reason"]) == (Status.ERROR, "timeout")
+        assert said.reasoning.startswith("3 of 3 runs erred; the first: did not answer within ")
+        assert told(said)["errors"][1:] == ("was not asked, because the time was over before",) * 2
+
+
+# Runs that do not count.
+
+
+def test_runs_that_raise_are_errors_among_the_others() -> None:
+    refusal = CannotJudgeError("No Maven here", remedy="Install it", reason="tool_missing")
+    said = heard(ValueError("boom"), scored(0.4), DOCS, refusal, scored(0.6))
+    assert said.reasoning == "scored 0.4"
+    assert told(said)["errors"] == (
+        "crashed with ValueError: boom",
+        "No Maven here. Install it.",
+    )
+    assert told(said)["unscored"] == ("abstain: docs only",)
+    assert told(said)["valid_indices"] == (1, 4)
+
+
+def test_a_run_that_returns_something_else_is_an_error() -> None:
+    said = RepeatedJudge(FunctionJudge(lambda _: "yes", "odd"), 1).judge(None)  # type: ignore[arg-type,return-value]
+    assert said.status is Status.ERROR
+    assert "odd returned a str instead of a Judgment" in said.reasoning
+
+
+@pytest.mark.parametrize(
+    ("answers", "reasoning", "reason", "errors"),
+    [
+        ([BROKE], "1 of 1 runs erred; the first: no answer", "budget", ["no answer\nat all"]),
+        (
+            [ValueError("boom"), BROKE],
+            "2 of 2 runs erred; the first: crashed with ValueError: boom",
+            "crashed",
+            ["crashed with ValueError: boom", "no answer\nat all"],
+        ),
+        (
+            [DOCS, BROKE, DOCS],
+            "1 of 3 runs erred; the first: no answer",
+            "budget",
+            ["no answer\nat all"],
+        ),
+        (
+            [Judgment.errored("\n odd \n")],
+            "1 of 1 runs erred; the first: odd",
+            "judge_erred",
+            ["\n odd \n"],
+        ),
+    ],
+)
+def test_errors_and_no_answer_are_an_error(
+    answers: list[Judgment | Exception], reasoning: str, reason: str, errors: list[str]
+) -> None:
+    said = heard(*answers, aggregation="median")
+    assert said == Judgment.errored(
+        reasoning,
+        metadata={
+            "reason": reason,
+            "repeated": {
+                "strategy": "median",
+                "aggregate": None,
+                "total_judges": len(answers),
+                "valid_indices": [],
+                "errors": errors,
+                "unscored": ["abstain: docs only"] * answers.count(DOCS),
+            },
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("answers", "label", "reason"),
+    [
+        ([DOCS], "not_applicable", "not_applicable"),
+        ([DOCS, DOCS], "not_applicable", "not_applicable"),
+        ([NO_KEY, NO_KEY], "not_configured", "not_configured"),
+        ([DOCS, NO_KEY], "not_configured", "not_configured"),
+        ([Judgment.abstained("too big", "too_large")] * 2, "too_large", "too_large"),
+        ([DOCS, Judgment.abstained("too big", "too_large")], None, "nobody_voted"),
+        ([DOCS, Judgment.abstained("cannot tell")], None, "nobody_voted"),
+        ([Judgment.abstained("cannot tell")] * 2, None, "nobody_voted"),
+        (
+            [Judgment.abstained("spent", metadata={"reason": "budget"})] * 2,
+            None,
+            "budget",
+        ),
+        (
+            [
+                Judgment.abstained("a", "budget", metadata={"reason": "usd"}),
+                Judgment.abstained("b", "budget", metadata={"reason": "tokens"}),
+            ],
+            "budget",
+            "budget",
+        ),
+    ],
+)
+def test_abstentions_alone_are_an_abstention(
+    answers: list[Judgment], label: str | None, reason: str
+) -> None:
+    said = heard(*answers)
+    count, first = len(answers), answers[0].reasoning
+    assert (said.status, said.label) == (Status.ABSTAIN, label)
+    assert said.reasoning == f"{count} of {count} runs abstained; the first: {first}"
+    assert said.metadata["reason"] == reason
+    assert told(said)["unscored"] == tuple(f"abstain: {a.reasoning}" for a in answers)
+    assert told(said)["errors"] == ()
+
+
+@pytest.mark.parametrize(
+    ("answers", "aggregation", "refusal"),
+    [
+        ([FINE, FINE], "average", "none of 2 results has a numeric score; the first: pass: fine"),
+        (
+            [DOCS, FINE, BROKE],
+            "median",
+            "none of 3 results has a numeric score; the first: no answer",
+        ),
+        (
+            [scored(0.5), WORD],
+            AggregationMethod.MAJORITY_VOTE,
+            "result 1 has the score 'good', which is a word and not a number",
+        ),
+        ([WORD], "average", "result 0 has the score 'good', which is a word and not a number"),
+    ],
+)
+def test_votes_that_cannot_be_counted_are_an_error_that_says_what_to_do(
+    answers: list[Judgment], aggregation: Any, refusal: str
+) -> None:
+    said = heard(*answers, aggregation=aggregation)
+    assert said.status is Status.ERROR
+    assert said.reasoning == (
+        f"there is no {aggregation} of these runs: {refusal}. Give every judgment a numeric score, "
+        "or seat the judge several times in a jury, whose voting counts PASS and FAIL"
+    )
+    assert said.metadata["reason"] == "no_numeric_score"
+    assert told(said)["aggregate"] is None
+    assert told(said)["strategy"] == str(aggregation)
+
+
+def test_the_advice_for_votes_without_a_score_works() -> None:
+    verdict = seated([InTurn(FINE), InTurn(FINE), InTurn(FINE)], MajorityVoting()).vote(None)
+    assert verdict.aggregated.status is Status.PASS
+
+
+# Strategies of one's own.
+
+
+class MostFrequentStatus(BaseJudgeAggregator):
+    """Counts what the others cannot."""
+
+    strategy = "most_frequent_status"
+
+    def aggregate(self, results: Sequence[Judgment], total_judges: int) -> Judgment:
+        statuses = [said.status for said in results]
+        return max(results, key=lambda said: statuses.count(said.status))
+
+
+class Strict(BaseJudgeAggregator):
+    strategy = "strict"
+
+    def aggregate(self, results: Sequence[Judgment], total_judges: int) -> Judgment:
+        raise ValueError("I take nothing")
+
+
+def test_a_strategy_of_ones_own_sees_all_runs() -> None:
+    said = heard(FINE, BROKE, DOCS, FINE, WORD, aggregation=MostFrequentStatus())
+    assert said is FINE
+
+
+def test_a_strategy_of_ones_own_that_refuses_numbers_is_at_fault() -> None:
+    with pytest.raises(ValueError, match="I take nothing"):
+        heard(scored(0.5), FINE, aggregation=Strict())
+
+
+def test_what_it_refuses_without_numbers_is_told() -> None:
+    said = heard(FINE, aggregation=Strict())
+    assert said.reasoning.startswith(
+        "there is no strict of these runs: I take nothing. Give every "
+    )
+    assert told(said)["strategy"] == "strict"
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize("runs", [0, -1])
+def test_a_judge_runs_at_least_once(runs: int) -> None:
+    with pytest.raises(ValueError, match=r"\S") as refusal:
+        RepeatedJudge(FINE_JUDGE, runs)
+    assert str(refusal.value) == f"a judge runs at least once, not {runs} times"
+
+
+@pytest.mark.parametrize("runs", [True, 2.0, "2", None])
+def test_runs_are_a_whole_number(runs: Any) -> None:
+    with pytest.raises(TypeError) as refusal:
+        RepeatedJudge(FINE_JUDGE, runs)
+    assert str(refusal.value) == f"runs is a whole number, not {runs!r}"
+
+
+def test_a_judge_or_a_function_is_needed() -> None:
+    inner: Any = "build"
+    with pytest.raises(TypeError, match="'build' is neither a judge nor a function"):
+        RepeatedJudge(inner, 2)
+
+
+def test_the_aggregation_is_checked_at_once() -> None:
+    with pytest.raises(ValueError, match="'mode' is none of average, median, majority_vote"):
+        RepeatedJudge(FINE_JUDGE, 2, "mode")
+    nothing: Any = None
+    with pytest.raises(TypeError, match="not None"):
+        RepeatedJudge(FINE_JUDGE, 2, nothing)
+
+
+def test_runs_count_as_questions() -> None:
+    panel = seated([FINE_JUDGE, always_pass()], MajorityVoting()).as_judge()
+    assert Extent.of(RepeatedJudge(panel, 5)) == Extent(depth=3, questions=10)
+    assert Extent.of(RepeatedJudge(FINE_JUDGE, 1000)).questions == 1000
+    with pytest.raises(ValueError, match=r"fine repeated would ask 1001 questions in one vote"):
+        RepeatedJudge(FINE_JUDGE, 1001)
+    with pytest.raises(ValueError, match="the jury 'jury' would ask 1200 questions"):
+        Jury([RepeatedJudge(FINE_JUDGE, 400)] * 3, MajorityVoting())
+
+
+def test_it_goes_into_compositions() -> None:
+    twice = RepeatedJudge(FINE_JUDGE, 2)
+    both = all_of(twice, named(twice, "again"))
+    assert told(ask(both, None))["total_judges"] == 2
+
+
+# What always holds.
+
+
+@given(st.lists(strategies.judgments(evidence=False), min_size=1, max_size=6))
+def test_an_answer_is_one_of_the_runs_or_says_why_there_is_none(answers: list[Judgment]) -> None:
+    said = heard(*answers)
+    if "scores" in told(said):
+        assert any(replace(answer, metadata=said.metadata) == said for answer in answers)
+    else:
+        assert said.status in {Status.ABSTAIN, Status.ERROR}
+        assert said.metadata["reason"]
+    assert judgment_from_json(json.loads(json.dumps(judgment_to_json(said)))) == said
+
+
+@given(st.lists(strategies.judgments(evidence=False), min_size=1, max_size=6))
+def test_nothing_passes_without_a_run_that_passed(answers: list[Judgment]) -> None:
+    for aggregation in AggregationMethod:
+        said = heard(*answers, aggregation=aggregation)
+        assert said.status in {answer.status for answer in answers} | {Status.ERROR}
+
+
+@given(st.lists(st.sampled_from([DOCS, NO_KEY, Judgment.abstained("x", "budget")]), min_size=1))
+def test_an_abstention_is_benign_only_if_all_are(answers: list[Judgment]) -> None:
+    said = heard(*answers)
+    benign = all(answer.label != "budget" for answer in answers)
+    assert (said.label in {"not_applicable", "not_configured"}) is benign
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=7))
+def test_yes_or_no_by_majority_is_a_majority(answers: list[bool]) -> None:
+    votes = [
+        Judgment(Status.PASS if yes else Status.FAIL, "said", BooleanScore(yes)) for yes in answers
+    ]
+    said = heard(*votes, aggregation="majority_vote")
+    tied = answers.count(True) == answers.count(False)
+    assert (said.status is Status.PASS) is (tied or answers.count(True) > len(answers) / 2)
+
+
+def test_a_fail_without_a_score_is_not_swept_under_the_carpet() -> None:
+    answers = iter([Judgment.passed("good", score=NumericalScore(0.9)), Judgment.failed("broken")])
+    said = ask(RepeatedJudge(lambda _: next(answers), 2), None)
+    assert (said.status, said.metadata["reason"]) == (Status.ERROR, "no_numeric_score")
+    assert "a run failed without a score" in said.reasoning
