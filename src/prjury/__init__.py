@@ -9,15 +9,22 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from prjury.judges.context import PullRequestContext
+    from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
+    from prjury.jury.agent import AgentClient, AgentJudge, AgentResult
+    from prjury.jury.assessment import assessment
     from prjury.jury.bench import Bench, Jury, JuryJudge, JuryVerdict, Seat
     from prjury.jury.cascade import CascadedJury, Tier, TierAttempt, TierPolicy, Verdict
+    from prjury.jury.classify import yes_or_no
     from prjury.jury.compose import all_of, always_fail, always_pass, any_of, both, either, named
     from prjury.jury.confidence import Confidence, ConfidenceStrategy
     from prjury.jury.context import ExecutionStatus, JudgmentContext
+    from prjury.jury.evaluation import evaluate
     from prjury.jury.gate import Gate, GatePolicy
     from prjury.jury.judge import Judge, JudgeType, Opinion, judge
     from prjury.jury.judgment import Check, Judgment, Location, Status
+    from prjury.jury.model_judge import JudgeModel, ModelJudge, criterion_judge
     from prjury.jury.population import Ballot, ErrorPolicy
+    from prjury.jury.presets import CRITERIA, CRITERIA_GROUPS
     from prjury.jury.repeated import RepeatedJudge
     from prjury.jury.representative import (
         AggregationMethod,
@@ -48,8 +55,15 @@ if TYPE_CHECKING:
         VotingStrategy,
         WeightedAverageVoting,
     )
+    from prjury.sources.jacoco import CoverageMetrics, parse_jacoco
+    from prjury.workspace.judges import CommandJudge, CoverageJudge, run_maven_tests
 
 __all__ = [
+    "CRITERIA",
+    "CRITERIA_GROUPS",
+    "AgentClient",
+    "AgentJudge",
+    "AgentResult",
     "AggregationMethod",
     "AggregationSelector",
     "AverageAggregationStrategy",
@@ -61,14 +75,20 @@ __all__ = [
     "CascadedJury",
     "CategoricalScore",
     "Check",
+    "CommandJudge",
     "Confidence",
     "ConfidenceStrategy",
     "ConsensusVoting",
+    "CoverageJudge",
+    "CoverageMetrics",
     "ErrorPolicy",
     "ExecutionStatus",
+    "FileContentJudge",
+    "FileExistsJudge",
     "Gate",
     "GatePolicy",
     "Judge",
+    "JudgeModel",
     "JudgeType",
     "Judgment",
     "JudgmentContext",
@@ -81,6 +101,7 @@ __all__ = [
     "MajorityVoting",
     "MedianAggregationStrategy",
     "MedianVoting",
+    "ModelJudge",
     "NumericalScore",
     "Opinion",
     "PullRequestContext",
@@ -102,18 +123,30 @@ __all__ = [
     "always_fail",
     "always_pass",
     "any_of",
+    "assessment",
     "both",
     "build_aggregation_strategy",
+    "criterion_judge",
     "either",
+    "evaluate",
     "judge",
     "named",
+    "parse_jacoco",
+    "run_maven_tests",
     "to_boolean",
     "to_numerical",
+    "yes_or_no",
 ]
 
 #: Every public name and the module that it lives in.
 _HOMES = {
     "PullRequestContext": "prjury.judges.context",
+    "FileContentJudge": "prjury.judges.workspace.files",
+    "FileExistsJudge": "prjury.judges.workspace.files",
+    "AgentClient": "prjury.jury.agent",
+    "AgentJudge": "prjury.jury.agent",
+    "AgentResult": "prjury.jury.agent",
+    "assessment": "prjury.jury.assessment",
     "Bench": "prjury.jury.bench",
     "Jury": "prjury.jury.bench",
     "JuryJudge": "prjury.jury.bench",
@@ -124,6 +157,7 @@ _HOMES = {
     "TierAttempt": "prjury.jury.cascade",
     "TierPolicy": "prjury.jury.cascade",
     "Verdict": "prjury.jury.cascade",
+    "yes_or_no": "prjury.jury.classify",
     "all_of": "prjury.jury.compose",
     "always_fail": "prjury.jury.compose",
     "always_pass": "prjury.jury.compose",
@@ -135,6 +169,7 @@ _HOMES = {
     "ConfidenceStrategy": "prjury.jury.confidence",
     "ExecutionStatus": "prjury.jury.context",
     "JudgmentContext": "prjury.jury.context",
+    "evaluate": "prjury.jury.evaluation",
     "Gate": "prjury.jury.gate",
     "GatePolicy": "prjury.jury.gate",
     "Judge": "prjury.jury.judge",
@@ -145,8 +180,13 @@ _HOMES = {
     "Judgment": "prjury.jury.judgment",
     "Location": "prjury.jury.judgment",
     "Status": "prjury.jury.judgment",
+    "JudgeModel": "prjury.jury.model_judge",
+    "ModelJudge": "prjury.jury.model_judge",
+    "criterion_judge": "prjury.jury.model_judge",
     "Ballot": "prjury.jury.population",
     "ErrorPolicy": "prjury.jury.population",
+    "CRITERIA": "prjury.jury.presets",
+    "CRITERIA_GROUPS": "prjury.jury.presets",
     "RepeatedJudge": "prjury.jury.repeated",
     "AggregationMethod": "prjury.jury.representative",
     "AggregationSelector": "prjury.jury.representative",
@@ -172,6 +212,11 @@ _HOMES = {
     "TiePolicy": "prjury.jury.voting",
     "VotingStrategy": "prjury.jury.voting",
     "WeightedAverageVoting": "prjury.jury.voting",
+    "CoverageMetrics": "prjury.sources.jacoco",
+    "parse_jacoco": "prjury.sources.jacoco",
+    "CommandJudge": "prjury.workspace.judges",
+    "CoverageJudge": "prjury.workspace.judges",
+    "run_maven_tests": "prjury.workspace.judges",
 }
 
 if not TYPE_CHECKING:  # a type checker sees the imports above, and only those

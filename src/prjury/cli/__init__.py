@@ -15,6 +15,7 @@ import typer
 
 from prjury.cli.config import check_config, schema
 from prjury.cli.demo import demo
+from prjury.cli.judge import judge
 from prjury.cli.output import Terminal, hang_up
 from prjury.cli.review import review
 from prjury.errors import ExitCode, PrJuryError
@@ -31,6 +32,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(review)
+app.command()(judge)
 app.command()(demo)
 app.command("check-config")(check_config)
 app.command()(schema)

@@ -6,6 +6,7 @@ the reason; it never costs the others theirs.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 import traceback
@@ -16,20 +17,33 @@ from typing import Generic, Protocol
 
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError
-from prjury.jury.judge import AnswerT, ContextT, ContextT_contra, Judge, ask, type_of
+from prjury.jury.extent import MAX_DEPTH
+from prjury.jury.judge import AnswerT, ContextT, ContextT_contra, Judge, JudgeType, ask, type_of
 from prjury.jury.judgment import Judgment
 from prjury.jury.population import Ballot
-
-#: Until when the judge that runs in this thread is waited for; a jury within a jury asks here.
-_waited_for: ContextVar[Deadline | None] = ContextVar("prjury_waited_for", default=None)
 
 #: Seconds, and share of the time left, by which an inner jury stops waiting before the outer one
 #: does, so that its other ballots still count.
 _HEAD_START, _HEAD_SHARE = 0.25, 0.1
 
 
+@dataclass(frozen=True, slots=True)
+class _Vote:
+    """The vote that a judge is asked in: until when, and how many votes there are around it."""
+
+    until: Deadline | None = None
+    depth: int = 0
+
+
+#: The vote that this thread works for; a jury within a jury asks here.
+_vote: ContextVar[_Vote] = ContextVar("prjury_vote", default=_Vote())  # noqa: B039 - it is frozen
+
+
 class Listener(Protocol):
-    """Hears of judges while they work, for progress displays; called from several threads."""
+    """Hears of judges while they work, for progress displays; called from several threads.
+
+    What a listener raises is not heard: a display that fails changes no verdict.
+    """
 
     def judge_started(self, jury: str, judge: str) -> None:
         """A judge has been asked."""
@@ -58,13 +72,29 @@ class Asked(Protocol[ContextT_contra]):
 
 
 def patience(timeout: float | None) -> Deadline | None:
-    """Until when a vote may take: so many seconds, and within whatever vote it is part of."""
-    outer = _waited_for.get()
+    """Until when a vote may take: so many seconds, and within whatever vote it is part of.
+
+    Raises:
+        TypeError: for a timeout that is not a number.
+        ValueError: for one that is NaN.
+    """
+    seconds = None if timeout is None else _seconds(timeout)
+    outer = _vote.get().until
     if outer is None:
-        return None if timeout is None else Deadline.after(timeout)
+        return None if seconds is None else Deadline.after(seconds)
     left = outer.remaining
     inner = left - min(_HEAD_START, left * _HEAD_SHARE)
-    return Deadline.after(inner if timeout is None else min(inner, timeout))
+    return Deadline.after(inner if seconds is None else min(inner, seconds))
+
+
+def _seconds(timeout: float) -> float:
+    """The timeout, no longer than a thread can wait, which is some centuries."""
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float):
+        raise TypeError(f"a timeout is a number of seconds, not {timeout!r}")
+    bounded = max(min(timeout, threading.TIMEOUT_MAX), 0.0)
+    if math.isnan(bounded):
+        raise ValueError("a timeout is a number of seconds, not nan")
+    return bounded
 
 
 def hear(
@@ -79,8 +109,18 @@ def hear(
     """The ballots of all seats, in their order, whoever answers first.
 
     One after the other and without a deadline, they are asked in the calling thread.
+
+    Raises:
+        ValueError: when too many votes wait for this one, as they do when a judge asks the jury
+            on which it sits.
     """
-    answers = [_Answer(jury, seat, context, listener, until) for seat in seats]
+    vote = _Vote(until, _vote.get().depth + 1)
+    if vote.depth > MAX_DEPTH:
+        raise ValueError(
+            f"{MAX_DEPTH} votes wait for that of the jury {jury!r}; the limit is {MAX_DEPTH}. "
+            "A judge must not ask the jury on which it sits"
+        )
+    answers = [_Answer(jury, seat, context, listener, vote) for seat in seats]
     if not parallel:
         return tuple(answer.alone() for answer in answers)
     for answer in answers:
@@ -96,7 +136,8 @@ class _Answer(Generic[ContextT]):
     seat: Asked[ContextT]
     context: ContextT
     listener: Listener | None
-    until: Deadline | None
+    vote: _Vote
+    kind: JudgeType = JudgeType.DETERMINISTIC
     ballot: Ballot | None = None
     started: float = 0.0
     thread: threading.Thread | None = None
@@ -108,46 +149,50 @@ class _Answer(Generic[ContextT]):
 
     def alone(self) -> Ballot:
         """Asks while nobody else is asked."""
-        if self.until is not None:
+        if self.vote.until is not None:
             self.start()
             return self.wait()
-        self._begin()
-        self._work()
-        return self.wait()
+        return self._begin() or copy_context().run(self._work)
 
     def start(self) -> None:
         """Asks the judge, unless the time is over already."""
-        self._begin()
-        if self.until is not None and not self.until.remaining:
-            told = "was not asked, because the time was over before"
-            self._settle(Judgment.errored(told, metadata={"reason": "timeout"}))
+        if self._begin():
+            return
+        if self.vote.until is not None and not self.vote.until.remaining:
+            self._settle(_not_asked("the time was over before", "timeout"))
             return
         label = f"prjury-{self.jury}-{self.name}"
         run = copy_context().run
-        self.thread = threading.Thread(target=run, args=(self._work,), name=label, daemon=True)
+        thread = threading.Thread(target=run, args=(self._work,), name=label, daemon=True)
         try:
-            self.thread.start()
+            thread.start()
         except RuntimeError as refusal:  # the system has no more threads
-            self._settle(crashed(refusal))
+            refused = f"the system refused a thread: {refusal}"
+            self._settle(_not_asked(refused, "no_thread"))
+        else:
+            self.thread = thread
 
     def wait(self) -> Ballot:
         """The ballot, at the latest when the time is over."""
-        if self.thread is not None and self.thread.ident is not None:
-            left = None if self.until is None else self.until.remaining
-            self.thread.join(left if left is None else min(left, threading.TIMEOUT_MAX))
-        return self._settle(self.ballot.judgment if self.ballot else self._overdue())
+        until = self.vote.until
+        if self.thread is not None:
+            left = None if until is None else min(until.remaining, threading.TIMEOUT_MAX)
+            self.thread.join(left)
+        return self.ballot or self._settle(self._overdue())
 
-    def _begin(self) -> None:
+    def _begin(self) -> Ballot | None:
+        """Greets the judge; a ballot already if it cannot even say who it is."""
         self.started = time.monotonic()
-        if self.listener:
-            self.listener.judge_started(self.jury, self.name)
+        self._tell(lambda listener: listener.judge_started(self.jury, self.name))
+        found = guarded(lambda: _introduced(self.seat.judge), itself)
+        if isinstance(found, Judgment):
+            return self._settle(found)
+        self.kind = found
+        return None
 
-    def _work(self) -> None:
-        token = _waited_for.set(self.until)
-        try:
-            self._settle(guarded(lambda: ask(self.seat.judge, self.context), itself))
-        finally:
-            _waited_for.reset(token)
+    def _work(self) -> Ballot:
+        _vote.set(self.vote)
+        return self._settle(guarded(lambda: ask(self.seat.judge, self.context), itself))
 
     def _settle(self, judgment: Judgment) -> Ballot:
         """The first answer counts; what an abandoned thread says later is not heard."""
@@ -155,19 +200,33 @@ class _Answer(Generic[ContextT]):
             if self.ballot:
                 return self.ballot
             elapsed = round((time.monotonic() - self.started) * 1000)
-            kind = type_of(self.seat.judge)
-            self.ballot = Ballot(self.name, judgment, self.seat.weight, kind, elapsed)
-        if self.listener:
-            self.listener.judge_finished(self.jury, self.ballot)
-        return self.ballot
+            ballot = Ballot(self.name, judgment, self.seat.weight, self.kind, elapsed)
+            self.ballot = ballot
+        self._tell(lambda listener: listener.judge_finished(self.jury, ballot))
+        return ballot
+
+    def _tell(self, news: Callable[[Listener], None]) -> None:
+        listener = self.listener
+        if listener is not None:
+            guarded(lambda: news(listener), lambda _: None)
 
     def _overdue(self) -> Judgment:
-        seconds = time.monotonic() - self.started
+        allotted = self.vote.until.at - self.started if self.vote.until else math.inf
         thread = self.thread.name if self.thread else ""
         return Judgment.errored(
-            f"did not answer within {seconds:.0f} s; its thread {thread} was abandoned",
+            f"did not answer within {round(allotted, 1):g} s; its thread {thread} was abandoned",
             metadata={"reason": "timeout"},
         )
+
+
+def _introduced(judge: Judge[ContextT]) -> JudgeType | Judgment:
+    """The judge's type; one whose name cannot be read is not asked what it thinks."""
+    str(judge.name)
+    return type_of(judge)
+
+
+def _not_asked(because: str, reason: str) -> Judgment:
+    return Judgment.errored(f"was not asked, because {because}", metadata={"reason": reason})
 
 
 def guarded(decide: Callable[[], AnswerT], failed: Callable[[Judgment], AnswerT]) -> AnswerT:
@@ -191,12 +250,27 @@ def itself(judgment: Judgment) -> Judgment:
 
 
 def crashed(crash: BaseException) -> Judgment:
-    """An expected error in its own words, anything else as a crash with its type."""
-    if isinstance(crash, PrJuryError) and str(crash):
-        return Judgment.errored(_printable(str(crash)), metadata={"reason": crash.reason})
-    told = "".join(traceback.format_exception_only(crash)).strip()
-    return Judgment.errored(_printable(f"crashed with {told}"), metadata={"reason": "crashed"})
+    """An expected error in its own words, anything else as a crash with its type.
+
+    A group of one, as task groups raise it, is told as what it holds.
+    """
+    while isinstance(crash, BaseExceptionGroup) and len(crash.exceptions) == 1:
+        crash = crash.exceptions[0]
+    if isinstance(crash, PrJuryError):
+        expected = crash
+        return guarded(lambda: _expected(expected), itself)
+    return Judgment.errored(f"crashed with {_told(crash)}", metadata={"reason": "crashed"})
 
 
-def _printable(text: str) -> str:
+def _expected(error: PrJuryError) -> Judgment:
+    words = printable(str(error)) or f"crashed with {_told(error)}"
+    return Judgment.errored(words, metadata={"reason": error.reason})
+
+
+def _told(crash: BaseException) -> str:
+    return printable("".join(traceback.format_exception_only(crash)).strip())
+
+
+def printable(text: str) -> str:
+    """The text with lone surrogates, as undecodable file names have them, written as escapes."""
     return text.encode(errors="backslashreplace").decode()

@@ -6,12 +6,12 @@ something else), its ballot is there, as an error with the reason, and the other
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Generic, Protocol, TypeAlias, cast
 
-from prjury.jury.asking import Listener, guarded, hear, itself, patience
+from prjury.jury.asking import Listener, guarded, hear, itself, patience, printable
 from prjury.jury.compose import kind_of, unique_names
 from prjury.jury.confidence import ConfidenceStrategy, checked_strategy
 from prjury.jury.count import count
@@ -36,7 +36,7 @@ class Seat(Generic[ContextT]):
 
     Raises:
         ValueError: for a negative or infinite weight, or an unknown confidence strategy.
-        TypeError: for something that is neither a judge nor a function.
+        TypeError: for something that is neither a judge nor a function, or a name that is not text.
     """
 
     judge: Judge[ContextT]
@@ -47,13 +47,15 @@ class Seat(Generic[ContextT]):
     def __post_init__(self) -> None:
         if finite(self.weight, "a seat's weight") < 0:
             raise ValueError(f"a seat's weight is negative: {self.weight}")
+        if not isinstance(self.name, str | None):
+            raise TypeError(f"a judge's name is text, not {self.name!r}")
         object.__setattr__(self, "judge", judge_of(self.judge))
         object.__setattr__(self, "confidence", checked_strategy(self.confidence))
 
     @property
     def title(self) -> str:
-        """The name on the ballots; empty for a judge that has none."""
-        return self.name or self.judge.name
+        """The name on the ballots; empty for a judge that has none, or none that can be read."""
+        return guarded(lambda: printable(self.name or self.judge.name), lambda _: "")
 
 
 #: What a bench can be made of: judges, seats, and functions from a context to a judgment.
@@ -101,6 +103,11 @@ class Bench(Protocol[ContextT]):
         """The roster."""
         ...
 
+    @property
+    def type(self) -> JudgeType:
+        """Where its answers come from."""
+        ...
+
     def vote(
         self,
         context: ContextT,
@@ -125,7 +132,8 @@ class Jury(Generic[ContextT]):
 
     Raises:
         ValueError: for a jury without judges, or one that is nested too deep or too large.
-        TypeError: for a member that is neither a judge nor a function.
+        TypeError: for a member that is neither a judge nor a function, or a voting strategy that
+            is none.
     """
 
     judges: Sequence[Member[ContextT]]
@@ -135,10 +143,12 @@ class Jury(Generic[ContextT]):
     extent: Extent = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        seats = roster(self.judges, f"the jury {self.name!r}")
+        whose = f"the jury {self.name!r}"
+        seats = roster(self.judges, whose)
         extent = Extent.around(seat.judge for seat in seats)
+        object.__setattr__(self, "voting", strategy_of(self.voting))
         object.__setattr__(self, "judges", seats)
-        object.__setattr__(self, "extent", extent.within_limits(f"the jury {self.name!r}"))
+        object.__setattr__(self, "extent", extent.within_limits(whose))
 
     @classmethod
     def of(
@@ -151,6 +161,11 @@ class Jury(Generic[ContextT]):
     def seats(self) -> tuple[Seat[ContextT], ...]:
         """The roster."""
         return cast("tuple[Seat[ContextT], ...]", self.judges)
+
+    @property
+    def type(self) -> JudgeType:
+        """The members' type where they agree, else a hybrid."""
+        return kind_of(seat.judge for seat in self.seats)
 
     def vote(
         self,
@@ -165,6 +180,10 @@ class Jury(Generic[ContextT]):
             timeout: seconds for the whole vote; a judge that takes longer is an error ballot. A
                 jury within a jury keeps to the outer one's time as well.
             listener: hears of each judge's start and end.
+
+        Raises:
+            TypeError: for a timeout that is not a number.
+            ValueError: for one that is NaN, or when a judge asks the jury on which it sits.
         """
         ballots = hear(
             self.seats,
@@ -199,8 +218,8 @@ class JuryJudge(Generic[ContextT]):
 
     @property
     def type(self) -> JudgeType:
-        """The members' type where they agree, else a hybrid."""
-        return kind_of(seat.judge for seat in self.bench.seats)
+        """The bench's own type."""
+        return self.bench.type
 
     def judge(self, context: ContextT, /) -> Judgment:
         """What the members' votes add up to."""
@@ -220,8 +239,10 @@ def roster(members: Sequence[Member[ContextT]], whose: str) -> tuple[Seat[Contex
 
     Raises:
         ValueError: for no members.
-        TypeError: for one that is neither a judge nor a function.
+        TypeError: for one that is neither a judge nor a function, or that is not in a list.
     """
+    if not isinstance(members, Iterable):
+        raise TypeError(f"{whose} is made of a list of judges, not of {members!r}")
     seats = [member if isinstance(member, Seat) else Seat(judge_of(member)) for member in members]
     if not seats:
         raise ValueError(f"{whose} has no judges")
@@ -230,3 +251,14 @@ def roster(members: Sequence[Member[ContextT]], whose: str) -> tuple[Seat[Contex
         Seat(seat.judge, seat.weight, name, seat.confidence)
         for seat, name in zip(seats, names, strict=True)
     )
+
+
+def strategy_of(voting: VotingStrategy) -> VotingStrategy:
+    """The strategy itself.
+
+    Raises:
+        TypeError: for something that is none, such as its name, or its class.
+    """
+    if isinstance(voting, type) or not callable(getattr(voting, "aggregate", None)):
+        raise TypeError(f"{voting!r} is no voting strategy, such as MajorityVoting() is")
+    return voting

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic
 
+from prjury.jury.asking import guarded, itself
 from prjury.jury.extent import Extent
 from prjury.jury.judge import (
     ContextT,
@@ -44,7 +45,7 @@ class _Chain(Generic[ContextT]):
         """The answer of the first member that settles the matter."""
         heard: list[Judgment] = []
         for member in self.members:
-            heard.append(ask(member, context))
+            heard.append(_answer(member, context))
             if heard[-1].status not in self.goes_on:
                 break
         return self._of_all(heard)
@@ -60,6 +61,11 @@ class _Chain(Generic[ContextT]):
         if is_benign(answer) and not (in_order and len(heard) == len(self.members)):
             return replace(answer, label=None)
         return answer
+
+
+def _answer(member: Judge[ContextT], context: ContextT) -> Judgment:
+    """What the member says; a crash is an error like any other."""
+    return guarded(lambda: ask(member, context), itself)
 
 
 def all_of(
@@ -82,7 +88,7 @@ def both(
 ) -> Judge[ContextT]:
     """The first judge and, if it passes, the second."""
     pair = _judges((first, second))
-    return all_of(*pair, name=" and ".join(judge.name for judge in pair))
+    return all_of(*pair, name=" and ".join(_names(pair)))
 
 
 def either(
@@ -91,13 +97,17 @@ def either(
 ) -> Judge[ContextT]:
     """The first judge or, if it does not pass, the second."""
     pair = _judges((first, second))
-    return any_of(*pair, name=" or ".join(judge.name for judge in pair))
+    return any_of(*pair, name=" or ".join(_names(pair)))
 
 
 def _judges(
     members: Sequence[Judge[ContextT] | Callable[[ContextT], Opinion]],
 ) -> tuple[Judge[ContextT], ...]:
     return tuple(judge_of(member) for member in members)
+
+
+def _names(members: Sequence[Judge[ContextT]]) -> tuple[str, ...]:
+    return unique_names(member.name for member in members)
 
 
 def always_pass(reasoning: str = "always passes") -> FunctionJudge[object]:

@@ -36,7 +36,9 @@ ConfidenceStrategy: TypeAlias = Confidence | str | Callable[[Judgment], float | 
 _VOTES = {Status.PASS, Status.FAIL}
 
 
-def checked_strategy(strategy: ConfidenceStrategy | None) -> ConfidenceStrategy | None:
+def checked_strategy(
+    strategy: ConfidenceStrategy | None,
+) -> Confidence | Callable[[Judgment], float | None] | None:
     """The strategy itself, a name as a `Confidence`.
 
     Raises:
@@ -70,28 +72,33 @@ def confidence(
     An error is no answer, so it has no confidence.
 
     Raises:
-        ValueError: when a function's number is not in 0..1.
+        ValueError: when a function's number is not in 0..1, or for a strategy that is not known.
         TypeError: when it is not a number.
     """
     said = ballot.judgment
     if said.status is Status.ERROR:
         return None
-    match strategy:
+    match checked_strategy(strategy):
         case None | Confidence.SELF_REPORT:
             return said.confidence
         case Confidence.AGREEMENT:
-            return _agreement(ballot, ballots)
+            return _agreement(said, ballots)
         case Confidence.FLIP:
-            flipped = said.metadata.get("flipped")
-            return None if flipped is None else float(not flipped)
-    return _in_range(strategy(said)) if callable(strategy) else None
+            return _consistency(said)
+        case function:
+            return _in_range(function(said))
 
 
-def _agreement(ballot: Ballot, ballots: Sequence[Ballot]) -> float | None:
+def _agreement(said: Judgment, ballots: Sequence[Ballot]) -> float | None:
     votes = [other.judgment.status for other in ballots if other.judgment.status in _VOTES]
-    if ballot.judgment.status not in _VOTES or len(votes) == 1:
+    if said.status not in _VOTES or len(votes) == 1:
         return None
-    return (votes.count(ballot.judgment.status) - 1) / (len(votes) - 1)
+    return (votes.count(said.status) - 1) / (len(votes) - 1)
+
+
+def _consistency(said: Judgment) -> float | None:
+    flipped = said.metadata.get("flipped") if said.status in _VOTES else None
+    return None if flipped is None else float(not flipped)
 
 
 def _in_range(number: float | None) -> float | None:

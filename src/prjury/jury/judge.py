@@ -5,13 +5,24 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
 from contextvars import copy_context
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Protocol,
+    TypeAlias,
+    TypeGuard,
+    TypeVar,
+    runtime_checkable,
+)
 
 from prjury.jury.judgment import Judgment
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 ContextT = TypeVar("ContextT")
 ContextT_contra = TypeVar("ContextT_contra", contravariant=True)
@@ -89,12 +100,26 @@ def judge_of(member: Judge[ContextT] | Callable[[ContextT], Opinion]) -> Judge[C
     Raises:
         TypeError: for something that is neither.
     """
-    if isinstance(member, Judge):
+    if _is_judge(member):
         return member
-    if callable(member):
+    if callable(member) and not isinstance(member, type):
         name = getattr(member, "__name__", "")
         return FunctionJudge(member, name if isinstance(name, str) and name != "<lambda>" else "")
-    raise TypeError(f"{member!r} is neither a judge nor a function")
+    hint = " but a class: seat an instance of it" if isinstance(member, type) else ""
+    if hasattr(member, "as_judge"):
+        hint = " but a jury: seat what its as_judge() returns"
+    raise TypeError(f"{member!r} is neither a judge nor a function{hint}")
+
+
+def _is_judge(member: object) -> TypeGuard[Judge[Any]]:
+    """Whether it has a name, readable or not, and a method that judges.
+
+    `isinstance` would run a name's property in some versions of Python, and take a class or a seat.
+    """
+    method = getattr(member, "judge", None)
+    if isinstance(member, type) or not callable(method) or isinstance(method, FunctionJudge):
+        return False
+    return inspect.getattr_static(member, "name", member) is not member or hasattr(member, "name")
 
 
 def type_of(judge: object) -> JudgeType:
@@ -112,6 +137,9 @@ def ask(judge: Judge[ContextT], context: ContextT) -> Judgment:
     answer: object = judge.judge(context)
     if inspect.isawaitable(answer):
         answer = resolve(answer)
+    if inspect.iscoroutine(answer):
+        answer.close()  # or Python complains a second time, at some later moment
+        raise TypeError(f"{judge.name} returned a coroutine: is an await missing?")
     if not isinstance(answer, Judgment):
         raise TypeError(f"{judge.name} returned a {type(answer).__name__} instead of a Judgment")
     return answer
@@ -120,25 +148,32 @@ def ask(judge: Judge[ContextT], context: ContextT) -> Judgment:
 def resolve(awaitable: Awaitable[AnswerT]) -> AnswerT:
     """What the awaitable brings, waited for in whatever thread this is.
 
-    A thread that already runs an event loop, such as a notebook's, cannot run a second one: there
-    the waiting is done in a thread of its own.
+    A thread that already runs an event loop, such as a notebook's, cannot run a second one, and in
+    the main thread a loop would take Ctrl-C for a request that a judge may refuse: there the loop
+    runs in a thread of its own.
     """
     import asyncio  # noqa: PLC0415 - 30 ms that only asynchronous judges should cost
+
+    from prjury.jury.daemons import Daemons  # noqa: PLC0415 - the same
+
+    async def wait_for() -> AnswerT:
+        asyncio.get_running_loop().set_default_executor(Daemons(_aside))
+        return await awaitable
 
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(_wait_for(awaitable))
-    return _aside(lambda: asyncio.run(_wait_for(awaitable)))
+        if threading.current_thread() is not threading.main_thread():
+            return asyncio.run(wait_for())
+    return _aside(lambda: asyncio.run(wait_for())).result()
 
 
-async def _wait_for(awaitable: Awaitable[AnswerT]) -> AnswerT:
-    return await awaitable
-
-
-def _aside(work: Callable[[], AnswerT]) -> AnswerT:
+def _aside(work: Callable[[], AnswerT]) -> Future[AnswerT]:
     """Does the work in another thread, a daemon, so that Ctrl-C does not wait for it."""
+    from concurrent.futures import Future  # noqa: PLC0415 - as above
+
     done: Future[AnswerT] = Future()
+    done.set_running_or_notify_cancel()  # from here on nobody can cancel it
 
     def carry() -> None:
         try:
@@ -146,5 +181,7 @@ def _aside(work: Callable[[], AnswerT]) -> AnswerT:
         except BaseException as crash:  # noqa: BLE001 - it is raised again where it is waited for
             done.set_exception(crash)
 
-    threading.Thread(target=copy_context().run, args=(carry,), daemon=True).start()
-    return done.result()
+    label = f"{threading.current_thread().name}-aside"
+    run = copy_context().run
+    threading.Thread(target=run, args=(carry,), name=label, daemon=True).start()
+    return done

@@ -83,8 +83,10 @@ class Check:
         _text(self.name, "a check's name")
         if not self.name.strip():
             raise ValueError("a check needs a name")
-        for what in ("message", "evidence", "fix"):
-            _text(getattr(self, what) or "", f"check {self.name}: {what}")
+        _text(self.message, f"check {self.name}: message")
+        for what in ("evidence", "fix"):
+            if (text := getattr(self, what)) is not None:
+                _text(text, f"check {self.name}: {what}")
         if not isinstance(self.passed, bool):
             raise TypeError(f"check {self.name}: passed is True or False, not {self.passed!r}")
         if self.severity not in get_args(Severity):
@@ -124,7 +126,8 @@ class Judgment:
         if not isinstance(self.score, BooleanScore | NumericalScore | CategoricalScore | None):
             raise TypeError(f"a score is a Score or None, not {self.score!r}")
         _text(self.reasoning, "a reasoning")
-        _text(self.label or "", "a label")
+        if self.label is not None:
+            _text(self.label, "a label")
         self._refuse_contradictions()
         if not isinstance(self.metadata, Mapping):
             raise TypeError(f"metadata is a mapping, not a {type(self.metadata).__name__}")
@@ -158,7 +161,7 @@ class Judgment:
         """The checks that are not in order, in the judge's own order."""
         return tuple(check for check in self.checks if not check.passed)
 
-    def told(self, **more: Any) -> Judgment:  # noqa: ANN401 - JSON
+    def told(self, /, **more: Any) -> Judgment:  # noqa: ANN401 - JSON
         """The same judgment with more metadata.
 
         Raises:

@@ -111,7 +111,7 @@ def population(
 
 def _undecidable(asked: Population, erred: Iterable[Ballot]) -> Judgment:
     names = ", ".join(sorted(ballot.judge for ballot in erred))
-    words = sorted(str(ballot.judgment.metadata.get("reason", "")) for ballot in erred)
+    words = sorted(str(ballot.judgment.metadata.get("reason") or "") for ballot in erred)
     return Judgment.errored(
         asked.sentence(f"could not be decided because of {names}"),
         metadata=asked.evidence(reason=next(filter(None, words), "judge_erred")),

@@ -8,54 +8,32 @@ and decides; without one the votes are counted.
 
 from __future__ import annotations
 
-import math
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Generic, cast
 
 from prjury.deadline import Deadline
 from prjury.jury.asking import Listener, guarded, hear, itself, patience
-from prjury.jury.bench import JuryJudge, JuryVerdict, Member, Seat, roster
-from prjury.jury.confidence import Confidence, confidence, title_of
+from prjury.jury.bench import JuryJudge, JuryVerdict, Member, Seat, roster, strategy_of
+from prjury.jury.compose import kind_of
+from prjury.jury.confidence import Confidence, title_of
 from prjury.jury.count import count, hold_down
 from prjury.jury.extent import Extent
-from prjury.jury.judge import ContextT, Judge, JudgeType, Opinion, ask, judge_of, type_of
+from prjury.jury.flip import Twice
+from prjury.jury.judge import ContextT, Judge, JudgeType, Opinion, judge_of
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.population import Ballot
+from prjury.jury.rounds import RoundContext
 from prjury.jury.score import finite
 from prjury.jury.voting import MajorityVoting, VotingStrategy
 
+__all__ = ["JuryWithRetry", "RoundContext"]
 
-@dataclass(frozen=True)
-class RoundContext(Generic[ContextT]):
-    """What the chair reads: the question and the last round of answers to it.
+#: The share of the time that is kept for the chair, so that a judge that hangs leaves it some.
+_CHAIR_SHARE = 0.2
 
-    Attributes:
-        context: what the judges were asked about.
-        ballots: their answers, in the order of the roster.
-        confidences: how sure each is taken to be, 0..1, by name; None where nothing can be said.
-        iteration: which round it is, from 1.
-        mean_confidence: the mean of those that have a number; None if none has.
-        met_threshold: whether that was enough.
-    """
-
-    context: ContextT
-    ballots: tuple[Ballot, ...]
-    confidences: Mapping[str, float | None]
-    iteration: int
-    mean_confidence: float | None
-    met_threshold: bool
-
-    @property
-    def individual(self) -> tuple[Judgment, ...]:
-        """The judgments alone, in the order of the roster."""
-        return tuple(ballot.judgment for ballot in self.ballots)
-
-    @property
-    def by_name(self) -> Mapping[str, Judgment]:
-        """The judgments by the names of their judges."""
-        return MappingProxyType({ballot.judge: ballot.judgment for ballot in self.ballots})
+_VOTES = {Status.PASS, Status.FAIL}
 
 
 @dataclass(frozen=True)
@@ -90,15 +68,13 @@ class JuryWithRetry(Generic[ContextT]):
 
     def __post_init__(self) -> None:
         whose = f"the jury {self.name!r}"
-        if not 0.0 <= finite(self.confidence_threshold, "confidence_threshold") <= 1.0:
-            raise ValueError(f"confidence_threshold is in 0..1, not {self.confidence_threshold}")
-        rounds = self.max_iterations
-        if isinstance(rounds, bool) or not isinstance(rounds, int):
-            raise TypeError(f"max_iterations is a whole number, not {rounds!r}")
-        if rounds < 1:
-            raise ValueError(f"max_iterations is at least 1, not {rounds}")
+        _check_numbers(self.confidence_threshold, self.max_iterations)
         seats = tuple(_twice_where_flipped(seat) for seat in roster(self.judges, whose))
-        extent = Extent.around((seat.judge for seat in seats), runs=rounds)
+        extent = Extent.around((seat.judge for seat in seats), runs=self.max_iterations)
+        if self.chair is not None:
+            object.__setattr__(self, "chair", judge_of(self.chair))
+            extent = extent.beside(Extent.around([self.chair]))
+        object.__setattr__(self, "voting", strategy_of(self.voting))
         object.__setattr__(self, "judges", seats)
         object.__setattr__(self, "extent", extent.within_limits(whose))
 
@@ -106,6 +82,12 @@ class JuryWithRetry(Generic[ContextT]):
     def seats(self) -> tuple[Seat[ContextT], ...]:
         """The roster."""
         return cast("tuple[Seat[ContextT], ...]", self.judges)
+
+    @property
+    def type(self) -> JudgeType:
+        """The type of the members, the chair among them, where they agree, else a hybrid."""
+        chair = () if self.chair is None else (self.chair,)
+        return kind_of([*(seat.judge for seat in self.seats), *chair])
 
     @property
     def strategies(self) -> Mapping[str, str]:
@@ -122,28 +104,48 @@ class JuryWithRetry(Generic[ContextT]):
         """Asks until the jury is sure, or the rounds or the time are used up.
 
         The judgment's metadata has ``iterations``, ``met_threshold`` and, in ``retry``, the
-        threshold and the confidences of every round. The ballots are those of the last round.
+        threshold, why it stopped (``met_threshold``, ``max_iterations``, or ``timeout`` where
+        less time was left than the last round took) and the confidences of every round, with
+        reasons for those that could not be taken. The ballots are those of the last round.
 
         Args:
-            timeout: seconds for everything, the chair included.
+            timeout: seconds for everything; a fifth of it is the chair's, if there is one.
             listener: hears of each judge's start and end.
+
+        Raises:
+            TypeError: for a timeout that is not a number.
+            ValueError: for one that is NaN, or when a judge asks the jury on which it sits.
         """
         until = patience(timeout)
-        rounds = [self._round(context, 1, until, listener)]
-        while self._goes_on(rounds[-1], until):
-            rounds.append(self._round(context, len(rounds) + 1, until, listener))
+        rounds, stopped = self._rounds(context, self._for_judges(until), listener)
         last = rounds[-1]
-        decided = self._decide(last, until, listener)
-        told = decided.told(
+        told = self._decide(last, until, listener).told(
             iterations=last.iteration,
             met_threshold=last.met_threshold,
-            retry=self._evidence(rounds),
+            retry=self._evidence(rounds, stopped),
         )
         return JuryVerdict(told, last.ballots)
 
     def as_judge(self, name: str | None = None) -> JuryJudge[ContextT]:
         """The whole jury as one judge, for juries of juries."""
         return JuryJudge(self, self.extent, name or self.name)
+
+    def _for_judges(self, until: Deadline | None) -> Deadline | None:
+        if until is None or self.chair is None:
+            return until
+        return Deadline(until.at - until.remaining * _CHAIR_SHARE)
+
+    def _rounds(
+        self, context: ContextT, until: Deadline | None, listener: Listener | None
+    ) -> tuple[list[RoundContext[ContextT]], str]:
+        """Every round that was asked, and why there is no other."""
+        rounds: list[RoundContext[ContextT]] = []
+        stopped = None
+        while stopped is None:
+            started = time.monotonic()
+            rounds.append(self._round(context, len(rounds) + 1, until, listener))
+            stopped = self._stops(rounds[-1], until, time.monotonic() - started)
+        return rounds, stopped
 
     def _round(
         self, context: ContextT, iteration: int, until: Deadline | None, listener: Listener | None
@@ -156,89 +158,56 @@ class JuryWithRetry(Generic[ContextT]):
             listener=listener,
             parallel=self.parallel,
         )
-        sure = {
-            ballot.judge: _confidence(seat, ballot, ballots)
-            for seat, ballot in zip(self.seats, ballots, strict=True)
-        }
-        numbers = [number for number in sure.values() if number is not None]
-        mean = round(math.fsum(numbers) / len(numbers), 12) if numbers else None
-        met = mean is not None and mean >= self.confidence_threshold
-        return RoundContext(context, ballots, MappingProxyType(sure), iteration, mean, met)
+        return RoundContext.of(context, self.seats, ballots, iteration, self.confidence_threshold)
 
-    def _goes_on(self, last: RoundContext[ContextT], until: Deadline | None) -> bool:
-        """Whether there is another round; one without any time would only lose the answers."""
-        in_time = until is None or until.remaining > 0
-        return not last.met_threshold and last.iteration < self.max_iterations and in_time
+    def _stops(
+        self, last: RoundContext[ContextT], until: Deadline | None, took: float
+    ) -> str | None:
+        """Why there is no other round; one with too little time would only lose the answers."""
+        if last.met_threshold:
+            return "met_threshold"
+        if last.iteration == self.max_iterations:
+            return "max_iterations"
+        return "timeout" if until is not None and until.remaining <= took else None
 
     def _decide(
         self, last: RoundContext[ContextT], until: Deadline | None, listener: Listener | None
     ) -> Judgment:
-        votes = {Status.PASS, Status.FAIL}
-        if self.chair is None or not any(said.status in votes for said in last.individual):
+        if self.chair is None or not any(said.status in _VOTES for said in last.individual):
             return guarded(lambda: count(self.voting, last.ballots), itself)
-        seat = Seat(judge_of(self.chair), name="chair")
-        (ballot,) = hear([seat], last, jury=self.name, until=until, listener=listener)
+        (ballot,) = hear(
+            [Seat(judge_of(self.chair), name="chair")],
+            last,
+            jury=self.name,
+            until=until,
+            listener=listener,
+            parallel=self.parallel,
+        )
         said = ballot.judgment
+        if said.status is Status.ERROR:
+            return replace(said, reasoning=f"chair: {said.reasoning}")
         return guarded(lambda: hold_down(said, ballot.type, self.voting, last.ballots), itself)
 
-    def _evidence(self, rounds: Sequence[RoundContext[ContextT]]) -> dict[str, Any]:
+    def _evidence(self, rounds: Sequence[RoundContext[ContextT]], stopped: str) -> dict[str, Any]:
         return {
             "confidence_threshold": self.confidence_threshold,
             "max_iterations": self.max_iterations,
+            "stopped_because": stopped,
             "strategies": dict(self.strategies),
-            "rounds": [
-                {
-                    "mean_confidence": asked.mean_confidence,
-                    "confidences": dict(asked.confidences),
-                    "statuses": {b.judge: b.judgment.status.value for b in asked.ballots},
-                }
-                for asked in rounds
-            ],
+            "rounds": [asked.evidence() for asked in rounds],
         }
 
 
-def _confidence(seat: Seat[ContextT], ballot: Ballot, ballots: Sequence[Ballot]) -> float | None:
-    """The ballot's confidence; one that cannot be taken is none, and so lifts nothing."""
-    return guarded(lambda: confidence(seat.confidence, ballot, ballots), lambda _: None)
-
-
-@dataclass(frozen=True)
-class _Twice(Generic[ContextT]):
-    """Asks the same judge twice, the second time with the question turned round if it can be."""
-
-    inner: Judge[ContextT]
-    runs: int = 2
-
-    @property
-    def name(self) -> str:
-        return self.inner.name
-
-    @property
-    def type(self) -> JudgeType:
-        return type_of(self.inner)
-
-    @property
-    def members(self) -> tuple[Judge[ContextT]]:
-        return (self.inner,)
-
-    def judge(self, context: ContextT, /) -> Judgment:
-        """The first answer; ``metadata["flipped"]`` says whether the second one differs."""
-        first = ask(self.inner, context)
-        if first.status is Status.ERROR:
-            return first
-        second = guarded(lambda: ask(self.inner, _turned(context)), itself)
-        if second.status is Status.ERROR:
-            return first
-        return first.told(flipped=first.status is not second.status)
-
-
-def _turned(context: ContextT) -> ContextT:
-    """The question turned round where it knows how, else as it is."""
-    turn: object = getattr(context, "flipped", None)
-    return cast("ContextT", turn()) if callable(turn) else context
+def _check_numbers(threshold: float, rounds: int) -> None:
+    if not 0.0 <= finite(threshold, "confidence_threshold") <= 1.0:
+        raise ValueError(f"confidence_threshold is in 0..1, not {threshold}")
+    if isinstance(rounds, bool) or not isinstance(rounds, int):
+        raise TypeError(f"max_iterations is a whole number, not {rounds!r}")
+    if rounds < 1:
+        raise ValueError(f"max_iterations is at least 1, not {rounds}")
 
 
 def _twice_where_flipped(seat: Seat[ContextT]) -> Seat[ContextT]:
-    if seat.confidence is not Confidence.FLIP:
+    if seat.confidence is not Confidence.FLIP or isinstance(seat.judge, Twice):
         return seat
-    return Seat(_Twice(seat.judge), seat.weight, seat.title, seat.confidence)
+    return Seat(Twice(seat.judge), seat.weight, seat.title, seat.confidence)

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -14,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
-from prjury.errors import CannotJudgeError
-from prjury.jury.bench import Jury, JuryVerdict, Seat
-from prjury.jury.judge import FunctionJudge, JudgeType, judge, type_of
+from fakes.unruly import BROKEN, FINE, LONG, Chatty, PanicError, hanging, raising
+from prjury.jury.bench import Jury, Seat
+from prjury.jury.judge import JudgeType, type_of
 from prjury.jury.judgment import Judgment, Status
+from prjury.jury.retry import JuryWithRetry
 from prjury.jury.voting import (
     AverageVoting,
-    Ballot,
     ConsensusVoting,
     ErrorPolicy,
     MajorityVoting,
@@ -29,58 +28,7 @@ from prjury.jury.voting import (
 )
 from strategies import Says, seated
 
-FINE = Judgment.passed("fine")
-BROKEN = Judgment.failed("broken")
 PROPAGATE = ConsensusVoting(on_error=ErrorPolicy.PROPAGATE)
-
-
-class PanicError(BaseException):
-    """What a native parser raises."""
-
-
-class SilentError(Exception):
-    def __str__(self) -> str:
-        raise RuntimeError("not even this works")
-
-
-class Chatty:
-    """A listener that writes everything down."""
-
-    def __init__(self) -> None:
-        self.heard: list[tuple[str, str, str]] = []
-
-    def judge_started(self, jury: str, judge: str) -> None:
-        self.heard.append(("started", jury, judge))
-
-    def judge_finished(self, jury: str, ballot: Ballot) -> None:
-        self.heard.append(("finished", jury, ballot.judge))
-
-
-def raising(crash: BaseException) -> FunctionJudge[object]:
-    def crashes(context: object) -> Judgment:
-        raise crash
-
-    return FunctionJudge(crashes, "crashing")
-
-
-def vote_beside_a_good_one(judge: Any, **options: Any) -> JuryVerdict:
-    jury = seated([judge, Says("good", FINE)], PROPAGATE)
-    return jury.vote(None, **options)
-
-
-@contextmanager
-def hanging() -> Iterator[FunctionJudge[object]]:
-    """A judge that says nothing until the test is over."""
-    released = threading.Event()
-
-    def hangs(context: object) -> Judgment:
-        released.wait(30)
-        return FINE
-
-    try:
-        yield FunctionJudge(hangs, "hanging")
-    finally:
-        released.set()
 
 
 # The roster.
@@ -115,8 +63,38 @@ def test_what_may_sit_on_a_bench() -> None:
 
 @pytest.mark.parametrize("member", ["build", 7, None])
 def test_anything_else_may_not(member: Any) -> None:
-    with pytest.raises(TypeError, match="neither a judge nor a function"):
+    with pytest.raises(TypeError, match=rf"^{member!r} is neither a judge nor a function$"):
         Jury([member], MajorityVoting())
+
+
+def test_a_jury_sits_on_a_bench_as_a_judge_only() -> None:
+    inner: Any = seated([Says("a", FINE)], MajorityVoting())
+    with pytest.raises(TypeError, match=r"but a jury: seat what its as_judge\(\) returns$"):
+        Jury([inner], MajorityVoting())
+
+
+@pytest.mark.parametrize("judges", [Says("a", FINE), FINE, None, 3])
+def test_the_judges_come_in_a_list(judges: Any) -> None:
+    with pytest.raises(TypeError, match=r"^the jury 'bench' is made of a list of judges, not of "):
+        Jury(judges, MajorityVoting(), "bench")
+
+
+@pytest.mark.parametrize("voting", ["majority", MajorityVoting, None, max])
+@pytest.mark.parametrize("kind", [Jury, JuryWithRetry])
+def test_votes_are_counted_by_a_strategy(kind: Any, voting: Any) -> None:
+    with pytest.raises(TypeError, match=r" is no voting strategy, such as MajorityVoting\(\) is$"):
+        kind([Says("a", FINE)], voting=voting)
+
+
+def test_judges_may_come_one_by_one() -> None:
+    def judges() -> Iterator[Says]:
+        yield Says("a", FINE)
+        yield Says("b", BROKEN)
+
+    given: Any = judges()
+    jury: Jury[object] = Jury(given, MajorityVoting())
+    assert [seat.title for seat in jury.seats] == ["a", "b"]
+    assert jury.vote(None).individual == (FINE, BROKEN)
 
 
 def test_repeated_names_get_numbers() -> None:
@@ -132,14 +110,64 @@ def test_the_roster_is_fixed() -> None:
     jury = seated(judges, MajorityVoting())
     judges.append(Says("b", BROKEN))
     assert jury.vote(None).individual == (FINE,)
-    with pytest.raises(TypeError):
-        jury.vote(None).by_name["b"] = BROKEN  # type: ignore[index]
+    verdict = jury.vote(None)
+    assert isinstance(verdict.by_name, MappingProxyType)
+    assert isinstance(verdict.weights, MappingProxyType)
+
+
+def test_what_judges_do_to_the_list_changes_nothing() -> None:
+    judges: list[Any] = []
+
+    def greedy(context: object) -> Judgment:
+        judges.clear()
+        return FINE
+
+    judges.extend([greedy, greedy])
+    jury = seated(judges, MajorityVoting(), parallel=False)
+    assert jury.vote(None).individual == (FINE, FINE)
+    assert jury.vote(None).individual == (FINE, FINE)
 
 
 @pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf"), 10**400])
 def test_a_seat_has_a_sound_weight(weight: float) -> None:
-    with pytest.raises(ValueError, match="weight"):
+    with pytest.raises(ValueError, match=r"^a seat's weight "):
         Seat(Says("a", FINE), weight)
+
+
+def test_a_weight_is_a_number() -> None:
+    with pytest.raises(TypeError, match=r"^a seat's weight must be a number, not True$"):
+        Seat(Says("a", FINE), True)
+
+
+def test_a_weight_may_be_zero() -> None:
+    jury = seated([Seat(Says("a", FINE)), Seat(Says("b", BROKEN), 0)], WeightedAverageVoting(1.0))
+    assert jury.vote(None).status is Status.PASS
+    assert dict(jury.vote(None).weights) == {"a": 1.0, "b": 0}
+
+
+@pytest.mark.parametrize("name", [7, b"a", ["a"]])
+def test_a_seat_has_a_name_of_letters(name: Any) -> None:
+    with pytest.raises(TypeError, match=r"^a judge's name is text, not "):
+        Seat(Says("a", FINE), name=name)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [(None, "Judge#1"), ("", "Judge#1"), (7, "Judge#1"), ("\udcff.py", r"\udcff.py")],
+)
+def test_odd_names_of_judges(name: Any, expected: str) -> None:
+    jury = seated([Says(name, FINE), Says("b", FINE)], MajorityVoting())
+    assert list(jury.vote(None).by_name) == [expected, "b"]
+    said = seated([jury.as_judge()], MajorityVoting()).vote(None).individual[0]
+    assert set(said.metadata["jury"]) == {expected, "b"}
+
+
+def test_a_seat_knows_an_unknown_confidence() -> None:
+    with pytest.raises(
+        ValueError,
+        match=r"^confidence 'gut' is none of self_report, agreement, flip and no function$",
+    ):
+        Seat(Says("a", FINE), confidence="gut")
 
 
 @given(st.lists(strategies.judgments(evidence=False), min_size=1, max_size=5), st.booleans())
@@ -148,164 +176,20 @@ def test_every_judge_has_its_ballot_in_order(judgments: list[Judgment], parallel
     assert list(jury.vote(None).individual) == judgments
 
 
-def test_slow_judges_keep_their_place() -> None:
-    def after(seconds: float) -> Callable[[object], Judgment]:
-        def answer(context: object) -> Judgment:
-            time.sleep(seconds)
-            return Judgment.passed(f"after {seconds}")
-
-        return answer
-
-    verdict = seated([after(0.05), after(0.0), after(0.02)], MajorityVoting()).vote(None)
-    assert [said.reasoning for said in verdict.individual] == [
-        "after 0.05",
-        "after 0.0",
-        "after 0.02",
-    ]
-    assert verdict.ballots[0].elapsed_ms >= 45
-
-
 def test_ballots_know_weight_and_type() -> None:
     model = Says("model", FINE, JudgeType.LLM_POWERED)
     ballot = seated([Seat(model, 0.5)], MajorityVoting()).vote(None).ballots[0]
     assert (ballot.weight, ballot.type) == (0.5, JudgeType.LLM_POWERED)
 
 
-# Whatever happens to a judge.
-
-
-@pytest.mark.parametrize(
-    ("crash", "told"),
-    [
-        (ValueError("no such thing"), "crashed with ValueError: no such thing"),
-        (ValueError(), "crashed with ValueError"),
-        (KeyError("x"), "crashed with KeyError: 'x'"),
-        (SystemExit(0), "crashed with SystemExit: 0"),
-        (KeyboardInterrupt(), "crashed with KeyboardInterrupt"),
-        (PanicError("native"), "PanicError: native"),
-        (asyncio.CancelledError(), "CancelledError"),
-        (ValueError("\udc80"), r"crashed with ValueError: \udc80"),
-        (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"), "UnicodeDecodeError"),
-        (SilentError(), "SilentError"),
-    ],
-    ids=lambda value: type(value).__name__,
-)
-def test_a_judge_that_crashes_is_an_error_ballot(crash: BaseException, told: str) -> None:
-    verdict = vote_beside_a_good_one(raising(crash))
-    crashed, good = verdict.individual
-    assert (crashed.status, good) == (Status.ERROR, FINE)
-    assert told in crashed.reasoning
-    assert crashed.metadata == {"reason": "crashed"}
-    assert verdict.aggregated.status is Status.ERROR
-    assert verdict.aggregated.metadata["reason"] == "crashed"
-
-
-def test_an_expected_error_keeps_its_words_and_reason() -> None:
-    refusal = CannotJudgeError("No Maven here", remedy="Install it", reason="tool_missing")
-    crashed = vote_beside_a_good_one(raising(refusal)).individual[0]
-    assert crashed.reasoning == "No Maven here. Install it."
-    assert crashed.metadata == {"reason": "tool_missing"}
-
-
-@pytest.mark.parametrize("answer", [None, True, "pass", Status.PASS, [FINE]])
-def test_a_judge_that_returns_something_else_is_an_error_ballot(answer: Any) -> None:
-    verdict = vote_beside_a_good_one(FunctionJudge(lambda _: answer, "odd"))
-    odd, good = verdict.individual
-    assert (odd.status, good) == (Status.ERROR, FINE)
-    assert f"odd returned a {type(answer).__name__}" in odd.reasoning
-
-
-def test_an_async_judge_is_waited_for() -> None:
-    @judge()
-    async def patient(context: object) -> Judgment:
-        await asyncio.sleep(0.01)
-        return BROKEN
-
-    assert vote_beside_a_good_one(patient).individual == (BROKEN, FINE)
-
-
-def test_an_async_judge_that_raises_is_an_error_ballot() -> None:
-    @judge()
-    async def impatient(context: object) -> Judgment:
-        await asyncio.sleep(0)
-        raise ValueError("too late")
-
-    crashed, good = vote_beside_a_good_one(impatient).individual
-    assert (crashed.status, good) == (Status.ERROR, FINE)
-    assert "ValueError: too late" in crashed.reasoning
-
-
-def test_a_judge_that_hangs_is_abandoned_and_named() -> None:
-    with hanging() as judge:
-        started = time.monotonic()
-        verdict = vote_beside_a_good_one(judge, timeout=0.5)
-        assert time.monotonic() - started < 5
-        late, good = verdict.individual
-        assert (late.status, good) == (Status.ERROR, FINE)
-        assert late.metadata == {"reason": "timeout"}
-        assert "prjury-jury-hanging was abandoned" in late.reasoning
-        abandoned = [t for t in threading.enumerate() if t.name == "prjury-jury-hanging"]
-        assert [thread.daemon for thread in abandoned] == [True]
-
-
-def test_a_late_answer_is_not_heard() -> None:
-    listener, released, said = Chatty(), threading.Event(), threading.Event()
-
-    def late(context: object) -> Judgment:
-        released.wait(30)
-        said.set()
-        return FINE
-
-    verdict = seated([FunctionJudge(late, "late")], MajorityVoting()).vote(
-        None, timeout=0.05, listener=listener
-    )
-    before = verdict.ballots
-    released.set()
-    assert said.wait(30)
-    for thread in threading.enumerate():
-        if thread.name == "prjury-jury-late":
-            thread.join(30)
-    assert verdict.ballots == before
-    assert verdict.individual[0].status is Status.ERROR
-    assert listener.heard == [("started", "jury", "late"), ("finished", "jury", "late")]
-
-
-@pytest.mark.parametrize("parallel", [True, False])
-@pytest.mark.parametrize("timeout", [0, -1, float("-inf")])
-def test_when_the_time_is_over_nobody_is_asked(timeout: float, parallel: bool) -> None:
-    asked: list[object] = []
-
-    def remembers(context: object) -> Judgment:
-        asked.append(context)
-        return FINE
-
-    jury = seated([remembers, remembers], MajorityVoting(), parallel=parallel)
-    verdict = jury.vote("it", timeout=timeout)
-    assert [said.metadata["reason"] for said in verdict.individual] == ["timeout", "timeout"]
-    assert verdict.aggregated.status is Status.FAIL
-    assert asked == []
-
-
-@pytest.mark.parametrize("timeout", [None, 1e300, float("inf")])
-def test_a_very_long_time(timeout: float | None) -> None:
-    assert vote_beside_a_good_one(Says("a", FINE), timeout=timeout).individual == (FINE, FINE)
-
-
-def test_a_system_without_threads_gives_error_ballots() -> None:
-    usual = threading.stack_size(2**46)
-    try:
-        verdict = vote_beside_a_good_one(Says("a", FINE))
-    finally:
-        threading.stack_size(usual)
-    assert {said.status for said in verdict.individual} == {Status.ERROR}
-    assert "can't start new thread" in verdict.individual[0].reasoning
+# Side by side, or one after the other.
 
 
 def test_judges_work_side_by_side() -> None:
     together = threading.Barrier(3)
 
     def meets(context: object) -> Judgment:
-        together.wait(30)
+        together.wait(LONG)
         return FINE
 
     verdict = seated([meets, meets, meets], MajorityVoting()).vote(None)
@@ -377,7 +261,7 @@ def test_ctrl_c_ends_the_wait_for_a_judge() -> None:
 
     def interrupts(context: object) -> Judgment:
         os.kill(os.getpid(), signal.SIGINT)
-        released.wait(30)
+        released.wait(LONG)
         return FINE
 
     try:
@@ -470,6 +354,33 @@ def test_the_type_of_a_meta_jury() -> None:
     assert type_of(seated([sure, sure], MajorityVoting()).as_judge()) is JudgeType.DETERMINISTIC
     assert type_of(seated([model], MajorityVoting()).as_judge("m")) is JudgeType.LLM_POWERED
     assert type_of(seated([sure, model], MajorityVoting()).as_judge()) is JudgeType.HYBRID
+
+
+@pytest.mark.parametrize(
+    ("chair", "expected"),
+    [
+        (None, JudgeType.DETERMINISTIC),
+        (Says("chair", FINE), JudgeType.DETERMINISTIC),
+        (Says("chair", FINE, JudgeType.LLM_POWERED), JudgeType.HYBRID),
+    ],
+)
+def test_the_type_of_a_meta_jury_that_has_a_chair(chair: Any, expected: JudgeType) -> None:
+    jury: JuryWithRetry[object] = JuryWithRetry([Says("a", FINE)], chair)
+    assert type_of(jury.as_judge()) is expected
+
+
+def test_a_jury_as_a_judge_tells_what_its_members_say() -> None:
+    inner = seated([Says("a", FINE), Says("b", BROKEN)], MajorityVoting(), "inner")
+    judge = inner.as_judge("renamed")
+    assert (judge.name, judge.description) == ("renamed", "the jury inner")
+    assert inner.as_judge().name == "inner"
+    said = judge.judge(None)
+    assert said.reasoning == "a tie, which counts as fail: 1 of 2 passed"
+    assert said.metadata["jury"] == {
+        "a": {"status": "pass", "reasoning": "fine"},
+        "b": {"status": "fail", "reasoning": "broken"},
+    }
+    assert said.metadata["aggregation"]["input"] == 2
 
 
 @pytest.mark.parametrize("voting", [MajorityVoting(), AverageVoting(), WeightedAverageVoting()])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Mapping
@@ -7,8 +8,10 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import strategies
+from fakes.refusals import refused
 from prjury.jury.bench import JuryVerdict, Seat
 from prjury.jury.cascade import CascadedJury, Tier, TierAttempt, TierPolicy, Verdict, conclude
 from prjury.jury.judgment import Judgment, Status
@@ -67,45 +70,64 @@ FINALLY_FINE = tier("last", "P", FINAL)
 
 
 def test_a_cascade_has_tiers() -> None:
-    with pytest.raises(ValueError, match="at least one tier"):
+    with refused(ValueError, "a cascade needs at least one tier"):
         CascadedJury([])
 
 
 @pytest.mark.parametrize("policy", [REJECT, ACCEPT])
 def test_the_last_tier_is_final(policy: TierPolicy) -> None:
-    with pytest.raises(ValueError, match="must be a FINAL_TIER"):
-        CascadedJury([FINALLY_FINE, tier("a", "P", policy)])
+    with refused(ValueError, "the last tier, c, must be a FINAL_TIER"):
+        CascadedJury([tier("a", "P", FINAL), tier("b", "P", FINAL), tier("c", "P", policy)])
 
 
 def test_names_are_unique() -> None:
-    with pytest.raises(ValueError, match="unique"):
-        CascadedJury([tier("last", "P"), FINALLY_FINE])
+    with refused(ValueError, "tier names must be unique: a, last, a, last"):
+        CascadedJury([tier("a", "P"), FINALLY_FINE, tier("a", "P"), FINALLY_FINE])
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("options", "words"),
     [
-        {"name": " "},
-        {"policy": "reject"},
-        {"policy": None},
-        {"on_error": "ignore"},
-        {"min_confidence": 1.5},
-        {"min_confidence": float("nan")},
+        ({"name": " "}, "a tier needs a name"),
+        ({"policy": "reject"}, "'reject' is not a valid TierPolicy"),
+        ({"policy": None}, "None is not a valid TierPolicy"),
+        ({"on_error": "ignore"}, "on_error is 'block' or 'continue', not 'ignore'"),
+        ({"min_confidence": 1.5}, "min_confidence is in 0..1, not 1.5"),
+        ({"min_confidence": -0.5}, "min_confidence is in 0..1, not -0.5"),
+        ({"min_confidence": math.nan}, "min_confidence must be finite, not nan"),
     ],
 )
-def test_an_impossible_tier_is_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"name|TierPolicy|on_error|min_confidence"):
+def test_an_impossible_tier_is_refused(options: dict[str, Any], words: str) -> None:
+    with refused(ValueError, words):
         Tier(**{"name": "a", "jury": None, **options})
 
 
-@pytest.mark.parametrize("name", ["advisory", "continue_on_reject"])
+@pytest.mark.parametrize("sure", [0, 0.0, 0.5, 1, 1.0, None])
+def test_a_confidence_is_a_share(sure: float | None) -> None:
+    assert Tier("a", None, min_confidence=sure).min_confidence == sure
+
+
 @pytest.mark.parametrize("word", ["false", "no", 0, None])
-def test_yes_and_no_are_no_words(name: str, word: Any) -> None:
-    options: dict[str, Any] = {"name": "a", "jury": None, name: word}
-    with pytest.raises(TypeError, match=name):
-        Tier(**options)
-    with pytest.raises(TypeError, match="advisory"):
+def test_yes_and_no_are_no_words(word: Any) -> None:
+    with refused(TypeError, f"advisory is True or False, not {word!r}"):
+        Tier("a", None, advisory=word)
+    with refused(TypeError, f"continue_on_reject is True or False, not {word!r}"):
+        Tier("a", None, continue_on_reject=word)
+    with refused(TypeError, f"advisory is True or False, not {word!r}"):
         TierAttempt("a", FINAL, word)
+
+
+def test_a_tier_rejects_blocks_and_stops_unless_told_otherwise() -> None:
+    gate: Tier[object] = Tier("gate", None)
+    assert (gate.policy, gate.on_error) == (REJECT, "block")
+    assert (gate.continue_on_reject, gate.advisory, gate.min_confidence) == (False, False, None)
+
+
+def test_a_tier_that_did_not_run_has_no_verdict_and_took_no_time() -> None:
+    attempt = TierAttempt("gate", REJECT)
+    assert (attempt.verdict, attempt.skipped_because, attempt.elapsed_ms) == (None, None, 0)
+    assert (attempt.ran, attempt.status, attempt.statuses) == (False, None, frozenset())
+    assert (attempt.advisory, attempt.worrying_abstention) == (False, None)
 
 
 def test_a_policy_given_as_a_word_is_that_policy() -> None:
@@ -408,6 +430,142 @@ def _ends(tier_: Tier[object], attempt: TierAttempt) -> bool:
     return attempt.status is ERROR and tier_.on_error == "block"
 
 
+@given(strategies.cascades(), st.booleans(), strategies.benches(min_size=0))
+def test_a_rejecting_tier_runs_the_next_only_if_told_to_and_then_never_passes(
+    rest: CascadedJury[object], told: bool, others: list[Ballot]
+) -> None:
+    gate = Tier("gate", sitting(*others, SAYS["F"]), continue_on_reject=told)
+    verdict = CascadedJury([gate, *rest.tiers]).vote(None)
+    assert (verdict.status, verdict.decided_by) == (FAIL, "gate")
+    if not told:
+        assert ran(verdict) == ["gate"]
+        assert {a.skipped_because for a in verdict.attempts[1:]} == {"gate failed"}
+    else:
+        assert ran(verdict)[1:] == ran(rest.vote(None))
+
+
+@given(
+    strategies.cascades(),
+    st.sampled_from(["block", "continue"]),
+    strategies.benches([PASS, ABSTAIN, ERROR], min_size=0),
+)
+def test_an_erring_gate_is_never_waved_through_by_a_later_pass(
+    rest: CascadedJury[object], on_error: Any, others: list[Ballot]
+) -> None:
+    gate = Tier("gate", sitting(*others, SAYS["E"]), on_error=on_error)
+    verdict = CascadedJury([gate, *rest.tiers]).vote(None)
+    if on_error == "block":
+        assert (verdict.status, ran(verdict)) == (ERROR, ["gate"])
+    else:
+        assert verdict.status in {ERROR, FAIL}
+        assert ran(verdict)[1:] == ran(rest.vote(None))
+
+
+@given(strategies.cascades())
+def test_every_tier_and_every_seat_is_in_the_verdict(cascade: CascadedJury[object]) -> None:
+    verdict = cascade.vote(None)
+    for tier_, attempt in zip(cascade.tiers, verdict.attempts, strict=True):
+        asked = (tier_.name, tier_.policy, tier_.advisory)
+        assert (attempt.name, attempt.policy, attempt.advisory) == asked
+        if attempt.verdict:
+            assert tier_.jury
+            names = [seat.title for seat in tier_.jury.seats]
+            assert [ballot.judge for ballot in attempt.verdict.ballots] == names
+
+
+def sitting(*said: Ballot | Judgment) -> Any:
+    """A jury of judges who say this, counted by consensus."""
+    judgments = [one.judgment if isinstance(one, Ballot) else one for one in said]
+    judges = [Says("judge", judgment) for judgment in judgments]
+    return seated(judges, ConsensusVoting(on_error=ErrorPolicy.PROPAGATE))
+
+
+# What the verdict tells.
+
+
+def scored(value: float, name: str = "rates") -> Says:
+    return Says(name, Judgment.passed("so so", score=NumericalScore(value)))
+
+
+@pytest.mark.parametrize(
+    ("tiers", "status", "words"),
+    [
+        ([tier("gate", "FPF")], FAIL, "gate: F: broken; F-2: broken"),
+        ([tier("gate", "FPE")], FAIL, "gate: F: broken"),
+        ([tier("gate", "EPE")], ERROR, "gate: E: crashed; E-2: crashed"),
+        ([tier("gate", "PNB")], ABSTAIN, "gate: too dear"),
+        ([tier("gate", "PB"), tier("more", "PA")], ABSTAIN, "gate: too dear"),
+        ([tier("gate", "PP"), tier("more", "N")], PASS, "last: 1 of 1 passed"),
+        ([tier("gate", "P"), tier("more", "F")], FAIL, "more: F: broken"),
+        (
+            [Tier("gate", seated([scored(0.6), Says("B", SAYS["B"])], AverageVoting(0.9)))],
+            FAIL,
+            "gate: mean 0.60 of 1 is below the threshold 0.90; B abstained: too dear",
+        ),
+    ],
+)
+def test_the_verdict_names_the_tier_and_quotes_those_who_decided(
+    tiers: list[Tier[object]], status: Status, words: str
+) -> None:
+    verdict = vote(*tiers, FINALLY_FINE)
+    assert (verdict.status, verdict.aggregated.reasoning) == (status, words)
+
+
+def test_a_verdict_of_benign_tiers_alone_quotes_the_last() -> None:
+    verdict = vote(tier("patterns", "N"), tier("last", "NK", FINAL))
+    assert (verdict.status, verdict.decided_by) == (PASS, "last")
+    told = "last: nobody voted; K abstained: no key; N abstained: docs only"
+    assert (verdict.aggregated.reasoning, verdict.aggregated.label) == (told, None)
+
+
+def test_nobody_judged_says_so() -> None:
+    silent = Judgment.abstained("no tier ran, so nobody judged", "nobody_judged")
+    assert vote(tier("last", "-", FINAL)).aggregated == silent
+
+
+def test_the_score_of_the_deciding_tier_is_told_where_it_is_of_the_same_status() -> None:
+    judges = [scored(1.0), Says("F", SAYS["F"])]
+    low = Tier("last", seated(judges, AverageVoting(0.9)), FINAL)
+    assert vote(low).aggregated.score == NumericalScore(0.5)
+    rejecting = Tier("gate", seated(judges, AverageVoting()))
+    assert vote(rejecting, FINALLY_FINE).aggregated.score is None
+
+
+@pytest.mark.parametrize(
+    ("ballots", "label", "reason"),
+    [
+        ("PNB", "budget", "budget"),
+        ("AB", None, None),
+        ("B", "budget", "budget"),
+        ("PE", None, "crashed"),
+        ("PF", None, None),
+        ("P", None, None),
+        ("N", None, None),
+    ],
+)
+def test_the_label_and_the_reason_of_a_verdict(
+    ballots: str, label: str | None, reason: str | None
+) -> None:
+    said = vote(tier("last", ballots, FINAL)).aggregated
+    assert (said.label, said.metadata.get("reason")) == (label, reason)
+
+
+def test_the_label_of_a_fail_is_not_the_verdicts() -> None:
+    flaky = Says("tests", Judgment.failed("1 failed", label="flaky", metadata={"reason": "tests"}))
+    said = vote(Tier("last", seated([flaky], ConsensusVoting()), FINAL)).aggregated
+    assert (said.status, said.label) == (FAIL, None)
+    assert "reason" not in said.metadata
+
+
+def test_a_verdict_has_the_counts_of_the_tier_that_decided() -> None:
+    verdict = vote(tier("build", "PP"), tier("tests", "PPF"), FINALLY_FINE)
+    deciding = verdict.attempts[1].verdict
+    assert deciding
+    aggregation = deciding.aggregated.metadata["aggregation"]
+    assert aggregation["input"] == 3
+    assert verdict.aggregated.metadata == {"aggregation": aggregation, "decided_by": "tests"}
+
+
 # Tiers that crash, and time.
 
 
@@ -475,3 +633,38 @@ def test_listeners_hear_the_tier_by_its_jurys_name() -> None:
     jury = seated([Says("merge", SAYS["P"])], ConsensusVoting(), "build")
     CascadedJury([Tier("build", jury, FINAL)]).vote(None, listener=Listener())
     assert heard == ["build/merge", "build/merge pass"]
+
+
+def test_every_tier_is_asked_about_the_same() -> None:
+    asked: list[object] = []
+
+    def remembers(context: object) -> Judgment:
+        asked.append(context)
+        return SAYS["P"]
+
+    jury = seated([remembers], ConsensusVoting())
+    CascadedJury([Tier("first", jury), Tier("last", jury, FINAL)]).vote("this change")
+    assert asked == ["this change", "this change"]
+
+
+def test_tiers_that_are_in_time_are_judged() -> None:
+    verdict = CascadedJury([tier("build", "P"), FINALLY_FINE]).vote(None, timeout=60)
+    assert (verdict.status, ran(verdict)) == (PASS, ["build", "last"])
+
+
+def test_a_tier_knows_how_long_it_took() -> None:
+    def slow(context: object) -> Judgment:
+        time.sleep(0.05)
+        return SAYS["P"]
+
+    first, last = vote(
+        Tier("slow", seated([slow], ConsensusVoting())), tier("last", "-", FINAL)
+    ).attempts
+    assert 50 <= first.elapsed_ms < 5000
+    assert last.elapsed_ms == 0
+
+
+def test_a_tier_that_did_not_run_is_what_it_would_have_been() -> None:
+    advice = tier("advice", "P", ACCEPT, advisory=True)
+    skipped = vote(tier("gate", "F"), advice, FINALLY_FINE).attempts[1]
+    assert skipped == TierAttempt("advice", ACCEPT, advisory=True, skipped_because="gate failed")

@@ -1,17 +1,21 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
 from hypothesis import given
 
 import strategies
+from fakes.refusals import refused
 from prjury.jury import codec
 from prjury.jury.bench import JuryVerdict
-from prjury.jury.cascade import Verdict, conclude
-from prjury.jury.judgment import Check, Judgment, Location
-from prjury.jury.score import BooleanScore, NumericalScore, Score
+from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict, conclude
+from prjury.jury.judge import JudgeType
+from prjury.jury.judgment import Check, Judgment, Location, Status
+from prjury.jury.score import BooleanScore, CategoricalScore, NumericalScore, Score
+from prjury.jury.voting import Ballot
 
 
 def through_json(value: Any) -> Any:
@@ -55,25 +59,184 @@ def test_jury_verdicts(ballots: list[Any], aggregated: Judgment) -> None:
     assert codec.jury_verdict_from_json(written) == verdict
 
 
-def test_what_a_judgment_looks_like() -> None:
-    judgment = Judgment.failed(
-        "two conflicts",
-        score=NumericalScore(2, 0, 10),
-        checks=[Check("merge", passed=False, location=Location("a.py", 3))],
-        metadata={"scope": {"read": ["a.py"]}},
-    )
-    written = codec.judgment_to_json(judgment)
-    check = written["checks"][0]
-    assert written == {
-        "status": "fail",
-        "reasoning": "two conflicts",
-        "score": {"type": "numerical", "value": 2, "minimum": 0, "maximum": 10},
-        "label": None,
-        "confidence": None,
-        "checks": [check],
-        "metadata": {"scope": {"read": ["a.py"]}},
-    }
-    assert check["location"] == {"path": "a.py", "line": 3, "end_line": None}
+# The form of the published report, key by key.
+
+BARE_CHECK = {
+    "name": "merge",
+    "passed": True,
+    "message": "",
+    "severity": "error",
+    "location": None,
+    "evidence": None,
+    "fix": None,
+    "fingerprint": "0aa4bb8ddc17b4bd",
+}
+FULL_CHECK = {
+    "name": "jakarta",
+    "passed": False,
+    "message": "moved",
+    "severity": "warning",
+    "location": {"path": "A.java", "line": 7, "end_line": 8},
+    "evidence": "import javax.persistence.Entity;",
+    "fix": "import jakarta.persistence.Entity;",
+    "fingerprint": "3f8d5fdf1d8d9ef3",
+}
+BARE_JUDGMENT = {
+    "status": "pass",
+    "reasoning": "fine",
+    "score": None,
+    "label": None,
+    "confidence": None,
+    "checks": [],
+    "metadata": {},
+}
+FULL_JUDGMENT = {
+    "status": "fail",
+    "reasoning": "1 of 2 checks failed",
+    "score": {"type": "numerical", "value": 2, "minimum": 0, "maximum": 10},
+    "label": "moved",
+    "confidence": 0.75,
+    "checks": [FULL_CHECK, BARE_CHECK],
+    "metadata": {"scope": {"read": ["A.java", ["B.java", {"lines": 3}]]}},
+}
+JURY_VERDICT = {
+    "aggregated": FULL_JUDGMENT,
+    "ballots": [
+        {
+            "judge": "patterns",
+            "type": "hybrid",
+            "weight": 0.5,
+            "elapsed_ms": 12,
+            "judgment": BARE_JUDGMENT,
+        }
+    ],
+}
+VERDICT = {
+    "aggregated": FULL_JUDGMENT,
+    "decided_by": "patterns",
+    "attempts": [
+        {
+            "name": "patterns",
+            "policy": "accept_on_all_pass",
+            "advisory": False,
+            "verdict": JURY_VERDICT,
+            "skipped_because": None,
+            "elapsed_ms": 34,
+        },
+        {
+            "name": "quality",
+            "policy": "final_tier",
+            "advisory": True,
+            "verdict": None,
+            "skipped_because": "patterns failed",
+            "elapsed_ms": 0,
+        },
+    ],
+}
+
+BUILT_CHECKS = (
+    Check(
+        "jakarta",
+        passed=False,
+        message="moved",
+        location=Location("A.java", 7, 8),
+        severity="warning",
+        evidence="import javax.persistence.Entity;",
+        fix="import jakarta.persistence.Entity;",
+    ),
+    Check("merge", passed=True),
+)
+BUILT_JUDGMENT = Judgment(
+    Status.FAIL,
+    "1 of 2 checks failed",
+    NumericalScore(2, 0, 10),
+    "moved",
+    0.75,
+    BUILT_CHECKS,
+    {"scope": {"read": ["A.java", ["B.java", {"lines": 3}]]}},
+)
+BUILT_JURY_VERDICT = JuryVerdict(
+    BUILT_JUDGMENT,
+    (Ballot("patterns", Judgment.passed("fine"), 0.5, JudgeType.HYBRID, 12),),
+)
+BUILT_VERDICT = Verdict(
+    BUILT_JUDGMENT,
+    "patterns",
+    (
+        TierAttempt(
+            "patterns",
+            TierPolicy.ACCEPT_ON_ALL_PASS,
+            verdict=BUILT_JURY_VERDICT,
+            elapsed_ms=34,
+        ),
+        TierAttempt(
+            "quality",
+            TierPolicy.FINAL_TIER,
+            advisory=True,
+            skipped_because="patterns failed",
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("write", "read", "value", "written"),
+    [
+        (codec.check_to_json, codec.check_from_json, BUILT_CHECKS[0], FULL_CHECK),
+        (codec.check_to_json, codec.check_from_json, BUILT_CHECKS[1], BARE_CHECK),
+        (
+            codec.judgment_to_json,
+            codec.judgment_from_json,
+            Judgment.passed("fine"),
+            BARE_JUDGMENT,
+        ),
+        (codec.judgment_to_json, codec.judgment_from_json, BUILT_JUDGMENT, FULL_JUDGMENT),
+        (
+            codec.jury_verdict_to_json,
+            codec.jury_verdict_from_json,
+            BUILT_JURY_VERDICT,
+            JURY_VERDICT,
+        ),
+        (codec.verdict_to_json, codec.verdict_from_json, BUILT_VERDICT, VERDICT),
+    ],
+    ids=["check", "bare check", "bare judgment", "judgment", "jury verdict", "verdict"],
+)
+def test_what_is_written_and_read(write: Any, read: Any, value: Any, written: Any) -> None:
+    assert write(value) == written
+    assert read(written) == value
+
+
+@pytest.mark.parametrize(
+    ("score", "written"),
+    [
+        (BooleanScore.PASS, {"type": "boolean", "value": True}),
+        (
+            NumericalScore(0.5),
+            {"type": "numerical", "value": 0.5, "minimum": 0.0, "maximum": 1.0},
+        ),
+        (
+            CategoricalScore("b", ("a", "b")),
+            {"type": "categorical", "value": "b", "allowed": ["a", "b"], "weights": None},
+        ),
+        (
+            CategoricalScore("b", ("a", "b"), {"b": 0.5}),
+            {"type": "categorical", "value": "b", "allowed": ["a", "b"], "weights": {"b": 0.5}},
+        ),
+    ],
+)
+def test_what_a_score_looks_like(score: Score, written: dict[str, Any]) -> None:
+    assert codec.score_to_json(score) == written
+    assert codec.score_from_json(written) == score
+    assert type(codec.score_from_json(written)) is type(score)
+
+
+def test_what_is_written_is_plain() -> None:
+    written = codec.judgment_to_json(BUILT_JUDGMENT)
+    read = written["metadata"]["scope"]["read"]
+    assert (type(written["metadata"]), type(read), type(read[1])) == (dict, list, list)
+    score = codec.score_to_json(CategoricalScore("a", ("a",), {"a": 1.0}))
+    assert score is not None
+    assert type(score["weights"]) is dict
 
 
 def test_undecodable_text_survives() -> None:
@@ -84,31 +247,42 @@ def test_undecodable_text_survives() -> None:
 def test_a_short_form_is_read_too() -> None:
     assert codec.judgment_from_json({"status": "pass", "reasoning": ""}) == Judgment.passed("")
     assert codec.check_from_json({"name": "a", "passed": True}) == Check("a", passed=True)
+    somewhere = {"name": "a", "passed": True, "location": {"path": "a.py"}}
+    assert codec.check_from_json(somewhere).location == Location("a.py")
 
 
 @pytest.mark.parametrize(
-    "score",
+    ("score", "words"),
     [
-        {"type": "stars", "value": 5},
-        {"type": "numerical", "value": 5},
-        {"type": "numerical", "value": float("nan")},
-        {"type": "categorical", "value": "a", "allowed": []},
+        ({"type": "stars", "value": 5}, "unknown score type 'stars'"),
+        ({"type": "numerical", "value": 5}, "score 5 is outside 0.0..1.0"),
+        (
+            {"type": "numerical", "value": math.nan},
+            "a numerical score's value must be finite, not nan",
+        ),
+        (
+            {"type": "categorical", "value": "a", "allowed": []},
+            "the allowed words must be distinct and at least one: ()",
+        ),
     ],
 )
-def test_an_impossible_score_is_refused(score: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"score|words"):
+def test_an_impossible_score_is_refused(score: dict[str, Any], words: str) -> None:
+    with refused(ValueError, words):
         codec.score_from_json(score)
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "words"),
     [
-        {"status": "passed"},
-        {"status": "abstain", "score": codec.score_to_json(BooleanScore.PASS)},
-        {"status": "error", "reasoning": " "},
-        {"confidence": 2},
+        ({"status": "passed"}, "'passed' is not a valid Status"),
+        (
+            {"status": "abstain", "score": {"type": "boolean", "value": True}},
+            "abstain carries no score",
+        ),
+        ({"status": "error", "reasoning": " "}, "error needs a reason"),
+        ({"confidence": 2}, "confidence must be in 0..1, not 2"),
     ],
 )
-def test_an_impossible_judgment_is_refused(change: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"passed|score|reason|confidence"):
+def test_an_impossible_judgment_is_refused(change: dict[str, Any], words: str) -> None:
+    with refused(ValueError, words):
         codec.judgment_from_json({"status": "pass", "reasoning": "fine", **change})

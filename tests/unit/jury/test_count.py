@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 
 import strategies
-from prjury.jury.count import count
+from fakes.refusals import refused
+from prjury.jury.count import count, hold_down
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
+from prjury.jury.score import NumericalScore
 from prjury.jury.voting import (
     AverageVoting,
     Ballot,
@@ -81,17 +83,85 @@ def test_an_error_keeps_its_reason() -> None:
     )
 
 
-class Odd:
-    name = "odd"
+class Scripted:
+    """A strategy that says the same of the whole bench, and another thing of the certain ones."""
 
-    def __init__(self, answer: Any) -> None:
-        self.answer = answer
+    name = "scripted"
+
+    def __init__(self, of_all: Any, of_the_certain: Any = None) -> None:
+        self.answers = {3: of_all, 1: of_the_certain}
+        self.asked: list[int] = []
 
     def aggregate(self, ballots: Any, /) -> Any:
-        return self.answer
+        self.asked.append(len(ballots))
+        return self.answers[len(ballots)]
 
 
-@pytest.mark.parametrize("answer", [None, True, "pass", Status.PASS])
-def test_a_strategy_answers_with_a_judgment(answer: Any) -> None:
-    with pytest.raises(TypeError, match="odd voting returned a"):
-        count(Odd(answer), [sure(Judgment.passed(""))])
+ONE_CERTAIN = [sure(Judgment.passed("")), model(Judgment.passed("")), model(Judgment.passed(""))]
+ALL_CERTAIN = [sure(Judgment.passed(""), name) for name in "abc"]
+TIED = Judgment(Status.ABSTAIN, "a tie", label="x", metadata={"reason": "tie", "count": 3})
+
+
+@pytest.mark.parametrize(
+    ("alone", "reason"),
+    [
+        (Judgment.failed("broken", score=NumericalScore(0.2)), {}),
+        (Judgment.failed("broken", metadata={"reason": "tests", "count": 1}), {"reason": "tests"}),
+        (Judgment.errored("broken", metadata={"reason": "timeout"}), {"reason": "timeout"}),
+    ],
+)
+def test_what_is_held_down_has_the_reason_of_the_certain_and_the_counts_of_all(
+    alone: Judgment, reason: dict[str, str]
+) -> None:
+    assert count(Scripted(TIED, alone), ONE_CERTAIN) == Judgment(
+        alone.status,
+        "broken; no model-backed judge can lift that: a tie",
+        metadata={"count": 3, "held_down_from": "abstain", **reason},
+    )
+
+
+@pytest.mark.parametrize("alone", [Judgment.passed("fine"), Judgment.abstained("not mine")])
+def test_what_the_certain_do_not_reject_stands(alone: Judgment) -> None:
+    assert count(Scripted(TIED, alone), ONE_CERTAIN) is TIED
+
+
+@pytest.mark.parametrize("said", [Judgment.failed("no"), Judgment.errored("crashed")])
+def test_what_is_low_already_is_not_held_down(said: Judgment) -> None:
+    voting = Scripted(said, Judgment.failed("broken"))
+    assert count(voting, ONE_CERTAIN) is said
+    assert voting.asked == [3]
+
+
+def test_where_no_model_sits_the_strategy_is_asked_once() -> None:
+    voting = Scripted(Judgment.passed("fine"))
+    assert count(voting, ALL_CERTAIN) is voting.answers[3]
+    assert voting.asked == [3]
+
+
+def test_somebody_certain_who_read_certain_answers_is_taken_at_their_word() -> None:
+    voting = MajorityVoting()
+    said = Judgment.passed("good enough")
+    broken = [sure(Judgment.failed("broken"), name) for name in "abc"]
+    assert hold_down(said, JudgeType.DETERMINISTIC, voting, broken) is said
+    for kind in (JudgeType.LLM_POWERED, JudgeType.HYBRID, JudgeType.AGENT):
+        held = hold_down(said, kind, voting, broken)
+        assert held.status is Status.FAIL
+        assert held.reasoning == "0 of 3 passed; no model-backed judge can lift that: good enough"
+
+
+def test_somebody_certain_who_read_a_models_answer_may_be_wrong() -> None:
+    said, bench = Judgment.passed("good"), [sure(Judgment.failed("broken")), *ONE_CERTAIN[1:]]
+    held = hold_down(said, JudgeType.DETERMINISTIC, MajorityVoting(), bench)
+    assert (held.status, held.metadata["held_down_from"]) == (Status.FAIL, "pass")
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [(None, "NoneType"), (True, "bool"), ("pass", "str"), (Status.PASS, "Status")],
+)
+def test_a_strategy_answers_with_a_judgment(answer: Any, kind: str) -> None:
+    words = f"scripted voting returned a {kind}, not a Judgment"
+    with refused(TypeError, words):
+        count(Scripted(answer), ALL_CERTAIN)
+    with refused(TypeError, words):
+        count(Scripted(Judgment.passed(""), answer), ONE_CERTAIN)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
+from fakes.refusals import refused
 from prjury.errors import ExitCode
 from prjury.jury.cascade import CascadedJury, Tier, TierPolicy, Verdict
 from prjury.jury.gate import Gate, GatePolicy, gate, hold_to_coverage
@@ -153,20 +156,61 @@ def test_a_status_that_is_let_through_hides_no_other() -> None:
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("options", "words"),
     [
-        {"block_on": {Status.PASS}},
-        {"block_on": {"pass"}},
-        {"block_on": {"hope"}},
-        {"not_configured": "blocks"},
-        {"coverage_floor": -0.1},
-        {"coverage_floor": 95},
-        {"coverage_floor": float("nan")},
+        ({"block_on": {Status.PASS}}, "PASS cannot close the gate"),
+        ({"block_on": {"pass"}}, "PASS cannot close the gate"),
+        ({"block_on": {"hope"}}, "'hope' is not a valid Status"),
+        ({"not_configured": "blocks"}, "not_configured is 'pass' or 'block', not 'blocks'"),
+        ({"coverage_floor": -0.1}, "coverage_floor is in 0..1, not -0.1"),
+        ({"coverage_floor": 1.5}, "coverage_floor is in 0..1, not 1.5"),
+        ({"coverage_floor": 95}, "coverage_floor is in 0..1, not 95"),
+        ({"coverage_floor": math.nan}, "coverage_floor must be finite, not nan"),
     ],
 )
-def test_an_impossible_policy_is_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"PASS|Status|not_configured|coverage_floor"):
+def test_an_impossible_policy_is_refused(options: dict[str, Any], words: str) -> None:
+    with refused(ValueError, words):
         GatePolicy(**options)
+
+
+def test_what_closes_the_gate_unless_told_otherwise() -> None:
+    policy = GatePolicy()
+    assert policy.block_on == {Status.FAIL, Status.ERROR, Status.ABSTAIN}
+    assert (policy.not_configured, policy.coverage_floor) == ("pass", 0.95)
+
+
+@pytest.mark.parametrize("floor", [0, 0.0, 0.5, 1, 1.0])
+def test_the_floor_is_a_share(floor: float) -> None:
+    assert GatePolicy(coverage_floor=floor).coverage_floor == floor
+
+
+def test_an_excuse_for_nobody_is_no_status_against_the_merge() -> None:
+    passed = verdict(FINE)
+    missing = replace(passed, aggregated=silent("not_configured"))
+    assert gate(missing) is Gate.SUCCESS
+    assert gate(missing, GatePolicy(not_configured="block")) is Gate.ACTION_REQUIRED
+    dear = replace(passed, aggregated=silent("budget"))
+    assert gate(dear) is Gate.ACTION_REQUIRED
+
+
+class Uncountable:
+    """A strategy that cannot count what nobody got wrong."""
+
+    name = "uncountable"
+
+    def aggregate(self, ballots: object, /) -> Judgment:
+        return erring("uncountable")
+
+
+@pytest.mark.parametrize("policy", TierPolicy)
+def test_a_tier_that_erred_without_an_erring_ballot_is_hidden_by_no_fail(
+    policy: TierPolicy,
+) -> None:
+    first = tier("build", BROKEN, continue_on_reject=True)
+    second = Tier("vote", seated([Says("a", FINE)], Uncountable()), policy)
+    voted = CascadedJury([first, second, tier("last", policy=FINAL)]).vote(None)
+    assert voted.status is Status.FAIL
+    assert gate(voted, GatePolicy(frozenset({Status.ERROR}))) is Gate.ACTION_REQUIRED
 
 
 @given(strategies.verdicts())

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
-from prjury.jury.context import ExecutionStatus, JudgmentContext
-from prjury.jury.frozen import FrozenDict, freeze
+from fakes.refusals import refused
+from prjury.jury.frozen import FrozenDict
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.score import BooleanScore, CategoricalScore, NumericalScore
 
@@ -23,58 +23,88 @@ def test_the_words_of_a_status() -> None:
     assert [status.value for status in Status] == ["pass", "fail", "abstain", "error"]
 
 
+# What a judgment cannot be.
+
+
 @pytest.mark.parametrize("status", ["pass", "PASS", None, True, 1])
 def test_a_status_is_required_and_is_a_status(status: Any) -> None:
-    with pytest.raises(TypeError, match="a status is a Status"):
+    with refused(TypeError, f"a status is a Status, not {status!r}"):
         Judgment(status, "fine")
 
 
 @pytest.mark.parametrize("status", [Status.ABSTAIN, Status.ERROR])
 @pytest.mark.parametrize("reason", ["", " ", "\n\t"])
 def test_silence_needs_a_reason(status: Status, reason: str) -> None:
-    with pytest.raises(ValueError, match="needs a reason"):
+    with refused(ValueError, f"{status} needs a reason"):
         Judgment(status, reason)
 
 
 @pytest.mark.parametrize("status", [Status.ABSTAIN, Status.ERROR])
 def test_silence_carries_no_score(status: Status) -> None:
-    with pytest.raises(ValueError, match="carries no score"):
+    with refused(ValueError, f"{status} carries no score"):
         Judgment(status, "no key", BooleanScore.FAIL)
 
 
 def test_an_error_carries_no_label() -> None:
-    with pytest.raises(ValueError, match="no label"):
+    with refused(ValueError, "error carries no label"):
         Judgment(Status.ERROR, "crashed", label="not_applicable")
 
 
+@pytest.mark.parametrize("status", [Status.PASS, Status.FAIL, Status.ABSTAIN])
 @pytest.mark.parametrize("label", ["", " ", "\t"])
-def test_a_label_is_not_blank(label: str) -> None:
-    with pytest.raises(ValueError, match="blank"):
-        Judgment(Status.PASS, "", label=label)
-
-
-@pytest.mark.parametrize("confidence", [-0.1, 1.1, math.nan, math.inf])
-def test_a_confidence_is_a_share(confidence: float) -> None:
-    with pytest.raises(ValueError, match="confidence"):
-        Judgment(Status.PASS, "", confidence=confidence)
+def test_a_label_is_not_blank(status: Status, label: str) -> None:
+    with refused(ValueError, "a label is not blank"):
+        Judgment(status, "so", label=label)
 
 
 @pytest.mark.parametrize(
-    "values",
+    ("confidence", "words"),
     [
-        {"reasoning": None},
-        {"reasoning": b"fine"},
-        {"label": 7},
-        {"score": 0.5},
-        {"score": True},
-        {"confidence": True},
-        {"checks": ["merge-clean"]},
-        {"metadata": [("a", 1)]},
+        (-0.1, "confidence must be in 0..1, not -0.1"),
+        (1.1, "confidence must be in 0..1, not 1.1"),
+        (2, "confidence must be in 0..1, not 2"),
+        (math.nan, "confidence must be finite, not nan"),
+        (math.inf, "confidence must be finite, not inf"),
     ],
 )
-def test_every_part_has_its_type(values: dict[str, Any]) -> None:
-    with pytest.raises(TypeError):
+def test_a_confidence_is_a_share(confidence: float, words: str) -> None:
+    with refused(ValueError, words):
+        Judgment(Status.PASS, "", confidence=confidence)
+
+
+@pytest.mark.parametrize("confidence", [0, 0.0, 0.5, 1, 1.0])
+@pytest.mark.parametrize("status", Status)
+def test_everybody_may_be_as_sure_as_they_are(status: Status, confidence: float) -> None:
+    assert Judgment(status, "so", confidence=confidence).confidence == confidence
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"reasoning": None}, "a reasoning is text, not a NoneType"),
+        ({"reasoning": b"fine"}, "a reasoning is text, not a bytes"),
+        ({"label": 7}, "a label is text, not a int"),
+        ({"label": 0}, "a label is text, not a int"),
+        ({"score": 0.5}, "a score is a Score or None, not 0.5"),
+        ({"score": True}, "a score is a Score or None, not True"),
+        ({"confidence": True}, "confidence must be a number, not True"),
+        ({"checks": ["merge-clean"]}, "a check is a Check, not ('merge-clean',)"),
+        ({"metadata": [("a", 1)]}, "metadata is a mapping, not a list"),
+        ({"metadata": None}, "metadata is a mapping, not a NoneType"),
+    ],
+)
+def test_every_part_has_its_type(values: dict[str, Any], words: str) -> None:
+    with refused(TypeError, words):
         Judgment(**{"status": Status.PASS, "reasoning": "fine", **values})
+
+
+# What a judgment is.
+
+
+def test_a_status_and_a_reasoning_are_enough() -> None:
+    said = Judgment(Status.PASS, "fine")
+    assert (said.score, said.label, said.confidence) == (None, None, None)
+    assert (said.checks, said.metadata) == ((), {})
 
 
 def test_status_and_score_are_independent() -> None:
@@ -100,12 +130,43 @@ def test_effective_score(judgment: Judgment, expected: float | None) -> None:
     assert judgment.effective_score == expected
 
 
-def test_the_shorthands() -> None:
-    assert Judgment.passed("a", label="x", confidence=0.5).label == "x"
-    assert Judgment.failed("a", checks=iter([Check("b", passed=False)])).checks[0].name == "b"
+EVERYTHING: dict[str, Any] = {
+    "score": NumericalScore(0.4),
+    "checks": (Check("b", passed=False),),
+    "metadata": {"reason": "c"},
+    "confidence": 0.5,
+    "label": "d",
+}
+
+
+@pytest.mark.parametrize(
+    ("shorthand", "status"),
+    [(Judgment.passed, Status.PASS), (Judgment.failed, Status.FAIL)],
+)
+def test_the_shorthands_of_a_vote(shorthand: Callable[..., Judgment], status: Status) -> None:
+    assert shorthand("a") == Judgment(status, "a")
+    assert shorthand("a", **EVERYTHING) == Judgment(status, "a", **EVERYTHING)
+    assert shorthand("a", checks=iter(EVERYTHING["checks"])).checks == EVERYTHING["checks"]
+
+
+def test_the_shorthands_of_silence() -> None:
+    evidence = {"checks": EVERYTHING["checks"], "metadata": {"tool": "mvn"}}
+    assert Judgment.errored("boom") == Judgment(Status.ERROR, "boom")
+    assert Judgment.errored("boom", **evidence) == Judgment(Status.ERROR, "boom", **evidence)
+    assert Judgment.abstained("not mine") == Judgment(Status.ABSTAIN, "not mine")
+    assert Judgment.abstained("no key", "a", **evidence) == Judgment(
+        Status.ABSTAIN,
+        "no key",
+        label="a",
+        checks=EVERYTHING["checks"],
+        metadata={"reason": "a", "tool": "mvn"},
+    )
+    assert Judgment.errored("boom", checks=iter(evidence["checks"])).checks == evidence["checks"]
+
+
+def test_the_label_of_an_abstention_is_its_reason_unless_there_is_another() -> None:
     assert Judgment.abstained("no key", "not_configured").metadata == {"reason": "not_configured"}
     assert Judgment.abstained("no key", "a", metadata={"reason": "b"}).metadata == {"reason": "b"}
-    assert Judgment.errored("boom", metadata={"reason": "x"}).status is Status.ERROR
 
 
 def test_failed_checks_keep_their_order() -> None:
@@ -113,74 +174,25 @@ def test_failed_checks_keep_their_order() -> None:
     assert [check.name for check in Judgment.failed("", checks=checks).failed_checks] == ["a", "c"]
 
 
-def deep(levels: int) -> Any:
-    value: Any = 1
-    for _ in range(levels):
-        value = [value]
-    return value
-
-
-def endless() -> list[Any]:
-    value: list[Any] = []
-    value.append(value)
-    return value
-
-
-@pytest.mark.parametrize(
-    ("metadata", "path"),
-    [
-        ({"a": {1, 2}}, r"metadata\.a is a set"),
-        ({"a": [{"b": object()}]}, r"metadata\.a\[0\]\.b is a object"),
-        ({"a": {"b": [0, math.nan]}}, r"metadata\.a\.b\[1\] is nan"),
-        ({"a": -math.inf}, r"metadata\.a is -inf"),
-        ({"a": b"bytes"}, r"metadata\.a is a bytes"),
-        ({"a": {1: "one"}}, r"metadata\.a has the key 1"),
-        ({"a": "\udc80"}, r"metadata\.a holds a lone surrogate"),
-        ({"a": {"\udc80": 1}}, r"metadata\.a \(a key\) holds a lone surrogate"),
-        ({"a": 10**5000}, r"metadata\.a is an integer of 16610 bits"),
-        ({"a": deep(200)}, r"metadata\.a(\[0\])+ is nested deeper"),
-        ({"a": endless()}, r"metadata\.a(\[0\])+ is nested deeper"),
-    ],
-)
-def test_refused_metadata_names_its_path(metadata: dict[str, Any], path: str) -> None:
-    with pytest.raises(ValueError, match=path):
-        Judgment.passed("", metadata=metadata)
+def test_refused_metadata_names_its_path() -> None:
+    with refused(ValueError, "metadata.scope.read[1] is a set, which JSON cannot hold"):
+        Judgment.passed("", metadata={"scope": {"read": ["a.py", {"b.py"}]}})
+    with refused(ValueError, "metadata.scope is nan, which JSON cannot hold"):
+        Judgment.passed("").told(scope=math.nan)
 
 
 @given(strategies.metadata())
-def test_metadata_is_kept_and_can_be_written(metadata: dict[str, Any]) -> None:
+def test_metadata_is_kept_frozen_and_can_be_written(metadata: dict[str, Any]) -> None:
     kept = Judgment.passed("", metadata=metadata).metadata
+    assert isinstance(kept, FrozenDict)
     assert json.loads(json.dumps(kept)) == json.loads(json.dumps(metadata))
 
 
-def test_metadata_does_not_follow_its_source() -> None:
-    inner = {"read": ["a.py"]}
-    source = {"scope": inner}
-    judgment = Judgment.passed("", metadata=source)
-    inner["read"].append("b.py")
-    source["verdict"] = inner
-    assert judgment.metadata == {"scope": {"read": ("a.py",)}}
-
-
-MUTATIONS: list[Callable[[Any], object]] = [
-    lambda frozen: frozen.update(a=1),
-    lambda frozen: frozen.setdefault("b", 1),
-    lambda frozen: frozen.pop("a"),
-    lambda frozen: frozen.popitem(),
-    lambda frozen: frozen.clear(),
-    lambda frozen: frozen.__setitem__("a", 1),
-    lambda frozen: frozen.__delitem__("a"),
-    lambda frozen: frozen.__ior__({"a": 1}),
-    lambda frozen: frozen["a"].__setitem__("b", 1),
-]
-
-
-@pytest.mark.parametrize("mutate", MUTATIONS)
-def test_metadata_is_frozen_all_the_way_down(mutate: Callable[[Any], object]) -> None:
-    judgment = Judgment.passed("", metadata={"a": {"b": [1]}})
-    with pytest.raises(TypeError, match="cannot be changed"):
-        mutate(judgment.metadata)
-    assert judgment.metadata == {"a": {"b": (1,)}}
+@given(strategies.judgments(), strategies.metadata())
+def test_more_metadata_changes_nothing_else(judgment: Judgment, more: dict[str, Any]) -> None:
+    told = judgment.told(**more)
+    assert told.metadata == {**judgment.metadata, **Judgment.passed("", metadata=more).metadata}
+    assert replace(told, metadata={}) == replace(judgment, metadata={})
 
 
 @given(strategies.judgments())
@@ -199,42 +211,72 @@ def test_a_judgment_is_a_value(judgment: Judgment) -> None:
         judgment.reasoning = "another"  # type: ignore[misc]
 
 
-def test_a_frozen_dictionary_is_a_dictionary() -> None:
-    frozen = freeze({"a": [1, {"b": None}]})
-    assert frozen == {"a": (1, {"b": None})}
-    assert isinstance(frozen, FrozenDict)
-    assert isinstance(frozen["a"][1], FrozenDict)
+# Locations and checks.
 
 
-@pytest.mark.parametrize(("line", "end"), [(0, None), (-1, None), (2, 1), (None, 3)], ids=repr)
-def test_lines_count_from_one_and_forwards(line: int | None, end: int | None) -> None:
-    with pytest.raises(ValueError, match="line"):
+@pytest.mark.parametrize(
+    ("line", "end", "words"),
+    [
+        (0, None, "lines count from 1, not 0"),
+        (-1, None, "lines count from 1, not -1"),
+        (2, 1, "end line 1 without a line at or before it"),
+        (None, 3, "end line 3 without a line at or before it"),
+    ],
+)
+def test_lines_count_from_one_and_forwards(line: int | None, end: int | None, words: str) -> None:
+    with refused(ValueError, words):
         Location("a.py", line, end)
 
 
 def test_a_location_has_a_path() -> None:
-    with pytest.raises(ValueError, match="path"):
+    with refused(ValueError, "a location needs a path"):
         Location("")
+    path: Any = None
+    with refused(TypeError, "a location's path is text, not a NoneType"):
+        Location(path)
+
+
+def test_a_location_is_written_as_editors_read_it() -> None:
     assert str(Location("a.py")) == "a.py"
+    assert str(Location("a.py", 1, 1)) == "a.py:1"
     assert str(Location("a.py", 3, 5)) == "a.py:3"
 
 
 @pytest.mark.parametrize(
-    ("values", "error"),
+    ("values", "error", "words"),
     [
-        ({"name": " "}, ValueError),
-        ({"severity": "fatal"}, ValueError),
-        ({"passed": 1}, TypeError),
-        ({"passed": None}, TypeError),
-        ({"name": None}, TypeError),
-        ({"message": 3}, TypeError),
-        ({"evidence": b"x"}, TypeError),
-        ({"fix": ["x"]}, TypeError),
+        ({"name": " "}, ValueError, "a check needs a name"),
+        ({"name": None}, TypeError, "a check's name is text, not a NoneType"),
+        ({"severity": "fatal"}, ValueError, "check a: severity 'fatal' is not known"),
+        ({"passed": 1}, TypeError, "check a: passed is True or False, not 1"),
+        ({"passed": None}, TypeError, "check a: passed is True or False, not None"),
+        ({"message": 3}, TypeError, "check a: message is text, not a int"),
+        ({"message": None}, TypeError, "check a: message is text, not a NoneType"),
+        ({"evidence": b"x"}, TypeError, "check a: evidence is text, not a bytes"),
+        ({"evidence": b""}, TypeError, "check a: evidence is text, not a bytes"),
+        ({"fix": ["x"]}, TypeError, "check a: fix is text, not a list"),
     ],
 )
-def test_an_impossible_check_is_refused(values: dict[str, Any], error: type[Exception]) -> None:
-    with pytest.raises(error):
+def test_an_impossible_check_is_refused(
+    values: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    with refused(error, words):
         Check(**{"name": "a", "passed": True, **values})
+
+
+def test_a_name_and_an_outcome_are_enough_for_a_check() -> None:
+    check = Check("merge-clean", passed=True)
+    assert (check.message, check.severity) == ("", "error")
+    assert (check.location, check.evidence, check.fix) == (None, None, None)
+
+
+# Fingerprints.
+
+
+def test_a_fingerprint_is_the_same_in_every_version() -> None:
+    moved = Check("jakarta", passed=False, message="moved", location=Location("A.java", 7))
+    assert moved.fingerprint == "2deac1add781582c"
+    assert replace(moved, location=None, evidence="import  x;\n").fingerprint == "49455c04f7a7527c"
 
 
 @given(strategies.checks(), st.integers(1, 10_000), st.integers(0, 10))
@@ -264,13 +306,3 @@ def test_a_fingerprint_tells_findings_apart_but_not_their_indentation() -> None:
 def test_a_fingerprint_of_undecodable_text() -> None:
     check = Check("a", passed=False, evidence="\udc80", location=Location("\udcff.py"))
     assert len(check.fingerprint) == 16
-
-
-def test_a_context_shares_no_metadata_with_the_judges() -> None:
-    shared = {"attempt": 1}
-    context = JudgmentContext("add a button", metadata=shared)
-    shared["attempt"] = 2
-    assert context.metadata == {"attempt": 1}
-    assert context.execution_status is ExecutionStatus.UNKNOWN
-    with pytest.raises(TypeError, match="cannot be changed"):
-        context.metadata["attempt"] = 3  # type: ignore[index]

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
+from fakes.refusals import refused
 from prjury.jury.score import (
     BooleanScore,
     CategoricalScore,
@@ -23,6 +24,9 @@ from prjury.jury.score import (
 GRADES = ("bad", "fair", "good")
 
 
+# The normalised value.
+
+
 @pytest.mark.parametrize(
     ("score", "normalized"),
     [
@@ -34,8 +38,10 @@ GRADES = ("bad", "fair", "good")
         (NumericalScore(3.5, 0, 5), 0.7),
         (NumericalScore(0, -1, 1), 0.5),
         (NumericalScore(0.25), 0.25),
+        (NumericalScore(15, 10, 20), 0.5),
         (CategoricalScore("fair", GRADES, {"bad": 0.0, "fair": 0.6, "good": 1.0}), 0.6),
         (CategoricalScore("fair", GRADES), None),
+        (CategoricalScore("fair", GRADES, {}), None),
         (CategoricalScore("fair", GRADES, {"good": 1.0}), None),
     ],
 )
@@ -48,6 +54,9 @@ def test_a_normalized_score_lies_between_zero_and_one(score: Score) -> None:
     assert score.normalized is None or 0.0 <= score.normalized <= 1.0
 
 
+# What is a score.
+
+
 @given(strategies.scores())
 def test_a_score_is_a_value(score: Score) -> None:
     for twin in (copy.deepcopy(score), pickle.loads(pickle.dumps(score))):  # noqa: S301 - our own
@@ -55,60 +64,119 @@ def test_a_score_is_a_value(score: Score) -> None:
         assert hash(twin) == hash(score)
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 10**400, -(10**400)])
+def test_unequal_scores_have_unequal_hashes() -> None:
+    scores = [
+        *(CategoricalScore(word, GRADES) for word in GRADES),
+        CategoricalScore("fair", ("fair", "bad")),
+        NumericalScore(1.0),
+        NumericalScore(1.0, 0, 2),
+        NumericalScore(0.0),
+    ]
+    assert len({hash(score) for score in scores}) == len(scores)
+
+
+def test_there_are_two_boolean_scores() -> None:
+    assert (BooleanScore.PASS.value, BooleanScore.FAIL.value) == (True, False)
+
+
+def test_a_number_lies_between_zero_and_one_unless_told_otherwise() -> None:
+    score = NumericalScore(0.5)
+    assert (score.minimum, score.maximum) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("value", [0, 1, 0.0, 1.0, -0.0])
+def test_bounds_belong_to_the_scale(value: float) -> None:
+    assert NumericalScore(value).value == value
+    assert CategoricalScore("good", GRADES, {"good": value}).normalized == value
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("field", ["value", "minimum", "maximum"])
 def test_a_number_that_is_not_finite_is_refused(field: str, value: float) -> None:
-    with pytest.raises(ValueError, match=field):
+    with refused(ValueError, f"a numerical score's {field} must be finite, not {value}"):
+        NumericalScore(**{"value": 0.5, field: value})
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400)])
+@pytest.mark.parametrize("field", ["value", "minimum", "maximum"])
+def test_an_integer_beyond_all_floats_is_refused(field: str, value: int) -> None:
+    too_large = f"a numerical score's {field} is larger than any number that can be counted with"
+    with refused(ValueError, too_large):
         NumericalScore(**{"value": 0.5, field: value})
 
 
 @pytest.mark.parametrize("value", [True, False, "0.5", None, 1j])
 def test_a_number_is_a_number(value: Any) -> None:
-    with pytest.raises(TypeError, match="must be a number"):
+    with refused(TypeError, f"a numerical score's value must be a number, not {value!r}"):
         NumericalScore(value)
 
 
 @pytest.mark.parametrize(
-    ("value", "minimum", "maximum"), [(1.1, 0, 1), (-0.1, 0, 1), (1, 1, 1), (1, 2, 0)]
+    ("score", "words"),
+    [
+        ((1.1, 0, 1), "score 1.1 is outside 0..1"),
+        ((-0.1, 0, 1), "score -0.1 is outside 0..1"),
+        ((11, 0, 10), "score 11 is outside 0..10"),
+        ((1, 1, 1), "minimum 1 is not below maximum 1"),
+        ((1, 2, 0), "minimum 2 is not below maximum 0"),
+        ((0.0, -1e308, 1e308), "a numerical score's range must be finite, not inf"),
+    ],
 )
-def test_bounds_hold(value: float, minimum: float, maximum: float) -> None:
-    with pytest.raises(ValueError, match=r"outside|not below"):
-        NumericalScore(value, minimum, maximum)
-
-
-def test_bounds_further_apart_than_any_float_are_refused() -> None:
-    with pytest.raises(ValueError, match="range must be finite"):
-        NumericalScore(0.0, -1e308, 1e308)
+def test_bounds_hold(score: tuple[float, float, float], words: str) -> None:
+    with refused(ValueError, words):
+        NumericalScore(*score)
 
 
 @pytest.mark.parametrize("value", [1, 0, None, "yes"])
 def test_a_boolean_score_is_a_bool(value: Any) -> None:
-    with pytest.raises(TypeError, match="True or False"):
+    with refused(TypeError, f"a boolean score is True or False, not {value!r}"):
         BooleanScore(value)
 
 
 @pytest.mark.parametrize(
-    ("value", "allowed", "weights"),
+    ("value", "allowed", "weights", "words"),
     [
-        ("mediocre", GRADES, None),
-        ("good", (), None),
-        ("good", ("good", "good"), None),
-        ("good", GRADES, {"mediocre": 0.5}),
-        ("good", GRADES, {"good": 1.5}),
-        ("good", GRADES, {"good": math.nan}),
+        ("mediocre", GRADES, None, "'mediocre' is not one of bad, fair, good"),
+        ("good", (), None, "the allowed words must be distinct and at least one: ()"),
+        (
+            "good",
+            ("good", "good"),
+            None,
+            "the allowed words must be distinct and at least one: ('good', 'good')",
+        ),
+        (
+            "good",
+            GRADES,
+            {"mediocre": 0.5},
+            "weight for 'mediocre', which is not one of the allowed words",
+        ),
+        ("good", GRADES, {"good": 1.5}, "the weight of 'good' must be in 0..1, not 1.5"),
+        ("good", GRADES, {"bad": -0.5}, "the weight of 'bad' must be in 0..1, not -0.5"),
+        ("good", GRADES, {"good": math.nan}, "the weight of 'good' must be finite, not nan"),
     ],
 )
 def test_a_word_outside_its_set_or_scale_is_refused(
-    value: str, allowed: tuple[str, ...], weights: dict[str, float] | None
+    value: str, allowed: tuple[str, ...], weights: dict[str, float] | None, words: str
 ) -> None:
-    with pytest.raises(ValueError, match=r"allowed|not one of|0\.\.1|finite"):
+    with refused(ValueError, words):
         CategoricalScore(value, allowed, weights)
 
 
-@pytest.mark.parametrize(("value", "allowed"), [("a", "abc"), (1, (1, 2)), ("a", ("a", 1))])
-def test_words_are_text(value: Any, allowed: Any) -> None:
-    with pytest.raises(TypeError, match="words"):
-        CategoricalScore(value, allowed)
+@pytest.mark.parametrize(
+    ("value", "allowed", "weights", "words"),
+    [
+        ("a", "abc", None, "allowed is a sequence of words, not one string"),
+        (1, (1, 2), None, "the words of a categorical score are text: (1, 2)"),
+        ("a", ("a", 1), None, "the words of a categorical score are text: ('a', 1)"),
+        (1, ("a", "b"), None, "the words of a categorical score are text: ('a', 'b')"),
+        ("a", ["a"], {"a": True}, "the weight of 'a' must be a number, not True"),
+    ],
+)
+def test_words_are_text_and_weights_are_numbers(
+    value: Any, allowed: Any, weights: Any, words: str
+) -> None:
+    with refused(TypeError, words):
+        CategoricalScore(value, allowed, weights)
 
 
 def test_a_categorical_score_keeps_its_own_copies() -> None:
@@ -121,6 +189,9 @@ def test_a_categorical_score_keeps_its_own_copies() -> None:
         score.weights["good"] = 0.0  # type: ignore[index]
 
 
+# Conversions.
+
+
 @given(strategies.scores(), strategies.shares)
 def test_conversions_agree(score: Score, threshold: float) -> None:
     if score.normalized is None:
@@ -131,13 +202,20 @@ def test_conversions_agree(score: Score, threshold: float) -> None:
         assert to_boolean(score, threshold) is (score.normalized >= threshold)
 
 
+@pytest.mark.parametrize(("value", "reached"), [(0.49, False), (0.5, True), (0.51, True)])
+def test_half_is_a_yes(value: float, *, reached: bool) -> None:
+    assert to_boolean(NumericalScore(value)) is reached
+
+
 def test_categories_supply_a_weight_only_where_there_is_none() -> None:
     scale = {"bad": 0.0, "good": 0.9, "of another scale": 1.0}
     assert to_numerical(CategoricalScore("good", GRADES), scale) == 0.9
     assert to_numerical(CategoricalScore("good", GRADES, {"good": 0.4}), scale) == 0.4
-    with pytest.raises(ValueError, match="no weight"):
+    with refused(ValueError, "'fair' has no weight, so it has no numerical value"):
         to_numerical(CategoricalScore("fair", GRADES), scale)
-    with pytest.raises(ValueError, match=r"0\.\.1"):
+    with refused(ValueError, "'fair' has no weight, so it has no numerical value"):
+        to_numerical(CategoricalScore("fair", GRADES))
+    with refused(ValueError, "the weight of 'good' must be in 0..1, not 7.0"):
         to_numerical(CategoricalScore("good", GRADES), {"good": 7.0})
 
 

@@ -8,19 +8,10 @@ from types import MappingProxyType
 
 from prjury.config.schema import QualityOptions
 from prjury.errors import ConfigError
+from prjury.jury.presets import CRITERIA
 
-KNOWN: Mapping[str, str] = MappingProxyType(
-    {
-        "correctness": "Does the changed code do what it evidently means to do, also at its edges "
-        "and when something fails?",
-        "tests": "Do tests in this change, or tests that it visibly relies on, exercise the "
-        "behaviour that it changes?",
-        "conventions": "Does the change keep to the naming, structure and style of the code around "
-        "it?",
-        "risk": "Is the change free of security holes, data loss and broken compatibility that a "
-        "maintainer would have to be told about?",
-    }
-)
+#: The questions that have a name, with everything that belongs to them.
+KNOWN: Mapping[str, str] = MappingProxyType({name: CRITERIA[name].text for name in CRITERIA})
 
 #: Names become keys of the reply, and providers take no others there.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}")
@@ -47,12 +38,14 @@ def chosen(options: QualityOptions) -> Mapping[str, str]:
 
 
 def _by_name(names: list[str]) -> dict[str, str]:
-    for name in names:
+    """The questions of these names, in which a hyphen is as good as an underscore."""
+    chosen_names = [name.replace("-", "_") for name in names]
+    for given, name in zip(names, chosen_names, strict=True):
         if name not in KNOWN:
             raise ConfigError(
-                f"quality.criteria names {name!r}, which has no question of its own",
+                f"quality.criteria names {given!r}, which has no question of its own",
                 remedy=f"Use {', '.join(KNOWN)}, or write criteria as name: question",
             )
-    if len(set(names)) != len(names):
+    if len(set(chosen_names)) != len(names):
         raise ConfigError("quality.criteria lists a name twice", remedy="Remove one of them")
-    return {name: KNOWN[name] for name in names}
+    return {name: KNOWN[name] for name in chosen_names}

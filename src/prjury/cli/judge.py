@@ -1,0 +1,167 @@
+"""``prjury judge``: one judge against a directory."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from prjury.cli.output import Terminal, hang_up
+from prjury.errors import ExitCode, PublishError, UsageError
+
+if TYPE_CHECKING:
+    from prjury.jury.context import JudgmentContext
+    from prjury.jury.judge import Judge
+    from prjury.jury.population import Ballot
+    from prjury.ports import Progress
+
+
+class JudgmentFormat(StrEnum):
+    """How one judgment can be printed."""
+
+    TERMINAL = "terminal"
+    JSON = "json"
+
+
+def judge(
+    context: typer.Context,
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="file-exists, file-content, command, coverage; or a judge of yours as "
+            "package.module:function or path/to/file.py:function."
+        ),
+    ],
+    *,
+    workspace: Annotated[Path, typer.Option(metavar="DIR", help="The directory to judge.")],
+    option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="An option of the judge; several times."),
+    ] = None,
+    goal: Annotated[str, typer.Option(help="What the work was to achieve.")] = "",
+    format: Annotated[  # noqa: A002 - the option's documented name
+        JudgmentFormat, typer.Option(help="What goes to standard output.")
+    ] = JudgmentFormat.TERMINAL,
+) -> int:
+    """Ask one judge about a directory, and print its judgment."""
+    from prjury.jury.context import JudgmentContext  # noqa: PLC0415 - keeps `--help` instant
+
+    terminal: Terminal = context.obj
+    options = _parsed(option or ())
+    if not workspace.is_dir():
+        raise UsageError(
+            f"--workspace {workspace} is not a directory",
+            remedy="Name the directory that holds the work",
+        )
+    place = workspace.absolute()
+    with _own_output_only():
+        ballot = _asked(
+            terminal, name, options, JudgmentContext(goal or f"judge {place}", workspace=place)
+        )
+    return _told(terminal, ballot, format)
+
+
+def _parsed(texts: Sequence[str]) -> dict[str, str]:
+    """``NAME=VALUE`` of each option.
+
+    Raises:
+        UsageError: for another form, or a name that is given twice.
+    """
+    options: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise UsageError(
+                f"--option {text!r} is not NAME=VALUE", remedy="For example --option path=README.md"
+            )
+        if name in options:
+            raise UsageError(f"--option {name} is given twice", remedy="Leave one of them out")
+        options[name] = value
+    return options
+
+
+@contextmanager
+def _own_output_only() -> Iterator[None]:
+    """Sends to standard error what a judge, or a program that it runs, prints meanwhile."""
+    sys.stdout.flush()
+    ours, errors = sys.stdout.fileno(), sys.stderr.fileno()
+    kept = os.dup(ours)
+    os.dup2(errors, ours)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, ours)
+        os.close(kept)
+
+
+def _asked(
+    terminal: Terminal, name: str, options: dict[str, str], context: JudgmentContext
+) -> Ballot:
+    """The judge's ballot. It is asked in a thread of its own, so that Ctrl-C ends it at once."""
+    from prjury.jury.bench import Jury  # noqa: PLC0415 - as above
+    from prjury.jury.voting import MajorityVoting  # noqa: PLC0415 - as above
+    from prjury.publishers.progress import LiveProgress, PlainProgress  # noqa: PLC0415 - as above
+
+    live = sys.stderr.isatty() and terminal.color
+    progress = (LiveProgress if live else PlainProgress)(sys.stderr, terminal.redact)
+    try:
+        jury = Jury.of(MajorityVoting(), _named(terminal, name, options, progress), name="judge")
+        return jury.vote(context, listener=progress).ballots[0]
+    finally:
+        progress.close()
+
+
+def _named(
+    terminal: Terminal, name: str, options: dict[str, str], progress: Progress
+) -> Judge[JudgmentContext]:
+    from prjury.workspace.judges import contained_shell  # noqa: PLC0415 - as above
+    from prjury.workspace.own import is_own, own_judge  # noqa: PLC0415 - as above
+    from prjury.workspace.table import judge_by_name  # noqa: PLC0415 - as above
+
+    if is_own(name):
+        return own_judge(name, options, Path.cwd())
+    return judge_by_name(name, options, contained_shell(terminal.environ), progress)
+
+
+def _told(terminal: Terminal, ballot: Ballot, kind: JudgmentFormat) -> int:
+    """Prints the judgment, and the line that every unsuccessful run ends with."""
+    from prjury.jury.judgment import Status  # noqa: PLC0415 - as above
+    from prjury.publishers.judgment import JudgmentPrinter  # noqa: PLC0415 - as above
+
+    printer, judgment = JudgmentPrinter(sys.stdout, terminal.redact), ballot.judgment
+    if kind is JudgmentFormat.JSON:
+        _print(printer.json(judgment), "utf-8")  # whatever the locale
+    else:
+        _print("\n".join(printer.lines(ballot.judge, judgment)), sys.stdout.encoding)
+    complaint = JudgmentPrinter(sys.stderr, terminal.redact).complaint(ballot.judge, judgment)
+    if complaint:
+        print(complaint, file=sys.stderr)
+    codes = {Status.FAIL: ExitCode.REJECTED, Status.ERROR: ExitCode.NOT_JUDGED}
+    return codes.get(judgment.status, ExitCode.OPEN)
+
+
+def _print(text: str, encoding: str) -> None:
+    """Writes to standard output, with a line end at the end.
+
+    Raises:
+        PublishError: when the stream cannot be written to.
+    """
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(f"{text}\n".encode(encoding, "backslashreplace"))
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        hang_up()
+    except OSError as error:
+        raise PublishError(
+            f"The judgment could not be printed: {error}",
+            why="The program that reads our output has ended, or the disk is full",
+            remedy="Free some space, or read all of the output",
+        ) from error

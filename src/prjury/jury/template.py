@@ -1,0 +1,130 @@
+"""Texts with placeholders, filled from a context in a single pass.
+
+A placeholder is a name in braces: ``{goal}``. What is filled in is never looked at again, so
+braces in an agent's output cannot reach for anything else. Braces around anything but a name, as in
+a JSON example, stay as they are; ``{{goal}}`` stands for the text ``{goal}`` itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import timedelta
+from typing import Any, cast
+
+from prjury.errors import CannotJudgeError
+from prjury.jury.context import JudgmentContext
+from prjury.jury.frozen import FrozenDict
+from prjury.jury.judge import ContextT
+
+_NAME = r"[A-Za-z_]\w*(?:\.[\w-]+)*"
+_PLACEHOLDER = re.compile(rf"\{{\{{({_NAME})\}}\}}|\{{({_NAME})\}}", re.ASCII)
+
+#: The placeholders that every context can fill: its fields, by name.
+FIELDS = tuple(known.name for known in fields(JudgmentContext) if known.name != "metadata")
+
+
+def placeholders(text: str) -> tuple[str, ...]:
+    """The names of the placeholders in the text, in their order, each once."""
+    found = (match[2] for match in _PLACEHOLDER.finditer(text))
+    return tuple(dict.fromkeys(name for name in found if name))
+
+
+def fill(text: str, value: Callable[[str], str]) -> str:
+    """The text with every placeholder replaced by its value, all in one pass."""
+
+    def replaced(match: re.Match[str]) -> str:
+        return f"{{{match[1]}}}" if match[1] else value(match[2])
+
+    return _PLACEHOLDER.sub(replaced, text)
+
+
+@dataclass(frozen=True)
+class Template:
+    """A text with placeholders; called with a context, it is filled.
+
+    The placeholders are ``{goal}``, ``{workspace}``, ``{agent_output}``, ``{execution_status}``,
+    ``{started_at}``, ``{execution_time}`` (in seconds), ``{error}`` and, for a value in the
+    context's metadata, ``{metadata.key}`` or ``{metadata.key.inner}``. What is None is filled in as
+    nothing, what is not text as JSON.
+
+    Attributes:
+        constants: more placeholders, with what they always stand for.
+
+    Raises:
+        ValueError: for a placeholder that is not known.
+        TypeError: for a text that is none.
+    """
+
+    text: str
+    constants: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise TypeError(f"a template is text or a function, not {self.text!r}")
+        object.__setattr__(self, "constants", FrozenDict(self.constants))
+        known = {*FIELDS, *self.constants}
+        for name in placeholders(self.text):
+            if name not in known and not name.startswith("metadata."):
+                offered = ", ".join(f"{{{word}}}" for word in (*FIELDS, *self.constants))
+                raise ValueError(
+                    f"the placeholder {{{name}}} is none of {offered} and {{metadata.key}}; "
+                    f"write {{{{{name}}}}} where the text {{{name}}} is meant"
+                )
+
+    def __call__(self, context: JudgmentContext, /) -> str:
+        """The filled text.
+
+        Raises:
+            CannotJudgeError: when the context's metadata has no such value.
+        """
+        return fill(self.text, lambda name: self._value(name, context))
+
+    def _value(self, name: str, context: JudgmentContext) -> str:
+        if name in self.constants:
+            return self.constants[name]
+        head, _, path = name.partition(".")
+        return _shown(_inside(context.metadata, path) if path else getattr(context, head))
+
+
+def template_of(template: str | Callable[[ContextT], str]) -> Callable[[ContextT], str]:
+    """The function itself, or the text as one.
+
+    Raises:
+        ValueError: for a text with a placeholder that is not known.
+        TypeError: for something that is neither.
+    """
+    if callable(template):
+        return template
+    return cast("Callable[[ContextT], str]", Template(template))
+
+
+def _inside(metadata: Mapping[str, Any], path: str) -> object:
+    value: object = metadata
+    for key in path.split("."):
+        if not isinstance(value, Mapping) or key not in value:
+            raise CannotJudgeError(
+                f"The context's metadata has no {path!r}",
+                why="The template asks for it",
+                reason="prompt_incomplete",
+            )
+        value = value[key]
+    return value
+
+
+def _shown(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case bool() | int() | float() | list() | tuple() | Mapping():
+            return json.dumps(value, ensure_ascii=False, default=_plain)
+        case timedelta():
+            return f"{value.total_seconds():.1f}"
+    return str(value)
+
+
+def _plain(value: object) -> object:
+    """A mapping of any kind as a dictionary; whatever else JSON does not know, as text."""
+    return dict(value) if isinstance(value, Mapping) else str(value)

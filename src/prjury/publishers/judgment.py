@@ -1,0 +1,91 @@
+"""One judgment without a report around it: as lines for a terminal, as JSON for a machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+from prjury.jury.codec import judgment_to_json
+from prjury.jury.judgment import Check, Judgment, Status
+from prjury.publishers.terminal import printable_line
+from prjury.report.hidden import without_surrogates
+from prjury.report.phrases import SYMBOLS, WORDS, counted
+from prjury.report.redact import Redact, redacted
+from prjury.report.sanitise import BY_SHAPE
+
+_MOST_CHECKS = 50
+_MOST_EVIDENCE = 30
+_SEVERITIES = {"error": "❌", "warning": "⚠️", "hint": "💡"}
+
+
+@dataclass(frozen=True)
+class JudgmentPrinter:
+    """Writes judgments out. Their texts are not trusted: nothing in them controls a terminal.
+
+    Args:
+        stream: where the lines will go; its encoding decides what can be shown.
+        redact: takes secrets out of every text.
+    """
+
+    stream: TextIO
+    redact: Redact = BY_SHAPE
+
+    def lines(self, judge: str, judgment: Judgment) -> Iterator[str]:
+        """The decision first, then every check with its place, then its evidence if it failed."""
+        status = judgment.status
+        yield self._line(f"{SYMBOLS[status]} {WORDS[status]}: {judge}: {judgment.reasoning}")
+        for check in judgment.checks[:_MOST_CHECKS]:
+            yield from self._check(check, judgment)
+        if len(judgment.checks) > _MOST_CHECKS:
+            yield self._line(
+                f"  … and {counted(len(judgment.checks) - _MOST_CHECKS, 'more check')}"
+            )
+        log = judgment.metadata.get("log")
+        if isinstance(log, str):
+            yield self._line(f"  log: {log}")
+
+    def complaint(self, judge: str, judgment: Judgment) -> str:
+        """The line that an unsuccessful run ends with; empty after any other."""
+        if judgment.status is Status.FAIL:
+            reason = judgment.reasoning.rstrip(" .")
+            words = f"{judge} failed: {reason}. Correct the work and judge it again."
+        elif judgment.status is Status.ERROR:
+            words = f"{judge} could not judge: {judgment.reasoning}"
+        else:
+            return ""
+        return self._line(f"prjury: {' '.join(words.split())}")
+
+    def json(self, judgment: Judgment) -> str:
+        """The judgment as JSON: no secrets, no lone surrogates."""
+        value = self._safe(judgment_to_json(judgment))
+        return json.dumps(value, indent=2, ensure_ascii=False)
+
+    def _check(self, check: Check, judgment: Judgment) -> Iterator[str]:
+        symbol = SYMBOLS[Status.PASS] if check.passed else _SEVERITIES[check.severity]
+        place = f"{check.location} " if check.location else ""
+        said = check.message.strip() and check.message != judgment.reasoning
+        yield self._line(f"  {symbol} {place}{check.name}{f': {check.message}' if said else ''}")
+        if check.passed:
+            return
+        evidence = [line for line in (check.evidence or "").splitlines() if line.strip()]
+        for line in evidence[-_MOST_EVIDENCE:]:
+            yield self._line(f"     | {line}")
+        if len(evidence) > _MOST_EVIDENCE:
+            yield self._line(f"     … (the last {_MOST_EVIDENCE} of {len(evidence)} lines)")
+        if check.fix:
+            yield self._line(f"     fix: {check.fix}")
+
+    def _line(self, words: str) -> str:
+        return printable_line(words, self.stream, self.redact)
+
+    def _safe(self, value: Any) -> Any:  # noqa: ANN401 - JSON
+        match value:
+            case str():
+                return redacted(without_surrogates(value), self.redact)
+            case Mapping():
+                return {self._safe(key): self._safe(item) for key, item in value.items()}
+            case list() | tuple():
+                return [self._safe(item) for item in value]
+        return value

@@ -1,0 +1,140 @@
+"""The judges of a directory by name, and their options as a command line gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from prjury.errors import UsageError
+from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
+from prjury.jury.context import JudgmentContext
+from prjury.jury.judge import Judge
+from prjury.ports import Progress, Shell
+from prjury.pull.model import visible
+from prjury.workspace.judges import CommandJudge, CoverageJudge
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A judge that can be made by its name.
+
+    Attributes:
+        make: makes it of its options.
+        options: how the text of each option becomes its value; the first ones are required.
+        required: how many are.
+        runs: whether it runs something, and so wants a shell and a progress.
+    """
+
+    make: Callable[..., Judge[JudgmentContext]]
+    options: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)
+    required: int = 1
+    runs: bool = False
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError("a whole number is needed") from None
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError("a number is needed") from None
+
+
+def _seconds(text: str) -> float:
+    """``90``, ``90s``, ``30m``, ``2h``, as in the configuration."""
+    from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415 - 0.1 s for this option only
+
+    from prjury.config.fields import Duration  # noqa: PLC0415 - the same
+
+    given: object = float(text) if text.strip().replace(".", "", 1).isdigit() else text
+    try:
+        return TypeAdapter[float](Duration).validate_python(given)
+    except ValidationError as error:
+        raise ValueError(str(error.errors()[0]["ctx"]["error"])) from None
+
+
+KINDS: Mapping[str, Kind] = {
+    "file-exists": Kind(FileExistsJudge, {"path": str}),
+    "file-content": Kind(
+        FileContentJudge, {"path": str, "exact": str, "contains": str, "regex": str}
+    ),
+    "command": Kind(
+        CommandJudge, {"command": str, "exit_code": _whole, "timeout": _seconds}, runs=True
+    ),
+    "coverage": Kind(
+        CoverageJudge,
+        {
+            "report": str,
+            "minimum": _number,
+            "metric": str,
+            "baseline": _number,
+            "max_drop": _number,
+        },
+    ),
+}
+
+#: Names that are promised and have nothing behind them so far.
+PENDING = ("build", "class-version", "patterns", "semantic", "superset-diff")
+
+
+def judge_by_name(
+    name: str, options: Mapping[str, str], shell: Shell, progress: Progress
+) -> Judge[JudgmentContext]:
+    """The judge with these options.
+
+    Raises:
+        UsageError: for an unknown name, an unknown or missing option, or a value that it refuses.
+    """
+    kind = KINDS.get(name)
+    if kind is None:
+        raise _unknown(name)
+    values = _values(name, kind, options)
+    around: dict[str, Any] = {"shell": shell, "progress": progress} if kind.runs else {}
+    try:
+        return kind.make(**values, **around)
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"{name}: {error}", remedy=_takes(kind)) from error
+
+
+def _values(name: str, kind: Kind, options: Mapping[str, str]) -> dict[str, Any]:
+    known = list(kind.options)
+    for option in options:
+        if option not in known:
+            raise UsageError(f"{name} has no option {visible(option)}", remedy=_takes(kind))
+    for option in known[: kind.required]:
+        if option not in options:
+            raise UsageError(f"{name} needs the option {option}", remedy=_takes(kind))
+    values = {}
+    for option, text in options.items():
+        try:
+            values[option] = kind.options[option](text)
+        except ValueError as error:
+            told = f"{name}: {option}={visible(text)}: {error}"
+            raise UsageError(told, remedy=_takes(kind)) from error
+    return values
+
+
+def _takes(kind: Kind) -> str:
+    """What can be given, such as ``Options are path, and optionally exact``."""
+    known = list(kind.options)
+    needed, others = known[: kind.required], known[kind.required :]
+    more = f", and optionally {', '.join(others)}" if others else ""
+    return f"Options are {', '.join(needed)}{more}: --option NAME=VALUE"
+
+
+def _unknown(name: str) -> UsageError:
+    known = f"Known are {', '.join(KINDS)}"
+    if name in PENDING:
+        return UsageError(f"the judge {name} is not available yet", remedy=known)
+    return UsageError(
+        f"there is no judge called {visible(name)!r}",
+        why=known,
+        remedy="Name one of them, or your own as package.module:function or "
+        "path/to/file.py:function",
+    )

@@ -1,0 +1,537 @@
+"""`prjury judge` as a process: each judge by name, own judges, each exit code, each clear line."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.conftest import Prjury, Run
+from prjury.jury.codec import judgment_from_json
+from prjury.jury.judgment import Status
+from prjury.workspace.table import KINDS, PENDING
+
+SECRET = "prjury-canary-secret-value"
+REPORT = '<report><counter type="LINE" missed="2" covered="8"/></report>'
+OWN = """
+import os, subprocess, sys
+from prjury import Judgment
+
+def goal(context):
+    return Judgment.passed(f"{context.goal} in {context.workspace.name}")
+
+async def later(context):
+    return Judgment.abstained("nothing to see", "nothing")
+
+def noisy(context):
+    print("printed")
+    os.write(1, b"written\\n")
+    subprocess.run(["echo", "by a child"], check=True)
+    return Judgment.passed("quiet")
+
+def crash(context):
+    raise RuntimeError("it broke")
+
+def wrong(context):
+    return True
+
+def leave(context):
+    sys.exit(0)
+
+class Words:
+    name = "words"
+    def __init__(self, least):
+        self.least = int(least)
+    def judge(self, context):
+        words = len((context.workspace / "a.txt").read_text().split())
+        return (Judgment.passed if words >= self.least else Judgment.failed)(f"{words} words")
+"""
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    place = tmp_path / "work"
+    place.mkdir()
+    (place / "a.txt").write_bytes(b"hello\r\nworld\r\n")
+    (place / "r.xml").write_text(REPORT)
+    (tmp_path / "own.py").write_text(OWN)
+    return place
+
+
+def judgment(run: Run) -> dict[str, Any]:
+    """The one JSON value on standard output."""
+    loaded: dict[str, Any] = json.loads(run.out)
+    return loaded
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "code", "first"),
+    [
+        ("file-exists", ["path=a.txt"], 0, "✅ pass: file-exists: a.txt is there"),
+        ("file-exists", ["path=b.txt"], 1, "❌ fail: file-exists: there is no file b.txt"),
+        (
+            "file-exists",
+            ["path=../own.py"],
+            3,
+            (
+                "⚠️ error: file-exists: ../own.py leaves the workspace. It climbs out with `..`. "
+                "Name a path inside the workspace, relative to it."
+            ),
+        ),
+        (
+            "file-content",
+            ["path=a.txt", "exact=hello\nworld\n"],
+            0,
+            "✅ pass: file-content: a.txt is exactly the expected text",
+        ),
+        (
+            "file-content",
+            ["path=a.txt", "contains=World"],
+            1,
+            "❌ fail: file-content: a.txt does not contain 'World'",
+        ),
+        (
+            "file-content",
+            ["path=a.txt", "regex=^w.*d$"],
+            0,
+            "✅ pass: file-content: a.txt matches '^w.*d$'",
+        ),
+        ("command", ["command=true"], 0, "✅ pass: command: `true` ended with exit code 0"),
+        (
+            "command",
+            ["command=exit 3", "exit_code=3", "timeout=1m"],
+            0,
+            "✅ pass: command: `exit 3` ended with exit code 3, as expected",
+        ),
+        (
+            "command",
+            ["command=sleep 60", "timeout=0.5s"],
+            1,
+            "❌ fail: command: `sleep 60` took longer than 0.5 s and was stopped",
+        ),
+        (
+            "command",
+            ["command=no-such-tool"],
+            3,
+            (
+                "⚠️ error: command: `no-such-tool` could not be run: the command was not found. The "
+                "tool is not installed here, or its name is misspelt. Install it, or correct the "
+                "command."
+            ),
+        ),
+        (
+            "coverage",
+            ["report=r.xml", "minimum=80"],
+            0,
+            "✅ pass: coverage: line coverage is 80 %, at least 80 % is asked for",
+        ),
+        (
+            "coverage",
+            ["report=r.xml", "baseline=85.1", "max_drop=5"],
+            1,
+            (
+                "❌ fail: coverage: line coverage is 80 % after 85.1 %, "
+                "a drop of at most 5 points is allowed"
+            ),
+        ),
+        (
+            "coverage",
+            ["report=r.xml", "max_drop=5"],
+            0,
+            (
+                "⚪ no answer: coverage: whether line coverage dropped is not known: there is no "
+                "baseline to compare with"
+            ),
+        ),
+        ("own.py:goal", [], 0, "✅ pass: own.py:goal: do it in work"),
+        ("own:later", [], 0, "⚪ no answer: own:later: nothing to see"),
+        ("own.py:Words", ["least=2"], 0, "✅ pass: words: 2 words"),
+        ("own.py:Words", ["least=3"], 1, "❌ fail: words: 2 words"),
+        (
+            "own.py:crash",
+            [],
+            3,
+            "⚠️ error: own.py:crash: crashed with RuntimeError: it broke",
+        ),
+        (
+            "own.py:wrong",
+            [],
+            3,
+            (
+                "⚠️ error: own.py:wrong: crashed with TypeError: own.py:wrong returned a bool "
+                "instead of a Judgment"
+            ),
+        ),
+        ("own.py:leave", [], 3, "⚠️ error: own.py:leave: crashed with SystemExit: 0"),
+    ],
+)
+def test_every_judge(
+    workspace: Path, prjury: Prjury, name: str, options: list[str], code: int, first: str
+) -> None:
+    words = [word for option in options for word in ("--option", option)]
+    run = prjury("judge", name, "--workspace", workspace, "--goal", "do it", *words)
+    assert run.code == code, run.err
+    assert run.out.splitlines()[0] == first
+    assert "Traceback" not in run.err
+    if code:
+        assert run.complaint.startswith("prjury: ")
+        assert first.partition(": ")[2].partition(": ")[2].rstrip(".") in run.complaint
+    else:
+        assert "prjury:" not in run.err
+
+
+def test_where_it_failed_comes_after_that_it_failed(workspace: Path, prjury: Prjury) -> None:
+    options = ("--option", "path=a.txt", "--option", "exact=hello\nwords\n")
+    run = prjury("judge", "file-content", "--workspace", workspace, *options)
+    assert run.out == (
+        "❌ fail: file-content: a.txt is not the expected text: line 2 is the first that differs\n"
+        "  ❌ a.txt:2 file-content\n"
+        "     | expected: 'words\\n'\n"
+        "     | found:    'world\\n'\n"
+    )
+    assert run.complaint == (
+        "prjury: file-content failed: a.txt is not the expected text: line 2 is the first that "
+        "differs. Correct the work and judge it again."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "code", "status"),
+    [
+        ("file-exists", ["path=a.txt"], 0, Status.PASS),
+        ("file-exists", ["path=b.txt"], 1, Status.FAIL),
+        ("file-exists", ["path=/a.txt"], 3, Status.ERROR),
+        ("coverage", ["report=r.xml", "max_drop=5"], 0, Status.ABSTAIN),
+        ("command", ["command=echo out; echo err >&2; false"], 1, Status.FAIL),
+        ("own.py:noisy", [], 0, Status.PASS),
+    ],
+)
+def test_json_is_one_judgment_and_nothing_else(
+    workspace: Path, prjury: Prjury, name: str, options: list[str], code: int, status: Status
+) -> None:
+    words = [word for option in options for word in ("--option", option)]
+    run = prjury("judge", name, "--workspace", workspace, *words, "--format", "json")
+    assert run.code == code, run.err
+    assert judgment_from_json(judgment(run)).status is status
+    assert ("prjury:" in run.err) is bool(code)
+
+
+def test_what_an_own_judge_prints_goes_to_standard_error(workspace: Path, prjury: Prjury) -> None:
+    run = prjury("judge", "own.py:noisy", "--workspace", workspace)
+    assert run.out == "✅ pass: own.py:noisy: quiet\n"
+    for word in ("printed", "written", "by a child"):
+        assert word in run.err
+
+
+def test_the_machine_readable_reason(workspace: Path, prjury: Prjury) -> None:
+    os.mkfifo(workspace / "fifo")
+    (workspace / "out").symlink_to("..")
+    cases = {
+        "outside_workspace": ["file-content", "path=out/own.py", "contains=x"],
+        "unreadable": ["file-content", "path=fifo", "contains=x"],
+        "tool_missing": ["command", "command=no-such-tool"],
+        "report_missing": ["coverage", "report=none.xml", "minimum=1"],
+        "report_invalid": ["coverage", "report=a.txt", "minimum=1"],
+        "no_such_counter": ["coverage", "report=r.xml", "minimum=1", "metric=branch"],
+    }
+    for reason, (name, *options) in cases.items():
+        words = [word for option in options for word in ("--option", option)]
+        run = prjury("judge", name, "--workspace", workspace, *words, "--format", "json")
+        assert run.code == 3
+        assert judgment(run)["metadata"]["reason"] == reason
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ["nonesuch"],
+            (
+                "prjury: there is no judge called 'nonesuch'. Known are file-exists, file-content, "
+                "command, coverage. Name one of them, or your own as package.module:function or "
+                "path/to/file.py:function."
+            ),
+        ),
+        (
+            ["superset-diff"],
+            (
+                "prjury: the judge superset-diff is not available yet. Known are file-exists, "
+                "file-content, command, coverage."
+            ),
+        ),
+        (
+            ["file-exists", "--option", "file=a.txt"],
+            "prjury: file-exists has no option file. Options are path: --option NAME=VALUE.",
+        ),
+        (
+            ["file-exists"],
+            "prjury: file-exists needs the option path. Options are path: --option NAME=VALUE.",
+        ),
+        (
+            ["file-exists", "--option", "path"],
+            "prjury: --option 'path' is not NAME=VALUE. For example --option path=README.md.",
+        ),
+        (
+            ["file-exists", "--option", "=a.txt"],
+            "prjury: --option '=a.txt' is not NAME=VALUE. For example --option path=README.md.",
+        ),
+        (
+            ["file-exists", "--option", "path=a", "--option", "path=b"],
+            "prjury: --option path is given twice. Leave one of them out.",
+        ),
+        (
+            ["command", "--option", "command=ls", "--option", "timeout=0"],
+            (
+                "prjury: command: timeout=0: a duration is more than 0 seconds, such as 90s, "
+                "30m, 2h. "
+                "Options are command, and optionally exit_code, timeout: --option NAME=VALUE."
+            ),
+        ),
+        (
+            ["nowhere.py:x"],
+            (
+                "prjury: there is no file nowhere.py. Name a judge of yours as "
+                "package.module:function or path/to/file.py:function."
+            ),
+        ),
+        (
+            ["no_such_module:x"],
+            (
+                "prjury: there is no module no_such_module. Name a judge of yours as "
+                "package.module:function or path/to/file.py:function."
+            ),
+        ),
+        (
+            ["own.py:Words"],
+            (
+                "prjury: own.py:Words cannot be made without options. It takes least. "
+                "Correct them: --option NAME=VALUE."
+            ),
+        ),
+        (
+            ["own.py:Words", "--option", "least=many"],
+            (
+                "prjury: own.py:Words refuses its options: invalid literal for int() with base 10: "
+                "'many'. Correct the values."
+            ),
+        ),
+    ],
+)
+def test_wrong_calls_end_in_one_clear_line(
+    workspace: Path, prjury: Prjury, words: list[str], told: str
+) -> None:
+    run = prjury("judge", *words, "--workspace", workspace)
+    assert (run.code, run.out, run.err) == (2, "", f"{told}\n")
+
+
+@pytest.mark.parametrize("name", ["nowhere", "own.py"])
+def test_a_workspace_that_is_no_directory(workspace: Path, prjury: Prjury, name: str) -> None:
+    place = workspace.parent / name
+    run = prjury("judge", "file-exists", "--workspace", place, "--option", "path=a")
+    assert run.code == 2
+    assert run.complaint == (
+        f"prjury: --workspace {place} is not a directory. Name the directory that holds the work."
+    )
+
+
+def test_a_workspace_has_to_be_named(workspace: Path, prjury: Prjury) -> None:
+    run = prjury("judge", "file-exists", "--option", "path=a.txt", cwd=workspace)
+    assert (run.code, run.complaint) == (2, "prjury: Missing option '--workspace'.")
+
+
+def test_a_relative_workspace(workspace: Path, prjury: Prjury) -> None:
+    run = prjury("judge", "command", "--workspace", ".", "--option", "command=pwd", cwd=workspace)
+    assert run.code == 0
+    run = prjury(
+        *("judge", "file-exists", "--workspace", "work", "--option", "path=a.txt"),
+        cwd=workspace.parent,
+    )
+    assert run.code == 0
+
+
+def test_no_output_controls_the_terminal_or_holds_a_secret(workspace: Path, prjury: Prjury) -> None:
+    token = "ghp_" + "a1B2" * 9
+    (workspace / "evil").write_bytes(
+        b"\x1b[2J\x1b]0;title\x07\r::error::x\n" + f"{token}\n{SECRET}\n".encode()
+    )
+    for kind in ("terminal", "json"):
+        run = prjury(
+            *("judge", "command", "--workspace", workspace, "--format", kind),
+            *("--option", "command=cat evil; false"),
+            env={"OPENAI_API_KEY": SECRET},
+        )
+        assert run.code == 1
+        for text in (run.out, run.err):
+            assert token not in text
+            assert SECRET not in text
+            assert "\x1b" not in text
+            assert "\x07" not in text
+        assert "[redacted: GitHub token]" in run.out
+
+
+def test_a_command_cannot_see_the_operators_keys(workspace: Path, prjury: Prjury) -> None:
+    run = prjury(
+        *("judge", "command", "--workspace", workspace),
+        *("--option", "command=env | grep -c OPENAI; cat /proc/$PPID/environ | grep -c canary"),
+        *("--option", "exit_code=1"),
+        env={"OPENAI_API_KEY": SECRET},
+    )
+    assert run.code == 0, run.out
+    assert SECRET not in run.out + run.err
+
+
+def test_progress_is_told_on_standard_error(workspace: Path, prjury: Prjury) -> None:
+    run = prjury("judge", "command", "--workspace", workspace, "--option", "command=true")
+    asked, answered = run.err.splitlines()
+    assert asked == "judge / command: asked"
+    assert answered.startswith("judge / command: ✅ pass in ")
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("command", ["--option", "command=touch begun; sleep 120; touch late"]), ("own.py:wait", [])],
+)
+def test_an_interrupted_judge_leaves_nothing(
+    workspace: Path, name: str, options: list[str]
+) -> None:
+    begun = workspace / "begun"
+    (workspace.parent / "own.py").write_text(
+        "import time\ndef wait(context):\n"
+        "    (context.workspace / 'begun').touch()\n    time.sleep(120)\n"
+    )
+    temporary = workspace.parent / "tmp"
+    temporary.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "prjury", "judge", name, "--workspace", workspace, *options],
+        cwd=workspace.parent,
+        env={**os.environ, "TMPDIR": str(temporary)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    waited_until = time.monotonic() + 60
+    while not begun.exists():
+        assert process.poll() is None
+        assert time.monotonic() < waited_until
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, "")
+    assert err.splitlines()[-1] == "prjury: interrupted; nothing was published"
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_reader_that_stops_early_changes_nothing(workspace: Path) -> None:
+    words = ["judge", "file-exists", "--workspace", str(workspace), "--option", "path=no"]
+    script = f'"$0" -m prjury {" ".join(words)} | true; echo "${{PIPESTATUS[0]}}"'
+    done = subprocess.run(
+        ["bash", "-c", script, sys.executable], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "1\n"
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams_change_nothing(workspace: Path, closed: str) -> None:
+    words = ["judge", "command", "--workspace", str(workspace), "--option", "command=false"]
+    script = f'"$0" -m prjury {" ".join(words)} {closed}'
+    done = subprocess.run(["bash", "-c", script, sys.executable], capture_output=True, check=False)
+    assert done.returncode == 1
+
+
+def test_a_full_disk_is_told(workspace: Path) -> None:
+    words = ["judge", "file-exists", "--workspace", str(workspace), "--option", "path=a.txt"]
+    script = f'"$0" -m prjury {" ".join(words)} > /dev/full'
+    done = subprocess.run(
+        ["bash", "-c", script, sys.executable], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 5
+    assert done.stderr.splitlines()[-1].startswith("prjury: The judgment could not be printed: ")
+
+
+def test_an_ascii_terminal_gets_the_same_words(workspace: Path, prjury: Prjury) -> None:
+    run = prjury(
+        *("judge", "file-exists", "--workspace", workspace, "--option", "path=é"),
+        env={"PYTHONIOENCODING": "ascii"},
+    )
+    assert run.code == 1
+    assert run.out.splitlines()[0] == "[fail] fail: file-exists: there is no file \\xe9"
+
+
+PAGE = Path(__file__).resolve().parents[2] / ".github" / "docs" / "judges" / "workspace.md"
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COUNTERS = (
+    '<counter type="LINE" missed="2" covered="8"/><counter type="BRANCH" missed="1" covered="1"/>'
+)
+FEW_FILES = """
+from prjury import Judgment
+
+def few_files(*, most):
+    def judge(context):
+        count = len(list(context.workspace.iterdir()))
+        verdict = Judgment.passed if count <= int(most) else Judgment.failed
+        return verdict(f"{count} files")
+    return judge
+"""
+
+
+@pytest.fixture
+def of_the_page(tmp_path: Path) -> Path:
+    """What the examples of the page are about."""
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "README.md").write_text("# Till\n\nversion: 3\n")
+    (work / "VERSION").write_text("3\n")
+    (work / "jacoco.xml").write_text(f"<report name='till'>{COUNTERS}</report>")
+    (tmp_path / "few_files.py").write_text(FEW_FILES)
+    return tmp_path
+
+
+def blocks(language: str) -> list[str]:
+    return [body for name, body in FENCE.findall(PAGE.read_text()) if name == language]
+
+
+def test_the_commands_of_the_page_print_what_it_says(of_the_page: Path) -> None:
+    (block,) = blocks("console")
+    examples = [example.partition("\n") for example in block.split("$ ")[1:]]
+    assert len(examples) == 7
+    for command, _, printed in examples:
+        run = subprocess.run(
+            ["bash", "-c", f'prjury() {{ "$0" -m prjury "$@"; }}; {command}', sys.executable],
+            cwd=of_the_page,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert run.stdout == printed
+
+
+def test_the_python_of_the_page_runs(of_the_page: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", "\n".join(blocks("python"))],
+        cwd=of_the_page,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.splitlines() == [
+        "pass 3 of 3 passed",
+        "80.0 50.0 2",
+        "line coverage is 80 %, at least 85 % is asked for",
+    ]
+
+
+def test_the_names_and_options_of_the_page_are_those_of_the_program() -> None:
+    rows = re.findall(r"^\| `([a-z-]+)` \| (.*?) \|", PAGE.read_text(), re.MULTILINE)
+    told = {name: set(re.findall(r"`(\w+)`", options)) for name, options in rows}
+    assert told == {name: set(kind.options) for name, kind in KINDS.items()}
+    (pending,) = re.findall(r"^Not available yet by name: (.*)\.$", PAGE.read_text(), re.MULTILINE)
+    assert re.findall(r"`([a-z-]+)`", pending) == list(PENDING)

@@ -1,0 +1,40 @@
+"""The library section of the README: a judge in five lines, a jury in ten, and both run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from fakes.pages import output_of
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(language: str) -> list[str]:
+    section = README.read_text(encoding="utf-8").partition("## The jury as a library\n")[2]
+    found = BLOCK.findall(section.partition("\n## ")[0])
+    return [body for name, body in found if name == language]
+
+
+@pytest.mark.parametrize(("place", "most"), [(0, 5), (1, 10)], ids=["a judge", "a jury"])
+def test_it_takes_few_lines(place: int, most: int) -> None:
+    lines = [line for line in blocks("python")[place].splitlines() if line.strip()]
+    assert len(lines) <= most
+
+
+def test_the_jury_says_what_is_shown() -> None:
+    a_judge, a_jury = blocks("python")
+    (shown,) = blocks("text")
+    assert output_of(a_judge + a_jury) == shown
+
+
+def test_the_judge_is_a_judge_of_its_own() -> None:
+    (a_judge, _) = blocks("python")
+    asks = """
+from prjury import JudgmentContext
+print(tested.name, tested(JudgmentContext("fix it", agent_output="Fixed.")).reasoning)
+"""
+    assert output_of(a_judge + asks) == "tested does not speak of tests\n"

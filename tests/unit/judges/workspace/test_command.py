@@ -1,0 +1,278 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fakes.shell import Scripted, ScriptedShell, SilentProgress
+from prjury.deadline import Deadline
+from prjury.errors import CannotJudgeError
+from prjury.judges.workspace.command import ShellJudge
+from prjury.jury.bench import Jury
+from prjury.jury.context import JudgmentContext
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.score import BooleanScore
+from prjury.jury.voting import MajorityVoting
+from prjury.ports import Command, Completed, Progress
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> JudgmentContext:
+    return JudgmentContext("goal", workspace=tmp_path)
+
+
+def shell_judge(
+    command: str | Sequence[str] = "make", script: Scripted | None = None, **options: Any
+) -> ShellJudge:
+    shell = ScriptedShell((script or Scripted(),))
+    return ShellJudge(command, shell=shell, progress=SilentProgress(), **options)
+
+
+def test_the_expected_exit_code_passes(context: JudgmentContext) -> None:
+    shell, progress = ScriptedShell((Scripted(output="built\n"),)), SilentProgress()
+    judgment = ShellJudge("make all", shell=shell, progress=progress).judge(context)
+    (check,) = judgment.checks
+    assert (judgment.status, judgment.reasoning) == (
+        Status.PASS,
+        "`make all` ended with exit code 0",
+    )
+    assert judgment.score == BooleanScore.PASS
+    assert (check.name, check.passed, check.evidence) == ("exit-code", True, "built")
+    assert judgment.metadata == {
+        "command": "make all",
+        "exit_code": 0,
+        "expected_exit_code": 0,
+        "seconds": 0.5,
+        "log": None,
+    }
+    assert progress.said == ["$ make all"]
+
+
+def test_it_runs_in_the_workspace_with_the_shells_environment(context: JudgmentContext) -> None:
+    shell = ScriptedShell()
+    judge = ShellJudge(["make", "all"], shell=shell, progress=SilentProgress())
+    judge.judge(context)
+    (command,) = shell.commands
+    assert command.argv == ("make", "all")
+    assert command.directory == context.workspace
+    assert command.env == {"PATH": "/usr/bin:/bin"}
+    assert judge.command == ("make", "all")
+
+
+def test_another_exit_code_fails_with_the_end_of_the_log(context: JudgmentContext) -> None:
+    output = "".join(f"line {number}\n" for number in range(1, 41))
+    judgment = shell_judge("make", Scripted(2, output)).judge(context)
+    (check,) = judgment.checks
+    assert (judgment.status, judgment.reasoning) == (
+        Status.FAIL,
+        "`make` ended with exit code 2; exit code 0 is expected",
+    )
+    assert judgment.score == BooleanScore.FAIL
+    assert not check.passed
+    assert check.message == judgment.reasoning
+    assert check.evidence == "\n".join(f"line {number}" for number in range(11, 41))
+    assert judgment.metadata["reason"] == "exit_code"
+    assert Path(judgment.metadata["log"]).read_text() == output
+
+
+def test_logs_are_kept_for_failures_only(context: JudgmentContext) -> None:
+    for script, kept in ((Scripted(0), 0), (Scripted(127, "x: not found\n"), 0), (Scripted(1), 1)):
+        shell = ScriptedShell((script,))
+        ShellJudge("x", shell=shell, progress=SilentProgress()).judge(context)
+        logs = list(shell.directory.glob("*")) if shell.directory.exists() else []
+        assert len(logs) == kept
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "status", "told"),
+    [
+        (3, 3, Status.PASS, "ended with exit code 3, as expected"),
+        (3, 0, Status.FAIL, "ended with exit code 0; exit code 3 is expected"),
+        (0, -9, Status.FAIL, "was ended by SIGKILL; exit code 0 is expected"),
+        (0, -63, Status.FAIL, "was ended by signal 63; exit code 0 is expected"),
+        (-15, -15, Status.PASS, "ended with exit code -15, as expected"),
+        (127, 127, Status.PASS, "ended with exit code 127, as expected"),
+    ],
+)
+def test_exit_codes(
+    context: JudgmentContext, expected: int, found: int, status: Status, told: str
+) -> None:
+    judgment = shell_judge("x", Scripted(found, "sh: x: not found"), exit_code=expected).judge(
+        context
+    )
+    assert (judgment.status, judgment.reasoning) == (status, f"`x` {told}")
+
+
+@pytest.mark.parametrize(
+    ("stopped", "told"),
+    [
+        ("timeout", "took longer than 90 s"),
+        ("output_limit", "printed more than 200 MiB"),
+        ("memory_limit", "used more memory than it may have"),
+        ("process_limit", "started more processes than it may have"),
+    ],
+)
+def test_limits_fail(context: JudgmentContext, stopped: str, told: str) -> None:
+    script = Scripted(0, "so far\n", stopped)
+    judgment = shell_judge("x", script, timeout=90).judge(context)
+    assert (judgment.status, judgment.reasoning) == (Status.FAIL, f"`x` {told} and was stopped")
+    assert judgment.metadata["reason"] == stopped
+    assert judgment.checks[0].evidence == "so far"
+
+
+class PatientShell(ScriptedShell):
+    """Uses up its time."""
+
+    def run(self, command: Command, deadline: Deadline, progress: Progress) -> Completed:
+        while deadline.remaining:
+            time.sleep(0.01)
+        return super().run(command, deadline, progress)
+
+
+def test_a_vote_that_ends_earlier_is_no_fault_of_the_command(context: JudgmentContext) -> None:
+    shell = PatientShell((Scripted(-15, stopped="timeout"),))
+    judge = ShellJudge("x", shell=shell, progress=SilentProgress())
+    (judgment,) = Jury.of(MajorityVoting(), judge).vote(context, timeout=0.4).individual
+    assert judgment.status is Status.ERROR
+    assert judgment.reasoning == "`x` was stopped after 0.5 s, because the vote was over"
+    assert judgment.metadata == {"reason": "timeout"}
+
+
+def test_within_a_longer_vote_its_own_time_counts(context: JudgmentContext) -> None:
+    shell = PatientShell((Scripted(-15, stopped="timeout"),))
+    judge = ShellJudge("x", timeout=0.1, shell=shell, progress=SilentProgress())
+    (judgment,) = Jury.of(MajorityVoting(), judge).vote(context, timeout=60).individual
+    assert judgment.status is Status.FAIL
+    assert judgment.reasoning == "`x` took longer than 0.1 s and was stopped"
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "/bin/sh: 1: x: not found\n",
+        "/bin/sh: line 1: x: command not found\n",
+        "begun\nsh: ./x: No such file or directory\n\n",
+    ],
+)
+def test_a_tool_that_the_shell_does_not_find_is_an_error(
+    context: JudgmentContext, output: str
+) -> None:
+    judgment = shell_judge("x --all", Scripted(127, output)).judge(context)
+    assert judgment.status is Status.ERROR
+    assert judgment.reasoning == (
+        "`x --all` could not be run: the command was not found. The tool is not installed here, "
+        "or its name is misspelt. Install it, or correct the command."
+    )
+    assert judgment.metadata == {"reason": "tool_missing"}
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "output"),
+    [(127, "x: not found\nbut something else\n"), (127, ""), (1, "x: not found\n")],
+)
+def test_other_ends_are_failures(context: JudgmentContext, exit_code: int, output: str) -> None:
+    judgment = shell_judge("x", Scripted(exit_code, output)).judge(context)
+    assert judgment.status is Status.FAIL
+
+
+def test_a_program_that_is_not_there_is_an_error(context: JudgmentContext) -> None:
+    missing = CannotJudgeError(
+        "`x` is not installed", why="the build needs it", remedy="ask", reason="tool_missing"
+    )
+    judgment = shell_judge(["x"], Scripted(error=missing)).judge(context)
+    assert judgment.status is Status.ERROR
+    assert judgment.reasoning == (
+        "`x` is not installed. The tool is not installed here, or its name is misspelt. "
+        "Install it, or correct the command."
+    )
+    assert judgment.metadata == {"reason": "tool_missing"}
+
+
+def test_other_errors_of_the_shell_stay_as_they_are(context: JudgmentContext) -> None:
+    refusal = CannotJudgeError("no sandbox", remedy="Get one", reason="sandbox_unavailable")
+    judgment = shell_judge("x", Scripted(error=refusal)).judge(context)
+    assert judgment.reasoning == "no sandbox. Get one."
+    assert judgment.metadata == {"reason": "sandbox_unavailable"}
+
+
+class RefusingShell(ScriptedShell):
+    """A system that does not start the program."""
+
+    def run(self, command: Command, deadline: Deadline, progress: Progress) -> Completed:
+        raise OSError(7, "Argument list too long")
+
+
+def test_a_system_that_refuses_is_an_error(context: JudgmentContext) -> None:
+    judge = ShellJudge("x", shell=RefusingShell(), progress=SilentProgress())
+    judgment = judge.judge(context)
+    assert judgment.status is Status.ERROR
+    assert judgment.reasoning == (
+        "`x` could not be started: Argument list too long. The system refuses it. "
+        "Try it by hand in the workspace."
+    )
+    assert judgment.metadata == {"reason": "not_started"}
+
+
+def test_no_workspace() -> None:
+    judgment = shell_judge().judge(JudgmentContext("goal"))
+    assert isinstance(judgment, Judgment)
+    assert judgment.metadata == {"reason": "no_workspace"}
+
+
+def test_long_and_odd_commands_are_one_short_line(context: JudgmentContext) -> None:
+    judgment = shell_judge("echo \x1b[2J \\\n\n  " + "y" * 300).judge(context)
+    assert judgment.reasoning == "`echo \\x1b[2J \\ " + "y" * 184 + "…` ended with exit code 0"
+    assert judgment.metadata["command"] == "echo \x1b[2J \\\n\n  " + "y" * 300
+
+
+@pytest.mark.parametrize("command", ["", "  \n", [], [""], [" ", "x"]])
+def test_empty_commands(command: str | list[str]) -> None:
+    with pytest.raises(ValueError, match="an empty command proves nothing: say what to run"):
+        shell_judge(command)
+
+
+def test_commands_that_make_no_sense() -> None:
+    with pytest.raises(ValueError, match=r"a command holds no NUL character: 'a\\x00b'"):
+        shell_judge(["x", "a\0b"])
+    with pytest.raises(TypeError, match="the words of a command are text, not 3"):
+        shell_judge(["x", 3])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="the words of a command are text, not 120"):
+        shell_judge(b"x")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("exit_code", [-65, 256])
+def test_exit_codes_that_no_program_has(exit_code: int) -> None:
+    with pytest.raises(ValueError, match=f"0..255, or minus a signal, not {exit_code}"):
+        shell_judge(exit_code=exit_code)
+
+
+@pytest.mark.parametrize("exit_code", [True, "0", None, 1.0])
+def test_exit_codes_that_are_none(exit_code: Any) -> None:
+    with pytest.raises(TypeError, match="an exit code is an integer, not"):
+        shell_judge(exit_code=exit_code)
+
+
+@pytest.mark.parametrize("timeout", [0, -1, 0.0])
+def test_timeouts_that_are_over_at_once(timeout: float) -> None:
+    with pytest.raises(ValueError, match="the timeout is above 0 seconds, not"):
+        shell_judge(timeout=timeout)
+
+
+@pytest.mark.parametrize("timeout", [float("inf"), float("nan")])
+def test_timeouts_without_an_end(timeout: float) -> None:
+    with pytest.raises(ValueError, match="the timeout must be finite"):
+        shell_judge(timeout=timeout)
+
+
+def test_timeouts_that_are_no_number() -> None:
+    with pytest.raises(TypeError, match="the timeout must be a number, not '30s'"):
+        shell_judge(timeout="30s")
+
+
+def test_equal_judges_are_equal_whatever_shell_they_have() -> None:
+    assert shell_judge(["a", "b"]) == shell_judge(("a", "b"))
+    assert shell_judge("a") != shell_judge("a", exit_code=1)
+    assert "shell" not in repr(shell_judge("a"))

@@ -1,0 +1,300 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prjury.errors import CannotJudgeError
+from prjury.judges.workspace.coverage import Demand, ReportJudge, decide
+from prjury.jury.context import JudgmentContext
+from prjury.jury.judgment import Location, Status
+from prjury.jury.score import NumericalScore
+
+FILE = Path(__file__).resolve().parents[5] / "shared" / "data" / "vectors.json"
+CASES = json.loads(FILE.read_text())["vectors"] if FILE.exists() else []
+COVERAGE = [case for case in CASES if case["op"] == "coverage"]
+
+
+@dataclass(frozen=True)
+class Count:
+    covered: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report that counts what it is told."""
+
+    counts: Mapping[str, Count] = field(default_factory=dict)
+
+    def counter(self, metric: str) -> Count | None:
+        return self.counts.get(metric)
+
+
+def percent(number: float) -> Count:
+    return Count(int(Decimal(str(number)) * 100), 10_000)
+
+
+def judged(count: Count | None, **demand: Any) -> tuple[Status, str]:
+    judgment = decide(count, Demand(**demand), "r.xml", "line")
+    return judgment.status, judgment.reasoning
+
+
+@pytest.mark.skipif(not CASES, reason="the semantics cases are not beside the repository")
+@pytest.mark.parametrize("case", COVERAGE, ids=lambda case: case["id"])
+def test_replay(case: Mapping[str, Any]) -> None:
+    words = case["input"]
+    assert words["judge"] == "preservation"
+    demand = Demand(baseline=words["baseline"], max_drop=words["threshold"])
+    found = decide(percent(words["current"]), demand, "r.xml", "line")
+    assert found.status.name == case["expect"]["status"]
+
+
+@pytest.mark.parametrize(
+    ("current", "demand", "status", "reasoning"),
+    [
+        (
+            80,
+            {"minimum": 80},
+            Status.PASS,
+            "line coverage is 80 %, at least 80 % is asked for",
+        ),
+        (
+            79.99,
+            {"minimum": 80.0},
+            Status.FAIL,
+            "line coverage is 79.99 %, at least 80 % is asked for",
+        ),
+        (
+            75,
+            {"baseline": 80, "max_drop": 5},
+            Status.PASS,
+            "line coverage is 75 % after 80 %, a drop of at most 5 points is allowed",
+        ),
+        (
+            74.9,
+            {"baseline": 80.0, "max_drop": 5.0},
+            Status.FAIL,
+            "line coverage is 74.9 % after 80 %, a drop of at most 5 points is allowed",
+        ),
+        (
+            80,
+            {"baseline": 80},
+            Status.PASS,
+            "line coverage is 80 % after 80 %, no drop is allowed",
+        ),
+        (
+            79.9,
+            {"baseline": 80},
+            Status.FAIL,
+            "line coverage is 79.9 % after 80 %, no drop is allowed",
+        ),
+        (
+            79.7,
+            {"baseline": 80, "max_drop": 0.3},
+            Status.PASS,
+            "line coverage is 79.7 % after 80 %, a drop of at most 0.3 points is allowed",
+        ),
+        (
+            70,
+            {"max_drop": 5},
+            Status.ABSTAIN,
+            "whether line coverage dropped is not known: there is no baseline to compare with",
+        ),
+        (
+            70,
+            {"minimum": 60, "max_drop": 5},
+            Status.ABSTAIN,
+            (
+                "line coverage is 70 %, at least 60 % is asked for; "
+                "there is no baseline to compare with"
+            ),
+        ),
+        (
+            50,
+            {"minimum": 60, "max_drop": 5},
+            Status.FAIL,
+            "line coverage is 50 %, at least 60 % is asked for",
+        ),
+        (
+            85,
+            {"minimum": 85, "baseline": 50},
+            Status.PASS,
+            (
+                "line coverage is 85 %, at least 85 % is asked for; "
+                "line coverage is 85 % after 50 %, no drop is allowed"
+            ),
+        ),
+        (
+            84,
+            {"minimum": 85, "baseline": 50},
+            Status.FAIL,
+            "line coverage is 84 %, at least 85 % is asked for",
+        ),
+        (
+            86,
+            {"minimum": 85, "baseline": 90},
+            Status.FAIL,
+            "line coverage is 86 % after 90 %, no drop is allowed",
+        ),
+    ],
+)
+def test_what_is_asked(
+    current: float, demand: dict[str, float], status: Status, reasoning: str
+) -> None:
+    assert judged(percent(current), **demand) == (status, reasoning)
+
+
+def test_what_is_below_is_never_rounded_up_to_it() -> None:
+    assert judged(Count(79_999, 100_000), minimum=80) == (
+        Status.FAIL,
+        "line coverage is 79.99 %, at least 80 % is asked for",
+    )
+    assert judged(Count(2, 3), minimum=66.67)[0] is Status.FAIL
+    assert judged(Count(2, 3), minimum=66.66)[0] is Status.PASS
+
+
+def test_the_evidence() -> None:
+    demand = Demand(minimum=80, baseline=76, max_drop=1)
+    judgment = decide(Count(3, 4), demand, "r.xml", "branch")
+    first, second = judgment.checks
+    assert (first.name, first.passed) == ("coverage-minimum", False)
+    assert first.message == "branch coverage is 75 %, at least 80 % is asked for"
+    assert (second.name, second.passed) == ("coverage-drop", True)
+    assert first.location == second.location == Location("r.xml")
+    assert judgment.score == NumericalScore(75.0, 0.0, 100.0)
+    assert judgment.metadata == {
+        "report": "r.xml",
+        "metric": "branch",
+        "percent": 75.0,
+        "covered": 3,
+        "missed": 1,
+        "minimum": 80,
+        "baseline": 76,
+        "max_drop": 1,
+    }
+
+
+def test_an_abstention_says_why_and_carries_no_score() -> None:
+    judgment = decide(Count(3, 4), Demand(max_drop=5), "r.xml", "line")
+    assert (judgment.label, judgment.metadata["reason"]) == ("no_baseline", "no_baseline")
+    assert judgment.metadata["percent"] == 75.0
+    assert judgment.score is None
+    assert judgment.checks == ()
+
+
+def test_a_report_that_does_not_count_it() -> None:
+    judgment = decide(None, Demand(minimum=0), "r.xml", "branch")
+    assert judgment.status is Status.ERROR
+    assert judgment.reasoning == (
+        "r.xml has no branch counter: there is nothing of that kind in the code, or it was "
+        "compiled without what is needed to count it. Ask for another metric."
+    )
+    assert judgment.metadata == {"reason": "no_such_counter"}
+
+
+@given(st.integers(0, 10_000), st.integers(0, 1000), st.integers(0, 1000))
+def test_tenths_are_compared_as_whole_numbers_are(covered: int, base: int, drop: int) -> None:
+    found = judged(Count(covered, 10_000), baseline=base / 10, max_drop=drop / 10)[0]
+    assert found is (Status.PASS if base * 10 - covered <= drop * 10 else Status.FAIL)
+
+
+@pytest.mark.parametrize(
+    ("demand", "told"),
+    [
+        ({}, "nothing is asked: name a minimum, a baseline or a max_drop"),
+        ({"minimum": 101}, "minimum is in 0..100, not 101"),
+        ({"minimum": -0.1}, "minimum is in 0..100, not -0.1"),
+        ({"baseline": 101}, "baseline is in 0..100, not 101"),
+        ({"max_drop": -1}, "max_drop is in 0..100, not -1"),
+        ({"minimum": float("nan")}, "minimum must be finite, not nan"),
+    ],
+)
+def test_demands_that_make_no_sense(demand: dict[str, float], told: str) -> None:
+    with pytest.raises(ValueError, match=r"asked|0\.\.100|finite") as refusal:
+        Demand(**demand)
+    assert str(refusal.value) == told
+
+
+def test_demands_that_are_no_numbers() -> None:
+    with pytest.raises(TypeError, match="minimum must be a number, not '80'"):
+        Demand(minimum="80")  # type: ignore[arg-type]
+
+
+class TestJudge:
+    def read(self, path: Path) -> Report:
+        """The report's own text: the covered ones of ten."""
+        return Report({"line": Count(int(path.read_text()), 10)})
+
+    def test_it_reads_the_report_of_the_workspace(self, tmp_path: Path) -> None:
+        (tmp_path / "r.xml").write_text("8")
+        context = JudgmentContext("goal", workspace=tmp_path)
+        judge = ReportJudge("r.xml", 80, read=self.read)
+        assert judge.judge(context).status is Status.PASS
+        judge = ReportJudge(Path("r.xml"), minimum=81, read=self.read)
+        assert judge.judge(context).status is Status.FAIL
+        judge = ReportJudge("r.xml", 80, metric="method", read=self.read)
+        assert judge.judge(context).metadata == {"reason": "no_such_counter"}
+
+    def test_a_link_is_read_where_it_leads(self, tmp_path: Path) -> None:
+        (tmp_path / "r.xml").write_text("8")
+        (tmp_path / "link.xml").symlink_to("r.xml")
+        read: list[Path] = []
+
+        def remember(path: Path) -> Report:
+            read.append(path)
+            return self.read(path)
+
+        context = JudgmentContext("goal", workspace=tmp_path)
+        judgment = ReportJudge("link.xml", 80, read=remember).judge(context)
+        assert judgment.metadata["report"] == "link.xml"
+        assert read == [tmp_path / "r.xml"]
+
+    def test_a_missing_report(self, tmp_path: Path) -> None:
+        context = JudgmentContext("goal", workspace=tmp_path)
+        judgment = ReportJudge("r.xml", 80, read=self.read).judge(context)
+        assert judgment.status is Status.ERROR
+        assert judgment.reasoning == (
+            "there is no coverage report r.xml. The tests have not run, or not with coverage. "
+            "Run them with coverage, or name the report's place."
+        )
+        assert judgment.metadata == {"reason": "report_missing"}
+
+    def test_a_broken_report(self, tmp_path: Path) -> None:
+        def fail(path: Path) -> Report:
+            raise CannotJudgeError("broken", remedy="Write it again", reason="report_invalid")
+
+        (tmp_path / "r.xml").touch()
+        context = JudgmentContext("goal", workspace=tmp_path)
+        judgment = ReportJudge("r.xml", 80, read=fail).judge(context)
+        assert (judgment.status, judgment.reasoning) == (Status.ERROR, "broken. Write it again.")
+        assert judgment.metadata == {"reason": "report_invalid"}
+
+    def test_a_report_outside_the_workspace(self, tmp_path: Path) -> None:
+        context = JudgmentContext("goal", workspace=tmp_path)
+        judgment = ReportJudge("../r.xml", 80, read=self.read).judge(context)
+        assert judgment.metadata == {"reason": "outside_workspace"}
+
+    def test_no_workspace(self) -> None:
+        judgment = ReportJudge("r.xml", 80, read=self.read).judge(JudgmentContext("goal"))
+        assert judgment.metadata == {"reason": "no_workspace"}
+
+    def test_options_are_checked_when_it_is_made(self) -> None:
+        with pytest.raises(ValueError, match="nothing is asked"):
+            ReportJudge("r.xml", read=self.read)
+        with pytest.raises(ValueError, match="'' is not a path"):
+            ReportJudge("", 80, read=self.read)
+        told = (
+            "there is no metric 'lines'; known are line, branch, method, instruction, complexity, "
+            "class"
+        )
+        with pytest.raises(ValueError, match="metric") as refusal:
+            ReportJudge("r.xml", 80, "lines", read=self.read)  # type: ignore[arg-type]
+        assert str(refusal.value) == told

@@ -1,0 +1,275 @@
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from prjury.errors import CannotJudgeError
+from prjury.judges.workspace import root
+from prjury.judges.workspace.root import Workspace, answered, path_text
+from prjury.jury.context import JudgmentContext
+from prjury.jury.judgment import Judgment, Status
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A workspace with a neighbour that is none of its business."""
+    workspace = tmp_path / "work"
+    (workspace / "sub").mkdir(parents=True)
+    (workspace / "a.txt").write_text("a\n")
+    (workspace / "sub" / "b.txt").write_text("b\n")
+    (tmp_path / "secret.txt").write_text("s\n")
+    (tmp_path / "work-2").mkdir()
+    (tmp_path / "work-2" / "c.txt").write_text("c\n")
+    return workspace
+
+
+def workspace_of(place: Path | None) -> Workspace:
+    return Workspace.of(JudgmentContext("goal", workspace=place))
+
+
+def test_no_workspace_is_told() -> None:
+    with pytest.raises(CannotJudgeError) as refusal:
+        workspace_of(None)
+    assert refusal.value.reason == "no_workspace"
+    assert str(refusal.value) == (
+        "there is no workspace to look into. The context names none. "
+        "Hand one over: JudgmentContext(goal, workspace=Path(...))."
+    )
+
+
+@pytest.mark.parametrize("name", ["a.txt", "nowhere"])
+def test_a_workspace_that_is_no_directory(place: Path, name: str) -> None:
+    with pytest.raises(CannotJudgeError) as refusal:
+        workspace_of(place / name)
+    assert refusal.value.reason == "no_workspace"
+    assert refusal.value.what == f"the workspace {place / name} is not a directory"
+
+
+def test_a_workspace_behind_a_link(place: Path) -> None:
+    link = place.parent / "link"
+    link.symlink_to(place)
+    assert workspace_of(link).kind("a.txt") == "file"
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("a.txt", "file"),
+        ("./a.txt", "file"),
+        ("sub/../a.txt", "file"),
+        ("sub/b.txt", "file"),
+        ("sub", "directory"),
+        ("sub/", "directory"),
+        (".", "directory"),
+        ("c.txt", "missing"),
+        ("a.txt/b", "missing"),
+        ("no/such/file", "missing"),
+        ("\udcff", "missing"),
+    ],
+)
+def test_kinds(place: Path, path: str, kind: str) -> None:
+    assert workspace_of(place).kind(path) == kind
+
+
+def test_other_kinds(place: Path) -> None:
+    os.mkfifo(place / "fifo")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(place / "s"))
+        workspace = workspace_of(place)
+        assert workspace.kind("fifo") == "FIFO"
+        assert workspace.kind("s") == "socket"
+    assert Workspace(Path("/dev")).kind("null") == "device"
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("../secret.txt", "It climbs out with `..`"),
+        ("..", "It climbs out with `..`"),
+        ("sub/../../secret.txt", "It climbs out with `..`"),
+        ("../work/a.txt", "It climbs out with `..`"),
+        ("/etc/passwd", "It is absolute"),
+    ],
+)
+def test_paths_that_leave_the_workspace(place: Path, path: str, why: str) -> None:
+    for look in (workspace_of(place).kind, workspace_of(place).text):
+        with pytest.raises(CannotJudgeError) as refusal:
+            look(path)
+        assert refusal.value.reason == "outside_workspace"
+        assert refusal.value.what == f"{path} leaves the workspace"
+        assert refusal.value.why == why
+        assert refusal.value.remedy == "Name a path inside the workspace, relative to it"
+
+
+def test_an_absolute_path_into_the_workspace_is_still_absolute(place: Path) -> None:
+    with pytest.raises(CannotJudgeError, match="It is absolute"):
+        workspace_of(place).kind(str(place / "a.txt"))
+
+
+@pytest.mark.parametrize(
+    ("link", "target", "path"),
+    [
+        ("out", "../secret.txt", "out"),
+        ("out", "/etc/passwd", "out"),
+        ("sub/up", "../..", "sub/up/secret.txt"),
+        ("near", "../work-2", "near/c.txt"),
+        ("gone", "../nowhere", "gone"),
+    ],
+)
+def test_links_that_leave_the_workspace(place: Path, link: str, target: str, path: str) -> None:
+    (place / link).symlink_to(target)
+    real = os.path.realpath(place / path)
+    with pytest.raises(CannotJudgeError) as refusal:
+        workspace_of(place).kind(path)
+    assert refusal.value.reason == "outside_workspace"
+    assert refusal.value.why == f"A symbolic link leads to {real}"
+
+
+def test_a_link_to_a_link_that_leaves_the_workspace(place: Path) -> None:
+    (place / "one").symlink_to("two")
+    (place / "two").symlink_to("../secret.txt")
+    with pytest.raises(CannotJudgeError, match="leaves the workspace"):
+        workspace_of(place).text("one")
+
+
+def test_links_within_the_workspace(place: Path) -> None:
+    (place / "b").symlink_to("sub/b.txt")
+    (place / "folder").symlink_to(place / "sub")
+    (place / "gone").symlink_to("nothing")
+    workspace = workspace_of(place)
+    assert workspace.text("b") == "b\n"
+    assert workspace.text("folder/b.txt") == "b\n"
+    assert workspace.kind("gone") == "missing"
+
+
+def test_links_that_go_round(place: Path) -> None:
+    (place / "one").symlink_to("two")
+    (place / "two").symlink_to("one")
+    with pytest.raises(CannotJudgeError) as refusal:
+        workspace_of(place).kind("one")
+    assert refusal.value.reason == "unreadable"
+    assert str(refusal.value) == (
+        "one cannot be read. Too many levels of symbolic links. "
+        "Check its permissions, and that it is a regular file."
+    )
+
+
+def test_a_name_that_is_too_long(place: Path) -> None:
+    with pytest.raises(CannotJudgeError, match="File name too long"):
+        workspace_of(place).kind("x" * 300)
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (b"", ""),
+        (b"\xef\xbb\xbfa\r\nb\r\n", "a\nb\n"),
+        (b"a\rb\r\r\n", "a\rb\r\n"),
+        ("é\u2028\0".encode(), "é\u2028\0"),
+    ],
+)
+def test_texts(place: Path, content: bytes, text: str) -> None:
+    (place / "a.txt").write_bytes(content)
+    assert workspace_of(place).text("a.txt") == text
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"a\nb\xe9\n", "a.txt is not UTF-8 text: byte 0xe9 in line 2"),
+        ("a".encode("utf-16"), "a.txt is not UTF-8 text: byte 0xff in line 1"),
+    ],
+)
+def test_what_is_no_text(place: Path, content: bytes, what: str) -> None:
+    (place / "a.txt").write_bytes(content)
+    with pytest.raises(CannotJudgeError) as refusal:
+        workspace_of(place).text("a.txt")
+    assert refusal.value.reason == "not_utf8"
+    assert refusal.value.what == what
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [("fifo", "It is a FIFO"), ("sub", "It is a directory"), ("no", "It is not there")],
+)
+def test_what_cannot_be_read(place: Path, path: str, why: str) -> None:
+    os.mkfifo(place / "fifo")
+    with pytest.raises(CannotJudgeError) as refusal:
+        workspace_of(place).text(path)
+    assert (refusal.value.reason, refusal.value.why) == ("unreadable", why)
+
+
+def test_devices_are_not_opened() -> None:
+    with pytest.raises(CannotJudgeError, match=r"zero cannot be read\. It is a device"):
+        Workspace(Path("/dev")).text("zero")
+
+
+@contextmanager
+def unprivileged() -> Iterator[None]:
+    """Root may read everything, so that it is nobody meanwhile."""
+    mine = os.geteuid()
+    os.seteuid(mine or 65_534)
+    try:
+        yield
+    finally:
+        os.seteuid(mine)
+
+
+def test_a_file_without_permissions() -> None:
+    with TemporaryDirectory() as place:
+        Path(place).chmod(0o755)
+        Path(place, "a.txt").touch(mode=0)
+        with unprivileged(), pytest.raises(CannotJudgeError) as refusal:
+            workspace_of(Path(place)).text("a.txt")
+    assert (refusal.value.reason, refusal.value.why) == ("unreadable", "Permission denied")
+
+
+def test_a_file_that_is_too_large(place: Path) -> None:
+    with (place / "big").open("wb") as file:
+        file.truncate(root.LARGEST_TEXT)
+    assert len(workspace_of(place).text("big")) == 16 * 1024**2
+    with (place / "big").open("ab") as file:
+        file.write(b"\0")
+    with pytest.raises(CannotJudgeError) as refusal:
+        workspace_of(place).text("big")
+    assert refusal.value.reason == "too_large"
+    assert str(refusal.value) == (
+        "big is larger than 16 MiB. Such a file is not compared as text. "
+        "Judge it by a command, such as grep."
+    )
+
+
+def test_nothing_in_a_message_controls_a_terminal(place: Path) -> None:
+    with pytest.raises(CannotJudgeError) as refusal:
+        workspace_of(place).kind("../\x1b[2J\n")
+    assert refusal.value.what == "../\\x1b[2J\\n leaves the workspace"
+
+
+@pytest.mark.parametrize("path", ["", "  ", "a\0b"])
+def test_what_is_no_path(path: str) -> None:
+    with pytest.raises(ValueError, match="is not a path"):
+        path_text(path)
+
+
+def test_paths_of_all_types() -> None:
+    assert path_text(Path("a/b")) == "a/b"
+    with pytest.raises(TypeError, match=r"a path is text, not b'a'"):
+        path_text(os.fsencode("a"))  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        path_text(3)  # type: ignore[arg-type]
+
+
+def test_an_error_becomes_a_judgment() -> None:
+    def fail() -> Judgment:
+        raise CannotJudgeError("it broke", remedy="Mend it", reason="broken")
+
+    judgment = answered(fail)
+    assert judgment.status is Status.ERROR
+    assert judgment.reasoning == "it broke. Mend it."
+    assert judgment.metadata == {"reason": "broken"}

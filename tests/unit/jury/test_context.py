@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from fakes.refusals import refused
+from prjury.jury.context import ExecutionStatus, JudgmentContext
+
+
+def test_a_goal_is_all_that_has_to_be_known() -> None:
+    context = JudgmentContext("add a button")
+    assert context.execution_status is ExecutionStatus.UNKNOWN
+    assert context.metadata == {}
+    rest = (
+        context.workspace,
+        context.agent_output,
+        context.started_at,
+        context.execution_time,
+        context.error,
+    )
+    assert rest == (None,) * 5
+
+
+def test_everything_else_is_kept_as_it_is() -> None:
+    began, took = datetime(2026, 1, 2, tzinfo=UTC), timedelta(seconds=3)
+    context = JudgmentContext(
+        "add a button", Path("work"), "done", ExecutionStatus.TIMEOUT, began, took, "too slow"
+    )
+    assert (context.goal, context.workspace) == ("add a button", Path("work"))
+    assert (context.agent_output, context.error) == ("done", "too slow")
+    assert (context.execution_status, context.execution_time) == (ExecutionStatus.TIMEOUT, took)
+    assert context.started_at == began
+
+
+def test_the_words_of_how_the_work_ended() -> None:
+    words = ["success", "failed", "timeout", "cancelled", "unknown"]
+    assert [status.value for status in ExecutionStatus] == words
+
+
+def test_judges_share_no_metadata_with_anybody_and_cannot_change_it() -> None:
+    shared = {"attempt": 1}
+    context = JudgmentContext("add a button", metadata=shared)
+    shared["attempt"] = 2
+    assert context.metadata == {"attempt": 1}
+    with refused(TypeError, "this dictionary cannot be changed"):
+        context.metadata["attempt"] = 3  # type: ignore[index]

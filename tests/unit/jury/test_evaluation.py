@@ -1,0 +1,480 @@
+from __future__ import annotations
+
+import asyncio
+import functools
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prjury.jury.agent import AgentJudge, AgentResult
+from prjury.jury.asking import Listener
+from prjury.jury.bench import Jury, JuryVerdict, Seat
+from prjury.jury.cascade import CascadedJury, Tier, TierPolicy, Verdict
+from prjury.jury.codec import jury_verdict_from_json, jury_verdict_to_json
+from prjury.jury.compose import all_of, always_fail, always_pass
+from prjury.jury.context import ExecutionStatus, JudgmentContext
+from prjury.jury.evaluation import evaluate
+from prjury.jury.judge import JudgeType, judge
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.model_judge import ModelJudge
+from prjury.jury.population import Ballot
+from prjury.jury.retry import JuryWithRetry
+from prjury.jury.voting import ConsensusVoting, MajorityVoting
+
+SUCCESS = {"status": "success", "error": None}
+
+
+def seen(
+    call: Callable[..., Any], workspace: Path | None = None, goal: str = "g"
+) -> tuple[Any, JudgmentContext]:
+    """What the call returned, and what the judges got to see."""
+    shown: list[JudgmentContext] = []
+
+    def look(context: JudgmentContext) -> Judgment:
+        shown.append(context)
+        return Judgment.passed("seen")
+
+    result, verdict = evaluate(goal, call, look, workspace)
+    (context,) = shown
+    execution = {"status": context.execution_status.value, "error": context.error}
+    assert verdict.aggregated == Judgment.passed("seen", metadata={"execution": execution})
+    return result, context
+
+
+def test_the_context_that_judges_get() -> None:
+    def work(goal: str, workspace: Path) -> str:
+        time.sleep(0.02)
+        return f"{goal} in {workspace}"
+
+    before = datetime.now(UTC)
+    result, context = seen(work, Path("/w"), "fix it")
+    assert result == "fix it in /w"
+    assert context.goal == "fix it"
+    assert context.workspace == Path("/w")
+    assert context.agent_output == "fix it in /w"
+    assert context.execution_status is ExecutionStatus.SUCCESS
+    assert context.error is None
+    assert context.metadata == {}
+    assert context.started_at is not None
+    assert before <= context.started_at <= datetime.now(UTC)
+    assert context.started_at.tzinfo is UTC
+    assert context.execution_time is not None
+    assert timedelta(milliseconds=19) < context.execution_time < timedelta(seconds=10)
+
+
+def test_the_workspace_may_be_given_as_text(tmp_path: Path) -> None:
+    place = evaluate("g", lambda goal, place: place, always_pass(), str(tmp_path))[0]
+    assert place == tmp_path
+    assert evaluate("g", lambda goal, place: [place], always_pass())[0] == [None]
+
+
+class Bound:
+    def method(self, goal: str, workspace: Path | None) -> tuple[object, ...]:
+        return goal, workspace
+
+    def __call__(self, goal: str) -> tuple[object, ...]:
+        return (goal,)
+
+
+def first(goal: str, *rest: object, **options: object) -> tuple[object, ...]:
+    return (goal, *rest)
+
+
+@pytest.mark.parametrize(
+    ("call", "given"),
+    [
+        (lambda: (), ()),
+        (lambda goal: (goal,), ("g",)),
+        (lambda goal, /, workspace: (goal, workspace), ("g", Path("/w"))),
+        (lambda goal, workspace=None: (goal, workspace), ("g", None)),
+        (lambda goal="mine", workspace=None, *, loud=True: (goal, workspace), ("mine", None)),
+        (lambda *given, **options: given, ()),
+        (first, ("g",)),
+        (Bound().method, ("g", Path("/w"))),
+        (Bound(), ("g",)),
+        (functools.partial(Bound().method, "mine"), (Path("/w"),)),
+        (tuple, ()),
+    ],
+)
+def test_a_call_gets_what_it_requires(call: Any, given: tuple[object, ...]) -> None:
+    if isinstance(call, functools.partial):
+        given = ("mine", "g")
+    assert evaluate("g", call, always_pass(), "/w")[0] == given
+
+
+def test_a_call_that_cannot_be_inspected_gets_nothing() -> None:
+    assert evaluate("g", dict, always_pass())[0] == {}
+
+
+@pytest.mark.parametrize(
+    ("call", "names"),
+    [
+        (lambda a, b, c: None, "a, b, c"),
+        (lambda *, client: None, "client"),
+        (lambda goal, *, client: None, "goal, client"),
+    ],
+)
+def test_a_call_that_requires_more_is_refused(call: Any, names: str) -> None:
+    with pytest.raises(TypeError) as refusal:
+        evaluate("g", call, always_pass())
+    told = f"the call requires {names}; it can be given a goal and a workspace"
+    assert str(refusal.value) == told
+
+
+def test_what_cannot_be_called_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"^3 is neither a function nor an agent's client with run"):
+        evaluate("g", 3, always_pass())  # type: ignore[call-overload]
+
+
+def test_nothing_is_called_when_nobody_can_judge() -> None:
+    called: list[int] = []
+    with pytest.raises(TypeError, match="3 is neither a judge nor a function"):
+        evaluate("g", lambda: called.append(1), 3)  # type: ignore[call-overload]
+    assert called == []
+
+
+@pytest.mark.parametrize(
+    ("result", "metadata"),
+    [
+        (None, {}),
+        (7, {"result": 7}),
+        ({"files": ["a"]}, {"result": {"files": ("a",)}}),
+        (False, {"result": False}),
+        (b"bytes", {}),
+        ({"a": {1, 2}}, {}),
+        (float("nan"), {}),
+        (object, {}),
+    ],
+)
+def test_a_result_that_is_not_text(result: Any, metadata: dict[str, Any]) -> None:
+    returned, context = seen(lambda: result)
+    assert returned is result
+    assert context.agent_output is None
+    assert context.execution_status is ExecutionStatus.SUCCESS
+    assert context.metadata == metadata
+
+
+def test_text_of_another_kind_is_text() -> None:
+    result, context = seen(lambda: Status.PASS)
+    assert result is Status.PASS
+    assert type(context.agent_output) is str
+    assert context.agent_output == "pass"
+    assert context.metadata == {}
+
+
+@pytest.mark.parametrize(
+    "status", [ExecutionStatus.SUCCESS, ExecutionStatus.FAILED, ExecutionStatus.TIMEOUT]
+)
+def test_an_agents_result_speaks_for_itself(status: ExecutionStatus) -> None:
+    given = AgentResult("did a", status, "broke \udcff", {"tokens": 7})
+    result, context = seen(lambda: given)
+    assert result is given
+    assert context.agent_output == "did a"
+    assert context.execution_status is status
+    assert context.error == "broke \\udcff"
+    assert context.metadata == {"tokens": 7}
+
+
+class Client:
+    def run(self, goal: str, workspace: Path | None) -> AgentResult:
+        return AgentResult(f"{goal} in {workspace}", metadata={"steps": 2})
+
+
+class TextClient:
+    async def run(self, goal: str, workspace: Path | None) -> str:
+        await asyncio.sleep(0)
+        return f"{goal} in {workspace}"
+
+
+class BrokenClient:
+    def run(self, goal: str, workspace: Path | None) -> AgentResult:
+        return {"output": goal}  # type: ignore[return-value]
+
+
+def test_an_agents_client() -> None:
+    result, verdict = evaluate("g", Client(), _on_output("g in /w"), "/w")
+    assert result == AgentResult("g in /w", metadata={"steps": 2})
+    assert verdict.status is Status.PASS
+
+
+def test_an_agents_client_that_is_waited_for() -> None:
+    result, verdict = evaluate("g", TextClient(), _on_output("g in None"))
+    assert result == AgentResult("g in None")
+    assert verdict.status is Status.PASS
+
+
+def test_an_agents_client_that_returns_something_else() -> None:
+    result, verdict = evaluate("g", BrokenClient(), always_pass())
+    error = "TypeError: the client returned a dict instead of an AgentResult"
+    assert result is None
+    assert verdict.aggregated.metadata["execution"] == {"status": "failed", "error": error}
+
+
+def _on_output(expected: str) -> Callable[[JudgmentContext], Judgment]:
+    def compare(context: JudgmentContext) -> Judgment:
+        found = str(context.agent_output)
+        return Judgment.passed(found) if found == expected else Judgment.failed(found)
+
+    return compare
+
+
+@pytest.mark.parametrize(
+    ("crash", "status", "error"),
+    [
+        (ValueError("no"), "failed", "ValueError: no"),
+        (TimeoutError(), "timeout", "TimeoutError"),
+        (
+            subprocess.TimeoutExpired("agent", 3),
+            "timeout",
+            "subprocess.TimeoutExpired: Command 'agent' timed out after 3 seconds",
+        ),
+        (asyncio.CancelledError(), "cancelled", "asyncio.exceptions.CancelledError"),
+    ],
+)
+def test_a_call_that_raises(crash: BaseException, status: str, error: str) -> None:
+    def work() -> str:
+        raise crash
+
+    async def later() -> str:
+        await asyncio.sleep(0)
+        return work()
+
+    for call in (work, later):
+        result, context = seen(call)
+        assert result is None
+        assert context.execution_status.value == status
+        assert context.error == error
+        assert context.agent_output is None
+        assert context.execution_time is not None
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit])
+def test_the_users_own_end_goes_on(end: type[BaseException]) -> None:
+    def work() -> None:
+        raise end
+
+    with pytest.raises(end):
+        evaluate("g", work, always_pass())
+
+
+def test_in_a_running_event_loop() -> None:
+    async def work(goal: str) -> str:
+        await asyncio.sleep(0)
+        return goal
+
+    async def look(context: JudgmentContext) -> Judgment:
+        await asyncio.sleep(0)
+        return Judgment.passed(str(context.agent_output))
+
+    async def model(prompt: str) -> str:
+        await asyncio.sleep(0)
+        return "YES"
+
+    async def notebook() -> list[tuple[str | None, JuryVerdict]]:
+        judge = ModelJudge("{goal}", model=model)
+        jury: Jury[JudgmentContext] = Jury([look, judge], ConsensusVoting())
+        return [evaluate("g", work, look), evaluate("g", work, jury)]
+
+    for result, verdict in asyncio.run(notebook()):
+        assert result == "g"
+        assert verdict.status is Status.PASS
+        assert verdict.individual[0].reasoning == "g"
+
+
+def test_asyncio_is_not_loaded_for_calls_that_do_not_wait() -> None:
+    code = (
+        "import sys\n"
+        "from prjury.jury.evaluation import evaluate\n"
+        "from prjury.jury.compose import always_pass\n"
+        "evaluate('g', lambda: 'x', always_pass())\n"
+        "sys.exit('asyncio' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@judge(name="slow", type=JudgeType.LLM_POWERED)
+def slow(context: JudgmentContext) -> Judgment:
+    time.sleep(0.03)
+    return Judgment.passed("at last")
+
+
+def test_a_lone_judge_is_a_jury_of_one() -> None:
+    result, verdict = evaluate("g", lambda: "x", slow)
+    assert result == "x"
+    (ballot,) = verdict.ballots
+    assert 29 <= ballot.elapsed_ms < 10_000
+    expected = Ballot("slow", Judgment.passed("at last"), 1.0, JudgeType.LLM_POWERED)
+    assert replace(ballot, elapsed_ms=0) == expected
+    told = Judgment.passed("at last", metadata={"execution": SUCCESS})
+    assert verdict == JuryVerdict(told, (ballot,))
+    assert jury_verdict_from_json(jury_verdict_to_json(verdict)) == verdict
+
+
+def test_a_lone_judge_may_be_anything_that_a_jury_seats() -> None:
+    def check(context: JudgmentContext) -> Judgment:
+        return Judgment.failed(context.goal)
+
+    _, verdict = evaluate("g", lambda: "x", check)
+    assert dict(verdict.by_name) == {"check": Judgment.failed("g")}
+    _, verdict = evaluate("g", lambda: "x", Seat(judge(name="own")(check), 3.0, "strict"))
+    assert dict(verdict.weights) == {"strict": 3.0}
+    _, verdict = evaluate("g", lambda: "x", lambda _: Judgment.failed("no"))
+    assert dict(verdict.by_name) == {"Judge#1": Judgment.failed("no")}
+    _, verdict = evaluate("g", lambda: "x", all_of(always_pass(), check, name="both"))
+    assert list(verdict.by_name) == ["both"]
+    jury: Jury[JudgmentContext] = Jury([check], MajorityVoting(), "inner")
+    _, verdict = evaluate("g", lambda: "x", jury.as_judge())
+    assert verdict.aggregated.metadata["jury"] == {"check": {"status": "fail", "reasoning": "g"}}
+
+
+def test_a_lone_judge_that_raises_is_an_error_ballot() -> None:
+    def broken(context: JudgmentContext) -> Judgment:
+        raise RuntimeError("no")
+
+    result, verdict = evaluate("g", lambda: "x", broken)
+    assert result == "x"
+    crashed = Judgment.errored("crashed with RuntimeError: no", metadata={"reason": "crashed"})
+    assert verdict.individual == (crashed,)
+    assert verdict.aggregated == crashed.told(execution=SUCCESS)
+
+
+def test_a_lone_judge_that_returns_something_else_is_an_error_ballot() -> None:
+    wrong: Any = lambda _: True  # noqa: E731 - it stands for a user's mistake
+    _, verdict = evaluate("g", lambda: "x", wrong)
+    assert verdict.status is Status.ERROR
+    assert verdict.aggregated.reasoning.endswith("returned a bool instead of a Judgment")
+
+
+def test_judging_may_be_limited() -> None:
+    over = threading.Event()
+
+    def stuck(context: JudgmentContext) -> Judgment:
+        over.wait(20)
+        return Judgment.passed("never heard")
+
+    jury: Jury[JudgmentContext] = Jury([stuck], MajorityVoting())
+    for bench in (stuck, jury):
+        started = time.monotonic()
+        _, verdict = evaluate("g", lambda: "x", bench, timeout=0.1)
+        assert time.monotonic() - started < 10
+        assert verdict.individual[0].metadata["reason"] == "timeout"
+    over.set()
+
+
+def test_a_jury() -> None:
+    jury: Jury[JudgmentContext] = Jury([always_pass(), always_fail("bad")], ConsensusVoting())
+    result, verdict = evaluate("g", lambda: "x", jury)
+    assert result == "x"
+    assert type(verdict) is JuryVerdict
+    assert verdict.status is Status.FAIL
+    assert list(verdict.by_name) == ["always_pass", "always_fail"]
+    assert verdict.aggregated.metadata["execution"] == SUCCESS
+    assert verdict.aggregated.metadata["aggregation"]["strategy"] == "consensus"
+
+
+def test_a_jury_that_asks_again() -> None:
+    _, verdict = evaluate("g", lambda: "x", JuryWithRetry([always_pass()], max_iterations=3))
+    assert verdict.aggregated.metadata["iterations"] == 3
+    assert verdict.aggregated.metadata["execution"] == SUCCESS
+
+
+def test_a_cascade() -> None:
+    def went_well(context: JudgmentContext) -> Judgment:
+        fine = context.execution_status is ExecutionStatus.SUCCESS
+        return Judgment.passed("fine") if fine else Judgment.failed(str(context.error))
+
+    def fail() -> str:
+        raise ValueError("no")
+
+    first_tier: Tier[JudgmentContext] = Tier("ran", Jury([went_well], ConsensusVoting()))
+    jury: Jury[JudgmentContext] = Jury([always_pass()], MajorityVoting())
+    final = Tier("all", jury, TierPolicy.FINAL_TIER)
+    cascade = CascadedJury([first_tier, final])
+    result, verdict = evaluate("g", fail, cascade, timeout=60)
+    assert result is None
+    assert type(verdict) is Verdict
+    assert (verdict.status, verdict.decided_by) == (Status.FAIL, "ran")
+    assert verdict.aggregated.reasoning == "ran: went_well: ValueError: no"
+    failed = {"status": "failed", "error": "ValueError: no"}
+    assert verdict.aggregated.metadata["execution"] == failed
+    assert evaluate("g", lambda: "x", cascade)[1].status is Status.PASS
+
+
+class Own:
+    """Somebody's own way to vote, without any options."""
+
+    def __init__(self, verdict: Any) -> None:
+        self.verdict = verdict
+
+    def vote(self, context: JudgmentContext) -> JuryVerdict:
+        if isinstance(self.verdict, BaseException):
+            raise self.verdict
+        verdict: JuryVerdict = self.verdict
+        return verdict
+
+
+def test_whatever_votes() -> None:
+    _, verdict = evaluate("g", lambda: "x", Own(JuryVerdict(Judgment.failed("no"))))
+    assert verdict == JuryVerdict(Judgment.failed("no", metadata={"execution": SUCCESS}))
+    with pytest.raises(TypeError, match=r"^the vote returned a bool instead of a JuryVerdict or a"):
+        evaluate("g", lambda: "x", Own(True))
+    with pytest.raises(OSError, match="gone"):
+        evaluate("g", lambda: "x", Own(OSError("gone")))
+
+
+def test_a_timeout_is_handed_on_only_where_there_is_one() -> None:
+    class Patient:
+        def __init__(self) -> None:
+            self.options: list[object] = []
+
+        def vote(
+            self,
+            context: JudgmentContext,
+            *,
+            timeout: float | None = None,
+            listener: Listener | None = None,
+        ) -> JuryVerdict:
+            self.options.append(timeout)
+            return JuryVerdict(Judgment.passed("fine"))
+
+    patient = Patient()
+    evaluate("g", lambda: "x", patient, timeout=0.0)
+    evaluate("g", lambda: "x", patient)
+    assert patient.options == [0.0, None]
+
+
+def test_an_evaluation_within_a_jury_keeps_to_its_time() -> None:
+    over = threading.Event()
+
+    def stuck(context: JudgmentContext) -> Judgment:
+        over.wait(20)
+        return Judgment.passed("never heard")
+
+    def inner(context: JudgmentContext) -> Judgment:
+        return evaluate("inner", lambda: "x", stuck)[1].aggregated
+
+    jury: Jury[JudgmentContext] = Jury([inner], ConsensusVoting())
+    verdict = jury.vote(JudgmentContext("outer"), timeout=1)
+    over.set()
+    assert verdict.individual[0].metadata["execution"] == SUCCESS
+    assert verdict.individual[0].metadata["reason"] == "timeout"
+
+
+def test_an_agent_judges_an_agent() -> None:
+    class Reviewer:
+        def run(self, goal: str, workspace: Path | None) -> str:
+            return "Answer: NO\nReasoning: there is no test" if "no test" in goal else "YES"
+
+    judge = AgentJudge(Reviewer(), "Review this: {agent_output}")
+    result, verdict = evaluate("g", lambda: "code, no test", judge)
+    assert result == "code, no test"
+    assert verdict.aggregated.reasoning == "there is no test"
+    assert verdict.ballots[0].type is JudgeType.AGENT

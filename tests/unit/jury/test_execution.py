@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import subprocess
+import time
+from datetime import UTC, datetime, timedelta
+from typing import NoReturn
+
+import pytest
+
+from prjury.errors import CannotJudgeError, PrJuryError
+from prjury.jury.context import ExecutionStatus
+from prjury.jury.execution import Execution, perform, waited_for
+
+
+def raising(crash: BaseException) -> Execution[object]:
+    def work() -> NoReturn:
+        raise crash
+
+    return perform(work)
+
+
+def slowly() -> list[str]:
+    time.sleep(0.02)
+    return ["a"]
+
+
+def test_what_is_returned_is_kept() -> None:
+    before = datetime.now(UTC)
+    done = perform(slowly)
+    assert (done.result, done.status) == (["a"], ExecutionStatus.SUCCESS)
+    assert (done.error, done.reason) == (None, None)
+    assert before <= done.started_at <= datetime.now(UTC)
+    assert done.started_at.utcoffset() == timedelta(0)
+    assert timedelta(milliseconds=19) < done.elapsed < timedelta(seconds=10)
+
+
+def test_what_has_to_be_waited_for_is_waited_for() -> None:
+    async def work() -> str:
+        await asyncio.sleep(0.02)
+        return "done"
+
+    done = perform(work)
+    assert (done.result, done.status) == ("done", ExecutionStatus.SUCCESS)
+    assert done.elapsed > timedelta(milliseconds=19)
+    assert waited_for(work()) == "done"
+    assert waited_for("as it is") == "as it is"
+
+
+def test_a_running_event_loop_is_no_obstacle() -> None:
+    async def work() -> str:
+        return "done"
+
+    async def notebook() -> Execution[str]:
+        return perform(work)
+
+    assert asyncio.run(notebook()).result == "done"
+
+
+class ReadTimeout(Exception):  # noqa: N818 - clients name theirs like this
+    pass
+
+
+class Slow(ReadTimeout):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("crash", "status", "error"),
+    [
+        (ValueError("no"), ExecutionStatus.FAILED, "ValueError: no"),
+        (KeyError("k"), ExecutionStatus.FAILED, "KeyError: 'k'"),
+        (ValueError("\udcff"), ExecutionStatus.FAILED, "ValueError: \\udcff"),
+        (StopIteration(), ExecutionStatus.FAILED, "StopIteration"),
+        (TimeoutError("late"), ExecutionStatus.TIMEOUT, "TimeoutError: late"),
+        (Slow("late"), ExecutionStatus.TIMEOUT, f"{__name__}.Slow: late"),
+        (
+            subprocess.TimeoutExpired("agent", 3),
+            ExecutionStatus.TIMEOUT,
+            "subprocess.TimeoutExpired: Command 'agent' timed out after 3 seconds",
+        ),
+        (
+            asyncio.CancelledError("stop"),
+            ExecutionStatus.CANCELLED,
+            "asyncio.exceptions.CancelledError: stop",
+        ),
+        (
+            concurrent.futures.CancelledError(),
+            ExecutionStatus.CANCELLED,
+            "concurrent.futures._base.CancelledError",
+        ),
+    ],
+)
+def test_what_is_raised_is_told(crash: BaseException, status: ExecutionStatus, error: str) -> None:
+    done = raising(crash)
+    assert (done.result, done.status, done.error) == (None, status, error)
+    assert done.reason is None
+    assert done.elapsed >= timedelta(0)
+
+
+def test_an_async_failure_is_told_as_well() -> None:
+    async def work() -> str:
+        async with asyncio.timeout(0.01):
+            await asyncio.sleep(30)
+        return "never"
+
+    assert perform(work).status is ExecutionStatus.TIMEOUT
+
+
+def test_a_task_that_cancels_itself() -> None:
+    async def work() -> str:
+        raise asyncio.CancelledError
+
+    done = perform(work)
+    assert (done.status, done.result) == (ExecutionStatus.CANCELLED, None)
+
+
+def test_a_group_of_one_is_told_as_what_it_holds() -> None:
+    async def work() -> str:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(late())
+        return "never"
+
+    async def late() -> None:
+        raise TimeoutError("late")
+
+    done = perform(work)
+    assert (done.status, done.error) == (ExecutionStatus.TIMEOUT, "TimeoutError: late")
+    several = raising(ExceptionGroup("both", [TimeoutError("late"), ValueError("no")]))
+    assert several.status is ExecutionStatus.FAILED
+    assert several.error == "ExceptionGroup: both (2 sub-exceptions)"
+    inner = ExceptionGroup("a", [CannotJudgeError("No money", reason="budget")])
+    assert raising(ExceptionGroup("b", [inner])).reason == "budget"
+
+
+def test_an_expected_error_speaks_for_itself() -> None:
+    done = raising(CannotJudgeError("The money is spent", remedy="Raise it", reason="budget"))
+    assert (done.error, done.reason) == ("The money is spent. Raise it.", "budget")
+    assert done.status is ExecutionStatus.FAILED
+
+
+def test_an_expected_error_without_words() -> None:
+    done = raising(PrJuryError(""))
+    assert (done.error, done.reason) == ("prjury.errors.PrJuryError", "internal")
+
+
+@pytest.mark.parametrize("crash", [KeyboardInterrupt(), SystemExit(3), GeneratorExit()])
+def test_the_users_own_end_goes_on(crash: BaseException) -> None:
+    with pytest.raises(type(crash)) as raised:
+        raising(crash)
+    assert raised.value is crash

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import strategies
+from prjury.jury.count import count, hold_down
+from prjury.jury.judge import JudgeType
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.population import Ballot, ErrorPolicy
+from prjury.jury.score import NumericalScore
+from prjury.jury.voting import ConsensusVoting, MajorityVoting, VotingStrategy
+
+SURE, MODEL = JudgeType.DETERMINISTIC, JudgeType.LLM_POWERED
+PASS, FAIL, ABSTAIN, ERROR = Status.PASS, Status.FAIL, Status.ABSTAIN, Status.ERROR
+DOWN = {FAIL, ERROR}
+
+
+def certain(ballots: list[Ballot]) -> list[Ballot]:
+    return [ballot for ballot in ballots if ballot.type is SURE]
+
+
+@given(
+    strategies.voting_strategies(),
+    strategies.benches(),
+    strategies.judgments(evidence=False),
+    st.sampled_from(JudgeType),
+)
+def test_nobody_lifts_what_the_certain_ones_come_to(
+    voting: VotingStrategy, ballots: list[Ballot], said: Judgment, kind: JudgeType
+) -> None:
+    held = hold_down(said, kind, voting, ballots)
+    sure = certain(ballots)
+    only_sure = kind is SURE and len(sure) == len(ballots)
+    alone = voting.aggregate(sure).status if sure else None
+    if alone in DOWN and said.status not in DOWN and not only_sure:
+        assert held.status is alone
+        assert held.metadata["held_down_from"] == said.status
+    else:
+        assert held is said
+
+
+@given(strategies.voting_strategies(), strategies.benches(), st.lists(strategies.ballots()))
+def test_more_models_never_make_a_bench_pass(
+    voting: VotingStrategy, ballots: list[Ballot], more: list[Ballot]
+) -> None:
+    models = [
+        Ballot(ballot.judge, ballot.judgment, ballot.weight, MODEL, ballot.elapsed_ms)
+        for ballot in more
+    ]
+    sure = certain(ballots)
+    if sure and voting.aggregate(sure).status in DOWN:
+        assert count(voting, [*sure, *models]).status in DOWN
+
+
+@given(strategies.voting_strategies(), strategies.benches())
+def test_certain_judges_among_themselves_are_counted_as_they_are(
+    voting: VotingStrategy, ballots: list[Ballot]
+) -> None:
+    sure = certain(ballots)
+    if sure:
+        assert count(voting, sure) == voting.aggregate(sure)
+
+
+@pytest.mark.parametrize("kind", [MODEL, JudgeType.AGENT, JudgeType.HYBRID])
+def test_a_model_lifts_no_bench_of_certain_judges(kind: JudgeType) -> None:
+    ballots = [Ballot("a", Judgment.failed("red")), Ballot("b", Judgment.failed("red"))]
+    lifted = Judgment.passed("looks fine", score=NumericalScore(0.9), label="fine", confidence=1.0)
+    held = hold_down(lifted.told(reason="mood"), kind, MajorityVoting(), ballots)
+    assert held == Judgment(
+        FAIL,
+        "0 of 2 passed; no model-backed judge can lift that: looks fine",
+        metadata={"held_down_from": "pass"},
+    )
+
+
+def test_a_certain_one_that_read_only_certain_answers_is_taken_at_its_word() -> None:
+    ballots = [Ballot("a", Judgment.failed("red"))]
+    said = Judgment.passed("only a warning")
+    assert hold_down(said, SURE, MajorityVoting(), ballots) is said
+
+
+def test_one_that_also_read_a_model_is_not() -> None:
+    ballots = [Ballot("a", Judgment.failed("red")), Ballot("b", Judgment.passed("ok"), 1.0, MODEL)]
+    said = Judgment.passed("on balance")
+    held = hold_down(said, SURE, MajorityVoting(), ballots)
+    assert held.status is FAIL
+    assert held.reasoning == "0 of 1 passed; no model-backed judge can lift that: on balance"
+
+
+def test_an_abstention_is_no_way_out_either() -> None:
+    ballots = [Ballot("a", Judgment.failed("red"))]
+    held = hold_down(Judgment.abstained("who knows", "mood"), MODEL, MajorityVoting(), ballots)
+    assert (held.status, held.label) == (FAIL, None)
+    assert held.metadata == {"held_down_from": "abstain"}
+
+
+def test_an_error_of_the_certain_ones_keeps_its_reason() -> None:
+    crash = Judgment.errored("crashed", metadata={"reason": "crashed"})
+    voting = ConsensusVoting(on_error=ErrorPolicy.PROPAGATE)
+    held = hold_down(Judgment.passed("fine"), MODEL, voting, [Ballot("a", crash)])
+    assert held.status is ERROR
+    assert held.metadata == {"held_down_from": "pass", "reason": "crashed"}
+
+
+@pytest.mark.parametrize("said", [Judgment.failed("worse"), Judgment.errored("crashed")])
+def test_a_model_may_always_lower(said: Judgment) -> None:
+    ballots = [Ballot("a", Judgment.passed("green"))]
+    assert hold_down(said, MODEL, MajorityVoting(), ballots) is said
+
+
+@pytest.mark.parametrize("silent", [Judgment.abstained("docs only"), Judgment.passed("green")])
+def test_a_model_speaks_where_the_certain_ones_do_not_object(silent: Judgment) -> None:
+    said = Judgment.passed("fine")
+    assert hold_down(said, MODEL, MajorityVoting(), [Ballot("a", silent)]) is said

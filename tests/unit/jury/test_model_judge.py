@@ -1,0 +1,281 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prjury.errors import CannotJudgeError
+from prjury.jury.assessment import ASSESSMENT_FORM, assessment
+from prjury.jury.bench import Jury
+from prjury.jury.context import JudgmentContext
+from prjury.jury.judge import Judge, JudgeType, ask, type_of
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.model_judge import JudgeModel, ModelJudge, criterion_judge
+from prjury.jury.presets import CRITERIA, Criterion
+from prjury.jury.score import NumericalScore
+from prjury.jury.voting import ConsensusVoting, ErrorPolicy, MajorityVoting
+
+CONTEXT = JudgmentContext("say hello", Path("/w"), "hello {goal}")
+
+
+@dataclass
+class Model:
+    """A model that says what it is told to say, and keeps what it was asked."""
+
+    says: Any = "Answer: YES\nReasoning: it does"
+    asked: list[str] = field(default_factory=list)
+
+    def ask(self, prompt: str, /) -> Any:
+        self.asked.append(prompt)
+        if isinstance(self.says, BaseException):
+            raise self.says
+        return self.says
+
+
+class Later(Model):
+    """The same, for those who wait."""
+
+    async def ask(self, prompt: str, /) -> Any:
+        await asyncio.sleep(0)
+        return super().ask(prompt)
+
+
+def test_it_asks_and_classifies() -> None:
+    model = Model()
+    judge = ModelJudge("Was it done? {goal}: {agent_output}", model=model)
+    assert judge.judge(CONTEXT) == Judgment.passed("it does")
+    assert model.asked == ["Was it done? say hello: hello {goal}"]
+    assert isinstance(judge, Judge)
+    assert isinstance(model, JudgeModel)
+    assert (judge.name, judge.description, judge.type) == ("model", "", JudgeType.LLM_POWERED)
+
+
+def test_everything_can_be_said() -> None:
+    judge = ModelJudge(
+        "{goal}",
+        lambda reply: Judgment.failed(reply.upper()),
+        model=Model("no idea"),
+        name="greeting",
+        description="is it polite",
+        type=JudgeType.HYBRID,
+    )
+    assert judge.judge(CONTEXT) == Judgment.failed("NO IDEA")
+    assert (judge.name, judge.description) == ("greeting", "is it polite")
+    assert type_of(judge) is JudgeType.HYBRID
+
+
+def test_an_assessment() -> None:
+    said = {"status": "pass", "score": 0.9, "rationale": "polite", "confidence": 0.8}
+    judge = ModelJudge(f"{{goal}}\n{ASSESSMENT_FORM}", assessment, model=Model(json.dumps(said)))
+    expected = Judgment.passed("polite", score=NumericalScore(0.9), confidence=0.8)
+    assert judge.judge(CONTEXT) == expected
+
+
+def test_a_function_is_a_model() -> None:
+    async def later(prompt: str) -> str:
+        await asyncio.sleep(0)
+        return f"NO: {prompt}"
+
+    assert ModelJudge("{goal}", model=str.upper).judge(JudgmentContext("yes")).status is Status.PASS
+    assert ModelJudge("{goal}", model=later).judge(CONTEXT) == Judgment.failed("NO: say hello")
+
+
+def test_a_model_that_is_waited_for() -> None:
+    assert ModelJudge("{goal}", model=Later()).judge(CONTEXT) == Judgment.passed("it does")
+
+
+def test_in_a_running_event_loop() -> None:
+    async def notebook() -> Judgment:
+        return ModelJudge("{goal}", model=Later()).judge(CONTEXT)
+
+    assert asyncio.run(notebook()) == Judgment.passed("it does")
+
+
+def test_a_template_of_ones_own_reads_any_context() -> None:
+    @dataclass(frozen=True)
+    class Patch:
+        diff: str
+
+    def prompt(context: Patch) -> str:
+        return f"Is this right? {context.diff}"
+
+    model = Model()
+    judge = ModelJudge(prompt, model=model)
+    jury: Jury[Patch] = Jury([judge, lambda context: Judgment.passed(context.diff)], _unanimous())
+    assert jury.vote(Patch("{goal}")).aggregated.status is Status.PASS
+    assert model.asked == ["Is this right? {goal}"]
+
+
+def _unanimous() -> ConsensusVoting:
+    return ConsensusVoting(on_error=ErrorPolicy.PROPAGATE)
+
+
+def test_prompts_can_be_sent() -> None:
+    model = Model()
+    ModelJudge("{agent_output}", model=model).judge(JudgmentContext("g", agent_output="a\udcff"))
+    assert model.asked == ["a\\udcff"]
+
+
+@pytest.mark.parametrize(
+    ("crash", "reason", "told"),
+    [
+        (ConnectionError("gone"), "model_failed", "the model failed: ConnectionError: gone"),
+        (
+            TimeoutError("60 s"),
+            "timeout",
+            "the model did not answer in time: TimeoutError: 60 s",
+        ),
+        (
+            asyncio.CancelledError(),
+            "cancelled",
+            "the model was cancelled: asyncio.exceptions.CancelledError",
+        ),
+        (CannotJudgeError("No money left", reason="budget"), "budget", "No money left."),
+    ],
+)
+@pytest.mark.parametrize("kind", [Model, Later])
+def test_a_model_that_fails_is_an_error(
+    kind: type[Model], crash: BaseException, reason: str, told: str
+) -> None:
+    said = ModelJudge("{goal}", model=kind(crash)).judge(CONTEXT)
+    prefix = "the model failed: " if reason == "budget" else ""
+    assert said == Judgment.errored(prefix + told, metadata={"reason": reason})
+
+
+def test_ctrl_c_goes_on() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        ModelJudge("{goal}", model=Model(KeyboardInterrupt())).judge(CONTEXT)
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    [
+        ("", "the reply is empty"),
+        (" \n", "the reply is empty"),
+        (None, "the reply is a NoneType instead of text"),
+        (b"YES", "the reply is a bytes instead of text"),
+        ({"text": "YES"}, "the reply is a dict instead of text"),
+    ],
+)
+def test_a_reply_that_is_none_is_an_error(reply: Any, problem: str) -> None:
+    refuses = ModelJudge("{goal}", Judgment.passed, model=Model(reply))
+    invalid = Judgment.errored(problem, metadata={"reason": "reply_invalid"})
+    assert refuses.judge(CONTEXT) == invalid
+
+
+@pytest.mark.parametrize("template", ["{agent_output}", " \n{error}", lambda _: ""])
+def test_a_blank_prompt_is_not_asked(template: Any) -> None:
+    model = Model()
+    said = ModelJudge(template, model=model).judge(JudgmentContext("g"))
+    assert said == Judgment.abstained("there is nothing to ask about", "nothing_to_ask")
+    assert model.asked == []
+
+
+def test_what_a_judge_cannot_be_made_of() -> None:
+    wrong: Any = 3
+    with pytest.raises(ValueError, match=r"the placeholder \{diff\} is none of"):
+        ModelJudge("{diff}", model=Model())
+    with pytest.raises(TypeError, match="a template is text or a function, not 3"):
+        ModelJudge(wrong, model=Model())
+    with pytest.raises(TypeError, match=r"3 is neither a model with ask\(prompt\) nor a function"):
+        ModelJudge("{goal}", model=wrong)
+    with pytest.raises(ValueError, match="'oracle' is not a valid JudgeType"):
+        ModelJudge("{goal}", model=Model(), type="oracle")  # type: ignore[call-overload]
+
+
+def test_functions_that_return_something_else() -> None:
+    number: Callable[[Any], Any] = lambda _: 3  # noqa: E731 - it stands for a user's mistake
+    with pytest.raises(TypeError, match=r"^the template returned a int instead of text$"):
+        ModelJudge(number, model=Model()).judge(CONTEXT)
+    with pytest.raises(TypeError, match=r"^m classifies a reply as a int instead of a Judgment$"):
+        ModelJudge("{goal}", number, model=Model(), name="m").judge(CONTEXT)
+
+
+def test_missing_metadata_is_an_error_ballot() -> None:
+    judge = ModelJudge("{metadata.branch}", model=Model())
+    verdict = Jury.of(MajorityVoting(), judge).vote(CONTEXT)
+    assert verdict.individual[0].metadata["reason"] == "prompt_incomplete"
+
+
+def test_a_jury_of_models() -> None:
+    def slow(prompt: str) -> str:
+        time.sleep(20)
+        return "YES"
+
+    jury = Jury.of(
+        MajorityVoting(on_error=ErrorPolicy.IGNORE),
+        ModelJudge("{goal}", model=Model("YES")),
+        ModelJudge("{goal}", model=Later("YES")),
+        ModelJudge("{goal}", model=Model(OSError("gone"))),
+        ModelJudge("{goal}", model=slow),
+    )
+    verdict = jury.vote(CONTEXT, timeout=0.3)
+    assert verdict.status is Status.PASS
+    assert [ballot.judge for ballot in verdict.ballots] == [
+        "model",
+        "model-2",
+        "model-3",
+        "model-4",
+    ]
+    assert [str(said.metadata.get("reason")) for said in verdict.individual] == [
+        "None",
+        "None",
+        "model_failed",
+        "timeout",
+    ]
+    assert {ballot.type for ballot in verdict.ballots} == {JudgeType.LLM_POWERED}
+
+
+def test_the_client_is_not_shown() -> None:
+    judge = ModelJudge("{goal}", model=Model("key-123"), name="m")
+    assert "key-123" not in repr(judge)
+    assert repr(judge).startswith("ModelJudge(template=Template(text='{goal}'")
+
+
+def test_judges_are_values() -> None:
+    model = Model()
+    judge = ModelJudge("{goal}", model=model)
+    assert judge == ModelJudge("{goal}", model=model)
+    assert judge != ModelJudge("{error}", model=model)
+    with pytest.raises(AttributeError):
+        judge.name = "other"  # type: ignore[misc]
+
+
+def test_a_criterion_as_a_judge() -> None:
+    model = Model("Answer: NO\nReasoning: app.py:3 formats the name into the query")
+    judge = criterion_judge(CRITERIA["sql_injection"], model)
+    assert (judge.name, judge.description) == ("sql_injection", "SQL injection")
+    said = judge.judge(JudgmentContext("find users", agent_output="+ q(f'... {name} {goal}')"))
+    assert said == Judgment.failed("app.py:3 formats the name into the query")
+    (prompt,) = model.asked
+    assert prompt.startswith("You judge a change by one criterion: SQL injection.\n\nDoes every ")
+    assert CRITERIA["sql_injection"].text in prompt
+    assert "\nAnswer: YES or NO or ABSTAIN\n" in prompt
+    assert "meant to do: find users\n" in prompt
+    assert prompt.endswith("\n\n+ q(f'... {name} {goal}')\n")
+
+
+def test_a_criterion_without_a_change() -> None:
+    judge = criterion_judge(CRITERIA["xss"], Model())
+    for nothing in (None, "", " \n"):
+        said = judge.judge(JudgmentContext("g", agent_output=nothing))
+        assert (said.status, said.label) == (Status.ABSTAIN, "nothing_to_ask")
+
+
+def test_a_criterion_of_ones_own_in_words_of_ones_own() -> None:
+    model = Model("Answer: ABSTAIN\nReasoning: no API")
+    own = Criterion("api", "API", "Is the {goal} kept?", abstains="Abstain if there is none.")
+    template = "{criterion.title}: {criterion.text} {metadata.diff}{form}"
+    judge = criterion_judge(own, model, template)
+    context = JudgmentContext("g", agent_output="x", metadata={"diff": "D"})
+    told = "the reply says neither YES nor NO: no API"
+    assert ask(judge, context) == Judgment.abstained(told, "no_answer")
+    assert model.asked[0].startswith("API: Is the {goal} kept? Abstain if there is none. DAnswer ")
+    with pytest.raises(ValueError, match=r"the placeholder \{criterion.name\} is none of"):
+        criterion_judge(own, model, "{criterion.name}")

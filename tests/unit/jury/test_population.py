@@ -1,0 +1,279 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+import strategies
+from fakes.refusals import refused
+from prjury.jury.judge import JudgeType
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.population import (
+    BENIGN_LABELS,
+    NOT_APPLICABLE,
+    NOT_CONFIGURED,
+    Ballot,
+    ErrorPolicy,
+    Population,
+    is_benign,
+    population,
+)
+
+IGNORE, PROPAGATE = ErrorPolicy.IGNORE, ErrorPolicy.PROPAGATE
+AS_FAIL, AS_ABSTAIN = ErrorPolicy.TREAT_AS_FAIL, ErrorPolicy.TREAT_AS_ABSTAIN
+JUDGMENTS = {
+    "P": Judgment.passed("fine"),
+    "F": Judgment.failed("broken"),
+    "A": Judgment.abstained("too dear", "budget"),
+    "N": Judgment.abstained("docs only", "not_applicable"),
+    "K": Judgment.abstained("no key", "not_configured"),
+    "E": Judgment.errored("crashed", metadata={"reason": "timeout"}),
+    "X": Judgment.errored("odd"),
+    "Y": Judgment.errored("odder", metadata={"reason": None}),
+}
+
+
+def bench(letters: str, weight: float = 1.0) -> list[Ballot]:
+    return [Ballot(f"{letter}{n}", JUDGMENTS[letter], weight) for n, letter in enumerate(letters)]
+
+
+def silent(letters: str, on_error: ErrorPolicy = IGNORE) -> Judgment:
+    """The judgment where there is nothing to count."""
+    said = population(bench(letters), "majority", on_error)
+    assert isinstance(said, Judgment)
+    return said
+
+
+# Ballots.
+
+
+def test_a_ballot_of_a_deterministic_judge_weighs_one() -> None:
+    ballot = Ballot("build", JUDGMENTS["P"])
+    assert (ballot.weight, ballot.type, ballot.elapsed_ms) == (1.0, JudgeType.DETERMINISTIC, 0)
+
+
+@pytest.mark.parametrize("weight", [0, 0.0, 5e-324, 1, 1e308, 10**300])
+def test_a_weight_is_anything_from_zero(weight: float) -> None:
+    assert Ballot("a", JUDGMENTS["P"], weight).weight == weight
+
+
+@pytest.mark.parametrize(
+    ("weight", "words"),
+    [
+        (-1, "the weight of a is negative: -1"),
+        (-5e-324, "the weight of a is negative: -5e-324"),
+        (math.nan, "the weight of a must be finite, not nan"),
+        (math.inf, "the weight of a must be finite, not inf"),
+        (-math.inf, "the weight of a must be finite, not -inf"),
+        (10**400, "the weight of a is larger than any number that can be counted with"),
+    ],
+)
+def test_a_weight_is_finite_and_not_negative(weight: float, words: str) -> None:
+    with refused(ValueError, words):
+        Ballot("a", JUDGMENTS["P"], weight)
+
+
+@pytest.mark.parametrize("weight", [True, "1", None])
+def test_a_weight_is_a_number(weight: Any) -> None:
+    with refused(TypeError, f"the weight of a must be a number, not {weight!r}"):
+        Ballot("a", JUDGMENTS["P"], weight)
+
+
+# Abstentions that are nobody's fault.
+
+
+def test_the_benign_labels() -> None:
+    assert (NOT_APPLICABLE, NOT_CONFIGURED) == ("not_applicable", "not_configured")
+    assert {NOT_APPLICABLE, NOT_CONFIGURED} == BENIGN_LABELS
+
+
+@pytest.mark.parametrize("status", [Status.PASS, Status.FAIL, Status.ABSTAIN])
+@pytest.mark.parametrize("label", [NOT_APPLICABLE, NOT_CONFIGURED, "budget", None])
+def test_only_an_abstention_can_be_benign(status: Status, label: str | None) -> None:
+    benign = status is Status.ABSTAIN and label in {NOT_APPLICABLE, NOT_CONFIGURED}
+    assert is_benign(Judgment(status, "so", label=label)) is benign
+
+
+# Who votes.
+
+
+@pytest.mark.parametrize(
+    ("on_error", "voters"), [(AS_FAIL, "PFEX"), (AS_ABSTAIN, "PF"), (IGNORE, "PF")]
+)
+def test_abstentions_never_vote_and_errors_by_their_policy(
+    on_error: ErrorPolicy, voters: str
+) -> None:
+    ballots = bench("PFANKEX")
+    asked = population(ballots, "majority", on_error)
+    assert isinstance(asked, Population)
+    assert asked.ballots == tuple(ballots)
+    assert "".join(ballot.judge[0] for ballot in asked.voters) == voters
+    assert (asked.strategy, asked.on_error) == ("majority", on_error)
+
+
+@pytest.mark.parametrize(("weighted", "voters"), [(True, 2), (False, 4)])
+def test_a_seat_without_weight_votes_only_where_weights_do_not_matter(
+    weighted: bool, voters: int
+) -> None:
+    ballots = [*bench("PF"), *bench("PF", weight=0.0)]
+    asked = population(ballots, "any", AS_FAIL, weighted=weighted)
+    assert isinstance(asked, Population)
+    assert asked.ballots == tuple(ballots)
+    assert asked.voters == tuple(ballots[:voters])
+
+
+def test_a_seat_without_weight_propagates_no_error() -> None:
+    ballots = [*bench("P"), *bench("E", weight=0.0)]
+    assert isinstance(population(ballots, "any", PROPAGATE, weighted=True), Population)
+    assert isinstance(population(ballots, "any", PROPAGATE), Judgment)
+
+
+def test_a_tiny_weight_is_a_weight() -> None:
+    asked = population(bench("P", weight=5e-324), "any", AS_FAIL, weighted=True)
+    assert isinstance(asked, Population)
+    assert len(asked.voters) == 1
+
+
+@pytest.mark.parametrize("on_error", ErrorPolicy)
+def test_nobody_to_count_is_an_error_of_the_caller(on_error: ErrorPolicy) -> None:
+    with refused(ValueError, "there are no ballots to count"):
+        population([], "majority", on_error)
+
+
+def test_any_iterable_of_ballots_can_be_counted() -> None:
+    assert population(iter(bench("PF")), "any", AS_FAIL) == population(bench("PF"), "any", AS_FAIL)
+
+
+# Where there is nothing to count.
+
+
+@pytest.mark.parametrize(
+    ("letters", "label", "reason", "words"),
+    [
+        ("A", None, "nobody_voted", "nobody voted; A0 abstained: too dear"),
+        ("N", NOT_APPLICABLE, NOT_APPLICABLE, "nobody voted; N0 abstained: docs only"),
+        ("K", NOT_CONFIGURED, NOT_CONFIGURED, "nobody voted; K0 abstained: no key"),
+        (
+            "NK",
+            NOT_CONFIGURED,
+            NOT_CONFIGURED,
+            "nobody voted; K1 abstained: no key; N0 abstained: docs only",
+        ),
+        (
+            "NA",
+            None,
+            "nobody_voted",
+            "nobody voted; A1 abstained: too dear; N0 abstained: docs only",
+        ),
+        ("NE", None, "nobody_voted", "nobody voted; E1 erred: crashed; N0 abstained: docs only"),
+        ("E", None, "nobody_voted", "nobody voted; E0 erred: crashed"),
+    ],
+)
+@pytest.mark.parametrize("on_error", [IGNORE, AS_ABSTAIN])
+def test_everybody_is_silent(
+    letters: str, label: str | None, reason: str, words: str, on_error: ErrorPolicy
+) -> None:
+    said = silent(letters, on_error)
+    assert (said.status, said.score, said.label) == (Status.ABSTAIN, None, label)
+    assert said.reasoning == words
+    assert said.metadata["reason"] == reason
+    assert said.metadata["aggregation"]["eligible"] == 0
+
+
+@pytest.mark.parametrize(
+    ("letters", "reason", "words"),
+    [
+        ("PE", "timeout", "could not be decided because of E1; E1 erred: crashed"),
+        (
+            "XPAE",
+            "timeout",
+            (
+                "could not be decided because of E3, X0; "
+                "A2 abstained: too dear; E3 erred: crashed; X0 erred: odd"
+            ),
+        ),
+        ("X", "judge_erred", "could not be decided because of X0; X0 erred: odd"),
+        ("Y", "judge_erred", "could not be decided because of Y0; Y0 erred: odder"),
+    ],
+)
+def test_an_error_propagates(letters: str, reason: str, words: str) -> None:
+    said = silent(letters, PROPAGATE)
+    assert (said.status, said.score, said.label) == (Status.ERROR, None, None)
+    assert (said.reasoning, said.metadata["reason"]) == (words, reason)
+
+
+def test_of_several_reasons_the_first_by_the_alphabet_is_told() -> None:
+    erring = [
+        Ballot(reason, Judgment.errored("no", metadata={"reason": reason}))
+        for reason in ("timeout", "crashed", "tool_missing")
+    ]
+    for ballots in (erring, erring[::-1]):
+        said = population(ballots, "majority", PROPAGATE)
+        assert isinstance(said, Judgment)
+        assert said.metadata["reason"] == "crashed"
+
+
+def test_without_errors_nothing_propagates() -> None:
+    assert isinstance(population(bench("PA"), "majority", PROPAGATE), Population)
+    assert silent("N", PROPAGATE).label == NOT_APPLICABLE
+
+
+# Evidence and sentence.
+
+
+@pytest.mark.parametrize(
+    ("on_error", "eligible", "abstain"),
+    [(AS_FAIL, 5, 3), (AS_ABSTAIN, 3, 5), (IGNORE, 3, 3), (PROPAGATE, 3, 3)],
+)
+def test_the_counts(on_error: ErrorPolicy, eligible: int, abstain: int) -> None:
+    asked = population(bench("PPFANKEX"), "majority", on_error)
+    counts = asked.metadata if isinstance(asked, Judgment) else asked.evidence(tied=False)
+    expected = {
+        "strategy": "majority",
+        "input": 8,
+        "eligible": eligible,
+        "pass": 2,
+        "fail": 1,
+        "abstain": abstain,
+        "error": 2,
+        "error_policy": on_error.value,
+    }
+    if on_error is PROPAGATE:
+        assert counts == {"aggregation": expected, "reason": "timeout"}
+    else:
+        assert counts == {"aggregation": {**expected, "tied": False}}
+        assert isinstance(asked, Population)
+        assert asked.evidence(reason="tie")["reason"] == "tie"
+
+
+def test_the_sentence_names_those_who_did_not_vote_in_the_order_of_their_names() -> None:
+    asked = population(reversed(bench("PAEF")), "majority", AS_FAIL)
+    assert isinstance(asked, Population)
+    assert asked.sentence("so") == "so; A1 abstained: too dear; E2 erred: crashed"
+
+
+def test_the_sentence_has_the_first_line_of_each_reason() -> None:
+    long = Judgment.abstained("\n  too dear\nby far\n")
+    asked = population([*bench("P"), Ballot("quality", long)], "majority", AS_FAIL)
+    assert isinstance(asked, Population)
+    assert asked.sentence("so") == "so; quality abstained: too dear"
+
+
+def test_a_sentence_about_voters_alone_has_one_clause() -> None:
+    asked = population(bench("PF"), "majority", AS_FAIL)
+    assert isinstance(asked, Population)
+    assert asked.sentence("so") == "so"
+
+
+@given(strategies.benches(), strategies.error_policies)
+def test_everybody_who_was_asked_is_in_the_counts(
+    ballots: list[Ballot], on_error: ErrorPolicy
+) -> None:
+    asked = population(ballots, "any", on_error)
+    evidence = asked.metadata if isinstance(asked, Judgment) else asked.evidence()
+    counts = evidence["aggregation"]
+    voted = sum(counts[word] for word in ("pass", "fail", "abstain"))
+    erred = 0 if on_error is AS_ABSTAIN else counts["error"]
+    assert voted + erred == counts["input"] == len(ballots)

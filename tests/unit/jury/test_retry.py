@@ -1,0 +1,780 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import strategies
+from fakes.unruly import BROKEN, FINE, LONG, Chatty, Deaf, hanging, raising
+from prjury.jury.asking import patience
+from prjury.jury.bench import Seat
+from prjury.jury.cascade import CascadedJury, Tier, TierPolicy
+from prjury.jury.codec import judgment_to_json
+from prjury.jury.confidence import Confidence
+from prjury.jury.judge import FunctionJudge, JudgeType
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.retry import JuryWithRetry, RoundContext
+from prjury.jury.score import NumericalScore
+from prjury.jury.voting import (
+    AverageVoting,
+    ConsensusVoting,
+    ErrorPolicy,
+    MajorityVoting,
+    TiePolicy,
+    VotingStrategy,
+    WeightedAverageVoting,
+)
+from strategies import Says, seated
+
+PASS, FAIL, ABSTAIN, ERROR = Status.PASS, Status.FAIL, Status.ABSTAIN, Status.ERROR
+MODEL = JudgeType.LLM_POWERED
+PROPAGATE = ConsensusVoting(on_error=ErrorPolicy.PROPAGATE)
+
+
+def sure(number: float | None, status: Status = PASS) -> Judgment:
+    return Judgment(status, f"{number} sure", confidence=number)
+
+
+@dataclass
+class Rounds:
+    """A judge that says one thing a round, and remembers what it was shown."""
+
+    said: Sequence[Judgment]
+    name: str = "judge"
+    type: JudgeType = JudgeType.DETERMINISTIC
+    shown: list[object] = field(default_factory=list)
+
+    def judge(self, context: object, /) -> Judgment:
+        self.shown.append(context)
+        return self.said[len(self.shown) - 1]
+
+
+@dataclass
+class Chair:
+    """A chair that remembers what it read."""
+
+    says: Judgment = FINE
+    type: JudgeType = JudgeType.DETERMINISTIC
+    name: str = "president"
+    read: list[RoundContext[Any]] = field(default_factory=list)
+
+    def judge(self, context: RoundContext[Any], /) -> Judgment:
+        self.read.append(context)
+        return self.says
+
+
+def retrying(judges: Sequence[Any], *more: Any, **options: Any) -> JuryWithRetry[Any]:
+    return JuryWithRetry(judges, *more, **options)
+
+
+def bench_of(*numbers: Sequence[float | None], **options: Any) -> JuryWithRetry[Any]:
+    """A jury whose judges report these confidences, one sequence for each round."""
+    judges = [Rounds([sure(n) for n in column]) for column in zip(*numbers, strict=True)]
+    return retrying(judges, max_iterations=len(numbers), **options)
+
+
+def told(judgment: Judgment) -> Any:
+    return judgment.metadata["retry"]
+
+
+# When it asks again.
+
+
+@pytest.mark.parametrize(
+    ("rounds", "threshold", "iterations", "met", "stopped"),
+    [
+        ([[0.9, 0.8], [0.1, 0.1]], 0.7, 1, True, "met_threshold"),
+        ([[0.7, 0.7, 0.7], [0.1, 0.1, 0.1]], 0.7, 1, True, "met_threshold"),
+        ([[0.1, 0.2, 0.3], [1, 1, 1]], 0.1 + 0.1, 1, True, "met_threshold"),
+        ([[0.3], [0.1]], 0.1 + 0.2, 1, True, "met_threshold"),
+        ([[0.69, 0.7], [0.9, 0.9]], 0.7, 2, True, "met_threshold"),
+        ([[0.6, 0.6], [0.3, 0.2]], 0.7, 2, False, "max_iterations"),
+        ([[0.6], [0.5], [0.4], [0.8]], 0.7, 4, True, "met_threshold"),
+        ([[None, None], [0.9, 0.9]], 0.7, 2, True, "met_threshold"),
+        ([[None, None], [None, None]], 0.0, 2, False, "max_iterations"),
+        ([[None, 0.9], [0.1, 0.1]], 0.7, 1, True, "met_threshold"),
+        ([[0.0], [0.9]], 0.0, 1, True, "met_threshold"),
+        ([[1.0, 0.999999], [1.0, 1.0]], 1.0, 2, True, "met_threshold"),
+        ([[1, 1], [0.0, 0.0]], 1, 1, True, "met_threshold"),
+        ([[0.1]], 0.9, 1, False, "max_iterations"),
+    ],
+)
+def test_rounds(
+    rounds: Sequence[Sequence[float | None]],
+    threshold: float,
+    iterations: int,
+    met: bool,
+    stopped: str,
+) -> None:
+    jury = bench_of(*rounds, confidence_threshold=threshold)
+    verdict = jury.vote("it")
+    said = verdict.aggregated
+    assert (said.metadata["iterations"], said.metadata["met_threshold"]) == (iterations, met)
+    assert told(said)["stopped_because"] == stopped
+    assert [ballot.judgment.confidence for ballot in verdict.ballots] == list(
+        rounds[iterations - 1]
+    )
+    for seat in jury.seats:
+        judge: Any = seat.judge
+        assert len(judge.shown) == iterations
+
+
+@given(
+    st.lists(
+        st.lists(st.none() | strategies.shares, min_size=2, max_size=2), min_size=1, max_size=4
+    ),
+    strategies.shares,
+)
+def test_it_stops_at_the_first_round_that_is_sure_enough(
+    rounds: list[list[float | None]], threshold: float
+) -> None:
+    said = bench_of(*rounds, confidence_threshold=threshold).vote(None).aggregated
+    asked = told(said)["rounds"]
+    means = [entry["mean_confidence"] for entry in asked]
+    enough = [mean is not None and mean >= round(threshold, 12) for mean in means]
+    assert enough[:-1] == [False] * (len(asked) - 1)
+    assert said.metadata["met_threshold"] is enough[-1]
+    assert len(asked) == said.metadata["iterations"] <= len(rounds)
+    assert enough[-1] or len(asked) == len(rounds)
+    for entry, numbers in zip(asked, rounds, strict=False):
+        known = [number for number in numbers if number is not None]
+        assert (entry["mean_confidence"] is None) == (not known)
+        assert not known or min(known) - 1e-9 <= entry["mean_confidence"] <= max(known) + 1e-9
+
+
+def test_by_default_it_asks_twice_and_wants_to_be_sure_by_seven_tenths() -> None:
+    jury = retrying([Rounds([sure(0.69), sure(0.2), sure(1.0)])])
+    assert (jury.max_iterations, jury.confidence_threshold) == (2, 0.7)
+    assert (jury.voting, jury.name, jury.parallel) == (MajorityVoting(), "jury", True)
+    assert jury.vote(None).aggregated.metadata["iterations"] == 2
+
+
+def test_errors_do_not_count_as_sure() -> None:
+    crash = Judgment(ERROR, "crashed", confidence=1.0)
+    jury = retrying([Rounds([crash, crash]), Rounds([sure(0.8), sure(0.1)])])
+    said = jury.vote(None).aggregated
+    assert said.metadata["iterations"] == 1
+    assert told(said)["rounds"][0]["confidences"] == {"judge": None, "judge-2": 0.8}
+
+
+def test_the_evidence_tells_every_round() -> None:
+    first = Rounds([sure(0.5), sure(0.9, FAIL)], "first")
+    second = Rounds([sure(None, ABSTAIN), sure(0.8)], "second")
+    said = retrying([first, second], max_iterations=3).vote(None).aggregated
+    assert told(said) == {
+        "confidence_threshold": 0.7,
+        "max_iterations": 3,
+        "stopped_because": "met_threshold",
+        "strategies": {"first": "self_report", "second": "self_report"},
+        "rounds": (
+            {
+                "mean_confidence": 0.5,
+                "confidences": {"first": 0.5, "second": None},
+                "confidence_errors": {},
+                "statuses": {"first": "pass", "second": "abstain"},
+            },
+            {
+                "mean_confidence": 0.85,
+                "confidences": {"first": 0.9, "second": 0.8},
+                "confidence_errors": {},
+                "statuses": {"first": "fail", "second": "pass"},
+            },
+        ),
+    }
+    assert said.metadata["aggregation"]["strategy"] == "majority"
+    assert json.loads(json.dumps(judgment_to_json(said)))["metadata"]["iterations"] == 2
+
+
+# What judges see.
+
+
+@pytest.mark.parametrize("parallel", [True, False])
+def test_every_round_asks_about_the_very_same_thing(parallel: bool) -> None:
+    context = ["the question"]
+    judges = [Rounds([sure(0.1)] * 3) for _ in range(3)]
+    retrying(judges, max_iterations=3, parallel=parallel).vote(context)
+    shown = [seen for judge in judges for seen in judge.shown]
+    assert len(shown) == 9
+    assert all(seen is context for seen in shown)
+    assert context == ["the question"]
+
+
+def test_judges_of_a_round_work_side_by_side() -> None:
+    together = threading.Barrier(3)
+
+    def meets(context: object) -> Judgment:
+        together.wait(LONG)
+        return sure(0.1)
+
+    said = retrying([meets] * 3, max_iterations=2).vote(None).aggregated
+    assert (said.status, said.metadata["iterations"]) == (PASS, 2)
+
+
+def test_one_after_the_other_everybody_works_in_the_calling_thread() -> None:
+    threads: list[int] = []
+
+    def works(context: object) -> Judgment:
+        threads.append(threading.get_ident())
+        return sure(0.1)
+
+    retrying([works, works], works, parallel=False).vote(None)
+    assert threads == [threading.get_ident()] * 5
+
+
+def test_a_listener_hears_of_every_round_and_of_the_chair() -> None:
+    listener = Chatty()
+    jury = retrying([Rounds([sure(0.1)] * 2)], Chair(), name="panel", parallel=False)
+    jury.vote(None, listener=listener)
+    assert listener.heard == [
+        (word, "panel", name)
+        for name in ("judge", "judge", "chair")
+        for word in ("started", "finished")
+    ]
+    deaf = Deaf(ValueError("display"), "finished")
+    assert retrying([Says("a", FINE)], Chair()).vote(None, listener=deaf).status is PASS
+
+
+# The roster.
+
+
+@pytest.mark.parametrize("nobody", [[], ()])
+def test_it_has_judges(nobody: Any) -> None:
+    with pytest.raises(ValueError, match=r"^the jury 'panel' has no judges$"):
+        JuryWithRetry(nobody, name="panel")
+
+
+def test_its_roster_is_a_jurys() -> None:
+    judges: list[Any] = [Says("a", FINE), Says("a", FINE), lambda _: FINE, Seat(Says("b", FINE), 3)]
+    jury = retrying(judges)
+    judges.clear()
+    assert [seat.title for seat in jury.seats] == ["a", "a-2", "Judge#3", "b"]
+    assert jury.vote(None).weights["b"] == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"confidence_threshold": 1.01}, ValueError, "confidence_threshold is in 0..1, not 1.01"),
+        ({"confidence_threshold": -0.1}, ValueError, "confidence_threshold is in 0..1, not -0.1"),
+        (
+            {"confidence_threshold": float("nan")},
+            ValueError,
+            "confidence_threshold must be finite, not nan",
+        ),
+        (
+            {"confidence_threshold": "0.7"},
+            TypeError,
+            "confidence_threshold must be a number, not '0.7'",
+        ),
+        ({"max_iterations": 0}, ValueError, "max_iterations is at least 1, not 0"),
+        ({"max_iterations": -1}, ValueError, "max_iterations is at least 1, not -1"),
+        ({"max_iterations": 2.0}, TypeError, "max_iterations is a whole number, not 2.0"),
+        ({"max_iterations": True}, TypeError, "max_iterations is a whole number, not True"),
+        ({"chair": "gpt"}, TypeError, "'gpt' is neither a judge nor a function"),
+    ],
+)
+def test_what_it_refuses(options: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error) as refused:
+        JuryWithRetry([Says("a", FINE)], **options)
+    assert str(refused.value) == message
+
+
+# How sure each is taken to be.
+
+
+def logprob(judgment: Judgment) -> float:
+    return 0.25
+
+
+def test_each_seat_has_its_own_strategy() -> None:
+    jury = retrying(
+        [
+            Says("a", sure(0.9)),
+            Seat(Says("b", sure(0.9)), confidence=logprob),
+            Seat(Says("c", sure(0.9)), confidence="agreement"),
+            Seat(Says("d", sure(0.9)), confidence=Confidence.FLIP),
+        ],
+        max_iterations=1,
+    )
+    expected = {"a": "self_report", "b": "logprob", "c": "agreement", "d": "flip"}
+    assert dict(jury.strategies) == expected
+    said = jury.vote(None).aggregated
+    assert told(said)["strategies"] == expected
+    assert told(said)["rounds"][0]["confidences"] == {"a": 0.9, "b": 0.25, "c": 1.0, "d": 1.0}
+    assert told(said)["rounds"][0]["mean_confidence"] == 0.7875
+
+
+def test_agreement_asks_again_while_they_disagree() -> None:
+    seats = [
+        Seat(Rounds([sure(1, PASS), sure(0, FAIL)]), confidence="agreement"),
+        Seat(Rounds([sure(1, FAIL), sure(0, FAIL)]), confidence="agreement"),
+    ]
+    verdict = retrying(seats).vote(None)
+    assert verdict.status is FAIL
+    assert [entry["mean_confidence"] for entry in told(verdict.aggregated)["rounds"]] == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "message"),
+    [
+        (lambda judgment: {}["logprobs"], "crashed with KeyError: 'logprobs'"),
+        (lambda judgment: "high", "crashed with TypeError: a confidence must be a number"),
+        (lambda judgment: 1.5, "crashed with ValueError: a confidence is in 0..1, not 1.5"),
+    ],
+)
+def test_a_confidence_that_cannot_be_taken_is_told(
+    strategy: Callable[[Judgment], Any], message: str
+) -> None:
+    seats = [Seat(Says("odd", sure(1.0)), confidence=strategy), Says("even", sure(0.9))]
+    chair = Chair()
+    verdict = retrying(seats, chair).vote(None)
+    asked = told(verdict.aggregated)["rounds"][0]
+    assert asked["confidences"] == {"odd": None, "even": 0.9}
+    assert set(asked["confidence_errors"]) == {"odd"}
+    assert asked["confidence_errors"]["odd"].startswith(message)
+    assert verdict.aggregated.metadata["iterations"] == 1
+    assert chair.read[0].confidence_errors == asked["confidence_errors"]
+
+
+def test_a_function_without_an_idea_is_no_error() -> None:
+    said = retrying([Seat(Says("a", sure(1.0)), confidence=lambda _: None)]).vote(None).aggregated
+    assert said.metadata["iterations"] == 2
+    assert told(said)["rounds"][1]["confidence_errors"] == {}
+    assert told(said)["rounds"][1]["confidences"] == {"a": None}
+
+
+# Asked twice, the second time the other way round.
+
+
+@dataclass(frozen=True)
+class Pair:
+    first: str
+    second: str
+
+    def flipped(self) -> Pair:
+        return Pair(self.second, self.first)
+
+
+def prefers_the_first(pair: Pair) -> Judgment:
+    return Judgment.passed("first") if pair.first == "ours" else Judgment.failed("second")
+
+
+def prefers_ours(pair: Pair) -> Judgment:
+    return Judgment.passed("ours") if "ours" in {pair.first, pair.second} else BROKEN
+
+
+@pytest.mark.parametrize(
+    ("judge", "number", "flipped"), [(prefers_the_first, 0.0, True), (prefers_ours, 1.0, False)]
+)
+def test_a_judge_that_follows_the_order_is_not_sure(
+    judge: Callable[[Pair], Judgment], number: float, flipped: bool
+) -> None:
+    jury = retrying([Seat(judge, confidence="flip")], max_iterations=1)
+    verdict = jury.vote(Pair("ours", "theirs"))
+    assert told(verdict.aggregated)["rounds"][0]["mean_confidence"] == number
+    (said,) = verdict.individual
+    assert (said.status, dict(said.metadata)) == (PASS, {"flipped": flipped})
+
+
+@pytest.mark.parametrize("context", [None, {"flipped": 1}, "word"])
+def test_what_cannot_be_turned_round_is_asked_about_again(context: object) -> None:
+    judge = Rounds([sure(0.1), sure(0.2), sure(0.3, FAIL), sure(0.4, FAIL)], type=MODEL)
+    jury = retrying([Seat(judge, 2.0, confidence="flip")], confidence_threshold=1.0)
+    verdict = jury.vote(context)
+    assert judge.shown == [context, context]
+    ballot = verdict.ballots[0]
+    assert (ballot.judge, ballot.weight, ballot.type) == ("judge", 2.0, MODEL)
+    assert ballot.judgment == sure(0.1).told(flipped=False)
+
+
+def test_a_flipped_that_is_no_method_is_no_way_to_turn_it_round() -> None:
+    @dataclass
+    class Coin:
+        flipped: bool = True
+
+    judge, coin = Rounds([sure(1.0)] * 2), Coin()
+    retrying([Seat(judge, confidence="flip")], max_iterations=1).vote(coin)
+    assert judge.shown == [coin, coin]
+
+
+@pytest.mark.parametrize("first", [Judgment.abstained("not mine"), Judgment.errored("crashed")])
+def test_only_votes_are_asked_for_twice(first: Judgment) -> None:
+    judge = Rounds([first])
+    verdict = retrying([Seat(judge, confidence="flip")], max_iterations=1).vote(None)
+    assert len(judge.shown) == 1
+    assert verdict.individual == (first,)
+    assert told(verdict.aggregated)["rounds"][0]["mean_confidence"] is None
+
+
+def test_a_second_answer_that_fails_says_nothing_of_the_first() -> None:
+    class Stuck:
+        def flipped(self) -> Stuck:
+            raise ValueError("one side only")
+
+    seat = Seat(Says("a", sure(0.9).told(flipped="as given")), confidence="flip")
+    verdict = retrying([seat], max_iterations=1).vote(Stuck())
+    (said,) = verdict.individual
+    assert said.status is PASS
+    assert dict(said.metadata) == {
+        "flipped": None,
+        "flip_error": "crashed with ValueError: one side only",
+    }
+    assert told(verdict.aggregated)["rounds"][0]["confidences"] == {"a": None}
+
+
+def test_async_judges_are_flipped_too() -> None:
+    async def patient(pair: Pair) -> Judgment:
+        await asyncio.sleep(0)
+        return prefers_the_first(pair)
+
+    said = retrying([Seat(patient, confidence="flip")]).vote(Pair("ours", "x")).individual[0]
+    assert said.metadata["flipped"] is True
+
+
+def test_a_copy_of_a_jury_flips_no_more_often() -> None:
+    judge = Rounds([sure(1.0)] * 8, "whole")
+    described: Any = FunctionJudge(judge.judge, "whole", "looks at it all", MODEL)
+    jury = replace(retrying([Seat(described, confidence="flip")]), max_iterations=1)
+    jury.vote(None)
+    assert len(judge.shown) == 2
+    (seat,) = jury.seats
+    twice: Any = seat.judge
+    assert (twice.name, twice.description, twice.type) == ("whole", "looks at it all", MODEL)
+    assert (twice.members, twice.runs) == ((described,), 2)
+    plain: Any = retrying([Seat(judge, confidence="flip")]).seats[0].judge
+    assert plain.description == ""
+
+
+# Counting without a chair.
+
+
+@pytest.mark.parametrize(
+    ("voting", "weights", "expected"),
+    [
+        (MajorityVoting(), (1, 1, 1), PASS),
+        (ConsensusVoting(), (1, 1, 1), FAIL),
+        (WeightedAverageVoting(), (1, 1, 3), FAIL),
+        (WeightedAverageVoting(), (2, 1, 3), PASS),
+        (AverageVoting(0.7), (1, 1, 1), FAIL),
+    ],
+)
+def test_the_last_round_is_counted(
+    voting: VotingStrategy, weights: Sequence[float], expected: Status
+) -> None:
+    answers = [
+        (sure(0.1, FAIL), sure(0.1)),
+        (sure(0.1, FAIL), sure(0.1)),
+        (sure(0.1), sure(0.1, FAIL)),
+    ]
+    seats = [Seat(Rounds(said), weight) for said, weight in zip(answers, weights, strict=True)]
+    verdict = retrying(seats, voting=voting).vote(None)
+    assert verdict.status is expected
+    assert [said.status for said in verdict.individual] == [PASS, PASS, FAIL]
+    assert verdict.aggregated.metadata["aggregation"]["strategy"] == voting.name
+
+
+def test_models_do_not_outvote_certain_judges() -> None:
+    praise = [Says(name, sure(1.0), MODEL) for name in "bcd"]
+    verdict = retrying([Says("build", sure(1.0, FAIL)), *praise]).vote(None)
+    assert verdict.status is FAIL
+    assert verdict.aggregated.metadata["held_down_from"] == "pass"
+    assert verdict.aggregated.metadata["met_threshold"] is True
+
+
+def test_a_strategy_that_fails_is_an_error() -> None:
+    class Broken:
+        name = "broken"
+
+        def aggregate(self, ballots: Any, /) -> Judgment:
+            raise ZeroDivisionError("no votes")
+
+    said = retrying([Says("a", sure(1.0))], voting=Broken()).vote(None).aggregated
+    assert said.reasoning == "crashed with ZeroDivisionError: no votes"
+    assert said.metadata["reason"] == "crashed"
+    assert said.metadata["iterations"] == 1
+
+
+@pytest.mark.parametrize("status", [ABSTAIN, ERROR])
+@pytest.mark.parametrize("chair", [None, Chair()])
+@given(strategies.voting_strategies())
+def test_where_nobody_votes_nothing_passes(
+    chair: Chair | None, status: Status, voting: VotingStrategy
+) -> None:
+    silent = Judgment(status, "cannot say", confidence=1.0)
+    verdict = retrying([Says("a", silent), Says("b", silent)], chair, voting=voting).vote(None)
+    assert verdict.status is not PASS
+    assert verdict.individual == (silent, silent)
+    assert chair is None or chair.read == []
+
+
+def test_a_tie_policy_does_not_let_errors_pass() -> None:
+    optimist = MajorityVoting(TiePolicy.PASS, ErrorPolicy.IGNORE)
+    verdict = retrying([raising(ValueError())] * 3, Chair(), voting=optimist).vote(None)
+    assert (verdict.status, verdict.aggregated.metadata["reason"]) == (ABSTAIN, "nobody_voted")
+
+
+# The chair.
+
+
+def test_the_chair_reads_the_last_round_and_nothing_else() -> None:
+    first = Rounds([sure(0.2), sure(0.9, FAIL)], "first")
+    second = Rounds([sure(0.3), sure(None)], "second")
+    chair = Chair(Judgment.failed("too risky", score=NumericalScore(0.2)))
+    verdict = retrying([first, second], chair).vote("the question")
+    (read,) = chair.read
+    assert read.context == "the question"
+    assert read.individual == (sure(0.9, FAIL), sure(None))
+    assert dict(read.by_name) == {"first": sure(0.9, FAIL), "second": sure(None)}
+    assert dict(read.confidences) == {"first": 0.9, "second": None}
+    assert dict(read.confidence_errors) == {}
+    assert (read.iteration, read.mean_confidence, read.met_threshold) == (2, 0.9, True)
+    assert read.ballots == verdict.ballots
+    said = verdict.aggregated
+    assert (said.status, said.reasoning, said.score) == (FAIL, "too risky", NumericalScore(0.2))
+    assert (said.metadata["iterations"], said.metadata["met_threshold"]) == (2, True)
+
+
+def test_what_the_chair_reads_cannot_be_changed() -> None:
+    chair = Chair()
+    retrying([Says("a", sure(1.0))], chair).vote(None)
+    read: Any = chair.read[0]
+    for mapping in (read.confidences, read.by_name, read.confidence_errors):
+        with pytest.raises(TypeError):
+            mapping["a"] = 1.0
+
+
+@pytest.mark.parametrize("parallel", [True, False])
+def test_a_chair_may_be_a_function(parallel: bool) -> None:
+    def plain(last: RoundContext[Any]) -> Judgment:
+        return last.ballots[-1].judgment
+
+    async def patient(last: RoundContext[Any]) -> Judgment:
+        await asyncio.sleep(0)
+        return last.individual[0]
+
+    judges = [Says("a", sure(1.0)), Says("b", sure(1.0, FAIL))]
+    assert retrying(judges, plain, parallel=parallel).vote(None).status is FAIL
+    assert retrying(judges, patient, parallel=parallel).vote(None).status is PASS
+
+
+def test_a_chair_may_be_a_jury() -> None:
+    def counts(last: RoundContext[Any]) -> Judgment:
+        return Judgment.passed("enough") if len(last.ballots) > 1 else BROKEN
+
+    chair = seated([counts, counts], ConsensusVoting(), "chairs").as_judge()
+    said = retrying([Says("a", sure(1.0)), Says("b", sure(1.0))], chair).vote(None).aggregated
+    assert said.reasoning == "all of 2 agree: pass"
+    assert set(said.metadata["jury"]) == {"counts", "counts-2"}
+
+
+@pytest.mark.parametrize("answer", [None, True, "pass", 0.9])
+def test_a_chair_that_talks_nonsense_is_an_error(answer: Any) -> None:
+    verdict = retrying([Says("a", sure(1.0))], FunctionJudge(lambda _: answer, "x")).vote(None)
+    assert verdict.aggregated.reasoning == (
+        f"chair: crashed with TypeError: x returned a {type(answer).__name__} instead of a Judgment"
+    )
+    assert verdict.aggregated.metadata["reason"] == "crashed"
+    assert verdict.aggregated.metadata["iterations"] == 1
+    assert verdict.individual == (sure(1.0),)
+
+
+@pytest.mark.parametrize("parallel", [True, False])
+@pytest.mark.parametrize("crash", [ValueError("no"), SystemExit("no")])
+def test_a_chair_that_raises_is_an_error(crash: BaseException, parallel: bool) -> None:
+    chair: Any = raising(crash)
+    verdict = retrying([Says("a", sure(1.0))], chair, parallel=parallel).vote(None)
+    assert verdict.status is ERROR
+    assert verdict.aggregated.reasoning == f"chair: crashed with {type(crash).__name__}: no"
+    assert told(verdict.aggregated)["stopped_because"] == "met_threshold"
+
+
+def test_a_chair_may_abstain() -> None:
+    chair = Chair(Judgment.abstained("too close", "undecided"))
+    said = retrying([Says("a", sure(1.0))], chair).vote(None).aggregated
+    assert (said.status, said.label, said.metadata["reason"]) == (ABSTAIN, "undecided", "undecided")
+
+
+@given(
+    st.lists(st.sampled_from(Status), min_size=1, max_size=5),
+    st.lists(st.sampled_from(JudgeType), min_size=5, max_size=5),
+    strategies.voting_strategies(),
+    st.sampled_from(JudgeType),
+)
+def test_no_chair_lifts_what_certain_judges_fail(
+    statuses: list[Status], kinds: list[JudgeType], voting: VotingStrategy, kind: JudgeType
+) -> None:
+    judges = [
+        Says(f"judge{place}", Judgment(status, "as given", confidence=None), kinds[place])
+        for place, status in enumerate(statuses)
+    ]
+    chair = Chair(Judgment.passed("lovely"), kind)
+    jury = retrying(judges, chair, voting=voting, max_iterations=1, parallel=False)
+    verdict = jury.vote(None)
+    certain = [ballot for ballot in verdict.ballots if ballot.type is JudgeType.DETERMINISTIC]
+    at_its_word = kind is JudgeType.DETERMINISTIC and len(certain) == len(judges)
+    if not {PASS, FAIL} & set(statuses):
+        assert chair.read == []
+        assert verdict.status is not PASS
+    elif certain and not at_its_word and voting.aggregate(certain).status in {FAIL, ERROR}:
+        assert verdict.status is voting.aggregate(certain).status
+    else:
+        assert verdict.status is PASS
+
+
+def test_a_model_in_the_chair_lifts_no_bench_of_certain_judges() -> None:
+    judges = [Says("build", sure(1.0, FAIL)), Says("tests", sure(1.0, FAIL))]
+    lifted = retrying(judges, Chair(FINE, MODEL)).vote(None).aggregated
+    assert (lifted.status, lifted.metadata["held_down_from"]) == (FAIL, "pass")
+    assert lifted.reasoning == "0 of 2 passed; no model-backed judge can lift that: fine"
+    assert lifted.metadata["iterations"] == 1
+    assert retrying(judges, Chair(FINE)).vote(None).status is PASS
+
+
+# Time.
+
+
+def test_a_judge_that_hangs_leaves_time_for_the_chair() -> None:
+    chair = Chair(Judgment.passed("good enough"))
+    with hanging() as stuck:
+        verdict = retrying([Says("a", sure(0.1)), stuck], chair).vote(None, timeout=1.0)
+    said = verdict.aggregated
+    assert (said.status, said.reasoning) == (PASS, "good enough")
+    assert [ballot.judgment.status for ballot in chair.read[0].ballots] == [PASS, ERROR]
+    assert (said.metadata["iterations"], said.metadata["met_threshold"]) == (1, False)
+    assert told(said)["stopped_because"] == "timeout"
+
+
+def test_the_time_covers_the_chair() -> None:
+    started = time.monotonic()
+    with hanging("slow") as stuck:
+        chair: Any = stuck
+        verdict = retrying([Says("a", sure(1.0))], chair).vote(None, timeout=0.5)
+    assert time.monotonic() - started < 10
+    said = verdict.aggregated
+    assert said.reasoning == (
+        "chair: did not answer within 0.5 s; its thread prjury-jury-chair was abandoned"
+    )
+    assert said.metadata["reason"] == "timeout"
+    assert said.metadata["met_threshold"] is True
+
+
+def test_a_chair_without_time_is_not_asked() -> None:
+    chair = Chair()
+    seats = [Seat(Says("a", sure(1.0)), confidence=lambda _: time.sleep(0.3))]
+    said = retrying(seats, chair).vote(None, timeout=0.2).aggregated
+    assert said.reasoning == "chair: was not asked, because the time was over before"
+    assert (said.status, said.metadata["reason"]) == (ERROR, "timeout")
+    assert (told(said)["stopped_because"], chair.read) == ("timeout", [])
+
+
+def test_without_time_for_another_round_it_stops_with_what_it_has() -> None:
+    asked: list[object] = []
+
+    def slow(context: object) -> Judgment:
+        asked.append(context)
+        time.sleep(0.4)
+        return sure(0.1)
+
+    verdict = retrying([slow], max_iterations=5).vote(None, timeout=0.6)
+    said = verdict.aggregated
+    assert (verdict.status, len(asked)) == (PASS, 1)
+    assert (said.metadata["iterations"], said.metadata["met_threshold"]) == (1, False)
+    assert told(said)["stopped_because"] == "timeout"
+
+
+def test_with_time_for_another_round_it_goes_on() -> None:
+    verdict = bench_of([0.1], [0.2], [0.3]).vote(None, timeout=LONG)
+    assert verdict.aggregated.metadata["iterations"] == 3
+    assert told(verdict.aggregated)["stopped_because"] == "max_iterations"
+
+
+@pytest.mark.parametrize("chair", [None, Chair()])
+def test_without_any_time_nobody_is_asked(chair: Chair | None) -> None:
+    judge = Rounds([sure(1.0)])
+    verdict = retrying([judge], chair, voting=PROPAGATE).vote(None, timeout=0)
+    assert (verdict.status, verdict.aggregated.metadata["reason"]) == (ERROR, "timeout")
+    assert judge.shown == []
+    assert told(verdict.aggregated)["stopped_because"] == "timeout"
+
+
+def test_the_last_round_allowed_is_not_cut_short_by_time() -> None:
+    verdict = retrying([Rounds([sure(0.1)])], max_iterations=1, voting=PROPAGATE).vote(
+        None, timeout=0
+    )
+    assert told(verdict.aggregated)["stopped_because"] == "max_iterations"
+
+
+@pytest.mark.parametrize(("chair", "expected"), [(None, 100.0), (Chair(), 80.0)])
+def test_a_fifth_of_the_time_is_kept_for_the_chair(chair: Chair | None, expected: float) -> None:
+    seconds: list[float] = []
+
+    def looks(context: object) -> Judgment:
+        until = patience(None)
+        assert until
+        seconds.append(until.remaining)
+        return sure(1.0)
+
+    retrying([looks], chair).vote(None, timeout=100)
+    assert seconds == [pytest.approx(expected - 0.25, abs=0.2)]
+
+
+def test_the_rest_of_the_time_is_the_chairs() -> None:
+    seconds: list[float] = []
+
+    def looks(last: RoundContext[Any]) -> Judgment:
+        until = patience(None)
+        assert until
+        seconds.append(until.remaining)
+        return FINE
+
+    retrying([Says("a", sure(1.0))], looks).vote(None, timeout=100)
+    assert seconds == [pytest.approx(99.75, abs=0.2)]
+
+
+# Within other juries.
+
+
+def test_as_a_member_of_a_jury() -> None:
+    inner = retrying([Rounds([sure(0.1), sure(0.9)])], Chair(Judgment.failed("no")), name="panel")
+    judge = inner.as_judge()
+    assert (judge.name, judge.description) == ("panel", "the jury panel")
+    assert inner.as_judge("again").name == "again"
+    verdict = seated([judge, Says("b", FINE)], ConsensusVoting()).vote(None)
+    said = verdict.by_name["panel"]
+    assert (said.status, said.reasoning) == (FAIL, "no")
+    assert said.metadata["iterations"] == 2
+    assert said.metadata["jury"] == {"judge": {"status": "pass", "reasoning": "0.9 sure"}}
+
+
+def test_within_a_jury_it_keeps_to_that_ones_time() -> None:
+    with hanging() as stuck:
+        inner = retrying([Says("a", sure(0.1)), stuck], name="panel").as_judge()
+        verdict = seated([inner, Says("b", FINE)], PROPAGATE).vote(None, timeout=1.5)
+    panel, good = verdict.individual
+    assert good == FINE
+    assert panel.status is FAIL
+    assert told(panel)["stopped_because"] == "timeout"
+    assert panel.metadata["jury"]["a"]["status"] == "pass"
+
+
+def test_as_the_jury_of_a_tier() -> None:
+    unsure = retrying([Rounds([sure(0.1), sure(0.2, FAIL)])], name="quality")
+    cascade = CascadedJury(
+        [
+            Tier("build", seated([Says("build", FINE)], PROPAGATE)),
+            Tier("quality", unsure, TierPolicy.FINAL_TIER),
+        ]
+    )
+    listener = Chatty()
+    verdict = cascade.vote(None, timeout=LONG, listener=listener)
+    assert (verdict.status, verdict.decided_by) == (FAIL, "quality")
+    assert verdict.aggregated.metadata["iterations"] == 2
+    assert listener.heard.count(("started", "quality", "judge")) == 2

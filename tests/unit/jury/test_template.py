@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import string
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prjury.errors import CannotJudgeError
+from prjury.jury.context import ExecutionStatus, JudgmentContext
+from prjury.jury.template import FIELDS, Template, fill, placeholders, template_of
+
+FULL = JudgmentContext(
+    "fix {error}",
+    Path("/w"),
+    "done {goal}",
+    ExecutionStatus.FAILED,
+    datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
+    timedelta(minutes=1, milliseconds=250),
+    "it {broke}",
+    {"env": "prod", "a-b": {"c_d": [1, "é"]}, "n": 1.5, "on": True, "none": None, "g": "{goal}"},
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{goal}", "fix {error}"),
+        ("{goal}{goal}", "fix {error}fix {error}"),
+        ("in {workspace}: {agent_output}", "in /w: done {goal}"),
+        ("{execution_status} {started_at}", "failed 2026-01-02 03:04:05+00:00"),
+        ("after {execution_time} s: {error}", "after 60.2 s: it {broke}"),
+        ("{metadata.env}, {metadata.n}, {metadata.on}", "prod, 1.5, true"),
+        ("{metadata.a-b}", '{"c_d": [1, "é"]}'),
+        ("{metadata.a-b.c_d}", '[1, "é"]'),
+        ("[{metadata.none}]", "[]"),
+        ("{metadata.g}", "{goal}"),
+        ('{"goal": "{goal}"}', '{"goal": "fix {error}"}'),
+        ('{"a": {"b": {}}} { goal } {0} {} {goal', '{"a": {"b": {}}} { goal } {0} {} {goal'),
+        ("{goal!r} {goal:>9} {a b}", "{goal!r} {goal:>9} {a b}"),
+        ("{{goal}} {{unknown}}", "{goal} {unknown}"),
+        ("{{goal} {goal}}", "{fix {error} fix {error}}"),
+        ("{{{goal}}}", "{{goal}}"),
+        ("{größe}", "{größe}"),
+        ("", ""),
+    ],
+)
+def test_filling(text: str, expected: str) -> None:
+    assert Template(text)(FULL) == expected
+
+
+def test_what_is_none_is_nothing() -> None:
+    context = JudgmentContext("g")
+    text = "".join(f"{{{name}}}|" for name in FIELDS)
+    assert Template(text)(context) == "g|||unknown||||"
+    assert FIELDS == (
+        "goal",
+        "workspace",
+        "agent_output",
+        "execution_status",
+        "started_at",
+        "execution_time",
+        "error",
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (MappingProxyType({"a": MappingProxyType({})}), '{"a": {}}'),
+        ({"when": datetime(2026, 1, 2, tzinfo=UTC)}, '{"when": "2026-01-02 00:00:00+00:00"}'),
+        (("a", 1), '["a", 1]'),
+        (7, "7"),
+        (timedelta(seconds=90), "90.0"),
+        (Path("a/b"), "a/b"),
+    ],
+)
+def test_metadata_that_is_not_text(value: Any, expected: str) -> None:
+    assert Template("{metadata.it}")(JudgmentContext("g", metadata={"it": value})) == expected
+
+
+@pytest.mark.parametrize("text", ["{unknown}", "{goal} {Goal}", "{metadata}", "{goal.x}", "{a.b}"])
+def test_unknown_placeholders_are_refused_at_once(text: str) -> None:
+    with pytest.raises(ValueError, match="the placeholder"):
+        Template(text)
+
+
+def test_the_refusal_says_what_there_is() -> None:
+    with pytest.raises(ValueError, match="the placeholder") as refusal:
+        Template("{diff}", {"form": "x"})
+    assert str(refusal.value) == (
+        "the placeholder {diff} is none of {goal}, {workspace}, {agent_output}, "
+        "{execution_status}, {started_at}, {execution_time}, {error}, {form} and {metadata.key}; "
+        "write {{diff}} where the text {diff} is meant"
+    )
+
+
+@pytest.mark.parametrize("name", ["metadata.other", "metadata.env.inner", "metadata.a-b.x"])
+def test_missing_metadata_is_an_error_of_its_own(name: str) -> None:
+    with pytest.raises(CannotJudgeError) as missing:
+        Template(f"{{{name}}}")(FULL)
+    path = name.removeprefix("metadata.")
+    told = f"The context's metadata has no {path!r}. The template asks for it."
+    assert (str(missing.value), missing.value.reason) == (told, "prompt_incomplete")
+
+
+def test_constants_are_placeholders_of_ones_own() -> None:
+    constants = {"form": "say {goal}", "goal": "mine"}
+    template = Template("{form}: {goal}", constants)
+    constants["form"] = "changed"
+    assert template(FULL) == "say {goal}: mine"
+    assert template == Template("{form}: {goal}", {"form": "say {goal}", "goal": "mine"})
+
+
+@pytest.mark.parametrize("text", [None, 3, b"{goal}"])
+def test_a_template_is_text_or_a_function(text: Any) -> None:
+    with pytest.raises(TypeError, match="a template is text or a function, not"):
+        template_of(text)
+
+
+def test_a_function_is_a_template() -> None:
+    assert template_of(str.upper) == str.upper
+    made: Callable[[JudgmentContext], str] = template_of("{goal}")
+    assert made(FULL) == "fix {error}"
+
+
+def test_the_names_of_placeholders() -> None:
+    assert placeholders("{b} {a} {b} {{c}} {d.e-f} {g") == ("b", "a", "d.e-f")
+
+
+def test_huge_values_are_filled_in() -> None:
+    context = JudgmentContext("{" * 1_000_000, agent_output="{goal}" * 100_000)
+    assert len(Template("{goal}{agent_output}")(context)) == 1_600_000
+
+
+names = st.text(string.ascii_lowercase, min_size=1, max_size=3)
+literals = st.text().filter(lambda text: "{" not in text and "}" not in text)
+
+
+@given(st.lists(st.tuples(literals, names)), literals, st.dictionaries(names, st.text()))
+def test_values_are_never_looked_at_again(
+    pieces: list[tuple[str, str]], end: str, values: dict[str, str]
+) -> None:
+    text = "".join(f"{literal}{{{name}}}" for literal, name in pieces) + end
+    expected = "".join(literal + values.get(name, "{goal}") for literal, name in pieces) + end
+    assert fill(text, lambda name: values.get(name, "{goal}")) == expected

@@ -1,0 +1,235 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from prjury.errors import CannotJudgeError
+from prjury.sources.jacoco import Counter, CoverageMetrics, parse_jacoco
+
+HEAD = (
+    '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
+    '<!DOCTYPE report PUBLIC "-//JACOCO//DTD Report 1.1//EN" "report.dtd">'
+)
+#: As JaCoCo writes it: every level repeats what lies below it.
+SHOP = f"""{HEAD}<report name="shop"><sessioninfo id="host-1" start="1" dump="2"/>
+<package name="shop">
+  <class name="shop/Till" sourcefilename="Till.java">
+    <method name="total" desc="(II)I" line="5">
+      <counter type="INSTRUCTION" missed="4" covered="12"/>
+      <counter type="LINE" missed="1" covered="4"/>
+      <counter type="METHOD" missed="0" covered="3"/>
+    </method>
+    <counter type="INSTRUCTION" missed="4" covered="12"/>
+    <counter type="LINE" missed="1" covered="4"/>
+  </class>
+  <sourcefile name="Till.java">
+    <line nr="3" mi="0" ci="3" mb="0" cb="0"/>
+    <counter type="LINE" missed="1" covered="4"/>
+  </sourcefile>
+  <counter type="INSTRUCTION" missed="4" covered="12"/>
+  <counter type="BRANCH" missed="1" covered="1"/>
+  <counter type="LINE" missed="1" covered="4"/>
+  <counter type="COMPLEXITY" missed="1" covered="3"/>
+  <counter type="METHOD" missed="0" covered="3"/>
+  <counter type="CLASS" missed="0" covered="1"/>
+</package>
+<counter type="INSTRUCTION" missed="4" covered="12"/>
+<counter type="BRANCH" missed="1" covered="1"/>
+<counter type="LINE" missed="1" covered="4"/>
+<counter type="COMPLEXITY" missed="1" covered="3"/>
+<counter type="METHOD" missed="0" covered="3"/>
+<counter type="CLASS" missed="0" covered="1"/>
+</report>"""
+
+
+def lines(covered: int, missed: int) -> str:
+    counter = f'<counter type="LINE" missed="{missed}" covered="{covered}"/>'
+    return f"{HEAD}<report name='x'>{counter}</report>"
+
+
+def written(place: Path, files: dict[str, str]) -> Path:
+    for path, text in files.items():
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        (place / path).write_text(text)
+    return place
+
+
+def refusal(path: Path) -> CannotJudgeError:
+    with pytest.raises(CannotJudgeError) as refused:
+        parse_jacoco(path)
+    return refused.value
+
+
+def test_a_report(tmp_path: Path) -> None:
+    metrics = parse_jacoco(written(tmp_path, {"jacoco.xml": SHOP}) / "jacoco.xml")
+    assert metrics.counters == {
+        "instruction": Counter(12, 4),
+        "branch": Counter(1, 1),
+        "line": Counter(4, 1),
+        "complexity": Counter(3, 1),
+        "method": Counter(3, 0),
+        "class": Counter(1, 0),
+    }
+    assert (metrics.line, metrics.branch, metrics.method) == (80.0, 50.0, 100.0)
+    assert (metrics.instruction, metrics.complexity) == (75.0, 75.0)
+    assert metrics.percent("class") == 100.0
+    assert metrics.counter("line") == Counter(4, 1)
+
+
+def test_a_path_as_text(tmp_path: Path) -> None:
+    written(tmp_path, {"jacoco.xml": SHOP})
+    assert parse_jacoco(str(tmp_path / "jacoco.xml")).line == 80.0
+
+
+def test_a_link_that_is_named(tmp_path: Path) -> None:
+    written(tmp_path, {"jacoco.xml": SHOP})
+    (tmp_path / "link.xml").symlink_to("jacoco.xml")
+    assert parse_jacoco(tmp_path / "link.xml").line == 80.0
+
+
+def test_what_is_not_counted_is_none(tmp_path: Path) -> None:
+    report = f"{HEAD}<report name='empty'><sessioninfo id='a' start='1' dump='2'/></report>"
+    metrics = parse_jacoco(written(tmp_path, {"r.xml": report}) / "r.xml")
+    assert (metrics.line, metrics.branch, metrics.method) == (None, None, None)
+    assert metrics.counter("line") is None
+    assert metrics == CoverageMetrics()
+
+
+def test_a_count_of_nothing_is_none(tmp_path: Path) -> None:
+    metrics = parse_jacoco(written(tmp_path, {"r.xml": lines(0, 0)}) / "r.xml")
+    assert metrics.line is None
+
+
+def test_a_report_without_totals_is_added_up(tmp_path: Path) -> None:
+    report = f"""{HEAD}<report name="all">
+    <group name="a">
+      <package name="p">
+        <class name="p/C"><counter type="LINE" missed="100" covered="0"/></class>
+        <counter type="LINE" missed="1" covered="2"/>
+      </package>
+      <package name="q"><counter type="LINE" missed="0" covered="3"/></package>
+    </group>
+    <group name="b"><counter type="LINE" missed="4" covered="0"/></group>
+    </report>"""
+    metrics = parse_jacoco(written(tmp_path, {"r.xml": report}) / "r.xml")
+    assert metrics.counters == {"line": Counter(5, 5)}
+
+
+@pytest.mark.parametrize(
+    ("report", "why"),
+    [
+        ('<coverage line-rate="0.8"/>', "It is not a report of JaCoCo"),
+        ("<testsuite/>", "It is not a report of JaCoCo"),
+        ("<report><counter covered='1' missed='1'/></report>", None),
+        ("<report><counter type='LINE' covered='-1' missed='1'/></report>", None),
+        ("<report><counter type='LINE' covered='1'/></report>", None),
+        ("<report><counter type='LINE' covered='1.5' missed='1'/></report>", None),
+        ("<report><counter type='LINE' covered='1' missed='1000000000000000'/></report>", None),
+        ("<report><counter type='LINE' covered='٣' missed='1'/></report>", None),
+    ],
+)
+def test_what_is_no_such_report(tmp_path: Path, report: str, why: str | None) -> None:
+    error = refusal(written(tmp_path, {"r.xml": report}) / "r.xml")
+    assert error.reason == "report_invalid"
+    assert error.what == f"the report {tmp_path}/r.xml cannot be understood"
+    assert error.why == (why or "A counter has no type, or its counts are no numbers")
+
+
+@pytest.mark.parametrize("cut", [10, 200, len(SHOP) - 9])
+def test_half_a_report(tmp_path: Path, cut: int) -> None:
+    error = refusal(written(tmp_path, {"r.xml": SHOP[:cut]}) / "r.xml")
+    assert error.reason == "report_invalid"
+    assert error.why.startswith("It is not XML: ")
+
+
+def test_no_report(tmp_path: Path) -> None:
+    assert refusal(tmp_path / "r.xml").reason == "report_missing"
+    error = refusal(tmp_path)
+    assert error.reason == "report_missing"
+    assert error.what == f"there is no report at {tmp_path}/target/site/jacoco/jacoco.xml"
+
+
+def test_the_modules_of_a_project_are_added_up(tmp_path: Path) -> None:
+    written(
+        tmp_path,
+        {
+            "target/site/jacoco/jacoco.xml": lines(1, 0),
+            "a/target/site/jacoco/jacoco.xml": lines(2, 1),
+            "b/c/target/site/jacoco/jacoco.xml": lines(4, 2),
+            "d/build/reports/jacoco/test/jacocoTestReport.xml": lines(8, 2),
+            "e/xtarget/site/jacoco/jacoco.xml": lines(100, 0),
+            "e/jacoco.xml": lines(100, 0),
+        },
+    )
+    assert parse_jacoco(tmp_path).counters == {"line": Counter(15, 5)}
+    assert parse_jacoco(tmp_path).line == 75.0
+
+
+def test_an_aggregated_report_counts_alone(tmp_path: Path) -> None:
+    written(
+        tmp_path,
+        {
+            "a/target/site/jacoco/jacoco.xml": lines(0, 10),
+            "all/target/site/jacoco-aggregate/jacoco.xml": lines(9, 1),
+        },
+    )
+    assert parse_jacoco(tmp_path).line == 90.0
+
+
+def test_several_aggregated_reports_are_not_guessed_at(tmp_path: Path) -> None:
+    names = [f"{module}/target/site/jacoco-aggregate/jacoco.xml" for module in "abcd"]
+    error = refusal(written(tmp_path, dict.fromkeys(names, lines(9, 1))))
+    assert error.reason == "report_ambiguous"
+    assert error.what == (f"{tmp_path} holds 4 aggregated coverage reports: {', '.join(names[:3])}")
+
+
+def test_a_link_below_a_directory_is_not_followed(tmp_path: Path) -> None:
+    written(tmp_path, {"elsewhere/r.xml": lines(1, 0), "work/target/site/jacoco/other": ""})
+    (tmp_path / "work/target/site/jacoco/jacoco.xml").symlink_to(tmp_path / "elsewhere/r.xml")
+    error = refusal(tmp_path / "work")
+    assert (error.reason, error.why) == ("unreadable", "It is a symbolic link")
+
+
+def test_a_broken_report_among_good_ones_is_told(tmp_path: Path) -> None:
+    written(
+        tmp_path,
+        {
+            "a/target/site/jacoco/jacoco.xml": lines(1, 0),
+            "b/target/site/jacoco/jacoco.xml": "<report>",
+        },
+    )
+    assert refusal(tmp_path).reason == "report_invalid"
+
+
+def test_totals_of_reports_that_count_different_things() -> None:
+    total = CoverageMetrics.total(
+        [
+            CoverageMetrics({"line": Counter(1, 1)}),
+            CoverageMetrics({"line": Counter(2, 0), "branch": Counter(0, 3)}),
+            CoverageMetrics(),
+        ]
+    )
+    assert total.counters == {"line": Counter(3, 1), "branch": Counter(0, 3)}
+    assert CoverageMetrics.total([]) == CoverageMetrics()
+
+
+def test_counts_cannot_be_changed() -> None:
+    counters = {"line": Counter(1, 1)}
+    metrics = CoverageMetrics(counters)
+    counters["line"] = Counter(2, 0)
+    assert metrics.line == 50.0
+    with pytest.raises(TypeError, match="cannot be changed"):
+        metrics.counters["line"] = Counter(2, 0)  # type: ignore[index]
+
+
+@pytest.mark.parametrize(("covered", "missed"), [(0, 0), (-1, 2), (2, -1)])
+def test_what_is_no_count(covered: int, missed: int) -> None:
+    with pytest.raises(ValueError, match=f"{covered} covered and {missed} missed is no count"):
+        Counter(covered, missed)
+
+
+def test_a_counter() -> None:
+    assert (Counter(1, 3).total, Counter(1, 3).percent) == (4, 25.0)
+    assert (Counter(0, 1).percent, Counter(1, 0).percent) == (0.0, 100.0)
+    assert Counter(1, 2) + Counter(3, 4) == Counter(4, 6)

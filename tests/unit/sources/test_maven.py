@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fakes.shell import Scripted, ScriptedShell, SilentProgress
+from prjury.errors import CannotJudgeError
+from prjury.sources.maven import MavenTests, run_tests
+
+SUREFIRE = "target/surefire-reports/TEST-shop.TillTest.xml"
+REPORT = """<testsuite tests="99" failures="99">
+  <properties><property name="x" value="y"/></properties>
+  <testcase name="totals" classname="shop.TillTest"/>
+  <testcase name="small" classname="shop.TillTest"><system-out>skipped</system-out></testcase>
+  <testcase name="large" classname="shop.TillTest"><skipped message="later"/></testcase>
+  <testcase name="wrong" classname="shop.TillTest"><failure message="no">at</failure></testcase>
+  <testcase name="broken" classname="shop.TillTest"><error message="no">at</error></testcase>
+  <testcase name="flaky" classname="shop.TillTest"><flakyFailure message="no"/></testcase>
+</testsuite>
+"""
+GREEN = '<testsuite><testcase name="totals" classname="shop.TillTest"/></testsuite>'
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "pom.xml").write_text("<project/>")
+    return tmp_path
+
+
+def run(
+    project: Path, script: Scripted | None = None, shell: ScriptedShell | None = None
+) -> MavenTests:
+    return run_tests(project, 60, shell or ScriptedShell((script or Scripted(),)), SilentProgress())
+
+
+def red(files: Mapping[str, str]) -> Scripted:
+    return Scripted(1, "BUILD FAILURE\n", files=files)
+
+
+def test_a_green_run(project: Path) -> None:
+    shell = ScriptedShell((Scripted(files={SUREFIRE: GREEN}),))
+    found = run(project, shell=shell)
+    (command,) = shell.commands
+    assert command.argv == ("mvn", "-q", "-B", "-ntp", "--fail-at-end", "test")
+    assert (command.directory, command.env) == (project, {"PATH": "/usr/bin:/bin"})
+    assert found == MavenTests(
+        command=("mvn", "-q", "-B", "-ntp", "--fail-at-end", "test"),
+        exit_code=0,
+        seconds=0.5,
+        log=shell.directory / "01.log",
+        tests=1,
+    )
+    assert found.passed
+
+
+def test_tests_are_counted_one_by_one(project: Path) -> None:
+    found = run(project, red({SUREFIRE: REPORT}))
+    assert not found.passed
+    assert (found.tests, found.failed, found.errored, found.skipped) == (6, 1, 1, 1)
+    assert found.exit_code == 1
+    assert found.log.read_text() == "BUILD FAILURE\n"
+
+
+def test_all_modules_and_failsafe_count(project: Path) -> None:
+    found = run(
+        project,
+        red(
+            {
+                f"a/{SUREFIRE}": GREEN,
+                "b/target/failsafe-reports/TEST-shop.TillIT.xml": REPORT,
+                "b/target/failsafe-reports/failsafe-summary.xml": REPORT,
+                "b/target/surefire-reports/shop.TillTest.txt": "text",
+                "b/mytarget/surefire-reports/TEST-x.xml": REPORT,
+            }
+        ),
+    )
+    assert (found.tests, found.failed, found.skipped) == (7, 1, 1)
+
+
+def test_reports_of_earlier_runs_do_not_count(project: Path) -> None:
+    for name in ("old", "again"):
+        file = project / f"target/surefire-reports/TEST-{name}.xml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(REPORT)
+    found = run(project, Scripted(files={"target/surefire-reports/TEST-again.xml": GREEN}))
+    assert (found.tests, found.failed) == (1, 0)
+    assert found.passed
+
+
+def test_failing_tests_that_maven_ignores_are_failing_tests(project: Path) -> None:
+    for kind in ("failure", "error"):
+        report = f"<testsuite><testcase name='a'><{kind}/></testcase></testsuite>"
+        assert not run(project, Scripted(0, files={SUREFIRE: report})).passed
+
+
+def test_no_tests_at_all(project: Path) -> None:
+    found = run(project)
+    assert (found.tests, found.passed) == (0, True)
+
+
+def test_a_run_that_takes_too_long(project: Path) -> None:
+    script = Scripted(-15, stopped="timeout", files={SUREFIRE: GREEN[:30]})
+    found = run(project, script)
+    assert (found.passed, found.stopped, found.exit_code, found.tests) == (
+        False,
+        "timeout",
+        -15,
+        0,
+    )
+
+
+def test_a_stopped_run_has_not_passed_whatever_its_exit_code(project: Path) -> None:
+    found = run(project, Scripted(0, stopped="output_limit", files={SUREFIRE: GREEN[:30]}))
+    assert not found.passed
+    assert not replace(found, stopped=None, failed=1).passed
+    assert replace(found, stopped=None).passed
+
+
+def test_half_a_report_of_a_failed_run_is_left_out(project: Path) -> None:
+    found = run(project, red({SUREFIRE: GREEN[:30], f"a/{SUREFIRE}": GREEN}))
+    assert found.tests == 1
+
+
+def test_half_a_report_of_a_green_run_is_an_error(project: Path) -> None:
+    with pytest.raises(CannotJudgeError) as refused:
+        run(project, Scripted(files={SUREFIRE: GREEN[:30]}))
+    assert refused.value.reason == "report_invalid"
+
+
+@pytest.mark.parametrize(("mode", "program"), [(0o755, "./mvnw"), (0o644, "mvn")])
+def test_the_wrapper_is_used_where_it_can_be_executed(
+    project: Path, mode: int, program: str
+) -> None:
+    (project / "mvnw").touch(mode)
+    assert run(project).command[0] == program
+
+
+def test_a_directory_is_no_wrapper(project: Path) -> None:
+    (project / "mvnw").mkdir()
+    assert run(project).command[0] == "mvn"
+
+
+def test_other_goals(project: Path) -> None:
+    found = run_tests(project, 60, ScriptedShell(), SilentProgress(), ("clean", "verify"))
+    assert found.command[-2:] == ("clean", "verify")
+
+
+def test_no_project(tmp_path: Path) -> None:
+    with pytest.raises(CannotJudgeError) as refused:
+        run(tmp_path)
+    assert refused.value.reason == "no_pom"
+    assert str(refused.value) == (
+        f"{tmp_path} is no Maven project: it has no pom.xml. "
+        "Name the directory that holds the pom.xml."
+    )
+
+
+def test_no_maven(project: Path) -> None:
+    missing = CannotJudgeError("`mvn` is not installed", remedy="x", reason="tool_missing")
+    with pytest.raises(CannotJudgeError) as refused:
+        run(project, Scripted(error=missing))
+    assert refused.value.reason == "tool_missing"
+    assert str(refused.value) == (
+        "`mvn` is not installed. There is no Maven on the PATH, and no wrapper `mvnw` that can be "
+        "executed. Install Apache Maven, or commit the wrapper (`mvn wrapper:wrapper`)."
+    )
+
+
+def test_other_errors_of_the_shell_go_on(project: Path) -> None:
+    refusal = CannotJudgeError("no sandbox", reason="sandbox_unavailable")
+    with pytest.raises(CannotJudgeError) as refused:
+        run(project, Scripted(error=refusal))
+    assert refused.value is refusal
+
+
+@pytest.mark.parametrize("timeout", [0, -1])
+def test_timeouts_that_are_over_at_once(project: Path, timeout: float) -> None:
+    with pytest.raises(ValueError, match=f"the timeout is above 0 seconds, not {timeout}"):
+        run_tests(project, timeout, ScriptedShell(), SilentProgress())

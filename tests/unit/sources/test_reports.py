@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from prjury.errors import CannotJudgeError
+from prjury.sources import reports
+
+
+def tags(path: Path) -> list[str]:
+    return [f"{event} {element.tag}" for event, element in reports.elements(path)]
+
+
+def written(place: Path, content: str | bytes) -> Path:
+    file = place / "report.xml"
+    file.write_bytes(content.encode() if isinstance(content, str) else content)
+    return file
+
+
+def refusal(path: Path) -> CannotJudgeError:
+    with pytest.raises(CannotJudgeError) as refused:
+        tags(path)
+    return refused.value
+
+
+def test_elements_come_as_they_start_and_end(tmp_path: Path) -> None:
+    file = written(tmp_path, "<a><b x='1'/><c>text</c></a>")
+    assert tags(file) == ["start a", "start b", "end b", "start c", "end c", "end a"]
+
+
+def test_what_has_ended_is_let_go(tmp_path: Path) -> None:
+    file = written(tmp_path, "<a><b x='1'>text<c/></b></a>")
+    seen = [element for event, element in reports.elements(file) if event == "end"]
+    assert [(element.attrib, element.text, len(element)) for element in seen] == [({}, None, 0)] * 3
+
+
+@pytest.mark.parametrize(
+    "doctype",
+    [
+        '<!DOCTYPE a PUBLIC "-//JACOCO//DTD Report 1.1//EN" "report.dtd">',
+        '<!DOCTYPE a SYSTEM "http://127.0.0.1:9/report.dtd">',
+        '<!DOCTYPE a SYSTEM "file:///etc/passwd">',
+    ],
+)
+def test_a_document_type_is_not_fetched(tmp_path: Path, doctype: str) -> None:
+    assert tags(written(tmp_path, f'<?xml version="1.0"?>{doctype}<a/>')) == ["start a", "end a"]
+
+
+@pytest.mark.parametrize(
+    "doctype",
+    [
+        '<!DOCTYPE a [<!ENTITY b "b">]>',
+        '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]>',
+        '<!DOCTYPE a [<!ENTITY % b SYSTEM "http://127.0.0.1:9/"> %b;]>',
+    ],
+)
+def test_entities_are_refused(tmp_path: Path, doctype: str) -> None:
+    error = refusal(written(tmp_path, f"{doctype}<a>&b;</a>"))
+    assert error.reason == "report_invalid"
+    assert error.why == "It declares entities, which are refused"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "no XML",
+        "<a>",
+        "<a/><b/>",
+        "<a/>more",
+        "<a>\0</a>",
+        b"<a>\xff</a>",
+        '<?xml version="1.0" encoding="nonesuch"?><a/>',
+        '<?xml version="1.0" encoding="utf-7"?><a/>',
+    ],
+)
+def test_what_is_no_xml(tmp_path: Path, content: str | bytes) -> None:
+    file = written(tmp_path, content)
+    error = refusal(file)
+    assert error.reason == "report_invalid"
+    assert error.what == f"the report {file} cannot be understood"
+    assert error.why.startswith("It is not XML: ")
+    assert error.remedy == "Have it written again by a complete build"
+
+
+def test_other_encodings_are_read(tmp_path: Path) -> None:
+    assert tags(written(tmp_path, "<a/>".encode("utf-16"))) == ["start a", "end a"]
+
+
+def test_depth_is_bounded(tmp_path: Path) -> None:
+    assert len(tags(written(tmp_path, "<a>" * 100 + "</a>" * 100))) == 200
+    error = refusal(written(tmp_path, "<a>" * 101 + "</a>" * 101))
+    assert error.reason == "report_invalid"
+    assert error.why == "It is nested deeper than 100 levels"
+
+
+def test_size_is_bounded(tmp_path: Path) -> None:
+    file = written(tmp_path, "<a/>")
+    with file.open("ab") as report:
+        report.truncate(reports.LARGEST_REPORT + 1)
+    error = refusal(file)
+    assert error.reason == "too_large"
+    assert error.what == f"the report {file} is larger than 256 MiB"
+
+
+def test_a_missing_report(tmp_path: Path) -> None:
+    error = refusal(tmp_path / "report.xml")
+    assert error.reason == "report_missing"
+    assert str(error) == (
+        f"there is no report at {tmp_path}/report.xml. The build has not run, or writes its "
+        "reports elsewhere. Run it first, or name the report's place."
+    )
+
+
+def test_what_is_no_regular_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "link").symlink_to(written(tmp_path, "<a/>"))
+    for name, why in (
+        ("fifo", "It is not a regular file"),
+        (".", "It is not a regular file"),
+        ("link", "It is a symbolic link"),
+        ("report.xml/x", "Not a directory"),
+    ):
+        error = refusal(tmp_path / name)
+        assert (error.reason, error.why) == ("unreadable", why)
+
+
+def test_reports_are_found_in_order(tmp_path: Path) -> None:
+    for path in ("b/r.xml", "a/r.xml", "r.xml", "a/b/r.xml", ".git/r.xml", "node_modules/x/r.xml"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    asked: list[str] = []
+
+    def is_report(path: str) -> bool:
+        asked.append(path)
+        return path != "a/b/r.xml"
+
+    found = reports.find(tmp_path, is_report)
+    assert [str(path.relative_to(tmp_path)) for path in found] == ["a/r.xml", "b/r.xml", "r.xml"]
+    assert sorted(asked) == ["a/b/r.xml", "a/r.xml", "b/r.xml", "r.xml"]
+
+
+def test_the_search_is_bounded(tmp_path: Path) -> None:
+    deep = tmp_path.joinpath(*["d"] * 60)
+    deep.mkdir(parents=True)
+    (deep / "r.xml").touch()
+    assert reports.find(tmp_path, lambda path: path.endswith("r.xml")) == [deep / "r.xml"]
+    (deep / "d").mkdir()
+    with pytest.raises(CannotJudgeError) as refused:
+        reports.find(tmp_path, bool)
+    assert refused.value.reason == "too_large"
+    assert str(refused.value) == (
+        f"{tmp_path} cannot be searched for reports. It holds too many directories, or they are "
+        "nested too deeply. Name the report itself."
+    )
