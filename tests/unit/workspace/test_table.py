@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import pytest
+
+from fakes.shell import ScriptedShell, SilentProgress
+from prjury.errors import UsageError
+from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
+from prjury.jury.context import JudgmentContext
+from prjury.jury.judge import Judge
+from prjury.workspace.judges import CommandJudge, CoverageJudge
+from prjury.workspace.table import judge_by_name
+
+FILE_CONTENT = "Options are path, and optionally exact, contains, regex: --option NAME=VALUE."
+COMMAND = "Options are command, and optionally exit_code, timeout: --option NAME=VALUE."
+COVERAGE = (
+    "Options are report, and optionally minimum, metric, baseline, max_drop: --option NAME=VALUE."
+)
+
+
+def made(name: str, **options: str) -> Judge[JudgmentContext]:
+    return judge_by_name(name, options, ScriptedShell(), SilentProgress())
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "judge"),
+    [
+        ("file-exists", {"path": "a"}, FileExistsJudge("a")),
+        ("file-content", {"path": "a", "exact": ""}, FileContentJudge("a", exact="")),
+        ("file-content", {"path": "a", "contains": "b=c"}, FileContentJudge("a", contains="b=c")),
+        ("file-content", {"path": "a", "regex": "b+"}, FileContentJudge("a", regex="b+")),
+        ("command", {"command": "make"}, CommandJudge("make")),
+        (
+            "command",
+            {"command": "make", "exit_code": "-15", "timeout": "1.5"},
+            CommandJudge("make", -15, 1.5),
+        ),
+        ("command", {"command": "make", "timeout": "90s"}, CommandJudge("make", timeout=90)),
+        ("command", {"command": "make", "timeout": "5m"}, CommandJudge("make", timeout=300)),
+        ("command", {"command": "make", "timeout": " 2 "}, CommandJudge("make", timeout=2)),
+        ("coverage", {"report": "r", "minimum": "80"}, CoverageJudge("r", 80)),
+        (
+            "coverage",
+            {"report": "r", "baseline": "80.5", "max_drop": "5", "metric": "branch"},
+            CoverageJudge("r", metric="branch", baseline=80.5, max_drop=5),
+        ),
+    ],
+)
+def test_judges_by_name(name: str, options: dict[str, str], judge: Judge[JudgmentContext]) -> None:
+    assert made(name, **options) == judge
+
+
+def test_what_runs_is_run_in_the_shell_that_is_handed_in() -> None:
+    shell, progress = ScriptedShell(), SilentProgress()
+    judge = judge_by_name("command", {"command": "make"}, shell, progress)
+    assert isinstance(judge, CommandJudge)
+    assert judge.shell is shell
+    assert judge.progress is progress
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "told"),
+    [
+        (
+            "file-exist",
+            {},
+            (
+                "there is no judge called 'file-exist'. Known are file-exists, file-content, "
+                "command, coverage. Name one of them, or your own as package.module:function or "
+                "path/to/file.py:function."
+            ),
+        ),
+        (
+            "semantic",
+            {},
+            (
+                "the judge semantic is not available yet. Known are file-exists, file-content, "
+                "command, coverage."
+            ),
+        ),
+        (
+            "file-exists",
+            {},
+            "file-exists needs the option path. Options are path: --option NAME=VALUE.",
+        ),
+        (
+            "file-exists",
+            {"path": "a", "pth": "b"},
+            "file-exists has no option pth. Options are path: --option NAME=VALUE.",
+        ),
+        (
+            "file-content",
+            {"path": "a"},
+            (
+                "file-content: name exactly one of exact, contains and regex, not none. "
+                f"{FILE_CONTENT}"
+            ),
+        ),
+        (
+            "file-content",
+            {"path": "a", "regex": "("},
+            f"file-content: RE2 refuses '(': missing ): (. {FILE_CONTENT}",
+        ),
+        (
+            "command",
+            {"command": ""},
+            f"command: an empty command proves nothing: say what to run. {COMMAND}",
+        ),
+        (
+            "command",
+            {"command": "x", "exit_code": "0x1"},
+            f"command: exit_code=0x1: a whole number is needed. {COMMAND}",
+        ),
+        (
+            "command",
+            {"command": "x", "timeout": "soon"},
+            (
+                "command: timeout=soon: a duration is a number of seconds or such as 90s, 30m, 2h. "
+                f"{COMMAND}"
+            ),
+        ),
+        (
+            "command",
+            {"command": "x", "timeout": "0"},
+            (
+                "command: timeout=0: a duration is more than 0 seconds, such as 90s, 30m, 2h. "
+                f"{COMMAND}"
+            ),
+        ),
+        (
+            "coverage",
+            {"report": "r", "minimum": "80%"},
+            f"coverage: minimum=80%: a number is needed. {COVERAGE}",
+        ),
+        (
+            "coverage",
+            {"report": "r", "minimum": "180"},
+            f"coverage: minimum is in 0..100, not 180.0. {COVERAGE}",
+        ),
+        (
+            "coverage",
+            {"report": "r"},
+            f"coverage: nothing is asked: name a minimum, a baseline or a max_drop. {COVERAGE}",
+        ),
+    ],
+)
+def test_what_makes_no_sense(name: str, options: dict[str, str], told: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        made(name, **options)
+    assert str(refused.value) == told
+
+
+@pytest.mark.parametrize("name", ["build", "class-version", "patterns", "superset-diff"])
+def test_promised_names(name: str) -> None:
+    with pytest.raises(UsageError, match=f"the judge {name} is not available yet"):
+        made(name)
