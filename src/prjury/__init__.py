@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from prjury.judges.context import PullRequestContext
     from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
     from prjury.jury.agent import AgentClient, AgentJudge, AgentResult
-    from prjury.jury.assessment import assessment
+    from prjury.jury.assessment import ASSESSMENT_FORM, assessment
     from prjury.jury.bench import Bench, Jury, JuryJudge, JuryVerdict, Seat
     from prjury.jury.cascade import CascadedJury, Tier, TierAttempt, TierPolicy, Verdict
-    from prjury.jury.classify import yes_or_no
+    from prjury.jury.classify import YES_OR_NO_FORM, yes_or_no
     from prjury.jury.compose import all_of, always_fail, always_pass, any_of, both, either, named
     from prjury.jury.confidence import Confidence, ConfidenceStrategy
     from prjury.jury.context import ExecutionStatus, JudgmentContext
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from prjury.jury.judgment import Check, Judgment, Location, Status
     from prjury.jury.model_judge import JudgeModel, ModelJudge, criterion_judge
     from prjury.jury.population import Ballot, ErrorPolicy
-    from prjury.jury.presets import CRITERIA, CRITERIA_GROUPS
+    from prjury.jury.presets import CRITERIA, CRITERIA_GROUPS, Criterion
     from prjury.jury.repeated import RepeatedJudge
     from prjury.jury.representative import (
         AggregationMethod,
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         to_boolean,
         to_numerical,
     )
+    from prjury.jury.template import Template
     from prjury.jury.voting import (
         AverageVoting,
         ConsensusVoting,
@@ -59,8 +60,10 @@ if TYPE_CHECKING:
     from prjury.workspace.judges import CommandJudge, CoverageJudge, run_maven_tests
 
 __all__ = [
+    "ASSESSMENT_FORM",
     "CRITERIA",
     "CRITERIA_GROUPS",
+    "YES_OR_NO_FORM",
     "AgentClient",
     "AgentJudge",
     "AgentResult",
@@ -81,6 +84,7 @@ __all__ = [
     "ConsensusVoting",
     "CoverageJudge",
     "CoverageMetrics",
+    "Criterion",
     "ErrorPolicy",
     "ExecutionStatus",
     "FileContentJudge",
@@ -111,6 +115,7 @@ __all__ = [
     "Score",
     "Seat",
     "Status",
+    "Template",
     "TiePolicy",
     "Tier",
     "TierAttempt",
@@ -146,6 +151,7 @@ _HOMES = {
     "AgentClient": "prjury.jury.agent",
     "AgentJudge": "prjury.jury.agent",
     "AgentResult": "prjury.jury.agent",
+    "ASSESSMENT_FORM": "prjury.jury.assessment",
     "assessment": "prjury.jury.assessment",
     "Bench": "prjury.jury.bench",
     "Jury": "prjury.jury.bench",
@@ -157,6 +163,7 @@ _HOMES = {
     "TierAttempt": "prjury.jury.cascade",
     "TierPolicy": "prjury.jury.cascade",
     "Verdict": "prjury.jury.cascade",
+    "YES_OR_NO_FORM": "prjury.jury.classify",
     "yes_or_no": "prjury.jury.classify",
     "all_of": "prjury.jury.compose",
     "always_fail": "prjury.jury.compose",
@@ -187,6 +194,7 @@ _HOMES = {
     "ErrorPolicy": "prjury.jury.population",
     "CRITERIA": "prjury.jury.presets",
     "CRITERIA_GROUPS": "prjury.jury.presets",
+    "Criterion": "prjury.jury.presets",
     "RepeatedJudge": "prjury.jury.repeated",
     "AggregationMethod": "prjury.jury.representative",
     "AggregationSelector": "prjury.jury.representative",
@@ -205,6 +213,7 @@ _HOMES = {
     "Score": "prjury.jury.score",
     "to_boolean": "prjury.jury.score",
     "to_numerical": "prjury.jury.score",
+    "Template": "prjury.jury.template",
     "AverageVoting": "prjury.jury.voting",
     "ConsensusVoting": "prjury.jury.voting",
     "MajorityVoting": "prjury.jury.voting",

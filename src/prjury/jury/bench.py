@@ -23,12 +23,12 @@ from prjury.jury.score import finite
 from prjury.jury.voting import VotingStrategy
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Seat(Generic[ContextT]):
     """A judge's place on the bench.
 
     Attributes:
-        judge: a judge, or a plain function, which becomes one.
+        judge: who sits there; of a plain function, the judge that is made of it.
         weight: the weight of its vote; zero leaves it out of a weighted average.
         name: the name on its ballots; its own by default.
         confidence: how sure its answers are taken to be by a jury that asks again
@@ -40,17 +40,27 @@ class Seat(Generic[ContextT]):
     """
 
     judge: Judge[ContextT]
-    weight: float = 1.0
-    name: str | None = None
-    confidence: ConfidenceStrategy | None = None
+    weight: float
+    name: str | None
+    confidence: ConfidenceStrategy | None
 
-    def __post_init__(self) -> None:
-        if finite(self.weight, "a seat's weight") < 0:
-            raise ValueError(f"a seat's weight is negative: {self.weight}")
-        if not isinstance(self.name, str | None):
-            raise TypeError(f"a judge's name is text, not {self.name!r}")
-        object.__setattr__(self, "judge", judge_of(self.judge))
-        object.__setattr__(self, "confidence", checked_strategy(self.confidence))
+    def __init__(
+        self,
+        judge: Judge[ContextT] | Callable[[ContextT], Opinion],
+        weight: float = 1.0,
+        name: str | None = None,
+        confidence: ConfidenceStrategy | None = None,
+    ) -> None:
+        if finite(weight, "a seat's weight") < 0:
+            raise ValueError(f"a seat's weight is negative: {weight}")
+        given: object = name
+        if not isinstance(given, str | None):
+            raise TypeError(f"a judge's name is text, not {name!r}")
+        # The class is frozen, and takes functions where it holds judges.
+        object.__setattr__(self, "judge", judge_of(judge))
+        object.__setattr__(self, "weight", weight)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "confidence", checked_strategy(confidence))
 
     @property
     def title(self) -> str:

@@ -14,14 +14,22 @@ def count(voting: VotingStrategy, ballots: Sequence[Ballot]) -> Judgment:
     """The judgment of the bench.
 
     Judges that are backed by a model may lower what the deterministic ones say among themselves;
-    they cannot lift it.
+    they cannot lift it. A bench on which nobody voted does not pass, whatever the strategy says: a
+    threshold of 0 is reached by errors that count as fails.
 
     Raises:
         ValueError: for no ballots at all.
         TypeError: when the strategy's answer is not a judgment.
     """
     said = _aggregate(voting, ballots)
+    if said.status is Status.PASS and not anybody_voted(ballots):
+        return _unearned(said, ballots)
     return hold_down(said, JudgeType.DETERMINISTIC, voting, ballots)
+
+
+def anybody_voted(ballots: Sequence[Ballot]) -> bool:
+    """Whether there is a PASS or a FAIL among the ballots."""
+    return any(ballot.judgment.status in {Status.PASS, Status.FAIL} for ballot in ballots)
 
 
 def hold_down(
@@ -50,6 +58,16 @@ def _aggregate(voting: VotingStrategy, ballots: Sequence[Ballot]) -> Judgment:
     if not isinstance(said, Judgment):
         raise TypeError(f"{voting.name} voting returned a {type(said).__name__}, not a Judgment")
     return said
+
+
+def _unearned(said: Judgment, ballots: Sequence[Ballot]) -> Judgment:
+    """What a PASS without votes comes to: an error if there was one."""
+    erred = any(ballot.judgment.status is Status.ERROR for ballot in ballots)
+    return Judgment(
+        Status.ERROR if erred else Status.ABSTAIN,
+        f"nobody voted, so nothing passed: {said.reasoning}",
+        metadata={**said.metadata, "reason": "nobody_voted"},
+    )
 
 
 def _held_down(said: Judgment, alone: Judgment) -> Judgment:

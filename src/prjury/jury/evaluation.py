@@ -126,8 +126,11 @@ def evaluate(
 
     Raises:
         TypeError: before the call is made, when it requires other parameters or cannot be called,
-            or when nobody can judge; after it, when a vote returns something that is no verdict.
+            when nobody can judge, or for a timeout that is not a number; after it, when a vote
+            returns something that is no verdict.
+        ValueError: for a timeout that is NaN.
     """
+    patience(timeout)  # refuses a wrong one before anything is done
     vote = _voter(judge_or_jury, timeout)
     place = None if workspace is None else Path(workspace)
     done = perform(_work(call, goal, place))
@@ -208,6 +211,6 @@ def _kept(result: object) -> dict[str, Any]:
     if result is None or isinstance(result, str):
         return {}
     try:
-        return {"result": freeze(result, "result")}
+        return {"result": freeze(result)}
     except ValueError:
         return {}

@@ -19,7 +19,7 @@ from prjury.jury.asking import Listener, guarded, hear, itself, patience
 from prjury.jury.bench import JuryJudge, JuryVerdict, Member, Seat, roster, strategy_of
 from prjury.jury.compose import kind_of
 from prjury.jury.confidence import Confidence, title_of
-from prjury.jury.count import count, hold_down
+from prjury.jury.count import anybody_voted, count, hold_down
 from prjury.jury.extent import Extent
 from prjury.jury.flip import Twice
 from prjury.jury.judge import ContextT, Judge, JudgeType, Opinion, judge_of
@@ -32,8 +32,6 @@ __all__ = ["JuryWithRetry", "RoundContext"]
 
 #: The share of the time that is kept for the chair, so that a judge that hangs leaves it some.
 _CHAIR_SHARE = 0.2
-
-_VOTES = {Status.PASS, Status.FAIL}
 
 
 @dataclass(frozen=True)
@@ -173,7 +171,7 @@ class JuryWithRetry(Generic[ContextT]):
     def _decide(
         self, last: RoundContext[ContextT], until: Deadline | None, listener: Listener | None
     ) -> Judgment:
-        if self.chair is None or not any(said.status in _VOTES for said in last.individual):
+        if self.chair is None or not anybody_voted(last.ballots):
             return guarded(lambda: count(self.voting, last.ballots), itself)
         (ballot,) = hear(
             [Seat(judge_of(self.chair), name="chair")],

@@ -45,7 +45,8 @@ def test_a_result_alone() -> None:
     result = AgentResult("done")
     assert (result.status, result.error) == (ExecutionStatus.SUCCESS, None)
     assert result.metadata == {}
-    assert AgentResult("", ExecutionStatus.FAILED).status is ExecutionStatus.FAILED
+    word: Any = "timeout"
+    assert AgentResult("", word).status is ExecutionStatus.TIMEOUT
 
 
 def test_a_result_does_not_change() -> None:

@@ -100,6 +100,7 @@ def test_a_pass_below_the_threshold_contradicts_itself() -> None:
     assert assessment(reply(score=0.49), threshold=0.4).status is Status.PASS
     assert assessment(reply(score=0.79), 0.8).label == "contradiction"
     assert assessment(reply(score=0), threshold=0).status is Status.PASS
+    assert assessment(reply(score=1), threshold=1).status is Status.PASS
 
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan")])
@@ -133,6 +134,7 @@ def test_a_threshold_is_in_range(threshold: float) -> None:
         ('{"status": null, "rationale": "r"}', "status is missing"),
         (reply(status="ok"), 'status is "ok", not pass, fail or abstain'),
         (reply(status="error"), 'status is "error", not pass, fail or abstain'),
+        (reply(status="x" * 38), f'status is "{"x" * 38}", not pass, fail or abstain'),
         (reply(status="x" * 99), f'status is "{"x" * 39}…, not pass, fail or abstain'),
         (reply(status=True), "status is true or false, not text"),
         ('{"status": "pass"}', "rationale is missing or empty"),

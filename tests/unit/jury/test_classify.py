@@ -38,6 +38,14 @@ from prjury.jury.judgment import Judgment, Status
         ("```text\nNO\n```", Status.FAIL, "NO"),
         ("Answer: YES\nReasoning: it says\n> Answer: NO", Status.PASS, "it says\n> Answer: NO"),
         ("Answer: NO\n> Answer: YES\n```\nYES\n```", Status.FAIL, None),
+        (
+            "Answer: YES\nReasoning: it has\n```\nAnswer: NO\n```\nin a string",
+            Status.PASS,
+            "it has\n```\nAnswer: NO\n```\nin a string",
+        ),
+        ("YES. Reasoning: the reason: a", Status.PASS, "the reason: a"),
+        ("Answer:\n  > Is it so?\nYES", Status.PASS, None),
+        ("YES\n```\na\nNo.\n```\nb", Status.PASS, None),
         ("No problem!\nAnswer: YES", Status.PASS, "No problem!\nAnswer: YES"),
         ("Answer: YES\nReasoning: the name\nis yes.\nno.", Status.PASS, "the name\nis yes.\nno."),
     ],
@@ -60,6 +68,8 @@ def test_a_clear_answer(reply: str, status: Status, reasoning: str | None) -> No
         "YES\nNo, wait.",
         "Answer: YES\nno: the tests fail",
         "Answer: NO\nReasoning: broken\nAnswer: YES",
+        "Hear my reason: it is late\nNo.\nAnswer: YES",
+        "YES\nNo.\nAnswer: YES\nfine",
     ],
 )
 def test_both_answers_are_none(reply: str) -> None:
@@ -76,6 +86,7 @@ def test_both_answers_are_none(reply: str) -> None:
         "The answer is YES.",
         "I say\nYES",
         "nothing",
+        "XYES",
         "Not yet.",
         "yesterday it worked",
         "no-op",

@@ -69,7 +69,7 @@ BARE_CHECK = {
     "location": None,
     "evidence": None,
     "fix": None,
-    "fingerprint": "0aa4bb8ddc17b4bd",
+    "fingerprint": "061f37a7c41d5638",
 }
 FULL_CHECK = {
     "name": "jakarta",
@@ -79,9 +79,9 @@ FULL_CHECK = {
     "location": {"path": "A.java", "line": 7, "end_line": 8},
     "evidence": "import javax.persistence.Entity;",
     "fix": "import jakarta.persistence.Entity;",
-    "fingerprint": "3f8d5fdf1d8d9ef3",
+    "fingerprint": "685e6ca6df46ad8a",
 }
-BARE_JUDGMENT = {
+BARE_JUDGMENT: codec.Json = {
     "status": "pass",
     "reasoning": "fine",
     "score": None,

@@ -36,7 +36,10 @@ def model(judgment: Judgment, name: str = "quality") -> Ballot:
 def test_models_lift_no_fail_and_no_error(voting: VotingStrategy, ballots: list[Ballot]) -> None:
     certain = [ballot for ballot in ballots if ballot.type is JudgeType.DETERMINISTIC]
     said = count(voting, ballots)
-    if certain and (alone := voting.aggregate(certain)).status in {Status.FAIL, Status.ERROR}:
+    voted = {ballot.judgment.status for ballot in ballots} & {Status.PASS, Status.FAIL}
+    if not voted and voting.aggregate(ballots).status is Status.PASS:
+        assert said.metadata["reason"] == "nobody_voted"
+    elif certain and (alone := voting.aggregate(certain)).status in {Status.FAIL, Status.ERROR}:
         assert said.status in {Status.FAIL, Status.ERROR, alone.status}
     else:
         assert said == voting.aggregate(ballots)

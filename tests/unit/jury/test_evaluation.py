@@ -141,6 +141,14 @@ def test_nothing_is_called_when_nobody_can_judge() -> None:
     assert called == []
 
 
+@pytest.mark.parametrize("timeout", ["3", float("nan")])
+def test_nothing_is_called_with_a_wrong_timeout(timeout: Any) -> None:
+    called: list[int] = []
+    with pytest.raises((TypeError, ValueError), match="timeout"):
+        evaluate("g", lambda: called.append(1), always_pass(), timeout=timeout)
+    assert called == []
+
+
 @pytest.mark.parametrize(
     ("result", "metadata"),
     [
@@ -318,6 +326,14 @@ def test_a_lone_judge_is_a_jury_of_one() -> None:
     assert jury_verdict_from_json(jury_verdict_to_json(verdict)) == verdict
 
 
+def test_a_lone_judge_is_asked_in_this_thread() -> None:
+    def where(context: JudgmentContext) -> Judgment:
+        return Judgment.passed(str(threading.get_ident()))
+
+    _, verdict = evaluate("g", lambda: "x", where)
+    assert verdict.aggregated.reasoning == str(threading.get_ident())
+
+
 def test_a_lone_judge_may_be_anything_that_a_jury_seats() -> None:
     def check(context: JudgmentContext) -> Judgment:
         return Judgment.failed(context.goal)
@@ -366,6 +382,8 @@ def test_judging_may_be_limited() -> None:
         _, verdict = evaluate("g", lambda: "x", bench, timeout=0.1)
         assert time.monotonic() - started < 10
         assert verdict.individual[0].metadata["reason"] == "timeout"
+        name = "jury" if bench is jury else "evaluation"
+        assert f"thread prjury-{name}-stuck " in verdict.individual[0].reasoning
     over.set()
 
 

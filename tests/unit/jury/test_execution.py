@@ -134,6 +134,12 @@ def test_a_group_of_one_is_told_as_what_it_holds() -> None:
     assert raising(ExceptionGroup("b", [inner])).reason == "budget"
 
 
+def test_the_notes_of_an_exception_are_told() -> None:
+    crash = ValueError("no")
+    crash.add_note("ask later")
+    assert raising(crash).error == "ValueError: no\nask later"
+
+
 def test_an_expected_error_speaks_for_itself() -> None:
     done = raising(CannotJudgeError("The money is spent", remedy="Raise it", reason="budget"))
     assert (done.error, done.reason) == ("The money is spent. Raise it.", "budget")

@@ -112,6 +112,10 @@ def test_questions_add_up(sizes: Sequence[int]) -> None:
     assert jury_of(*inner).extent == Extent(3, sum(sizes))
 
 
+def test_nobody_is_asked_nothing() -> None:
+    assert Extent.around([]) == Extent(1, 0)
+
+
 def test_two_side_by_side() -> None:
     assert Extent(3, 4).beside(Extent(2, 5)) == Extent(3, 9)
     assert Extent(2, 4).beside(Extent(3, 5)) == Extent(3, 9)

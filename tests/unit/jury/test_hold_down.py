@@ -10,7 +10,7 @@ from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.population import Ballot, ErrorPolicy
 from prjury.jury.score import NumericalScore
-from prjury.jury.voting import ConsensusVoting, MajorityVoting, VotingStrategy
+from prjury.jury.voting import AverageVoting, ConsensusVoting, MajorityVoting, VotingStrategy
 
 SURE, MODEL = JudgeType.DETERMINISTIC, JudgeType.LLM_POWERED
 PASS, FAIL, ABSTAIN, ERROR = Status.PASS, Status.FAIL, Status.ABSTAIN, Status.ERROR
@@ -59,8 +59,40 @@ def test_certain_judges_among_themselves_are_counted_as_they_are(
     voting: VotingStrategy, ballots: list[Ballot]
 ) -> None:
     sure = certain(ballots)
-    if sure:
+    if any(ballot.judgment.status in {PASS, FAIL} for ballot in sure):
         assert count(voting, sure) == voting.aggregate(sure)
+
+
+@given(strategies.voting_strategies(), strategies.benches([ABSTAIN, ERROR]))
+def test_where_nobody_votes_nothing_passes(voting: VotingStrategy, ballots: list[Ballot]) -> None:
+    assert count(voting, ballots).status is not PASS
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [(Judgment.abstained("not mine"), ERROR), (Judgment.errored("crashed"), ERROR)],
+)
+def test_errors_do_not_reach_a_threshold_of_zero(other: Judgment, expected: Status) -> None:
+    ballots = [Ballot("a", Judgment.errored("crashed")), Ballot("b", other)]
+    said = count(AverageVoting(0.0), ballots)
+    assert (said.status, said.score) == (expected, None)
+    assert said.reasoning.startswith("nobody voted, so nothing passed: mean 0.00 of ")
+    assert said.metadata["reason"] == "nobody_voted"
+    assert said.metadata["aggregation"]["error_policy"] == "treat_as_fail"
+
+
+def test_a_strategy_of_ones_own_passes_no_abstentions() -> None:
+    class Generous:
+        name = "generous"
+
+        def aggregate(self, ballots: object, /) -> Judgment:
+            return Judgment.passed("why not")
+
+    said = count(Generous(), [Ballot("a", Judgment.abstained("not mine"))])
+    assert said == Judgment.abstained(
+        "nobody voted, so nothing passed: why not", metadata={"reason": "nobody_voted"}
+    )
+    assert count(Generous(), [Ballot("a", Judgment.failed("no"))]).status is PASS
 
 
 @pytest.mark.parametrize("kind", [MODEL, JudgeType.AGENT, JudgeType.HYBRID])

@@ -19,7 +19,7 @@ from prjury.jury.bench import Seat
 from prjury.jury.cascade import CascadedJury, Tier, TierPolicy
 from prjury.jury.codec import judgment_to_json
 from prjury.jury.confidence import Confidence
-from prjury.jury.judge import FunctionJudge, JudgeType
+from prjury.jury.judge import FunctionJudge, JudgeType, Opinion
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.retry import JuryWithRetry, RoundContext
 from prjury.jury.score import NumericalScore
@@ -325,7 +325,7 @@ def test_agreement_asks_again_while_they_disagree() -> None:
 @pytest.mark.parametrize(
     ("strategy", "message"),
     [
-        (lambda judgment: {}["logprobs"], "crashed with KeyError: 'logprobs'"),
+        (lambda judgment: judgment.metadata["p"], "crashed with KeyError: 'p'"),
         (lambda judgment: "high", "crashed with TypeError: a confidence must be a number"),
         (lambda judgment: 1.5, "crashed with ValueError: a confidence is in 0..1, not 1.5"),
     ],
@@ -363,6 +363,10 @@ class Pair:
         return Pair(self.second, self.first)
 
 
+def flipping(judge: Callable[[Pair], Opinion]) -> Seat[Pair]:
+    return Seat(judge, confidence="flip")
+
+
 def prefers_the_first(pair: Pair) -> Judgment:
     return Judgment.passed("first") if pair.first == "ours" else Judgment.failed("second")
 
@@ -377,7 +381,7 @@ def prefers_ours(pair: Pair) -> Judgment:
 def test_a_judge_that_follows_the_order_is_not_sure(
     judge: Callable[[Pair], Judgment], number: float, flipped: bool
 ) -> None:
-    jury = retrying([Seat(judge, confidence="flip")], max_iterations=1)
+    jury = retrying([flipping(judge)], max_iterations=1)
     verdict = jury.vote(Pair("ours", "theirs"))
     assert told(verdict.aggregated)["rounds"][0]["mean_confidence"] == number
     (said,) = verdict.individual
@@ -435,7 +439,7 @@ def test_async_judges_are_flipped_too() -> None:
         await asyncio.sleep(0)
         return prefers_the_first(pair)
 
-    said = retrying([Seat(patient, confidence="flip")]).vote(Pair("ours", "x")).individual[0]
+    said = retrying([flipping(patient)]).vote(Pair("ours", "x")).individual[0]
     assert said.metadata["flipped"] is True
 
 
@@ -571,7 +575,7 @@ def test_a_chair_may_be_a_jury() -> None:
 
     chair = seated([counts, counts], ConsensusVoting(), "chairs").as_judge()
     said = retrying([Says("a", sure(1.0)), Says("b", sure(1.0))], chair).vote(None).aggregated
-    assert said.reasoning == "all of 2 agree: pass"
+    assert said.reasoning == "2 of 2 passed"
     assert set(said.metadata["jury"]) == {"counts", "counts-2"}
 
 
