@@ -1,4 +1,4 @@
-"""A GitHub that remembers: comments, pulls, tokens, rate headers, and faults by script.
+"""A GitHub that remembers: comments, pulls, checks, tokens, rate headers, and faults by script.
 
 It listens on loopback and writes its own address into every URL of a payload, as PyGithub refuses
 to follow others. Payloads have the shape of GitHub's REST API 2022-11-28.
@@ -6,6 +6,7 @@ to follow others. Payloads have the shape of GitHub's REST API 2022-11-28.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import threading
@@ -77,6 +78,7 @@ class Request:
     path: str
     token: str | None
     body: str
+    etag: str | None = None
 
     @property
     def is_write(self) -> bool:
@@ -98,6 +100,9 @@ class FakeGitHub:
         self.accounts: dict[str, Account] = {"ghs_actions": ACTIONS, "ghp_octocat": OCTOCAT}
         self.pulls: dict[tuple[str, int], Payload] = {}
         self.comments: dict[int, Payload] = {}
+        self.check_runs: list[Payload] = []
+        self.statuses: list[Payload] = []
+        self.workflow_runs: list[Payload] = []
         self.faults: list[Fault] = []
         self.requests: list[Request] = []
         self.locked = False
@@ -135,6 +140,36 @@ class FakeGitHub:
             self.comments[self._next_id] = comment
             return comment
 
+    def add_check_run(
+        self, name: str, conclusion: str | None = None, *, suite: int = 1, **more: Any
+    ) -> Payload:
+        """A check run of GitHub Actions; it runs as long as it has no conclusion."""
+        with self._lock:
+            self._next_id += 1
+            self.check_runs.append(
+                check_run_payload(self.url, self._next_id, name, conclusion, suite) | more
+            )
+            return self.check_runs[-1]
+
+    def add_status(self, context: str, state: str, login: str = "ci", **more: Any) -> Payload:
+        """A commit status."""
+        with self._lock:
+            self._next_id += 1
+            author = user_payload(self.url, Account(login, id=5))
+            self.statuses.append(status_payload(self._next_id, context, state, author) | more)
+            return self.statuses[-1]
+
+    def add_workflow_run(
+        self, name: str, conclusion: str | None = None, *, suite: int = 1, **more: Any
+    ) -> Payload:
+        """A run of a workflow, to which the check runs of the same suite belong."""
+        with self._lock:
+            self._next_id += 1
+            number = len(self.workflow_runs) + 1
+            run = workflow_run_payload(self._next_id, name, conclusion, suite, number) | more
+            self.workflow_runs.append(run)
+            return run
+
     def answer(self, request: Request) -> Answer:
         with self._lock:
             account = self.accounts.get(request.token or "")
@@ -161,6 +196,9 @@ class FakeGitHub:
             ("POST", rf"{prefix}{repo}/issues/(\d+)/comments", self._create),
             ("PATCH", rf"{prefix}{repo}/issues/comments/(\d+)", self._edit),
             ("DELETE", rf"{prefix}{repo}/issues/comments/(\d+)", self._delete),
+            ("GET", rf"{prefix}{repo}/commits/([0-9a-f]+)/check-runs", self._list_check_runs),
+            ("GET", rf"{prefix}{repo}/commits/([0-9a-f]+)/statuses", self._list_statuses),
+            ("GET", rf"{prefix}{repo}/actions/runs", self._list_workflow_runs),
         ]
 
     def _user(self, _request: Request, account: Account | None) -> Answer:
@@ -180,17 +218,45 @@ class FakeGitHub:
         return Answer(200, pull) if pull else _refusal(404, "Not Found")
 
     def _list(self, request: Request, _account: Account | None, repo: str, number: str) -> Answer:
-        query = parse_qs(urlsplit(request.path).query)
-        size, page = (int(query.get(name, ["0"])[0]) for name in ("per_page", "page"))
-        size, page = size or 30, page or 1
         found = [
             comment
             for _, comment in sorted(self.comments.items())
             if comment["issue_url"].endswith(f"/issues/{number}")
         ]
-        here = f"{self.url}/repos/{repo}/issues/{number}/comments"
-        headers = self._links(here, page, size, len(found))
-        return Answer(200, found[(page - 1) * size : page * size], headers)
+        return self._paged(request, found)
+
+    def _list_check_runs(
+        self, request: Request, _account: Account | None, _repo: str, sha: str
+    ) -> Answer:
+        """The newest first; ``filter=latest`` leaves one of a name in each suite."""
+        runs = [run for run in reversed(self.check_runs) if run["head_sha"] == sha]
+        if _query(request).get("filter", "latest") == "latest":
+            runs = list(
+                {
+                    (run["check_suite"] and run["check_suite"]["id"], run["name"]): run
+                    for run in reversed(runs)
+                }.values()
+            )
+        return self._paged(request, runs, "check_runs")
+
+    def _list_statuses(
+        self, request: Request, _account: Account | None, _repo: str, sha: str
+    ) -> Answer:
+        found = [one for one in reversed(self.statuses) if one["url"].endswith(f"/{sha}")]
+        return self._paged(request, found)
+
+    def _list_workflow_runs(self, request: Request, _account: Account | None, _repo: str) -> Answer:
+        sha = _query(request)["head_sha"]
+        found = [run for run in reversed(self.workflow_runs) if run["head_sha"] == sha]
+        return self._paged(request, found, "workflow_runs")
+
+    def _paged(self, request: Request, found: list[Payload], key: str | None = None) -> Answer:
+        query = _query(request)
+        size, page = int(query.get("per_page", "30")), int(query.get("page", "1"))
+        root = self.url.removesuffix(self.prefix)
+        headers = self._links(root + urlsplit(request.path).path, page, size, len(found))
+        part = found[(page - 1) * size : page * size]
+        return Answer(200, {"total_count": len(found), key: part} if key else part, headers)
 
     def _links(self, here: str, page: int, size: int, total: int) -> Headers:
         last = max(1, -(-total // size))
@@ -339,6 +405,73 @@ def side_payload(root: str, repo: str, ref: str, sha: str) -> Payload:
     }
 
 
+#: The head of every pull request here.
+HEAD_SHA = "b" * 40
+
+
+def check_run_payload(
+    root: str, number: int, name: str, conclusion: str | None, suite: int
+) -> Payload:
+    """The parts of a check run that anybody here reads."""
+    page = f"https://github.com/octo/shop/actions/runs/{suite}00/job/{number}"
+    return {
+        "id": number,
+        "node_id": f"CR_{number}",
+        "name": name,
+        "head_sha": HEAD_SHA,
+        "external_id": "",
+        "url": f"{root}/repos/octo/shop/check-runs/{number}",
+        "html_url": page,
+        "details_url": page,
+        "status": "completed" if conclusion else "in_progress",
+        "conclusion": conclusion,
+        "started_at": "2026-01-02T03:04:05Z",
+        "completed_at": "2026-01-02T03:05:05Z" if conclusion else None,
+        "check_suite": {"id": suite},
+        "app": {"id": 15_368, "slug": "github-actions", "name": "GitHub Actions"},
+        "pull_requests": [],
+    }
+
+
+def status_payload(number: int, context: str, state: str, author: Payload) -> Payload:
+    return {
+        "id": number,
+        "node_id": f"SC_{number}",
+        "url": f"https://api.github.com/repos/octo/shop/statuses/{HEAD_SHA}",
+        "context": context,
+        "state": state,
+        "description": None,
+        "target_url": f"https://ci.example.org/{number}",
+        "creator": author,
+        "created_at": "2026-01-02T03:04:05Z",
+        "updated_at": "2026-01-02T03:04:05Z",
+    }
+
+
+def workflow_run_payload(
+    number: int, name: str, conclusion: str | None, suite: int, counter: int
+) -> Payload:
+    return {
+        "id": suite * 100,
+        "node_id": f"WFR_{number}",
+        "name": name,
+        "path": ".github/workflows/ci.yml",
+        "head_sha": HEAD_SHA,
+        "run_number": counter,
+        "run_attempt": 1,
+        "event": "pull_request",
+        "status": "completed" if conclusion else "in_progress",
+        "conclusion": conclusion,
+        "workflow_id": 70,
+        "check_suite_id": suite,
+        "html_url": f"https://github.com/octo/shop/actions/runs/{suite}00",
+    }
+
+
+def _query(request: Request) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(urlsplit(request.path).query).items()}
+
+
 def _refusal(status: int, message: str, headers: Headers | None = None) -> Answer:
     payload = {
         "message": message,
@@ -368,7 +501,8 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(length).decode()
         scheme, _, token = self.headers.get("Authorization", "").partition(" ")
         assert scheme in {"", "token", "Bearer"}, scheme
-        request = Request(self.command, self.path, token or None, body)
+        etag = self.headers.get("If-None-Match")
+        request = Request(self.command, self.path, token or None, body, etag)
         self.fake.requests.append(request)
         if self.fails(request, "before"):
             return
@@ -376,7 +510,14 @@ class _Handler(BaseHTTPRequestHandler):
         if self.fails(request, "after"):
             return
         content = b"" if answer.payload is None else json.dumps(answer.payload).encode()
-        self.reply(answer.status, "application/json; charset=utf-8", content, answer.headers)
+        headers = answer.headers
+        if request.method == "GET" and answer.status == 200:
+            state = hashlib.sha1(content, usedforsecurity=False).hexdigest()
+            headers = {**headers, "ETag": f'W/"{state}"'}
+            if etag == headers["ETag"]:
+                self.reply(304, "application/json; charset=utf-8", b"", headers)
+                return
+        self.reply(answer.status, "application/json; charset=utf-8", content, headers)
 
     def fails(self, request: Request, moment: Moment) -> bool:
         faults = self.fake.faults
@@ -394,7 +535,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         for name, value in {"Content-Type": kind, **self.fake.rate, **headers}.items():
             self.send_header(name, value)
-        if status != 204:
+        if status not in {204, 304}:
             self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)

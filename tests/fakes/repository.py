@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from prjury.deadline import Deadline
 from prjury.ports import PickTrial, TreeEntry
 from prjury.pull.kinds import kind_of
+from prjury.pull.landing import Commit, RebaseTrial
 from prjury.pull.model import (
     FileChange,
     FileStatus,
@@ -61,10 +63,16 @@ class FakeRepository:
         }
         return {blob: None if blob in self.gone else stored[blob] for blob in blobs}
 
-    def export(self, tree: str, directory: Path) -> None:
+    def export(self, tree: str, directory: Path) -> Sequence[str]:
         raise NotImplementedError
 
     def pick(self, base: str, head: str, onto: str) -> PickTrial:
+        raise NotImplementedError
+
+    def recent(self, tip: str, count: int) -> Sequence[Commit]:
+        raise NotImplementedError
+
+    def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:
         raise NotImplementedError
 
 

@@ -38,12 +38,13 @@ class TreeRepository:
         }
         return {blob: there.get(blob) for blob in blobs}
 
-    def export(self, tree: str, directory: Path) -> None:
+    def export(self, tree: str, directory: Path) -> Sequence[str]:
         for path, text in self.trees[tree].items():
             file = directory / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
             file.chmod(0o755 if path in self.executable else 0o644)
+        return ()
 
     def pick(self, base: str, head: str, onto: str) -> PickTrial:
         raise NotImplementedError

@@ -52,18 +52,16 @@ def check_from_json(data: Mapping[str, Any]) -> Check:
 
 def score_to_json(score: Score | None) -> Json | None:
     """The score with its type and its bounds or words."""
-    match score:
-        case None:
-            return None
-        case BooleanScore():
-            return {"type": "boolean", "value": score.value}
-        case NumericalScore():
-            bounds = {"minimum": score.minimum, "maximum": score.maximum}
-            return {"type": "numerical", "value": score.value, **bounds}
-        case CategoricalScore():
-            weights = None if score.weights is None else dict(score.weights)
-            words = {"allowed": list(score.allowed), "weights": weights}
-            return {"type": "categorical", "value": score.value, **words}
+    if score is None:
+        return None
+    if isinstance(score, BooleanScore):
+        return {"type": "boolean", "value": score.value}
+    if isinstance(score, NumericalScore):
+        bounds = {"minimum": score.minimum, "maximum": score.maximum}
+        return {"type": "numerical", "value": score.value, **bounds}
+    weights = None if score.weights is None else dict(score.weights)
+    words = {"allowed": list(score.allowed), "weights": weights}
+    return {"type": "categorical", "value": score.value, **words}
 
 
 def score_from_json(data: Mapping[str, Any] | None) -> Score | None:

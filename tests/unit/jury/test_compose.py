@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
+from fakes.refusals import refused
 from prjury.jury.compose import (
     all_of,
     always_fail,
@@ -95,10 +98,27 @@ def test_both_and_either_are_the_two_for_a_pair(first: Status, second: Status) -
 
 
 def test_a_composition_needs_a_judge() -> None:
-    with pytest.raises(ValueError, match="at least one"):
+    with refused(ValueError, "all_of needs at least one judge"):
         all_of()
-    with pytest.raises(ValueError, match="at least one"):
-        any_of()
+    with refused(ValueError, "any of them needs at least one judge"):
+        any_of(name="any of them")
+
+
+@pytest.mark.parametrize(
+    ("compose", "expected"),
+    [
+        (lambda echo: all_of(echo, echo), "this change"),
+        (lambda echo: any_of(always_fail(), echo), "this change"),
+        (lambda echo: both(always_pass(), echo), "this change"),
+        (lambda echo: either(echo, always_fail()), "this change"),
+        (lambda echo: named(echo, "parrot"), "this change"),
+    ],
+)
+def test_members_see_what_the_composition_is_shown(compose: Any, expected: str) -> None:
+    echo: FunctionJudge[object] = FunctionJudge(
+        lambda context: Judgment.passed(str(context)), "echo"
+    )
+    assert ask(compose(echo), "this change") == Judgment.passed(expected)
 
 
 @pytest.mark.parametrize("against", [Judgment.failed("broken"), Judgment.errored("crashed")])
@@ -121,16 +141,33 @@ def test_a_composition_to_which_nothing_applies_is_benign(earlier: Judgment) -> 
     assert is_benign(ask(all_of(Says("a", earlier)), None))
 
 
-def test_constant_judges() -> None:
-    assert ask(always_pass("sure"), None) == Judgment.passed("sure")
-    assert ask(always_fail(), None).status is Status.FAIL
+@pytest.mark.parametrize(
+    ("judge", "name", "said"),
+    [
+        (always_pass(), "always_pass", Judgment.passed("always passes")),
+        (always_pass("sure"), "always_pass", Judgment.passed("sure")),
+        (always_fail(), "always_fail", Judgment.failed("always fails")),
+        (always_fail("never"), "always_fail", Judgment.failed("never")),
+    ],
+)
+def test_constant_judges(judge: FunctionJudge[object], name: str, said: Judgment) -> None:
+    assert ask(judge, "whatever") == said
+    assert (judge.name, judge.description) == (name, said.reasoning)
+    assert judge.type is JudgeType.DETERMINISTIC
 
 
 def test_named() -> None:
-    judge = named(Says("a", NOT_MINE, JudgeType.AGENT), "b", "another name")
-    assert (judge.name, type_of(judge)) == ("b", JudgeType.AGENT)
+    judge: Any = named(Says("a", NOT_MINE, JudgeType.AGENT), "b", "another name")
+    assert (judge.name, judge.description, type_of(judge)) == ("b", "another name", JudgeType.AGENT)
     assert ask(judge, None) is NOT_MINE
     assert type_of(named(judge, "c", kind=JudgeType.HYBRID)) is JudgeType.HYBRID
+
+
+def test_a_judge_under_another_name_keeps_its_description() -> None:
+    described: Any = named(always_pass("sure"), "a")
+    assert described.description == "sure"
+    silent: Any = named(Says("a", NOT_MINE), "b")
+    assert silent.description == ""
 
 
 def test_the_type_of_a_composition() -> None:

@@ -180,7 +180,6 @@ def test_names_count_as_levels_of_the_jury_in_which_they_sit() -> None:
             lambda: retrying([Seat(A, confidence=Confidence.FLIP)] * 500 + [A] * 1, fine, 0.5),
         ),
     ],
-    ids=str,
 )
 def test_a_thousand_questions_are_enough(what: str, make: Callable[[], object]) -> None:
     with pytest.raises(ValueError, match=f"^{what} would ask [0-9]+ questions in one vote") as told:

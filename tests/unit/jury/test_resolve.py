@@ -300,24 +300,26 @@ def test_a_judge_that_ends_does_not_wait_for_what_it_does_aside() -> None:
 
 
 def test_thirty_two_calls_are_worked_on_at_once() -> None:
-    together = threading.Barrier(32)
-    most = [0]
-    working = [0]
-    counting = threading.Lock()
+    async def calls() -> str:
+        loop = asyncio.get_running_loop()
+        released, together = threading.Event(), threading.Barrier(33)
 
-    def works() -> None:
-        with counting:
-            working[0] += 1
-            most[0] = max(most[0], working[0])
+        def works() -> None:
+            together.wait(LONG)
+            released.wait(LONG)
+
+        working = [loop.run_in_executor(None, works) for _ in range(32)]
         together.wait(LONG)
-        with counting:
-            working[0] -= 1
+        another = loop.run_in_executor(None, lambda: "had its turn")
+        try:
+            done, _ = await asyncio.wait([another], timeout=0.2)
+            assert done == set()
+        finally:
+            released.set()
+        await asyncio.gather(*working)
+        return await another
 
-    async def calls() -> None:
-        await asyncio.gather(*[asyncio.to_thread(works) for _ in range(64)])
-
-    resolve(calls())
-    assert most == [32]
+    assert resolve(calls()) == "had its turn"
 
 
 def test_daemons_hand_on_what_they_are_given() -> None:

@@ -1,0 +1,44 @@
+"""Trees for the recognition of build systems, made of dictionaries."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fakes.trees import TreeRepository
+from prjury.judges.build.failure import Failure
+from prjury.judges.build.plan import BuildPlan
+from prjury.judges.build.systems.root import Changes, Root
+from prjury.ports import TreeEntry
+
+
+def root_of(files: Mapping[str, str], executable: str = "") -> Root:
+    repository = TreeRepository({"t": files}, frozenset(executable.split()))
+    entries = {entry.path: entry for entry in repository.files("t")}
+
+    def read(entry: TreeEntry) -> str:
+        assert entries[entry.path] == entry
+        return files[entry.path]
+
+    return Root(repository.files("t"), read)
+
+
+def touching(*paths: str) -> Changes:
+    return Changes.of(paths)
+
+
+def package(name: str = "", *needs: str, **more: Any) -> str:
+    """A ``package.json``; by default with a test script and nothing else."""
+    scripts = more.pop("scripts", {"test": "node --test"})
+    wanted = {"dependencies": dict.fromkeys(needs, "*")} if needs else {}
+    named = {"name": name} if name else {}
+    return json.dumps({**named, "scripts": scripts, **wanted, **more})
+
+
+def failing(name: str | None, path: str | None = None, suite: str | None = None) -> Failure:
+    return Failure("test", "it failed", path=path, name=name, suite=suite)
+
+
+def texts(plans: Sequence[BuildPlan]) -> list[str]:
+    return [plan.text for plan in plans]
