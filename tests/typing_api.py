@@ -6,7 +6,7 @@ that all of them can read. What must not type-check is marked with the error tha
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_type
@@ -106,7 +106,7 @@ recipe, poem = Recipe("soup"), Poem()
 def decorated_functions_keep_their_context() -> None:
     assert_type(enough, FunctionJudge[Recipe])
     assert_type(rhymes, FunctionJudge[Poem])
-    assert_type(enough.judge(recipe), Judgment | Awaitable[Judgment])
+    assert_type(enough.judge(recipe), Judgment)
     enough(poem)  # type: ignore[arg-type]
 
 

@@ -11,11 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version as installed_version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from prjury.config.load import POLICY_PATH
 from prjury.config.pending import pending_note
-from prjury.config.schema import Config
+from prjury.config.schema import BuildOptions, Config
 from prjury.deadline import Deadline
+from prjury.errors import ConfigError, UsageError
 from prjury.judges.backport import try_backport
 from prjury.judges.context import PullRequestContext
 from prjury.jury.cascade import Verdict
@@ -24,7 +26,7 @@ from prjury.jury.judgment import Status
 from prjury.models.choose import choose
 from prjury.models.connect import connect
 from prjury.policy import policy_in_force, policy_notes
-from prjury.ports import Doors, Progress, Publisher
+from prjury.ports import Checks, Doors, Progress, Publisher
 from prjury.publishers.progress import SilentProgress
 from prjury.pull.model import PullRequest, printable
 from prjury.registry import Seating, Unwanted, seat
@@ -32,9 +34,14 @@ from prjury.report.assemble import assemble
 from prjury.report.model import Backport, Cost, PolicyOrigin, Report, Sandbox
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
+from prjury.sources.checks import checks_of
+from prjury.sources.evidence import EvidenceFile
 from prjury.sources.git.store import Store
 from prjury.sources.pulls import NothingToReview, Photo, Wanted, photographed
 from prjury.sources.shell import ContainedShell
+
+if TYPE_CHECKING:
+    from prjury.judges.build.zone import Built
 
 
 @dataclass(frozen=True)
@@ -51,6 +58,7 @@ class ReviewRequest:
         offline: no network at all.
         timeout: seconds for all judges together; the policy's ``limits.wall`` if None.
         backport_to: branches beyond those that the policy names.
+        evidence: what a build elsewhere has left behind, where the policy takes the build from it.
     """
 
     wanted: Wanted = field(default_factory=Wanted)
@@ -62,6 +70,7 @@ class ReviewRequest:
     offline: bool = False
     timeout: float | None = None
     backport_to: tuple[str, ...] = ()
+    evidence: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -92,6 +101,7 @@ def run(
         if isinstance(photo, NothingToReview):
             return photo
         policy = policy_in_force(photo.pull, photo.store, request.config, request.policy_path)
+        _refuse_idle_evidence(request, policy.config)
         doors = _doors(request, surroundings, policy.config, photo.store)
         seating = seat(policy.config, doors, _unwanted(request))
         verdict = _vote(request, policy.config, photo.pull, seating, doors.progress)
@@ -112,6 +122,34 @@ def run(
     return report
 
 
+def build(request: ReviewRequest, surroundings: Surroundings) -> Built | NothingToReview:
+    """The untrusted half alone: event -> PullRequest -> build -> evidence.
+
+    It runs whatever source the policy names, for this is where that source comes from.
+
+    Raises:
+        PrJuryError: with the exit code that says whose fault it is.
+    """
+    from prjury.judges.build.zone import built  # noqa: PLC0415 - models that a review does without
+
+    with photographed(request.wanted) as photo:
+        if isinstance(photo, NothingToReview):
+            return photo
+        policy = policy_in_force(photo.pull, photo.store, request.config, request.policy_path)
+        options = _builds(policy.config)
+        if len(options) != 1:
+            raise ConfigError(
+                f"the policy seats {len(options) or 'no'} build judges, and one is needed",
+                remedy="Seat one, such as `judges: [merge, build]`, or name another with --config",
+            )
+        doors = _build_doors(surroundings, policy.config, photo.store)
+        context = _context(photo.pull, _seconds(request, policy.config))
+        try:
+            return built(options[0], doors, context, installed_version("prjury"))
+        finally:
+            doors.progress.close()
+
+
 def publish(report: Report, publishers: Iterable[Publisher]) -> None:
     """Hangs the report up everywhere, in order."""
     for publisher in publishers:
@@ -127,16 +165,47 @@ def _notes(request: ReviewRequest, photo: Photo) -> tuple[str, ...]:
 def _doors(
     request: ReviewRequest, surroundings: Surroundings, config: Config, store: Store
 ) -> Doors:
+    doors = _build_doors(surroundings, config, store)
+    sources = {build.from_ for build in _builds(config)}
+    if "checks" in sources:
+        url = request.wanted.url or store.operator.remote_url
+        doors = _with_checks(doors, checks_of(url, surroundings.environ, offline=request.offline))
+    if request.evidence and "evidence" in sources:
+        doors = replace(doors, evidence=EvidenceFile(request.evidence))
+    flag = request.model or _model_of_policy(config)
+    model = choose(config.models, surroundings.environ, flag=flag, offline=request.offline)
+    if isinstance(model, str):
+        return replace(doors, model_missing=model)
+    return replace(doors, model=connect(model))
+
+
+def _build_doors(surroundings: Surroundings, config: Config, store: Store) -> Doors:
+    """The doors that a build needs, and no others."""
     sandbox = config.sandbox
     shell = ContainedShell(
         surroundings.environ, extra_env=sandbox.env, level=sandbox.level, network=sandbox.network
     )
-    flag = request.model or _model_of_policy(config)
-    model = choose(config.models, surroundings.environ, flag=flag, offline=request.offline)
-    doors = Doors(store, shell, surroundings.progress, redact=surroundings.redact)
-    if isinstance(model, str):
-        return replace(doors, model_missing=model)
-    return replace(doors, model=connect(model))
+    return Doors(store, shell, surroundings.progress, redact=surroundings.redact)
+
+
+def _with_checks(doors: Doors, checks: Checks | str) -> Doors:
+    if isinstance(checks, str):
+        return replace(doors, checks_missing=checks)
+    return replace(doors, checks=checks)
+
+
+def _builds(config: Config) -> list[BuildOptions]:
+    """The options of every build judge of the policy."""
+    return [entry.build for tier in config.tiers for entry in tier.judges if entry.build]
+
+
+def _refuse_idle_evidence(request: ReviewRequest, config: Config) -> None:
+    """Evidence that nobody reads is a mistake: somebody believes that it was judged."""
+    if request.evidence and not any(build.from_ == "evidence" for build in _builds(config)):
+        raise UsageError(
+            f"--evidence {request.evidence} is given, and no build judge of the policy reads it",
+            remedy="Leave it out, or set `build: {from: evidence}` in the policy",
+        )
 
 
 def _model_of_policy(config: Config) -> str | None:
@@ -157,13 +226,20 @@ def _vote(
     seating: Seating,
     progress: Progress,
 ) -> Verdict:
-    seconds = config.limits.wall if request.timeout is None else request.timeout
-    goal = f"merge {printable(pull.head.ref)} into {printable(pull.base.ref)}"
-    context = PullRequestContext(goal, pull=pull, deadline=Deadline.after(seconds))
+    seconds = _seconds(request, config)
     try:
-        return seating.cascade.vote(context, timeout=seconds, listener=progress)
+        return seating.cascade.vote(_context(pull, seconds), timeout=seconds, listener=progress)
     finally:
         progress.close()
+
+
+def _seconds(request: ReviewRequest, config: Config) -> float:
+    return config.limits.wall if request.timeout is None else request.timeout
+
+
+def _context(pull: PullRequest, seconds: float) -> PullRequestContext:
+    goal = f"merge {printable(pull.head.ref)} into {printable(pull.base.ref)}"
+    return PullRequestContext(goal, pull=pull, deadline=Deadline.after(seconds))
 
 
 def _gate_policy(config: Config) -> GatePolicy:

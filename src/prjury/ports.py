@@ -6,7 +6,7 @@ or in a test is decided in `app`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Protocol
 from prjury.deadline import Deadline
 from prjury.dialogue import Prompt, Reply
 from prjury.jury.asking import Listener
+from prjury.pull.landing import Commit, RebaseTrial
 from prjury.pull.model import MergeTrial
 from prjury.report.model import Report
 from prjury.report.redact import Redact
@@ -56,8 +57,12 @@ class Repository(Protocol):
         """The blobs' bytes by object name; None for one that is missing from a partial clone."""
         ...
 
-    def export(self, tree: str, directory: Path) -> None:
-        """Writes a tree into an empty directory: plain files, no ``.git``, no filters run."""
+    def export(self, tree: str, directory: Path) -> Sequence[str]:
+        """Writes a tree into an empty directory: plain files, no ``.git``, no filters run.
+
+        Returns the paths of the files that are not there, because a partial clone lacks their
+        content.
+        """
         ...
 
     def pick(self, base: str, head: str, onto: str) -> PickTrial:
@@ -65,6 +70,18 @@ class Repository(Protocol):
 
         Raises:
             SourceError: when there is no such branch.
+        """
+        ...
+
+    def recent(self, tip: str, count: int) -> Sequence[Commit]:
+        """The newest commits of a branch along first parents; fewer where its history ends."""
+        ...
+
+    def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:
+        """Tries the head's commits one after the other on the tip of the base.
+
+        Raises:
+            SourceError: when objects are missing or damaged, or git fails.
         """
         ...
 
@@ -145,6 +162,49 @@ class Shell(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class CheckRun:
+    """What was said of a commit elsewhere: a check run, a commit status, a workflow's run.
+
+    Attributes:
+        name: the check's name or the status's context; whoever reports it has chosen it.
+        app: who reports it: the slug of an app, or ``@login`` for a commit status.
+        conclusion: how it ended, such as ``"success"``; None as long as it has not.
+        url: the page about it, an http(s) address.
+    """
+
+    name: str
+    app: str
+    conclusion: str | None = None
+    url: str | None = None
+
+
+class Checks(Protocol):
+    """What is said of a repository's commits elsewhere; this program's own reports are left out."""
+
+    def of(self, commit: str, deadline: Deadline) -> Iterator[Sequence[CheckRun]]:
+        """All that is said of the commit, looked up once and then now and again until the deadline.
+
+        Whoever has seen enough stops asking.
+
+        Raises:
+            SourceError: when it cannot be looked up.
+        """
+        ...
+
+
+class Evidence(Protocol):
+    """What a build elsewhere has left behind, as untrusted bytes."""
+
+    def read(self) -> bytes:
+        """All of it.
+
+        Raises:
+            CannotJudgeError: when it is not there or cannot be read, or is too large.
+        """
+        ...
+
+
 class ChatModel(Protocol):
     """A model behind whatever provider: one prompt in, one text out. It has no tools."""
 
@@ -196,6 +256,8 @@ class Doors:
     Attributes:
         model: None where there is none; ``model_missing`` says why.
         redact: takes secrets out of whatever leaves this machine.
+        checks: None where they cannot be asked for; ``checks_missing`` says why.
+        evidence: of a build elsewhere, None where the operator named none.
     """
 
     repository: Repository
@@ -204,3 +266,6 @@ class Doors:
     model: ChatModel | None = None
     model_missing: str = "no model provider or key is configured"
     redact: Redact = BY_SHAPE
+    checks: Checks | None = None
+    checks_missing: str = "nothing says where the checks of this repository are"
+    evidence: Evidence | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from prjury.judges.merge import decide
 from prjury.jury.bench import JuryVerdict
 from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict, conclude
 from prjury.jury.gate import GatePolicy
@@ -12,8 +13,10 @@ from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import AverageVoting, Ballot, ConsensusVoting, ErrorPolicy, VotingStrategy
+from prjury.pull.landing import Habit, Way
 from prjury.pull.model import (
     Conflict,
+    ConflictRegion,
     ConflictType,
     FileChange,
     FileKind,
@@ -21,6 +24,7 @@ from prjury.pull.model import (
     MergeTrial,
     PullRequest,
     Side,
+    Span,
 )
 from prjury.report.assemble import assemble
 from prjury.report.model import Backport, Cost, PolicyOrigin, Report, Sandbox, SkippedJudge
@@ -192,7 +196,7 @@ def passed() -> Report:
                 "needs_human",
                 applies=False,
                 conflicts=(
-                    Conflict("pom.xml", ConflictType.CONTENT, True, "version numbers only"),
+                    CONFLICTS[0],
                     Conflict(
                         "src/main/java/shop/Cart.java",
                         ConflictType.CONTENT,
@@ -248,40 +252,40 @@ def broken_build() -> Report:
     )
 
 
-def conflicting() -> Report:
-    conflicts = (
-        Conflict("pom.xml", ConflictType.CONTENT, True, "version numbers only: take the newer one"),
-        Conflict(
-            "src/main/java/shop/Cart.java",
-            ConflictType.CONTENT,
-            False,
-            "1 of 2 regions change the same code",
+CONFLICTS = (
+    Conflict(
+        "pom.xml",
+        ConflictType.CONTENT,
+        True,
+        "version numbers only: take the newer one",
+        (12, 12),
+        (ConflictRegion(head=Span(12, 1), onto=Span(14, 1), mechanical=True),),
+    ),
+    Conflict(
+        "src/main/java/shop/Cart.java",
+        ConflictType.CONTENT,
+        False,
+        "1 of 2 regions needs a human: both sides change the same 3 lines, "
+        "below `public class Cart {`",
+        (3, 48),
+        (
+            ConflictRegion(head=Span(3, 1), onto=Span(3, 2), mechanical=True),
+            ConflictRegion(head=Span(42, 7), onto=Span(44, 3)),
         ),
-    )
-    merge = Judgment.failed(
-        "conflicts in 2 files, 1 of them need a human, 3 behind",
-        checks=[
-            Check("merge-clean", False, "conflicts in 2 files, 1 of them need a human"),
-            Check("no-complex-conflicts", False, "1 need a human"),
-            *(
-                Check(
-                    "conflict",
-                    False,
-                    f"content conflict: {c.reason}",
-                    Location(c.path),
-                    "warning" if c.mechanical else "error",
-                )
-                for c in conflicts
-            ),
-        ],
-        metadata={"subject": "merge onto main @abc1234"},
-    )
+    ),
+)
+
+
+def conflicting() -> Report:
+    change = pull(merge=MergeTrial(None, CONFLICTS))
+    way = Habit(Way.MERGE, "of the last 60 commits on the base 41 are merges")
+    merge = decide(change, way)
     build = Judgment.abstained("the merge has conflicts", "not_applicable")
     return report(
         tier("build", ballot("merge", merge), ballot("build", build, 1)),
         not_run("version-patterns", "build failed"),
         not_run("quality", "build failed", final=True),
-        pull_request=pull(merge=MergeTrial(None, conflicts)),
+        pull_request=change,
         skipped={"quality": [SkippedJudge("quality", "--no-llm")]},
     )
 

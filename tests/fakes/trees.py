@@ -11,6 +11,7 @@ from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
 from prjury.ports import PickTrial, TreeEntry
 from prjury.pull.kinds import kind_of
+from prjury.pull.landing import Commit, RebaseTrial
 from prjury.pull.model import Conflict, FileChange, FileStatus, MergeTrial, PullRequest, Side
 
 Tree = Mapping[str, str]
@@ -47,6 +48,12 @@ class TreeRepository:
         return ()
 
     def pick(self, base: str, head: str, onto: str) -> PickTrial:
+        raise NotImplementedError
+
+    def recent(self, tip: str, count: int) -> Sequence[Commit]:
+        raise NotImplementedError
+
+    def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:
         raise NotImplementedError
 
 

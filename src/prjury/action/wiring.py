@@ -99,7 +99,7 @@ def _judge(
         build=inputs.build,
         model=inputs.model or None,
     )
-    surroundings = app.Surroundings(_with_model_key(environ, inputs), progress, redact)
+    surroundings = app.Surroundings(_with_secrets(environ, inputs), progress, redact)
     return app.run(request, surroundings)
 
 
@@ -130,8 +130,8 @@ def wanted(event: Event, inputs: Inputs, transport: Transport) -> Wanted:
     )
 
 
-def _with_model_key(environ: Mapping[str, str], inputs: Inputs) -> dict[str, str]:
-    """The environment for the choice of a model: the inputs count more than the variables."""
+def _with_secrets(environ: Mapping[str, str], inputs: Inputs) -> dict[str, str]:
+    """The environment in which a model and a token are looked for: the inputs count more."""
     provider = inputs.model.partition(":")[0] if ":" in inputs.model else "openai"
     names = {
         "anthropic": "ANTHROPIC_API_KEY",
@@ -141,5 +141,6 @@ def _with_model_key(environ: Mapping[str, str], inputs: Inputs) -> dict[str, str
     own = {
         names.get(provider, "OPENAI_API_KEY"): inputs.model_api_key,
         "OPENAI_BASE_URL": inputs.model_base_url,
+        "GITHUB_TOKEN": inputs.github_token,
     }
     return {**environ, **{name: value for name, value in own.items() if value}}

@@ -13,6 +13,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from prjury.cli.build import build
 from prjury.cli.config import check_config, schema
 from prjury.cli.demo import demo
 from prjury.cli.judge import judge
@@ -33,6 +34,7 @@ app = typer.Typer(
 )
 app.command()(review)
 app.command()(judge)
+app.command()(build)
 app.command()(demo)
 app.command("check-config")(check_config)
 app.command()(schema)
@@ -58,7 +60,7 @@ def _globals(
     ] = False,
     no_color: Annotated[bool, typer.Option("--no-color", help="No colours.")] = False,
 ) -> None:
-    environ: Mapping[str, str] = context.obj
+    environ: Mapping[str, str] = context.obj or {}
     colorless = no_color or bool(environ.get("NO_COLOR"))
     context.obj = Terminal(verbose=verbose, color=not colorless, environ=environ)
 

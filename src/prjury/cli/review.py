@@ -49,6 +49,12 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
         list[str] | None,
         typer.Option(metavar="BRANCH", help="Also try a backport onto it; several times."),
     ] = None,
+    evidence: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="What `prjury build` wrote, for `build: {from: evidence}`."
+        ),
+    ] = None,
 ) -> int:
     """Judge a pull request, or the current branch against its default branch."""
     from prjury.app import ReviewRequest  # noqa: PLC0415 - keeps `--help` instant
@@ -56,7 +62,7 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
     terminal: Terminal = context.obj
     files = [parse_output(text) for text in output or ()]
     request = ReviewRequest(
-        wanted=_wanted(
+        wanted=wanted_by(
             terminal, target, repo, base, head, _facts(title, body_file), offline=offline
         ),
         config=config,
@@ -66,6 +72,7 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
         offline=offline,
         timeout=timeout,
         backport_to=tuple(onto or ()),
+        evidence=evidence,
     )
     return _run(terminal, request, format, files)
 
@@ -80,7 +87,7 @@ def _facts(title: str | None, body_file: Path | None) -> dict[str, object]:
     return facts
 
 
-def _wanted(
+def wanted_by(
     terminal: Terminal,
     target: str | None,
     repo: Path,
@@ -90,6 +97,7 @@ def _wanted(
     *,
     offline: bool,
 ) -> Wanted:
+    """The pull request that the command line names."""
     from prjury.sources.git.fetch import Transport  # noqa: PLC0415 - as above
     from prjury.sources.pulls import Wanted, parse_target  # noqa: PLC0415 - as above
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -12,7 +12,11 @@ from prjury.jury.voting import ErrorPolicy, TiePolicy
 
 
 class MergeOptions(Section):
-    """The merge judge has nothing to configure yet."""
+    """The way in which the project brings changes onto the base."""
+
+    strategy: Literal["auto", "merge", "rebase", "squash"] = Field(
+        "auto", description="`auto` tells it from the newest commits of the base"
+    )
 
 
 class Steps(Section):
@@ -33,14 +37,33 @@ class Steps(Section):
         return self
 
 
+System: TypeAlias = Literal["maven", "gradle", "node", "python", "cargo", "go", "make", "bazel"]
+
+
+#: A check's name, or ``app:name``; see `prjury.judges.build.elsewhere`.
+CheckName: TypeAlias = Annotated[str, Field(pattern=r"^\S(.*\S)?$", max_length=200)]
+
+
 class BuildOptions(Section):
     """How the merged tree is built."""
 
     command: str | Steps = Field("auto", description="`auto`, one shell command, or steps")
+    systems: Literal["auto"] | Annotated[list[System], Field(min_length=1)] = Field(
+        "auto", description="the build systems that are looked for; bazel only if it is named"
+    )
     affected: bool = Field(True, description="build only what the change can affect")  # noqa: FBT003
     pre_existing: Literal["warn", "block"] = "warn"
+    compare: Literal["on_failure", "always"] = Field(
+        "on_failure", description="when the base is built as well, to tell old failures from new"
+    )
+    flaky: Literal["block", "warn"] = Field(
+        "block", description="whether a test that passes when it is run again still fails the judge"
+    )
     timeout: Duration = 1800.0
     from_: Literal["run", "checks", "evidence"] = Field("run", alias="from")
+    checks: Literal["all"] | Annotated[list[CheckName], Field(min_length=1, max_length=100)] = (
+        Field("all", description="with `from: checks`, the names that count, `*` for any text")
+    )
 
     @field_validator("command")
     @classmethod
@@ -48,6 +71,12 @@ class BuildOptions(Section):
         if isinstance(command, str) and not command.strip():
             raise ValueError("a command is needed: `auto`, one shell command, or steps")
         return command
+
+    @model_validator(mode="after")
+    def _checks_are_read(self) -> BuildOptions:
+        if self.checks != "all" and self.from_ != "checks":
+            raise ValueError("`checks` names what `from: checks` waits for; set that as well")
+        return self
 
 
 class PatternsOptions(Section):

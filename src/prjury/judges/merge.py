@@ -1,40 +1,88 @@
-"""Tier 0, first half: does the change merge onto the tip of its base?"""
+"""Tier 0, first half: does the change come onto its base, the way the project does it?"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from prjury.config.schema import MergeOptions
+from prjury.judges.clashes import check_of, described, no_complex, told
 from prjury.judges.context import PullRequestContext
-from prjury.jury.judge import FunctionJudge
-from prjury.jury.judgment import Check, Judgment, Location
+from prjury.judges.picks import rebased
+from prjury.jury.judge import Judge, JudgeType
+from prjury.jury.judgment import Check, Judgment
 from prjury.ports import Doors
-from prjury.pull.model import Conflict, PullRequest, Side, printable
+from prjury.pull.landing import RECENT, Habit, RebaseTrial, Way, habit
+from prjury.pull.model import PullRequest, Side, printable
 
 NAME = "merge"
+#: A rebase that takes longer is given up, and so it ends before the judge's own time does.
+_REBASE_SECONDS, _REBASE_SHARE = 120.0, 0.9
 
 
-def make(_options: MergeOptions, _doors: Doors) -> FunctionJudge[PullRequestContext]:
-    """The merge judge. It reads the photograph and needs no door."""
-    return FunctionJudge(
-        lambda context: decide(context.pull),
-        NAME,
-        "merges the head onto the tip of the base in object space",
+def make(options: MergeOptions, doors: Doors) -> Judge[PullRequestContext]:
+    """The merge judge with these options, behind these doors."""
+    return MergeJudge(options, doors)
+
+
+@dataclass(frozen=True)
+class MergeJudge:
+    """Reads the photograph's trial merge; where the project rebases it tries that as well.
+
+    PASS: the head comes onto the base the project's way without a conflict. FAIL: it does not.
+    ABSTAIN: a rebase that was not tried to its end. ERROR: no trial is possible.
+    """
+
+    options: MergeOptions
+    doors: Doors
+    name: str = NAME
+    description: str = "brings the head onto the tip of the base in object space"
+    type: JudgeType = JudgeType.DETERMINISTIC
+
+    def judge(self, context: PullRequestContext, /) -> Judgment:
+        """Whether the change can be merged, rebased or squashed, as the project does it."""
+        pull = context.pull
+        if pull.merge.impossible or _held(pull):
+            return decide(pull, Habit(Way.MERGE, "no other way was tried"))
+        way = self._way(pull)
+        if way.way is not Way.REBASE:
+            return decide(pull, way)
+        left = context.deadline.remaining * _REBASE_SHARE
+        deadline = context.deadline.within(min(_REBASE_SECONDS, left))
+        trial = self.doors.repository.rebase(pull.base.sha, pull.head.sha, deadline)
+        return decide(pull, way, trial)
+
+    def _way(self, pull: PullRequest) -> Habit:
+        if self.options.strategy != "auto":
+            return Habit(Way(self.options.strategy), "the policy says so")
+        return habit(self.doors.repository.recent(pull.base.sha, RECENT))
+
+
+def decide(pull: PullRequest, way: Habit, rebase: RebaseTrial | None = None) -> Judgment:
+    """What the trials prove.
+
+    Args:
+        way: the project's way. A squash is the trial merge: what it commits is the merged tree.
+        rebase: the trial, where the project's way is to rebase.
+    """
+    strategy = {"way": way.way.value, "reason": way.reason}
+    metadata = {"subject": f"{way.way} onto {_tip(pull.base)}", "strategy": strategy}
+    impossible = pull.merge.impossible or (rebase and rebase.impossible)
+    if impossible:
+        return Judgment.errored(impossible, metadata={**metadata, "reason": "merge_impossible"})
+    if _held(pull):
+        return Judgment.passed("nothing to merge: the base holds the head already").told(**metadata)
+    judgment = _merged(pull) if rebase is None else rebased(pull, rebase, _merged(pull))
+    how = Check("strategy", passed=True, message=f"{way.way}: {way.reason}")
+    behind = f"{pull.behind} behind" if pull.behind else "up to date"
+    told = replace(
+        judgment, reasoning=f"{judgment.reasoning}, {behind}", checks=(how, *judgment.checks)
     )
+    return told.told(**metadata)
 
 
-def decide(pull: PullRequest) -> Judgment:
-    """PASS for a clean trial merge, FAIL with conflicts, ERROR where no trial was possible."""
-    subject = {"subject": f"merge onto {_tip(pull.base)}"}
-    if pull.merge.impossible:
-        return Judgment.errored(
-            pull.merge.impossible, metadata={**subject, "reason": "merge_impossible"}
-        )
-    if pull.merge.clean:
-        return Judgment.passed(
-            f"clean, {_behind(pull)}", checks=_summary(pull.merge.conflicts), metadata=subject
-        )
-    conflicts = pull.merge.conflicts
-    checks = (*_summary(conflicts), *map(_conflict_check, conflicts))
-    return Judgment.failed(f"{_told(conflicts)}, {_behind(pull)}", checks=checks, metadata=subject)
+def _held(pull: PullRequest) -> bool:
+    """Whether the base has had the head all along."""
+    return pull.merge_base == pull.head.sha
 
 
 def _tip(side: Side) -> str:
@@ -43,39 +91,15 @@ def _tip(side: Side) -> str:
     return sha if side.sha.startswith(side.ref) else f"`{printable(side.ref)}` @{sha}"
 
 
-def _behind(pull: PullRequest) -> str:
-    return f"{pull.behind} behind" if pull.behind else "up to date"
-
-
-def _told(conflicts: tuple[Conflict, ...]) -> str:
-    count = len(conflicts)
-    human = sum(not conflict.mechanical for conflict in conflicts)
-    files = f"conflicts in {count} file{'s' * (count != 1)}"
-    return f"{files}, {_need(human)} a human" if human else f"{files}, all mechanical"
-
-
-def _need(count: int) -> str:
-    return f"{count} {'needs' if count == 1 else 'need'}"
-
-
-def _summary(conflicts: tuple[Conflict, ...]) -> tuple[Check, Check]:
-    human = [conflict for conflict in conflicts if not conflict.mechanical]
-    told = _told(conflicts) if conflicts else "no conflicts"
-    needs = f"{_need(len(human))} a human" if human else "none needs a human"
-    return (
-        Check("merge-clean", not conflicts, told),
-        Check("no-complex-conflicts", not human, needs),
-    )
-
-
-def _conflict_check(conflict: Conflict) -> Check:
-    first, last = conflict.lines or (None, None)
-    words = conflict.type.value.replace("_", "/")
-    return Check(
-        "conflict",
-        passed=False,
-        message=f"{words} conflict: {conflict.reason}",
-        location=Location(printable(conflict.path)),
-        severity="warning" if conflict.mechanical else "error",
-        evidence=f"lines {first} to {last} of the file with conflict markers" if first else None,
+def _merged(pull: PullRequest) -> Judgment:
+    """What the trial merge alone proves."""
+    conflicts = pull.merge.conflicts
+    if pull.merge.clean:
+        clean = Check("merge-clean", passed=True, message="no conflicts")
+        return Judgment.passed("clean", checks=(clean, no_complex(())))
+    collide = Check("merge-clean", passed=False, message=told(conflicts))
+    return Judgment.failed(
+        told(conflicts),
+        checks=(collide, no_complex(conflicts), *map(check_of, conflicts)),
+        metadata={"conflicts": list(map(described, conflicts))},
     )

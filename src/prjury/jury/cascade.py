@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, Literal
 
-from prjury.jury.asking import Listener, guarded
+from prjury.deadline import Deadline
+from prjury.jury.asking import Listener, guarded, patience
 from prjury.jury.bench import Bench, JuryVerdict
 from prjury.jury.judge import ContextT
 from prjury.jury.judgment import Judgment, Status
@@ -180,41 +181,42 @@ class CascadedJury(Generic[ContextT]):
             timeout: seconds for all tiers together.
             listener: hears of each judge's start and end, with the name of the tier's jury.
         """
-        until = None if timeout is None else time.monotonic() + timeout
+        until = patience(timeout)
         attempts: list[TierAttempt] = []
         stopped: str | None = None
         for tier in self.tiers:
-            attempt = _skip(tier, stopped) or _try(tier, context, until, listener)
+            attempt = _attempt(tier, stopped, context, until, listener)
             attempts.append(attempt)
             stopped = stopped or _stop_reason(tier, attempt)
         return conclude(attempts)
 
 
-def _skip(tier: Tier[Any], stopped: str | None) -> TierAttempt | None:
-    reason = stopped or ("no judge was asked for" if tier.jury is None else "")
-    if not reason:
-        return None
-    return TierAttempt(tier.name, tier.policy, tier.advisory, skipped_because=reason)
-
-
-def _try(
-    tier: Tier[ContextT], context: ContextT, until: float | None, listener: Listener | None
+def _attempt(
+    tier: Tier[ContextT],
+    stopped: str | None,
+    context: ContextT,
+    until: Deadline | None,
+    listener: Listener | None,
 ) -> TierAttempt:
+    """What becomes of the tier; the verdict of a jury that crashes is an error without ballots."""
+    jury = tier.jury
+    if stopped or jury is None:
+        reason = stopped or "no judge was asked for"
+        return TierAttempt(tier.name, tier.policy, tier.advisory, skipped_because=reason)
     started = time.monotonic()
-    timeout = None if until is None else max(0.0, until - started)
-    verdict = _vote(tier, context, timeout, listener)
+    timeout = None if until is None else until.remaining
+    verdict = guarded(
+        lambda: _verdict(jury.vote(context, timeout=timeout, listener=listener)), JuryVerdict
+    )
     elapsed = round((time.monotonic() - started) * 1000)
     return TierAttempt(tier.name, tier.policy, tier.advisory, verdict, elapsed_ms=elapsed)
 
 
-def _vote(
-    tier: Tier[ContextT], context: ContextT, timeout: float | None, listener: Listener | None
-) -> JuryVerdict | None:
-    """The jury's verdict; that of a jury that crashes is an error without ballots."""
-    jury = tier.jury
-    if jury is None:
-        return None
-    return guarded(lambda: jury.vote(context, timeout=timeout, listener=listener), JuryVerdict)
+def _verdict(said: object) -> JuryVerdict:
+    """A bench that returns something else has not judged, which is not the same as not asked."""
+    if not isinstance(said, JuryVerdict):
+        raise TypeError(f"the vote returned a {type(said).__name__} instead of a JuryVerdict")
+    return said
 
 
 def _stop_reason(tier: Tier[Any], attempt: TierAttempt) -> str | None:
@@ -290,6 +292,8 @@ def _evidence(status: Status, tier: str, said: Judgment, telling: Judgment) -> d
     """The counts of the deciding tier, and the word for why nothing was decided."""
     metadata = {**said.metadata, "decided_by": tier}
     metadata.pop("reason", None)
-    if status in {Status.ERROR, Status.ABSTAIN} and "reason" in telling.metadata:
-        metadata["reason"] = telling.metadata["reason"]
+    if status in {Status.ERROR, Status.ABSTAIN}:
+        words = (one.metadata.get("reason") or one.label for one in (telling, said))
+        fallback = "judge_erred" if status is Status.ERROR else "judge_abstained"
+        metadata["reason"] = next(filter(None, words), fallback)
     return metadata

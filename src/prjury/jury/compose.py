@@ -143,12 +143,12 @@ def named(
     judge: Judge[ContextT] | Callable[[ContextT], Opinion],
     name: str,
     description: str = "",
-    kind: JudgeType | None = None,
+    type: JudgeType | None = None,  # noqa: A002 - as in `prjury.judge`
 ) -> Judge[ContextT]:
     """The same judge under another name, description and type."""
     inner = judge_of(judge)
     told = description or str(getattr(inner, "description", ""))
-    return _Named(inner, name, told, kind or type_of(inner))
+    return _Named(inner, name, told, type or type_of(inner))
 
 
 def kind_of(judges: Iterable[object]) -> JudgeType:

@@ -45,4 +45,11 @@ class JudgmentContext:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "metadata", FrozenDict(self.metadata))
+        object.__setattr__(self, "metadata", _fixed(self.metadata))
+
+
+def _fixed(value: Any) -> Any:  # noqa: ANN401 - whatever users hand to their judges
+    """The value with its mappings and lists as they are now; other objects stay themselves."""
+    if isinstance(value, Mapping):
+        return FrozenDict({key: _fixed(item) for key, item in value.items()})
+    return tuple(map(_fixed, value)) if isinstance(value, list | tuple) else value

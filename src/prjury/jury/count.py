@@ -50,7 +50,10 @@ def hold_down(
     if not better or not certain or no_model:
         return said
     alone = _aggregate(voting, certain)
-    return _held_down(said, alone) if alone.status in {Status.FAIL, Status.ERROR} else said
+    against = alone.status in {Status.FAIL, Status.ERROR}
+    unsure = alone.status is Status.ABSTAIN and anybody_voted(certain)
+    lifted = against or (unsure and said.status is Status.PASS)
+    return _held_down(said, alone) if lifted else said
 
 
 def _aggregate(voting: VotingStrategy, ballots: Sequence[Ballot]) -> Judgment:

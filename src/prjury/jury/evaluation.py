@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -113,8 +113,9 @@ def evaluate(
     Args:
         goal: what was asked for, in words.
         call: an `AgentClient`, or a plain or async function. It is called with as much as it
-            requires: nothing, the goal, or the goal and the workspace. Parameters with a default
-            are left alone, and what cannot be inspected is called with nothing.
+            requires: nothing, the goal, or the goal and the workspace. Parameters that are called
+            ``goal`` or ``workspace`` get these, others with a default are left alone, and what
+            cannot be inspected is called with nothing.
         judge_or_jury: a judge, a seat or a function from context to judgment, whose verdict is a
             `JuryVerdict` with one ballot; or whatever has ``vote(context)``, such as a `Jury` or a
             `CascadedJury`, whose verdict it is then.
@@ -168,23 +169,33 @@ def _work(call: Call[Any] | AgentClient, goal: str, workspace: Path | None) -> C
     """The call as a function of nothing."""
     if callable(call):
         function: Callable[..., Any] = call
-        return partial(function, *_given(function, goal, workspace))
+        return _with_parameters(function, goal, workspace)
     if isinstance(call, AgentClient):
         return lambda: run_agent(call, goal, workspace)
     raise TypeError(f"{call!r} is neither a function nor an agent's client with run()")
 
 
-def _given(call: Callable[..., object], *offered: object) -> Sequence[object]:
-    """As many of the offered arguments as the call requires."""
+def _with_parameters(
+    call: Callable[..., Any], goal: str, workspace: Path | None
+) -> Callable[[], Any]:
+    """The call with what it requires or asks for by name."""
     try:
         parameters = inspect.signature(call).parameters.values()
     except ValueError:  # some built-in functions do not tell
-        return ()
+        return call
+    offered: dict[str, object] = {"goal": goal, "workspace": workspace}
+    given: dict[str, object] = {}
+    for parameter in parameters:
+        if parameter.name in offered and parameter.kind is not parameter.POSITIONAL_ONLY:
+            given[parameter.name] = offered.pop(parameter.name)
     needed = [p for p in parameters if p.default is p.empty and p.kind not in _COLLECTING]
+    names = ", ".join(p.name for p in needed)
+    needed = [p for p in needed if p.name not in given]
     if len(needed) > len(offered) or any(p.kind is p.KEYWORD_ONLY for p in needed):
-        names = ", ".join(p.name for p in needed)
         raise TypeError(f"the call requires {names}; it can be given a goal and a workspace")
-    return offered[: len(needed)]
+    rest = dict(zip((p.name for p in needed), offered.values(), strict=False))
+    first = [rest.pop(p.name) for p in needed if p.kind is p.POSITIONAL_ONLY]
+    return partial(call, *first, **rest, **given)
 
 
 _COLLECTING = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}

@@ -77,8 +77,8 @@ def gate(verdict: Verdict, policy: GatePolicy | None = None) -> Gate:
 
 def _is_advice(verdict: Verdict) -> bool:
     """Whether the verdict is that of an advisory tier."""
-    deciding = (a for a in verdict.attempts if a.ran and a.name == verdict.decided_by)
-    return any(attempt.advisory for attempt in deciding)
+    deciding = [a for a in verdict.attempts if a.ran and a.name == verdict.decided_by]
+    return bool(deciding) and all(attempt.advisory for attempt in deciding)
 
 
 def _against(verdict: Verdict) -> frozenset[Status]:

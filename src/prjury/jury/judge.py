@@ -61,18 +61,27 @@ class Judge(Protocol[ContextT_contra]):
 
 @dataclass(frozen=True)
 class FunctionJudge(Generic[ContextT]):
-    """A judge made of a plain or async function; calling it calls the function."""
+    """A judge made of a plain or async function; calling it calls the function.
+
+    Raises:
+        ValueError: for a type that does not exist.
+    """
 
     function: Callable[[ContextT], Opinion]
     name: str
     description: str = ""
     type: JudgeType = JudgeType.DETERMINISTIC
 
-    def judge(self, context: ContextT, /) -> Opinion:
-        """What the function says."""
-        return self.function(context)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "type", JudgeType(self.type))
 
-    __call__ = judge
+    def judge(self, context: ContextT, /) -> Judgment:
+        """What the function says; an async one is waited for."""
+        return _settled(self.function(context), self.name)
+
+    def __call__(self, context: ContextT, /) -> Opinion:
+        """What the function returns."""
+        return self.function(context)
 
 
 def judge(
@@ -123,9 +132,14 @@ def _is_judge(member: object) -> TypeGuard[Judge[Any]]:
 
 
 def type_of(judge: object) -> JudgeType:
-    """The judge's own type, or deterministic where it names none."""
+    """The judge's own type, deterministic where it names none, a hybrid where nobody knows it.
+
+    A word that is not known must not count as deterministic: it could lift what programs say.
+    """
     named = getattr(judge, "type", None)
-    return next((kind for kind in JudgeType if kind == named), JudgeType.DETERMINISTIC)
+    if named is None:
+        return JudgeType.DETERMINISTIC
+    return next((kind for kind in JudgeType if kind == named), JudgeType.HYBRID)
 
 
 def ask(judge: Judge[ContextT], context: ContextT) -> Judgment:
@@ -134,14 +148,23 @@ def ask(judge: Judge[ContextT], context: ContextT) -> Judgment:
     Raises:
         TypeError: when the answer is not a judgment.
     """
-    answer: object = judge.judge(context)
+    return _settled(judge.judge(context), judge.name)
+
+
+def _settled(answer: object, name: str) -> Judgment:
+    """The judgment that a judge's answer is, or brings.
+
+    Raises:
+        TypeError: when it is none.
+    """
+    who = name or "the judge"
     if inspect.isawaitable(answer):
         answer = resolve(answer)
     if inspect.iscoroutine(answer):
         answer.close()  # or Python complains a second time, at some later moment
-        raise TypeError(f"{judge.name} returned a coroutine: is an await missing?")
+        raise TypeError(f"{who} returned a coroutine: is an await missing?")
     if not isinstance(answer, Judgment):
-        raise TypeError(f"{judge.name} returned a {type(answer).__name__} instead of a Judgment")
+        raise TypeError(f"{who} returned a {type(answer).__name__} instead of a Judgment")
     return answer
 
 

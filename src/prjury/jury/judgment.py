@@ -45,6 +45,9 @@ class Location:
         _text(self.path, "a location's path")
         if not self.path:
             raise ValueError("a location needs a path")
+        for number in (self.line, self.end_line):
+            if number is not None and (isinstance(number, bool) or not isinstance(number, int)):
+                raise TypeError(f"a line is a whole number, not {number!r}")
         if self.line is not None and self.line < 1:
             raise ValueError(f"lines count from 1, not {self.line}")
         if self.end_line is not None and (self.line is None or self.end_line < self.line):
@@ -87,6 +90,8 @@ class Check:
         for what in ("evidence", "fix"):
             if (text := getattr(self, what)) is not None:
                 _text(text, f"check {self.name}: {what}")
+        if not isinstance(self.location, Location | None):
+            raise TypeError(f"check {self.name}: a location is a Location, not {self.location!r}")
         if not isinstance(self.passed, bool):
             raise TypeError(f"check {self.name}: passed is True or False, not {self.passed!r}")
         if self.severity not in get_args(Severity):
@@ -173,8 +178,8 @@ class Judgment:
     def passed(
         cls,
         reasoning: str,
-        *,
         score: Score | None = None,
+        *,
         checks: Iterable[Check] = (),
         metadata: Mapping[str, Any] | None = None,
         confidence: float | None = None,
@@ -187,8 +192,8 @@ class Judgment:
     def failed(
         cls,
         reasoning: str,
-        *,
         score: Score | None = None,
+        *,
         checks: Iterable[Check] = (),
         metadata: Mapping[str, Any] | None = None,
         confidence: float | None = None,

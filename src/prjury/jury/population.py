@@ -20,6 +20,9 @@ NOT_APPLICABLE = "not_applicable"
 NOT_CONFIGURED = "not_configured"
 BENIGN_LABELS = frozenset({NOT_APPLICABLE, NOT_CONFIGURED})
 
+#: Judges whose silence a sentence explains; the rest is counted.
+_MOST_TOLD = 10
+
 
 def is_benign(judgment: Judgment) -> bool:
     """Whether the judge abstained for a reason that is nobody's fault."""
@@ -41,6 +44,9 @@ class Ballot:
     elapsed_ms: int = 0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.judgment, Judgment):
+            raise TypeError(f"{self.judge}: a ballot holds a Judgment, not {self.judgment!r}")
+        object.__setattr__(self, "type", JudgeType(self.type))
         if finite(self.weight, f"the weight of {self.judge}") < 0:
             raise ValueError(f"the weight of {self.judge} is negative: {self.weight}")
 
@@ -83,7 +89,9 @@ class Population:
 
     def sentence(self, main: str) -> str:
         """The main clause, then who did not vote and why."""
-        return "; ".join([main, *sorted(filter(None, map(_why_silent, self.ballots)))])
+        silent = sorted(filter(None, map(_why_silent, self.ballots)))
+        more = [f"{len(silent) - _MOST_TOLD} more did not vote"] if silent[_MOST_TOLD:] else []
+        return "; ".join([main, *silent[:_MOST_TOLD], *more])
 
 
 def population(

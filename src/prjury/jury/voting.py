@@ -158,22 +158,24 @@ class _ScoreVoting:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "on_error", ErrorPolicy(self.on_error))
-        low, high = self.undecided or (self.threshold, self.threshold)
+        low, high = (self.threshold,) * 2 if self.undecided is None else self.undecided
         for value in (self.threshold, low, high):
             if not 0.0 <= finite(value, "a threshold") <= 1.0:
                 raise ValueError(f"a threshold is in 0..1, not {value}")
+        if self.undecided is not None:
+            object.__setattr__(self, "undecided", (low, high))
         if low > high:
             raise ValueError(f"the undecided band is empty: {low}..{high}")
 
     def _decide(self, bench: Population, score: float, how: str) -> Judgment:
         score = round(score, _DIGITS)
         told = f"{how} {score:.2f} of {len(bench.voters)}"
-        if self.undecided and self.undecided[0] <= score <= self.undecided[1]:
-            low, high = self.undecided
+        low, high = (round(end, _DIGITS) for end in self.undecided or (2.0, -1.0))
+        if low <= score <= high:
             reason = bench.sentence(f"{told} lies in the undecided band {low:.2f} to {high:.2f}")
             unsure = bench.evidence(reason="undecided", score=score, threshold=self.threshold)
             return Judgment(Status.ABSTAIN, reason, metadata=unsure)
-        status = _status(passed=score >= self.threshold)
+        status = _status(passed=score >= round(self.threshold, _DIGITS))
         verb = "reaches" if status is Status.PASS else "is below"
         reason = bench.sentence(f"{told} {verb} the threshold {self.threshold:.2f}")
         evidence = bench.evidence(score=score, threshold=self.threshold)

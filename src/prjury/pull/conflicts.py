@@ -1,101 +1,189 @@
-"""Whether a conflict is mechanical or needs a human, decided from what both sides wrote."""
+"""Whether a conflict is mechanical or needs a human, decided from what both sides wrote.
+
+Mechanical is what anybody could resolve without knowing the code. The word opens no gate: it tells
+a maintainer what kind of work is waiting.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from prjury.pull.imports import only_imports
 from prjury.pull.kinds import kind_of
-from prjury.pull.model import FileKind
+from prjury.pull.languages import language_of
+from prjury.pull.layout import LayoutReader
+from prjury.pull.manifests import only_versions
+from prjury.pull.model import FileKind, visible
+from prjury.pull.threeway import Lines, Region, ThreeWay
 
-_IMPORT = re.compile(
-    r"(import|from|use|require|include|#include|package)\b(?!\s*[(=:.])"
-    r"|(const|let|var)\s[^=]*=\s*require\([^()]*\);?$"
-    r"|using\s+(static\s+)?[\w.]+(\s*=\s*[\w.<>]+)?;$"
-)
-_VERSION = re.compile(r"\d+(\.\d+)+([-.+][A-Za-z0-9]+)*")
-_MANIFESTS = frozenset(
-    "pom.xml build.gradle build.gradle.kts gradle.properties libs.versions.toml package.json "
-    "pyproject.toml setup.cfg cargo.toml go.mod requirements.txt".split()
-)
 _CHANGELOG = re.compile(r"(changelog|changes|news|history|release[-_ ]?notes)([-_.]|$)")
-#: Files in which the blanks before a line carry no meaning; everywhere else they may.
-_FREE_INDENTATION = frozenset(
-    ".java .kt .kts .groovy .gradle .scala .js .jsx .mjs .cjs .ts .tsx .c .h .cc .cpp .hpp .cs .go "
-    ".rs .php .swift .dart .rb .css .scss .less .html .xml .json .sql .proto".split()
-)
+_LONGEST_SECTION = 60
+_MOST_REGIONS = 1_000
+#: What writes a lock file anew from its manifest and from what is locked already.
+_REGENERATE: Mapping[str, str] = {
+    "package-lock.json": "npm install --package-lock-only",
+    "npm-shrinkwrap.json": "npm install --package-lock-only",
+    "pnpm-lock.yaml": "pnpm install --lockfile-only",
+    "yarn.lock": "yarn install",
+    "bun.lock": "bun install --lockfile-only",
+    "bun.lockb": "bun install --lockfile-only",
+    "cargo.lock": "cargo update --workspace",
+    "poetry.lock": "poetry lock",
+    "uv.lock": "uv lock",
+    "pdm.lock": "pdm lock --update-reuse",
+    "pipfile.lock": "pipenv lock",
+    "composer.lock": "composer update --lock",
+    "gemfile.lock": "bundle lock",
+    "go.sum": "go mod tidy",
+    "gradle.lockfile": "gradle dependencies --write-locks",
+    "packages.lock.json": "dotnet restore --force-evaluate",
+    "flake.lock": "nix flake lock",
+    "mix.lock": "mix deps.get",
+    "pubspec.lock": "dart pub get",
+    "podfile.lock": "pod install",
+}
+
+
+@dataclass(frozen=True)
+class SideNames:
+    """What both sides are called in sentences: what is merged onto, and what is merged."""
+
+    onto: str = "the base"
+    head: str = "the head"
+
+
+#: The names in a merge.
+BASE_AND_HEAD = SideNames()
+
+
+def regenerate(path: str) -> str | None:
+    """The command that writes this lock file anew; None for any other file."""
+    return _REGENERATE.get(PurePosixPath(path).name.lower())
 
 
 @dataclass(frozen=True, slots=True)
-class ConflictHunk:
-    """Both sides' lines of one conflicting region."""
+class Classified:
+    """What kind of work a conflict is.
 
-    ours: tuple[str, ...]
-    theirs: tuple[str, ...]
-    line: int = 1
-
-
-def read_conflicts(text: str) -> tuple[ConflictHunk, ...]:
-    """The conflicting regions of a file with ``<<<<<<<`` markers, as git writes them."""
-    hunks: list[ConflictHunk] = []
-    ours: list[str] = []
-    theirs: list[str] = []
-    reading: list[str] | None = None
-    start = 1
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.startswith("<<<<<<< "):
-            ours, theirs, start = [], [], number
-            reading = ours
-        elif reading is ours and line.rstrip("\r") == "=======":
-            reading = theirs
-        elif reading is theirs and line.startswith(">>>>>>> "):
-            hunks.append(ConflictHunk(tuple(ours), tuple(theirs), start))
-            reading = None
-        elif reading is not None:
-            reading.append(line)
-    return tuple(hunks)
-
-
-def classify(path: str, hunks: Sequence[ConflictHunk]) -> tuple[bool, str]:
-    """Whether the conflict is mechanical, and why in one sentence.
-
-    A conflict is mechanical only if every one of its regions is: one line of code among the
-    imports makes it a human's business.
+    Attributes:
+        mechanical: whether every region is.
+        reason: why, in one sentence.
+        regions: the same for each region.
     """
-    if kind_of(path) is FileKind.LOCK:
-        return True, "a lock file: regenerate it"
-    if not hunks:
-        return False, "the sides collide as a whole, not line by line"
-    reasons = [_mechanical(path, hunk) for hunk in hunks]
-    if all(reasons):
-        return True, " and ".join(sorted({reason for reason in reasons if reason}))
-    return False, f"{reasons.count(None)} of {len(hunks)} regions change the same code"
+
+    mechanical: bool
+    reason: str
+    regions: tuple[bool, ...] = ()
 
 
-def _mechanical(path: str, hunk: ConflictHunk) -> str | None:
-    """Why the region is mechanical, or None."""
+def classify(path: str, file: ThreeWay, names: SideNames = BASE_AND_HEAD) -> Classified:
+    """Whether the conflict is mechanical.
+
+    It is only if every one of its regions is: one line of code among the imports makes it a human's
+    business.
+    """
+    count = len(file.regions)
+    if command := regenerate(path):
+        reason = f"a lock file: take either side's and run `{command}`"
+        return Classified(mechanical=True, reason=reason, regions=(True,) * count)
+    if not file.regions or count > _MOST_REGIONS:
+        many = f"{count} regions, more than are looked into"
+        reason = many if count else "the sides collide as a whole, not line by line"
+        return Classified(mechanical=False, reason=reason, regions=(False,) * count)
+    reasons = list(_reasons(path, file, names))
+    easy = tuple(reason is not None for reason in reasons)
+    told = " and ".join(dict.fromkeys(reason for reason in reasons if reason))
+    if not all(easy):
+        told = _collision(path, file, easy, names)
+    return Classified(all(easy), told, easy)
+
+
+def _reasons(path: str, file: ThreeWay, names: SideNames) -> Iterator[str | None]:
+    """For each region why it is mechanical, or None."""
+    layout = LayoutReader(path, file)
+    for region, imports in zip(file.regions, only_imports(path, file), strict=True):
+        base, ours, theirs = file.texts(region)
+        if told := layout.only(region, names.onto, names.head):
+            yield told
+        elif imports:
+            yield "imports only: keep both sides'"
+        elif only_versions(path, base, ours, theirs):
+            yield "version numbers only: take the newer one"
+        elif _is_changelog(path) and _both_add(base, ours, theirs):
+            yield "changelog entries: keep both"
+        else:
+            yield None
+
+
+def _is_changelog(path: str) -> bool:
     name = PurePosixPath(path).name.lower()
-    free = PurePosixPath(name).suffix in _FREE_INDENTATION
-    ours, theirs = _content(hunk.ours, free=free), _content(hunk.theirs, free=free)
-    if ours == theirs:
-        return "white space only"
-    both = [line.strip() for line in ours + theirs]
-    if name not in _MANIFESTS and all(_IMPORT.match(line) for line in both):
-        return "imports only"
-    if _CHANGELOG.match(name) and kind_of(path) is FileKind.DOCS and ours and theirs:
-        return "changelog entries: keep both"
-    if name in _MANIFESTS and ours and theirs and _versionless(ours) == _versionless(theirs):
-        return "version numbers only: take the newer one"
-    return None
+    return _CHANGELOG.match(name) is not None and kind_of(path) is FileKind.DOCS
 
 
-def _content(lines: Sequence[str], *, free: bool) -> list[str]:
-    """The lines that are not blank, without the blanks at their ends that carry no meaning."""
-    bare = (line.strip() if free else line.rstrip() for line in lines)
-    return [line for line in bare if line]
+def _both_add(base: Lines, ours: Lines, theirs: Lines) -> bool:
+    """Whether both sides add lines and leave every line of the base as it was.
+
+    The last line of the base may have had no end.
+    """
+    was, mine, yours = ([line.rstrip("\r\n") for line in lines] for lines in (base, ours, theirs))
+    more = min(len(mine), len(yours)) > len(was)
+    return more and _within(was, mine) and _within(was, yours)
 
 
-def _versionless(lines: Sequence[str]) -> list[str]:
-    return [_VERSION.sub("N", line) for line in lines]
+def _within(few: Lines, many: Lines) -> bool:
+    """Whether all of the few lines stand among the many, in their order."""
+    remaining = iter(many)
+    return all(line in remaining for line in few)
+
+
+def _collision(path: str, file: ThreeWay, easy: Sequence[bool], names: SideNames) -> str:
+    """What collides, at the first place that needs a human; and how many there are."""
+    hard = [region for region, done in zip(file.regions, easy, strict=True) if not done]
+    count = len(file.regions)
+    if file.base is None:
+        return f"both sides add the file, with different lines in {_places(count)}"
+    told = _told(file, hard[0], names) + _below(path, hard[0])
+    if count == 1:
+        return told
+    if len(hard) == 1:
+        return f"1 of {count} regions needs a human: {told}"
+    return f"{len(hard)} of {count} regions need a human: in the first of them {told}"
+
+
+def _places(count: int) -> str:
+    return "one place" if count == 1 else f"{count} places"
+
+
+def _below(path: str, region: Region) -> str:
+    """Under which heading the region stands; git knows headings of code only."""
+    section = visible(region.section.strip())
+    if not section or language_of(path) is None:
+        return ""
+    cut = section[:_LONGEST_SECTION]
+    return f", below `{cut}{'…' * (cut != section)}`"
+
+
+def _told(file: ThreeWay, region: Region, names: SideNames) -> str:
+    base, ours, theirs = file.texts(region)
+    if base and not (ours and theirs):
+        deletes, changes = (names.onto, names.head) if not ours else (names.head, names.onto)
+        what = "a line" if len(base) == 1 else _lines(base)
+        return f"{deletes} deletes {what} that {changes} changes"
+    if not base and _within(theirs, ours):
+        return _superset(names.onto, names.head, len(ours) - len(theirs))
+    if not base and _within(ours, theirs):
+        return _superset(names.head, names.onto, len(theirs) - len(ours))
+    if not base:
+        return "both sides add different lines at the same place"
+    return f"both sides change the same {_lines(base)}"
+
+
+def _superset(more: str, less: str, count: int) -> str:
+    return f"{more} adds all that {less} adds, and {count} line{'s' * (count != 1)} more"
+
+
+def _lines(lines: Lines) -> str:
+    return "line" if len(lines) == 1 else f"{len(lines)} lines"

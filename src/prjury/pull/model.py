@@ -144,7 +144,39 @@ class ConflictType(StrEnum):
     RENAME = "rename"
     BINARY = "binary"
     SUBMODULE = "submodule"
+    MODE = "mode"
     OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Lines of a file: the first one, from 1, and how many; none stand before that line."""
+
+    first: int
+    count: int
+
+    @property
+    def last(self) -> int:
+        """The last line; where there is none, the one before which it would stand."""
+        return self.first + max(self.count, 1) - 1
+
+    def __str__(self) -> str:
+        if not self.count:
+            return f"before line {self.first}"
+        return f"line {self.first}" if self.count == 1 else f"lines {self.first} to {self.last}"
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictRegion:
+    """One place where the sides disagree: its lines at the head, and where it is merged onto.
+
+    Attributes:
+        mechanical: as for the whole `Conflict`.
+    """
+
+    head: Span
+    onto: Span
+    mechanical: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +187,9 @@ class Conflict:
         mechanical: whether anybody could resolve it without thinking (imports, versions,
             changelogs, lock files, white space).
         reason: one sentence on why it is of that class.
+        lines: the first and the last line in conflict, counted in the file as it is at the head;
+            None for a file that collides as a whole, or that was not looked into.
+        regions: the places between them, in order; of very many only the first ones.
     """
 
     path: str
@@ -162,6 +197,7 @@ class Conflict:
     mechanical: bool
     reason: str
     lines: tuple[int, int] | None = None
+    regions: tuple[ConflictRegion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from prjury.jury.gate import Gate, gate
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.score import NumericalScore, Score
 from prjury.jury.voting import Ballot
-from prjury.pull.model import Conflict, FileChange, PullRequest
+from prjury.pull.model import Conflict, ConflictRegion, FileChange, PullRequest
 from prjury.report.assemble import gate_policy_of, hold
 from prjury.report.hidden import without_surrogates
 from prjury.report.model import Backport, Coverage, PolicyOrigin, Report, TierReport
@@ -121,7 +121,11 @@ def _backport(backport: Backport) -> Json:
 
 
 def _conflict(conflict: Conflict) -> Json:
-    return _fields(conflict)
+    return _fields(conflict, regions=list(map(_region, conflict.regions)))
+
+
+def _region(region: ConflictRegion) -> Json:
+    return _fields(region, head=_fields(region.head), onto=_fields(region.onto))
 
 
 def _tier(tier: TierReport) -> Json:

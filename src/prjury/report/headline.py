@@ -172,6 +172,8 @@ def _missed_floor(verdict: Verdict) -> str:
 def _failure(pull: PullRequest, voice: Voice) -> str:
     """``build fails, 3 new compile errors``."""
     name, judgment = voice.ballot.judge, voice.ballot.judgment
+    if name == "merge" and (place := _stopped_at(judgment)):
+        return f"the rebase conflicts at {place}"
     if name == "merge" and pull.merge.conflicts:
         return f"merge conflicts in {counted(len(pull.merge.conflicts), 'file')}"
     if judgment.metadata.get("reason") == "base_broken":
@@ -180,6 +182,12 @@ def _failure(pull: PullRequest, voice: Voice) -> str:
         return f"{name} fails, {told}"
     said = first_line(judgment.reasoning)
     return f"{name}: {_short(said)}" if said else f"{name} fails"
+
+
+def _stopped_at(judgment: Judgment) -> str:
+    """``commit 2 of 5``, where a rebase was tried and stopped there."""
+    stopped = judgment.metadata.get("stopped_at")
+    return _short(str(stopped.get("place", ""))) if isinstance(stopped, Mapping) else ""
 
 
 def _new_failures(judgment: Judgment) -> str:

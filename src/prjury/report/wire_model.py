@@ -152,6 +152,21 @@ class CoverageJson(Part):
     not_checked: list[NotCheckedJson]
 
 
+class SpanJson(Part):
+    """Lines of a file: the first one and how many; none stand before that line."""
+
+    first: LineNumber
+    count: Count
+
+
+class RegionJson(Part):
+    """One place where the sides disagree."""
+
+    head: SpanJson
+    onto: SpanJson
+    mechanical: bool
+
+
 class ConflictJson(Part):
     """A file that does not merge by itself."""
 
@@ -159,7 +174,8 @@ class ConflictJson(Part):
     type: ConflictType
     mechanical: bool
     reason: str
-    lines: tuple[int, int] | None = None
+    lines: tuple[int, int] | None = Field(None, description="first and last line at the head")
+    regions: list[RegionJson] = Field(default_factory=list)
 
 
 class BackportJson(Part):

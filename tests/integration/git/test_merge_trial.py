@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fakes.history import Entry, Files, History, link, photo, script, submodule
-from prjury.pull.model import Conflict, ConflictType
+from prjury.pull.model import Conflict, ConflictRegion, ConflictType, Span
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 31))
 
@@ -69,7 +69,8 @@ def test_mrg_02_lines_that_both_sides_change(history: History) -> None:
 
     assert (conflict.path, conflict.type) == ("a|`b\n.py", ConflictType.CONTENT)
     assert (conflict.mechanical, conflict.lines) == (False, (3, 3))
-    assert conflict.reason == "1 of 1 regions change the same code"
+    assert conflict.reason == "both sides change the same line, below `line 2`"
+    assert conflict.regions == (ConflictRegion(head=Span(3, 1), onto=Span(3, 1)),)
 
 
 def test_both_change_imports(history: History) -> None:
@@ -80,13 +81,13 @@ def test_both_change_imports(history: History) -> None:
         {"A.java": "import a.C;\n"},
     )
 
-    assert (conflict.mechanical, conflict.reason) == (True, "imports only")
+    assert (conflict.mechanical, conflict.reason) == (True, "imports only: keep both sides'")
 
 
 def test_crlf_against_lf_is_white_space_only(history: History) -> None:
-    conflict = only(history, {"A.java": "a();\n"}, {"A.java": "a();\r\n"}, {"A.java": "  a();\n"})
+    conflict = only(history, {"A.java": "a();\n"}, {"A.java": "b();\r\n"}, {"A.java": "b();\n"})
 
-    assert (conflict.mechanical, conflict.reason) == (True, "white space only")
+    assert (conflict.mechanical, conflict.reason) == (True, "line ends only")
 
 
 BINARY = b"\0" * 50
@@ -162,8 +163,8 @@ def test_several_hundred_conflicts_are_read_together(history: History) -> None:
         dict.fromkeys(names, "x = 2\n"),
     )
 
-    assert {conflict.reason for conflict in found} == {"1 of 1 regions change the same code"}
     assert len(found) == 450
+    assert {conflict.reason for conflict in found} == {"both sides change the same line"}
 
 
 @pytest.mark.parametrize("entry", [script("a\n"), link("a\n"), Entry(b"b\n")])

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from fakes.history import History, photo
+from fakes.history import History, photo, submodule
 from prjury.errors import SourceError
 from prjury.pull.model import FileStatus
 from prjury.sources.git.command import GitError
 from prjury.sources.git.find import open_repository
 from prjury.sources.git.store import open_store
+
+SHA = "1" * 40
 
 
 @pytest.fixture
@@ -139,18 +142,44 @@ def test_nothing_is_fetched_behind_the_operator_s_back(history: History, tmp_pat
     assert sorted((clone.git_dir / "objects").rglob("*")) == before
 
 
-def test_a_tree_without_its_content_is_not_exported(history: History, tmp_path: Path) -> None:
-    clone = history.clone(tmp_path / "clone", "--filter=blob:none", "--no-checkout")
-    target = tmp_path / "out"
+def exported(clone: History, ref: str, target: Path) -> Sequence[str]:
     target.mkdir()
-    with (
-        open_store(open_repository(clone.path)) as store,
-        pytest.raises(SourceError) as caught,
-    ):
-        store.export(clone.sha("origin/change"), target)
+    with open_store(open_repository(clone.path)) as store:
+        return store.export(clone.sha(ref), target)
 
-    assert caught.value.reason == "object_missing"
-    assert "3 of 3 files cannot be written, a.py for one" in str(caught.value)
+
+def written(target: Path) -> list[str]:
+    return sorted(str(path.relative_to(target)) for path in target.rglob("*") if path.is_file())
+
+
+def test_a_tree_without_any_content_is_exported_as_nothing(
+    history: History, tmp_path: Path
+) -> None:
+    clone = history.clone(tmp_path / "clone", "--filter=blob:none", "--no-checkout")
+
+    assert exported(clone, "origin/change", tmp_path / "out") == ("a.py", "b.py", "d.py")
+    assert written(tmp_path / "out") == []
+
+
+def test_a_tree_without_its_large_files_is_exported_but_for_those(
+    history: History, tmp_path: Path
+) -> None:
+    history.switch("change")
+    history.commit({"data/large.bin": "x" * 5_000, b"\xff\n*": "y" * 5_000, "sub": submodule(SHA)})
+    clone = history.clone(tmp_path / "clone", "--filter=blob:limit=1k", "--no-checkout")
+
+    absent = exported(clone, "origin/change", tmp_path / "out")
+    assert absent == ("data/large.bin", "\udcff\n*")
+    assert written(tmp_path / "out") == ["a.py", "b.py", "d.py"]
+
+
+def test_a_damaged_file_beside_a_missing_one_is_an_error(history: History, tmp_path: Path) -> None:
+    loose(history, "change:b.py").unlink()
+    damage(history, "change:d.py", "other")
+    with pytest.raises(SourceError) as caught:
+        exported(history, "change", tmp_path / "out")
+
+    assert caught.value.reason == "git_failed"
 
 
 def test_missing_content_is_none(history: History, tmp_path: Path) -> None:

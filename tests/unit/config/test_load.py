@@ -79,7 +79,7 @@ def test_what_the_documentation_says_is_what_is_resolved() -> None:
     documented = flat(read_yaml(DOCUMENTED, "x").value)
     resolved = flat(dict(default_policy().resolved))
     spelled = {
-        "tiers.0.judges.0": ("tiers.0.judges.0.merge", {}),
+        "tiers.0.judges.0": ("tiers.0.judges.0.merge.strategy", "auto"),
         "tiers.0.judges.1.build.timeout": ("tiers.0.judges.1.build.timeout", 1800.0),
         "limits.wall": ("limits.wall", 2700.0),
     }

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from prjury.deadline import Deadline
 from prjury.errors import PrJuryError, SourceError, UsageError
 from prjury.judges.backport import decide, try_backport
 from prjury.ports import PickTrial, TreeEntry
+from prjury.pull.landing import Commit, RebaseTrial
 from prjury.pull.model import Conflict, ConflictType, MergeTrial, PullRequest, Side
 
 TIP = "e" * 40
@@ -46,7 +48,13 @@ class PickingRepository:
     def read(self, blobs: Sequence[str]) -> Mapping[str, bytes | None]:
         return {}
 
-    def export(self, tree: str, directory: Path) -> None:
+    def export(self, tree: str, directory: Path) -> Sequence[str]:
+        raise NotImplementedError
+
+    def recent(self, tip: str, count: int) -> Sequence[Commit]:
+        raise NotImplementedError
+
+    def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:
         raise NotImplementedError
 
 

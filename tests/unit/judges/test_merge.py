@@ -1,81 +1,465 @@
-"""The merge judge's decision."""
+"""The merge judge: which way it takes, and what it makes of the trials."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
+import pytest
+
+from fakes.repository import FakeRepository
+from fakes.shell import ScriptedShell
 from prjury.config.schema import MergeOptions
+from prjury.deadline import Deadline
+from prjury.errors import SourceError
+from prjury.judges.context import PullRequestContext
 from prjury.judges.merge import NAME, decide, make
-from prjury.jury.judgment import Status
-from prjury.pull.model import Conflict, ConflictType, MergeTrial, PullRequest, Side
+from prjury.jury.judgment import Judgment, Location, Status
+from prjury.ports import Doors
+from prjury.publishers.progress import SilentProgress
+from prjury.pull.landing import Commit, Habit, RebaseTrial, Way
+from prjury.pull.model import (
+    Conflict,
+    ConflictRegion,
+    ConflictType,
+    MergeTrial,
+    PullRequest,
+    Side,
+    Span,
+)
 
 PULL = PullRequest(
     "o/r", Side("main", "b" * 40), Side("change", "c" * 40), "a" * 40, MergeTrial("d" * 40)
 )
+MERGING = Habit(Way.MERGE, "as usual")
+REBASING = Habit(Way.REBASE, "as told")
+REGION = ConflictRegion(head=Span(3, 7), onto=Span(3, 0))
+SECOND = Commit("e" * 40, ("f" * 40,), "Add it")
+
+
+def conflicts(*mechanical: bool) -> tuple[Conflict, ...]:
+    return tuple(
+        Conflict(f"f{n}.py", ConflictType.CONTENT, easy, "imports only", (3, 9), (REGION,))
+        for n, easy in enumerate(mechanical)
+    )
 
 
 def conflicting(*mechanical: bool) -> PullRequest:
-    conflicts = tuple(
-        Conflict(f"f{n}.py", ConflictType.CONTENT, easy, "imports only", (3, 9))
-        for n, easy in enumerate(mechanical)
-    )
-    return replace(PULL, merge=MergeTrial(None, conflicts))
+    return replace(PULL, merge=MergeTrial(None, conflicts(*mechanical)))
+
+
+def names(judgment: Judgment, *, passed: bool) -> list[str]:
+    return [check.name for check in judgment.checks if check.passed is passed]
+
+
+# Merging and squashing
 
 
 def test_a_clean_merge_passes() -> None:
-    judgment = decide(replace(PULL, behind=3))
+    judgment = decide(replace(PULL, behind=3), MERGING)
 
     assert judgment.status is Status.PASS
     assert judgment.reasoning == "clean, 3 behind"
     assert judgment.metadata["subject"] == "merge onto `main` @`bbbbbbb`"
-    assert all(check.passed for check in judgment.checks)
-    assert decide(PULL).reasoning == "clean, up to date"
+    assert judgment.metadata["strategy"] == {"way": "merge", "reason": "as usual"}
+    assert [(check.name, check.message) for check in judgment.checks] == [
+        ("strategy", "merge: as usual"),
+        ("merge-clean", "no conflicts"),
+        ("no-complex-conflicts", "none needs a human"),
+    ]
+    assert names(judgment, passed=False) == []
+    assert decide(PULL, MERGING).reasoning == "clean, up to date"
+
+
+def test_a_squash_is_the_trial_merge() -> None:
+    clean = decide(PULL, Habit(Way.SQUASH, "why"))
+    broken = decide(conflicting(False), Habit(Way.SQUASH, "why"))
+
+    assert (clean.status, clean.reasoning) == (Status.PASS, "clean, up to date")
+    assert clean.metadata["subject"] == "squash onto `main` @`bbbbbbb`"
+    assert clean.checks[0].message == "squash: why"
+    assert broken.status is Status.FAIL
 
 
 def test_mrg_02_conflicts_fail_and_are_listed() -> None:
-    judgment = decide(conflicting(True, False))
+    judgment = decide(conflicting(True, False), MERGING)
 
     assert judgment.status is Status.FAIL
     assert judgment.reasoning == "conflicts in 2 files, 1 needs a human, up to date"
-    merge_clean, no_complex, first, second = judgment.checks
+    _, merge_clean, no_complex, first, second = judgment.checks
     assert not merge_clean.passed
+    assert merge_clean.message == "conflicts in 2 files, 1 needs a human"
     assert not no_complex.passed
+    assert no_complex.message == "1 needs a human"
     assert (first.severity, second.severity) == ("warning", "error")
-    assert first.location is not None
-    assert first.location.path == "f0.py"
-    assert first.evidence == "lines 3 to 9 of the file with conflict markers"
+    assert first.message == "content conflict: imports only"
+    assert first.location == Location("f0.py", 3, 9)
+    assert first.evidence == "lines 3 to 9 at the head; before line 3 on the base"
+    assert first.fix is None
+
+
+def test_conflicts_are_listed_for_programs() -> None:
+    judgment = decide(conflicting(True, False), MERGING)
+
+    assert judgment.metadata["conflicts"][0] == {
+        "path": "f0.py",
+        "type": "content",
+        "class": "mechanical",
+        "reason": "imports only",
+        "lines": (3, 9),
+        "regions": (
+            {
+                "head": {"first": 3, "count": 7},
+                "onto": {"first": 3, "count": 0},
+                "class": "human",
+            },
+        ),
+    }
+    assert judgment.metadata["conflicts"][1]["class"] == "human"
 
 
 def test_mechanical_conflicts_fail_as_well_and_say_so() -> None:
-    judgment = decide(conflicting(True))
+    judgment = decide(conflicting(True), MERGING)
 
     assert judgment.status is Status.FAIL
     assert judgment.reasoning == "conflicts in 1 file, all mechanical, up to date"
-    assert [check.name for check in judgment.checks if check.passed] == ["no-complex-conflicts"]
+    assert names(judgment, passed=True) == ["strategy", "no-complex-conflicts"]
+    assert decide(conflicting(False, False), MERGING).reasoning == (
+        "conflicts in 2 files, 2 need a human, up to date"
+    )
+
+
+def test_many_places_are_told_in_few_words() -> None:
+    many = tuple(ConflictRegion(Span(n, 1), Span(n, 2)) for n in range(1, 31))
+    conflict = replace(conflicts(False)[0], regions=many)
+    judgment = decide(replace(PULL, merge=MergeTrial(None, (conflict,))), MERGING)
+
+    assert judgment.checks[-1].evidence == (
+        "line 1, line 2, line 3, line 4, and 26 more at the head; "
+        "lines 1 to 2, lines 2 to 3, lines 3 to 4, lines 4 to 5, and 26 more on the base"
+    )
+    assert len(judgment.metadata["conflicts"][0]["regions"]) == 20
+
+
+def test_the_place_of_a_check_is_the_first_that_needs_a_human() -> None:
+    easy = replace(REGION, mechanical=True)
+    hard = ConflictRegion(head=Span(30, 0), onto=Span(32, 4))
+    (conflict,) = conflicts(False)
+    mixed = replace(conflict, regions=(easy, hard))
+    judgment = decide(replace(PULL, merge=MergeTrial(None, (mixed,))), MERGING)
+
+    assert judgment.checks[-1].location == Location("f0.py", 30, 30)
+    listed = judgment.metadata["conflicts"][0]["regions"]
+    assert [region["class"] for region in listed] == ["mechanical", "human"]
+
+
+def test_a_file_that_collides_as_a_whole_has_no_lines() -> None:
+    odd = Conflict("x", ConflictType.MODIFY_DELETE, mechanical=False, reason="gone")
+    judgment = decide(replace(PULL, merge=MergeTrial(None, (odd,))), MERGING)
+
+    check = judgment.checks[-1]
+    assert (check.location, check.evidence) == (Location("x"), None)
+    assert check.message == "modify/delete conflict: gone"
+    listed = judgment.metadata["conflicts"][0]
+    assert (listed["lines"], listed["regions"]) == (None, ())
 
 
 def test_no_trial_is_an_error_and_not_a_failure() -> None:
-    judgment = decide(replace(PULL, merge=MergeTrial(None, impossible="git is too old")))
+    pull = replace(PULL, merge=MergeTrial(None, impossible="git is too old"))
+    judgment = decide(pull, MERGING)
 
     assert judgment.status is Status.ERROR
     assert judgment.reasoning == "git is too old"
     assert judgment.metadata["reason"] == "merge_impossible"
 
 
+def test_a_head_that_the_base_holds_already() -> None:
+    judgment = decide(replace(PULL, merge_base=PULL.head.sha, behind=7), MERGING)
+
+    assert judgment.status is Status.PASS
+    assert judgment.reasoning == "nothing to merge: the base holds the head already"
+    assert judgment.metadata["subject"] == "merge onto `main` @`bbbbbbb`"
+
+
 def test_names_that_are_not_utf_8_are_shown() -> None:
     pull = replace(PULL, base=Side("\udcff", "b" * 40))
-    odd = Conflict("\udcfe", ConflictType.MODIFY_DELETE, mechanical=False, reason="gone")
-    judgment = decide(replace(pull, merge=MergeTrial(None, (odd,))))
+    odd = Conflict("\udcfe", ConflictType.OTHER, mechanical=False, reason="gone")
+    judgment = decide(replace(pull, merge=MergeTrial(None, (odd,))), MERGING)
 
     assert judgment.metadata["subject"] == r"merge onto `\xff` @`bbbbbbb`"
-    location = judgment.checks[-1].location
-    assert location is not None
-    assert location.path == r"\xfe"
-    assert judgment.checks[-1].message == "modify/delete conflict: gone"
+    assert judgment.checks[-1].location == Location(r"\xfe")
+    assert judgment.metadata["conflicts"][0]["path"] == r"\xfe"
+
+
+def test_a_base_that_is_a_commit_is_named_once() -> None:
+    pull = replace(PULL, base=Side("b" * 12, "b" * 40))
+
+    assert decide(pull, MERGING).metadata["subject"] == "merge onto `bbbbbbb`"
+
+
+# Rebasing
+
+
+def test_a_clean_rebase_passes() -> None:
+    judgment = decide(replace(PULL, behind=2, ahead=3), REBASING, RebaseTrial("d" * 40, 3, 3))
+
+    assert judgment.status is Status.PASS
+    assert judgment.reasoning == "3 commits rebase cleanly, 2 behind"
+    assert judgment.metadata["subject"] == "rebase onto `main` @`bbbbbbb`"
+    assert [(check.name, check.message) for check in judgment.checks] == [
+        ("strategy", "rebase: as told"),
+        ("rebase-clean", "3 commits picked"),
+        ("no-complex-conflicts", "none needs a human"),
+        ("merge-clean", "no conflicts"),
+    ]
+    one = decide(PULL, REBASING, RebaseTrial("d" * 40, 1, 1))
+    assert one.reasoning == "1 commit rebases cleanly, up to date"
+    assert one.checks[1].message == "1 commit picked"
+
+
+def test_what_a_rebase_leaves_out_is_said() -> None:
+    pull = replace(PULL, ahead=8)
+    judgment = decide(pull, REBASING, RebaseTrial("d" * 40, 4, 4, emptied=1, applied=2))
+
+    assert judgment.checks[1].message == (
+        "4 commits picked, 2 left out that the base has already, 2 merges left out, "
+        "1 without any change"
+    )
+    nothing = decide(pull, REBASING, RebaseTrial("d" * 40, 0, applied=7))
+    assert nothing.reasoning == ("nothing to rebase: the base has every commit already, up to date")
+    assert nothing.checks[1].message == (
+        "0 commits picked, 7 left out that the base has already, 1 merge left out"
+    )
+
+
+def test_a_rebase_that_conflicts_fails_though_a_merge_is_clean() -> None:
+    trial = RebaseTrial(None, 5, 1, stopped_at=SECOND, conflicts=conflicts(False, True))
+    judgment = decide(replace(PULL, behind=4), REBASING, trial)
+
+    assert judgment.status is Status.FAIL
+    words = "commit 2 of 5 (`eeeeeee` Add it) conflicts in 2 files, 1 needs a human"
+    assert judgment.reasoning == f"{words}; a plain merge is clean, 4 behind"
+    _, merge_clean, rebase_clean, no_complex, first, second = judgment.checks
+    assert merge_clean.passed
+    assert merge_clean.message == "no conflicts"
+    assert rebase_clean.message == f"{words}; 3 commits after it not tried"
+    fix = "Rebase the branch onto `main` and resolve the conflict at `eeeeeee`."
+    # The conflicts say how to mend it; a report leaves out what only sums them up.
+    assert (rebase_clean.passed, rebase_clean.fix) == (False, None)
+    assert not no_complex.passed
+    assert (first.name, first.severity, second.severity) == ("conflict", "error", "warning")
+    assert first.fix == fix
+    assert first.location == Location("f0.py")
+    assert first.evidence == "lines 3 to 9 at `eeeeeee`; before line 3 on the base"
+    assert judgment.metadata["stopped_at"] == {
+        "sha": "e" * 40,
+        "subject": "Add it",
+        "place": "commit 2 of 5",
+    }
+    assert len(judgment.metadata["conflicts"]) == 2
+
+
+def test_the_last_commit_s_lines_are_the_head_s() -> None:
+    last = replace(SECOND, sha=PULL.head.sha)
+    trial = RebaseTrial(None, 2, 1, stopped_at=last, conflicts=conflicts(False))
+    judgment = decide(conflicting(False), REBASING, trial)
+
+    assert judgment.reasoning == (
+        "commit 2 of 2 (`ccccccc` Add it) conflicts in 1 file, 1 needs a human; "
+        "a plain merge conflicts as well, up to date"
+    )
+    assert judgment.checks[1].message == "conflicts in 1 file, 1 needs a human"
+    assert judgment.checks[1].severity == "warning"
+    assert judgment.checks[2].message.endswith("1 needs a human")
+    assert judgment.checks[-1].location == Location("f0.py", 3, 9)
+
+
+@pytest.mark.parametrize(
+    ("subject", "shown"),
+    [
+        ("x" * 60, "x" * 60),
+        ("x" * 61, "x" * 60 + "…"),
+        ("a\x1b[31m\u202e", r"a\x1b[31m\u202e"),
+    ],
+)
+def test_subjects_are_shown_in_short_and_harmlessly(subject: str, shown: str) -> None:
+    trial = RebaseTrial(None, 1, stopped_at=replace(SECOND, subject=subject))
+    judgment = decide(PULL, REBASING, trial)
+
+    assert judgment.metadata["stopped_at"]["subject"] == shown
+    assert f"(`eeeeeee` {shown})" in judgment.reasoning
+
+
+def test_a_rebase_may_be_clean_where_a_merge_is_not() -> None:
+    judgment = decide(conflicting(False), REBASING, RebaseTrial("e" * 40, 1, 1))
+
+    assert judgment.status is Status.PASS
+    merge_clean = judgment.checks[-1]
+    assert (merge_clean.name, merge_clean.passed, merge_clean.severity) == (
+        "merge-clean",
+        False,
+        "warning",
+    )
+    assert merge_clean.message == "conflicts in 1 file, 1 needs a human"
+
+
+def test_another_tree_than_the_one_that_is_built_is_said() -> None:
+    judgment = decide(PULL, REBASING, RebaseTrial("e" * 40, 1, 1))
+
+    assert judgment.status is Status.PASS
+    check = judgment.checks[-1]
+    assert (check.name, check.passed, check.severity) == ("same-tree", False, "warning")
+    assert check.message == (
+        "the rebased commits come to another tree than the merge, which is what is built"
+    )
+
+
+@pytest.mark.parametrize(
+    ("trial", "words"),
+    [
+        (
+            RebaseTrial(None, 300, 120, unfinished="timeout"),
+            "the rebase was given up after 120 of 300 commits: the time was over",
+        ),
+        (RebaseTrial(None, 0, unfinished="timeout"), "the rebase was given up: the time was over"),
+        (
+            RebaseTrial(None, 1_200, unfinished="too_large"),
+            "the rebase was given up: there are more commits than are picked one by one",
+        ),
+    ],
+)
+def test_a_rebase_that_was_not_tried_to_its_end(trial: RebaseTrial, words: str) -> None:
+    judgment = decide(PULL, REBASING, trial)
+
+    assert judgment.status is Status.ABSTAIN
+    assert judgment.reasoning == f"{words}, up to date"
+    assert judgment.label == judgment.metadata["reason"] == trial.unfinished
+    assert judgment.checks[1].message == words
+    assert judgment.checks[1].fix == (
+        "Squash the commits, or set `merge: {strategy: squash}` if the project does not rebase."
+    )
+    assert names(judgment, passed=False) == ["rebase-clean"]
+
+
+def test_a_merge_that_conflicts_is_known_without_the_rebase() -> None:
+    trial = RebaseTrial(None, 30, 2, unfinished="timeout")
+    judgment = decide(conflicting(False), REBASING, trial)
+
+    assert judgment.status is Status.FAIL
+    assert judgment.reasoning == (
+        "conflicts in 1 file, 1 needs a human; the rebase was given up "
+        "after 2 of 30 commits: the time was over, up to date"
+    )
+
+
+def test_a_rebase_that_is_not_possible_is_an_error() -> None:
+    trial = RebaseTrial(None, 3, 1, stopped_at=SECOND, impossible="an object is missing")
+    judgment = decide(PULL, REBASING, trial)
+
+    assert judgment.status is Status.ERROR
+    assert judgment.reasoning == "an object is missing"
+    assert judgment.metadata["reason"] == "merge_impossible"
+
+
+# Which way
+
+
+@dataclass
+class Landing(FakeRepository):
+    """A repository with a history and the outcome of a rebase."""
+
+    history: Sequence[Commit] = ()
+    trial: RebaseTrial | None = None
+    asked: list[tuple[str, ...]] = field(default_factory=list)
+
+    def recent(self, tip: str, count: int) -> Sequence[Commit]:
+        self.asked.append(("recent", tip, str(count)))
+        return self.history
+
+    def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:
+        self.asked.append(("rebase", base, head, str(round(deadline.remaining))))
+        if self.trial is None:
+            raise SourceError("git broke", reason="git_failed")
+        return self.trial
+
+
+def judged(
+    repository: Landing, pull: PullRequest = PULL, *, strategy: str = "auto", seconds: float = 60
+) -> Judgment:
+    doors = Doors(repository, ScriptedShell(), SilentProgress())
+    options = MergeOptions.model_validate({"strategy": strategy})
+    context = PullRequestContext("merge", pull=pull, deadline=Deadline.after(seconds))
+    judgment = make(options, doors).judge(context)
+    assert isinstance(judgment, Judgment)
+    return judgment
 
 
 def test_the_judge_is_called_merge() -> None:
-    # The judge reads the photograph; no door is opened for it.
-    judge = make(MergeOptions(), None)  # type: ignore[arg-type]
+    judge = make(MergeOptions(), Doors(Landing({}), ScriptedShell(), SilentProgress()))
 
     assert judge.name == NAME == "merge"
+
+
+@pytest.mark.parametrize(("strategy", "way"), [("merge", "merge"), ("squash", "squash")])
+def test_the_policy_names_the_way(strategy: str, way: str) -> None:
+    repository = Landing({})
+    judgment = judged(repository, strategy=strategy)
+
+    assert judgment.metadata["strategy"] == {"way": way, "reason": "the policy says so"}
+    assert repository.asked == []
+
+
+def test_the_policy_says_rebase() -> None:
+    repository = Landing({}, trial=RebaseTrial("d" * 40, 2, 2))
+    judgment = judged(repository, strategy="rebase")
+
+    assert judgment.reasoning == "2 commits rebase cleanly, up to date"
+    assert repository.asked == [("rebase", "b" * 40, "c" * 40, "54")]
+
+
+def test_the_history_of_the_base_tells_the_way() -> None:
+    line = [Commit("a" * 40, ("b" * 40,), "Fix")] * 12
+    repository = Landing({}, history=line, trial=RebaseTrial("d" * 40, 2, 2))
+    judgment = judged(repository)
+
+    assert judgment.metadata["strategy"]["reason"].startswith("of the last 12 commits on the base")
+    assert repository.asked == [
+        ("recent", "b" * 40, "60"),
+        ("rebase", "b" * 40, "c" * 40, "54"),
+    ]
+
+
+def test_a_short_history_tells_nothing() -> None:
+    repository = Landing({})
+
+    assert judged(repository).checks[0].message == (
+        "merge: 0 commits of the base tell nothing about its habits"
+    )
+    assert repository.asked == [("recent", "b" * 40, "60")]
+
+
+def test_a_rebase_gets_two_minutes_at_most() -> None:
+    repository = Landing({}, trial=RebaseTrial("d" * 40, 0))
+    judged(repository, strategy="rebase", seconds=10_000)
+
+    assert repository.asked == [("rebase", "b" * 40, "c" * 40, "120")]
+
+
+@pytest.mark.parametrize(
+    "pull",
+    [
+        replace(PULL, merge=MergeTrial(None, impossible="no")),
+        replace(PULL, merge_base=PULL.head.sha),
+    ],
+)
+def test_nothing_is_asked_where_nothing_can_be_told(pull: PullRequest) -> None:
+    repository = Landing({})
+    judgment = judged(repository, pull, strategy="rebase")
+
+    assert repository.asked == []
+    assert judgment.metadata["strategy"]["reason"] == "no other way was tried"
+
+
+def test_git_that_fails_is_no_answer() -> None:
+    with pytest.raises(SourceError, match="git broke"):
+        judged(Landing({}), strategy="rebase")

@@ -454,6 +454,13 @@ def test_an_expected_error_keeps_its_words_and_reason(wrapped: bool) -> None:
     )
 
 
+def test_a_crash_is_told_with_its_notes() -> None:
+    crash = ValueError("no such thing")
+    crash.add_note("it was there yesterday")
+    told = "crashed with ValueError: no such thing\nit was there yesterday"
+    assert crashed(crash).reasoning == told
+
+
 class MuteError(PrJuryError):
     def __str__(self) -> str:
         raise RuntimeError("not even this works")

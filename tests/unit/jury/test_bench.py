@@ -61,6 +61,11 @@ def test_what_may_sit_on_a_bench() -> None:
     assert verdict.aggregated.status is Status.PASS
 
 
+def test_a_jury_of_judges_may_have_a_name() -> None:
+    assert Jury.of(MajorityVoting(), Says("a", FINE)).name == "jury"
+    assert Jury.of(MajorityVoting(), Says("a", FINE), name="panel").name == "panel"
+
+
 @pytest.mark.parametrize("member", ["build", 7, None])
 def test_anything_else_may_not(member: Any) -> None:
     with pytest.raises(TypeError, match=rf"^{member!r} is neither a judge nor a function$"):

@@ -535,7 +535,7 @@ def test_the_score_of_the_deciding_tier_is_told_where_it_is_of_the_same_status()
     ("ballots", "label", "reason"),
     [
         ("PNB", "budget", "budget"),
-        ("AB", None, None),
+        ("AB", None, "nobody_voted"),
         ("B", "budget", "budget"),
         ("PE", None, "crashed"),
         ("PF", None, None),

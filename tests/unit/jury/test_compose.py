@@ -160,7 +160,7 @@ def test_named() -> None:
     judge: Any = named(Says("a", NOT_MINE, JudgeType.AGENT), "b", "another name")
     assert (judge.name, judge.description, type_of(judge)) == ("b", "another name", JudgeType.AGENT)
     assert ask(judge, None) is NOT_MINE
-    assert type_of(named(judge, "c", kind=JudgeType.HYBRID)) is JudgeType.HYBRID
+    assert type_of(named(judge, "c", type=JudgeType.HYBRID)) is JudgeType.HYBRID
 
 
 def test_a_judge_under_another_name_keeps_its_description() -> None:

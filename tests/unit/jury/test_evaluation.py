@@ -94,19 +94,19 @@ def first(goal: str, *rest: object, **options: object) -> tuple[object, ...]:
         (lambda: (), ()),
         (lambda goal: (goal,), ("g",)),
         (lambda goal, /, workspace: (goal, workspace), ("g", Path("/w"))),
-        (lambda goal, workspace=None: (goal, workspace), ("g", None)),
-        (lambda goal="mine", workspace=None, *, loud=True: (goal, workspace), ("mine", None)),
+        (lambda goal, workspace=None: (goal, workspace), ("g", Path("/w"))),
+        (lambda workspace: (workspace,), (Path("/w"),)),
+        (lambda *, goal, workspace: (goal, workspace), ("g", Path("/w"))),
+        (lambda task, place=None, *, loud=True: (task, place), ("g", None)),
         (lambda *given, **options: given, ()),
         (first, ("g",)),
         (Bound().method, ("g", Path("/w"))),
         (Bound(), ("g",)),
-        (functools.partial(Bound().method, "mine"), (Path("/w"),)),
+        (functools.partial(Bound().method, "mine"), ("mine", Path("/w"))),
         (tuple, ()),
     ],
 )
 def test_a_call_gets_what_it_requires(call: Any, given: tuple[object, ...]) -> None:
-    if isinstance(call, functools.partial):
-        given = ("mine", "g")
     assert evaluate("g", call, always_pass(), "/w")[0] == given
 
 

@@ -5,13 +5,16 @@ from typing import Any
 
 import pytest
 
+from fakes.refusals import refused
 from prjury.jury.judge import FunctionJudge, Judge, JudgeType, ask, judge, type_of
 from prjury.jury.judgment import Judgment
 
 FINE = Judgment.passed("fine")
 
 
-@judge()
+# Functions become judges in the tests, not above them: there the mutants are not at work yet.
+
+
 def plain(context: str) -> Judgment:
     """Looks at the context.
 
@@ -20,29 +23,50 @@ def plain(context: str) -> Judgment:
     return Judgment.passed(f"saw {context}")
 
 
-@judge(name="patient", description="waits", type=JudgeType.LLM_POWERED)
 async def patient(context: str) -> Judgment:
+    """Waits."""
     await asyncio.sleep(0)
     return Judgment.passed(f"waited for {context}")
 
 
+class Nameless:
+    __doc__ = None
+
+    def __call__(self, context: object) -> Judgment:
+        return FINE
+
+
 def test_a_function_becomes_a_judge() -> None:
-    assert isinstance(plain, Judge)
-    assert (plain.name, plain.description) == ("plain", "Looks at the context.")
-    assert plain.type is JudgeType.DETERMINISTIC
-    assert ask(plain, "it").reasoning == "saw it"
-    assert plain("it") == plain.judge("it")
+    made = judge()(plain)
+    assert isinstance(made, Judge)
+    assert (made.name, made.description) == ("plain", "Looks at the context.")
+    assert made.type is JudgeType.DETERMINISTIC
+    assert ask(made, "it").reasoning == "saw it"
+    assert made("it") == made.judge("it")
 
 
 def test_an_async_function_becomes_a_judge() -> None:
-    assert (patient.name, patient.description) == ("patient", "waits")
-    assert type_of(patient) is JudgeType.LLM_POWERED
-    assert ask(patient, "it").reasoning == "waited for it"
+    made = judge()(patient)
+    assert (made.name, made.description) == ("patient", "Waits.")
+    assert ask(made, "it").reasoning == "waited for it"
+
+
+def test_a_judge_may_be_told_who_it_is() -> None:
+    made = judge(name="tests", description="runs them", type=JudgeType.LLM_POWERED)(plain)
+    assert (made.name, made.description) == ("tests", "runs them")
+    assert (made.type, type_of(made)) == (JudgeType.LLM_POWERED, JudgeType.LLM_POWERED)
 
 
 def test_a_function_without_name_or_docstring() -> None:
-    nameless = judge()(lambda _: FINE)
-    assert (nameless.name, nameless.description) == ("<lambda>", "")
+    anonymous: FunctionJudge[object] = judge()(lambda _: FINE)
+    assert (anonymous.name, anonymous.description) == ("<lambda>", "")
+    nameless = judge()(Nameless())
+    assert (nameless.name, nameless.description) == ("judge", "")
+
+
+def test_a_judge_made_of_a_function_is_deterministic_unless_it_says_otherwise() -> None:
+    made = FunctionJudge(plain, "plain")
+    assert (made.description, made.type) == ("", JudgeType.DETERMINISTIC)
 
 
 def test_any_object_with_a_name_and_a_method_is_a_judge() -> None:
@@ -62,15 +86,33 @@ def test_any_object_with_a_name_and_a_method_is_a_judge() -> None:
     [
         (JudgeType.AGENT, JudgeType.AGENT),
         ("llm_powered", JudgeType.LLM_POWERED),
-        ("oracle", JudgeType.DETERMINISTIC),
-        (None, JudgeType.DETERMINISTIC),
     ],
 )
 def test_the_type_may_be_given_as_a_word(named: Any, expected: JudgeType) -> None:
     assert type_of(FunctionJudge(lambda _: FINE, "a", type=named)) is expected
 
 
-@pytest.mark.parametrize("answer", [None, True, "pass", 1.0, {"status": "pass"}])
-def test_anything_but_a_judgment_is_refused(answer: Any) -> None:
-    with pytest.raises(TypeError, match="a returned a"):
+def test_a_type_that_nobody_knows_does_not_count_as_certain() -> None:
+    oracle: Any = "oracle"
+    with pytest.raises(ValueError, match="oracle"):
+        FunctionJudge(lambda _: FINE, "a", type=oracle)
+
+    class Oracle:
+        type = oracle
+
+    assert type_of(Oracle()) is JudgeType.HYBRID
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (None, "NoneType"),
+        (True, "bool"),
+        ("pass", "str"),
+        (1.0, "float"),
+        ({"status": "pass"}, "dict"),
+    ],
+)
+def test_anything_but_a_judgment_is_refused(answer: Any, kind: str) -> None:
+    with refused(TypeError, f"a returned a {kind} instead of a Judgment"):
         ask(FunctionJudge(lambda _: answer, "a"), None)

@@ -254,6 +254,13 @@ def test_a_forgotten_await_is_told() -> None:
         ask(FunctionJudge(forgetful, "odd"), None)
 
 
+def test_an_async_judge_can_be_asked_by_hand() -> None:
+    async def slow(context: object) -> Judgment:
+        return Judgment.passed("in order")
+
+    assert FunctionJudge(slow, "slow").judge(None).reasoning == "in order"
+
+
 def test_an_async_answer_that_is_no_judgment_is_told() -> None:
     async def odd(context: object) -> Any:
         return True

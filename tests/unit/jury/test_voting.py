@@ -351,7 +351,7 @@ def test_the_undecided_band(
     plain = kind(threshold).aggregate(scored(*values))
     unsure = kind(threshold, (low, high)).aggregate(scored(*values))
     assert plain.effective_score is not None
-    if low <= plain.effective_score <= high:
+    if round(low, 12) <= plain.effective_score <= round(high, 12):
         assert (unsure.status, unsure.score, unsure.label) == (Status.ABSTAIN, None, None)
         assert unsure.metadata["reason"] == "undecided"
     else:

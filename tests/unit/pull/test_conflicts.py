@@ -6,107 +6,207 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.pull.conflicts import ConflictHunk, classify, read_conflicts
+from fakes.threeway import three_way
+from prjury.pull import kinds
+from prjury.pull.conflicts import Classified, SideNames, classify, regenerate
+from prjury.pull.threeway import Edit, Region, ThreeWay
+
+ADDED = "both sides add different lines at the same place"
 
 
-def conflict(ours: str, theirs: str) -> tuple[ConflictHunk, ...]:
-    return read_conflicts(f"before\n<<<<<<< 0123\n{ours}=======\n{theirs}>>>>>>> 4567\nafter\n")
+def told(path: str, base: str | None, ours: str, theirs: str) -> tuple[bool, str]:
+    return pair(classify(path, three_way(base, ours, theirs)))
 
 
-def mechanical(path: str, ours: str, theirs: str) -> bool:
-    return classify(path, conflict(ours, theirs))[0]
+def pair(found: Classified) -> tuple[bool, str]:
+    return found.mechanical, found.reason
 
 
-def test_vector_classify_conflict_008_imports_only() -> None:
-    hunks = read_conflicts("<<<<<<< HEAD\nimport a.B;\n=======\nimport a.C;\n>>>>>>> pr\n")
+def headed(section: str) -> ThreeWay:
+    edits = [Edit(range(1), range(1), section)]
+    return ThreeWay.of(("a",), ("b",), ("c",), (edits, edits))
 
-    assert classify("x/A.java", hunks) == (True, "imports only")
+
+@pytest.mark.parametrize(
+    ("path", "base", "ours", "theirs", "reason"),
+    [
+        ("a.java", "", "import b.C;\n", "import b.D;\n", "imports only: keep both sides'"),
+        ("a.java", "a();\n", "  b();\n", "\tb();\r\n", "white space only"),
+        ("a.txt", "a\n", "b\r\n", "b\n", "line ends only"),
+        (
+            "a.py",
+            "a\n",
+            "a \n",
+            "b\n",
+            "the base changes white space only: take the lines of the head",
+        ),
+        (
+            "pom.xml",
+            "<version>1</version>\n",
+            "<version>2</version>\n",
+            "<version>3</version>\n",
+            "version numbers only: take the newer one",
+        ),
+        ("CHANGELOG.md", "", "- mine\n", "- yours\n", "changelog entries: keep both"),
+        ("docs/release-notes.adoc", "", "* a\n", "* b\n", "changelog entries: keep both"),
+        ("NEWS", "old", "old\na\n", "old\nb", "changelog entries: keep both"),
+        (
+            "package-lock.json",
+            "a\n",
+            "b\n",
+            "c\n",
+            "a lock file: take either side's and run `npm install --package-lock-only`",
+        ),
+        ("sub/go.sum", "", "a\n", "b\n", "a lock file: take either side's and run `go mod tidy`"),
+    ],
+)
+def test_what_anybody_could_resolve(
+    path: str, base: str, ours: str, theirs: str, reason: str
+) -> None:
+    assert told(path, base, ours, theirs) == (True, reason)
 
 
-def test_vector_classify_conflict_009_a_deleted_dependency() -> None:
-    text = "<dependency><artifactId>core</artifactId></dependency>\n"
+def test_regions_of_several_classes() -> None:
+    frame = "<a>\n  {}\n</a>\n<b>\n  <version>{}</version>\n</b>\n"
+    ours, theirs = frame.format("x ", 2), frame.format("x", 3)
 
-    assert classify("pom.xml", conflict(text, "")) == (
-        False,
-        "1 of 1 regions change the same code",
+    assert told("pom.xml", frame.format("y", 1), ours, theirs) == (
+        True,
+        "white space only and version numbers only: take the newer one",
     )
 
 
 @pytest.mark.parametrize(
-    ("path", "ours", "theirs"),
+    ("path", "base", "ours", "theirs", "reason"),
     [
-        ("a.py", "import b\n", "from c import d\n"),
-        ("a.rs", "use a::b;\n", "use a::c;\n"),
-        ("a.cs", "using A.B;\n", "using static C.D;\n"),
-        ("a.js", "const a = require('a');\n", "import b from 'b'\n"),
-        ("a.c", "#include <a.h>\n", '#include "b.h"\n'),
-        ("a.java", "  foo();\n", "\tfoo();\r\n\n"),
-        ("a.py", "x = 1  \n", "x = 1\n"),
-        ("pom.xml", "<version>1.2.3</version>\n", "<version>1.10.0-RC1</version>\n"),
-        ("Cargo.toml", 'serde = "1.0.1"\n', 'serde = "1.0.2"\n'),
-        ("CHANGELOG.md", "- mine\n", "- yours\n"),
-        ("docs/release-notes.adoc", "* mine\n", "* yours\n"),
-        ("NEWS", "mine\n", "yours\n"),
-        ("package-lock.json", "anything\n", "else\n"),
+        ("a.java", "a\n", "b\n", "c\n", "both sides change the same line"),
+        ("a.java", "a\nb\n", "c\n", "d\n", "both sides change the same 2 lines"),
+        ("a.java", "a\nb\n", "", "a\nc\n", "the base deletes 2 lines that the head changes"),
+        ("a.java", "a\n", "c\n", "", "the head deletes a line that the base changes"),
+        ("a.java", "", "a\n", "b\n", ADDED),
+        ("a.java", "", "a\nb\n", "a\n", "the base adds all that the head adds, and 1 line more"),
+        (
+            "a.java",
+            "",
+            "b\n",
+            "a\nb\nc\n",
+            "the head adds all that the base adds, and 2 lines more",
+        ),
+        ("CHANGELOG.md", "- a\n", "- b\n", "- c\n", "both sides change the same line"),
+        ("CHANGELOG.md", "- a\n", "- b\n- a\n", "- c\n", "both sides change the same line"),
+        ("CHANGELOG.md", "- a\n", "- b\n", "", "the head deletes a line that the base changes"),
+        ("CHANGELOG.md", "- a\n- b\n", "- b\n- a\n- c\n", "- a\n- b\n- d\n", None),
+        (
+            "src/history.js",
+            "",
+            "a()\n",
+            "b()\n",
+            ADDED,
+        ),
+        ("changes.py", "", "a()\n", "b()\n", ADDED),
+        ("newsletter.md", "", "a\n", "b\n", ADDED),
+        ("go.mod", "", "\ta v1\n", "\tb v1\n", ADDED),
     ],
 )
-def test_what_anybody_could_resolve(path: str, ours: str, theirs: str) -> None:
-    assert mechanical(path, ours, theirs)
+def test_what_needs_a_human(
+    path: str, base: str, ours: str, theirs: str, reason: str | None
+) -> None:
+    mechanical, found = told(path, base, ours, theirs)
 
-
-@pytest.mark.parametrize(
-    ("path", "ours", "theirs"),
-    [
-        ("a.py", "    return x\n", "return x\n"),
-        ("a.yml", "  key: 1\n", "key: 1\n"),
-        ("Makefile", "\tcc\n", "cc\n"),
-        ("a.py", 'x = "a b"\n', 'x = "a  b"\n'),
-        ("a.py", "import b\n", "b = 1\n"),
-        ("a.py", "import_all()\n", "from_file(x)\n"),
-        ("a.js", "import('a').then(run)\n", "import('b').then(run)\n"),
-        ("a.js", "from = 1\n", "from = 2\n"),
-        ("a.js", "const a = require('a')(1);\n", "const a = require('a')(2);\n"),
-        ("a.cs", "using var x = Open(1);\n", "using var x = Open(2);\n"),
-        ("a.cs", "using (Open(1)) {\n", "using (Open(2)) {\n"),
-        ("a.rs", "use_it(1);\n", "use_it(2);\n"),
-        ("pom.xml", "<version>1.2.3</version>\n", "<scope>test</scope>\n"),
-        ("go.mod", "require a.org/b v1.2.3\n", "require c.org/d v1.2.3\n"),
-        ("a.java", "int x = 12;\n", "int x = 13;\n"),
-        ("src/history.js", "a()\n", "b()\n"),
-        ("changes.py", "a()\n", "b()\n"),
-        ("newsletter.md", "a\n", "b\n"),
-        ("CHANGELOG.md", "- mine\n", ""),
-    ],
-)
-def test_what_needs_a_human(path: str, ours: str, theirs: str) -> None:
-    assert not mechanical(path, ours, theirs)
+    assert not mechanical
+    assert reason in {found, None}
 
 
 def test_one_region_of_code_makes_the_file_a_human_s_business() -> None:
-    text = "<<<<<<< a\nimport b\n=======\nimport c\n>>>>>>> d\n"
-    hunks = read_conflicts(text + text.replace("import", "call"))
+    frame = "import a;\nimport {0};\n\nclass A {{\n  f({0});\n}}\n"
 
-    assert classify("x.py", hunks) == (False, "1 of 2 regions change the same code")
+    assert classify("A.java", three_way(*map(frame.format, "xyz"))).regions == (True, False)
+    assert told("A.java", *map(frame.format, "xyz")) == (
+        False,
+        "1 of 2 regions needs a human: both sides change the same line",
+    )
+
+
+def test_the_first_that_needs_a_human_is_told() -> None:
+    frame = "import a;\nimport {0};\n\nclass A {{\n  f({0});\n}}\n\n{1}"
+    sides = frame.format("x", ""), frame.format("y", "1\n"), frame.format("z", "2\n")
+
+    assert told("A.java", *sides) == (
+        False,
+        "2 of 3 regions need a human: in the first of them both sides change the same line",
+    )
+
+
+def test_files_that_both_sides_add() -> None:
+    one = "both sides add the file, with different lines in one place"
+    two = "both sides add the file, with different lines in 2 places"
+
+    assert told("a.py", None, "a\n", "b\n") == (False, one)
+    assert told("a.py", None, "a\nx\nb\n", "c\nx\nd\n") == (False, two)
+    assert told("go.sum", None, "a\n", "b\n")[0]
+    assert told("CHANGELOG.md", None, "- a\n", "- b\n") == (True, "changelog entries: keep both")
+
+
+@pytest.mark.parametrize(
+    ("section", "words"),
+    [
+        ("def f():", ", below `def f():`"),
+        ("", ""),
+        ("   ", ""),
+        ("x" * 60, f", below `{'x' * 60}`"),
+        ("x" * 61, f", below `{'x' * 60}…`"),
+        ("a\u202eb\r", ", below `a\\u202eb`"),
+    ],
+)
+def test_the_heading_of_the_place(section: str, words: str) -> None:
+    same = "both sides change the same line"
+
+    assert pair(classify("a.py", headed(section))) == (False, same + words)
+    assert pair(classify("a.md", headed(section))) == (False, same)
+
+
+def test_names_of_the_sides() -> None:
+    names = SideNames("the branch", "the commit")
+
+    assert pair(classify("a.x", three_way("a\nb\n", "", "c\n"), names)) == (
+        False,
+        "the branch deletes 2 lines that the commit changes",
+    )
+    assert pair(classify("a.x", three_way("a\n", "b\n", "a\r\n"), names)) == (
+        True,
+        "the commit changes line ends only: take the lines of the branch",
+    )
 
 
 def test_without_regions_the_sides_collide_as_a_whole() -> None:
-    assert classify("x.py", ()) == (False, "the sides collide as a whole, not line by line")
+    words = "the sides collide as a whole, not line by line"
+
+    assert pair(classify("x.py", ThreeWay(("a",), ("b",), ("c",)))) == (False, words)
 
 
-def test_regions_know_their_lines_and_keep_crlf() -> None:
-    (hunk,) = read_conflicts("a\r\n<<<<<<< x\r\none\r\n=======\r\ntwo\r\n>>>>>>> y\r\n")
+def test_more_regions_than_are_looked_into() -> None:
+    at = range(1)
+    few = ThreeWay(("a\n",), ("b\n",), ("b \n",), (Region(at, at, at),) * 1_000)
+    many = ThreeWay(few.base, few.ours, few.theirs, few.regions + few.regions[:1])
 
-    assert (hunk.line, hunk.ours, hunk.theirs) == (2, ("one\r",), ("two\r",))
-
-
-def test_a_region_that_does_not_end_is_no_region() -> None:
-    assert read_conflicts("<<<<<<< a\nx\n=======\ny\n") == ()
-    assert read_conflicts("=======\n>>>>>>> b\n") == ()
+    assert pair(classify("a.py", few)) == (True, "white space only")
+    assert pair(classify("a.py", many)) == (False, "1001 regions, more than are looked into")
 
 
-@given(st.text(alphabet="<>=| ab\n\r", max_size=200))
-def test_any_text_can_be_read_and_classified(text: str) -> None:
-    verdict, reason = classify("a.py", read_conflicts(text))
+def test_every_lock_file_has_its_command() -> None:
+    assert {name for name in kinds._LOCK_NAMES if regenerate(f"a/{name.upper()}") is None} == set()
+    assert regenerate("package.json") is None
 
-    assert isinstance(verdict, bool)
-    assert reason
+
+def test_lines_that_look_like_markers_are_lines() -> None:
+    marked = "<<<<<<< HEAD\nimport a;\n=======\nimport b;\n>>>>>>> pr\n"
+
+    assert not told("A.java", "", marked, marked.replace("b", "c"))[0]
+
+
+@given(st.text(alphabet="<>=| ab\n\r#", max_size=60), st.text(alphabet="ab\n ", max_size=60))
+def test_any_text_can_be_classified(ours: str, theirs: str) -> None:
+    for base in (None, "", "a\nb\n"):
+        mechanical, reason = told("a.py", base, ours, theirs)
+        assert not mechanical or three_way(base, ours, theirs).regions
+        assert reason

@@ -103,6 +103,18 @@ def test_conflicts_are_counted() -> None:
     assert fake.conflicting().headline == "❌ Do not merge: merge conflicts in 2 files"
 
 
+def test_a_rebase_that_stops_is_told_with_its_commit() -> None:
+    stopped = {"sha": "a" * 40, "subject": "Add it", "place": "commit 2 of 5"}
+    judgment = Judgment.failed("no", metadata={"stopped_at": stopped})
+    merge, other = fake.ballot("merge", judgment), fake.ballot("build", judgment)
+
+    line = "❌ Do not merge: the rebase conflicts at commit 2 of 5"
+    assert headline(fake.tier("t", merge)) == line
+    assert headline(fake.tier("t", other)) == "❌ Do not merge: build: no"
+    odd = Judgment.failed("no", metadata={"stopped_at": "x"})
+    assert headline(fake.tier("t", fake.ballot("merge", odd))) == "❌ Do not merge: merge: no"
+
+
 def test_several_failing_judges_are_all_named() -> None:
     three = [fake.ballot(name, Judgment.failed("no")) for name in ("a", "b", "c")]
     assert headline(fake.tier("t", *three)) == "❌ Do not merge: a: no, b: no and 1 more"

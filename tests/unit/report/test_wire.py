@@ -47,6 +47,26 @@ def test_every_report_satisfies_the_schema_and_gives_the_same_verdict(
     assert gate_from_report(data) is report.gate
 
 
+def test_conflicts_of_a_backport_carry_their_places() -> None:
+    (pom, cart) = through_json(fake.passed())["backports"][1]["conflicts"]
+
+    assert pom == {
+        "path": "pom.xml",
+        "type": "content",
+        "mechanical": True,
+        "reason": "version numbers only: take the newer one",
+        "lines": [12, 12],
+        "regions": [
+            {
+                "head": {"first": 12, "count": 1},
+                "onto": {"first": 14, "count": 1},
+                "mechanical": True,
+            }
+        ],
+    }
+    assert (cart["lines"], cart["regions"]) == (None, [])
+
+
 def test_the_schema_itself_is_sound() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     assert SCHEMA["properties"]["schema"]["const"] == "prjury/report/v1"

@@ -37,6 +37,17 @@ def _marked(outcome: Outcome, base: Outcome) -> Iterator[Failure]:
         yield replace(failure, state="pre_existing") if old else failure
 
 
+def unmarked(outcome: Outcome) -> Outcome:
+    """The outcome as it was before it was compared with a base that turned out to tell nothing."""
+    return replace(
+        outcome,
+        failures=tuple(
+            replace(failure, state="new") if failure.state == "pre_existing" else failure
+            for failure in outcome.failures
+        ),
+    )
+
+
 def same_end(outcome: Outcome, base: Outcome) -> bool:
     """Whether both broke off at the same step with the same exit code.
 
@@ -50,29 +61,52 @@ def same_end(outcome: Outcome, base: Outcome) -> bool:
     )
 
 
-def unproven(plan: BuildPlan, outcome: Outcome, base: Outcome) -> str:
-    """Why old failures may hide new ones, or nothing where it is proved that they do not.
+def fixed(outcome: Outcome, base: Outcome) -> tuple[Failure, ...]:
+    """The tests that fail on the base and demonstrably pass with the change."""
+    failing = {failure.id for failure in outcome.failures}
+    ran = frozenset(outcome.reports.ran)
+    tests = (failure for failure in base.failures if failure.kind == "test")
+    return tuple(failure for failure in tests if failure.id in ran and failure.id not in failing)
 
-    The proof: the tool ran every test, both runs have reports that could be read in full, nothing
-    but tests failed, and every test that ran on the base ran here as well.
+
+def unproven(plan: BuildPlan, outcome: Outcome, base: Outcome) -> str:
+    """Why old failures may hide new ones, or nothing where it is shown that they do not.
+
+    What shows it: nothing but tests failed (and the goals that run them), both runs have results
+    that could be read in full, and every test that ran on the base ran here as well.
     """
     return next(_doubts(plan, outcome, base), "")
 
 
 def _doubts(plan: BuildPlan, outcome: Outcome, base: Outcome) -> Iterator[str]:
-    exit_code = outcome.last.completed.exit_code
-    if {failure.kind for failure in outcome.failures} != {"test"}:
+    kinds = {failure.kind for failure in outcome.failures}
+    if "test" not in kinds or kinds - {"test", "goal"}:
         yield "not only tests failed, so something may have kept tests from running"
-    if plan.all_ran is None:
-        yield f"{plan.system} does not tell whether everything ran in spite of the failure"
-    if plan.all_ran not in {None, exit_code}:
+    exit_code = outcome.last.completed.exit_code
+    if exit_code and plan.all_ran not in {None, exit_code}:
         yield f"exit code {exit_code} does not tell that every test ran"
     if len(outcome.results) < len(plan.steps):
         yield f"the steps after `{outcome.last.step.text}` were not reached"
-    for of, run in (("the merged tree", outcome), ("the base", base)):
-        if run.reports.problems:
-            yield f"in {of} {run.reports.problems[0]}"
-        if not run.reports.tests:
-            yield f"there are no test reports of {of}"
+    yield from _doubts_about(outcome, "the merged tree")
+    yield from _doubts_about(base, "the base")
     if absent := Counter(base.reports.ran) - Counter(outcome.reports.ran):
         yield f"{absent.total()} tests that run on the base did not run, such as {min(absent)}"
+    if outcome.reports.counted < base.reports.counted:
+        missing = base.reports.counted - outcome.reports.counted
+        yield f"{missing} fewer tests ran than on the base"
+
+
+def _doubts_about(run: Outcome, of: str) -> Iterator[str]:
+    if run.last.completed.stopped or run.last.completed.exit_code < 0:
+        yield f"the build of {of} was cut off"
+    if run.reports.problems:
+        yield f"in {of} {run.reports.problems[0]}"
+    if not run.reports.tests and not run.reports.counted:
+        yield f"there are no test results of {of}"
+
+
+def unseen(plan: BuildPlan, outcome: Outcome) -> str:
+    """What may still not have run for the failures' sake, on either side; a note, no doubt."""
+    if plan.all_ran == outcome.last.completed.exit_code:
+        return ""
+    return f"what `{plan.text}` leaves out after a failure ran on neither side"

@@ -1,149 +1,209 @@
-"""Errors that compilers, linters and build tools print, read from their output.
+"""Errors that compilers, linters and build tools tell in one line.
 
-Every reader takes the lines of a log and yields the number of a line with the failure found there.
+Every reader takes a section of a log and yields the number of a line with the failure found there.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
-from prjury.judges.build.failure import Failure, Kind, make_failure
+from prjury.judges.build.failure import Failure, Kind
+from prjury.judges.build.results.told import Section
+
+#: What a reader yields: the number of a line in the log, and what it tells.
+Found: TypeAlias = Iterator[tuple[int, Failure]]
 
 _FILE = r"(?P<path>[^\s:(\[][^:(\[]{0,300}?"
 
+#: Lines without any of this are no error; looking for it is much faster than all patterns.
+_HINT = re.compile(
+    r"^go: |rror|ERR|FATAL|e: |:\d+:|\*\*\*|\(ignored\)|undefined reference|not found|not met|"
+    r"not reached|"
+    r"ELIFECYCLE|failed|: exit \d|➤ YN|× No solution|\.groovy: \d"
+)
+
 #: One line is one failure. Named groups: path, line, name, message.
-_LINES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    # javac, kotlinc and groovyc through Maven
+_PATTERNS: tuple[tuple[Kind, str], ...] = (
+    # Checkstyle, through Maven and Gradle
     (
-        "compile",
-        re.compile(
-            r"\[ERROR\] (?P<path>[^:\[\]]{1,300}\.\w+):\[(?P<line>\d+),\d+\] (?P<message>.*)"
+        "error",
+        (
+            r"\[ERROR\] (?P<path>[^:\[\]]{1,300}\.\w+):\[(?P<line>\d+)(?:,\d+)?\] "
+            r"\(\w+\) (?P<message>\w+: .*)"
         ),
     ),
-    # gcc, clang, javac, mypy
     (
-        "compile",
-        re.compile(_FILE + r"\.\w{1,8}):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<message>.*)"),
+        "error",
+        (
+            r"\[ant:checkstyle\] \[ERROR\] (?P<path>[^:\[\]]{1,300}\.\w+):(?P<line>\d+)"
+            r"(?::\d+)?: (?P<message>.*)"
+        ),
     ),
-    # kotlinc
+    # javac and kotlinc through Maven
     (
         "compile",
-        re.compile(
+        (
+            r"\[ERROR\] (?P<path>[^:\[\]]{1,300}\.\w+): ?[\[(](?P<line>\d+), ?\d+[\])] "
+            r"(?P<message>.*)"
+        ),
+    ),
+    # gcc, clang, javac, kotlinc, scalac (also through Maven), mypy
+    (
+        "compile",
+        r"(?:\[ERROR\] )?" + _FILE + r"\.\w{1,8}):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: "
+        r"(?P<message>.*)",
+    ),
+    # the linker
+    (
+        "compile",
+        r"(?:\S*ld: )?" + _FILE + r"\.\w{1,8}):(?:(?P<line>\d+)|\(\.\w+[^)]*\)): "
+        r"(?P<message>undefined reference to .*)",
+    ),
+    # kotlinc through Gradle
+    (
+        "compile",
+        (
             r"e: (?:file://)?(?P<path>[^:]{1,300}\.kts?):"
             r"(?: \()?(?P<line>\d+)(?::|, )\d+(?:\):)? (?P<message>.*)"
         ),
     ),
-    # tsc, plain and pretty
+    # Scala 3
     (
         "compile",
-        re.compile(
-            r"(?P<path>[^\s(:][^(:]{0,300}\.[cm]?[jt]sx?)[(:](?P<line>\d+)[,:]\d+(?:\):| -) "
-            r"error (?P<message>TS\d+: .*)"
+        (
+            r"(?:\[ERROR\] )?-- (?:\[E\d+\] )?(?P<message>[\w ]*Error): "
+            r"(?P<path>[^:]{1,300}\.scala):(?P<line>\d+):\d+"
+        ),
+    ),
+    # groovyc, also through Maven
+    (
+        "compile",
+        (
+            r"(?:\[ERROR\] )?(?P<path>[^\s:\[][^:\[]{0,300}\.groovy): (?P<line>\d+): "
+            r"(?P<message>.*)"
+        ),
+    ),
+    # tsc, plain and pretty; MSBuild's compilers
+    (
+        "compile",
+        (
+            r"(?P<path>[^\s(:][^(:]{0,300}\.\w{1,8})[(:](?P<line>\d+)[,:]\d+(?:\):| -) "
+            r"error (?P<message>[A-Z]+\d+: .*?)(?: \[[^\]]*proj\])?$"
+        ),
+    ),
+    (
+        "error",
+        (
+            r"(?:(?P<path>\S+proj)|CSC|MSBUILD) ?: error (?P<message>[A-Z]+\d+: .*?)"
+            r"(?: \[[^\]]*proj\])?$"
         ),
     ),
     # go build, go vet
     (
         "compile",
-        re.compile(
-            r"(?:vet: )?(?P<path>[^\s:][^:]{0,300}\.go):(?P<line>\d+):(?:\d+:)? (?P<message>.*)"
-        ),
+        r"(?:vet: )?(?P<path>[^\s:][^:]{0,300}\.go):(?P<line>\d+):\d+: (?P<message>.*)",
     ),
+    # go's modules
+    ("error", r"go: (?P<message>(?!downloading |finding |found |added |upgraded |warning: ).+)"),
     # ruff, flake8
     (
         "error",
-        re.compile(r"(?P<path>[^\s:]{1,300}\.py):(?P<line>\d+):\d+: (?P<message>[A-Z]+\d+ .*)"),
+        (
+            r"(?P<path>[^\s:]{1,300}\.pyi?):(?P<line>\d+):\d+: "
+            r"(?P<message>(?:[A-Z]+\d+|invalid-syntax:) .*)"
+        ),
     ),
-    # Maven: a goal, a model that cannot be read
+    # Maven: a model that cannot be read, dependencies that cannot be had
     (
-        "goal",
-        re.compile(
-            r"\[ERROR\] Failed to execute goal (?P<message>(?P<name>\S+ (?:\(\S+\) )?"
-            r"on project [^:\s]+): .*)"
+        "error",
+        (
+            r"\[(?:ERROR|FATAL)\]\s+(?P<message>(?:Malformed|Non-readable|Non-parseable) POM "
+            r"(?P<path>[^\s:]+): .*?)(?:\s+@\s.*)?(?: -> \[Help \d+\])?$"
         ),
     ),
     (
         "error",
-        re.compile(
+        (
             r"\[(?:ERROR|FATAL)\]\s+(?P<message>(?:Non-|'|Could not |Unknown |Malformed |"
-            r"Unresolveable ).*)"
+            r"Unresolveable ).*?)(?: -> \[Help \d+\])?$"
         ),
     ),
-    # Gradle
-    ("goal", re.compile(r"(?P<message>Execution failed for task '(?P<name>[^']+)'.*)")),
     # make
     (
         "goal",
-        re.compile(
-            r"(?P<message>g?make(?:\[\d+\])?: \*\*\* \[(?:(?P<path>[^:\]]+):(?P<line>\d+): )?"
-            r"(?P<name>[^\]]+)\] .*)"
+        (
+            r"(?P<message>\w*make(?:\[\d+\])?: (?:\*\*\* )?\[(?:(?P<path>[^:\]]+):(?P<line>\d+): )?"
+            r"(?P<name>[^\]]+)\] Error \d+.*)"
         ),
     ),
-    ("goal", re.compile(r"(?P<message>g?make: \*\*\* No rule to make target '(?P<name>[^']+)'.*)")),
-    # npm
+    (
+        "error",
+        (
+            r"(?P<message>\w*make(?:\[\d+\])?: \*\*\* (?:\[[^\]]*\] )?"
+            r"No rule to make target '(?P<name>[^']+)'.*)"
+        ),
+    ),
+    ("error", r"(?P<path>[^\s:]+):(?P<line>\d+): \*\*\* (?P<message>.*)"),
+    # cargo
+    ("goal", r"error: (?P<message>could not compile (?P<name>`.*?) due to ).*"),
+    # pnpm, yarn
+    ("goal", r"\s*(?P<message>\[?ELIFECYCLE\]? .*)"),
+    ("error", r" ?ERR_PNPM_(?P<name>(?!RECURSIVE)\w+) +(?P<message>\S.*)"),
+    ("goal", r"(?P<message>error Command failed with exit code \d+)"),
+    ("goal", r"(?P<message>The command failed in workspace (?P<name>\S+) with exit code \d+)"),
+    ("error", r"error (?P<message>(?!Command failed)[A-Z].{5,})"),
+    ("error", r"➤ YN\d{4}: (?:[│┌└·] )?(?P<message>The lockfile would have been .*)"),
+    # tox
     (
         "goal",
-        re.compile(r"npm (?:ERR!|error) (?P<message>(?P<name>code \w+|Missing script: .*))"),
+        r"(?P<message>(?P<name>\S+): exit \d+) \([\d.]+ seconds\) .*?> .*",
     ),
+    # pip, uv
+    ("error", r"ERROR: (?P<message>(?:Could not|No matching distribution|Failed) .*)"),
+    ("error", r"error: (?P<message>Failed to .*)"),
+    ("error", r"\s*× (?P<message>No solution found .*)"),
+    # a shell that finds no program
+    (
+        "error",
+        r"(?P<message>(?:/bin/)?(?:ba|da)?sh: (?:line )?(?:\d+: )?\S+: (?:command )?not found)$",
+    ),
+    # coverage that is too low
+    ("error", r"(?:FAIL |ERROR: )?(?P<message>Required test coverage of .* not reached.*)"),
+    ("error", r"(?:ERROR: )?(?P<message>Coverage for \w+ \(.*\) does not meet .*)"),
+    ("error", r"Jest: (?P<message>.*coverage threshold .*not met.*)"),
 )
+_LINES = tuple((kind, re.compile(pattern)) for kind, pattern in _PATTERNS)
 
-#: What javac adds to "cannot find symbol" on one of the next lines.
-_SYMBOL = re.compile(r"(?:\[ERROR\])?\s+symbol: +(?P<symbol>.*)")
-
-_RUSTC = re.compile(r"error(?:\[E\d+\])?: (?P<message>.*)")
-_RUSTC_PLACE = re.compile(r"\s*--> (?P<path>[^:]{1,300}):(?P<line>\d+):\d+$")
-
-_PYTHON_FRAME = re.compile(r'(?:E?\s+)File "(?P<path>[^"]{1,300})", line (?P<line>\d+)')
-_PYTHON_ERROR = re.compile(
-    r"(?:E\s+)?(?P<message>(?P<type>[\w.]*(?:Error|Exception|Warning|Exit|Interrupt))(?:: .*|$))"
-)
-_SYNTAX = frozenset({"SyntaxError", "IndentationError", "TabError"})
+#: What javac and scalac add on the next lines.
+_SYMBOL = re.compile(r"(?:\[ERROR\])?\s+symbol: +(?P<more>.*)")
+_MISMATCH = re.compile(r"(?:\[ERROR\] )? (?P<more>(?:found|required) *: .*)")
 
 
-def one_liners(lines: Sequence[str]) -> Iterator[tuple[int, Failure]]:
+def one_liners(section: Section) -> Found:
     """What is told completely in one line."""
-    for number, line in enumerate(lines):
+    lines = section.lines
+    for index, line in enumerate(lines):
+        if not _HINT.search(line):
+            continue
         for kind, pattern in _LINES:
             if match := pattern.match(line):
                 found = {"path": None, "line": None, "name": None, **match.groupdict()}
-                below = lines[number + 1 : number + 4] if kind == "compile" else ()
-                message = (found["message"] or "") + _symbol(below)
-                yield (
-                    number,
-                    make_failure(kind, message, found["path"], found["line"], found["name"]),
+                message = (found["message"] or "").removesuffix(" due to ")
+                message += _more(message, lines[index + 1 : index + 4])
+                failure = section.failure(
+                    kind, message, found["path"], found["line"], found["name"]
                 )
+                yield section.numbers[index], failure
                 break
 
 
-def _symbol(below: Sequence[str]) -> str:
-    match = next(filter(None, map(_SYMBOL.match, below)), None)
-    return f" ({' '.join(match['symbol'].split())})" if match else ""
-
-
-def rustc(lines: Sequence[str]) -> Iterator[tuple[int, Failure]]:
-    """Rust's errors: the message first, the place on a later line."""
-    for number, line in enumerate(lines):
-        if not (error := _RUSTC.match(line)):
-            continue
-        for place in map(_RUSTC_PLACE.match, lines[number + 1 : number + 4]):
-            if place:
-                yield (
-                    number,
-                    make_failure("compile", error["message"], place["path"], place["line"]),
-                )
-                break
-
-
-def python_traces(lines: Sequence[str]) -> Iterator[tuple[int, Failure]]:
-    """Tracebacks and syntax errors: the innermost frame inside the tree and the error's line."""
-    frame: tuple[str, str] | None = None
-    for number, line in enumerate(lines):
-        if match := _PYTHON_FRAME.match(line):
-            if frame is None or not match["path"].startswith(("/", "<")):
-                frame = (match["path"], match["line"])
-        elif frame and (error := _PYTHON_ERROR.match(line)):
-            kind: Kind = "compile" if error["type"] in _SYNTAX else "error"
-            yield number, make_failure(kind, error["message"], *frame)
-            frame = None
-        elif not line.strip():
-            frame = None
+def _more(message: str, below: Sequence[str]) -> str:
+    """What belongs to a message and stands below it."""
+    if message.endswith("cannot find symbol"):
+        found = next(filter(None, map(_SYMBOL.match, below)), None)
+        return f" ({' '.join(found['more'].split())})" if found else ""
+    if message.endswith("type mismatch;"):
+        return "".join(f" {found['more']}" for found in map(_MISMATCH.match, below) if found)
+    return ""

@@ -1,242 +1,102 @@
-"""From outcomes to the judgment. Pure."""
+"""From what became of a build to the judgment. Pure."""
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-from prjury.judges.build.comparison import same_end, unproven
-from prjury.judges.build.failure import Failure
-from prjury.judges.build.outcome import Outcome, StepResult
+from prjury.judges.build.case import Case
+from prjury.judges.build.comparison import same_end, unproven, unseen
+from prjury.judges.build.evidence import checks_of, metadata_of
 from prjury.judges.build.plan import BuildPlan
-from prjury.jury.judgment import Check, Judgment, Location, Status
+from prjury.judges.build.telling import causes, count, duration, notes, what_failed
+from prjury.jury.judgment import Judgment
 from prjury.jury.score import BooleanScore
-from prjury.ports import Completed
-
-_MOST_CAUSES = 10
-_MOST_LISTED = 200
-_LIMITS = {
-    "output_limit": "printed more than 200 MiB and was stopped",
-    "memory_limit": "used more than the memory that a build may have and was stopped",
-    "process_limit": "started more processes than a build may have and was stopped",
-}
-
-
-@dataclass(frozen=True)
-class Case:
-    """All that the judgment rests on.
-
-    Attributes:
-        base: what became of the same plan on the base, None where that was not tried.
-        base_unknown: why the base could not be compared with, where it was tried in vain.
-        known: the paths of the merged tree.
-    """
-
-    plan: BuildPlan
-    outcome: Outcome
-    known: frozenset[str] = frozenset()
-    base: Outcome | None = None
-    base_unknown: str = ""
 
 
 def decide(case: Case) -> Judgment:
-    """PASS or FAIL; ERROR where exit code 0 stands alone though there should be reports with it.
+    """What the case comes to.
 
-    FAIL also where the base is as broken, unless it is proved that this hides nothing.
+    PASS; FAIL for what the change breaks; ERROR where exit code 0 stands alone though there should
+    be reports with it; ABSTAIN where the base is as broken and may hide what the change breaks.
     """
-    outcome = case.outcome
-    if not outcome.failed:
+    if not case.outcome.failed and not case.outcome.failures:
         return _green(case)
-    new = [failure for failure in outcome.failures if failure.state == "new"]
-    if case.base is None or new or not same_end(outcome, case.base):
-        return _red(case, _causes(new or outcome.failures))
-    if doubt := unproven(case.plan, outcome, case.base):
-        hidden = (
-            ", and so does the base without this change: mend the base first, for nothing can be "
-            f"told about this change ({doubt}){_causes(outcome.failures)}"
-        )
-        return _red(case, hidden, {"reason": "base_broken"})
+    if case.base and not case.outcome.failures and same_end(case.outcome, case.base):
+        return _base_broken(case, "what went wrong could not be read")
+    excused = case.base is not None and bool(case.outcome.failures) and not case.blocking
+    if case.base is None or not excused:
+        return _red(case, causes(case.blocking or case.outcome.failures))
+    flaky = any(failure.state == "flaky" for failure in case.outcome.failures)
+    if not flaky and not same_end(case.outcome, case.base):
+        return _red(case, causes(case.outcome.failures))
+    if doubt := unproven(case.plan, case.outcome, case.base):
+        return _base_broken(case, doubt)
+    return _excused(case)
+
+
+def _excused(case: Case) -> Judgment:
+    """Everything that failed is the base's own, or a matter of luck that the policy lets pass."""
+    old = sum(failure.state == "pre_existing" for failure in case.outcome.failures)
+    lucky = len(case.outcome.failures) - old
+    told = f"failed as on the base: {what_failed(case.outcome)}" if old else ""
+    luck = f"{count(lucky, 'flaky test')}, which passed when run again" if lucky else ""
+    words = "; ".join(filter(None, [told, luck]))
+    note = unseen(case.plan, case.outcome)
     return Judgment.passed(
-        f"failed as on the base: {_what_failed(outcome)}, but every test of the base ran and all "
-        f"that fails, fails on the base as well{_causes(outcome.failures)}{_notes(case)}",
+        f"{words}, but every test of the base ran and nothing else fails"
+        f"{causes(case.outcome.failures)}{notes(case, note)}",
         score=BooleanScore(value=True),
-        checks=_checks(case),
-        metadata=_metadata(case),
+        checks=checks_of(case),
+        metadata={**metadata_of(case), "note": "pre_existing" if old else "flaky"},
     )
 
 
-def _red(case: Case, why: str, more: Mapping[str, str] | None = None) -> Judgment:
+def _base_broken(case: Case, doubt: str) -> Judgment:
+    """The base fails in the same way, and that may hide what the change breaks."""
+    return Judgment.abstained(
+        f"{what_failed(case.outcome)}, and so does the base without this change: mend the base "
+        f"first, for nothing can be told about this change ({doubt})"
+        f"{causes(case.outcome.failures)}{notes(case)}",
+        "base_broken",
+        checks=checks_of(case),
+        metadata=metadata_of(case) | {"reason": "base_broken"},
+    )
+
+
+def _red(case: Case, why: str) -> Judgment:
     return Judgment.failed(
-        f"{_what_failed(case.outcome)}{why}{_notes(case)}",
+        f"{what_failed(case.outcome)}{why}{notes(case)}",
         score=BooleanScore(value=False),
-        checks=_checks(case),
-        metadata={**_metadata(case), **(more or {})},
+        checks=checks_of(case),
+        metadata=metadata_of(case),
     )
 
 
 def _green(case: Case) -> Judgment:
     """Exit code 0 and no failing test that was read; whether all were read is the question."""
     reports = case.outcome.reports
-    checks, metadata, notes = _checks(case), _metadata(case), _notes(case)
+    checks, metadata, told = checks_of(case), metadata_of(case), notes(case)
     if reports.problems:
         return Judgment.errored(
             f"the build ended with exit code 0, but not all of its test reports could be read, "
-            f"so that failing tests may hide there{notes}",
+            f"so that failing tests may hide there{told}",
             checks=checks,
             metadata={**metadata, "reason": "report_invalid"},
         )
     if case.plan.reported and not reports.tests:
         return Judgment.errored(
             f"the build ended with exit code 0, but the test report that it was told to write is "
-            f"missing or empty; probably something ended the tests before they ran{notes}",
+            f"missing or empty; probably something ended the tests before they ran{told}",
             checks=checks,
             metadata={**metadata, "reason": "report_missing"},
         )
     return Judgment.passed(
-        f"passed in {_duration(case.outcome.seconds)}{notes}",
+        f"passed in {duration(case.outcome.seconds)}{told}",
         score=BooleanScore(value=True),
         checks=checks,
         metadata={**metadata, "log": None},
     )
 
 
-def build_changed(judgment: Judgment, plan: BuildPlan, base: BuildPlan) -> Judgment:
-    """The judgment where the change replaces the build that the base has.
-
-    A PASS would be the word of a build that the change has chosen itself.
-    """
-    if judgment.status is not Status.PASS:
-        return judgment
-    return Judgment.abstained(
-        f"this change replaces the build that judges it: the base is tested by {base.system}, "
-        f"`{base.text}`, the merged tree by {plan.system}, `{plan.text}`, which passed. Look at "
-        f"it, or name the build in the policy: `build: {{command: {base.text}}}`.",
-        "build_changed",
-        checks=judgment.checks,
-        metadata={**judgment.metadata, "reason": "build_changed"},
-    )
-
-
-def _what_failed(outcome: Outcome) -> str:
-    result = outcome.last
-    which = f"{result.step.name}: " if len(outcome.results) > 1 else ""
-    return which + _ending(result.completed, outcome.allowed)
-
-
-def _ending(completed: Completed, allowed: float) -> str:
-    stopped, code = completed.stopped, completed.exit_code
-    if stopped == "timeout":
-        return f"did not finish within {_duration(allowed)}"
-    if stopped:
-        return _LIMITS.get(stopped, f"was stopped ({stopped})")
-    if code < 0:
-        return f"killed by {_signal_name(-code)}"
-    if code:
-        return f"failed with exit code {code}"
-    return "ended with exit code 0, but its test reports hold failures"
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
-
-
-def _causes(failures: Sequence[Failure]) -> str:
-    if not failures:
-        return ""
-    first = failures[0]
-    where = f"{first.place}: " if first.place else f"{first.name}: " if first.name else ""
-    more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
-    return f": {where}{first.message}{more}"
-
-
-def _notes(case: Case) -> str:
-    unread = case.outcome.reports.problems
-    notes = (*case.plan.notes, *unread[:3])
-    if case.base_unknown:
-        notes = (*notes, f"the base could not be compared with: {case.base_unknown}")
-    return f" ({'; '.join(notes)})" if notes else ""
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:  # noqa: PLR2004 - one and a half minutes
-        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"  # noqa: PLR2004
-    return f"{seconds / 60:.0f} min"
-
-
-def _checks(case: Case) -> tuple[Check, ...]:
-    outcome = case.outcome
-    executed = [_executed(result) for result in outcome.results]
-    return (*executed, *_tests(case), *_cause_checks(case))
-
-
-def _executed(result: StepResult) -> Check:
-    done = result.completed
-    ended = f"stopped: {done.stopped}" if done.stopped else f"exit code {done.exit_code}"
-    return Check(
-        "build-executed",
-        result.good,
-        f"`{result.step.text}`: {ended}, {_duration(done.seconds)}",
-        evidence=result.tail or None,
-    )
-
-
-def _tests(case: Case) -> tuple[Check, ...]:
-    """Whether tests passed, where tests are part of the build and were reached."""
-    reports, outcome = case.outcome.reports, case.outcome
-    failing = [failure for failure in outcome.failures if failure.kind == "test"]
-    if reports.tests:
-        counted = len(reports.failures)
-        message = f"{reports.tests} tests in {reports.files} reports, {counted} failed"
-    elif not case.plan.tests or (not outcome.last.good and not failing):
-        return ()
-    else:
-        message = f"{len(failing)} failed" if failing else "no test reports; the exit code says so"
-    passed = not failing and not reports.failures and outcome.last.good
-    return (Check("tests-passed", passed, message),)
-
-
-def _cause_checks(case: Case) -> list[Check]:
-    names = {"compile": "compiles", "test": "test", "goal": "build-goal", "error": "build-error"}
-    checks = []
-    for failure in case.outcome.failures[:_MOST_CAUSES]:
-        located = (
-            Location(failure.path, failure.line)
-            if failure.path in case.known and failure.path
-            else None
-        )
-        named = f"{failure.name}: " if failure.name and failure.kind == "test" else ""
-        old = " (on the base as well)" if failure.state == "pre_existing" else ""
-        checks.append(
-            Check(
-                names[failure.kind],
-                passed=False,
-                message=f"{named}{failure.message}{old}",
-                location=located,
-                severity="warning" if old else "error",
-                evidence=failure.message,
-            )
-        )
-    if left := len(case.outcome.failures) - len(checks):
-        checks.append(Check("more-failures", passed=False, message=f"{left} more in the log"))
-    return checks
-
-
-def _metadata(case: Case) -> dict[str, Any]:
-    outcome = case.outcome
-    return {
-        "subject": f"`{case.plan.text}`",
-        "command": case.plan.text,
-        "system": case.plan.system,
-        "exit_code": outcome.last.completed.exit_code,
-        "stopped": outcome.last.completed.stopped,
-        "seconds": round(outcome.seconds, 1),
-        "log": str(outcome.last.completed.log),
-        "recognised_by": list(case.plan.reasons),
-        "tests": outcome.reports.tests or None,
-        "failures": [failure.as_json() for failure in outcome.failures[:_MOST_LISTED]],
-    }
+def not_tried(plan: BuildPlan, why: str, reason: str) -> Judgment:
+    """The ERROR of a build about which nothing is known."""
+    which = {"command": plan.text, "system": plan.system, "directory": plan.directory}
+    return Judgment.errored(why, metadata={"reason": reason, **which})

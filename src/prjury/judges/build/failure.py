@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import hashlib
+import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-Kind: TypeAlias = Literal["compile", "test", "goal", "error"]
+Kind: TypeAlias = Literal["compile", "test", "error", "goal"]
 State: TypeAlias = Literal["new", "pre_existing", "flaky"]
 
 _LONGEST_MESSAGE = 500
-#: Things that differ from run to run without meaning anything.
-_ACCIDENTAL = re.compile(r"0x[0-9a-f]+|@[0-9a-f]{5,}|\b\d+(\.\d+)? ?(ms|s|seconds)\b")
+_LONGEST_NAME = 300
+
+#: The order in which failures are told: what keeps other things from running comes first.
+_RANKS: dict[Kind, int] = {"compile": 0, "test": 1, "error": 2, "goal": 3}
+
+#: An address in memory, which differs from run to run.
+_ADDRESS = r"0x[0-9a-f]+|@[0-9a-f]{5,}"
+_IN_NAMES = re.compile(_ADDRESS)
+#: Besides that: how long something took, and temporary files.
+_IN_MESSAGES = re.compile(
+    _ADDRESS + r"|\b\d+(?:\.\d+)? ?(?:ms|s|seconds)\b|(?:…|/tmp|/var/tmp)/[^\s:'\"`)]+"
+)
+#: A line's number behind a file's name; lines move.
+_LINE = re.compile(r"(\.\w{1,8}|[Mm]akefile):\d+(?::\d+)?\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +34,15 @@ class Failure:
     """A compiler's error, a failing test, a goal that broke.
 
     Attributes:
-        kind: ``compile`` for what does not compile, ``test`` for a failing test, ``error`` for a
-            program's own complaint, ``goal`` for the part of the build that gave up.
+        kind: ``compile`` for what does not compile or cannot be loaded, ``test`` for a failing
+            test, ``error`` for a complaint that stands for itself, ``goal`` for the part of the
+            build that gave up because of other failures.
         message: one line.
         path: the file below the root of the tree, where one is named.
         line: its line, from 1.
         name: the test's or goal's name.
-        suite: the file that the test belongs to, or the report that tells of it.
+        suite: what tells the test from others of the same name: its file or package where that is
+            known, else the directory of the report that tells of it; None where it is the path.
         state: whether the base fails in the same way.
     """
 
@@ -42,8 +58,8 @@ class Failure:
     def id(self) -> str:
         """The same for the same failure in another run; lines may move, so they are not in it."""
         if self.kind == "test" and self.name:
-            return identity(self.suite or self.path or "", self.name)
-        content = _ACCIDENTAL.sub("", " ".join(self.message.split()))
+            return identity(self.path or "" if self.suite is None else self.suite, self.name)
+        content = _LINE.sub(r"\1", _IN_MESSAGES.sub("", " ".join(self.message.split())))
         return f"{self.kind}:{self.name or self.path or ''}:{content}"
 
     @property
@@ -67,7 +83,16 @@ class Failure:
 
 def identity(suite: str, name: str) -> str:
     """A test's identity: tests in different files are different, whatever they are called."""
-    return f"test:{suite}:{name}"
+    return f"test:{_IN_NAMES.sub('', shortened(suite))}:{_IN_NAMES.sub('', shortened(name))}"
+
+
+def shortened(name: str) -> str:
+    """The name in one line, or its beginning and a digest of the whole where it is very long."""
+    name = " ".join(name.split())
+    if len(name) <= _LONGEST_NAME:
+        return name
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return f"{name[: _LONGEST_NAME - 17]}…{digest}"
 
 
 def make_failure(
@@ -82,26 +107,54 @@ def make_failure(
 
     A path that leaves the tree is dropped: the message still tells what is wrong.
     """
-    number = int(str(line)) if str(line).isdigit() and len(str(line)) <= 9 else 0  # noqa: PLR2004 - fits 32 bits
-    inside = _inside(path) if path else None
+    number = int(str(line)) if _is_number(str(line)) else 0
+    inside = inside_tree(path) if path else None
     text = " ".join(message.split())[:_LONGEST_MESSAGE] or "no message"
-    return Failure(kind, text, inside, (number or None) if inside else None, name, suite)
+    called = shortened(name) if name else None
+    return Failure(kind, text, inside, (number or None) if inside else None, called, suite)
 
 
-def _inside(path: str) -> str | None:
-    cleaned = path.removeprefix("./").replace("/./", "/")
-    outside = cleaned.startswith(("/", "~")) or ".." in cleaned.split("/") or ":" in cleaned
-    return None if outside or not cleaned else cleaned
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 9  # noqa: PLR2004 - fits 32 bits
+
+
+def inside_tree(path: str) -> str | None:
+    """The path below the root of the tree in its plain form, None where it leads elsewhere."""
+    if path.startswith(("/", "~")) or ":" in path or "\0" in path:
+        return None
+    plain = posixpath.normpath(path)
+    return None if plain in {".", ".."} or plain.startswith("../") else plain
 
 
 def distinct(failures: Iterable[Failure]) -> list[Failure]:
-    """Each failure once, in order, the goals that gave up after the causes.
+    """What a log tells, each failure once, in order, the goals that gave up after the causes.
 
-    A traceback that a failing test names as well is that test's.
+    Two tests may share a name; they are one only if place and message are the same as well. A
+    traceback that a failing test tells as well is that test's.
     """
-    found: dict[tuple[str, int | None], Failure] = {}
+    found: dict[tuple[str, object], Failure] = {}
     for failure in failures:
-        found.setdefault((failure.id, failure.line if failure.kind == "compile" else None), failure)
-    tests = {failure.place for failure in found.values() if failure.kind == "test"} - {""}
-    kept = [f for f in found.values() if f.kind != "error" or f.place not in tests]
-    return sorted(kept, key=lambda failure: failure.kind == "goal")
+        found.setdefault((failure.id, _particular(failure)), failure)
+    tests: dict[str, list[str]] = {}
+    for failure in found.values():
+        if failure.kind == "test" and failure.path:
+            tests.setdefault(failure.place, []).append(failure.message)
+    return ordered(failure for failure in found.values() if not _is_told(failure, tests))
+
+
+def _is_told(failure: Failure, tests: Mapping[str, Sequence[str]]) -> bool:
+    """Whether a failing test tells the same of the same place."""
+    if failure.kind != "error":
+        return False
+    return any(message in failure.message for message in tests.get(failure.place, ()))
+
+
+def _particular(failure: Failure) -> object:
+    if failure.kind == "compile":
+        return failure.line
+    return (failure.place, failure.message) if failure.kind == "test" else None
+
+
+def ordered(failures: Iterable[Failure]) -> list[Failure]:
+    """Compile errors, tests, other errors, goals; each kind in the order in which it was told."""
+    return sorted(failures, key=lambda failure: _RANKS[failure.kind])

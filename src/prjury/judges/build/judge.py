@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from prjury.config.schema import BuildOptions, Steps
 from prjury.deadline import Deadline
-from prjury.errors import CannotJudgeError, SourceError
-from prjury.judges.build.comparison import comparable, compared
-from prjury.judges.build.decide import Case, build_changed, decide
-from prjury.judges.build.outcome import Outcome
+from prjury.errors import CannotJudgeError
+from prjury.judges.build.absent import object_missing
+from prjury.judges.build.case import Case
+from prjury.judges.build.combine import build_changed, combined, logs_of, new_builds
+from prjury.judges.build.decide import decide, not_tried
+from prjury.judges.build.definitions import unless_edited
+from prjury.judges.build.elsewhere import judge_by_checks
 from prjury.judges.build.plan import BuildPlan, Step, StepName
-from prjury.judges.build.recognise import Root, recognise
+from prjury.judges.build.recognise import PYTEST_ENV, Changes, Recognised, Root, recognise
 from prjury.judges.build.run import Builder
+from prjury.judges.build.trial import Side, Trial
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import Judge, JudgeType
-from prjury.jury.judgment import Judgment
+from prjury.jury.judgment import Judgment, Status
 from prjury.ports import Doors, TreeEntry
-from prjury.pull.model import PullRequest
+from prjury.pull.model import PullRequest, visible
 
 _STEP_NAMES: tuple[StepName, ...] = ("setup", "build", "test", "lint")
 
@@ -31,6 +35,10 @@ def make(options: BuildOptions, doors: Doors) -> Judge[PullRequestContext]:
     return BuildJudge(options, doors)
 
 
+def _forget(_plan: BuildPlan, _case: Case | CannotJudgeError) -> None:
+    """Nobody wants to know."""
+
+
 @dataclass(frozen=True)
 class BuildJudge:
     """Builds the merged tree in a contained shell.
@@ -38,10 +46,14 @@ class BuildJudge:
     PASS: every step ended with exit code 0 and no report holds a failing test. FAIL: anything else
     that is not proved to be the base's own. ABSTAIN: nothing to build, no way to tell how, or a
     build that the change has chosen itself. ERROR: a tool, the sandbox or a test report is missing.
+
+    Attributes:
+        keep: gets each plan with its case, or with the error in its place.
     """
 
     options: BuildOptions
     doors: Doors
+    keep: Callable[[BuildPlan, Case | CannotJudgeError], None] = _forget
     name: str = "build"
     description: str = "builds and tests the merged tree"
     type: JudgeType = JudgeType.DETERMINISTIC
@@ -53,92 +65,94 @@ class BuildJudge:
             return _no_tree(pull)
         if nothing := _nothing_to_build(pull):
             return Judgment.abstained(nothing, "not_applicable")
-        if self.options.from_ != "run":
-            return Judgment.errored(
-                f"`build: {{from: {self.options.from_}}}` is not supported yet; "
-                "the build judge can only run the build itself (`from: run`)",
-                metadata={"reason": "not_supported"},
-            )
-        entries = self.doors.repository.files(pull.merge.tree)
-        plan = self._plan(entries)
-        if plan is None:
-            return _no_build_system()
-        old = self._plan(self.doors.repository.files(pull.base.sha))
-        replaced = old is not None and old.tests and not plan.is_like(old)
         deadline = _within(context.deadline, self.options.timeout)
+        if self.options.from_ == "checks":
+            return judge_by_checks(self.options, self.doors, pull, deadline)
+        merged = Side(pull.merge.tree, self.doors.repository.files(pull.merge.tree))
+        base = Side(pull.base.sha, self.doors.repository.files(pull.base.sha))
+        found = self._recognised(merged, _changes(pull) if self.options.affected else None)
+        if not found.plans:
+            return _no_build_system(found)
+        if self.options.from_ == "evidence":
+            return self._unless_changed(self._retold(pull, found, merged), merged, base)
         builder = Builder(self.doors)
-        judgment = self._built(builder, pull, entries, _noted(plan, old), deadline)
-        judgment = build_changed(judgment, plan, old) if old and replaced else judgment
-        builder.forget_logs(but=judgment.metadata.get("log"))
+        options = self.options
+        trial = Trial(builder, merged, base, options.compare, options.pre_existing, options.flaky)
+        tried = [self._tried(trial, plan, deadline) for plan in found.plans]
+        notes = (*found.notes, *new_builds(found.plans, self._recognised(base, None).plans))
+        judgment = self._unless_changed(combined(tried, notes), merged, base)
+        builder.forget_logs(but=logs_of(judgment))
         return judgment
 
-    def _built(
-        self,
-        builder: Builder,
-        pull: PullRequest,
-        entries: Sequence[TreeEntry],
-        plan: BuildPlan,
-        deadline: Deadline,
-    ) -> Judgment:
-        try:
-            return decide(self._case(builder, pull, entries, plan, deadline))
-        except CannotJudgeError as error:
-            metadata = {"reason": error.reason, "command": plan.text, "system": plan.system}
-            return Judgment.errored(str(error), metadata=metadata)
+    def _retold(self, pull: PullRequest, found: Recognised, merged: Side) -> Judgment:
+        """What the evidence of a build elsewhere comes to."""
+        from prjury.judges.build.retold import (  # noqa: PLC0415 - models that only this needs
+            RETOLD,
+            Retelling,
+        )
 
-    def _plan(self, entries: Sequence[TreeEntry]) -> BuildPlan | None:
+        known = frozenset(entry.path for entry in merged.entries)
+        retelling = Retelling(self.options, pull, known)
+        try:
+            told = retelling.judgments(self.doors.evidence, found.plans)
+        except CannotJudgeError as error:
+            return Judgment.errored(str(error), metadata={"reason": error.reason})
+        judgment = combined(told, (*found.notes, RETOLD)).told(**{"from": "evidence"})
+        return unless_edited(judgment, pull)
+
+    def _tried(self, trial: Trial, plan: BuildPlan, deadline: Deadline) -> Judgment:
+        try:
+            case = trial.case(plan, deadline)
+        except CannotJudgeError as error:
+            self.keep(plan, error)
+            return not_tried(plan, str(error), error.reason)
+        self.keep(plan, case)
+        return decide(case)
+
+    def _recognised(self, side: Side, changes: Changes | None) -> Recognised:
+        """The builds that the policy names, or those that the tree's files tell of."""
         command = self.options.command
         if command == "auto":
-            return recognise(Root(entries, self._text))
+            systems = None if self.options.systems == "auto" else self.options.systems
+            root = Root(side.entries, self._text, read_many=self._texts)
+            return recognise(root, changes, systems)
         if isinstance(command, Steps):
             named = ((name, getattr(command, name)) for name in _STEP_NAMES)
             steps = tuple(Step(name, line) for name, line in named if line)
-            return BuildPlan("command", steps) if steps else None
-        return BuildPlan("command", (Step("build", command),))
+        else:
+            steps = (Step("build", command),)
+        return Recognised((BuildPlan("command", steps, env=PYTEST_ENV),))
 
     def _text(self, entry: TreeEntry) -> str:
+        """A file that tells how to build.
+
+        Raises:
+            CannotJudgeError: when a partial clone lacks its content.
+        """
         content = self.doors.repository.read([entry.blob]).get(entry.blob)
-        return (content or b"").decode("utf-8", "replace")
+        if content is None:
+            raise object_missing(f"{visible(entry.path)} cannot be read, which tells how to build")
+        return content.decode("utf-8", "replace")
 
-    def _case(
-        self,
-        builder: Builder,
-        pull: PullRequest,
-        entries: Sequence[TreeEntry],
-        plan: BuildPlan,
-        deadline: Deadline,
-    ) -> Case:
-        outcome = builder.run(str(pull.merge.tree), entries, plan, deadline)
-        known = frozenset(entry.path for entry in entries)
-        case = Case(plan, outcome, known)
-        if self.options.pre_existing == "block" or not comparable(outcome):
-            return case
-        self.doors.progress.say("it failed; trying the base without the change")
-        base = self._base(builder, pull, plan, deadline)
-        if isinstance(base, str):
-            return replace(case, base_unknown=base)
-        return replace(case, outcome=compared(outcome, base), base=base)
+    def _texts(self, entries: Sequence[TreeEntry]) -> Mapping[str, str]:
+        blobs = self.doors.repository.read([entry.blob for entry in entries])
+        return {
+            blob: (content or b"").decode("utf-8", "replace") for blob, content in blobs.items()
+        }
 
-    def _base(
-        self, builder: Builder, pull: PullRequest, plan: BuildPlan, deadline: Deadline
-    ) -> Outcome | str:
-        """How the base fares under the same plan, or why that cannot be told."""
-        try:
-            entries = self.doors.repository.files(pull.base.sha)
-            outcome = builder.run(pull.base.sha, entries, plan, deadline)
-        except (CannotJudgeError, SourceError) as error:
-            return str(error)
-        stopped = outcome.last.completed.stopped
-        return f"its own build was stopped ({stopped})" if stopped else outcome
+    def _unless_changed(self, judgment: Judgment, merged: Side, base: Side) -> Judgment:
+        """A PASS only where what passed is not a build that the change has chosen itself."""
+        if judgment.status is not Status.PASS:
+            return judgment
+        ours, theirs = (self._recognised(side, None).plans for side in (merged, base))
+        return build_changed(judgment, ours, theirs)
 
 
-def _noted(plan: BuildPlan, old: BuildPlan | None) -> BuildPlan:
-    """The plan with a note where the base has none, or another one that runs no tests."""
-    if old is None:
-        return replace(plan, notes=(*plan.notes, "no build was recognised on the base"))
-    if old.tests or plan.is_like(old):
-        return plan
-    return replace(plan, notes=(*plan.notes, f"the base's own build, `{old.text}`, has no tests"))
+def _changes(pull: PullRequest) -> Changes | None:
+    """What the change touches; None, which is everything, where nothing of it is built."""
+    paths = (path for file in pull.files for path in (file.path, file.old_path) if path)
+    changes = Changes.of(paths)
+    return changes if changes.paths else None
 
 
 def _no_tree(pull: PullRequest) -> Judgment:
@@ -154,9 +168,10 @@ def _nothing_to_build(pull: PullRequest) -> str:
     return "nothing to build: only documentation changes" if pull.docs_only else ""
 
 
-def _no_build_system() -> Judgment:
+def _no_build_system(found: Recognised) -> Judgment:
+    notes = f" ({'; '.join(found.notes)})" if found.notes else ""
     return Judgment.abstained(
-        "no build system was recognised in the root of the tree. Set `build: {command: …}` in "
+        f"no build system was recognised in the tree{notes}. Set `build: {{command: …}}` in "
         ".github/prjury.yml, or pass --no-build if there is nothing to build.",
         "no_build_system",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from prjury.judges.build.failure import Failure
@@ -11,14 +12,21 @@ from prjury.ports import Completed
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """What the reports of one run say.
+    """What reports, and where they are silent the logs, say of the tests of one run.
 
     Attributes:
-        tests: how many test cases they hold, those that were skipped included.
-        problems: one sentence for each reason why they may not tell everything.
-        ran: the identity of each test that was not skipped, as often as it ran.
+        files: how many reports there are.
+        tests: how many test cases they hold, those that were skipped included, and how many tests
+            only the logs name.
+        failures: those that the reports tell of.
+        problems: one sentence for each reason why all this may not tell everything. What the logs
+            leave open is among them only where a step failed.
+        ran: the identity of each test that was not skipped, as often as it ran. A failing test's
+            is the `Failure.id` of its failure.
         counted: the tests that runners count in their closing lines without naming those that
             passed, all runners together; 0 where none did.
+        by_runner: how many of the tests that ran the reports name, by runner; under an empty name
+            where it is not known which one wrote the report.
     """
 
     files: int = 0
@@ -27,6 +35,7 @@ class Reports:
     problems: tuple[str, ...] = ()
     ran: tuple[str, ...] = ()
     counted: int = 0
+    by_runner: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

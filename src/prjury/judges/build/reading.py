@@ -1,24 +1,27 @@
-"""From a finished run to its failures: the log's and the reports', each once."""
+"""From the log of one step to the failures and tests that it tells of."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
-from operator import itemgetter
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-from prjury.judges.build import compilers, runners
-from prjury.judges.build.failure import Failure, distinct
+from prjury.judges.build.compilers import one_liners
+from prjury.judges.build.results.gathered import LogResults
+from prjury.judges.build.results.log import transcribe
+from prjury.judges.build.results.runners import READERS
+from prjury.judges.build.results.told import Section, Told
+from prjury.judges.build.results.tree import Tree
+from prjury.judges.build.traces import READERS as TRACES
+from prjury.judges.build.traces import python_traces, script_traces
 
-_READERS = (compilers.one_liners, compilers.rustc, compilers.python_traces, *runners.READERS)
-_MOST_OF_LOG = 8 * 1024**2
-_LONGEST_LINE = 2_000
-_MOST_PER_READER = 200
-_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00\x08]")
-_FRAGMENT = re.compile(r"(?:\r\n|\r|\n)")
+#: Where a test runner speaks, the errors that are printed are the tests' own.
+_TESTS_OWN: Mapping[object, tuple[str, ...]] = {
+    python_traces: ("pytest", "unittest"),
+    script_traces: ("tap", "node", "jest", "vitest", "mocha"),
+}
 
 
 @dataclass(frozen=True)
@@ -33,67 +36,71 @@ class Places:
     tree: Path
     around: Path
 
+    @property
+    def reports(self) -> Path:
+        """The directory for test reports that tools are told to use."""
+        return self.around / "reports"
+
+    @cached_property
+    def _marks(self) -> frozenset[str]:
+        """What a text holds that names one of the places; most texts do not."""
+        return frozenset({self.around.name, Path(os.path.realpath(self.around)).name})
+
+    @cached_property
+    def _replacements(self) -> Sequence[tuple[str, str]]:
+        trees = sorted({str(self.tree), os.path.realpath(self.tree)})
+        arounds = sorted({str(self.around), os.path.realpath(self.around)})
+        of_trees = (
+            pair
+            for tree in trees
+            for pair in ((f"file://{tree}/", ""), (f"{tree}/", ""), (tree, "."))
+        )
+        return (*of_trees, *((around, "…") for around in arounds))
+
     def relative(self, text: str) -> str:
         """The text with paths below the tree made relative to it."""
-        for tree in {str(self.tree), os.path.realpath(self.tree)}:
-            text = text.replace(f"file://{tree}/", "").replace(f"{tree}/", "").replace(tree, ".")
-        for place in {str(self.around), os.path.realpath(self.around)}:
-            text = text.replace(place, "…")
+        if not any(mark in text for mark in self._marks):
+            return text
+        for place, shown in self._replacements:
+            text = text.replace(place, shown)
         return text
 
 
-def read_log(log: Path) -> str:
-    """The end of a log, decoded with replacement, without the terminal's escapes."""
-    with log.open("rb") as file:
-        file.seek(max(0, log.stat().st_size - _MOST_OF_LOG))
-        return _ESCAPES.sub("", file.read().decode("utf-8", "replace"))
+def read_log(log: Path, tree: Tree, relative: Callable[[str], str], *, failed: bool) -> LogResults:
+    """What the log of one step tells.
 
-
-def read_failures(
-    text: str, known: frozenset[str], relative: Callable[[str], str]
-) -> list[Failure]:
-    """The failures that the text of a log tells of, in the order in which it does."""
-    lines = [line[:_LONGEST_LINE] for line in _FRAGMENT.split(relative(text))]
-    found = [
-        (number, failure)
-        for reader in _READERS
-        for number, failure in islice(reader(lines), _MOST_PER_READER)
-    ]
-    named = _by_name(known)
-    return distinct(_located(failure, named) for _, failure in sorted(found, key=itemgetter(0)))
-
-
-def _by_name(known: frozenset[str]) -> Mapping[str, Sequence[str]]:
-    named: dict[str, list[str]] = {}
-    for path in known:
-        named.setdefault(path.rpartition("/")[2], []).append(path)
-    return named
-
-
-def _located(failure: Failure, named: Mapping[str, Sequence[str]]) -> Failure:
-    """With the path as the tree has it.
-
-    Go puts the package's name before a file, tools that run in a directory leave that away.
+    Args:
+        relative: takes the tree's own place out of a text.
+        failed: whether the step failed; in the log of any other one nothing is a failure, or a
+            reason to doubt.
     """
-    told = failure.path
-    if not told:
-        return failure
-    candidates = named.get(told.rpartition("/")[2], ())
-    ends = [path for path in candidates if f"/{told}".endswith(f"/{path}")]
-    longer = [path for path in candidates if path.endswith(f"/{told}")]
-    if ends:
-        return replace(failure, path=max(ends, key=len))
-    return replace(failure, path=longer[0]) if len(longer) == 1 else failure
+    transcript = transcribe(log, tree, relative)
+    results = LogResults(tail=transcript.tail)
+    for section in transcript.sections:
+        speaking = _read_tests(section, results)
+        if failed:
+            _read_errors(section, results, speaking)
+    results.by_runner.setdefault("go", Told()).add(transcript.events.go.finished())
+    results.others += transcript.events.told.failures
+    if transcript.cut:
+        results.doubts.append("the log is too long to be read in full")
+    return results if failed else results.without_failures()
 
 
-def merged(of_reports: Sequence[Failure], of_log: Sequence[Failure]) -> tuple[Failure, ...]:
-    """Both sources' failures; where reports hold some, the tests in the log are the same ones."""
-    if not of_reports:
-        return tuple(of_log)
-    places = {failure.place for failure in of_reports}
-    more = [failure for failure in of_log if _no_test(failure) and failure.place not in places]
-    return (*of_reports, *distinct(more))
+def _read_tests(section: Section, results: LogResults) -> frozenset[str]:
+    """Reads what test runners tell; which ones spoke."""
+    speaking = set[str]()
+    for runner, reader in READERS.items():
+        if reader.finds(section):
+            told = reader.read(section)
+            results.by_runner.setdefault(runner, Told()).add(told)
+            speaking |= {runner} if told.heard else set()
+    return frozenset(speaking)
 
 
-def _no_test(failure: Failure) -> bool:
-    return failure.kind == "goal" or (failure.kind == "compile" and not failure.name)
+def _read_errors(section: Section, results: LogResults, speaking: frozenset[str]) -> None:
+    """Reads what compilers and build tools tell, and what stands for itself."""
+    results.take(one_liners(section))
+    for reader in TRACES:
+        if speaking.isdisjoint(_TESTS_OWN.get(reader.read, ())) and reader.finds(section):
+            results.take(reader.read(section))

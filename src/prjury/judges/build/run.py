@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -12,10 +12,13 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.build.junit import read_reports
 from prjury.judges.build.outcome import Outcome, StepResult
-from prjury.judges.build.plan import BuildPlan
-from prjury.judges.build.reading import Places, merged, read_failures, read_log
-from prjury.judges.build.search import Stamp, find_reports, untouched
+from prjury.judges.build.plan import BuildPlan, Step
+from prjury.judges.build.reading import Places, read_log
+from prjury.judges.build.results.gathered import gathered
+from prjury.judges.build.results.tree import Tree
+from prjury.judges.build.search import Stamp, find_reports, stamps
 from prjury.ports import Command, Doors, TreeEntry
+from prjury.pull.model import visible
 
 _NOT_FOUND = 127
 _MISSING_MODULE = re.compile(r"^\S*python\S*: No module named (pytest)$", re.MULTILINE)
@@ -33,72 +36,118 @@ class Builder:
     doors: Doors
     logs: list[Path] = field(default_factory=list)
 
-    def run(
-        self, tree: str, entries: Sequence[TreeEntry], plan: BuildPlan, deadline: Deadline
-    ) -> Outcome:
-        """Exports and builds; nothing is left of it but the logs.
+    @contextlib.contextmanager
+    def opened(self, tree: str, entries: Sequence[TreeEntry]) -> Iterator[Workplace]:
+        """The tree in a place of its own; nothing is left of it afterwards but the logs.
 
         Raises:
-            CannotJudgeError: when a tool is missing or the sandbox cannot be had.
+            CannotJudgeError: when the sandbox cannot be had.
         """
-        with self.doors.shell.scratch() as place:
-            places = Places(place / "tree", place)
+        with self.doors.shell.scratch() as around:
             for name in ("tree", "home", "tmp", "reports"):
-                (place / name).mkdir()
-            self.doors.repository.export(tree, places.tree)
-            env = self._environment(plan, place)
+                (around / name).mkdir()
+            absent = self.doors.repository.export(tree, around / "tree")
             known = frozenset(entry.path for entry in entries)
-            committed = untouched(places.tree, known)
-            allowed = deadline.remaining
-            results = self._run_steps(plan, places.tree, env, deadline)
-            return _read(results, allowed, places, known, committed)
+            yield Workplace(self, Places(around / "tree", around), known, tuple(absent))
 
-    def forget_logs(self, but: str | None) -> None:
-        """Removes all logs but the one that the report names."""
+    def forget_logs(self, but: frozenset[str]) -> None:
+        """Removes all logs but those that the report names."""
         for log in self.logs:
-            if str(log) != but:
+            if str(log) not in but:
                 log.unlink(missing_ok=True)
                 with contextlib.suppress(OSError):  # it holds more than this log
                     log.parent.rmdir()
 
-    def _environment(self, plan: BuildPlan, place: Path) -> Mapping[str, str]:
-        own = {name: text.format(reports=place / "reports") for name, text in plan.env.items()}
-        shell = self.doors.shell.environment()
-        return {**shell, **own, "HOME": str(place / "home"), "TMPDIR": str(place / "tmp")}
+
+@dataclass(frozen=True)
+class Workplace:
+    """An exported tree in which plans are run, one after the other.
+
+    Attributes:
+        known: the paths of the tree.
+        absent: those that are not there, because a partial clone lacks their content.
+    """
+
+    builder: Builder
+    places: Places
+    known: frozenset[str]
+    absent: tuple[str, ...] = ()
+
+    def run(self, plan: BuildPlan, deadline: Deadline, alone: Sequence[Step] = ()) -> Outcome:
+        """Runs the plan and reads what came of it.
+
+        Args:
+            alone: steps to be run in its place, each of them whatever became of the others.
+
+        Raises:
+            CannotJudgeError: when a tool is missing, the sandbox cannot be had, or the tree has no
+                such directory.
+        """
+        directory = self._directory(plan)
+        env = self._environment(plan)
+        earlier = stamps(self.places.tree, self.places.reports)
+        allowed = deadline.remaining
+        results = self._run_steps(alone or plan.steps, directory, env, deadline, go_on=bool(alone))
+        return self._read(plan, results, allowed, earlier)
+
+    def _directory(self, plan: BuildPlan) -> Path:
+        directory = self.places.tree / plan.directory
+        if directory.is_symlink() or not directory.is_dir():
+            raise CannotJudgeError(
+                f"there is no directory `{visible(plan.directory)}` in this tree",
+                why="the change brings the project along",
+                reason="no_such_directory",
+            )
+        return directory
+
+    def _environment(self, plan: BuildPlan) -> Mapping[str, str]:
+        around = self.places.around
+        own = {name: text.format(reports=self.places.reports) for name, text in plan.env.items()}
+        shell = self.builder.doors.shell.environment()
+        return {**shell, **own, "HOME": str(around / "home"), "TMPDIR": str(around / "tmp")}
 
     def _run_steps(
-        self, plan: BuildPlan, tree: Path, env: Mapping[str, str], deadline: Deadline
+        self,
+        steps: Sequence[Step],
+        directory: Path,
+        env: Mapping[str, str],
+        deadline: Deadline,
+        *,
+        go_on: bool,
     ) -> tuple[StepResult, ...]:
-        results: list[StepResult] = []
-        for step in plan.steps:
-            self.doors.progress.say(f"$ {step.text}")
-            command = Command(step.command, tree, env)
-            completed = self.doors.shell.run(command, deadline, self.doors.progress)
-            self.logs.append(completed.log)
+        doors, results = self.builder.doors, list[StepResult]()
+        for step in steps:
+            doors.progress.say(f"$ {step.text}")
+            completed = doors.shell.run(
+                Command(step.command, directory, env), deadline, doors.progress
+            )
+            self.builder.logs.append(completed.log)
             results.append(StepResult(step, completed, completed.tail()))
             _refuse_missing(results[-1])
-            if not results[-1].good:
+            if not results[-1].good and not go_on:
                 break
         return tuple(results)
 
-
-def _read(
-    results: tuple[StepResult, ...],
-    allowed: float,
-    places: Places,
-    known: frozenset[str],
-    committed: Mapping[str, Stamp],
-) -> Outcome:
-    """What log and reports say. A log is read only where something failed."""
-    results = tuple(replace(result, tail=places.relative(result.tail)) for result in results)
-    found = find_reports(places.tree, places.around / "reports", committed)
-    reports = read_reports(found, known, places.relative)
-    outcome = Outcome(results, allowed, reports.failures, reports)
-    if outcome.last.good:
-        return outcome
-    text = read_log(outcome.last.completed.log)
-    of_log = read_failures(text, known, places.relative)
-    return replace(outcome, failures=merged(reports.failures, of_log))
+    def _read(
+        self,
+        plan: BuildPlan,
+        results: tuple[StepResult, ...],
+        allowed: float,
+        earlier: Mapping[Path, Stamp],
+    ) -> Outcome:
+        """What logs and reports say. A log tells of failures only where its step failed."""
+        relative, tree = self.places.relative, Tree(self.known, plan.directory)
+        found = find_reports(self.places.tree, self.places.reports, earlier)
+        reports = read_reports(found, tree, relative)
+        logs = [
+            read_log(result.completed.log, tree, relative, failed=not result.good)
+            for result in results
+        ]
+        failures, reports = gathered(logs, reports, reported=plan.reported)
+        results = tuple(
+            replace(result, tail=log.tail) for log, result in zip(logs, results, strict=True)
+        )
+        return Outcome(results, allowed, failures, reports)
 
 
 def _refuse_missing(result: StepResult) -> None:

@@ -17,7 +17,16 @@ from typing import TypeAlias
 _DEEPEST = 200
 _MOST_DIRECTORIES = 200_000
 _SKIPPED = frozenset({".git", "node_modules", ".venv", ".gradle", ".tox"})
-_DIRECTORIES = re.compile(r"(^|/)(surefire-reports|failsafe-reports|test-results)/")
+#: Maven's plugins write one file for each class, and TestNG others beside them; Gradle, sbt and
+#: others keep whole directories of reports; other tools name the file.
+_REPORT = re.compile(
+    r"(^|/)(surefire-reports|failsafe-reports)/TEST-[^/]*\.xml$"
+    r"|(^|/)(test-results|test-reports)/.*\.xml$"
+    r"|(^|/)(junit|junit-[^/]*|[^/]*-junit|TEST-[^/]*)\.xml$"
+)
+_OF_MAVEN = re.compile(r"(^|/)(surefire-reports|failsafe-reports)/.*/")
+#: Bazel keeps the reports of attempts that failed before one passed.
+_ATTEMPTS = re.compile(r"(^|/)test_attempts/")
 
 #: What changes whenever a file is written, replaced or moved, and cannot be set back.
 Stamp: TypeAlias = tuple[int, int]
@@ -33,34 +42,44 @@ class Found:
 
 def is_report(path: str) -> bool:
     """Whether a path of the tree is where build tools put their reports."""
-    return path.endswith(".xml") and _DIRECTORIES.search(path) is not None
+    return (
+        path.endswith(".xml")
+        and _REPORT.search(path) is not None
+        and _OF_MAVEN.search(path) is None
+    )
 
 
-def untouched(tree: Path, known: frozenset[str]) -> Mapping[str, Stamp]:
-    """The files of the tree that look like reports before anything was built."""
-    there = filter(is_report, known)
-    return {path: _stamp(tree / path) for path in there if os.path.lexists(tree / path)}
+def stamps(tree: Path, reports: Path) -> Mapping[Path, Stamp]:
+    """The files that look like reports before something is run; they are not its results."""
+    ignored = Found()  # what cannot be searched now is told when the results are looked for
+    return {path: _stamp(path) for path in _reports(tree, reports, ignored)}
 
 
-def _stamp(path: Path) -> Stamp:
-    status = path.lstat()
-    return status.st_ino, status.st_ctime_ns
-
-
-def find_reports(tree: Path, reports: Path, committed: Mapping[str, Stamp]) -> Found:
+def find_reports(tree: Path, reports: Path, earlier: Mapping[Path, Stamp]) -> Found:
     """The reports of a build.
 
     Args:
         tree: where it was built; reports are looked for where build tools put them.
         reports: a directory for nothing but reports.
-        committed: what the tree held before; where the build did not touch it, it is no result.
+        earlier: what was there before; where the build did not touch it, it is no result.
     """
     found = Found()
-    for path in _files(tree, found):
-        if is_report(path) and committed.get(path) != _stamp(tree / path):
-            found.files.append(tree / path)
-    found.files.extend(reports / path for path in _files(reports, found) if path.endswith(".xml"))
+    for path in _reports(tree, reports, found):
+        if earlier.get(path) != _stamp(path):
+            found.files.append(path)
     return found
+
+
+def _reports(tree: Path, reports: Path, found: Found) -> Iterator[Path]:
+    yield from (tree / path for path in _files(tree, found) if is_report(path))
+    for path in _files(reports, found):
+        if path.endswith(".xml") and not _ATTEMPTS.search(path):
+            yield reports / path
+
+
+def _stamp(path: Path) -> Stamp:
+    status = path.lstat()
+    return status.st_ino, status.st_ctime_ns
 
 
 def _files(top: Path, found: Found) -> Iterator[str]:

@@ -175,6 +175,7 @@ def fetched(
         yield replace(
             own,
             lenders=lender.object_directories if lender else (),
+            remote_url=remote.address,
             # The files of one commit are enough for a trial pick.
             bring=lambda name: _fetch(git, remote, [refspec(name)], ("--depth=1",)),
         )

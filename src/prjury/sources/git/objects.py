@@ -43,17 +43,32 @@ def read_blobs(git: Git, blobs: Sequence[str]) -> dict[str, bytes | None]:
     return dict(_batch(git("cat-file", "--batch", stdin=_lines(wanted))))
 
 
+def blob_sizes(git: Git, blobs: Sequence[str]) -> dict[str, int]:
+    """The blobs' sizes in bytes by object name, without those that a partial clone lacks.
+
+    Raises:
+        GitError: for an object that is here and damaged.
+    """
+    return {name: int(rest[1]) for name, *rest in _checked(git, blobs) if len(rest) > 1}
+
+
 def missing_blobs(git: Git, blobs: Sequence[str]) -> set[str]:
     """Those of the blobs that a partial clone lacks.
 
     Raises:
         GitError: for an object that is here and damaged, which git would call missing as well.
     """
+    return {name for name, *rest in _checked(git, blobs) if rest == ["missing"]}
+
+
+def _checked(git: Git, blobs: Sequence[str]) -> list[list[str]]:
+    """For each object its name, type and size, or its name and ``missing``."""
+    if not blobs:
+        return []
     output, code, stderr = git.try_run("cat-file", "--batch-check", stdin=_lines(blobs))
     if code or stderr:
         raise failure("cat-file", code, stderr)
-    lines = output.decode().splitlines()
-    return {line.split()[0] for line in lines if line.endswith(" missing")}
+    return [line.split() for line in output.decode().splitlines()]
 
 
 def _lines(names: Sequence[str]) -> bytes:

@@ -7,6 +7,7 @@ vanish with the store; the operator's repository is never written to.
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,16 +15,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from prjury.errors import SourceError
+from prjury.deadline import Deadline
 from prjury.ports import PickTrial, TreeEntry
+from prjury.pull.conflicts import SideNames
 from prjury.pull.diff import FilePatch, read_patches
 from prjury.pull.kinds import SUBMODULE_MODE
-from prjury.pull.model import visible
+from prjury.pull.landing import Commit, RebaseTrial
 from prjury.sources.git.command import Git, GitError
 from prjury.sources.git.merge import try_merge
 from prjury.sources.git.objects import list_tree, missing_blobs, read_blobs
 from prjury.sources.git.operator import OperatorRepository
+from prjury.sources.git.rebase import recent_commits, try_rebase
 
+_BRANCH_AND_CHANGE = SideNames("the branch", "the change")
 _ATTRIBUTES = (
     "* !diff !merge !filter !text !eol !crlf !ident !export-ignore !export-subst "
     "!working-tree-encoding\n"
@@ -80,11 +84,14 @@ class Store:
         """The blobs' bytes by object name; None for those that a partial clone lacks."""
         return read_blobs(self.git, blobs)
 
-    def export(self, tree: str, directory: Path) -> None:
+    def export(self, tree: str, directory: Path) -> Sequence[str]:
         """Writes a tree into an empty directory: plain files, no ``.git``, no filters run.
 
+        Returns the paths of the files that are not there, because a partial clone lacks their
+        content.
+
         Raises:
-            SourceError: when content is missing, or a path could leave the directory.
+            SourceError: when content is damaged, or a path could leave the directory.
         """
         root = directory.absolute()
         with tempfile.TemporaryDirectory(prefix="prjury-index-") as scratch:
@@ -93,20 +100,21 @@ class Store:
                 self.git("read-tree", tree, env=env)
                 self.git("checkout-index", "--all", "--quiet", f"--prefix={root}/", env=env)
             except GitError as error:
-                raise self._not_exported(tree, error) from error
+                return self._not_exported(tree, root, error)
+        return ()
 
-    def _not_exported(self, tree: str, error: GitError) -> SourceError:
+    def _not_exported(self, tree: str, root: Path, error: GitError) -> Sequence[str]:
+        """The files whose content is missing, where that is all that went wrong.
+
+        Git has written all others by then.
+        """
         files = [file for file in self.files(tree) if file.mode != SUBMODULE_MODE]
         missing = self.missing([file.blob for file in files])
-        paths = [visible(file.path) for file in files if file.blob in missing]
-        if not paths:
-            return error
-        return SourceError(
-            f"{len(paths)} of {len(files)} files cannot be written, {paths[0]} for one",
-            why="This partial clone lacks their content",
-            remedy="Fetch it all with: git fetch --refetch --no-filter; or use a full clone",
-            reason="object_missing",
-        )
+        paths = tuple(file.path for file in files if file.blob in missing)
+        there = (os.path.lexists(root / file.path) for file in files if file.blob not in missing)
+        if not paths or not all(there):
+            raise error
+        return paths
 
     def missing(self, blobs: Sequence[str]) -> set[str]:
         """Those of the blobs that a partial clone lacks.
@@ -124,12 +132,20 @@ class Store:
         # with the tip's tree and that parent makes the merge see exactly this base.
         commit = self.git.text("commit-tree", tip_tree, "-p", base, "-m", "trial pick")
         squashed = self._squash(base, head)
-        merge = try_merge(self.git, commit, squashed)
+        merge = try_merge(self.git, commit, squashed, _BRANCH_AND_CHANGE)
         return PickTrial(merge, tip, empty=merge.tree == tip_tree)
 
     def _squash(self, base: str, head: str) -> str:
         tree = self.git.text("rev-parse", "--verify", f"{head}^{{tree}}")
         return self.git.text("commit-tree", tree, "-p", base, "-m", "squashed change")
+
+    def recent(self, tip: str, count: int) -> Sequence[Commit]:
+        """The newest commits of a branch along first parents; fewer where its history ends."""
+        return recent_commits(self.git, tip, count)
+
+    def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:
+        """Tries the head's commits one after the other on the tip of the base."""
+        return try_rebase(self.git, base, head, deadline)
 
     def raw_changes(self, old: str, new: str, *, renames: bool = True) -> list[RawChange]:
         """What differs between two commits, without content."""

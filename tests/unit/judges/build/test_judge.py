@@ -107,13 +107,6 @@ def test_no_build_system_asks_for_a_human() -> None:
     assert "--no-build" in judgment.reasoning
 
 
-@pytest.mark.parametrize("source", ["checks", "evidence"])
-def test_other_sources_are_not_there_yet(source: str) -> None:
-    options: dict[str, Any] = {"from": source}
-    judgment = judged(**options)
-    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "not_supported")
-
-
 def test_a_missing_tool_is_an_error() -> None:
     missing = CannotJudgeError("`mvn` is not installed", reason="tool_missing", remedy="install it")
     judgment = judged([Scripted(error=missing)])
@@ -176,7 +169,8 @@ def test_a_failing_test_that_the_base_has_as_well_is_let_through_and_said() -> N
     judgment = judged([pytest_says(1, "!old", "new"), pytest_says(1, "!old")], PYTHON)
     assert judgment.status is Status.PASS
     assert judgment.reasoning.startswith("failed as on the base: ")
-    assert "fails on the base as well" in judgment.reasoning
+    assert "every test of the base ran and nothing else fails: test_a.py: no" in judgment.reasoning
+    assert judgment.metadata["note"] == "pre_existing"
     assert judgment.metadata["failures"][0]["state"] == "pre_existing"
     assert {check.severity for check in judgment.failed_checks if check.name == "test"} == {
         "warning"
@@ -193,7 +187,7 @@ def test_a_failing_test_that_the_base_has_as_well_is_let_through_and_said() -> N
         (
             Scripted(1, "FAILED test_a.py::old - no\n"),
             Scripted(1, "FAILED test_a.py::old - no\n"),
-            "no test reports",
+            "no test results",
         ),
         (
             Scripted(1, files={**pytest_says(1, "!old").files, "../reports/b.xml": "<broken"}),
@@ -212,20 +206,20 @@ def test_an_old_failure_that_may_hide_a_new_one(
     merged: Scripted, base: Scripted, words: str
 ) -> None:
     judgment = judged([merged, base], PYTHON)
-    assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.ABSTAIN, "base_broken")
     assert words in judgment.reasoning
 
 
 def test_of_two_equal_failures_one_is_new_where_the_base_has_one() -> None:
     judgment = judged([pytest_says(1, "!t", "!t"), pytest_says(1, "!t", "t")], PYTHON)
     assert judgment.status is Status.FAIL
-    assert [found["state"] for found in judgment.metadata["failures"]] == ["pre_existing", "new"]
+    assert [found["state"] for found in judgment.metadata["failures"]] == ["new", "pre_existing"]
 
 
 def test_a_tool_that_may_stop_early_proves_nothing() -> None:
     scripts = [Scripted(0), Scripted(1, TESTS), Scripted(0), Scripted(1, TESTS)]
     judgment = judged(scripts, {"go.mod": "", "a_test.go": ""})
-    assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.ABSTAIN, "base_broken")
 
 
 def test_a_report_that_was_asked_for_and_is_not_there() -> None:
@@ -240,9 +234,9 @@ NPM = {"package.json": '{"scripts": {"test": "true"}}'}
 @pytest.mark.parametrize(
     ("merged", "base"),
     [
-        ({**PYTHON, **NPM}, PYTHON),
+        (NPM, PYTHON),
         ({"a.py": ""}, {**PYTHON, "a.py": ""}),
-        ({**MAVEN, "mvnw": ""}, MAVEN),
+        ({**MAVEN, "mvnw": "", ".mvn/wrapper/maven-wrapper.properties": ""}, MAVEN),
         ({"setup.py": ""}, {"Makefile": "test:\n"}),
     ],
     ids=["other-system", "tests-gone", "own-wrapper", "makefile-gone"],
@@ -299,12 +293,12 @@ def test_pre_existing_failures_block_when_told_to() -> None:
 
 def test_a_base_that_does_not_compile_tells_nothing() -> None:
     judgment = judged([Scripted(1, COMPILE)])
-    assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.ABSTAIN, "base_broken")
 
 
 def test_a_failure_that_nobody_understands_tells_nothing_if_the_base_has_it() -> None:
     judgment = judged([Scripted(1, "gibberish")])
-    assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.ABSTAIN, "base_broken")
 
 
 def test_a_failure_that_nobody_understands_fails_if_the_base_is_well() -> None:
@@ -315,7 +309,7 @@ def test_another_compile_error_than_the_base_has() -> None:
     judgment = judged([Scripted(1, COMPILE + OTHER), Scripted(1, COMPILE)])
     assert judgment.status is Status.FAIL
     states = [failure["state"] for failure in judgment.metadata["failures"]]
-    assert states == ["pre_existing", "new"]
+    assert states == ["new", "pre_existing"]
     assert "';' expected" in judgment.reasoning
 
 

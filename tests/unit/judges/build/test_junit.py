@@ -7,16 +7,26 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from xml.sax.saxutils import escape, quoteattr
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from prjury.judges.build.junit import read_reports
 from prjury.judges.build.outcome import Reports
-from prjury.judges.build.search import find_reports, untouched
+from prjury.judges.build.results.tree import Tree
+from prjury.judges.build.search import Found, find_reports, is_report, stamps
 from prjury.sources.shell.scratch import scratch
 
+LOGS = Path(__file__).parent / "logs"
 KNOWN = frozenset(
-    {"src/test/java/p/FooTest.java", "tests/test_a.py", "tests/test_c.py", "committed.xml"}
+    "src/test/java/p/FooTest.java committed.xml a.py a_test.go sub/b_test.go a/src/lib.rs "
+    "a/tests/it.rs a.test.js b.test.js c.test.js d.test.js helper.js a.test.mjs b.test.mjs "
+    "c.test.mjs d.test.mjs helper.mjs test/a.js test/a.test.js test/b.test.js test/c.test.js "
+    "test/d.test.js one/src/test/java/p/ATest.java two/src/test/java/p/ATest.java "
+    "one/src/test/java/p/SetupTest.java tests/test_a.py tests/test_b.py tests/test_c.py "
+    "tests/test_u.py test_doc.txt".split()
 )
 SUREFIRE = """<?xml version="1.0" encoding="UTF-8"?>
 <testsuite name="p.FooTest" tests="3" failures="0">
@@ -53,7 +63,7 @@ def read(tree: Path, reports: Path | None = None) -> Reports:
         reports = tree.with_name("none")
         reports.mkdir(exist_ok=True)
     found = find_reports(tree, reports, {})
-    return read_reports(found, KNOWN, lambda text: text.replace(f"{tree}/", ""))
+    return read_reports(found, Tree(KNOWN), lambda text: text.replace(f"{tree}/", ""))
 
 
 def write(
@@ -92,33 +102,76 @@ def test_pytest(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
+    "path",
     [
         "target/surefire-reports/TEST-a.xml",
         "deep/module/target/failsafe-reports/TEST-a.xml",
         "build/test-results/test/TEST-a.xml",
+        "build/test-results/integration/a.xml",
+        "target/test-reports/a.xml",
+        "target/nextest/ci/junit.xml",
+        "junit.xml",
+        "packages/a/junit.xml",
+        "reports/junit-unit.xml",
+        "out/web-junit.xml",
+        "TEST-a.xml",
     ],
 )
-def test_where_reports_are_looked_for(tmp_path: Path, name: str) -> None:
-    write(tmp_path, SUREFIRE, name)
+def test_where_reports_are_looked_for(tmp_path: Path, path: str) -> None:
+    assert is_report(path)
+    write(tmp_path, SUREFIRE, path)
     assert read(tmp_path).tests == 4
 
 
-@pytest.mark.parametrize("name", ["a.xml", "node_modules/x/surefire-reports/a.xml"])
-def test_where_they_are_not(tmp_path: Path, name: str) -> None:
-    write(tmp_path, SUREFIRE, name)
+@pytest.mark.parametrize(
+    "path",
+    [
+        "a.xml",
+        "junit.txt",
+        "pom.xml",
+        "target/surefire-reports/testng-failed.xml",
+        "target/surefire-reports/testng-results.xml",
+        "target/surefire-reports/junitreports/TEST-a.xml",
+        "target/surefire-reports/Surefire suite/Surefire test.xml",
+        "build/test-results/test/binary/results.bin",
+        "node_modules/x/surefire-reports/TEST-a.xml",
+        ".tox/one/junit.xml",
+    ],
+)
+def test_where_they_are_not(tmp_path: Path, path: str) -> None:
+    write(tmp_path, SUREFIRE, path)
     assert read(tmp_path).files == 0
 
 
-def test_a_report_that_was_committed_is_nobody_s_result_until_it_is_written(tmp_path: Path) -> None:
+def test_everything_in_the_place_for_reports_is_one_but_bazel_s_failed_attempts(
+    tmp_path: Path,
+) -> None:
+    tree, place = tmp_path / "tree", tmp_path / "reports"
+    tree.mkdir()
+    write(place, BAZEL, "pkg/sums/test.xml")
+    write(place, SUREFIRE, "pkg/sums/test_attempts/attempt_1.xml")
+    reports = read(tree, place)
+    assert (reports.files, reports.tests) == (1, 1)
+    assert [(f.message, f.name) for f in reports.failures] == [
+        ("exited with error code 1", "pkg/sums")
+    ]
+
+
+BAZEL = """<testsuites><testsuite name="pkg/sums" tests="1" failures="0" errors="1">
+<testcase name="pkg/sums" status="run" duration="1" time="1">
+<error message="exited with error code 1"></error></testcase>
+<system-out>a log</system-out></testsuite></testsuites>"""
+
+
+def test_a_report_that_was_there_is_nobody_s_result_until_it_is_written(tmp_path: Path) -> None:
     name = "target/surefire-reports/TEST-a.xml"
     path = write(tmp_path, SUREFIRE, name)
     (tmp_path / "reports").mkdir()
-    committed = untouched(tmp_path, frozenset({name, "gone/test-results/a.xml", "a.txt"}))
-    assert find_reports(tmp_path, tmp_path / "reports", committed).files == []
+    earlier = stamps(tmp_path, tmp_path / "reports")
+    assert find_reports(tmp_path, tmp_path / "reports", earlier).files == []
     time.sleep(0.02)
     write(tmp_path, SUREFIRE, name)
-    assert find_reports(tmp_path, tmp_path / "reports", committed).files == [path]
+    assert find_reports(tmp_path, tmp_path / "reports", earlier).files == [path]
 
 
 BOMB = """<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol "lol">
@@ -223,11 +276,624 @@ def test_too_much_in_all_is_told(tmp_path: Path) -> None:
     assert "exceed 64 MiB" in problem
 
 
-def test_a_test_is_known_by_its_file_or_report_and_counts_where_it_ran(tmp_path: Path) -> None:
+def test_a_test_is_known_by_its_module_and_counts_where_it_ran(tmp_path: Path) -> None:
     write(tmp_path, SUREFIRE, "one/target/surefire-reports/TEST-a.xml")
     write(tmp_path, SUREFIRE, "two/target/surefire-reports/TEST-a.xml")
     reports = read(tmp_path)
     assert len(set(reports.ran)) == len(reports.ran) == 6
-    assert "test:one/target/surefire-reports/TEST-a.xml:p.FooTest#ok" in reports.ran
+    assert "test:one/target/surefire-reports:p.FooTest#ok" in reports.ran
     assert {failure.id for failure in reports.failures} < set(reports.ran)
     assert not any("skipped" in name for name in reports.ran)
+
+
+def test_a_test_stays_the_same_one_whichever_file_of_its_module_tells_of_it(
+    tmp_path: Path,
+) -> None:
+    """Surefire reports a class with its nested ones in either one's file."""
+    write(tmp_path, SUREFIRE, "target/surefire-reports/TEST-p.FooTest.xml")
+    first = read(tmp_path).ran
+    (tmp_path / "target/surefire-reports/TEST-p.FooTest.xml").rename(
+        tmp_path / "target/surefire-reports/TEST-p.FooTest$In.xml"
+    )
+    assert read(tmp_path).ran == first
+
+
+def captured(name: str, tmp_path: Path, path: str) -> Reports:
+    """What a report that a real tool wrote says, lying at that path."""
+    write(tmp_path, (LOGS / f"{name}.xml").read_text().replace("{tree}", str(tmp_path)), path)
+    return read(tmp_path)
+
+
+def told(reports: Reports) -> list[tuple[str, str, str, str]]:
+    return [(f.kind, f.place, f.message, f.id) for f in reports.failures]
+
+
+def passed(reports: Reports) -> list[str]:
+    failing = {failure.id for failure in reports.failures}
+    return [name for name in reports.ran if name not in failing]
+
+
+#: Captured reports: where they lie, what fails (kind, place, message, id), and what passed.
+CAPTURED: dict[str, tuple[str, list[tuple[str, str, str, str]], list[str]]] = {
+    "gotestsum": (
+        "report/junit.xml",
+        [
+            ("test", "a_test.go:11", "got 2, want 3", "test:example.com/m:TestAdd"),
+            ("test", "a_test.go:23", "no", "test:example.com/m:TestTable/three"),
+            ("test", "", "failed", "test:example.com/m:TestTable"),
+            ("test", "", "got: 3 want: 4", "test:example.com/m:ExampleAdd"),
+            (
+                "goal",
+                "",
+                "FAIL example.com/m/broken [build failed]",
+                "goal:example.com/m/broken:FAIL example.com/m/broken [build failed]",
+            ),
+            ("error", "", "no database", "error:example.com/m/crash:no database"),
+            (
+                "error",
+                "",
+                "panic: test timed out after 3s",
+                "error:example.com/m/hang:panic: test timed out after ",
+            ),
+            ("test", "", "failed", "test:example.com/m/hang:TestHangs"),
+            (
+                "test",
+                "sub/b_test.go:9",
+                "panic: assignment to entry in nil map [recovered, repanicked]",
+                "test:example.com/m/sub:TestPanics",
+            ),
+            (
+                "goal",
+                "",
+                "FAIL example.com/m/vetted [build failed]",
+                "goal:example.com/m/vetted:FAIL example.com/m/vetted [build failed]",
+            ),
+        ],
+        [
+            "test:example.com/m:TestOk",
+            "test:example.com/m:TestTable/one_two",
+            "test:example.com/m/green:TestG",
+            "test:example.com/m/hang:TestQuick",
+            "test:example.com/m/sub:TestFine",
+        ],
+    ),
+    "pytest-xunit1": (
+        "junit.xml",
+        [
+            (
+                "compile",
+                "tests/test_b.py:1",
+                "ModuleNotFoundError: No module named 'nope_nope'",
+                "compile:tests.test_b:ModuleNotFoundError: No module named 'nope_nope'",
+            ),
+            (
+                "compile",
+                "tests/test_c.py:1",
+                "SyntaxError: invalid syntax",
+                "compile:tests.test_c:SyntaxError: invalid syntax",
+            ),
+            (
+                "test",
+                "tests/test_a.py:23",
+                "AssertionError: assert 'x y' == 'b::c'",
+                "test:tests/test_a.py:tests.test_a#test_p[x y]",
+            ),
+            (
+                "test",
+                "tests/test_a.py:10",
+                "AssertionError: not two",
+                "test:tests/test_a.py:tests.test_a#test_bad",
+            ),
+            (
+                "test",
+                "tests/test_a.py:23",
+                "AssertionError: assert 'ü' == 'b::c'",
+                "test:tests/test_a.py:tests.test_a#test_p[\\xfc]",
+            ),
+            (
+                "test",
+                "tests/test_a.py:39",
+                "[XPASS(strict)]",
+                "test:tests/test_a.py:tests.test_a#test_strict",
+            ),
+            (
+                "test",
+                "tests/test_a.py:45",
+                "ValueError: boom",
+                "test:tests/test_a.py:tests.test_a.TestC#test_in",
+            ),
+            (
+                "test",
+                "tests/test_a.py:53",
+                'failed on setup with "RuntimeError: no db"',
+                "test:tests/test_a.py:tests.test_a#test_setup",
+            ),
+            (
+                "test",
+                "tests/test_a.py:59",
+                'failed on teardown with "RuntimeError: no end"',
+                "test:tests/test_a.py:tests.test_a#test_teardown",
+            ),
+            (
+                "test",
+                "tests/test_a.py:69",
+                "assert 0",
+                "test:tests/test_a.py:tests.test_a#test_both",
+            ),
+            (
+                "test",
+                "tests/test_a.py:59",
+                'failed on teardown with "RuntimeError: no end"',
+                "test:tests/test_a.py:tests.test_a#test_both",
+            ),
+            (
+                "test",
+                "tests/test_u.py:14",
+                "AssertionError: 0 != 1",
+                "test:tests/test_u.py:tests.test_u.T#test_sub",
+            ),
+            (
+                "test",
+                "tests/test_u.py:14",
+                "AssertionError: 2 != 1",
+                "test:tests/test_u.py:tests.test_u.T#test_sub",
+            ),
+            (
+                "test",
+                "tests/test_u.py:6",
+                "AssertionError: 1 != 2",
+                "test:tests/test_u.py:tests.test_u.T#test_x",
+            ),
+            (
+                "test",
+                "tests/test_u.py:30",
+                'failed on setup with "OSError: no db"',
+                "test:tests/test_u.py:tests.test_u.S#test_never",
+            ),
+            (
+                "test",
+                "tests/test_u.py:23",
+                "Failed: Unexpected success",
+                "test:tests/test_u.py:tests.test_u.T#test_unexpected",
+            ),
+        ],
+        [
+            "test:tests/test_a.py:tests.test_a#test_ok",
+            "test:tests/test_a.py:tests.test_a#test_p[b::c]",
+            "test:tests/test_a.py:tests.test_a#test_xpass",
+            "test:tests/test_a.py:tests.test_a.TestC.TestD#test_deep",
+            "test:tests/test_u.py:tests.test_u.T#test_doc",
+        ],
+    ),
+    "pytest-doctest": (
+        "junit.xml",
+        [
+            ("test", "a.py:4", "Expected: 4 Got: 2", "test:a.py:a#a.f"),
+            (
+                "test",
+                "test_doc.txt:1",
+                "Expected: 3 Got: 2",
+                "test:test_doc.txt:test_doc.txt#test_doc.txt",
+            ),
+        ],
+        [],
+    ),
+    "jest-junit": (
+        "junit.xml",
+        [
+            (
+                "test",
+                "a.test.js:3",
+                "Error: expect(received).toBe(expected) // Object.is equality",
+                "test::sum adds",
+            ),
+            (
+                "test",
+                "a.test.js:7",
+                "Error: expect(received).toBe(expected) // Object.is equality",
+                "test::sum deep case 2",
+            ),
+            ("test", "helper.js:2", "TypeError: boom", "test::sum thrown"),
+        ],
+        [
+            "test::sum fine",
+            "test::sum later",
+            "test::sum deep case 1",
+            "test::ok",
+            "test::sum › adds",
+        ],
+    ),
+    "vitest": (
+        "junit.xml",
+        [
+            (
+                "test",
+                "a.test.mjs:3",
+                "expected 2 to be 3 // Object.is equality",
+                "test:a.test.mjs:sum > adds",
+            ),
+            (
+                "test",
+                "a.test.mjs:7",
+                "expected 2 to be 1 // Object.is equality",
+                "test:a.test.mjs:sum > deep > case 2",
+            ),
+            ("test", "helper.mjs:2", "boom", "test:a.test.mjs:sum > thrown"),
+            (
+                "compile",
+                "c.test.mjs:1",
+                "Cannot find module './gone.mjs' imported from c.test.mjs",
+                "compile:c.test.mjs:Cannot find module './gone.mjs' imported from c.test.mjs",
+            ),
+            (
+                "compile",
+                "d.test.mjs:1",
+                (
+                    "Parse failure: Parse failed with 1 error: Unexpected token 1: import "
+                    '{ test } from "/@fsnode_modules/vitest/dist/index.js"; test("x", () '
+                    "=> { let a = ; }); ^ At file: /d.test.mjs:1:105"
+                ),
+                (
+                    "compile:d.test.mjs:Parse failure: Parse failed with 1 error: "
+                    "Unexpected token 1: import { test } from "
+                    '"/@fsnode_modules/vitest/dist/index.js"; test("x", () => { let a = ; '
+                    "}); ^ At file: /d.test.mjs"
+                ),
+            ),
+        ],
+        [
+            "test:a.test.mjs:sum > fine",
+            "test:a.test.mjs:sum > deep > case 1",
+            "test:b.test.mjs:ok",
+            "test:b.test.mjs:sum › adds",
+        ],
+    ),
+    "mocha-junit": (
+        "junit.xml",
+        [
+            (
+                "test",
+                "test/a.js:3",
+                "Expected values to be strictly equal: 2 !== 3",
+                "test::sum adds",
+            ),
+            ("test", "test/a.js:7", "boom", "test::sum deep thrown"),
+            (
+                "error",
+                "test/a.js:8",
+                "no db",
+                'error:sum hook "before all" hook for "never":no db',
+            ),
+        ],
+        [
+            "test::top",
+            "test::sum fine",
+        ],
+    ),
+    "mocha-xunit": (
+        "junit.xml",
+        [
+            (
+                "test",
+                "test/a.js:3",
+                "Expected values to be strictly equal:",
+                "test:test/a.js:sum#adds",
+            ),
+            ("test", "test/a.js:7", "boom", "test:test/a.js:sum deep#thrown"),
+            (
+                "error",
+                "test/a.js:8",
+                "no db",
+                'error:sum hook#"before all" hook for "never":no db',
+            ),
+        ],
+        [
+            "test:test/a.js:top",
+            "test:test/a.js:sum#fine",
+        ],
+    ),
+    "node": (
+        "junit.xml",
+        [
+            (
+                "test",
+                "test/a.test.js:3",
+                "Expected values to be strictly equal:2 !== 3",
+                "test::adds",
+            ),
+            ("test", "test/a.test.js:7", "boom", "test::suite > inner"),
+            ("test", "test/a.test.js:8", "c", "test::parent > child 2"),
+            ("error", "test/c.test.js", "test failed", "error:test/c.test.js:test failed"),
+            ("error", "test/d.test.js", "test failed", "error:test/d.test.js:test failed"),
+        ],
+        [
+            "test::ok",
+            "test::suite > fine",
+            "test::parent > child # 1",
+            "test::ok",
+        ],
+    ),
+    "nextest": (
+        "target/nextest/ci/junit.xml",
+        [
+            (
+                "test",
+                "a/src/lib.rs:44",
+                "note: test did not panic as expected at a/src/lib.rs:44:8",
+                "test:a:tests::does_not_panic",
+            ),
+            (
+                "test",
+                "a/src/lib.rs:21",
+                "assertion `left == right` failed: wrong answer",
+                "test:a:tests::adds",
+            ),
+            ("test", "", 'Error: "bad"', "test:a:tests::returns"),
+            ("test", "a/tests/it.rs:6", "oh", "test:a::it:fails"),
+            (
+                "test",
+                "",
+                "process aborted with signal 6 (SIGABRT)",
+                "test:b-pkg::bin/b-pkg:crashes",
+            ),
+        ],
+        [
+            "test:a:tests::fine",
+            "test:a:tests::panics",
+            "test:a::it:fine",
+            "test:b-pkg::bin/b-pkg:fine",
+        ],
+    ),
+    "surefire-nested": (
+        "one/target/surefire-reports/TEST-p.ATest$In.xml",
+        [
+            (
+                "test",
+                "one/src/test/java/p/ATest.java:9",
+                "expected: <1> but was: <2>",
+                "test:one/target/surefire-reports:p.ATest#bad",
+            ),
+            (
+                "test",
+                "one/src/test/java/p/ATest.java:16",
+                "expected: <x> but was: <y>",
+                "test:one/target/surefire-reports:p.ATest#dyn",
+            ),
+            (
+                "test",
+                "one/src/test/java/p/ATest.java:10",
+                "first time",
+                "test:one/target/surefire-reports:p.ATest#flaky",
+            ),
+            (
+                "test",
+                "one/src/test/java/p/ATest.java:12",
+                "expected: <c> but was: <a b>",
+                "test:one/target/surefire-reports:p.ATest#param(String)[1]",
+            ),
+            (
+                "test",
+                "one/src/test/java/p/ATest.java:13",
+                "x",
+                "test:one/target/surefire-reports:p.ATest$In#inner",
+            ),
+        ],
+        [
+            "test:one/target/surefire-reports:p.ATest#ok",
+            "test:one/target/surefire-reports:p.ATest#again",
+            "test:one/target/surefire-reports:p.ATest#again",
+            "test:one/target/surefire-reports:p.ATest#named",
+            "test:one/target/surefire-reports:p.ATest#param(String)[2]",
+            "test:one/target/surefire-reports:p.ATest$In#fine",
+        ],
+    ),
+    "surefire-setup": (
+        "one/target/surefire-reports/TEST-p.SetupTest.xml",
+        [
+            ("error", "one/src/test/java/p/SetupTest.java:4", "no db", "error:p.SetupTest:no db"),
+        ],
+        [],
+    ),
+    "surefire-rerun": (
+        "one/target/surefire-reports/TEST-p.ATest$In.xml",
+        [
+            (
+                "test",
+                "one/src/test/java/p/ATest.java:9",
+                "expected: <1> but was: <2>",
+                "test:one/target/surefire-reports:p.ATest#bad",
+            ),
+            (
+                "test",
+                "one/src/test/java/p/ATest.java:12",
+                "expected: <c> but was: <a b>",
+                "test:one/target/surefire-reports:p.ATest#param(String)[1]",
+            ),
+            (
+                "test",
+                "one/src/test/java/p/ATest.java:13",
+                "x",
+                "test:one/target/surefire-reports:p.ATest$In#inner",
+            ),
+        ],
+        [
+            "test:one/target/surefire-reports:p.ATest#ok",
+            "test:one/target/surefire-reports:p.ATest#dyn",
+            "test:one/target/surefire-reports:p.ATest#again",
+            "test:one/target/surefire-reports:p.ATest#again",
+            "test:one/target/surefire-reports:p.ATest#flaky",
+            "test:one/target/surefire-reports:p.ATest#named",
+            "test:one/target/surefire-reports:p.ATest#param(String)[2]",
+            "test:one/target/surefire-reports:p.ATest$In#fine",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(CAPTURED))
+def test_what_tools_write(name: str, tmp_path: Path) -> None:
+    path, failing, passing = CAPTURED[name]
+    reports = captured(name, tmp_path, path)
+    assert told(reports) == failing
+    assert passed(reports) == passing
+    assert reports.problems == ()
+    tests = {failure.id for failure in reports.failures if failure.kind == "test"}
+    assert tests <= set(reports.ran)
+
+
+def test_the_same_tests_whichever_form_pytest_writes(tmp_path: Path) -> None:
+    one = captured("pytest-xunit1", tmp_path / "one", "junit.xml")
+    two = captured("pytest-xunit2", tmp_path / "two", "junit.xml")
+    assert sorted(one.ran) == sorted(two.ran)
+    assert {f.id for f in one.failures} == {f.id for f in two.failures}
+
+
+def test_reports_of_tox_s_environments_are_told_apart(tmp_path: Path) -> None:
+    tree, place = tmp_path / "tree", tmp_path / "reports"
+    tree.mkdir()
+    for name in ("pytest-py311.xml", "pytest-py312.xml", "pytest-$TOX_ENV_NAME.xml", "pytest.xml"):
+        write(
+            place,
+            '<testsuite name="pytest"><testcase classname="tests.test_a" name="t"/></testsuite>',
+            name,
+        )
+    assert sorted(read(tree, place).ran) == [
+        "test:tests/test_a.py (py311):tests.test_a#t",
+        "test:tests/test_a.py (py312):tests.test_a#t",
+        "test:tests/test_a.py:tests.test_a#t",
+        "test:tests/test_a.py:tests.test_a#t",
+    ]
+
+
+GRADLE = """<?xml version="1.0" encoding="UTF-8"?>
+<testsuite name="p.ATest" tests="3" skipped="1" failures="1" errors="0" time="0.02">
+  <properties/>
+  <testcase name="ok()" classname="p.ATest" time="0.0"/>
+  <testcase name="[1] a" classname="p.ATest" time="0.0">
+    <failure message="org.opentest4j.AssertionFailedError: expected: &lt;1&gt;"
+      type="org.opentest4j.AssertionFailedError">org.opentest4j.AssertionFailedError: expected
+	at app//p.ATest.param(ATest.java:9)
+</failure>
+  </testcase>
+  <testcase name="off()" classname="p.ATest" time="0.0"><skipped/></testcase>
+  <system-out><![CDATA[<testcase name="forged"/>]]></system-out>
+</testsuite>"""
+
+
+def test_gradle(tmp_path: Path) -> None:
+    write(tmp_path, GRADLE, "two/build/test-results/test/TEST-p.ATest.xml")
+    write(tmp_path, GRADLE, "two/build/test-results/slowTest/TEST-p.ATest.xml")
+    reports = read(tmp_path)
+    assert sorted((f.place, f.message, f.id) for f in reports.failures) == [
+        (
+            "two/src/test/java/p/ATest.java:9",
+            "org.opentest4j.AssertionFailedError: expected: <1>",
+            f"test:two/build/test-results/{task}:p.ATest#[1] a",
+        )
+        for task in ("slowTest", "test")
+    ]
+    assert reports.by_runner == {"jvm": 4}
+
+
+def test_jest_s_report_of_a_file_that_cannot_be_loaded(tmp_path: Path) -> None:
+    text = (
+        '<testsuites name="jest tests"><testsuite name="c.test.js"><testcase classname="Test suite '
+        'failed to run" name="c.test.js" time="0"><error>Cannot find module</error></testcase>'
+        "</testsuite></testsuites>"
+    )
+    write(tmp_path, text, "junit.xml")
+    reports = read(tmp_path)
+    assert [(f.kind, f.place, f.message) for f in reports.failures] == [
+        ("compile", "c.test.js", "Cannot find module")
+    ]
+    assert reports.ran == ()
+
+
+def test_tests_that_googletest_did_not_run(tmp_path: Path) -> None:
+    text = (
+        '<testsuites><testsuite name="S"><testcase name="a" status="run" classname="S"/>'
+        '<testcase name="b" status="notrun" classname="S"/></testsuite></testsuites>'
+    )
+    write(tmp_path, text, "out/junit.xml")
+    assert read(tmp_path).ran == ("test:out:S#a",)
+
+
+def test_a_skipped_test_that_fails_all_the_same_is_a_failure(tmp_path: Path) -> None:
+    text = (
+        '<testsuite><testcase name="a" classname="b"><skipped/><error message="no"/></testcase>'
+        '<testcase name="c" classname="b"><skipped type="todo"/><failure message="no"/></testcase>'
+        "</testsuite>"
+    )
+    write(tmp_path, text, "junit.xml")
+    assert [failure.name for failure in read(tmp_path).failures] == ["b#a"]
+
+
+def test_namespaces_and_cases_within_cases_do_not_confuse(tmp_path: Path) -> None:
+    text = (
+        '<testsuite xmlns="urn:x"><testcase name="a" classname="b"><system-out><testcase name="x"/>'
+        '</system-out><failure message="no"/></testcase></testsuite>'
+    )
+    write(tmp_path, text, "junit.xml")
+    reports = read(tmp_path)
+    assert (reports.tests, [failure.name for failure in reports.failures]) == (1, ["b#a"])
+
+
+def test_very_many_tests_are_read_in_time_and_in_little_memory(tmp_path: Path) -> None:
+    case = '<testcase classname="tests.test_a" name="test_{}" time="0.001"/>'
+    text = "".join(case.format(number) for number in range(100_000))
+    path = write(tmp_path, f'<testsuite name="pytest">{text}</testsuite>', "junit.xml")
+    start = time.process_time()
+    reports = read_reports(Found([path]), Tree(KNOWN), str)
+    assert time.process_time() - start < 15
+    assert (reports.tests, len(set(reports.ran)), reports.problems) == (100_000, 100_000, ())
+
+
+def test_more_failing_tests_than_can_be_compared_are_told(tmp_path: Path) -> None:
+    text = "".join(f'<testcase name="{n}"><failure/></testcase>' for n in range(20_002))
+    write(tmp_path, f"<testsuite>{text}</testsuite>", "junit.xml")
+    assert read(tmp_path).problems == (
+        "the report junit.xml was not read to its end: more than 20000 tests failed",
+    )
+
+
+def test_names_of_any_length_cost_little(tmp_path: Path) -> None:
+    owner, name = "a." * 100_000, "x" * 1_000_000
+    case = f'<testcase classname="{owner}" name="{name}"><failure message="{name}"/></testcase>'
+    write(tmp_path, f"<testsuite>{case * 5}</testsuite>", "junit.xml")
+    reports = read(tmp_path)
+    assert len(reports.failures) == 5
+    assert {failure.id for failure in reports.failures} == set(reports.ran)
+    assert all(len(identity) < 700 for identity in reports.ran)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["", "failure", "error", "skipped", "flakyFailure", "x"]),
+            st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), max_size=20),
+            st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), max_size=20),
+        ),
+        max_size=10,
+    ),
+    st.sampled_from(
+        ["pytest", "jest tests", "vitest tests", "Mocha Tests", "nextest-run", "x", ""]
+    ),
+)
+def test_any_report_can_be_read(
+    tmp_path_factory: pytest.TempPathFactory, cases: list[tuple[str, str, str]], runner: str
+) -> None:
+    inner = "".join(
+        f"<testcase classname={quoteattr(owner)} name={quoteattr(name)} file={quoteattr(owner)}>"
+        + (f"<{child} message={quoteattr(name)}>{escape(owner)}</{child}>" if child else "")
+        + "</testcase>"
+        for child, owner, name in cases
+    )
+    path = tmp_path_factory.getbasetemp() / "junit.xml"
+    path.write_text(f"<testsuites name={quoteattr(runner)}>{inner}</testsuites>")
+    reports = read_reports(Found([path]), Tree(KNOWN), str)
+    assert reports.tests == len(cases)
+    assert reports.problems == ()
+    tests = {failure.id for failure in reports.failures if failure.kind == "test" and failure.name}
+    assert tests <= set(reports.ran)
+    assert all(not (f.path or "").startswith(("/", "../")) for f in reports.failures)

@@ -1,56 +1,44 @@
-"""Which files mean which build."""
+"""Which files mean which builds."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from fakes.trees import TreeRepository
+from fakes.roots import package, root_of, texts, touching
 from prjury.judges.build.plan import BuildPlan
-from prjury.judges.build.recognise import Root, recognise
+from prjury.judges.build.recognise import PYTEST_ENV, SYSTEMS, Changes, Root, recognise
 from prjury.ports import TreeEntry
 
-
-def plan_of(files: Mapping[str, str], executable: str = "") -> BuildPlan | None:
-    repository = TreeRepository({"t": files}, frozenset(executable.split()))
-    texts = {entry.path: entry for entry in repository.files("t")}
-
-    def read(entry: TreeEntry) -> str:
-        assert texts[entry.path] == entry
-        return files[entry.path]
-
-    return recognise(Root(repository.files("t"), read))
+TEST = package()
+BOTH = package(scripts={"test": "jest", "build": "tsc"})
+PLACEHOLDER = package(scripts={"test": 'echo "Error: no test specified" && exit 1'})
+PROJECT = '[project]\nname = "p"\n'
+CARGO = '[package]\nname = "p"\n'
+GO = "module example.com/m\n"
+GO_COMMANDS = "go build -o /dev/null ./... && go test -json ./..."
+CARGO_COMMANDS = "cargo test --no-run --message-format=json && cargo test --no-fail-fast"
 
 
-def package(scripts: str, more: str = "") -> str:
-    return f'{{"scripts": {{{scripts}}}{more}}}'
-
-
-TEST = package('"test": "node --test"')
-BOTH = package('"test": "jest", "build": "tsc"')
-PLACEHOLDER = package('"test": "echo \\"Error: no test specified\\" && exit 1"')
+def plan_of(files: Mapping[str, str]) -> BuildPlan:
+    (plan,) = recognise(root_of(files), None).plans
+    return plan
 
 
 @pytest.mark.parametrize(
     ("files", "system", "command"),
     [
-        ({"pom.xml": ""}, "maven", "mvn -q -B -ntp --fail-at-end verify"),
-        ({"pom.xml": "", "mvnw": ""}, "maven", "sh mvnw -q -B -ntp --fail-at-end verify"),
-        ({"build.gradle.kts": ""}, "gradle", "gradle --no-daemon -q --continue build"),
-        (
-            {"settings.gradle": "", "gradlew": ""},
-            "gradle",
-            "sh gradlew --no-daemon -q --continue build",
-        ),
         (
             {"package.json": BOTH, "package-lock.json": ""},
             "npm",
-            "npm ci --no-audit --no-fund && npm run build && npm run test",
+            "npm ci --no-audit --no-fund && npm run build && npm run test -- --verbose --bail=0",
         ),
         ({"package.json": TEST}, "npm", "npm run test"),
         (
-            {"package.json": package('"test": "x"', ', "devDependencies": {"x": "1"}')},
+            {"package.json": package("", scripts={"test": "x"}, devDependencies={"x": "1"})},
             "npm",
             "npm install --no-audit --no-fund && npm run test",
         ),
@@ -80,7 +68,11 @@ PLACEHOLDER = package('"test": "echo \\"Error: no test specified\\" && exit 1"')
             "uv",
             "uv run --frozen pytest -q",
         ),
-        ({"tox.ini": "[tox]\n", "setup.py": ""}, "tox", "tox"),
+        (
+            {"tox.ini": "[tox]\n", "setup.py": ""},
+            "tox",
+            "tox --skip-missing-interpreters true",
+        ),
         ({"tox.ini": "[pytest]\n", "a_test.py": ""}, "pytest", "python3 -m pytest -q"),
         ({"pyproject.toml": "[tool.pytest.ini_options]\n"}, "pytest", "python3 -m pytest -q"),
         ({"setup.cfg": "[tool:pytest]\n"}, "pytest", "python3 -m pytest -q"),
@@ -88,8 +80,8 @@ PLACEHOLDER = package('"test": "echo \\"Error: no test specified\\" && exit 1"')
         ({"requirements.txt": "", "test/test_a.py": ""}, "pytest", "python3 -m pytest -q"),
         ({"pyproject.toml": "", "p/a.py": ""}, "python", "python3 -m compileall -q ."),
         ({"script.py": ""}, "python", "python3 -m compileall -q ."),
-        ({"Cargo.toml": ""}, "cargo", "cargo test -q --no-fail-fast"),
-        ({"go.mod": ""}, "go", "go build ./... && go test ./..."),
+        ({"Cargo.toml": CARGO}, "cargo", CARGO_COMMANDS),
+        ({"go.mod": GO}, "go", GO_COMMANDS),
         ({"Makefile": "all: x\n\ntest: all\n"}, "make", "make test"),
         ({"GNUmakefile": "check:\n\ttrue\n"}, "make", "make check"),
         ({"makefile": "all:\n"}, "make", "make all"),
@@ -97,9 +89,9 @@ PLACEHOLDER = package('"test": "echo \\"Error: no test specified\\" && exit 1"')
 )
 def test_recognised(files: dict[str, str], system: str, command: str) -> None:
     plan = plan_of(files)
-    assert plan is not None
-    assert (plan.system, plan.text) == (system, command)
+    assert (plan.system, plan.text, plan.directory) == (system, command, "")
     assert plan.reasons
+    assert plan.scope.because == ""
 
 
 @pytest.mark.parametrize(
@@ -107,58 +99,257 @@ def test_recognised(files: dict[str, str], system: str, command: str) -> None:
     [
         {},
         {"README.md": ""},
-        {"sub/pom.xml": ""},
         {"package.json": PLACEHOLDER},
         {"package.json": "not json"},
         {"package.json": "[" * 100_000},
         {"Makefile": "test := 1\n\t all:\nlatest: x\n"},
         {"docs/conf.py": ""},
+        {"examples/a/package.json": TEST},
+        {"a/b/c/d/go.mod": GO},
     ],
 )
 def test_not_recognised(files: dict[str, str]) -> None:
-    assert plan_of(files) is None
-
-
-def test_an_executable_wrapper_is_used() -> None:
-    plan = plan_of({"pom.xml": "", "mvnw": ""}, executable="mvnw")
-    assert plan is not None
-    assert plan.text == "./mvnw -q -B -ntp --fail-at-end verify"
-    assert plan.reasons == ("pom.xml is there", "mvnw is there")
-
-
-def test_a_wrapper_that_is_not_executable_is_said() -> None:
-    plan = plan_of({"pom.xml": "", "mvnw": ""})
-    assert plan is not None
-    assert "not executable" in plan.reasons[1]
-
-
-def test_several_systems_become_a_note() -> None:
-    plan = plan_of({"pom.xml": "", "package.json": TEST, "Makefile": "test:\n"})
-    assert plan is not None
-    assert plan.system == "maven"
-    assert plan.notes == ("also found and not run: npm, make",)
-
-
-def test_a_system_with_tests_comes_before_one_without() -> None:
-    plan = plan_of({"script.py": "", "Makefile": "test:\n"})
-    assert plan is not None
-    assert (plan.system, plan.notes) == ("make", ("also found and not run: python",))
-
-
-def test_pytest_is_told_to_go_on_and_to_report() -> None:
-    plan = plan_of({"test_a.py": "", "pytest.ini": "[pytest]\naddopts = -x\n"})
-    assert plan is not None
-    assert plan.env["PYTEST_ADDOPTS"].endswith("--maxfail=0")
-    assert (plan.reported, plan.all_ran) == (True, 1)
-
-
-@pytest.mark.parametrize("name", ["pom.xml", "build.gradle", "Cargo.toml", "go.mod"])
-def test_other_tools_do_not_tell_whether_everything_ran(name: str) -> None:
-    plan = plan_of({name: ""})
-    assert plan is not None
-    assert (plan.reported, plan.all_ran) == (False, None)
+    assert recognise(root_of(files), None).plans == ()
 
 
 def test_a_link_is_not_a_build_file() -> None:
     root = Root([TreeEntry("pom.xml", "120000", "x")], lambda entry: "")
-    assert recognise(root) is None
+    assert recognise(root, None).plans == ()
+
+
+def test_pytest_is_told_to_go_on_and_to_report() -> None:
+    plan = plan_of({"test_a.py": "", "pytest.ini": "[pytest]\naddopts = -x\n"})
+    assert plan.env == PYTEST_ENV
+    assert PYTEST_ENV == {
+        "PYTEST_ADDOPTS": "--junitxml={reports}/pytest.xml -o junit_family=xunit1 --maxfail=0"
+    }
+    assert (plan.reported, plan.all_ran) == (True, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "system"),
+    [
+        ("pom.xml", "maven"),
+        ("build.gradle", "gradle"),
+        ("build.gradle.kts", "gradle"),
+        ("settings.gradle", "gradle"),
+    ],
+)
+def test_the_jvm_builds(name: str, system: str) -> None:
+    assert plan_of({name: ""}).system == system
+
+
+# Several systems
+
+
+def systems_of(files: Mapping[str, str], *asked: str) -> tuple[list[str], tuple[str, ...]]:
+    found = recognise(root_of(files), None, asked or None)
+    return [plan.system for plan in found.plans], found.notes
+
+
+def test_different_systems_in_the_root_are_all_run() -> None:
+    files = {
+        "go.mod": GO,
+        "Cargo.toml": CARGO,
+        "test_a.py": "",
+        "package.json": TEST,
+        "pom.xml": "",
+    }
+    assert systems_of(files) == (["maven", "npm", "pytest", "cargo", "go"], ())
+
+
+def test_make_runs_only_where_nothing_else_was_found() -> None:
+    files = {"pom.xml": "", "package.json": TEST, "Makefile": "test:\n"}
+    assert systems_of(files) == (["maven", "npm"], ("also found and not run: make",))
+    assert systems_of(files, "make", "node") == (["npm", "make"], ())
+    assert systems_of({"Makefile": "test:\n", "b/Makefile": "test:\n"}) == (["make"], ())
+    assert systems_of({"Makefile": "test:\n", "b/go.mod": GO}) == (["make", "go"], ())
+    assert systems_of({"go.mod": GO, "b/Makefile": "test:\n"}) == (
+        ["go"],
+        ("also found and not run: make in b",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "system"),
+    [
+        ({}, "maven"),
+        ({"gradlew": ""}, "gradle"),
+        ({"mvnw": ""}, "maven"),
+        ({"mvnw": "", "gradlew": ""}, "maven"),
+    ],
+)
+def test_maven_and_gradle_are_one_choice(more: dict[str, str], system: str) -> None:
+    other = {"maven": "gradle", "gradle": "maven"}[system]
+    files = {"pom.xml": "", "build.gradle": "", **more}
+    assert systems_of(files) == ([system], (f"also found and not run: {other}",))
+
+
+def test_a_build_with_tests_comes_before_one_without() -> None:
+    assert systems_of({"script.py": "", "Makefile": "test:\n"}) == (
+        ["make"],
+        ("also found and not run: python",),
+    )
+    assert systems_of({"script.py": "", "Makefile": "all:\n"}) == (
+        ["python"],
+        ("also found and not run: make",),
+    )
+
+
+def test_a_few_python_files_are_no_project_beside_a_real_one() -> None:
+    assert systems_of({"release.py": "", "go.mod": GO}) == (
+        ["go"],
+        ("also found and not run: python",),
+    )
+    assert systems_of({"release.py": "", "b/go.mod": GO}) == (
+        ["go"],
+        ("also found and not run: python",),
+    )
+
+
+def test_tests_in_python_count_beside_other_systems() -> None:
+    assert systems_of({"test_release.py": "", "go.mod": GO}) == (["pytest", "go"], ())
+
+
+def test_bazel_has_to_be_asked_for() -> None:
+    files = {"MODULE.bazel": "", "go.mod": GO}
+    told = "MODULE.bazel is there, but Bazel runs only if `systems` names it"
+    assert systems_of(files) == (["go"], (told,))
+    assert systems_of(files, "bazel") == (["bazel"], ())
+    assert systems_of(files, "go") == (["go"], ())
+
+
+def test_what_is_asked_for_and_not_there_is_said() -> None:
+    assert systems_of({"go.mod": GO}, "go", "cargo", "cargo") == (
+        ["go"],
+        ("`systems` names cargo, which was not found",),
+    )
+
+
+def test_the_policy_may_name_all_systems() -> None:
+    from typing import get_args  # noqa: PLC0415
+
+    from prjury.config.tiers import System  # noqa: PLC0415
+
+    assert get_args(System) == tuple(SYSTEMS)
+
+
+# Several projects
+
+TWO = {
+    "backend/go.mod": GO,
+    "backend/a/a.go": "package a\n",
+    "frontend/package.json": TEST,
+    "compose.yml": "",
+}
+
+
+def found(files: Mapping[str, str], *paths: str) -> tuple[list[str], tuple[str, ...]]:
+    recognised = recognise(root_of(files), touching(*paths) if paths else None)
+    return texts(recognised.plans), recognised.notes
+
+
+def test_projects_below_the_root_are_found() -> None:
+    assert found(TWO) == ([f"cd backend && {GO_COMMANDS}", "cd frontend && npm run test"], ())
+
+
+def test_only_the_projects_that_the_change_touches_are_built() -> None:
+    assert found(TWO, "frontend/a.js", "README.md") == (
+        ["cd frontend && npm run test"],
+        ("not touched by the change and not built: go in backend",),
+    )
+
+
+def test_all_are_built_where_the_change_touches_what_belongs_to_none() -> None:
+    recognised = recognise(root_of(TWO), touching("compose.yml", "frontend/a.js"))
+    assert [plan.directory for plan in recognised.plans] == ["backend", "frontend"]
+    assert {plan.scope.because for plan in recognised.plans} == {
+        "compose.yml belongs to no project"
+    }
+    assert recognised.notes == ()
+
+
+def test_the_root_comes_first_then_the_directories_in_order() -> None:
+    files = {"z/go.mod": GO, "a/package.json": TEST, "a/go.mod": GO, "pom.xml": ""}
+    recognised = recognise(root_of(files), None)
+    assert [(plan.directory, plan.system) for plan in recognised.plans] == [
+        ("", "maven"),
+        ("a", "npm"),
+        ("a", "go"),
+        ("z", "go"),
+    ]
+
+
+def test_the_root_is_built_beside_a_project_of_another_system() -> None:
+    files = {"test_a.py": "", "web/package.json": TEST}
+    assert found(files, "web/a.js") == (["python3 -m pytest -q", "cd web && npm run test"], ())
+    assert found(files, "a.py") == (
+        ["python3 -m pytest -q"],
+        ("not touched by the change and not built: npm in web",),
+    )
+
+
+def test_no_known_changes_mean_everything() -> None:
+    assert recognise(root_of(TWO), Changes(frozenset())) == recognise(root_of(TWO), None)
+
+
+def test_long_lists_are_cut() -> None:
+    files = {f"p{number}/go.mod": GO for number in range(8)}
+    _, notes = found(files, "p0/x.go")
+    told = ", ".join(f"go in p{number}" for number in range(1, 6))
+    assert notes == (f"not touched by the change and not built: {told} and 2 more",)
+
+
+def test_a_directory_in_a_note_hides_nothing() -> None:
+    files = {"go.mod": GO, "a\u202e/Makefile": "test:\n", "b/Makefile": "test:\n"}
+    assert found(files)[1] == ("also found and not run: make in b",)
+
+
+def test_python_as_everyone_writes_it() -> None:
+    files = {"pyproject.toml": PROJECT, "src/p/__init__.py": "", "tests/test_p.py": ""}
+    assert found(files, "src/p/__init__.py") == (["python3 -m pytest -q"], ())
+
+
+# Whatever the tree
+
+PLACES = st.sampled_from(["", "a/", "a/b/", "c/", "tests/", "a/b/c/d/"])
+MANIFESTS = {
+    "go.mod": GO,
+    "x.go": "package x\n",
+    "Cargo.toml": "[workspace]\nmembers = ['*', 'b/*']\n",
+    "package.json": package("x", workspaces=["*"]),
+    "pyproject.toml": PROJECT,
+    "test_x.py": "",
+    "x.py": "",
+    "Makefile": "test:\n",
+    "pom.xml": "<project/>",
+    "build.gradle": "",
+    "gradlew": "",
+    "MODULE.bazel": "",
+    "uv.lock": "",
+    "notes.md": "",
+}
+PATHS = st.builds(lambda place, name: f"{place}{name}", PLACES, st.sampled_from(sorted(MANIFESTS)))
+TREES = st.lists(PATHS, max_size=12, unique=True).map(
+    lambda paths: {path: MANIFESTS[path.rpartition("/")[2]] for path in paths}
+)
+ASKED = st.none() | st.lists(st.sampled_from(sorted(SYSTEMS)), min_size=1, max_size=3)
+
+
+@given(TREES, st.frozensets(PATHS | st.just("z/other.c"), max_size=4), ASKED)
+def test_a_change_is_never_left_unbuilt(
+    files: dict[str, str], paths: frozenset[str], asked: list[str] | None
+) -> None:
+    root = root_of(files)
+    every = recognise(root, None, asked)
+    affected = recognise(root, Changes.of(paths), asked)
+    places = [(plan.system, plan.directory) for plan in every.plans]
+    assert bool(affected.plans) == bool(every.plans)
+    assert {(plan.system, plan.directory) for plan in affected.plans} <= set(places)
+    assert [place for _, place in places] == sorted(place for _, place in places)
+    assert len(set(places)) == len(places)
+    again = recognise(root_of(files), Changes.of(paths), asked)
+    assert again.notes == affected.notes
+    assert [(plan.text, plan.scope, plan.env) for plan in again.plans] == [
+        (plan.text, plan.scope, plan.env) for plan in affected.plans
+    ]

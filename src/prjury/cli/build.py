@@ -1,0 +1,106 @@
+"""``prjury build``: the untrusted half of the build judge, whose evidence is judged elsewhere."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from prjury.cli.output import Terminal, hang_up
+from prjury.cli.review import wanted_by
+from prjury.errors import CannotJudgeError, ExitCode, PublishError, UsageError
+
+if TYPE_CHECKING:
+    from prjury.judges.build.zone import Built
+
+
+def build(  # noqa: PLR0913 - the command line's options, named as documented
+    context: typer.Context,
+    target: Annotated[
+        str | None,
+        typer.Argument(help="A pull request's number or URL; the current branch without it."),
+    ] = None,
+    *,
+    repo: Annotated[Path, typer.Option(help="A directory in the repository.")] = Path(),
+    base: Annotated[str | None, typer.Option(help="The branch to merge into.")] = None,
+    head: Annotated[str | None, typer.Option(help="What is to be merged.")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="A policy of your own; else the base commit's is in force.")
+    ] = None,
+    output: Annotated[Path, typer.Option(metavar="FILE", help="Where the evidence goes.")] = Path(
+        "build-evidence.json"
+    ),
+    offline: Annotated[bool, typer.Option("--offline", help="Fetch nothing.")] = False,
+    timeout: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="For all builds together.", min=0.001)
+    ] = None,
+) -> int:
+    """Merge and build a change, and write what happened to a file that another job can judge."""
+    from prjury.app import ReviewRequest  # noqa: PLC0415 - keeps `--help` instant
+    from prjury.app import build as run  # noqa: PLC0415 - the same
+    from prjury.sources.pulls import NothingToReview  # noqa: PLC0415 - the same
+
+    terminal: Terminal = context.obj
+    if not output.absolute().parent.is_dir() or output.is_dir():
+        raise UsageError(
+            f"--output cannot write {output}", remedy="Name a file in a directory that exists"
+        )
+    wanted = wanted_by(terminal, target, repo, base, head, {}, offline=offline)
+    outcome = run(ReviewRequest(wanted, config, timeout=timeout), terminal.surroundings())
+    if isinstance(outcome, NothingToReview):
+        print(outcome.reason)
+        return ExitCode.OPEN
+    return _told(terminal, outcome, output)
+
+
+def _told(terminal: Terminal, outcome: Built, output: Path) -> int:
+    """Writes the evidence whatever it says, then prints what it would come to here."""
+    from prjury.jury.judgment import Status  # noqa: PLC0415 - as above
+    from prjury.publishers.files import write_atomically  # noqa: PLC0415 - as above
+    from prjury.publishers.judgment import JudgmentPrinter  # noqa: PLC0415 - as above
+    from prjury.publishers.terminal import printable_line  # noqa: PLC0415 - as above
+    from prjury.sources.evidence import LARGEST  # noqa: PLC0415 - as above
+
+    content = json.dumps(outcome.evidence, indent=1, allow_nan=False)
+    write_atomically(output, content + "\n")
+    ballot = outcome.ballot
+    lines = JudgmentPrinter(sys.stdout, terminal.redact).lines(ballot.judge, ballot.judgment)
+    _print([*lines, printable_line(f"evidence: {output}", sys.stdout)])
+    if len(content) >= LARGEST:
+        raise CannotJudgeError(
+            f"the evidence is larger than {LARGEST // 1024**2} MiB and will be refused",
+            why="the build has millions of tests, or its commands print without end",
+            remedy="build less at a time, with `build: {systems: […]}`",
+            reason="too_large",
+        )
+    complaint = JudgmentPrinter(sys.stderr, terminal.redact).complaint(
+        ballot.judge, ballot.judgment
+    )
+    if complaint:
+        print(complaint, file=sys.stderr)
+    codes = {Status.FAIL: ExitCode.REJECTED, Status.ERROR: ExitCode.NOT_JUDGED}
+    return codes.get(ballot.judgment.status, ExitCode.OPEN)
+
+
+def _print(lines: list[str]) -> None:
+    """A reader that has seen enough is no reason to end otherwise: the evidence is written.
+
+    Raises:
+        PublishError: when the stream cannot be written to.
+    """
+    try:
+        for line in lines:
+            print(line)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        hang_up()
+    except OSError as error:
+        hang_up()
+        raise PublishError(
+            f"The judgment could not be printed: {error}",
+            why="The disk is full, or standard output is closed",
+            remedy="Free some space; the evidence itself is written",
+        ) from error

@@ -1,0 +1,101 @@
+"""From the judgments of several builds of one tree to one. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from prjury.judges.build.plan import BuildPlan
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.score import BooleanScore
+
+_WORST_FIRST = (Status.FAIL, Status.ERROR, Status.ABSTAIN, Status.PASS)
+
+
+def combined(judgments: Sequence[Judgment], notes: Sequence[str] = ()) -> Judgment:
+    """One judgment: the worst one's status, every one's words and checks, the worst first.
+
+    Args:
+        notes: what the recognition left out, for the reader.
+    """
+    ordered = sorted(judgments, key=lambda said: _WORST_FIRST.index(said.status))
+    worst = ordered[0]
+    words = "; ".join(_named(said) if len(ordered) > 1 else said.reasoning for said in ordered)
+    told = f" ({'; '.join(notes)})" if notes else ""
+    voted = worst.status in {Status.PASS, Status.FAIL}
+    return Judgment(
+        worst.status,
+        words + told,
+        BooleanScore(worst.status is Status.PASS) if voted else None,
+        label=worst.label,
+        checks=tuple(check for said in ordered for check in said.checks),
+        metadata=_metadata(ordered) if len(ordered) > 1 else worst.metadata,
+    )
+
+
+def _named(said: Judgment) -> str:
+    directory = said.metadata.get("directory")
+    where = f" in {directory}" if directory else ""
+    return f"{said.metadata.get('system', 'build')}{where}: {said.reasoning}"
+
+
+def _metadata(ordered: Sequence[Judgment]) -> dict[str, Any]:
+    """The worst one's, with the failures and commands of all, and each by itself in ``builds``."""
+    every = [said.metadata for said in ordered]
+    subjects = [str(one["subject"]) for one in every if "subject" in one]
+    return {
+        **every[0],
+        "subject": ", ".join(subjects),
+        "command": "; ".join(str(one.get("command", "")) for one in every),
+        "failures": [failure for one in every for failure in one.get("failures", ())],
+        "fixed": [test for one in every for test in one.get("fixed", ())],
+        "builds": [
+            {**{key: one[key] for key in one if key != "failures"}, "status": said.status.value}
+            for said, one in zip(ordered, every, strict=True)
+        ],
+    }
+
+
+def logs_of(judgment: Judgment) -> frozenset[str]:
+    """The log files that the judgment names."""
+    every = (judgment.metadata, *judgment.metadata.get("builds", ()))
+    return frozenset(str(one["log"]) for one in every if one.get("log"))
+
+
+def build_changed(
+    judgment: Judgment, ours: Sequence[BuildPlan], theirs: Sequence[BuildPlan]
+) -> Judgment:
+    """The judgment, or none where the change replaces a tested build that the base has.
+
+    A PASS would be the word of a build that the change has chosen itself.
+
+    Args:
+        judgment: a PASS.
+        ours: every build of the merged tree.
+        theirs: every build of the base.
+    """
+    lost = [plan for plan in theirs if plan.tests and not any(map(plan.is_like, ours))]
+    if not lost:
+        return judgment
+    here = [plan for plan in ours if plan.directory == lost[0].directory] or list(ours)
+    now = f"{here[0].system}, `{here[0].text}`" if here else "nothing"
+    return Judgment.abstained(
+        f"this change replaces the build that judges it: the base is tested by {lost[0].system}, "
+        f"`{lost[0].text}`, the merged tree by {now}, which passed. Look at it, or name the build "
+        f"in the policy: `build: {{command: {lost[0].text}}}`.",
+        "build_changed",
+        checks=judgment.checks,
+        metadata={**judgment.metadata, "reason": "build_changed"},
+    )
+
+
+def new_builds(ours: Sequence[BuildPlan], theirs: Sequence[BuildPlan]) -> tuple[str, ...]:
+    """What a reader should know where the base has no build, or one without tests."""
+    if not theirs:
+        return ("no build was recognised on the base",)
+    there = {plan.directory: plan for plan in theirs if not plan.tests}
+    return tuple(
+        f"the base's own build, `{there[plan.directory].text}`, has no tests"
+        for plan in ours
+        if plan.tests and plan.directory in there
+    )

@@ -1,0 +1,109 @@
+"""What a build's judgment rests on, as checks and as metadata. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prjury.judges.build.case import Case
+from prjury.judges.build.comparison import fixed
+from prjury.judges.build.outcome import Reports, StepResult
+from prjury.judges.build.telling import duration
+from prjury.jury.judgment import Check, Location, Severity
+
+_MOST_CAUSES = 10
+_MOST_LISTED = 200
+_STATES = {
+    "new": "",
+    "pre_existing": " (on the base as well)",
+    "flaky": " (flaky: it passed when it was run again alone)",
+}
+
+
+def checks_of(case: Case) -> tuple[Check, ...]:
+    """Each command, the tests, then the first causes and how many there are beside them."""
+    outcome = case.outcome
+    executed = [_executed(result) for result in outcome.results]
+    return (*executed, *_tests(case), *_cause_checks(case))
+
+
+def _executed(result: StepResult) -> Check:
+    done = result.completed
+    ended = f"stopped: {done.stopped}" if done.stopped else f"exit code {done.exit_code}"
+    return Check(
+        "build-executed",
+        result.good,
+        f"`{result.step.text}`: {ended}, {duration(done.seconds)}",
+        evidence=result.tail or None,
+    )
+
+
+def _tests(case: Case) -> tuple[Check, ...]:
+    """Whether tests passed, where tests are part of the build and were reached."""
+    reports, outcome = case.outcome.reports, case.outcome
+    failing = [failure for failure in outcome.failures if failure.kind == "test"]
+    failed = max(len(failing), len(reports.failures))
+    if known := _how_many(reports):
+        message = f"{known}, {failed} failed"
+    elif not case.plan.tests or (not outcome.last.good and not failing):
+        return ()
+    else:
+        message = f"{failed} failed" if failing else "no test reports; the exit code says so"
+    return (Check("tests-passed", not failed and outcome.last.good, message),)
+
+
+def _how_many(reports: Reports) -> str:
+    """How many tests there were and who says so; empty where nobody does."""
+    where = f" in {reports.files} reports" if reports.files else " named in the log"
+    named = f"{reports.tests} tests{where}" if reports.tests else ""
+    counted = f"{reports.counted} tests counted in the log" if reports.counted else ""
+    return " and ".join(filter(None, [named, counted]))
+
+
+def _cause_checks(case: Case) -> list[Check]:
+    names = {"compile": "compiles", "test": "test", "goal": "build-goal", "error": "build-error"}
+    checks = []
+    for failure in case.ordered[:_MOST_CAUSES]:
+        located = (
+            Location(failure.path, failure.line)
+            if failure.path in case.known and failure.path
+            else None
+        )
+        named = f"{failure.name}: " if failure.name and failure.kind == "test" else ""
+        old = _STATES[failure.state]
+        checks.append(
+            Check(
+                names[failure.kind],
+                passed=False,
+                message=f"{named}{failure.message}{old}",
+                location=located,
+                severity="warning" if case.excuses(failure) else "error",
+                evidence=failure.message,
+            )
+        )
+    if left := len(case.outcome.failures) - len(checks):
+        severity: Severity = "error" if case.blocking[_MOST_CAUSES:] else "warning"
+        message = f"{left} more in the log"
+        checks.append(Check("more-failures", passed=False, message=message, severity=severity))
+    return checks
+
+
+def metadata_of(case: Case) -> dict[str, Any]:
+    """What programs may want to know, all failures in the form of the report among it."""
+    outcome = case.outcome
+    return {
+        "subject": f"`{case.plan.text}`",
+        "command": case.plan.text,
+        "system": case.plan.system,
+        "exit_code": outcome.last.completed.exit_code,
+        "stopped": outcome.last.completed.stopped,
+        "seconds": round(outcome.seconds, 1),
+        "log": str(outcome.last.completed.log),
+        "recognised_by": list(case.plan.reasons),
+        "directory": case.plan.directory,
+        "modules": list(case.plan.scope.modules),
+        "scope": case.plan.scope.because,
+        "tests": outcome.reports.tests or outcome.reports.counted or None,
+        "fixed": [f.id for f in fixed(outcome, case.base)[:_MOST_LISTED]] if case.base else [],
+        "ran_again": case.ran_again,
+        "failures": [failure.as_json() for failure in case.ordered[:_MOST_LISTED]],
+    }

@@ -1,0 +1,273 @@
+"""One ``pom.xml``: who it is, which modules it has, and what it leans on. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+from xml.etree.ElementTree import Element
+
+#: More than this is no build file that anybody wrote.
+_LARGEST = 4 * 1024**2
+_DEEPEST = 100
+_PLUGINS_GROUP = "org.apache.maven.plugins"
+
+#: Whether a profile is used when nobody asks for it. ``default``: unless another one of the same
+#: file is; ``unknown``: that depends on the machine.
+State: TypeAlias = Literal["off", "default", "unknown"]
+
+#: Properties with these beginnings are set without anybody asking for it.
+_SET_ANYWAY = (
+    "env.", "java.", "jdk.", "os.", "user.", "file.", "path.", "line.", "sun.", "maven.", "stdout.",
+)  # fmt: skip
+#: What parts the paths of one text from each other.
+_BETWEEN = re.compile(r"[\s,;:=|\"']+")
+
+_ORIGINS: Mapping[str, str] = {
+    "${project.basedir}": "module",
+    "${basedir}": "module",
+    "${pom.basedir}": "module",
+    "${project.parent.basedir}": "parent",
+    "${parent.basedir}": "parent",
+    "${maven.multiModuleProjectDirectory}": "root",
+    "${session.executionRootDirectory}": "root",
+    "${session.rootDirectory}": "root",
+    "${session.topDirectory}": "root",
+    "${project.rootDirectory}": "root",
+}
+
+
+class PomError(ValueError):
+    """A build file that cannot be read; the text says why, after its name."""
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """A group and an artifact as they are written, ``${…}`` and all; no group is any group."""
+
+    group: str
+    artifact: str
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A profile that has modules of its own, or none.
+
+    Attributes:
+        switch: the property that turns it on, empty where no property does.
+    """
+
+    name: str
+    state: State
+    modules: tuple[str, ...]
+    switch: str = ""
+
+
+@dataclass(frozen=True)
+class Parent:
+    """What a file inherits from.
+
+    Attributes:
+        path: where the parent should be, relative to the file; None for nowhere in the tree.
+    """
+
+    coordinates: Coordinates
+    path: str | None
+
+
+@dataclass(frozen=True)
+class Place:
+    """A path that a file names.
+
+    Attributes:
+        origin: where it begins: ``module``, ``parent`` for the directory of the module's parent,
+            or ``root`` for that of the reactor.
+    """
+
+    origin: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Pom:
+    """What a build file says that matters for who depends on whom.
+
+    Attributes:
+        modules: as they are written; those of profiles are in ``profiles``.
+        mentions: whatever it builds with: dependencies, plugins and theirs, extensions, imported
+            versions, processors of annotations. What it only manages for others is not in it.
+        places: the directories and files that it names outside of its own directory.
+        searches: whether Maven looks for modules by itself.
+    """
+
+    own: Coordinates
+    parent: Parent | None = None
+    packaging: str = "jar"
+    modules: tuple[str, ...] = ()
+    profiles: tuple[Profile, ...] = ()
+    mentions: frozenset[Coordinates] = frozenset()
+    places: frozenset[Place] = frozenset()
+    searches: bool = False
+
+    @property
+    def aggregates(self) -> bool:
+        """Whether it has modules, be it only in a profile."""
+        return bool(self.modules) or any(profile.modules for profile in self.profiles)
+
+
+def read_pom(text: str) -> Pom:
+    """What the text of a ``pom.xml`` says.
+
+    Raises:
+        PomError: for text that is not XML, has a DTD, or is no project.
+    """
+    project = _project(text)
+    parent = _parent(project)
+    group = _text(project, "groupId") or (parent.coordinates.group if parent else "")
+    packaging = _text(project, "packaging") or "jar"
+    modules = tuple(_modules(project))
+    return Pom(
+        own=Coordinates(group, _text(project, "artifactId")),
+        parent=parent,
+        packaging=packaging,
+        modules=modules,
+        profiles=tuple(_profiles(project)),
+        mentions=frozenset(_mentions(project)),
+        places=frozenset(_places(project)),
+        searches=packaging == "pom" and not modules and _version(project) > (4, 0),
+    )
+
+
+def _project(text: str) -> Element:
+    from defusedxml import DefusedXmlException  # noqa: PLC0415 - only builds with Maven need it
+    from defusedxml.ElementTree import ParseError, fromstring  # noqa: PLC0415
+
+    if len(text) > _LARGEST:
+        raise PomError(f"is larger than {_LARGEST // 1024**2} MiB")
+    try:
+        project = fromstring(text.removeprefix("\ufeff"), forbid_dtd=True)
+    except DefusedXmlException as error:
+        raise PomError("has a DTD or entities, which are refused") from error
+    except (ParseError, ValueError, LookupError) as error:
+        raise PomError("is not XML") from error
+    if _tag(project) != "project":
+        raise PomError("has no <project>")
+    return project
+
+
+def _tag(element: Element) -> str:
+    return str(element.tag).rpartition("}")[2]
+
+
+def _all(element: Element, *path: str) -> Iterator[Element]:
+    """The descendants at the path of tags, in order."""
+    if not path:
+        yield element
+        return
+    for child in element:
+        if _tag(child) == path[0]:
+            yield from _all(child, *path[1:])
+
+
+def _text(element: Element, *path: str) -> str:
+    found = next(_all(element, *path), None)
+    return (found.text or "").strip() if found is not None else ""
+
+
+def _version(project: Element) -> tuple[int, ...]:
+    parts = (_text(project, "modelVersion") or "4.0.0").split(".")[:2]
+    return tuple(int(part) if part.isascii() and part.isdigit() else 0 for part in parts)
+
+
+def _modules(holder: Element) -> Iterator[str]:
+    for path in (("modules", "module"), ("subprojects", "subproject")):
+        for module in _all(holder, *path):
+            yield (module.text or "").strip()
+
+
+def _parent(project: Element) -> Parent | None:
+    element = next(_all(project, "parent"), None)
+    if element is None:
+        return None
+    said = next(_all(element, "relativePath"), None)
+    path = "../pom.xml" if said is None else (said.text or "").strip() or None
+    return Parent(Coordinates(_text(element, "groupId"), _text(element, "artifactId")), path)
+
+
+def _profiles(project: Element) -> Iterator[Profile]:
+    for profile in _all(project, "profiles", "profile"):
+        switch = _text(profile, "activation", "property", "name")
+        yield Profile(_text(profile, "id"), _state(profile), tuple(_modules(profile)), switch)
+
+
+def _state(profile: Element) -> State:
+    """Nothing is asked of the machine here, so a condition on it may hold or not."""
+    conditions = {_tag(condition) for condition in next(_all(profile, "activation"), ())}
+    by_default = _text(profile, "activation", "activeByDefault") == "true"
+    if conditions - {"activeByDefault", "property"}:
+        return "unknown"
+    name, value = (
+        _text(profile, "activation", "property", part) for part in ("name", "value")
+    )  # fmt: skip
+    if "property" in conditions and (
+        not name or name.startswith(("!", "$", *_SET_ANYWAY)) or value.startswith("!")
+    ):
+        return "unknown"
+    return "default" if by_default else "off"
+
+
+def _walk(project: Element) -> Iterator[tuple[Element, tuple[str, ...]]]:
+    """Every element with the tags from the project's children down to it; exclusions are left out.
+
+    Raises:
+        PomError: when it is nested deeper than any real build file is.
+    """
+    waiting: list[tuple[Element, tuple[str, ...]]] = [(project, ())]
+    while waiting:
+        element, path = waiting.pop()
+        if len(path) > _DEEPEST:
+            raise PomError(f"is nested deeper than {_DEEPEST} levels")
+        for child in element:
+            tag = _tag(child)
+            if tag != "exclusions":
+                here = (*path, tag)
+                yield child, here
+                waiting.append((child, here))
+
+
+def _mentions(project: Element) -> Iterator[Coordinates]:
+    for element, path in _walk(project):
+        artifact = _text(element, "artifactId")
+        if artifact and not _only_managed(element, path):
+            group = _text(element, "groupId")
+            if not group and path[-1] == "plugin":
+                group = _PLUGINS_GROUP
+            yield Coordinates(group, artifact)
+
+
+def _only_managed(element: Element, path: tuple[str, ...]) -> bool:
+    """Whether it says the version of something that others may use."""
+    if path[-3:] == ("dependencyManagement", "dependencies", "dependency"):
+        return _text(element, "scope") != "import"
+    return path[-3:] == ("pluginManagement", "plugins", "plugin")
+
+
+def _places(project: Element) -> Iterator[Place]:
+    for element, path in _walk(project):
+        if "build" in path or "properties" in path:
+            for word in _BETWEEN.split(element.text or ""):
+                if place := _place(word):
+                    yield place
+
+
+def _place(word: str) -> Place | None:
+    """Where a word leads to if it is a path out of the module, as far as that can be told."""
+    origin, path = "module", word.replace("\\", "/")
+    if path.startswith("${"):
+        start, _, path = path.partition("}/")
+        origin = _ORIGINS.get(f"{start}}}", "")
+    known, opened, _ = path.partition("$")
+    known = known.rpartition("/")[0] if opened else known
+    leaves = origin != "module" or "../" in f"{known}/"
+    return Place(origin, known) if origin and known and leaves else None

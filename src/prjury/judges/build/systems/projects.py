@@ -1,0 +1,133 @@
+"""Several projects of one build system in a tree: which there are, which a change touches. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Protocol, TypeAlias
+
+from prjury.judges.build.plan import BuildPlan, Scope
+from prjury.judges.build.systems.root import Changes, Root, joined, may_hold_project, nearest
+from prjury.pull.model import visible
+
+
+class Project(Protocol):
+    """A root manifest with all that belongs to it. Directories are as seen from its own."""
+
+    @property
+    def outside(self) -> frozenset[str]:
+        """Directories that it depends on and that are not its own, from the root of the tree."""
+        ...
+
+    @property
+    def declares(self) -> bool:
+        """Whether it says all that it needs: then projects below it are none of its business."""
+        ...
+
+    def owns(self, directory: str) -> bool:
+        """Whether a manifest in that directory below is its own business."""
+        ...
+
+    def plans(self, changes: Changes | None) -> tuple[BuildPlan, ...]:
+        """Its builds, as far as the change affects them; everything for None."""
+        ...
+
+
+#: From a part of the tree to the project whose manifest is in the root of that part.
+Opened: TypeAlias = Callable[[Root], Project | None]
+
+
+def plans_of(
+    root: Root, changes: Changes | None, places: Iterable[str], opened: Opened
+) -> tuple[BuildPlan, ...]:
+    """The builds of all projects of one system, those left out that the change cannot affect.
+
+    Args:
+        places: the directories that hold a manifest.
+        opened: makes a project of a part of the tree.
+    """
+    projects = _projects(root, places, opened)
+    if changes is None:
+        every = (_all_of(project, directory) for directory, project in sorted(projects.items()))
+        return tuple(plan for plans in every for plan in plans)
+    affected = (_affected(projects, directory, changes) for directory in sorted(projects))
+    return tuple(plan for plans in affected for plan in plans)
+
+
+def _projects(root: Root, places: Iterable[str], opened: Opened) -> dict[str, Project]:
+    """The projects by directory; what belongs to one above is none of its own."""
+    found: dict[str, Project] = {}
+    for directory in sorted(filter(may_hold_project, places), key=lambda name: name.split("/")):
+        above = [place for place in _above(directory) if place in found]
+        owned = any(found[place].owns(_from(place, directory)) for place in above)
+        if not owned and (project := opened(root.below(directory))):
+            found[directory] = project
+    return found
+
+
+def _above(directory: str) -> list[str]:
+    """The directories that hold it, the root among them."""
+    parents = PurePosixPath(directory).parents if directory else ()
+    return ["" if str(parent) == "." else str(parent) for parent in parents]
+
+
+def _from(place: str, directory: str) -> str:
+    return directory.removeprefix(f"{place}/") if place else directory
+
+
+def _all_of(project: Project, directory: str) -> Iterable[BuildPlan]:
+    return (placed(plan, directory) for plan in project.plans(None))
+
+
+def _affected(
+    projects: Mapping[str, Project], directory: str, changes: Changes
+) -> Iterable[BuildPlan]:
+    """The builds of one project.
+
+    Its own changes are those that lie in no other project below, if it says all that it needs.
+    """
+    project = projects[directory]
+    for place in sorted(_reach(projects, directory)):
+        if _touches(changes, place, frozenset(projects)):
+            because = f"{visible(place) or 'the root'} changes, on which it depends"
+            scope = Scope(because=because)
+            return [replace(plan, scope=scope) for plan in _all_of(project, directory)]
+    below = [place for place in projects if project.declares and is_below(place, directory)]
+    built = [place for place in below if projects[place].plans(None)]
+    own = changes.outside(built).within(directory)
+    return (placed(plan, directory) for plan in project.plans(own)) if own.paths else ()
+
+
+def _touches(changes: Changes, place: str, directories: frozenset[str]) -> bool:
+    """Whether something changes in a place, and not in another project below it."""
+    owners = (nearest(path, directories) or "" for path in changes.below(place))
+    return any(not is_below(owner, place) for owner in owners)
+
+
+def _reach(projects: Mapping[str, Project], directory: str) -> frozenset[str]:
+    """What a project depends on elsewhere, directly or through other projects."""
+    found: set[str] = set()
+    waiting = sorted(projects[directory].outside)
+    while waiting:
+        place = waiting.pop()
+        if place in found or place == directory:
+            continue
+        found.add(place)
+        for owner in {place, *_above(place)} & projects.keys():
+            waiting += projects[owner].outside
+    return frozenset(found)
+
+
+def is_below(directory: str, other: str) -> bool:
+    """Whether a directory lies in the other one, which it is not."""
+    return directory != other and (not other or directory.startswith(f"{other}/"))
+
+
+def placed(plan: BuildPlan, directory: str) -> BuildPlan:
+    """The plan of a project in that directory, its thorough form as well."""
+    if not directory:
+        return plan
+    where = joined(directory, plan.directory) or ""
+    thorough = placed(plan.thorough, directory) if plan.thorough else None
+    return replace(plan, directory=where, thorough=thorough)

@@ -1,0 +1,110 @@
+"""pytest: whether a tree has tests for it, how it is told to report, how it runs one test. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from prjury.judges.build.failure import Failure
+from prjury.judges.build.plan import Step
+from prjury.judges.build.systems.manifest import read_toml, strings, table
+from prjury.judges.build.systems.root import Root, nearest
+from prjury.pull.model import printable
+
+#: What pytest is told beside the tree's own options, and after them, so that it outweighs them: to
+#: write a report with files and lines (the older family is the one that holds them), and to go on.
+_OPTIONS = "--junitxml={{reports}}/{}.xml -o junit_family=xunit1 --maxfail=0"
+PYTEST_ENV = {"PYTEST_ADDOPTS": _OPTIONS.format("pytest")}
+#: The same where tox runs it, once in each of its environments; pytest fills in the name.
+TOX_PYTEST_ENV = {"PYTEST_ADDOPTS": _OPTIONS.format("pytest-$TOX_ENV_NAME")}
+#: pytest's exit code where all tests ran and some failed.
+TESTS_FAILED = 1
+
+_TABLE = re.compile(r"^\[tool[:.]pytest", re.MULTILINE)
+_INI = re.compile(r"^\[pytest\]", re.MULTILINE)
+_TEST_FILE = re.compile(r"(^|/)(test_[^/]*|[^/]*_test)\.py$")
+_INI_PATHS = re.compile(r"^testpaths[ \t]*=[ \t]*(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
+
+
+def configuration(root: Root) -> str | None:
+    """The file in the root that configures pytest."""
+    if root.has("pytest.ini"):
+        return "pytest.ini"
+    for path, pattern in (("pyproject.toml", _TABLE), ("setup.cfg", _TABLE), ("tox.ini", _INI)):
+        if pattern.search(root.text(path)):
+            return path
+    return None
+
+
+def configured_paths(root: Root) -> tuple[str, ...]:
+    """Where the configuration says that tests are; empty where it says nothing."""
+    path = configuration(root)
+    if path == "pyproject.toml":
+        options = table(read_toml(root.text(path)), "tool", "pytest", "ini_options")
+        value = options.get("testpaths")
+        return tuple(value.split()) if isinstance(value, str) else strings(value) or ()
+    match = _INI_PATHS.search(root.text(path)) if path else None
+    return tuple(match[1].split()) if match else ()
+
+
+def file_with_tests(root: Root, others: frozenset[str]) -> str | None:
+    """The first test of the root's own; those in the other directories are none."""
+    homes = others | {""}
+    own = filter(is_test_file, root.files)
+    return next((path for path in own if not others or nearest(path, homes) == ""), None)
+
+
+def is_test_file(path: str) -> bool:
+    """Whether pytest would take a file for one with tests by its name."""
+    return _TEST_FILE.search(path) is not None
+
+
+def what_tests(root: Root, others: frozenset[str]) -> str | None:
+    """What tells that there are tests for pytest, or None."""
+    if path := configuration(root):
+        return f"{path} configures pytest"
+    found = file_with_tests(root, others)
+    return f"{printable(found)} is a test" if found else None
+
+
+@dataclass(frozen=True)
+class PytestAlone:
+    """Runs failing tests again by their node ids.
+
+    Attributes:
+        command: pytest without arguments that name tests.
+        root: where it runs.
+    """
+
+    command: tuple[str, ...]
+    root: Root
+
+    def __call__(self, failures: Sequence[Failure]) -> tuple[Step, ...] | None:
+        """One step for all of them, None where one cannot be named exactly."""
+        nodes = [self._node(failure) for failure in failures]
+        named = sorted({node for node in nodes if node})
+        if not named or not all(nodes):
+            return None
+        return (Step("test", (*self.command, *named)),)
+
+    def _node(self, failure: Failure) -> str | None:
+        """From a report's ``package.module.Class#test[case]`` to ``file::Class::test[case]``."""
+        file = self._file(failure)
+        owner, mark, test = (failure.name or "").partition("#")
+        if not file or not mark or not test or not (test.isprintable() and owner.isprintable()):
+            return None
+        module = file.removesuffix(".py").replace("/", ".")
+        inner = owner.removeprefix(module)
+        if not owner.startswith(module) or (inner and not inner.startswith(".")):
+            return None
+        return "::".join([file, *inner.split(".")[1:], test])
+
+    def _file(self, failure: Failure) -> str | None:
+        """The test's file as seen from where pytest runs, if the tree has it."""
+        told = (failure.suite or "").removeprefix("./")
+        place = f"{self.root.place}/"
+        for path in (told, told.removeprefix(place)):
+            if path in self.root.files and path.endswith(".py") and not path.startswith("-"):
+                return path
+        return None

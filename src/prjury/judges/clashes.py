@@ -1,0 +1,101 @@
+"""Conflicts as checks, as metadata and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from prjury.jury.judgment import Check, Location
+from prjury.pull.model import Conflict, ConflictRegion, Span, printable
+
+#: So many places of one file are shown to people, and so many are listed for programs.
+_FEW_REGIONS, _LISTED_REGIONS = 4, 20
+
+
+def told(conflicts: Sequence[Conflict]) -> str:
+    """``conflicts in 2 files, 1 needs a human``."""
+    human = sum(not conflict.mechanical for conflict in conflicts)
+    files = f"conflicts in {counted(len(conflicts), 'file')}"
+    return f"{files}, {_needing(human)} a human" if human else f"{files}, all mechanical"
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 file``, ``2 files``."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def _needing(count: int) -> str:
+    return f"{count} {'needs' if count == 1 else 'need'}"
+
+
+def no_complex(conflicts: Sequence[Conflict]) -> Check:
+    """Whether anybody could resolve what there is."""
+    human = sum(not conflict.mechanical for conflict in conflicts)
+    message = f"{_needing(human)} a human" if human else "none needs a human"
+    return Check("no-complex-conflicts", not human, message)
+
+
+def check_of(conflict: Conflict, *, at: str | None = None, fix: str | None = None) -> Check:
+    """The check that a conflict fails.
+
+    Args:
+        at: the commit that conflicts, where it is not the head: its lines are not the head's.
+        fix: what would put it right, if it is more than to merge and resolve.
+    """
+    words = conflict.type.value.replace("_", "/")
+    return Check(
+        "conflict",
+        passed=False,
+        message=f"{words} conflict: {conflict.reason}",
+        location=_location(conflict, lines=at is None),
+        severity="warning" if conflict.mechanical else "error",
+        evidence=_evidence(conflict.regions, at),
+        fix=fix,
+    )
+
+
+def _location(conflict: Conflict, *, lines: bool) -> Location:
+    path = printable(conflict.path)
+    if not lines or not conflict.regions:
+        return Location(path)
+    hard = (region for region in conflict.regions if not region.mechanical)
+    first = next(hard, conflict.regions[0]).head
+    return Location(path, first.first, first.last)
+
+
+def _evidence(regions: Sequence[ConflictRegion], at: str | None) -> str | None:
+    if not regions:
+        return None
+    head = f"at `{at}`" if at else "at the head"
+    few = regions[:_FEW_REGIONS]
+    more = f", and {len(regions) - len(few)} more" if len(regions) > len(few) else ""
+    theirs = ", ".join(str(region.head) for region in few)
+    ours = ", ".join(str(region.onto) for region in few)
+    return f"{theirs}{more} {head}; {ours}{more} on the base"
+
+
+def described(conflict: Conflict) -> dict[str, Any]:
+    """The conflict for programs, as a JSON value."""
+    return {
+        "path": printable(conflict.path),
+        "type": conflict.type.value,
+        "class": _class(conflict),
+        "reason": conflict.reason,
+        "lines": list(conflict.lines) if conflict.lines else None,
+        "regions": [
+            {
+                "head": _pair(region.head),
+                "onto": _pair(region.onto),
+                "class": _class(region),
+            }
+            for region in conflict.regions[:_LISTED_REGIONS]
+        ],
+    }
+
+
+def _class(part: Conflict | ConflictRegion) -> str:
+    return "mechanical" if part.mechanical else "human"
+
+
+def _pair(span: Span) -> dict[str, int]:
+    return {"first": span.first, "count": span.count}

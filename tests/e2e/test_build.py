@@ -1,0 +1,388 @@
+"""`prjury build`, and `prjury review` of what was built elsewhere, as processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.conftest import Prjury, Run
+from fakes.github import FakeGitHub, Fault, running
+from fakes.history import History
+from prjury.cli.build import _told
+from prjury.cli.output import Terminal
+from prjury.errors import CannotJudgeError
+from prjury.judges.build.zone import Built
+from prjury.jury.judgment import Judgment
+from prjury.jury.population import Ballot
+from prjury.sources.evidence import LARGEST
+
+CALC = "def add(a, b):\n    return a + b\n"
+BROKEN = CALC.replace("a + b", "a - b")
+TEST = "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n"
+POLICY = (
+    "version: 1\ntiers:\n  - name: build\n    policy: final_tier\n"
+    "    judges: [merge, {build: {from: %s}}]\n"
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> History:
+    history = History(tmp_path / "calc")
+    history.commit(
+        {
+            "calc.py": CALC,
+            "test_calc.py": TEST,
+            "README.md": "# calc\n",
+            ".github/prjury.yml": POLICY % "evidence",
+        },
+        "start",
+    )
+    history.switch("change", create=True)
+    return history
+
+
+@pytest.fixture
+def evidence(tmp_path: Path) -> Path:
+    return tmp_path / "e.json"
+
+
+@pytest.fixture
+def build(project: History, prjury: Prjury, evidence: Path) -> Callable[..., Run]:
+    return lambda *args, **more: prjury(
+        "build", "--repo", project.path, "--output", evidence, *args, **more
+    )
+
+
+@pytest.fixture
+def review(project: History, prjury: Prjury, evidence: Path) -> Callable[..., Run]:
+    def call(*args: str | Path, **more: Any) -> Run:
+        files = ("--evidence", evidence) if evidence.exists() else ()
+        return prjury("review", "--repo", project.path, "--format", "json", *files, *args, **more)
+
+    return call
+
+
+def told(evidence: Path) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads(evidence.read_text())
+    return loaded
+
+
+def test_a_green_change(
+    project: History, build: Callable[..., Run], review: Callable[..., Run], evidence: Path
+) -> None:
+    head = project.commit({"calc.py": CALC + "\n\nONE = 1\n"}, "Add one")
+    done = build()
+    assert done.code == 0, done.err
+    assert done.out.splitlines()[0].startswith("✅ pass: build: passed in ")
+    assert done.out.splitlines()[-1] == f"evidence: {evidence}"
+    record = told(evidence)
+    assert record["schema"] == "prjury/build-evidence/v1"
+    assert (record["base"], record["head"]) == (project.sha("main"), head)
+    (built,) = record["builds"]
+    assert built["command"] == "python3 -m pytest -q"
+    assert [step["exit_code"] for step in built["case"]["merged"]["steps"]] == [0]
+    run = review()
+    assert run.code == 0, run.err
+    assert run.judgment("build")["status"] == "pass"
+    assert "told by its evidence" in run.judgment("build")["reasoning"]
+    assert run.judgment("build")["metadata"]["tests"] == 1
+
+
+def test_a_change_that_breaks_a_test(
+    project: History, build: Callable[..., Run], review: Callable[..., Run], evidence: Path
+) -> None:
+    project.commit({"calc.py": BROKEN}, "Break it")
+    done = build()
+    assert done.code == 1
+    assert done.complaint.startswith("prjury: build failed: failed with exit code 1: test_calc.py")
+    case = told(evidence)["builds"][0]["case"]
+    assert case["base"]["steps"][0]["exit_code"] == 0
+    run = review()
+    assert run.code == 1
+    judgment = run.judgment("build")
+    assert [(one["path"], one["state"]) for one in judgment["metadata"]["failures"]] == [
+        ("test_calc.py", "new")
+    ]
+    places = [check["location"] for check in judgment["checks"] if check["name"] == "test"]
+    assert [(place["path"], place["line"]) for place in places] == [("test_calc.py", 5)]
+
+
+def test_a_claim_is_not_believed(
+    project: History, build: Callable[..., Run], review: Callable[..., Run], evidence: Path
+) -> None:
+    project.commit({"calc.py": BROKEN}, "Break it")
+    build()
+    record = told(evidence)
+    record["builds"][0]["case"]["merged"]["steps"][0]["exit_code"] = 0
+    evidence.write_text(json.dumps(record))
+    run = review()
+    assert run.code == 1
+    assert "its test reports hold failures" in run.judgment("build")["reasoning"]
+    record["builds"][0]["case"]["merged"]["reports"]["failures"] = []
+    evidence.write_text(json.dumps(record))
+    run = review()
+    assert run.code == 3
+    assert run.judgment("build")["metadata"]["reason"] == "evidence_invalid"
+
+
+def test_a_head_that_has_moved_on(
+    project: History, build: Callable[..., Run], review: Callable[..., Run]
+) -> None:
+    project.commit({"calc.py": CALC + "\n\nONE = 1\n"}, "Add one")
+    assert build().code == 0
+    project.commit({"calc.py": BROKEN}, "Break it")
+    run = review()
+    assert run.code == 3
+    assert run.judgment("build")["metadata"]["reason"] == "evidence_mismatch"
+
+
+def test_without_evidence(project: History, review: Callable[..., Run]) -> None:
+    project.commit({"calc.py": CALC + "\n\nONE = 1\n"}, "Add one")
+    run = review()
+    assert run.code == 3
+    assert run.judgment("build")["metadata"]["reason"] == "evidence_missing"
+    assert "`prjury build`" in run.judgment("build")["reasoning"]
+    named = review("--evidence", "/nonexistent.json")
+    assert named.code == 3
+    assert "there is no evidence at /nonexistent.json" in named.judgment("build")["reasoning"]
+
+
+def test_evidence_that_nobody_reads(
+    project: History, review: Callable[..., Run], tmp_path: Path
+) -> None:
+    project.commit({"calc.py": CALC + "\n\nONE = 1\n"}, "Add one")
+    own = tmp_path / "own.yml"
+    own.write_text(POLICY % "run")
+    run = review("--config", own, "--evidence", "e.json")
+    assert (run.code, run.out) == (2, "")
+    assert run.complaint == (
+        "prjury: --evidence e.json is given, and no build judge of the policy reads it. "
+        "Leave it out, or set `build: {from: evidence}` in the policy."
+    )
+
+
+def test_nothing_to_build(project: History, build: Callable[..., Run], evidence: Path) -> None:
+    project.switch("main")
+    done = build()
+    assert (done.code, evidence.exists()) == (0, False)
+    assert done.out.startswith("Nothing to review")
+
+
+def test_only_documentation(
+    project: History, build: Callable[..., Run], review: Callable[..., Run], evidence: Path
+) -> None:
+    project.commit({"README.md": "# calc\n\nIt adds.\n"}, "Say what it does")
+    done = build()
+    assert done.code == 0
+    assert "only documentation" in done.out
+    assert told(evidence)["builds"] == []
+    assert review().code == 0
+
+
+def test_a_conflict_leaves_evidence_too(
+    project: History, build: Callable[..., Run], evidence: Path
+) -> None:
+    project.commit({"calc.py": CALC.replace("a + b", "b + a")}, "Turn round")
+    project.switch("main")
+    project.commit({"calc.py": CALC.replace("a + b", "a + b + 0")}, "Add nothing")
+    done = build("--base", "main", "--head", "change")
+    assert done.code == 0, done.err
+    assert "the merge has conflicts" in done.out
+    assert told(evidence)["merged_tree"] is None
+
+
+def test_a_missing_tool(
+    project: History, build: Callable[..., Run], evidence: Path, tmp_path: Path
+) -> None:
+    own = tmp_path / "own.yml"
+    own.write_text((POLICY % "evidence").replace("}}", ", command: no-such-tool --now}}"))
+    project.commit({"calc.py": CALC + "\n"}, "Add a line")
+    done = build("--config", own)
+    assert done.code == 3
+    assert done.complaint.startswith("prjury: build could not judge: `no-such-tool --now` could")
+    assert told(evidence)["builds"][0]["error"]["reason"] == "tool_missing"
+
+
+def test_a_time_limit_for_all(
+    project: History, build: Callable[..., Run], evidence: Path, tmp_path: Path
+) -> None:
+    own = tmp_path / "own.yml"
+    own.write_text((POLICY % "run").replace("}}", ", command: sleep 60}}"))
+    project.commit({"calc.py": CALC + "\n"}, "Add a line")
+    done = build("--config", own, "--timeout", "3")
+    assert done.code == 1
+    assert told(evidence)["builds"][0]["case"]["merged"]["steps"][0]["stopped"] == "timeout"
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        ("[merge]", "the policy seats no build judges, and one is needed"),
+        ("[build, {build: {command: make}}]", "the policy seats 2 build judges"),
+    ],
+)
+def test_a_policy_without_one_build(
+    project: History, build: Callable[..., Run], tmp_path: Path, policy: str, words: str
+) -> None:
+    own = tmp_path / "own.yml"
+    own.write_text(f"tiers:\n  - {{name: all, policy: final_tier, judges: {policy}}}\n")
+    project.commit({"calc.py": CALC + "\n"}, "Add a line")
+    done = build("--config", own)
+    assert done.code == 2
+    assert words in done.complaint
+
+
+def test_where_the_evidence_cannot_go(project: History, prjury: Prjury, tmp_path: Path) -> None:
+    for place in (tmp_path, tmp_path / "no" / "e.json"):
+        done = prjury("build", "--repo", project.path, "--output", place)
+        assert done.code == 2
+        assert f"--output cannot write {place}" in done.complaint
+    project.commit({"calc.py": CALC + "\n"}, "Add a line")
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    done = prjury("build", "--repo", project.path, "--output", tmp_path / "link")
+    assert done.code == 5
+    assert not (tmp_path / "target").exists()
+
+
+def test_the_usual_name_of_the_file(project: History, prjury: Prjury, tmp_path: Path) -> None:
+    project.commit({"calc.py": CALC + "\n"}, "Add a line")
+    done = prjury("build", cwd=project.path)
+    assert done.code == 0, done.err
+    assert told(project.path / "build-evidence.json")["builds"]
+
+
+def test_an_interrupted_build(project: History, evidence: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.yml"
+    own.write_text(
+        (POLICY % "run").replace("}}", f", command: 'touch {tmp_path}/on; sleep 99'}}}}")
+    )
+    project.commit({"calc.py": CALC + "\n"}, "Add a line")
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            *("-m", "prjury", "build", f"--repo={project.path}"),
+            *(f"--config={own}", f"--output={evidence}"),
+        ],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        env=os.environ,
+    )
+    until = time.monotonic() + 20
+    while not (tmp_path / "on").exists():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert err.strip().splitlines()[-1].startswith("prjury: interrupted")
+    assert not evidence.exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize(("reader", "code"), [("> /dev/full", "5"), ("| true", "0")])
+def test_a_judgment_that_cannot_be_printed(
+    project: History, evidence: Path, reader: str, code: str
+) -> None:
+    project.commit({"README.md": "# calc\n\nIt adds.\n"}, "Say what it does")
+    command = f"{sys.executable} -m prjury build --repo {project.path} --output {evidence}"
+    line = (
+        f"({command} {reader}; echo $? >&2)"
+        if ">" in reader
+        else (f"({command}; echo $? >&2) {reader}")
+    )
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True)
+    assert done.stderr.strip().splitlines()[-1] == code
+    assert "Traceback" not in done.stderr
+    assert told(evidence)["builds"] == []
+
+
+def test_evidence_that_nobody_would_take(
+    evidence: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ballot = Ballot("build", Judgment.passed("fine"))
+    with pytest.raises(CannotJudgeError, match="larger than 64 MiB and will be refused"):
+        _told(Terminal(), Built(ballot, {"x": "a" * LARGEST}), evidence)
+    assert evidence.stat().st_size > LARGEST
+    assert capsys.readouterr().out.splitlines()[-1] == f"evidence: {evidence}"
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeGitHub]:
+    with running() as server:
+        yield server
+
+
+class TestChecks:
+    @pytest.fixture
+    def head(self, project: History) -> str:
+        project.remote("https://github.com/octo/shop.git", head="main")
+        return project.commit({"calc.py": BROKEN}, "What the checks say is what counts")
+
+    @pytest.fixture
+    def policy(self, tmp_path: Path) -> Path:
+        own = tmp_path / "own.yml"
+        own.write_text((POLICY % "checks").replace("}}", ", checks: [test]}}"))
+        return own
+
+    def review(
+        self, fake: FakeGitHub, project: History, prjury: Prjury, policy: Path, *args: str
+    ) -> Run:
+        env = {"GITHUB_TOKEN": "ghs_actions", "GITHUB_API_URL": fake.url}
+        options = ("--repo", project.path, "--config", policy, "--format", "json", *args)
+        return prjury("review", *options, env=env)
+
+    def test_green(
+        self, fake: FakeGitHub, project: History, prjury: Prjury, policy: Path, head: str
+    ) -> None:
+        fake.add_check_run("test", "success", head_sha=head)
+        fake.add_check_run("lint", "failure", head_sha=head)
+        run = self.review(fake, project, prjury, policy)
+        assert run.code == 0, run.err
+        judgment = run.judgment("build")
+        assert judgment["reasoning"].startswith(f"1 check of the head {head[:12]} passed elsewhere")
+        assert [one["name"] for one in judgment["metadata"]["runs"]] == ["test"]
+        assert {request.token for request in fake.requests} == {"ghs_actions"}
+
+    def test_red(
+        self, fake: FakeGitHub, project: History, prjury: Prjury, policy: Path, head: str
+    ) -> None:
+        fake.add_check_run("test", "failure", head_sha=head)
+        run = self.review(fake, project, prjury, policy)
+        assert run.code == 1, run.err
+        assert "test (failure)" in run.report["verdict"]["headline"]
+        assert run.judgment("build")["checks"][0]["fix"].startswith("See https://github.com/octo")
+
+    def test_pending_when_the_time_is_over(
+        self, fake: FakeGitHub, project: History, prjury: Prjury, policy: Path, head: str
+    ) -> None:
+        fake.add_check_run("test", head_sha=head)
+        run = self.review(fake, project, prjury, policy, "--timeout", "4")
+        assert run.code == 3, run.err
+        assert run.judgment("build")["label"] == "checks_pending"
+
+    def test_a_permission_that_is_missing(
+        self, fake: FakeGitHub, project: History, prjury: Prjury, policy: Path, head: str
+    ) -> None:
+        fake.faults = [Fault("GET", "/check-runs", 9, status=403, body='{"message": "No"}')]
+        run = self.review(fake, project, prjury, policy)
+        assert run.code == 3, run.err
+        assert run.judgment("build")["metadata"]["reason"] == "permission"
+        assert "`checks: read`" in run.judgment("build")["reasoning"]
+
+    def test_nobody_to_ask(
+        self, fake: FakeGitHub, project: History, prjury: Prjury, policy: Path, head: str
+    ) -> None:
+        run = self.review(fake, project, prjury, policy, "--offline")
+        assert run.code == 3, run.err
+        assert run.judgment("build")["metadata"]["reason"] == "no_checks_source"
+        assert fake.requests == []

@@ -1,0 +1,239 @@
+"""What cannot be built, and what is odd about it: what the judge says, and what to do about it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from fakes.history import Entry, History, script
+from integration.builds.court import Court
+from integration.builds.jvm import GRADLE, MAVEN
+from integration.builds.native import GO, MAKE
+from integration.builds.python import PYTEST
+from integration.builds.sample import Sample, Tree
+from prjury.errors import ConfigError
+from prjury.jury.gate import Gate
+from prjury.jury.judgment import Status
+
+NOTHING: Tree = {"main.lua": "print('hello')\n"}
+CHANGE: Tree = {"more.lua": "print('more')\n"}
+
+
+@pytest.fixture
+def court(tmp_path: Path) -> Court:
+    return Court.at(tmp_path)
+
+
+def test_no_build_system(court: Court) -> None:
+    judged = court.judge(NOTHING, CHANGE)
+
+    assert (judged.build.status, judged.build.label) == (Status.ABSTAIN, "no_build_system")
+    assert judged.build.reasoning == (
+        "no build system was recognised in the tree. Set `build: {command: …}` in "
+        ".github/prjury.yml, or pass --no-build if there is nothing to build."
+    )
+    assert judged.report.gate is Gate.ACTION_REQUIRED
+
+
+@pytest.mark.parametrize(
+    ("sample", "program", "advice"),
+    [
+        pytest.param(MAVEN, "mvn", "install Apache Maven", id="maven"),
+        pytest.param(GRADLE, "gradle", "install Gradle", id="gradle"),
+        pytest.param(GO, "go", "install Go", id="go"),
+        pytest.param(MAKE, "make", "install make", id="make"),
+    ],
+)
+def test_a_tool_is_missing(court: Court, sample: Sample, program: str, advice: str) -> None:
+    court.environ["PATH"] = str(_with_only_a_shell(court.place / "bin"))
+    tree = {path: content for path, content in sample.tree.items() if path != "mvnw"}
+    judged = court.judge(tree, sample.harmless)
+
+    assert judged.build.status is Status.ERROR
+    assert judged.build.metadata["reason"] == "tool_missing"
+    assert f"`{program}` is not installed" in judged.build.reasoning
+    assert advice.lower() in judged.build.reasoning.lower()
+    assert judged.report.gate is Gate.ACTION_REQUIRED
+
+
+def _with_only_a_shell(place: Path) -> Path:
+    place.mkdir()
+    for program in ("sh", "git"):
+        (place / program).symlink_to(shutil.which(program) or f"/bin/{program}")
+    return place
+
+
+@pytest.mark.slow
+def test_a_wrapper_that_is_not_executable_is_run_by_sh(court: Court) -> None:
+    court.needs(MAVEN)
+    mvnw = MAVEN.tree["mvnw"]
+    assert isinstance(mvnw, Entry)
+    judged = court.judge({**MAVEN.tree, "mvnw": Entry(mvnw.content)}, MAVEN.harmless)
+
+    assert judged.build.status is Status.PASS, judged.build.reasoning
+    assert judged.build.metadata["command"].startswith("sh mvnw -q -B -ntp ")
+    assert (
+        "mvnw is there but not executable, so `sh` runs it"
+        in judged.build.metadata["recognised_by"]
+    )
+
+
+@pytest.mark.slow
+def test_a_wrapper_with_windows_line_ends_gives_way_to_the_installed_tool(court: Court) -> None:
+    court.needs(MAVEN)
+    judged = court.judge(
+        {**MAVEN.tree, "mvnw": script('#!/bin/sh\r\nexec mvn "$@"\r\n')}, MAVEN.harmless
+    )
+
+    assert judged.build.status is Status.PASS, judged.build.reasoning
+    assert judged.build.metadata["command"].startswith("mvn -q -B -ntp ")
+    assert (
+        "mvnw has Windows line ends, so the installed `mvn` is used"
+        in judged.build.metadata["recognised_by"]
+    )
+
+
+def test_a_command_that_does_not_exist(court: Court) -> None:
+    judged = court.judge(NOTHING, CHANGE, command="no-such-tool --now")
+
+    assert judged.build.status is Status.ERROR
+    assert judged.build.metadata["reason"] == "tool_missing"
+    assert judged.build.reasoning == (
+        "`no-such-tool --now` could not be run: the command was not found. the tool is not "
+        "installed here, or its name is misspelt. install it, or correct `build: {command: …}` in "
+        ".github/prjury.yml."
+    )
+
+
+def test_a_command_that_is_no_shell_command(court: Court) -> None:
+    judged = court.judge(NOTHING, CHANGE, command="if then")
+
+    assert judged.build.status in {Status.FAIL, Status.ABSTAIN}, judged.build.reasoning
+    assert judged.report.gate is not Gate.SUCCESS
+
+
+@pytest.mark.parametrize(("timeout", "shown"), [(0, "0"), (0.0, "0.0"), ("0s", '"0s"'), (-1, "-1")])
+def test_a_timeout_of_nothing_is_refused(court: Court, timeout: object, shown: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        court.judge(NOTHING, CHANGE, command="true", timeout=timeout)
+
+    assert str(caught.value) == (
+        ".github/prjury.yml of main line 1: tiers[0].judges[1].build.timeout: a duration is more "
+        f"than 0 seconds, such as 90s, 30m, 2h, not {shown}."
+    )
+
+
+def test_a_build_that_prints_nothing_for_long(court: Court) -> None:
+    judged = court.judge(NOTHING, CHANGE, command="sleep 3")
+
+    assert judged.build.status is Status.PASS
+    assert "$ sleep 3" in court.progress.said
+
+
+def test_a_build_that_does_not_end(court: Court) -> None:
+    judged = court.judge(NOTHING, CHANGE, command="echo begun; sleep 60", timeout=1)
+
+    assert judged.build.status is Status.FAIL
+    assert judged.build.metadata["stopped"] == "timeout"
+    assert judged.build.reasoning == "did not finish within 1.0 s"
+    assert judged.seconds < 20
+
+
+ODD = "größe & maß/mit leer/日本"
+
+
+def test_spaces_and_unicode_in_the_names_of_directories(court: Court) -> None:
+    tree: Tree = {
+        **PYTEST.tree,
+        f"{ODD}/test_odd.py": "def test_odd():\n    assert 1 == 1\n",
+    }
+    court.needs(PYTEST)
+    assert court.judge(tree, PYTEST.harmless).build.status is Status.PASS
+    change: Tree = {f"{ODD}/test_odd.py": "def test_odd():\n    assert 1 == 2\n"}
+    judged = court.judge(tree, change)
+    assert judged.build.status is Status.FAIL
+    assert judged.places == [f"{ODD}/test_odd.py:2"]
+    assert judged.build.metadata["ran_again"] == 1
+
+
+@pytest.mark.slow
+def test_a_go_project_in_a_directory_with_spaces_and_unicode(court: Court) -> None:
+    court.needs(GO)
+    tree = {f"mein dienst/größe/{path}": content for path, content in GO.tree.items()}
+    change = {f"mein dienst/größe/{path}": content for path, content in GO.failing.files.items()}
+    judged = court.judge(tree, change)
+
+    assert judged.build.status is Status.FAIL, judged.build.reasoning
+    assert judged.places == ["mein dienst/größe/core/price_test.go:7"]
+
+
+def _partial(court: Court, base: Tree, change: Tree) -> Path:
+    """A clone without the content of files that are larger than a kilobyte."""
+    history: History = court.history(base, change)
+    clone = court.place / "clone"
+    history.clone(clone, "--bare", "--filter=blob:limit=1k")
+    return clone
+
+
+LARGE = "x" * 5_000
+
+
+def test_a_clone_without_a_picture(court: Court) -> None:
+    court.needs(PYTEST)
+    clone = _partial(court, {**PYTEST.tree, "docs/logo.png": LARGE}, PYTEST.harmless)
+    judged = court.review(clone)
+
+    assert judged.build.status is Status.PASS, judged.build.reasoning
+    assert judged.build.reasoning.endswith(
+        "(not checked, since a partial clone lacks their content: docs/logo.png)"
+    )
+
+
+def test_a_clone_without_a_picture_and_with_a_failing_test(court: Court) -> None:
+    court.needs(PYTEST)
+    clone = _partial(court, {**PYTEST.tree, "docs/logo.png": LARGE}, PYTEST.failing.files)
+    judged = court.review(clone)
+
+    assert judged.build.status is Status.FAIL
+    assert judged.places == [PYTEST.failing.place]
+    assert "docs/logo.png" in judged.build.reasoning
+
+
+@pytest.mark.parametrize(
+    ("base", "change"),
+    [
+        pytest.param({"shop/data.py": f"X = '{LARGE}'\n"}, PYTEST.harmless, id="code"),
+        pytest.param({}, {"docs/logo.png": LARGE}, id="part-of-the-change"),
+    ],
+)
+def test_a_clone_without_something_that_is_needed(court: Court, base: Tree, change: Tree) -> None:
+    court.needs(PYTEST)
+    clone = _partial(court, {**PYTEST.tree, **base}, change)
+    judged = court.review(clone)
+
+    assert judged.build.status is Status.ERROR, judged.build.reasoning
+    assert judged.build.metadata["reason"] == "object_missing"
+    assert "cannot be written. This partial clone lacks their content. " in judged.build.reasoning
+    assert "git fetch --refetch --no-filter" in judged.build.reasoning
+    assert judged.report.gate is Gate.ACTION_REQUIRED
+
+
+def test_a_clone_without_the_file_that_tells_how_to_build(court: Court) -> None:
+    tree = {**MAVEN.tree, "pom.xml": f"<!-- {LARGE} -->\n{MAVEN.tree['pom.xml']}"}
+    judged = court.review(_partial(court, tree, MAVEN.harmless))
+
+    assert judged.build.status is Status.ERROR, judged.build.reasoning
+    assert judged.build.metadata["reason"] == "object_missing"
+    assert "pom.xml" in judged.build.reasoning
+
+
+def test_the_environment_of_the_operator_is_no_build_s_business(court: Court) -> None:
+    court.environ["MY_TOKEN"] = "canary"
+    judged = court.judge(NOTHING, CHANGE, command="env; exit 1", pre_existing="block")
+
+    log = Path(judged.build.metadata["log"]).read_text()
+    assert "canary" not in log
+    assert f"HOME={os.environ['HOME']}\n" not in log

@@ -1,0 +1,174 @@
+"""What Gradle really runs, beside what the recognition of builds tells of."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from fakes.roots import failing, root_of, touching
+from prjury.judges.build.plan import BuildPlan
+from prjury.judges.build.systems.gradle import plans
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not shutil.which("gradle"), reason="Gradle is not installed"),
+]
+
+_TASK = re.compile(r"^(?:> Task )?:((?:\w+:)*)(\w+)", re.MULTILINE)
+_CASE = re.compile(r'<testcase name="([^"]*)" classname="([^"]*)"')
+
+SHOP: Mapping[str, str] = {
+    "settings.gradle": "include 'core', ':mid'\ninclude(':group:x',\n    ':group:y') // two\n",
+    "build.gradle": """
+        subprojects {
+            apply plugin: 'java'
+            repositories { maven { url 'https://repo.maven.apache.org/maven2' } }
+            dependencies { testCompile 'junit:junit:4.13.2' }
+        }
+    """,
+    "core/build.gradle": "",
+    "core/src/main/resources/a.txt": "",
+    "mid/build.gradle": "dependencies { compile project(':core') }\n",
+    "mid/src/main/resources/a.txt": "",
+    "group/x/src/main/resources/a.txt": "",
+    "group/y/build.gradle": "dependencies { compile project(path: ':group:x') }\n",
+    "group/y/src/main/resources/a.txt": "",
+}
+
+
+@dataclass(frozen=True)
+class Checkout:
+    place: Path
+
+    def plan(self, files: Mapping[str, str], *paths: str) -> BuildPlan:
+        for path, text in files.items():
+            (self.place / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.place / path).write_text(text)
+        (plan,) = plans(root_of(files), touching(*paths) if paths else None)
+        return plan
+
+    def run(self, command: Sequence[str] | str) -> tuple[int, set[str]]:
+        """The exit code, and the projects with a task ``build`` or ``test``."""
+        words = [word for word in command if word != "-q"]
+        done = subprocess.run(
+            words, cwd=self.place, capture_output=True, text=True, check=False, timeout=300
+        )
+        if "Could not resolve" in done.stderr:
+            pytest.skip("the registry of Maven cannot be reached")
+        tasks = _TASK.findall(done.stdout)
+        return done.returncode, {
+            f":{path}{task}" for path, task in tasks if task in {"build", "test"}
+        }
+
+    def tests(self) -> set[str]:
+        """The tests in the reports, which are removed."""
+        found = set()
+        for report in self.place.rglob("test-results/*/*.xml"):
+            found |= {f"{owner}#{name}" for name, owner in _CASE.findall(report.read_text())}
+            report.unlink()
+        return found
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return Checkout(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("path", "projects", "tasks"),
+    [
+        ("mid/src/main/resources/a.txt", (":mid",), {":mid:test", ":mid:build"}),
+        (
+            "core/build.gradle",
+            (":core", ":mid"),
+            {":core:test", ":core:build", ":mid:test", ":mid:build"},
+        ),
+        (
+            "group/x/src/main/resources/a.txt",
+            (":group:x", ":group:y"),
+            {":group:x:test", ":group:x:build", ":group:y:test", ":group:y:build"},
+        ),
+    ],
+)
+def test_affected_projects(
+    checkout: Checkout, path: str, projects: tuple[str, ...], tasks: set[str]
+) -> None:
+    plan = checkout.plan(SHOP, path)
+    assert plan.scope.modules == projects
+    assert checkout.run(plan.steps[0].command) == (0, tasks)
+
+
+def test_everything(checkout: Checkout) -> None:
+    plan = checkout.plan(SHOP, "gradle.properties")
+    code, tasks = checkout.run(plan.steps[0].command)
+    assert code == 0
+    assert {f":{name}:build" for name in ("core", "mid", "group", "group:x", "group:y")} <= tasks
+
+
+def java_class(name: str, *methods: str) -> str:
+    """A class of tests, each of which fails if its name says so."""
+    bodies = "".join(
+        f"@org.junit.Test public void {method}() "
+        f"{{ org.junit.Assert.assertFalse({str('fails' in method).lower()}); }}\n"
+        for method in methods
+    )
+    return f"package p;\n\npublic class {name} {{\n{bodies}}}\n"
+
+
+def test_single_tests_and_going_on(checkout: Checkout) -> None:
+    files = {
+        **SHOP,
+        "core/src/test/java/p/CoreTest.java": java_class("CoreTest", "works", "fails", "failsToo"),
+        "mid/src/test/java/p/MidTest.java": java_class("MidTest", "works", "failsAsWell"),
+    }
+    plan = checkout.plan(files, "core/src/main/resources/a.txt")
+    assert plan.thorough is None
+    code, tasks = checkout.run(plan.steps[0].command)
+    assert code == 1
+    assert {":core:test", ":mid:test"} <= tasks
+    assert checkout.tests() == {
+        "p.CoreTest#works", "p.CoreTest#fails", "p.CoreTest#failsToo",
+        "p.MidTest#works", "p.MidTest#failsAsWell",
+    }  # fmt: skip
+
+    assert plan.alone is not None
+    steps = plan.alone(
+        [
+            failing("p.CoreTest#fails", suite="core/build/test-results/test/TEST-p.CoreTest.xml"),
+            failing(
+                "p.MidTest#failsAsWell", suite="mid/build/test-results/test/TEST-p.MidTest.xml"
+            ),
+        ]
+    )
+    assert steps is not None
+    assert checkout.run(steps[0].command) == (1, {":core:test", ":mid:test"})
+    assert checkout.tests() == {"p.CoreTest#fails", "p.MidTest#failsAsWell"}
+
+
+def test_the_runs_of_a_test_with_parameters(checkout: Checkout) -> None:
+    test = """
+        package p;
+        import org.junit.runners.Parameterized;
+        @org.junit.runner.RunWith(Parameterized.class)
+        public class ManyTest {
+            @Parameterized.Parameters
+            public static Object[] numbers() { return new Object[] {1, 2}; }
+            private final int number;
+            public ManyTest(int number) { this.number = number; }
+            @org.junit.Test public void odd() { org.junit.Assert.assertEquals(1, number % 2); }
+            @org.junit.Test public void other() { }
+        }
+    """
+    plan = checkout.plan({**SHOP, "mid/src/test/java/p/ManyTest.java": test}, "mid/build.gradle")
+    assert plan.alone is not None
+    suite = "mid/build/test-results/test/TEST-p.ManyTest.xml"
+    steps = plan.alone([failing("p.ManyTest#odd[1]", suite=suite)])
+    assert steps is not None
+    assert checkout.run(steps[0].command) == (1, {":mid:test"})
+    assert checkout.tests() == {"p.ManyTest#odd[0]", "p.ManyTest#odd[1]"}

@@ -1,0 +1,257 @@
+"""Which modules Maven really builds, beside those that the recognition of builds tells of."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from fakes.maven import SHOP, coordinates, modules, parent_pom, pom, profile, project, without
+from fakes.roots import failing, root_of, touching
+from prjury.judges.build.plan import BuildPlan
+from prjury.judges.build.systems.maven import plans
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not shutil.which("mvn"), reason="Maven is not installed"),
+]
+
+_BUILT = re.compile(r"^\[INFO\] -+< [\w.-]+:([\w.-]+) >-+$", re.MULTILINE)
+_CASE = re.compile(r'<testcase (?=[^>]*\bname="([^"]*)")(?=[^>]*\bclassname="([^"]*)")')
+_JUNIT = (
+    f"<dependencies><dependency>{coordinates('junit', group='junit')}"
+    "<version>4.13.2</version><scope>test</scope></dependency></dependencies>"
+)
+_JAVA = (
+    "<properties><maven.compiler.source>11</maven.compiler.source>"
+    "<maven.compiler.target>11</maven.compiler.target></properties>"
+)
+#: What Maven 3.8 binds by itself, and a recent one.
+_SUREFIRES = ("2.12.4", "3.2.5")
+
+
+@dataclass(frozen=True)
+class Ran:
+    exit_code: int
+    log: str
+
+    @property
+    def built(self) -> set[str]:
+        return set(_BUILT.findall(self.log))
+
+
+@dataclass(frozen=True)
+class Checkout:
+    place: Path
+
+    def plan(self, files: Mapping[str, str], *paths: str) -> BuildPlan:
+        for path, text in files.items():
+            (self.place / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.place / path).write_text(text)
+        (plan,) = plans(root_of(files), touching(*paths) if paths else None)
+        return plan
+
+    def run(self, plan: BuildPlan, command: Sequence[str] | str = ()) -> Ran:
+        words = [word for word in command or plan.steps[0].command if word != "-q"]
+        done = subprocess.run(
+            words,
+            cwd=self.place / plan.directory,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        if "Could not transfer" in done.stdout:
+            pytest.skip("Maven's registry cannot be reached")
+        return Ran(done.returncode, re.sub(r"\x1b\[[0-9;]*m", "", done.stdout))
+
+    def tests(self) -> set[str]:
+        """The tests in the reports, which are removed."""
+        found = set()
+        for report in self.place.rglob("*-reports/*.xml"):
+            found |= {f"{owner}#{name}" for name, owner in _CASE.findall(report.read_text())}
+            report.unlink()
+        return found
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return Checkout(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("path", "named", "built"),
+    [
+        ("leaf/src/main/resources/a.txt", ("leaf",), {"root", "core", "mid", "tools", "leaf"}),
+        ("mid/src/main/resources/a.txt", ("mid", "leaf"), {"root", "core", "mid", "tools", "leaf"}),
+        ("group/x/pom.xml", ("group/x", "group/y"), {"root", "group", "x", "y"}),
+        ("group/rules.xml", ("group", "group/x", "group/y"), {"root", "group", "x", "y"}),
+    ],
+)
+def test_affected_modules_and_what_they_need(
+    checkout: Checkout, path: str, named: tuple[str, ...], built: set[str]
+) -> None:
+    plan = checkout.plan({**SHOP, path: SHOP.get(path, "")}, path)
+    assert plan.scope.modules == named
+    ran = checkout.run(plan)
+    assert (ran.exit_code, ran.built) == (0, built), ran.log
+
+
+def test_why_maven_is_not_asked_for_the_dependents_itself(checkout: Checkout) -> None:
+    checkout.plan(SHOP)
+    for flags in (("-amd",), ("-am", "-amd")):
+        (plan,) = plans(root_of(SHOP), None)
+        ran = checkout.run(plan, ["mvn", "-B", "-ntp", "-pl", "mid", *flags, "validate"])
+        assert "leaf" in ran.built
+        assert "tools" not in ran.built
+
+
+@pytest.mark.parametrize(
+    ("files", "paths", "built"),
+    [
+        (SHOP, ("pom.xml",), {"root", "core", "mid", "leaf", "tools", "group", "x", "y"}),
+        (
+            {**SHOP, "group/z/pom.xml": pom("z", parent="group")}
+            | {
+                "group/pom.xml": pom(
+                    "group", more=f"<packaging>pom</packaging>{modules('x', 'y', 'z')}"
+                )
+            },
+            ("group/pom.xml", "group/z/pom.xml"),
+            {"root", "core", "mid", "leaf", "tools", "group", "x", "y", "z"},
+        ),
+        (
+            without(SHOP, "leaf")
+            | {"pom.xml": parent_pom("root", "core", "mid", "tools", "group")},
+            ("pom.xml", "leaf/pom.xml", "leaf/src/main/java/A.java"),
+            {"root", "core", "mid", "tools", "group", "x", "y"},
+        ),
+    ],
+    ids=["root", "new module", "deleted module"],
+)
+def test_everything(
+    checkout: Checkout, files: dict[str, str], paths: tuple[str, ...], built: set[str]
+) -> None:
+    plan = checkout.plan(files, *paths)
+    assert plan.scope.modules == ()
+    ran = checkout.run(plan)
+    assert (ran.exit_code, ran.built) == (0, built), ran.log
+
+
+def test_modules_with_odd_names_and_in_odd_places(checkout: Checkout) -> None:
+    files = {
+        "pom.xml": parent_pom("root", "-a, b", "one/pom-1.xml", "one/pom-2.xml", "rest"),
+        "-a, b/pom.xml": pom("ab"),
+        "one/pom-1.xml": pom("one", ["ab"]),
+        "one/pom-2.xml": pom("two", ["one"]),
+        "rest/pom.xml": pom("rest"),
+    }
+    plan = checkout.plan(files, "-a, b/src/A.java")
+    assert plan.scope.modules == ("-a, b", "one/pom-1.xml", "one/pom-2.xml")
+    ran = checkout.run(plan)
+    assert (ran.exit_code, ran.built) == (0, {"root", "ab", "one", "two"}), ran.log
+
+
+def test_profiles_that_are_on_and_off(checkout: Checkout) -> None:
+    on = profile("on", modules("extra"), "<activeByDefault>true</activeByDefault>")
+    off = profile("off", modules("bench"), "<property><name>bench</name></property>")
+    files = {
+        **without(SHOP, "group"),
+        "pom.xml": parent_pom("root", "core", "tools", "mid", "leaf", more=on),
+        "leaf/pom.xml": pom("leaf", ["tools"]),
+        "mid/pom.xml": pom("mid", ["core"], more=off),
+        "extra/pom.xml": pom("extra", ["core"]),
+        "mid/bench/pom.xml": pom("bench", ["core"], path="../../pom.xml"),
+    }
+    plan = checkout.plan(files, "core/src/A.java")
+    assert plan.scope.modules == ("core", "mid", "extra")
+    ran = checkout.run(plan)
+    assert (ran.exit_code, ran.built) == (0, {"root", "core", "mid", "extra"}), ran.log
+
+
+def test_a_flat_layout(checkout: Checkout) -> None:
+    files = {
+        "main/pom.xml": parent_pom("root", "../core", "../mid"),
+        "core/pom.xml": pom("core", path="../main/pom.xml"),
+        "mid/pom.xml": pom("mid", ["core"], path="../main/pom.xml"),
+    }
+    plan = checkout.plan(files, "mid/src/A.java")
+    assert (plan.directory, plan.text) == (
+        "main",
+        "cd main && mvn -q -B -ntp --fail-at-end verify",
+    )
+    assert plan.scope.because == "mid changes, on which it depends"
+    ran = checkout.run(plan)
+    assert (ran.exit_code, ran.built) == (0, {"root", "core", "mid"}), ran.log
+
+
+def java_class(name: str, *methods: str) -> str:
+    """A class of tests, each of which fails if its name says so."""
+    bodies = "".join(
+        f"@org.junit.Test public void {method}() "
+        f"{{ org.junit.Assert.assertFalse({str('fails' in method).lower()}); }}\n"
+        for method in methods
+    )
+    return f"package p;\n\npublic class {name} {{\n{bodies}}}\n"
+
+
+def with_tests(surefire: str) -> dict[str, str]:
+    plugin = (
+        "<build><plugins><plugin><artifactId>maven-surefire-plugin</artifactId>"
+        f"<version>{surefire}</version></plugin></plugins></build>"
+    )
+    own = coordinates("root", "<version>1</version><packaging>pom</packaging>")
+    root = f"{own}{modules('core', 'mid', 'tools')}{_JAVA}{_JUNIT}{plugin}"
+    return {
+        "pom.xml": project(root),
+        "core/pom.xml": pom("core"),
+        "core/src/test/java/p/CoreTest.java": java_class("CoreTest", "works", "fails", "failsToo"),
+        "mid/pom.xml": pom("mid", ["core"]),
+        "mid/src/test/java/p/MidTest.java": java_class("MidTest", "works", "failsAsWell"),
+        "tools/pom.xml": pom("tools"),
+        "tools/src/test/java/p/ToolsTest.java": java_class("ToolsTest", "fails"),
+    }
+
+
+EVERY_TEST = {
+    "p.CoreTest#works", "p.CoreTest#fails", "p.CoreTest#failsToo",
+    "p.MidTest#works", "p.MidTest#failsAsWell",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("surefire", _SUREFIRES)
+def test_going_on_after_failures_and_single_tests(checkout: Checkout, surefire: str) -> None:
+    plan = checkout.plan(with_tests(surefire), "core/src/A.java")
+    assert plan.scope.modules == ("core", "mid")
+
+    ran = checkout.run(plan)
+    assert ran.exit_code == 1
+    assert checkout.tests() == {test for test in EVERY_TEST if "Core" in test}
+
+    thorough = plan.thorough
+    assert thorough is not None
+    ran = checkout.run(thorough)
+    assert (ran.exit_code, thorough.all_ran) == (0, 0)
+    assert checkout.tests() == EVERY_TEST
+
+    assert plan.alone is not None
+    steps = plan.alone(
+        [
+            failing("p.CoreTest#fails", suite="core/target/surefire-reports/TEST-p.CoreTest.xml"),
+            failing(
+                "p.CoreTest#failsToo", suite="core/target/surefire-reports/TEST-p.CoreTest.xml"
+            ),
+            failing(
+                "p.MidTest#failsAsWell", suite="mid/target/surefire-reports/TEST-p.MidTest.xml"
+            ),
+        ]
+    )
+    assert steps is not None
+    ran = checkout.run(plan, steps[0].command)
+    assert (ran.exit_code, ran.built) == (0, {"root", "core", "mid"}), ran.log
+    assert checkout.tests() == {"p.CoreTest#fails", "p.CoreTest#failsToo", "p.MidTest#failsAsWell"}

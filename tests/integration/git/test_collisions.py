@@ -1,0 +1,467 @@
+"""Every way in which sides collide: its type, its sentence, and odd content on top."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fakes.history import Entry, Files, History, link, photo, script, submodule
+from prjury.pull.model import Conflict, ConflictRegion, ConflictType, Span
+from prjury.sources.git import versions
+from prjury.sources.git.find import open_repository
+from prjury.sources.git.store import open_store
+
+TEXT = "".join(f"line {number}\n" for number in range(1, 31))
+OTHER = "".join(f"another {number}\n" for number in range(1, 31))
+BINARY = b"\0" * 50
+MODES = "both sides add the same file with different modes: 100644 on the base, 100755 on the head"
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    return History(tmp_path / "repo", bare=True)
+
+
+def parted(history: History, before: Files, ours: Files, theirs: Files) -> dict[str, Conflict]:
+    history.commit(before)
+    history.branch("change")
+    history.commit(ours)
+    history.switch("change")
+    history.commit(theirs)
+    return found(history)
+
+
+def found(history: History) -> dict[str, Conflict]:
+    merge = photo(history).merge
+    assert not merge.clean
+    assert merge.impossible is None
+    assert len({conflict.path for conflict in merge.conflicts}) == len(merge.conflicts)
+    return {conflict.path: conflict for conflict in merge.conflicts}
+
+
+def edited(text: str, number: int, line: str) -> str:
+    return text.replace(f"line {number}\n", f"{line}\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "ours", "theirs", "path", "type", "reason"),
+    [
+        (
+            {"f": TEXT},
+            {"f": None},
+            {"f": TEXT + "x\n"},
+            "f",
+            ConflictType.MODIFY_DELETE,
+            "the base deletes the file, the head changes it",
+        ),
+        (
+            {"f": TEXT},
+            {"f": TEXT + "x\n"},
+            {"f": None},
+            "f",
+            ConflictType.MODIFY_DELETE,
+            "the head deletes the file, the base changes it",
+        ),
+        (
+            {"x": ""},
+            {"f": "ours\n"},
+            {"f": "theirs\n"},
+            "f",
+            ConflictType.ADD_ADD,
+            "both sides add the file, with different lines in one place",
+        ),
+        (
+            {"f": BINARY},
+            {"f": BINARY + b"1"},
+            {"f": BINARY + b"2"},
+            "f",
+            ConflictType.BINARY,
+            "both sides change a binary file",
+        ),
+        (
+            {"x": ""},
+            {"f": BINARY + b"1"},
+            {"f": BINARY + b"2"},
+            "f",
+            ConflictType.BINARY,
+            "both sides add a binary file",
+        ),
+        (
+            {"s": submodule("1" * 40)},
+            {"s": submodule("2" * 40)},
+            {"s": submodule("3" * 40)},
+            "s",
+            ConflictType.SUBMODULE,
+            "the base moves the submodule to 2222222, the head to 3333333",
+        ),
+        (
+            {"s": submodule("1" * 40)},
+            {"s": None},
+            {"s": submodule("3" * 40)},
+            "s",
+            ConflictType.MODIFY_DELETE,
+            "the base deletes the file, the head changes it",
+        ),
+        (
+            {"l": link("a")},
+            {"l": link("b")},
+            {"l": link("c")},
+            "l",
+            ConflictType.CONTENT,
+            "both sides change where the symbolic link points",
+        ),
+        (
+            {"x": ""},
+            {"l": link("b")},
+            {"l": link("c")},
+            "l",
+            ConflictType.ADD_ADD,
+            "both sides add a symbolic link, to different places",
+        ),
+        (
+            {"x": ""},
+            {"f": link("a")},
+            {"f": "text\n"},
+            "f",
+            ConflictType.MODE,
+            "the base has a symbolic link at this path, the head a file",
+        ),
+        (
+            {"f": TEXT},
+            {"f": submodule("1" * 40)},
+            {"f": TEXT + "x\n"},
+            "f",
+            ConflictType.MODE,
+            "the base has a submodule at this path, the head a file",
+        ),
+        (
+            {"x": ""},
+            {"f": "same\n"},
+            {"f": script("same\n")},
+            "f",
+            ConflictType.MODE,
+            MODES,
+        ),
+        (
+            {"x": ""},
+            {"d/f": "1\n"},
+            {"d": "2\n"},
+            "d",
+            ConflictType.OTHER,
+            "the base has a directory at this path, the head a file",
+        ),
+        (
+            {"x": ""},
+            {"d": "1\n"},
+            {"d/f": "2\n"},
+            "d",
+            ConflictType.OTHER,
+            "the head has a directory at this path, the base a file",
+        ),
+        (
+            {"f": TEXT},
+            {"f": None, "f/g": "1\n"},
+            {"f": TEXT + "x\n"},
+            "f",
+            ConflictType.OTHER,
+            "the base has a directory at this path, the head a file",
+        ),
+        (
+            {"f": TEXT},
+            {"f": None, "g": TEXT},
+            {"f": None, "h": TEXT},
+            "f",
+            ConflictType.RENAME,
+            "the base renames `f` to `g`, the head renames it to `h`",
+        ),
+        (
+            {"f": TEXT},
+            {"f": None, "g": TEXT},
+            {"f": None},
+            "g",
+            ConflictType.RENAME,
+            "the base renames `f` to `g`, the head deletes it",
+        ),
+        (
+            {"f": TEXT},
+            {"f": None},
+            {"f": None, "g\n": edited(TEXT, 3, "x")},
+            "g\n",
+            ConflictType.RENAME,
+            r"the head renames `f` to `g\n`, the base deletes it",
+        ),
+        (
+            {"f": TEXT},
+            {"f": None, "g": TEXT},
+            {"g": OTHER},
+            "g",
+            ConflictType.RENAME,
+            "the base renames `f` to this path, the head adds a file",
+        ),
+        (
+            {"f": TEXT},
+            {"g": OTHER},
+            {"f": None, "g": TEXT},
+            "g",
+            ConflictType.RENAME,
+            "the head renames `f` to this path, the base adds a file",
+        ),
+        (
+            {"f": TEXT, "h": OTHER},
+            {"f": None, "g": TEXT},
+            {"h": None, "g": OTHER},
+            "g",
+            ConflictType.RENAME,
+            "the base renames `f` to this path, the head renames `h` to it",
+        ),
+        (
+            {"f": TEXT},
+            {"f": None, "g": edited(TEXT, 3, "x")},
+            {"f": edited(TEXT, 3, "y"), "g": OTHER},
+            "g",
+            ConflictType.RENAME,
+            "a file that is renamed to this path collides with another one there",
+        ),
+        (
+            {"d/a": TEXT, "d/b": OTHER},
+            {"d/a": None, "d/b": None, "e/a": TEXT, "e/b": OTHER},
+            {"d/new": "n\n"},
+            "e/new",
+            ConflictType.RENAME,
+            "the head adds `d/new` to a directory that the base renames",
+        ),
+        (
+            {"d/a": TEXT, "d/b": OTHER},
+            {"d/new": "n\n"},
+            {"d/a": None, "d/b": None, "e/a": TEXT, "e/b": OTHER},
+            "e/new",
+            ConflictType.RENAME,
+            "the base adds `d/new` to a directory that the head renames",
+        ),
+    ],
+)
+def test_how_sides_collide(
+    history: History,
+    before: Files,
+    ours: Files,
+    theirs: Files,
+    path: str,
+    type: ConflictType,  # noqa: A002 - what the value is called
+    reason: str,
+) -> None:
+    conflict = parted(history, before, ours, theirs)[path]
+
+    assert (conflict.type, conflict.reason) == (type, reason)
+    assert not conflict.mechanical
+
+
+def test_directories_that_are_split_or_in_the_way(history: History) -> None:
+    before = {"d/1": TEXT, "d/2": OTHER}
+    ours = {"d/1": None, "d/2": None, "e/1": TEXT, "f/2": OTHER}
+    conflict = parted(history, before, ours, {"d/new": "new\n"})["d"]
+
+    assert conflict.type is ConflictType.RENAME
+    assert conflict.reason == (
+        "one side splits the directory, the other adds files of which nobody knows where to"
+    )
+
+
+def test_a_renamed_directory_that_holds_the_file_already(history: History) -> None:
+    before = {"d/1": TEXT, "d/2": OTHER}
+    ours = {"d/1": None, "d/2": None, "e/1": TEXT, "e/2": OTHER, "e/new": "ours\n"}
+    conflict = parted(history, before, ours, {"d/new": "theirs\n"})["e/new"]
+
+    assert conflict.type is ConflictType.RENAME
+    assert conflict.reason == (
+        "`d/new` is added to a directory that is renamed, and its new place is taken"
+    )
+
+
+def test_a_file_in_the_way_of_a_renamed_directory(history: History) -> None:
+    before = {"d/1": TEXT, "d/2": OTHER}
+    ours = {"d/1": None, "d/2": None, "e/1": TEXT, "e/2": OTHER}
+    conflict = parted(history, before, ours, {"d/new": "1\n", "e/new": "2\n"})["e/new"]
+
+    assert conflict.type is ConflictType.RENAME
+    assert conflict.reason == (
+        "the sides rename directories so that their files collide at this path"
+    )
+
+
+def test_names_that_git_makes_up_are_not_shown(history: History) -> None:
+    tilde = "f~x"
+    conflicts = parted(
+        history,
+        {tilde: TEXT},
+        {tilde: edited(TEXT, 3, "a"), "d/f": "1\n", "l": link("a")},
+        {tilde: edited(TEXT, 3, "b"), "d": "2\n", "l": "text\n"},
+    )
+
+    assert sorted(conflicts) == ["d", tilde, "l"]
+
+
+def test_a_renamed_file_is_looked_into_line_by_line(history: History) -> None:
+    conflict = parted(
+        history,
+        {"a.py": TEXT},
+        {"a.py": None, "b.py": "new\n" + edited(TEXT, 9, "ours")},
+        {"a.py": edited(TEXT, 9, "theirs")},
+    )["b.py"]
+
+    assert conflict.type is ConflictType.CONTENT
+    assert conflict.regions == (ConflictRegion(head=Span(9, 1), onto=Span(10, 1)),)
+
+
+def test_lines_are_those_of_the_files_themselves(history: History) -> None:
+    ours = "1\n2\n" + edited(edited(TEXT, 5, "five"), 20, "a\nb\nc").replace("line 30\n", "")
+    theirs = edited(edited(edited(TEXT, 2, "two\ntoo"), 20, "twenty"), 30, "thirty")
+    conflict = parted(history, {"f": TEXT}, {"f": ours}, {"f": theirs})["f"]
+
+    assert conflict.lines == (21, 31)
+    assert conflict.regions == (
+        ConflictRegion(head=Span(21, 1), onto=Span(22, 3)),
+        ConflictRegion(head=Span(31, 1), onto=Span(34, 0)),
+    )
+    assert ours.splitlines()[21:24] == ["a", "b", "c"]
+    assert theirs.splitlines()[20] == "twenty"
+    assert theirs.splitlines()[30] == "thirty"
+
+
+def test_both_sides_of_a_criss_cross(history: History) -> None:
+    history.commit({"a": "1\n", "f": TEXT})
+    history.branch("change")
+    history.commit({"a": "2\n"})
+    history.switch("change")
+    history.commit({"f": edited(TEXT, 3, "x")})
+    first = history.head
+    history.merge("main")
+    history.switch("main")
+    history.merge(first)
+    history.commit({"f": edited(TEXT, 3, "ours")})
+    history.switch("change")
+    history.commit({"f": edited(TEXT, 3, "theirs")})
+
+    bases = history.git("merge-base", "--all", "main", "change").split()
+    assert len(bases) == 2
+    assert found(history)["f"].regions == (ConflictRegion(Span(3, 1), Span(3, 1)),)
+
+
+@pytest.mark.parametrize(
+    ("before", "ours", "theirs"),
+    [
+        ("<<<<<<< a\n=======\n>>>>>>> b\nx\n", "<<<<<<< a\nimport b;\n", "<<<<<<<<<< c\n=======\n"),
+        ("x\n", "=======\nimport a;\n>>>>>>> b\n", "|||||||\nimport b;\n"),
+    ],
+)
+def test_markers_that_are_content(history: History, before: str, ours: str, theirs: str) -> None:
+    conflict = parted(history, {"A.java": before}, {"A.java": ours}, {"A.java": theirs})["A.java"]
+
+    assert not conflict.mechanical
+    assert len(conflict.regions) == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "ours", "theirs", "mechanical", "reason"),
+    [
+        (b"a", b"a\n", b"b", True, "the base changes line ends only: take the lines of the head"),
+        (b"a\n", b"b", b"b\n", True, "line ends only"),
+        (
+            b"a\nb\n",
+            b"a\r\nb\r\n",
+            b"a\nc\n",
+            True,
+            "the base changes line ends only: take the lines of the head",
+        ),
+        (b"\xff\n", b"\xfe\n", b"\xfd\n", False, "both sides change the same line"),
+        (b"", b"\n", b"a\n", True, "the base changes white space only: take the lines of the head"),
+        (b"a\r", b"b\r", b"c\r", False, "both sides change the same line"),
+    ],
+)
+def test_odd_content(
+    history: History, before: bytes, ours: bytes, theirs: bytes, mechanical: bool, reason: str
+) -> None:
+    conflict = parted(history, {"a.c": before}, {"a.c": ours}, {"a.c": theirs})["a.c"]
+
+    assert (conflict.mechanical, conflict.reason) == (mechanical, reason)
+
+
+def test_lock_files_are_made_anew_whatever_they_hold(history: History) -> None:
+    conflicts = parted(
+        history,
+        {"bun.lockb": BINARY, "go.sum": "a\n", "Cargo.lock": "a\n"},
+        {"bun.lockb": BINARY + b"1", "go.sum": "b\n", "Cargo.lock": None},
+        {"bun.lockb": BINARY + b"2", "go.sum": "c\n", "Cargo.lock": "b\n"},
+    )
+
+    assert conflicts["bun.lockb"].mechanical
+    assert conflicts["bun.lockb"].reason == (
+        "a lock file: take either side's and run `bun install --lockfile-only`"
+    )
+    assert conflicts["go.sum"].mechanical
+    assert not conflicts["Cargo.lock"].mechanical
+
+
+def test_a_file_beyond_the_cap_is_not_looked_into(history: History) -> None:
+    size = versions._FILE_BYTES
+    big = "x\n" * (size // 2)
+    conflicts = parted(
+        history,
+        {"big": big, "fits": big},
+        {"big": big + "1\n", "fits": big[:-2] + "1\n"},
+        {"big": big + "2\n", "fits": big[:-2] + "2\n"},
+    )
+
+    assert conflicts["big"].reason == "not looked into: larger than 1024 KiB"
+    assert (conflicts["big"].mechanical, conflicts["big"].lines) == (False, None)
+    assert conflicts["fits"].lines == (size // 2, size // 2)
+
+
+def test_very_many_regions_are_counted_and_not_all_listed(history: History) -> None:
+    def every_other(word: str) -> str:
+        return "".join(f"{word if n % 2 else 'same'} {n}\n" for n in range(1, 2_401))
+
+    conflict = parted(
+        history, {"f": every_other("a")}, {"f": every_other("b")}, {"f": every_other("c")}
+    )["f"]
+
+    assert conflict.reason == "1200 regions, more than are looked into"
+    assert conflict.lines == (1, 2_399)
+    assert len(conflict.regions) == 100
+
+
+def test_a_mode_that_changes_beside_the_content(history: History) -> None:
+    conflict = parted(history, {"f": TEXT}, {"f": script("a\n" + TEXT)}, {"f": "b\n" + TEXT})["f"]
+
+    assert (conflict.type, conflict.lines) == (ConflictType.CONTENT, (1, 1))
+
+
+def test_files_of_one_side_named_like_the_other_side_s_commits(history: History) -> None:
+    history.commit({"x": "x\n"})
+    history.branch("change")
+    base = history.commit({"f": "1\n"})
+    history.switch("change")
+    history.commit({f"f~{base}": "2\n", "f": "3\n"})
+
+    assert sorted(found(history)) == ["f"]
+
+
+def test_a_backport_speaks_of_its_branch(tmp_path: Path) -> None:
+    history = History(tmp_path / "repo")
+    history.commit({"f": TEXT})
+    history.branch("1.x")
+    base, head = history.head, history.commit({"f": TEXT + "x\n"})
+    history.switch("1.x")
+    history.commit({"f": None})
+    with open_store(open_repository(history.path)) as store:
+        (conflict,) = store.pick(base, head, "1.x").merge.conflicts
+
+    assert conflict.reason == "the branch deletes the file, the change changes it"
+
+
+@pytest.mark.parametrize("object_format", ["sha1", "sha256"])
+def test_both_object_formats(tmp_path: Path, object_format: str) -> None:
+    history = History(tmp_path / "repo", bare=True, object_format=object_format)
+    conflict = parted(history, {"f": "a\n"}, {"f": Entry(b"b\n")}, {"f": "c\n"})["f"]
+
+    assert conflict.lines == (1, 1)

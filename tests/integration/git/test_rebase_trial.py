@@ -1,0 +1,297 @@
+"""Rebases in object space: what is picked, what is left out, where it stops."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fakes.history import History, photo
+from prjury.deadline import Deadline
+from prjury.errors import SourceError
+from prjury.pull.landing import Commit, RebaseTrial, Way, habit
+from prjury.pull.model import ConflictType
+from prjury.sources.git import rebase
+from prjury.sources.git.find import open_repository
+from prjury.sources.git.store import open_store
+
+TEXT = "".join(f"line {number}\n" for number in range(1, 31))
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    return History(tmp_path / "repo", bare=True)
+
+
+def trial(
+    history: History, base: str = "main", head: str = "change", *, seconds: float = 60
+) -> RebaseTrial:
+    with open_store(open_repository(history.path)) as store:
+        return store.rebase(history.sha(base), history.sha(head), Deadline.after(seconds))
+
+
+def edited(number: int, text: str = TEXT, line: str = "changed") -> str:
+    return text.replace(f"line {number}\n", f"{line}\n")
+
+
+def parted(history: History) -> None:
+    """``main`` has changed line 3; ``change`` is checked out where they parted."""
+    history.commit({"f": TEXT})
+    history.branch("change")
+    history.commit({"f": edited(3)})
+    history.switch("change")
+
+
+def test_every_commit_is_picked(history: History) -> None:
+    parted(history)
+    history.commit({"f": edited(20)})
+    history.commit({"g": "new\n"})
+
+    found = trial(history)
+    assert (found.total, found.picked, found.applied, found.emptied) == (2, 2, 0, 0)
+    assert found.tree == photo(history).merge.tree
+    assert found.stopped_at is None
+
+
+def test_the_first_commit_that_conflicts_is_named(history: History) -> None:
+    parted(history)
+    parent = history.commit({"g": "new\n"})
+    second = history.commit({"f": edited(3, line="theirs"), "h": "h\n"}, "Break \x1b[31mit\n\nWhy.")
+    history.commit({"f": TEXT, "g": None}, "Never tried")
+
+    found = trial(history)
+    assert not found.clean
+    assert (found.total, found.picked) == (3, 1)
+    assert found.stopped_at == Commit(second, (parent,), "Break \x1b[31mit")
+    (conflict,) = found.conflicts
+    assert (conflict.path, conflict.lines) == ("f", (3, 3))
+    assert photo(history).merge.clean
+
+
+def test_conflicts_of_a_rebase_speak_of_the_commit(history: History) -> None:
+    parted(history)
+    history.commit({"f": None})
+    (conflict,) = trial(history).conflicts
+
+    assert conflict.type is ConflictType.MODIFY_DELETE
+    assert conflict.reason == "the commit deletes the file, the base changes it"
+
+
+def test_commits_that_the_base_has_already_are_left_out(history: History) -> None:
+    history.commit({"f": TEXT})
+    history.branch("change")
+    history.commit({"g": "other\n"})
+    history.commit({"f": edited(3)}, "Taken over")
+    history.commit({"f": edited(3, line="and changed again")})
+    history.switch("change")
+    history.commit({"f": edited(3)}, "In other words")
+    history.commit({"h": "h\n"})
+
+    found = trial(history)
+    assert (found.total, found.picked, found.applied) == (1, 1, 1)
+    assert found.clean
+
+
+def test_a_head_whose_commits_the_base_all_has(history: History) -> None:
+    parted(history)
+    history.commit({"f": edited(3)}, "The same")
+
+    found = trial(history)
+    assert (found.total, found.applied) == (0, 1)
+    assert found.tree == history.sha("main^{tree}")
+
+
+def test_a_commit_that_changes_nothing_any_more_is_dropped(history: History) -> None:
+    history.commit({"f": TEXT})
+    history.branch("change")
+    history.commit({"f": edited(20, edited(3))})
+    history.switch("change")
+    history.commit({"f": edited(3)})
+    history.commit({"g": "g\n"})
+    history.commit({})
+
+    found = trial(history)
+    assert (found.total, found.picked, found.emptied) == (3, 3, 2)
+    assert found.clean
+
+
+def test_a_line_that_stands_on_the_base_is_taken_as_it_is(history: History) -> None:
+    history.commit({"f": TEXT})
+    history.switch("change", create=True)
+    history.commit({"f": edited(3)})
+    history.commit({"f": TEXT})
+
+    found = trial(history)
+    assert (found.picked, found.tree) == (2, history.sha("change^{tree}"))
+
+
+def test_merges_are_left_out_and_what_they_resolved_is_not(history: History) -> None:
+    parted(history)
+    history.commit({"f": edited(3, line="theirs")})
+    history.merge("main", files={"f": edited(3, line="both")})
+
+    found = trial(history)
+    assert photo(history).behind == 0
+    assert photo(history).merge.clean
+    assert (found.total, found.picked, found.clean) == (1, 0, False)
+    assert found.stopped_at
+    assert found.stopped_at.subject == "change"
+
+
+def test_a_merge_without_a_conflict_does_no_harm(history: History) -> None:
+    parted(history)
+    history.commit({"f": edited(20)})
+    history.merge("main")
+    history.commit({"g": "g\n"})
+
+    found = trial(history)
+    assert (found.total, found.picked, found.clean) == (2, 2, True)
+    assert found.tree == history.sha("change^{tree}")
+
+
+def test_nothing_to_pick(history: History) -> None:
+    parted(history)
+
+    assert trial(history) == RebaseTrial(history.sha("main^{tree}"), 0)
+    assert trial(history, "main", "main") == RebaseTrial(history.sha("main^{tree}"), 0)
+
+
+def test_a_commit_without_parents_is_picked_from_nothing(history: History) -> None:
+    history.commit({"f": TEXT})
+    history.branch("change")
+    history.commit({"f": edited(3)})
+    history.orphan("other")
+    history.commit({"lib/x": "x\n"}, parents=())
+    history.switch("change")
+    history.merge("change", files={"lib/x": "x\n"})
+    tree = history.sha("change^{tree}")
+    sha = history.git(
+        "commit-tree", tree, "-p", "change~1", "-p", "other", "-m", "Take in a library"
+    )
+    history.git("update-ref", "refs/heads/change", sha)
+
+    found = trial(history)
+    assert (found.total, found.picked, found.clean) == (1, 1, True)
+
+
+def test_attributes_of_the_change_resolve_nothing(history: History) -> None:
+    history.commit({"f": "0\n"})
+    history.branch("change")
+    history.commit({"f": "1\n"})
+    history.switch("change")
+    history.commit({".gitattributes": "* merge=union\n"})
+    history.commit({"f": "2\n"})
+
+    assert (trial(history).picked, trial(history).clean) == (1, False)
+
+
+# Limits
+
+
+def long_line(history: History, count: int) -> None:
+    parted(history)
+    for number in range(count):
+        history.commit({"g": f"{number}\n"})
+
+
+def test_the_time_is_over_before_it_begins(history: History) -> None:
+    long_line(history, 3)
+
+    found = trial(history, seconds=0)
+    assert (found.unfinished, found.picked, found.clean) == ("timeout", 0, False)
+    assert found.stopped_at is None
+
+
+def test_the_time_ends_between_two_picks(history: History) -> None:
+    long_line(history, 8)
+    deadline = _Ticking(until=5)
+    with open_store(open_repository(history.path)) as store:
+        found = rebase.try_rebase(store.git, history.sha("main"), history.sha("change"), deadline)
+
+    assert (found.unfinished, found.total) == ("timeout", 8)
+    assert 0 < found.picked < 8
+
+
+class _Ticking(Deadline):
+    """A deadline at which every look at the clock costs a second."""
+
+    def __init__(self, until: float) -> None:
+        super().__init__(0.0)
+        object.__setattr__(self, "left", until)
+
+    @property
+    def remaining(self) -> float:
+        left: float = self.__dict__["left"]
+        object.__setattr__(self, "left", max(0.0, left - 1))
+        return left
+
+
+def test_more_commits_than_are_picked_one_by_one(history: History) -> None:
+    history.commit({"f": TEXT})
+    history.switch("change", create=True)
+    history.pad(rebase.MOST_COMMITS)
+    assert trial(history).picked == 1_000
+
+    history.pad(1)
+    found = trial(history)
+    assert (found.unfinished, found.total, found.clean) == ("too_large", 1_001, False)
+
+
+def test_missing_objects_are_told_and_not_taken_for_conflicts(
+    history: History, tmp_path: Path
+) -> None:
+    parted(history)
+    history.commit({"f": edited(20)})
+    clone = history.clone(tmp_path / "clone", "--bare", "--filter=blob:none")
+
+    with pytest.raises(SourceError):
+        trial(clone)
+
+
+def test_the_operator_s_repository_gets_no_objects(history: History) -> None:
+    parted(history)
+    history.commit({"f": edited(20)})
+    before = sorted(history.git_dir.rglob("*"))
+    trial(history)
+
+    assert sorted(history.git_dir.rglob("*")) == before
+
+
+# What is read of the base's history
+
+
+def recent(history: History, count: int, tip: str = "main") -> list[Commit]:
+    with open_store(open_repository(history.path)) as store:
+        return list(store.recent(history.sha(tip), count))
+
+
+def test_the_newest_commits_along_first_parents(history: History) -> None:
+    first = history.commit({"f": "1\n"}, "One\n\nBody (#7)")
+    history.switch("topic", create=True)
+    topic = history.commit({"g": "1\n"}, "On the topic")
+    history.switch("main")
+    second = history.commit({"f": "2\n"}, b"Gr\xfc\xdfe", encoding="ISO-8859-1")
+    merge = history.merge("topic", message="Merge branch 'topic'")
+
+    assert recent(history, 10) == [
+        Commit(merge, (second, topic), "Merge branch 'topic'"),
+        Commit(second, (first,), "Grüße"),
+        Commit(first, (), "One"),
+    ]
+    assert [commit.sha for commit in recent(history, 2)] == [merge, second]
+
+
+def test_commits_without_a_message(history: History) -> None:
+    sha = history.commit({"f": "1\n"}, "")
+
+    assert recent(history, 3) == [Commit(sha, (), "")]
+
+
+def test_a_shallow_clone_tells_what_it_has(history: History, tmp_path: Path) -> None:
+    for number in range(20):
+        history.commit({"f": f"{number}\n"}, f"Change it (#{number})")
+    clone = history.clone(tmp_path / "clone", "--bare", "--depth=4")
+
+    assert len(recent(clone, 60)) == 4
+    assert habit(recent(clone, 60)).way is Way.MERGE
+    assert habit(recent(history, 60)).way is Way.SQUASH

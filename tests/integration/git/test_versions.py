@@ -1,0 +1,112 @@
+"""What is read of files in conflict, and what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fakes.history import History
+from prjury.pull.threeway import ThreeWay
+from prjury.sources.git import versions
+from prjury.sources.git.clash import BASE, OURS, THEIRS, Clash, Stage
+from prjury.sources.git.command import GitError
+from prjury.sources.git.find import open_repository
+from prjury.sources.git.store import Store, open_store
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    history = History(tmp_path / "repo", bare=True)
+    history.commit({"a": "a\n", "b": "b\n", "c": "c\n"})
+    return history
+
+
+@pytest.fixture
+def store(history: History) -> Iterator[Store]:
+    with open_store(open_repository(history.path)) as store:
+        yield store
+
+
+def clash(history: History, path: str, base: str | None, ours: str, theirs: str) -> Clash:
+    names = {BASE: base, OURS: ours, THEIRS: theirs}
+    blobs = {
+        stage: history.git("rev-parse", f"HEAD:{name}") for stage, name in names.items() if name
+    }
+    return Clash(path, {stage: Stage("100644", blob) for stage, blob in blobs.items()})
+
+
+def test_files_are_read_together(history: History, store: Store) -> None:
+    one, two = clash(history, "x\n", "a", "b", "c"), clash(history, "\udcff", None, "a", "b")
+    found = versions.three_ways(store.git, [one, two])
+
+    assert list(found) == ["x\n", "\udcff"]
+    first, second = found["x\n"], found["\udcff"]
+    assert isinstance(first, ThreeWay)
+    assert (first.base, first.ours, first.theirs) == (("a\n",), ("b\n",), ("c\n",))
+    assert len(first.regions) == 1
+    assert isinstance(second, ThreeWay)
+    assert (second.base, second.ours, second.theirs) == (None, ("a\n",), ("b\n",))
+
+
+def test_sides_that_are_the_same_do_not_collide(history: History, store: Store) -> None:
+    clashes = [clash(history, "x", "a", "b", "b"), clash(history, "y", "a", "a", "b")]
+    clashes += [clash(history, "z", "a", "b", "c"), clash(history, "w", None, "a", "a")]
+    found = versions.three_ways(store.git, clashes)
+
+    counts = {path: len(file.regions) for path, file in found.items() if isinstance(file, ThreeWay)}
+    assert counts == {"x": 0, "y": 0, "z": 1, "w": 0}
+
+
+def test_a_large_file_takes_no_room_of_the_others(tmp_path: Path) -> None:
+    history = History(tmp_path / "repo", bare=True)
+    large = "x" * (12 * 2**20)
+    history.commit({"a": large + "a", "b": large + "b", "c": large + "c", "x": "x", "y": "y"})
+    clashes = [clash(history, "big", "a", "b", "c"), clash(history, "small", "x", "y", "x")]
+    with open_store(open_repository(history.path)) as store:
+        found = versions.three_ways(store.git, clashes)
+
+    assert found["big"] == "not looked into: larger than 1024 KiB"
+    assert isinstance(found["small"], ThreeWay)
+
+
+def test_nothing_is_read_of_nothing(store: Store) -> None:
+    assert versions.three_ways(store.git, []) == {}
+
+
+def test_content_that_is_missing_is_said(history: History, store: Store) -> None:
+    whole = clash(history, "x", "a", "b", "c")
+    gone = Clash("y", {**whole.stages, BASE: Stage("100644", "1" * 40)})
+    found = versions.three_ways(store.git, [gone, whole])
+
+    assert found["y"] == "not looked into: its content is missing from this partial clone"
+    assert isinstance(found["x"], ThreeWay)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "files", "total", "reason"),
+    [
+        ([1, 2, 3], 999, 32 * 2**20, None),
+        ([1, 2, 3], 1_000, 6, "not looked into: too many conflicts for one merge"),
+        ([1, 2, 3], 0, 32 * 2**20 + 1, "not looked into: too many conflicts for one merge"),
+        ([2**20], 0, 1, None),
+        ([1, 2**20 + 1], 0, 1, "not looked into: larger than 1024 KiB"),
+        ([1, None], 0, 1, "not looked into: its content is missing from this partial clone"),
+    ],
+)
+def test_what_is_looked_into_at_most(
+    sizes: list[int | None], files: int, total: int, reason: str | None
+) -> None:
+    assert versions._refusal(sizes, files, total) == reason
+
+
+def test_a_damaged_object_is_an_error(history: History, store: Store) -> None:
+    whole = clash(history, "x", "a", "b", "c")
+    blob = whole.stages[OURS].blob
+    loose = history.git_dir / "objects" / blob[:2] / blob[2:]
+    loose.unlink()
+    loose.write_bytes(b"damaged")
+
+    with pytest.raises(GitError):
+        versions.three_ways(store.git, [whole])

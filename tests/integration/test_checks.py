@@ -1,0 +1,265 @@
+"""The checks of a commit, read from a server that speaks as GitHub does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from fakes.github import HEAD_SHA, FakeGitHub, Fault, running
+from fakes.history import History
+from prjury.action.inputs import Inputs
+from prjury.action.wiring import _with_secrets
+from prjury.deadline import Deadline
+from prjury.errors import SourceError
+from prjury.ports import CheckRun
+from prjury.sources.checks import CommitChecks
+from prjury.sources.git.fetch import Remote, Transport, fetched, refspec
+from prjury.sources.github import Connection
+from prjury.sources.reported import OwnRun
+
+TOKEN = "ghs_actions"
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeGitHub]:
+    with running() as server:
+        yield server
+
+
+@dataclass
+class Clock:
+    """Notes the pauses, and lets something happen in the first ones."""
+
+    events: list[Callable[[], object]] = field(default_factory=list)
+    pauses: list[float] = field(default_factory=list)
+
+    def sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+        if self.events:
+            self.events.pop(0)()
+
+
+def looks(
+    fake: FakeGitHub,
+    number: int = 1,
+    clock: Clock | None = None,
+    own: OwnRun | None = None,
+    seconds: float = 1_000,
+) -> list[list[CheckRun]]:
+    connection = Connection(fake.url, TOKEN, timeout=5, seconds_between_requests=0)
+    checks = CommitChecks(connection, "octo/shop", own or OwnRun(), sleep=(clock or Clock()).sleep)
+    seen = checks.of(HEAD_SHA, Deadline.after(seconds))
+    return [list(look) for look in islice(seen, number)]
+
+
+def told(fake: FakeGitHub, own: OwnRun | None = None) -> list[tuple[str, str, str | None]]:
+    (look,) = looks(fake, own=own)
+    return [(run.app, run.name, run.conclusion) for run in look]
+
+
+def test_nothing_at_all(fake: FakeGitHub) -> None:
+    assert told(fake) == []
+    assert [request.path for request in fake.requests] == [
+        f"/repos/octo/shop/actions/runs?head_sha={HEAD_SHA}&page=1&per_page=100",
+        f"/repos/octo/shop/commits/{HEAD_SHA}/check-runs?filter=latest&page=1&per_page=100",
+        f"/repos/octo/shop/commits/{HEAD_SHA}/statuses?page=1&per_page=100",
+    ]
+
+
+def test_check_runs_statuses_and_workflows(fake: FakeGitHub) -> None:
+    fake.add_workflow_run("CI", "success", suite=1)
+    fake.add_check_run("test", "success", suite=1)
+    fake.add_status("ci/jenkins", "pending", "jenkins")
+    fake.add_workflow_run("Docs", suite=2, workflow_id=71)
+    assert told(fake) == [
+        ("github-actions", "test", "success"),
+        ("@jenkins", "ci/jenkins", None),
+        ("github-actions", "Docs", None),
+    ]
+
+
+def test_those_of_another_commit_are_not_seen(fake: FakeGitHub) -> None:
+    fake.add_check_run("test", "success", head_sha="c" * 40)
+    assert told(fake) == []
+
+
+def test_every_page_is_read(fake: FakeGitHub) -> None:
+    for number in range(250):
+        fake.add_check_run(f"test {number}", "success" if number else "failure")
+        fake.add_status(f"ci/{number}", "success")
+    (look,) = looks(fake)
+    assert len(look) == 500
+    assert {run.name for run in look if run.conclusion == "failure"} == {"test 0"}
+    assert [path.split("&")[1] for path in paths(fake, "/check-runs")] == [
+        "page=1",
+        "page=2",
+        "page=3",
+    ]
+
+
+def test_a_full_page_has_another_one_behind_it_whatever_the_links_say(fake: FakeGitHub) -> None:
+    for number in range(100):
+        fake.add_check_run(f"test {number}", "success")
+    assert len(told(fake)) == 100
+    assert len(paths(fake, "/check-runs")) == 2
+
+
+def test_too_many_to_be_true(fake: FakeGitHub) -> None:
+    for number in range(5_000):
+        fake.add_status(f"ci/{number}", "success")
+    with pytest.raises(SourceError, match="more than 5000 checks") as caught:
+        looks(fake)
+    assert caught.value.reason == "too_large"
+
+
+def paths(fake: FakeGitHub, part: str) -> list[str]:
+    return [request.path for request in fake.requests if part in request.path]
+
+
+def test_it_looks_again_and_waits_longer_each_time(fake: FakeGitHub) -> None:
+    run = fake.add_check_run("test")
+    clock = Clock([lambda: None, lambda: run.update(status="completed", conclusion="success")])
+    seen = looks(fake, 7, clock)
+    assert [look[0].conclusion for look in seen] == [None, None, *["success"] * 5]
+    assert clock.pauses == [15.0, 22.5, 33.75, 50.625, 60.0, 60.0]
+
+
+def test_what_has_not_changed_is_not_sent_again(fake: FakeGitHub) -> None:
+    fake.add_check_run("test")
+    first, second, third = looks(fake, 3, Clock([lambda: fake.add_status("ci", "success")]))
+    assert first == second[:1]
+    assert [run.name for run in third] == ["test", "ci"]
+    conditional = [bool(request.etag) for request in fake.requests]
+    assert conditional == [False] * 3 + [True] * 6
+
+
+def test_an_empty_answer_is_not_taken_for_an_unchanged_one(fake: FakeGitHub) -> None:
+    fake.add_check_run("test", "success")
+
+    def empty() -> None:
+        fake.faults = [Fault("GET", "/check-runs", 9, status=200, body=" ")]
+
+    with pytest.raises(SourceError) as caught:
+        looks(fake, 2, Clock([empty]))
+    assert caught.value.reason == "bad_response"
+
+
+def test_the_last_look_is_at_the_deadline(fake: FakeGitHub) -> None:
+    fake.add_check_run("test")
+    clock = Clock()
+    assert len(looks(fake, 9, clock, seconds=0)) == 1
+    assert clock.pauses == []
+
+
+def test_a_pause_does_not_last_beyond_the_deadline(fake: FakeGitHub) -> None:
+    clock = Clock()
+    looks(fake, 2, clock, seconds=5)
+    assert len(clock.pauses) == 1
+    assert 0 < clock.pauses[0] <= 5
+
+
+def test_a_server_that_is_away_for_a_while(fake: FakeGitHub) -> None:
+    fake.add_check_run("test", "success")
+    clock = Clock()
+    fake.faults = [Fault("GET", "/check-runs", times=8)]
+    (look,) = looks(fake, 1, clock)
+    assert [run.name for run in look] == ["test"]
+    assert 15.0 in clock.pauses
+    assert 22.5 in clock.pauses
+
+
+def test_a_server_that_stays_away(fake: FakeGitHub) -> None:
+    fake.faults = [Fault("GET", "/check-runs", times=99)]
+    with pytest.raises(SourceError) as caught:
+        looks(fake)
+    assert caught.value.reason == "server_error"
+    assert len(paths(fake, "/check-runs")) == 5 * 4
+
+
+def test_the_last_look_has_to_succeed(fake: FakeGitHub) -> None:
+    fake.faults = [Fault("GET", "/check-runs", times=99)]
+    with pytest.raises(SourceError, match="502"):
+        looks(fake, seconds=0)
+
+
+@pytest.mark.parametrize(
+    ("path", "permission"),
+    [
+        ("/check-runs", "checks: read"),
+        ("/statuses", "statuses: read"),
+        ("/actions/runs", "actions: read"),
+    ],
+)
+def test_a_permission_that_is_missing_is_named(
+    fake: FakeGitHub, path: str, permission: str
+) -> None:
+    body = '{"message": "Resource not accessible by integration"}'
+    fake.faults = [Fault("GET", path, status=403, body=body)]
+    with pytest.raises(SourceError, match=f"`{permission}`") as caught:
+        looks(fake)
+    assert caught.value.reason == "permission"
+
+
+def test_a_server_without_workflows(fake: FakeGitHub) -> None:
+    fake.add_check_run("test", "success")
+    fake.faults = [Fault("GET", "/actions/runs", status=404, body='{"message": "Not Found"}')]
+    assert told(fake) == [("github-actions", "test", "success")]
+
+
+def test_a_commit_that_was_not_pushed(fake: FakeGitHub) -> None:
+    body = '{"message": "No commit found for SHA: bbbb"}'
+    fake.faults = [Fault("GET", "/check-runs", status=422, body=body)]
+    with pytest.raises(SourceError) as caught:
+        looks(fake)
+    assert str(caught.value) == (
+        "octo/shop knows no such commit. GitHub answers 422: No commit found for SHA: bbbb. "
+        "Push the head first."
+    )
+    assert caught.value.reason == "not_pushed"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "[]",
+        "{}",
+        '{"check_runs": 1}',
+        '{"check_runs": [1]}',
+        '{"check_runs": [{"id": 1}]}',
+        '{"check_runs": [{"id": 0, "name": "x"}]}',
+        '{"check_runs": [{"id": 1, "name": "x", "check_suite": {"id": "y"}}]}',
+    ],
+)
+def test_what_is_not_githubs_answer(fake: FakeGitHub, body: str) -> None:
+    fake.faults = [Fault("GET", "/check-runs", status=200, body=body)]
+    with pytest.raises(SourceError) as caught:
+        looks(fake)
+    assert caught.value.reason == "bad_response"
+
+
+def test_this_very_job_is_not_waited_for(fake: FakeGitHub) -> None:
+    fake.add_workflow_run("CI", suite=3)
+    fake.add_check_run("test", "success", suite=3)
+    fake.add_check_run("jury", suite=3)
+    assert told(fake, OwnRun(300, "jury")) == [("github-actions", "test", "success")]
+    assert (None, "jury") in [(run[2], run[1]) for run in told(fake)]
+
+
+def test_a_fetched_repository_knows_where_its_checks_are(tmp_path: Path) -> None:
+    history = History(tmp_path / "there")
+    history.commit({"a": "1"})
+    history.branch("change")
+    remote = Remote(history.url, Transport(protocols="file"))
+    refs = [refspec("change"), refspec("main")]
+    with fetched(remote, refs, None, "octo/shop") as repository:
+        assert repository.remote_url == history.url
+
+
+def test_a_job_asks_with_the_token_of_its_input() -> None:
+    environ = _with_secrets({"GITHUB_TOKEN": "old", "CI": "1"}, Inputs(github_token="new"))
+    assert (environ["GITHUB_TOKEN"], environ["CI"]) == ("new", "1")
+    assert _with_secrets({"GITHUB_TOKEN": "old"}, Inputs())["GITHUB_TOKEN"] == "old"

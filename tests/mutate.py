@@ -1,0 +1,115 @@
+"""Mutation testing of the court: changes `prjury.jury` in small ways, and asks who notices.
+
+    uv run --with mutmut python tests/mutate.py [MODULE ...]
+
+Works in a copy of the tree, prints the mutants that nobody noticed and the counts by module;
+``mutmut show NAME`` in that copy shows one. What may survive, and why, is in ``mutants.md``.
+
+This file is also the pytest plugin of such a run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hypothesis import Phase, is_hypothesis_test, settings
+
+if TYPE_CHECKING:
+    import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+COURT = Path("src/prjury/jury")
+
+#: mutmut mutates what has one of the first two, and there is nothing in the last.
+LEFT_AS_IT_IS = {"staticmethod", "classmethod", "overload"}
+
+#: Starts a process of its own, which neither finds the mutants nor should.
+NOT_HERE = {"test_asyncio_is_not_loaded_for_calls_that_do_not_wait"}
+
+
+def pytest_collection() -> None:
+    """The same examples in every run, and no time spent on making a failing one smaller."""
+    phases = [Phase.explicit, Phase.generate]
+    settings.register_profile("mutants", settings(), derandomize=True, phases=phases)
+    settings.load_profile("mutants")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Quick tests first. Those with two backslashes in their id cannot be asked for by name."""
+    items[:] = [item for item in items if item.name not in NOT_HERE and r"\\" not in item.nodeid]
+    items.sort(key=lambda item: is_hypothesis_test(getattr(item, "obj", None)))
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("modules", nargs="*", help="score, voting, …; all by default")
+    options = parser.parse_args(arguments)
+    directory = Path(tempfile.mkdtemp(prefix="prjury-mutants-"))
+    _copy(directory)
+    for path in sorted((directory / COURT).glob("*.py")):
+        _open_to_mutation(path)
+    patterns = [f"prjury.jury.{module}.*" for module in options.modules]
+    search = {"PYTHONPATH": str(directory / "tests")}
+    run = ["mutmut", "run", "--max-children", "2", *patterns]
+    failed = subprocess.run(run, cwd=directory, env={**os.environ, **search}, check=False)
+    if not failed.returncode:
+        _report(directory)
+    return failed.returncode
+
+
+def _copy(directory: Path) -> None:
+    for name in ("src", "tests"):
+        shutil.copytree(ROOT / name, directory / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy2(ROOT / "pyproject.toml", directory)
+
+
+def _open_to_mutation(path: Path) -> None:
+    """Writes ``@property def x`` as ``def x`` and ``x = property(x)``, which is the same.
+
+    mutmut leaves alone what is decorated.
+    """
+    lines = path.read_text().splitlines(keepends=True)
+    found = sorted(_decorated("".join(lines)), key=lambda node: node.lineno, reverse=True)
+    for node in found:
+        decorator = node.decorator_list[0]
+        again = f"{node.name} = {ast.unparse(decorator)}({node.name})\n"
+        lines.insert(node.end_lineno or node.lineno, " " * node.col_offset + again)
+        del lines[decorator.lineno - 1]
+    path.write_text("".join(lines))
+
+
+def _decorated(source: str) -> Iterator[ast.FunctionDef]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef) and len(node.decorator_list) == 1:
+            decorator = node.decorator_list[0]
+            if isinstance(decorator, ast.Name) and decorator.id not in LEFT_AS_IT_IS:
+                yield node
+
+
+def _report(directory: Path) -> None:
+    told = subprocess.run(
+        ["mutmut", "results", "--all", "true"],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    results = [line.strip().rpartition(": ") for line in told.stdout.splitlines() if ": " in line]
+    counts = Counter((name.split(".")[2], status) for name, _, status in results)
+    alive = [f"{name}: {status}\n" for name, _, status in results if status != "killed"]
+    rows = [f"{module:16}{status:16}{n}\n" for (module, status), n in sorted(counts.items())]
+    sys.stdout.writelines([*alive, *rows, f"in {directory}\n"])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

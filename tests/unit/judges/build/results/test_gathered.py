@@ -1,0 +1,26 @@
+"""Reports and logs together."""
+
+from __future__ import annotations
+
+from prjury.judges.build.failure import make_failure
+from prjury.judges.build.outcome import Reports
+from prjury.judges.build.results.gathered import LogResults, gathered
+from prjury.judges.build.results.told import Told
+
+TEST = make_failure("test", "no", "t.py", 1, "t#a", "t.py")
+GOAL = make_failure("goal", "py: exit 1", name="py")
+
+
+def test_a_goal_gives_up_for_a_test_that_a_report_tells_of() -> None:
+    log = LogResults(by_runner={"pytest": Told([(1, TEST)], [TEST.id])}, others=[(2, GOAL)])
+    reports = Reports(files=1, tests=1, failures=(TEST,), ran=(TEST.id,), by_runner={"pytest": 1})
+    failures, _ = gathered([log], reports, reported=False)
+    assert [(failure.kind, failure.message) for failure in failures] == [
+        ("test", "no"),
+        ("goal", "py: exit 1"),
+    ]
+
+
+def test_a_goal_without_any_cause_stands_for_itself() -> None:
+    failures, _ = gathered([LogResults(others=[(2, GOAL)])], Reports(), reported=False)
+    assert [failure.kind for failure in failures] == ["error"]

@@ -1,0 +1,110 @@
+"""What a test file of Node printed before it ended."""
+
+from __future__ import annotations
+
+import pytest
+
+from prjury.judges.build.results.node_spec import node_spec
+from prjury.judges.build.results.script_frames import Thrown, error_above
+from prjury.judges.build.results.tap import tap
+from prjury.judges.build.results.told import Section
+from prjury.judges.build.results.tree import Tree
+
+TREE = Tree(frozenset({"core/index.js", "core/price.test.js"}))
+PRINTED = [
+    "core/index.js:2",
+    "  return 2 * (cents;",
+    "                   ^",
+    "",
+    "SyntaxError: Unexpected token ';'",
+    "    at wrapSafe (node:internal/modules/cjs/loader:1464:18)",
+    "    at Object.<anonymous> (core/price.test.js:3:19)",
+    "",
+    "Node.js v20.20.2",
+]
+COMMENTED = [f"# {line}" if line else "#" for line in PRINTED]
+
+
+def section(lines: list[str]) -> Section:
+    return Section(lines, range(len(lines)), TREE)
+
+
+@pytest.mark.parametrize("lines", [PRINTED, COMMENTED])
+def test_the_file_that_could_not_be_read(lines: list[str]) -> None:
+    thrown = error_above(lines, len(lines))
+    assert thrown == Thrown("SyntaxError: Unexpected token ';'", "core/index.js", "2")
+    assert thrown.kind == "compile"
+
+
+def test_an_error_without_a_place() -> None:
+    thrown = error_above(["Error: Cannot find module 'x'", "    at f (a.js:1:1)"], 2)
+    assert thrown == Thrown("Error: Cannot find module 'x'")
+    assert thrown.kind == "error"
+
+
+@pytest.mark.parametrize(
+    "lines", [[], ["nothing"], ["core/index.js:2"], [*PRINTED, "ok 1 - a", ""]]
+)
+def test_no_error(lines: list[str]) -> None:
+    assert error_above(lines, len(lines)) == Thrown()
+
+
+def test_what_belongs_to_an_earlier_result_is_not_meant() -> None:
+    lines = ["core/index.js:2", "ok 1 - a", "Error: no", "", "# Subtest: b"]
+    assert error_above(lines, len(lines)) == Thrown("Error: no")
+
+
+def test_tap_of_a_file_that_could_not_be_read() -> None:
+    lines = [
+        "TAP version 13",
+        *COMMENTED,
+        "# Subtest: core/price.test.js",
+        "not ok 1 - core/price.test.js",
+        "  ---",
+        "  error: 'test failed'",
+        "  ...",
+        "1..1",
+        "# pass 0",
+        "# fail 1",
+        "# cancelled 0",
+    ]
+    ((_, failure),) = tap(section(lines)).failures
+    assert (failure.kind, failure.place) == ("compile", "core/index.js:2")
+    assert failure.message == "SyntaxError: Unexpected token ';'"
+
+
+def test_tap_of_a_file_that_ended_without_a_word() -> None:
+    lines = [
+        "TAP version 13",
+        "not ok 1 - core/price.test.js",
+        "  ---",
+        "  error: 'test failed'",
+        "  ...",
+        "1..1",
+        "# pass 0",
+        "# fail 1",
+        "# cancelled 0",
+    ]
+    ((_, failure),) = tap(section(lines)).failures
+    assert (failure.kind, failure.place) == ("error", "core/price.test.js")
+    assert failure.message == "core/price.test.js: test failed"
+
+
+def test_the_readable_reporter_of_a_file_that_could_not_be_read() -> None:
+    lines = [
+        *PRINTED,
+        "✖ core/price.test.js (42.5ms)",
+        "ℹ tests 1",
+        "ℹ suites 0",
+        "ℹ pass 0",
+        "ℹ fail 1",
+        "ℹ cancelled 0",
+        "",
+        "✖ failing tests:",
+        "",
+        "test at core/price.test.js:1:1",
+        "✖ core/price.test.js (42.5ms)",
+        "  'test failed'",
+    ]
+    ((_, failure),) = node_spec(section(lines)).failures
+    assert (failure.kind, failure.place) == ("compile", "core/index.js:2")

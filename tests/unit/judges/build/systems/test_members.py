@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fakes.roots import touching
+from prjury.judges.build.plan import Scope
+from prjury.judges.build.systems.members import (
+    Member,
+    Workspace,
+    needed_first,
+    with_dependents,
+    with_needs,
+)
+
+BECAUSE = "packages that the change touches, and those that depend on them"
+
+
+def member(name: str, *needs: str, directory: str | None = None) -> Member:
+    place = f"p/{name}" if directory is None else directory
+    return Member(name, place, f"{place}/m.toml".removeprefix("/"), frozenset(needs))
+
+
+CHAIN = Workspace([member("a"), member("b", "a"), member("c", "b"), member("d")])
+
+
+def scope_of(*paths: str, of: Workspace = CHAIN) -> Scope:
+    return of.scope(touching(*paths))
+
+
+def test_what_the_change_touches_and_what_depends_on_it() -> None:
+    assert scope_of("p/b/x.py") == Scope(("b", "c"), BECAUSE)
+    assert scope_of("p/a/x.py", "p/d/deep/y.py") == Scope(("a", "b", "c", "d"), BECAUSE)
+    assert scope_of("p/c/x.py") == Scope(("c",), BECAUSE)
+
+
+def test_no_change_that_is_known_is_everything_without_a_word() -> None:
+    assert CHAIN.scope(None) == Scope()
+
+
+def test_everything_and_why() -> None:
+    assert scope_of("p/a/x", "lock") == Scope(because="lock belongs to no single package")
+    assert scope_of("p/a/x", "p/gone/x") == Scope(because="p/gone/x belongs to no single package")
+    assert scope_of("p/a/m.toml") == Scope(
+        because="p/a/m.toml changes, and with it what depends on what"
+    )
+    unreadable = Workspace((), unreadable="m.toml cannot be read")
+    assert scope_of("p/a/x", of=unreadable) == Scope(because="m.toml cannot be read")
+    assert scope_of("a\u202e", of=CHAIN).because == "a\\u202e belongs to no single package"
+
+
+def test_documentation_counts_only_where_it_lies_in_a_member() -> None:
+    assert scope_of("p/d/x.py", "p/c/README.md", "README.md") == Scope(("c", "d"), BECAUSE)
+
+
+def test_the_root_owns_what_is_its_own_by_name() -> None:
+    workspace = Workspace([member("r", "a", directory=""), member("a")], own=("src", "build.rs"))
+    assert scope_of("src/x.rs", of=workspace) == Scope(("r",), BECAUSE)
+    assert scope_of("build.rs", of=workspace) == Scope(("r",), BECAUSE)
+    assert scope_of("p/a/x.rs", of=workspace) == Scope(("r", "a"), BECAUSE)
+    assert scope_of("srcs/x.rs", of=workspace).because == "srcs/x.rs belongs to no single package"
+    assert scope_of("m.toml", of=workspace).modules == ()
+    assert scope_of("p/a/x.rs", "README.md", of=workspace).modules == ("r", "a")
+
+
+def test_too_many_to_name() -> None:
+    few = Workspace([member(f"m{number:03}") for number in range(200)])
+    many = Workspace([member(f"m{number:03}") for number in range(201)])
+    paths = [f"p/m{number:03}/x" for number in range(201)]
+    assert len(scope_of(*paths[:200], of=few).modules) == 200
+    assert scope_of(*paths, of=many) == Scope(because="the change affects more than 200 packages")
+
+
+NEEDS = st.dictionaries(st.sampled_from("abcdef"), st.frozensets(st.sampled_from("abcdef")))
+
+
+@given(NEEDS, st.frozensets(st.sampled_from("abcdef")))
+def test_dependents_are_closed(needs: dict[str, frozenset[str]], names: frozenset[str]) -> None:
+    found = with_dependents(names, needs)
+    assert names <= found
+    assert not [user for user, needed in needs.items() if needed & found and user not in found]
+    upon = with_needs(names, needs)
+    assert names <= upon
+    assert not [name for name in upon if needs.get(name, frozenset()) - upon]
+
+
+@given(NEEDS, st.frozensets(st.sampled_from("abcdef")))
+def test_every_name_is_ordered_once(
+    needs: dict[str, frozenset[str]], names: frozenset[str]
+) -> None:
+    assert sorted(needed_first(names, needs)) == sorted(names)
+
+
+def test_what_is_needed_comes_first() -> None:
+    needs = {"a": frozenset("cz"), "b": frozenset(), "c": frozenset("b")}
+    assert needed_first("abc", needs) == ("b", "c", "a")
+    assert needed_first("ab", {"a": frozenset("b"), "b": frozenset("a")}) == ("b", "a")

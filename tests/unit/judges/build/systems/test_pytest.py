@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import pytest
+
+from fakes.roots import failing, root_of
+from prjury.judges.build.plan import Step
+from prjury.judges.build.systems.pytest import (
+    PytestAlone,
+    configuration,
+    configured_paths,
+    what_tests,
+)
+
+NONE: frozenset[str] = frozenset()
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ({"pytest.ini": ""}, "pytest.ini configures pytest"),
+        ({"pyproject.toml": "[tool.pytest.ini_options]\n"}, "pyproject.toml configures pytest"),
+        ({"pyproject.toml": "[tool.pytest]\n"}, "pyproject.toml configures pytest"),
+        ({"setup.cfg": "[tool:pytest]\n"}, "setup.cfg configures pytest"),
+        ({"tox.ini": "[pytest]\n"}, "tox.ini configures pytest"),
+        ({"a/test_x.py": ""}, "a/test_x.py is a test"),
+        ({"a/x_test.py": ""}, "a/x_test.py is a test"),
+        ({"a/test_x.txt": "", "a/tests.py": "", "attest_x.py": "", "tox.ini": "[tox]\n"}, None),
+    ],
+)
+def test_what_tells_of_tests(files: dict[str, str], told: str | None) -> None:
+    assert what_tests(root_of(files), NONE) == told
+
+
+def test_tests_of_other_projects_are_not_counted() -> None:
+    root = root_of({"a/b/test_x.py": ""})
+    assert what_tests(root, frozenset({"a/b"})) is None
+    assert what_tests(root, frozenset({"c"})) == "a/b/test_x.py is a test"
+
+
+@pytest.mark.parametrize(
+    ("files", "paths"),
+    [
+        ({"pyproject.toml": '[tool.pytest.ini_options]\ntestpaths = ["a", "b"]\n'}, ("a", "b")),
+        ({"pyproject.toml": '[tool.pytest.ini_options]\ntestpaths = "a b"\n'}, ("a", "b")),
+        ({"pyproject.toml": "[tool.pytest.ini_options]\ntestpaths = 3\n"}, ()),
+        ({"pytest.ini": "[pytest]\ntestpaths =\n    a\n    b\naddopts = -x\n"}, ("a", "b")),
+        ({"setup.cfg": "[tool:pytest]\ntestpaths = a\n"}, ("a",)),
+        ({"pytest.ini": ""}, ()),
+        ({"a.py": ""}, ()),
+    ],
+)
+def test_where_the_tests_are_said_to_be(files: dict[str, str], paths: tuple[str, ...]) -> None:
+    assert configured_paths(root_of(files)) == paths
+
+
+def test_the_first_file_that_pytest_reads_counts() -> None:
+    files = {"pytest.ini": "", "setup.cfg": "[tool:pytest]\n", "tox.ini": "[pytest]\n"}
+    assert configuration(root_of(files)) == "pytest.ini"
+    assert configuration(root_of({})) is None
+
+
+FILES = {"p/tests/test_a.py": "", "p/b_test.py": "", "p/-c.py": "", "test_top.py": ""}
+COMMAND = ("python3", "-m", "pytest", "-q")
+ALONE = PytestAlone(COMMAND, root_of(FILES).below("p"))
+
+
+def test_failing_tests_are_run_again_by_their_node_ids() -> None:
+    steps = ALONE(
+        [
+            failing("tests.test_a#test_one", suite="tests/test_a.py"),
+            failing("tests.test_a.TestX.Inner#test_two[a-b#c]", suite="p/tests/test_a.py"),
+            failing("b_test#test_three[x y]", suite="./b_test.py"),
+            failing("tests.test_a#test_one", suite="tests/test_a.py"),
+        ]
+    )
+    assert steps == (
+        Step(
+            "test",
+            (
+                *COMMAND,
+                "b_test.py::test_three[x y]",
+                "tests/test_a.py::TestX::Inner::test_two[a-b#c]",
+                "tests/test_a.py::test_one",
+            ),
+        ),
+    )
+
+
+def test_in_the_root_of_the_tree() -> None:
+    alone = PytestAlone(COMMAND, root_of(FILES))
+    assert alone([failing("test_top#test_x", suite="test_top.py")]) == (
+        Step("test", (*COMMAND, "test_top.py::test_x")),
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "suite"),
+    [
+        ("tests.test_a#test_one", "tests/gone.py"),
+        ("tests.test_a#test_one", "reports/pytest.xml"),
+        ("tests.test_a#test_one", None),
+        ("tests.test_b#test_one", "tests/test_a.py"),
+        ("tests.test_ab#test_one", "tests/test_a.py"),
+        ("tests.test_a#", "tests/test_a.py"),
+        ("tests.test_a", "tests/test_a.py"),
+        (None, "tests/test_a.py"),
+        ("tests.test_a#a\nb", "tests/test_a.py"),
+        ("-c#test_one", "-c.py"),
+    ],
+)
+def test_what_cannot_be_named_is_not_run_again(name: str | None, suite: str | None) -> None:
+    known = failing("tests.test_a#test_one", suite="tests/test_a.py")
+    assert ALONE([known, failing(name, suite=suite)]) is None
+    assert ALONE([]) is None

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fakes.roots import root_of
+from prjury.judges.build.systems.root import (
+    Changes,
+    Root,
+    joined,
+    may_hold_project,
+    nearest,
+    parent_of,
+)
+from prjury.ports import TreeEntry
+
+
+@pytest.mark.parametrize(
+    ("directory", "relative", "path"),
+    [
+        ("", "a", "a"),
+        ("a/b", "../c", "a/c"),
+        ("a", "..", ""),
+        ("a", "../..", None),
+        ("", "..", None),
+        ("a", "./b//c/.", "a/b/c"),
+        ("a", "", "a"),
+        ("a", "/etc", None),
+        ("a", "..\\c", "c"),
+        ("a", "b/../../..", None),
+    ],
+)
+def test_joined(directory: str, relative: str, path: str | None) -> None:
+    assert joined(directory, relative) == path
+
+
+@given(st.text("ab./", max_size=20))
+def test_what_is_joined_stays_in_the_tree(relative: str) -> None:
+    path = joined("a/b", relative)
+    assert path is None or not {"", ".", ".."} & set(path.split("/") if path else ())
+
+
+@pytest.mark.parametrize(
+    ("directory", "may"),
+    [
+        ("", True),
+        ("backend", True),
+        ("a/b/c", True),
+        ("a/b/c/d", False),
+        ("a/Tests", False),
+        ("a/testdata/b", False),
+        ("examples/a", False),
+        ("node_modules/a", False),
+        ("latest", True),
+        (".github", False),
+        ("_build", False),
+        ("-x", False),
+        ("a\u202e", False),
+        ("a\nb", False),
+        ("a\udcff", False),
+        ("größe", True),
+    ],
+)
+def test_where_projects_may_be(directory: str, may: bool) -> None:
+    assert may_hold_project(directory) is may
+
+
+def test_nearest() -> None:
+    places = frozenset({"", "a", "a/b"})
+    assert [nearest(path, places) for path in ("x", "a/x", "a/b/c/x", "ab/x")] == [
+        "",
+        "a",
+        "a/b",
+        "",
+    ]
+    assert nearest("x/y", frozenset({"a"})) is None
+    assert (parent_of("x"), parent_of("a/b/x")) == ("", "a/b")
+
+
+def test_documentation_is_known_and_kept_apart() -> None:
+    changes = Changes.of(["a/b.py", "README.md", "a/docs.md"])
+    assert changes == Changes(frozenset({"a/b.py"}), frozenset({"README.md", "a/docs.md"}))
+    assert changes.within("a") == Changes(frozenset({"b.py"}), frozenset({"docs.md"}))
+    assert changes.within("") is changes
+    assert changes.outside(["a"]) == Changes(frozenset(), frozenset({"README.md"}))
+    assert changes.outside([]) == changes
+    assert changes.below("a") == {"a/b.py"}
+    assert changes.below("") == {"a/b.py"}
+
+
+def test_a_part_of_a_tree() -> None:
+    root = root_of({"a/b/x.txt": "x", "a/y.txt": "\ufeffy", "ab/z.txt": "z"}, executable="a/y.txt")
+    part = root.below("a")
+    assert sorted(part.files) == ["b/x.txt", "y.txt"]
+    assert (part.text("b/x.txt"), part.text("y.txt"), part.text("z.txt")) == ("x", "y", "")
+    assert (part.place, part.below("b").place, part.below("b").text("x.txt")) == ("a", "a/b", "x")
+    assert part.files["y.txt"].mode == "100755"
+    assert root.below("") is root
+    assert root.below("a") is part
+    assert root.below("nowhere").files == {}
+    assert root.directories_with("x.txt", "z.txt") == {"a/b", "ab"}
+
+
+def test_a_file_is_read_once() -> None:
+    asked: list[str] = []
+
+    def read(entry: TreeEntry) -> str:
+        asked.append(entry.path)
+        return "text"
+
+    root = Root([TreeEntry("a/x", "100644", "1")], read)
+    assert [root.text("a/x"), root.text("a/x"), root.text("b")] == ["text", "text", ""]
+    assert [root.below("a").text("x"), root.below("a").text("x")] == ["text", "text"]
+    assert asked == ["a/x", "a/x"]
+
+
+def test_many_files_are_read_together_where_that_can_be() -> None:
+    entries = [TreeEntry(f"a/{number}", "100644", f"blob{number}") for number in range(501)]
+    batches: list[int] = []
+
+    def read_many(some: object) -> dict[str, str]:
+        wanted = [entry for entry in entries if entry in list(some)]  # type: ignore[call-overload]
+        batches.append(len(wanted))
+        return {entry.blob: f"many {entry.path}" for entry in wanted if entry.path != "a/3"}
+
+    root = Root(entries, lambda entry: f"one {entry.path}", read_many)
+    texts = dict(root.below("a").texts([str(number) for number in range(501)]))
+    assert batches == [500, 1]
+    assert (texts["0"], texts["3"], texts["500"]) == ("many a/0", "one a/3", "many a/500")
+    alone = Root(entries, lambda entry: f"one {entry.path}")
+    assert list(alone.texts(["a/7"])) == [("a/7", "one a/7")]
+
+
+def test_links_and_submodules_are_no_files() -> None:
+    entries = [TreeEntry("a", "120000", "1"), TreeEntry("b", "160000", "2")]
+    root = Root(entries, lambda entry: "text")
+    assert (root.files, root.has("a", "b"), root.text("a")) == ({}, None, "")

@@ -1,0 +1,368 @@
+"""What the judge says where the checks of the head are read instead of building."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fakes.repository import FakeRepository
+from fakes.shell import ScriptedShell, SilentProgress
+from fakes.trees import pull_context
+from prjury.config.schema import BuildOptions
+from prjury.deadline import Deadline
+from prjury.errors import SourceError
+from prjury.judges.build import make
+from prjury.judges.build.elsewhere import decide_by_checks, settled
+from prjury.judges.build.tally import Names, Tally
+from prjury.judges.context import PullRequestContext
+from prjury.jury.judge import ask
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.population import is_benign
+from prjury.ports import CheckRun, Doors
+
+CI = "github-actions"
+Look = Sequence[CheckRun]
+
+
+def run(name: str, conclusion: str | None = "success", app: str = CI) -> CheckRun:
+    return CheckRun(name, app, conclusion, f"https://ci.example.org/{name}")
+
+
+GREEN = (run("test"), run("lint"))
+
+
+@dataclass
+class ScriptedChecks:
+    """Shows one look after the other, the last one as often as ``times`` says."""
+
+    looks: Sequence[Look]
+    times: int = 1
+    error: SourceError | None = None
+    asked: list[str] = field(default_factory=list)
+    taken: int = 0
+
+    def of(self, commit: str, deadline: Deadline) -> Iterator[Look]:
+        self.asked.append(commit)
+        if self.error:
+            raise self.error
+        for look in [*self.looks, *[self.looks[-1]] * (self.times - 1)]:
+            self.taken += 1
+            yield look
+
+
+def judged(
+    *looks: Look,
+    times: int = 2,
+    error: SourceError | None = None,
+    context: PullRequestContext | None = None,
+    said: list[str] | None = None,
+    **options: Any,
+) -> Judgment:
+    checks = ScriptedChecks(looks, times, error)
+    doors = Doors(
+        FakeRepository({}),
+        ScriptedShell(),
+        SilentProgress(said=[] if said is None else said),
+        checks=checks,
+    )
+    options = {"from": "checks", **options}
+    judgment = ask(make(BuildOptions.model_validate(options), doors), context or pull_context())
+    assert isinstance(doors.shell, ScriptedShell)
+    assert doors.shell.commands == []
+    return judgment
+
+
+class TestPass:
+    def test_all_succeeded(self) -> None:
+        judgment = judged(GREEN)
+        assert judgment.status is Status.PASS
+        assert judgment.reasoning == (
+            "2 checks of the head head passed elsewhere: test, lint (what they saw is the head, or "
+            "an earlier merge of it, not the merge that was tried here; the policy names no "
+            "checks, so all that there are count)"
+        )
+        assert [(check.name, check.passed, check.message) for check in judgment.checks] == [
+            ("check-passed", True, "test (github-actions): success"),
+            ("check-passed", True, "lint (github-actions): success"),
+        ]
+        assert judgment.metadata["subject"] == "checks of head"
+        assert judgment.metadata["from"] == "checks"
+        assert judgment.metadata["waited"] == pytest.approx(0, abs=1)
+        assert judgment.metadata["runs"][0] == {
+            "name": "test",
+            "app": CI,
+            "conclusion": "success",
+            "url": "https://ci.example.org/test",
+        }
+
+    def test_those_that_are_named(self) -> None:
+        judgment = judged((*GREEN, run("flaky", "failure"), run("slow", None)), checks=["test"])
+        assert judgment.status is Status.PASS
+        assert judgment.reasoning == (
+            "1 check of the head head passed elsewhere: test (what they saw is the head, or an "
+            "earlier merge of it, not the merge that was tried here)"
+        )
+
+    def test_what_was_skipped_beside_a_success_is_told(self) -> None:
+        judgment = judged((run("test"), run("deploy", "skipped"), run("docs", "neutral")))
+        assert judgment.status is Status.PASS
+        assert "2 other checks skipped or neutral" in judgment.reasoning
+
+    def test_how_far_the_head_is_behind(self) -> None:
+        pull = replace(pull_context().pull, behind=4)
+        judgment = decide_by_checks(pull, Tally.of(GREEN, Names.of(["test", "lint"])), 0)
+        assert "the head, 4 commits behind, or an earlier merge of it" in judgment.reasoning
+
+
+class TestFail:
+    @pytest.mark.parametrize("word", ["failure", "timed_out", "startup_failure", "error"])
+    def test_one_that_failed(self, word: str) -> None:
+        judgment = judged((run("test"), run("lint", word)))
+        assert judgment.status is Status.FAIL
+        assert judgment.reasoning == f"1 check of the head failed: lint ({word})"
+        (failed,) = judgment.failed_checks
+        assert failed.name == "check-passed"
+        assert failed.message == f"lint (github-actions): {word}"
+        assert failed.severity == "error"
+        assert failed.evidence == "https://ci.example.org/lint"
+        assert failed.fix == "See https://ci.example.org/lint, and make it succeed."
+        assert judgment.checks[0] is failed
+
+    def test_one_without_an_address(self) -> None:
+        judgment = judged((CheckRun("lint", "@jenkins", "failure"),))
+        assert judgment.checks[0].fix == "See what @jenkins says of it, and make it succeed."
+        assert judgment.checks[0].evidence is None
+
+    def test_it_is_waited_for_the_others(self) -> None:
+        judgment = judged((run("a", "failure"), run("b", None)), (run("a", "failure"), run("b")))
+        assert judgment.status is Status.FAIL
+        assert [check.passed for check in judgment.checks] == [False, True]
+
+    def test_a_failure_outweighs_all_else_when_the_time_is_over(self) -> None:
+        look = (run("a", "failure"), run("b", None), run("c", "cancelled"), run("d"))
+        assert judged(look, checks=["a", "b", "c", "d", "e"]).status is Status.FAIL
+
+    def test_many_are_counted(self) -> None:
+        judgment = judged([run(f"t{number}", "failure") for number in range(60)])
+        assert judgment.reasoning == (
+            "60 checks of the head failed: t0 (failure), t1 (failure), t2 (failure), t3 (failure), "
+            "t4 (failure) and 55 more"
+        )
+        assert len(judgment.checks) == 51
+        assert judgment.checks[-1].message == "10 more"
+        assert not judgment.checks[-1].passed
+
+    def test_many_that_passed_are_counted_too(self) -> None:
+        judgment = judged([run(f"t{number}") for number in range(300)])
+        assert judgment.checks[-1].message == "250 more"
+        assert judgment.checks[-1].passed
+        assert len(judgment.metadata["runs"]) == 200
+
+
+class TestAbstain:
+    def check(self, judgment: Judgment, label: str) -> str:
+        assert judgment.status is Status.ABSTAIN
+        assert (judgment.label, judgment.metadata["reason"]) == (label, label)
+        assert not is_benign(judgment)
+        return judgment.reasoning
+
+    def test_still_running_at_the_deadline(self) -> None:
+        judgment = judged((run("test"), run("lint", None)), times=5)
+        words = self.check(judgment, "checks_pending")
+        assert words == "after 0.0 s 1 check of the head head still ran: lint"
+        assert judgment.failed_checks[0].message == "lint (github-actions): has not ended"
+        assert judgment.failed_checks[0].severity == "warning"
+
+    def test_running_and_missing(self) -> None:
+        words = self.check(judged((run("lint", None),), checks=["lint", "test"]), "checks_pending")
+        assert words.endswith("still ran: lint; missing: `test`")
+
+    @pytest.mark.parametrize("word", ["cancelled", "stale", "action_required", "unknown", "odd"])
+    def test_one_that_came_to_nothing(self, word: str) -> None:
+        words = self.check(judged((run("test"), run("lint", word))), "checks_incomplete")
+        assert words == (
+            f"1 check of the head head came to no result: lint ({word}). Run them again."
+        )
+
+    @pytest.mark.parametrize("word", ["skipped", "neutral"])
+    def test_nothing_but_skipped(self, word: str) -> None:
+        words = self.check(judged((run("test", word), run("lint", word))), "checks_incomplete")
+        assert words == (
+            "`test`, `lint` of the head head did not succeed: what is skipped or neutral proves "
+            "nothing"
+        )
+
+    def test_a_named_one_that_was_skipped(self) -> None:
+        look = (run("test", "skipped"), run("lint"))
+        words = self.check(judged(look, checks=["test", "lint"]), "checks_incomplete")
+        assert words.startswith("`test` of the head head did not succeed")
+
+    def test_none_at_all(self) -> None:
+        words = self.check(judged((), times=20), "no_checks")
+        assert words == (
+            "the head head has no checks. See why nothing ran on it, or build it here: "
+            "`build: {from: run}`."
+        )
+
+    def test_no_look_at_all(self) -> None:
+        decided = decide_by_checks(pull_context().pull, Tally.of((), Names()), 0)
+        self.check(decided, "no_checks")
+
+    def test_a_named_one_is_missing(self) -> None:
+        words = self.check(judged(GREEN, times=20, checks=["test", "evil:lint"]), "no_checks")
+        assert words.startswith("the head head has no check called `evil:lint`. Correct the name")
+
+    @pytest.mark.parametrize(
+        "path",
+        [
+            ".github/workflows/ci.yml",
+            ".github/workflows/a\nb.yml",
+            ".github/actions/setup/index.js",
+            "tools/action.yaml",
+            "Jenkinsfile",
+            "ci/Jenkinsfile.release",
+            ".gitlab-ci.yml",
+            ".circleci/config.yml",
+            "azure-pipelines.yml",
+            ".travis.yml",
+            ".cirrus.star",
+        ],
+    )
+    def test_a_change_that_says_itself_what_is_checked(self, path: str) -> None:
+        context = pull_context(changed=["src/a.py", path])
+        words = self.check(judged(GREEN, context=context), "build_changed")
+        assert "which says what is run elsewhere; all passed there" in words
+
+    @pytest.mark.parametrize("path", ["src/workflows/ci.yml", "reaction.yml", "doc/travis.yml"])
+    def test_other_files_are_no_definitions(self, path: str) -> None:
+        context = pull_context(changed=["src/a.py", path])
+        assert judged(GREEN, context=context).status is Status.PASS
+
+    def test_such_a_change_may_fail_all_the_same(self) -> None:
+        context = pull_context(changed=[".github/workflows/ci.yml"])
+        assert judged((run("a", "failure"),), context=context).status is Status.FAIL
+
+
+class TestNobodyToAsk:
+    def test_without_a_source(self) -> None:
+        doors = Doors(
+            FakeRepository({}),
+            ScriptedShell(),
+            SilentProgress(),
+            checks_missing="there is no token. Set GITHUB_TOKEN",
+        )
+        options = BuildOptions.model_validate({"from": "checks"})
+        judgment = ask(make(options, doors), pull_context())
+        assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "no_checks_source")
+        assert judgment.reasoning == (
+            "the checks of the head cannot be read: there is no token. Set GITHUB_TOKEN"
+        )
+
+    def test_github_does_not_answer(self) -> None:
+        error = SourceError("Could not read", why="502", reason="server_error")
+        judgment = judged(GREEN, error=error)
+        assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "server_error")
+        assert judgment.reasoning == "Could not read. 502."
+
+    def test_only_documentation(self) -> None:
+        judgment = judged(GREEN, context=pull_context(changed=["README.md"]))
+        assert (judgment.status, judgment.label) == (Status.ABSTAIN, "not_applicable")
+
+
+class TestWaiting:
+    def test_the_head_is_asked_about(self) -> None:
+        checks = ScriptedChecks([GREEN], 2)
+        doors = Doors(FakeRepository({}), ScriptedShell(), SilentProgress(), checks=checks)
+        options = BuildOptions.model_validate({"from": "checks", "checks": ["test"]})
+        ask(make(options, doors), pull_context())
+        assert (checks.asked, checks.taken) == (["head"], 1)
+
+    def test_what_is_waited_for_is_told(self) -> None:
+        said: list[str] = []
+        running = (run("test"), run("lint", None))
+        judged((), running, GREEN, said=said, times=2)
+        assert said == [
+            "waiting for checks to appear on head",
+            "waiting for lint",
+            "all checks have ended; waiting whether more appear on head",
+        ]
+
+    def test_a_name_that_is_missing_is_told(self) -> None:
+        said: list[str] = []
+        judged((), GREEN, said=said, checks=["lint"])
+        assert said == ["waiting for `lint` to appear on head"]
+
+    def test_names_of_strangers_are_shown_as_they_are(self) -> None:
+        said: list[str] = []
+        judged((run("a\n\u202eb" + "x" * 200, None),), said=said, times=1)
+        assert said == ["waiting for a\\n\\u202eb" + "x" * 96 + "…"]
+
+
+class TestSettled:
+    def test_everything_has_to_have_ended_twice(self) -> None:
+        assert not settled([GREEN], Names())
+        assert settled([GREEN, GREEN], Names())
+        assert not settled([(run("test", None),), GREEN], Names())
+        assert settled([(run("test", None),), GREEN, (*GREEN, run("more"))], Names())
+        assert not settled([(), GREEN], Names())
+
+    def test_nothing_has_not_settled(self) -> None:
+        assert not settled([(), ()], Names())
+
+    def test_named_ones_have_to_have_ended_once(self) -> None:
+        assert settled([GREEN], Names.of(["test"]))
+        assert settled([(), GREEN], Names.of(["test"]))
+        assert not settled([GREEN], Names.of(["te*"]))
+        assert settled([GREEN, GREEN], Names.of(["te*"]))
+        assert not settled([(run("test", None),)], Names.of(["test"]))
+        assert not settled([GREEN], Names.of(["test", "docs"]))
+
+    @pytest.mark.parametrize("names", [Names(), Names.of(["docs"])])
+    def test_what_never_comes_is_not_waited_for_for_ever(self, names: Names) -> None:
+        look = () if names.everything else GREEN
+        assert not settled([look] * 7, names)
+        assert settled([look] * 8, names)
+
+    def test_as_long_as_anything_runs_it_may_still_come(self) -> None:
+        look = (*GREEN, run("build", None))
+        assert not settled([look] * 8, Names.of(["docs"]))
+
+    def test_or_as_long_as_anything_changes(self) -> None:
+        assert not settled([(), *[GREEN] * 7], Names.of(["docs"]))
+
+
+@given(
+    st.lists(
+        st.builds(
+            run,
+            st.sampled_from(["a", "b", "c"]),
+            st.sampled_from(
+                ["success", "failure", "error", "skipped", "neutral", "cancelled", "x", None]
+            ),
+        ),
+        max_size=5,
+    ),
+    st.sampled_from(["all", ["a"], ["a", "b*"], ["github-actions:*"], ["evil:*"]]),
+)
+def test_it_passes_only_where_every_check_that_counts_is_in_order(
+    runs: list[CheckRun], option: Any
+) -> None:
+    names = Names.of(option)
+    judgment = decide_by_checks(pull_context().pull, Tally.of(runs, names), 1)
+    counting = [one for one in runs if names.count(one)]
+    endings = {one.conclusion for one in counting}
+    if judgment.status is Status.PASS:
+        assert "success" in endings
+        assert endings <= {"success", "skipped", "neutral"}
+        for name in names.names:
+            assert any(name.matches(one) and one.conclusion == "success" for one in counting)
+    if judgment.status is Status.FAIL:
+        assert endings & {"failure", "error"}
+    else:
+        assert not endings & {"failure", "error"}
+    assert judgment.status is not Status.ERROR

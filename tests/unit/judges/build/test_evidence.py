@@ -1,0 +1,165 @@
+"""What a build's judgment rests on: checks, and metadata for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from prjury.judges.build.case import Case
+from prjury.judges.build.evidence import checks_of, metadata_of
+from prjury.judges.build.failure import Failure, make_failure
+from prjury.judges.build.outcome import Outcome, Reports, StepResult
+from prjury.judges.build.plan import BuildPlan, Step
+from prjury.jury.judgment import Check, Location
+from prjury.ports import Completed
+
+STEP = Step("test", ("make", "test"))
+PLAN = BuildPlan("make", (STEP,), ("Makefile has the target test",))
+
+
+def outcome(
+    failures: Sequence[Failure] = (),
+    reports: Reports | None = None,
+    exit_code: int = 1,
+    stopped: str | None = None,
+    tail: str = "the end",
+) -> Outcome:
+    completed = Completed(exit_code, Path("/logs/1.log"), 1.25, stopped)
+    told = reports or Reports()
+    return Outcome((StepResult(STEP, completed, tail),), 60.0, tuple(failures), told)
+
+
+def checks(of: Outcome, plan: BuildPlan = PLAN, known: str = "") -> dict[str, list[Check]]:
+    found: dict[str, list[Check]] = {}
+    for check in checks_of(Case(plan, of, frozenset(known.split()))):
+        found.setdefault(check.name, []).append(check)
+    return found
+
+
+def failing(number: int) -> list[Failure]:
+    return [make_failure("test", "no", "t.py", n + 1, f"t{n}", "t.py") for n in range(number)]
+
+
+def test_the_command_with_how_it_ended_and_its_last_lines() -> None:
+    (check,) = checks(outcome())["build-executed"]
+    assert (check.passed, check.message) == (False, "`make test`: exit code 1, 1.2 s")
+    assert check.evidence == "the end"
+    (check,) = checks(outcome(stopped="timeout", tail=""))["build-executed"]
+    assert (check.message, check.evidence) == ("`make test`: stopped: timeout, 1.2 s", None)
+    assert checks(outcome(exit_code=0))["build-executed"][0].passed
+
+
+def test_two_hundred_failing_tests_are_ten_lines_and_a_count() -> None:
+    found = checks(outcome(failing(200)))
+    assert [check.message for check in found["test"]] == [f"t{n}: no" for n in range(10)]
+    assert [check.message for check in found["more-failures"]] == ["190 more in the log"]
+
+
+def test_ten_failures_leave_nothing_to_count() -> None:
+    assert "more-failures" not in checks(outcome(failing(10)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "message"),
+    [
+        ("compile", "compiles", "bad"),
+        ("test", "test", "it: bad"),
+        ("error", "build-error", "bad"),
+        ("goal", "build-goal", "bad"),
+    ],
+)
+def test_each_kind_has_its_check(kind: str, name: str, message: str) -> None:
+    failure = Failure(kind, "bad", "a.c", 3, "it")  # type: ignore[arg-type]  # one of the four
+    (check,) = checks(outcome([failure]), known="a.c")[name]
+    assert (check.passed, check.message, check.evidence) == (False, message, "bad")
+    assert check.location == Location("a.c", 3)
+    assert check.severity == "error"
+
+
+def test_a_file_that_the_tree_does_not_have_is_no_location() -> None:
+    made = make_failure("compile", "bad", "target/made.c", 3)
+    nowhere = make_failure("compile", "worse")
+    assert [check.location for check in checks(outcome([made, nowhere]))["compiles"]] == [None] * 2
+
+
+def test_what_does_not_fail_the_judge_is_a_warning_that_says_why() -> None:
+    failures = [replace(failing(1)[0], state="pre_existing"), replace(failing(2)[1], state="flaky")]
+    case = Case(PLAN, outcome(failures), flaky="warn")
+    found = [check for check in checks_of(case) if check.name == "test"]
+    assert [(check.message, check.severity) for check in found] == [
+        ("t0: no (on the base as well)", "warning"),
+        ("t1: no (flaky: it passed when it was run again alone)", "warning"),
+    ]
+    case = Case(PLAN, outcome(failures), flaky="block", old="block")
+    found = [check for check in checks_of(case) if check.name == "test"]
+    assert [check.severity for check in found] == ["error", "error"]
+
+
+@pytest.mark.parametrize(
+    ("reports", "failures", "exit_code", "passed", "message"),
+    [
+        (Reports(2, 12), 0, 0, True, "12 tests in 2 reports, 0 failed"),
+        (Reports(2, 12), 3, 1, False, "12 tests in 2 reports, 3 failed"),
+        (Reports(2, 12), 0, 1, False, "12 tests in 2 reports, 0 failed"),
+        (Reports(tests=5), 1, 1, False, "5 tests named in the log, 1 failed"),
+        (Reports(counted=7), 2, 1, False, "7 tests counted in the log, 2 failed"),
+        (
+            Reports(1, 5, counted=7),
+            0,
+            0,
+            True,
+            "5 tests in 1 reports and 7 tests counted in the log, 0 failed",
+        ),
+        (Reports(), 2, 1, False, "2 failed"),
+        (Reports(), 0, 0, True, "no test reports; the exit code says so"),
+    ],
+)
+def test_whether_tests_passed_and_who_says_so(
+    reports: Reports, failures: int, exit_code: int, passed: bool, message: str
+) -> None:
+    (check,) = checks(outcome(failing(failures), reports, exit_code))["tests-passed"]
+    assert (check.passed, check.message) == (passed, message)
+
+
+def test_a_failing_test_in_a_report_outweighs_exit_code_0() -> None:
+    reports = Reports(1, 3, tuple(failing(1)))
+    (check,) = checks(outcome(failing(1), reports, exit_code=0))["tests-passed"]
+    assert (check.passed, check.message) == (False, "3 tests in 1 reports, 1 failed")
+
+
+def test_tests_that_were_not_reached_or_are_not_part_of_it_are_not_spoken_of() -> None:
+    compile_error = make_failure("compile", "bad", "a.c", 1)
+    assert "tests-passed" not in checks(outcome([compile_error]))
+    plan = BuildPlan("make", (Step("build", ("make", "all")),))
+    assert "tests-passed" not in checks(outcome(exit_code=0), plan)
+
+
+def test_what_programs_may_want_to_know() -> None:
+    failures = failing(250)
+    metadata = metadata_of(Case(PLAN, outcome(failures, Reports(counted=300)), ran_again=4))
+    assert metadata["tests"] == 300
+    assert metadata["exit_code"] == 1
+    assert metadata["seconds"] == 1.2
+    assert metadata["log"] == "/logs/1.log"
+    assert metadata["recognised_by"] == ["Makefile has the target test"]
+    assert metadata["ran_again"] == 4
+    assert metadata["fixed"] == []
+    assert len(metadata["failures"]) == 200
+    assert metadata["failures"][0] == {
+        "id": "test:t.py:t0",
+        "kind": "test",
+        "path": "t.py",
+        "line": 1,
+        "message": "no",
+        "state": "new",
+    }
+
+
+def test_what_the_change_mends_is_told_by_its_id() -> None:
+    base = outcome(failing(2))
+    ran = Reports(1, 2, ran=("test:t.py:t0", "test:t.py:t1"))
+    case = Case(PLAN, outcome(failing(1), ran), base=base)
+    assert metadata_of(case)["fixed"] == ["test:t.py:t1"]

@@ -1,0 +1,108 @@
+"""Which checks count, by the names of the policy."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prjury.judges.build.tally import Name, Names, Tally
+from prjury.ports import CheckRun
+
+CI = "github-actions"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "app", "name", "matches"),
+    [
+        ("ci / test", CI, "ci / test", True),
+        ("ci / test", CI, "ci / test 2", False),
+        ("ci / test", CI, "CI / test", False),
+        ("ci / *", CI, "ci / test", True),
+        ("*", CI, "anything: at all", True),
+        ("test (3.11, [linux])", CI, "test (3.11, [linux])", True),
+        ("test [a]", CI, "test a", False),
+        ("te?t", CI, "test", False),
+        ("github-actions:ci / test", CI, "ci / test", True),
+        ("github-actions:ci / test", "evil", "ci / test", False),
+        ("github-actions:ci / test", "evil", "github-actions:ci / test", False),
+        ("github-actions:*", CI, "ci / test", True),
+        ("*:build:linux", CI, "build:linux", True),
+        ("build:linux", CI, "build:linux", False),
+        ("ci: test", CI, "ci: test", True),
+        ("ci/circleci: build", "@circleci", "ci/circleci: build", True),
+        ("@jenkins:ci", "@jenkins", "ci", True),
+        ("@jenkins:ci", "jenkins", "ci", False),
+        ("jenkins:ci", "@jenkins", "ci", False),
+        ("@ci[bot]:ci", "@ci[bot]", "ci", True),
+        ("a*b*c", CI, "axxbxxc", True),
+        ("a*b*c", CI, "ac", False),
+        ("ab*bc", CI, "abc", False),
+    ],
+)
+def test_names(pattern: str, app: str, name: str, *, matches: bool) -> None:
+    assert Name(pattern).matches(CheckRun(name, app)) is matches
+
+
+@given(st.text("ab*", max_size=6), st.text("ab", max_size=6))
+def test_stars_stand_for_any_text(pattern: str, text: str) -> None:
+    expected = re.fullmatch(pattern.replace("*", ".*"), text) is not None
+    assert Name(pattern).matches(CheckRun(text, CI)) is expected
+
+
+def test_a_long_pattern_takes_no_time() -> None:
+    assert not Name("a*" * 100 + "b").matches(CheckRun("a" * 255, CI))
+
+
+def test_whether_it_is_known_how_many_there_will_be() -> None:
+    assert Names.of(["a", "b"]).exact
+    assert not Names.of(["a", "b*"]).exact
+    assert not Names.of("all").exact
+    assert Names.of("all").everything
+    assert Names.of(["a", "a"]) == Names.of(["a"])
+
+
+def run(name: str, conclusion: str | None) -> CheckRun:
+    return CheckRun(name, CI, conclusion)
+
+
+def test_each_ending_has_its_place() -> None:
+    words = [
+        "success", "failure", "timed_out", "startup_failure", "error", "neutral", "skipped",
+        "cancelled", "stale", "action_required", "unknown", None,
+    ]  # fmt: skip
+    tally = Tally.of([run(str(word), word) for word in words], Names())
+
+    def names(runs: tuple[CheckRun, ...]) -> list[str]:
+        return [one.name for one in runs]
+
+    assert names(tally.succeeded) == ["success"]
+    assert names(tally.failed) == ["failure", "timed_out", "startup_failure", "error"]
+    assert names(tally.unheard) == ["neutral", "skipped"]
+    assert names(tally.undecided) == ["cancelled", "stale", "action_required", "unknown"]
+    assert names(tally.pending) == ["None"]
+    assert not tally.complete
+
+
+def test_only_what_is_named_counts() -> None:
+    runs = [run("test", "success"), run("lint", "failure")]
+    tally = Tally.of(runs, Names.of(["test", "docs"]))
+    assert tally.runs == (runs[0],)
+    assert tally.missing == ("docs",)
+    assert tally.unproved == ("docs",)
+    assert not tally.complete
+
+
+def test_every_name_needs_a_success_of_its_own() -> None:
+    runs = [run("test 1", "success"), run("test 2", "skipped"), run("lint", "neutral")]
+    assert Tally.of(runs, Names.of(["test *"])).unproved == ()
+    assert Tally.of(runs, Names.of(["test *", "lint"])).unproved == ("lint",)
+    assert Tally.of(runs, Names()).unproved == ()
+    assert Tally.of(runs[1:], Names()).unproved == ("test 2", "lint")
+
+
+def test_nothing_is_never_complete() -> None:
+    assert not Tally.of([], Names()).complete
+    assert Tally.of([run("a", "failure")], Names()).complete

@@ -1,0 +1,155 @@
+"""Where the sides of a file collide, and on which lines."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fakes.threeway import edits, three_way
+from prjury.pull.model import ConflictRegion, Hunk, Span
+from prjury.pull.threeway import Edit, Region, ThreeWay, edits_of, lines_of
+
+
+def regions(base: str, ours: str, theirs: str) -> list[tuple[range, range, range]]:
+    return [(one.base, one.ours, one.theirs) for one in three_way(base, ours, theirs).regions]
+
+
+def places(base: str | None, ours: str, theirs: str) -> list[ConflictRegion]:
+    file = three_way(base, ours, theirs)
+    return [file.place(region) for region in file.regions]
+
+
+@pytest.mark.parametrize(
+    ("content", "lines"),
+    [
+        (b"", ()),
+        (b"\n", ("\n",)),
+        (b"a\nb", ("a\n", "b")),
+        (b"a\r\nb\r\n", ("a\r\n", "b\r\n")),
+        (b"a\rb\x0cc\n", ("a\rb\x0cc\n",)),
+        (b"\xff\n", ("\udcff\n",)),
+        ("a\u2028b\n".encode(), ("a\u2028b\n",)),
+    ],
+)
+def test_a_line_ends_at_a_line_feed(content: bytes, lines: tuple[str, ...]) -> None:
+    assert lines_of(content) == lines
+
+
+@given(st.text(alphabet="a\r\n", max_size=30))
+def test_no_character_is_lost(text: str) -> None:
+    assert "".join(lines_of(text.encode())) == text
+
+
+def test_edits_of_a_patch_without_context() -> None:
+    hunks = [Hunk(0, 0, 1, 2, "", ()), Hunk(3, 2, 5, 1, "f()", ()), Hunk(9, 1, 9, 0, "", ())]
+
+    assert edits_of(hunks) == (
+        Edit(range(0), range(2)),
+        Edit(range(2, 4), range(4, 5), "f()"),
+        Edit(range(8, 9), range(9, 9)),
+    )
+
+
+def test_both_change_a_line() -> None:
+    assert regions("a\nb\nc\n", "a\nx\nc\n", "a\ny\nc\n") == [
+        (range(1, 2), range(1, 2), range(1, 2))
+    ]
+
+
+def test_lines_that_touch_collide_and_lines_with_one_between_do_not() -> None:
+    assert regions("a\nb\nc\n", "x\nb\nc\n", "a\ny\nc\n") == [(range(2), range(2), range(2))]
+    assert regions("a\nb\nc\n", "x\nb\nc\n", "a\nb\ny\n") == []
+
+
+def test_an_insertion_beside_a_change_collides() -> None:
+    assert regions("a\nb\n", "a\nnew\nb\n", "a\nx\n") == [(range(1, 2), range(1, 3), range(1, 2))]
+    assert regions("a\nb\n", "x\nb\n", "a\nnew\nb\n") == [(range(1), range(1), range(2))]
+
+
+def test_the_same_change_on_both_sides_is_none() -> None:
+    assert regions("a\n", "b\n", "b\n") == []
+    assert regions("a\nb\n", "a\n", "a\n") == []
+
+
+def test_changes_of_one_side_move_the_places_on_it() -> None:
+    assert regions("a\nb\nc\n", "1\n2\na\nb\nx\n", "a\nb\ny\nz\n") == [
+        (range(2, 3), range(4, 5), range(2, 4))
+    ]
+
+
+def test_several_edits_of_a_side_within_one_of_the_other() -> None:
+    base = "a\nb\nc\nd\ne\n"
+
+    assert regions(base, "1\nb\n2\nd\n3\n", "x\n") == [(range(5), range(5), range(1))]
+
+
+def test_places_leave_out_what_both_agree_on() -> None:
+    assert places("a\n", "same\nours\nend\n", "same\nmine\nmore\nend\n") == [
+        ConflictRegion(head=Span(2, 2), onto=Span(2, 1))
+    ]
+
+
+def test_a_side_without_lines_has_a_place_all_the_same() -> None:
+    assert places("a\nb\nc\n", "a\nc\n", "a\nx\nc\n") == [
+        ConflictRegion(head=Span(2, 1), onto=Span(2, 0))
+    ]
+
+
+def test_a_side_that_holds_all_of_the_other() -> None:
+    assert places("", "one\n", "one\ntwo\n") == [ConflictRegion(head=Span(2, 1), onto=Span(2, 0))]
+
+
+def test_files_that_both_add_collide_where_they_differ() -> None:
+    assert places(None, "a\nb\nc\n", "a\nx\nc\nd\n") == [
+        ConflictRegion(head=Span(2, 1), onto=Span(2, 1)),
+        ConflictRegion(head=Span(4, 1), onto=Span(4, 0)),
+    ]
+
+
+def test_the_heading_is_the_first_that_the_head_has() -> None:
+    ours = [Edit(range(1), range(1), "ours()")]
+    theirs = [Edit(range(1), range(1)), Edit(range(1, 2), range(1, 2), "theirs()")]
+    file = ThreeWay.of(("a", "b"), ("x", "b"), ("y", "z"), (ours, theirs))
+
+    assert file.regions == (Region(range(2), range(2), range(2), "theirs()"),)
+
+
+@pytest.mark.parametrize(
+    ("span", "text", "last"),
+    [
+        (Span(3, 0), "before line 3", 3),
+        (Span(3, 1), "line 3", 3),
+        (Span(3, 4), "lines 3 to 6", 6),
+    ],
+)
+def test_spans_in_words(span: Span, text: str, last: int) -> None:
+    assert (str(span), span.last) == (text, last)
+
+
+SOME_LINES = st.lists(st.sampled_from("abcd"), max_size=8).map(
+    lambda found: "".join(f"{one}\n" for one in found)
+)
+
+
+@given(SOME_LINES, SOME_LINES, SOME_LINES)
+def test_what_lies_outside_of_regions_can_be_merged(base: str, ours: str, theirs: str) -> None:
+    file = three_way(base, ours, theirs)
+
+    ends = [region.base.stop for region in file.regions]
+    starts = [region.base.start for region in file.regions]
+    assert all(end < start for end, start in zip(ends, starts[1:], strict=False))
+    for region in file.regions:
+        was, mine, yours = file.texts(region)
+        assert mine != yours
+        assert mine != was or yours != was
+        place = file.place(region)
+        assert place.head.first >= 1
+        assert place.onto.first + place.onto.count - 1 <= len(file.ours)
+
+
+@given(SOME_LINES, SOME_LINES)
+def test_a_side_that_changes_nothing_never_collides(base: str, theirs: str) -> None:
+    assert three_way(base, base, theirs).regions == ()
+    assert three_way(base, theirs, theirs).regions == ()
+    assert edits(lines_of(base.encode()), lines_of(base.encode())) == ()
