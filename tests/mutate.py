@@ -3,7 +3,7 @@
     uv run --with mutmut python tests/mutate.py [MODULE ...]
 
 Works in a copy of the tree, prints the mutants that nobody noticed and the counts by module;
-``mutmut show NAME`` in that copy shows one. What may survive, and why, is in ``mutants.md``.
+``mutmut show NAME`` in that copy shows one.
 
 This file is also the pytest plugin of such a run.
 """

@@ -451,7 +451,7 @@ def test_a_build_cannot_read_the_operators_keys(
         "json",
         env={"OPENAI_API_KEY": "CANARY-1", "GITHUB_TOKEN": "CANARY-2"},
     )
-    assert run.judgment("build")["label"] == "base_broken"  # it ends alike without the change
+    assert run.judgment("build")["status"] == "fail"
     assert run.judgment("build")["checks"][0]["evidence"] == "0"
 
 

@@ -17,7 +17,7 @@ from prjury.sources.maven import MavenTests
 from prjury.workspace.judges import CommandJudge, CoverageJudge, run_maven_tests
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.nightly,
     pytest.mark.skipif(not shutil.which("mvn"), reason="Maven is not installed"),
 ]
 

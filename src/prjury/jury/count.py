@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.population import Ballot
+from prjury.jury.population import NOBODY_VOTED, Ballot
 from prjury.jury.voting import VotingStrategy
 
 
@@ -51,9 +51,14 @@ def hold_down(
         return said
     alone = _aggregate(voting, certain)
     against = alone.status in {Status.FAIL, Status.ERROR}
-    unsure = alone.status is Status.ABSTAIN and anybody_voted(certain)
-    lifted = against or (unsure and said.status is Status.PASS)
+    lifted = against or (said.status is Status.PASS and _undecided(alone, certain))
     return _held_down(said, alone) if lifted else said
+
+
+def _undecided(alone: Judgment, certain: Sequence[Ballot]) -> bool:
+    """Whether the certain ones voted and came to no result; dropped seats have not voted."""
+    voted = anybody_voted(certain) and alone.metadata.get("reason") != NOBODY_VOTED
+    return alone.status is Status.ABSTAIN and voted
 
 
 def _aggregate(voting: VotingStrategy, ballots: Sequence[Ballot]) -> Judgment:
@@ -69,7 +74,7 @@ def _unearned(said: Judgment, ballots: Sequence[Ballot]) -> Judgment:
     return Judgment(
         Status.ERROR if erred else Status.ABSTAIN,
         f"nobody voted, so nothing passed: {said.reasoning}",
-        metadata={**said.metadata, "reason": "nobody_voted"},
+        metadata={**said.metadata, "reason": NOBODY_VOTED},
     )
 
 

@@ -20,6 +20,9 @@ NOT_APPLICABLE = "not_applicable"
 NOT_CONFIGURED = "not_configured"
 BENIGN_LABELS = frozenset({NOT_APPLICABLE, NOT_CONFIGURED})
 
+#: Why an aggregate abstains when nobody's vote counted.
+NOBODY_VOTED = "nobody_voted"
+
 #: Judges whose silence a sentence explains; the rest is counted.
 _MOST_TOLD = 10
 
@@ -135,7 +138,7 @@ def _nobody_votes(asked: Population) -> Judgment:
         Status.ABSTAIN,
         asked.sentence("nobody voted"),
         label=label,
-        metadata=asked.evidence(reason=label or "nobody_voted"),
+        metadata=asked.evidence(reason=label or NOBODY_VOTED),
     )
 
 

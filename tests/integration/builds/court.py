@@ -90,11 +90,18 @@ class Court:
         """Judges a change to a tree, with these options of the build judge in the base's policy."""
         return self.review(self.history(base, change, **options).path)
 
-    def review(self, repository: Path, base: str = "main", head: str = "change") -> Judged:
+    def review(
+        self,
+        repository: Path,
+        base: str = "main",
+        head: str = "change",
+        config: Path | None = None,
+    ) -> Judged:
         """Judges what would bring one ref of a repository into the other."""
         started = time.monotonic()
+        wanted = Wanted(repository, base=base, head=head)
         report = run(
-            ReviewRequest(Wanted(repository, base=base, head=head), offline=True),
+            ReviewRequest(wanted, config=config, offline=True),
             Surroundings({**self.toolbox.environ, **self.environ}, self.progress),
         )
         assert isinstance(report, Report)

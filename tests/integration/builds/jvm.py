@@ -5,7 +5,7 @@ from __future__ import annotations
 from fakes.history import script
 from integration.builds.sample import Breakage, Sample, Tree, text
 
-_CENTRAL = "https://repo.maven.apache.org/maven2/junit/junit/maven-metadata.xml"
+CENTRAL = "https://repo.maven.apache.org/maven2/junit/junit/maven-metadata.xml"
 #: What the wrapper would download, were it not one that calls the installed Maven.
 _MAVEN = (
     "https://repo.maven.apache.org/maven2/org/apache/maven/apache-maven/3.8.7/"
@@ -102,7 +102,7 @@ _HALT_TEST = text("""
     public class HaltTest {
         @Test
         public void ends() {
-            Runtime.getRuntime().halt(0);
+            Runtime.getRuntime().halt(3);
         }
     }
 """)
@@ -218,7 +218,7 @@ MAVEN = Sample(
     name="maven",
     system="maven",
     needs=("mvn", "javac"),
-    registry=_CENTRAL,
+    registry=CENTRAL,
     tree={
         "pom.xml": _PARENT,
         "core/pom.xml": _module("core"),
@@ -235,14 +235,14 @@ MAVEN = Sample(
     aside=_ASIDE,
     luck=_LUCK,
     deadly=_DEADLY,
-    modules=("app", "core"),
+    modules=("core", "app"),
 )
 
 GRADLE = Sample(
     name="gradle",
     system="gradle",
     needs=("gradle", "javac"),
-    registry=_CENTRAL,
+    registry=CENTRAL,
     tree={
         "settings.gradle": "include 'core', 'app', 'other'\n",
         "build.gradle": text("""

@@ -6,7 +6,7 @@ import json
 
 from integration.builds.sample import Breakage, Sample, Tree, text
 
-_NPM_REGISTRY = "https://registry.npmjs.org/pnpm/latest"
+NPM_REGISTRY = "https://registry.npmjs.org/pnpm/latest"
 
 _PRICE = text("""
     function twice(cents) {
@@ -154,7 +154,7 @@ PNPM = Sample(
     name="pnpm",
     system="pnpm",
     needs=("pnpm", "node"),
-    registry=_NPM_REGISTRY,
+    registry=NPM_REGISTRY,
     tree={
         "package.json": json.dumps(
             {"name": "shop", "private": True, "scripts": {"test": "pnpm -r run test"}}, indent=2

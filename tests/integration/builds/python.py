@@ -121,7 +121,6 @@ TOX = Sample(
     broken=_PLAIN_BROKEN,
     failing=_PLAIN_FAILING,
     worse=_PLAIN_WORSE,
-    luck={"tests/test_luck.py": _LUCK_TEST},
     deadly={"tests/test_halt.py": _HALT_TEST},
 )
 

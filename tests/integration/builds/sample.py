@@ -47,7 +47,8 @@ class Sample:
         failing: a test of ``core`` fails.
         worse: a test of ``app`` fails, for a reason of its own.
         aside: a test of ``other`` fails; None where every change runs everything.
-        luck: a test of ``core`` that fails only when it runs for the first time in its tree.
+        luck: a test of ``core`` that fails only when it runs for the first time in its tree; None
+            where single tests cannot be run again.
         deadly: a test of ``core`` that ends the process that runs it.
         modules: what the judge builds where only ``core`` changes, in its own words.
         lock: the command that writes the lock file, whose content depends on the registry.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from integration.builds import jvm, native, node, python
+from integration.builds import clang, golang, jvm, node, python, rust, two
 from integration.builds.sample import Sample
 
 SAMPLES = (
@@ -17,16 +17,16 @@ SAMPLES = (
     python.PYTEST,
     python.UV,
     python.TOX,
-    native.CARGO,
-    native.GO,
-    native.MAKE,
-    native.TWO,
+    rust.CARGO,
+    golang.GO,
+    clang.MAKE,
+    two.TWO,
 )
 
-#: Whose builds take so long that CI has no time for more of them than the four states. Gradle is
-#: not part of CI at all.
-_SLOW = {"maven", "pnpm", "tox"}
-_SLOWEST = {"gradle"}
+#: Whose builds take so long that CI has no time for more of them than the four states; the slowest
+#: are not part of CI at all.
+_SLOW = {"npm", "cargo", "two"}
+_SLOWEST = {"gradle", "maven", "pnpm", "tox", "uv"}
 
 
 def each(

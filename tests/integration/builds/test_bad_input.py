@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from fakes.history import Entry, History, script
+from integration.builds.clang import MAKE
 from integration.builds.court import Court
+from integration.builds.golang import GO
 from integration.builds.jvm import GRADLE, MAVEN
-from integration.builds.native import GO, MAKE
 from integration.builds.python import PYTEST
 from integration.builds.sample import Sample, Tree
 from prjury.errors import ConfigError

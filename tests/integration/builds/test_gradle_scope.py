@@ -16,7 +16,7 @@ from prjury.judges.build.plan import BuildPlan
 from prjury.judges.build.systems.gradle import plans
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.nightly,
     pytest.mark.skipif(not shutil.which("gradle"), reason="Gradle is not installed"),
 ]
 
@@ -140,10 +140,8 @@ def test_single_tests_and_going_on(checkout: Checkout) -> None:
     assert plan.alone is not None
     steps = plan.alone(
         [
-            failing("p.CoreTest#fails", suite="core/build/test-results/test/TEST-p.CoreTest.xml"),
-            failing(
-                "p.MidTest#failsAsWell", suite="mid/build/test-results/test/TEST-p.MidTest.xml"
-            ),
+            failing("p.CoreTest#fails", suite="core/build/test-results/test"),
+            failing("p.MidTest#failsAsWell", suite="mid/build/test-results/test"),
         ]
     )
     assert steps is not None
@@ -167,7 +165,7 @@ def test_the_runs_of_a_test_with_parameters(checkout: Checkout) -> None:
     """
     plan = checkout.plan({**SHOP, "mid/src/test/java/p/ManyTest.java": test}, "mid/build.gradle")
     assert plan.alone is not None
-    suite = "mid/build/test-results/test/TEST-p.ManyTest.xml"
+    suite = "mid/build/test-results/test"
     steps = plan.alone([failing("p.ManyTest#odd[1]", suite=suite)])
     assert steps is not None
     assert checkout.run(steps[0].command) == (1, {":mid:test"})

@@ -17,7 +17,7 @@ from prjury.judges.build.plan import BuildPlan
 from prjury.judges.build.systems.maven import plans
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.nightly,
     pytest.mark.skipif(not shutil.which("mvn"), reason="Maven is not installed"),
 ]
 
@@ -242,13 +242,9 @@ def test_going_on_after_failures_and_single_tests(checkout: Checkout, surefire: 
     assert plan.alone is not None
     steps = plan.alone(
         [
-            failing("p.CoreTest#fails", suite="core/target/surefire-reports/TEST-p.CoreTest.xml"),
-            failing(
-                "p.CoreTest#failsToo", suite="core/target/surefire-reports/TEST-p.CoreTest.xml"
-            ),
-            failing(
-                "p.MidTest#failsAsWell", suite="mid/target/surefire-reports/TEST-p.MidTest.xml"
-            ),
+            failing("p.CoreTest#fails", suite="core/target/surefire-reports"),
+            failing("p.CoreTest#failsToo", suite="core/target/surefire-reports"),
+            failing("p.MidTest#failsAsWell", suite="mid/target/surefire-reports"),
         ]
     )
     assert steps is not None

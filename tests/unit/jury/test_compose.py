@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -142,15 +143,18 @@ def test_a_composition_to_which_nothing_applies_is_benign(earlier: Judgment) -> 
 
 
 @pytest.mark.parametrize(
-    ("judge", "name", "said"),
+    ("make", "name", "said"),
     [
-        (always_pass(), "always_pass", Judgment.passed("always passes")),
-        (always_pass("sure"), "always_pass", Judgment.passed("sure")),
-        (always_fail(), "always_fail", Judgment.failed("always fails")),
-        (always_fail("never"), "always_fail", Judgment.failed("never")),
+        (always_pass, "always_pass", Judgment.passed("always passes")),
+        (lambda: always_pass("sure"), "always_pass", Judgment.passed("sure")),
+        (always_fail, "always_fail", Judgment.failed("always fails")),
+        (lambda: always_fail("never"), "always_fail", Judgment.failed("never")),
     ],
 )
-def test_constant_judges(judge: FunctionJudge[object], name: str, said: Judgment) -> None:
+def test_constant_judges(
+    make: Callable[[], FunctionJudge[object]], name: str, said: Judgment
+) -> None:
+    judge = make()
     assert ask(judge, "whatever") == said
     assert (judge.name, judge.description) == (name, said.reasoning)
     assert judge.type is JudgeType.DETERMINISTIC

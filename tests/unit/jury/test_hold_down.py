@@ -10,7 +10,14 @@ from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.population import Ballot, ErrorPolicy
 from prjury.jury.score import NumericalScore
-from prjury.jury.voting import AverageVoting, ConsensusVoting, MajorityVoting, VotingStrategy
+from prjury.jury.voting import (
+    AverageVoting,
+    ConsensusVoting,
+    MajorityVoting,
+    TiePolicy,
+    VotingStrategy,
+    WeightedAverageVoting,
+)
 
 SURE, MODEL = JudgeType.DETERMINISTIC, JudgeType.LLM_POWERED
 PASS, FAIL, ABSTAIN, ERROR = Status.PASS, Status.FAIL, Status.ABSTAIN, Status.ERROR
@@ -33,12 +40,28 @@ def test_nobody_lifts_what_the_certain_ones_come_to(
     held = hold_down(said, kind, voting, ballots)
     sure = certain(ballots)
     only_sure = kind is SURE and len(sure) == len(ballots)
-    alone = voting.aggregate(sure).status if sure else None
-    if alone in DOWN and said.status not in DOWN and not only_sure:
-        assert held.status is alone
+    alone = voting.aggregate(sure) if sure else said
+    undecided = alone.metadata.get("reason") in {"tie", "disagreement", "undecided"}
+    rejects = alone.status in DOWN and said.status not in DOWN
+    if (rejects or (undecided and said.status is PASS)) and not only_sure:
+        assert held.status is alone.status
         assert held.metadata["held_down_from"] == said.status
     else:
         assert held is said
+
+
+def test_a_model_breaks_no_tie_of_the_certain_ones() -> None:
+    tied = [Ballot("a", Judgment.passed("fine")), Ballot("b", Judgment.failed("red"))]
+    model = Ballot("m", Judgment.passed("lovely"), type=MODEL)
+    said = count(MajorityVoting(TiePolicy.ABSTAIN), [*tied, model])
+    assert (said.status, said.metadata["reason"]) == (ABSTAIN, "tie")
+    assert said.metadata["held_down_from"] == "pass"
+
+
+def test_a_certain_one_whose_seat_is_dropped_holds_nobody_down() -> None:
+    dropped = Ballot("a", Judgment.passed("fine"), 0.0)
+    model = Ballot("m", Judgment.passed("lovely"), type=MODEL)
+    assert count(WeightedAverageVoting(), [dropped, model]).status is PASS
 
 
 @given(strategies.voting_strategies(), strategies.benches(), st.lists(strategies.ballots()))

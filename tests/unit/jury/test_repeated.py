@@ -555,4 +555,7 @@ def test_a_fail_without_a_score_is_not_swept_under_the_carpet() -> None:
     answers = iter([Judgment.passed("good", score=NumericalScore(0.9)), Judgment.failed("broken")])
     said = ask(RepeatedJudge(lambda _: next(answers), 2), None)
     assert (said.status, said.metadata["reason"]) == (Status.ERROR, "no_numeric_score")
-    assert "a run failed without a score" in said.reasoning
+    assert said.reasoning.startswith(
+        "there is no average of these runs: a run failed without a score, which no strategy counts."
+    )
+    assert said.metadata["repeated"]["strategy"] == "average"

@@ -443,6 +443,12 @@ def test_async_judges_are_flipped_too() -> None:
     assert said.metadata["flipped"] is True
 
 
+def test_judges_that_are_asked_twice_keep_their_names() -> None:
+    twice = Seat(Says("a", FINE), confidence="flip")
+    seats = [twice, Seat(Says("a", FINE), 1.0, "b", "flip"), twice]
+    assert [seat.title for seat in retrying(seats).seats] == ["a", "b", "a-2"]
+
+
 def test_a_copy_of_a_jury_flips_no_more_often() -> None:
     judge = Rounds([sure(1.0)] * 8, "whole")
     described: Any = FunctionJudge(judge.judge, "whole", "looks at it all", MODEL)
@@ -604,6 +610,32 @@ def test_a_chair_may_abstain() -> None:
     chair = Chair(Judgment.abstained("too close", "undecided"))
     said = retrying([Says("a", sure(1.0))], chair).vote(None).aggregated
     assert (said.status, said.label, said.metadata["reason"]) == (ABSTAIN, "undecided", "undecided")
+
+
+@pytest.mark.parametrize("parallel", [True, False])
+def test_the_chair_of_a_parallel_jury_has_a_thread_of_its_own(parallel: bool) -> None:
+    aside: list[bool] = []
+
+    def presides(last: RoundContext[Any]) -> Judgment:
+        aside.append(threading.current_thread() is not threading.main_thread())
+        return FINE
+
+    jury = retrying([Says("a", sure(1.0))], presides, parallel=parallel)
+    assert (jury.vote(None).status, aside) == (PASS, [parallel])
+    chair: Any = jury.chair
+    assert chair.name == "presides"
+
+
+def test_a_chair_cannot_be_checked_by_a_strategy_that_fails() -> None:
+    class Broken:
+        name = "broken"
+
+        def aggregate(self, ballots: object, /) -> Judgment:
+            raise ValueError("odd")
+
+    jury = retrying([Says("build", sure(1.0, FAIL))], Chair(FINE, MODEL), voting=Broken())
+    said = jury.vote(None).aggregated
+    assert (said.status, said.reasoning) == (ERROR, "crashed with ValueError: odd")
 
 
 @given(

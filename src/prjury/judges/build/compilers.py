@@ -24,6 +24,12 @@ _HINT = re.compile(
     r"ELIFECYCLE|failed|: exit \d|➤ YN|× No solution|\.groovy: \d"
 )
 
+#: How make says that a signal ended a command.
+_SIGNALS = (
+    "(?:Aborted|Segmentation fault|Bus error|Illegal instruction|Floating point exception|Killed|"
+    "Terminated|Hangup|Quit|Trace/breakpoint trap)"
+)
+
 #: One line is one failure. Named groups: path, line, name, message.
 _PATTERNS: tuple[tuple[Kind, str], ...] = (
     # Checkstyle, through Maven and Gradle
@@ -130,12 +136,27 @@ _PATTERNS: tuple[tuple[Kind, str], ...] = (
             r"Unresolveable ).*?)(?: -> \[Help \d+\])?$"
         ),
     ),
+    # assert in C and C++: glibc, then the BSDs
+    (
+        "error",
+        (
+            r"\S+: (?P<path>[^\s:][^:]{0,300}\.\w{1,8}):(?P<line>\d+): (?:.{1,300}: )?"
+            r"(?P<message>Assertion [`'].* failed\.)"
+        ),
+    ),
+    (
+        "error",
+        (
+            r"(?P<message>Assertion failed: \(.*\)), (?:function \w{1,200}, )?"
+            r"file (?P<path>[^,\s]{1,300}), line (?P<line>\d+)\."
+        ),
+    ),
     # make
     (
         "goal",
         (
             r"(?P<message>\w*make(?:\[\d+\])?: (?:\*\*\* )?\[(?:(?P<path>[^:\]]+):(?P<line>\d+): )?"
-            r"(?P<name>[^\]]+)\] Error \d+.*)"
+            r"(?P<name>[^\]]+)\] (?:Error \d+|" + _SIGNALS + r")\b.*)"
         ),
     ),
     (

@@ -14,8 +14,8 @@ from prjury.jury.score import BooleanScore
 def decide(case: Case) -> Judgment:
     """What the case comes to.
 
-    PASS; FAIL for what the change breaks; ERROR where exit code 0 stands alone though there should
-    be reports with it; ABSTAIN where the base is as broken and may hide what the change breaks.
+    PASS; FAIL for what the change breaks, and where the base is as broken and may hide what it
+    breaks; ERROR where exit code 0 stands alone though there should be reports with it.
     """
     if not case.outcome.failed and not case.outcome.failures:
         return _green(case)
@@ -51,22 +51,19 @@ def _excused(case: Case) -> Judgment:
 
 def _base_broken(case: Case, doubt: str) -> Judgment:
     """The base fails in the same way, and that may hide what the change breaks."""
-    return Judgment.abstained(
-        f"{what_failed(case.outcome)}, and so does the base without this change: mend the base "
-        f"first, for nothing can be told about this change ({doubt})"
-        f"{causes(case.outcome.failures)}{notes(case)}",
-        "base_broken",
-        checks=checks_of(case),
-        metadata=metadata_of(case) | {"reason": "base_broken"},
+    hidden = (
+        f", and so does the base without this change: mend the base first, for nothing can be told "
+        f"about this change ({doubt}){causes(case.outcome.failures)}"
     )
+    return _red(case, hidden, reason="base_broken")
 
 
-def _red(case: Case, why: str) -> Judgment:
+def _red(case: Case, why: str, **more: str) -> Judgment:
     return Judgment.failed(
         f"{what_failed(case.outcome)}{why}{notes(case)}",
         score=BooleanScore(value=False),
         checks=checks_of(case),
-        metadata=metadata_of(case),
+        metadata=metadata_of(case) | more,
     )
 
 

@@ -206,7 +206,7 @@ def test_an_old_failure_that_may_hide_a_new_one(
     merged: Scripted, base: Scripted, words: str
 ) -> None:
     judgment = judged([merged, base], PYTHON)
-    assert (judgment.status, judgment.metadata["reason"]) == (Status.ABSTAIN, "base_broken")
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
     assert words in judgment.reasoning
 
 
@@ -219,7 +219,7 @@ def test_of_two_equal_failures_one_is_new_where_the_base_has_one() -> None:
 def test_a_tool_that_may_stop_early_proves_nothing() -> None:
     scripts = [Scripted(0), Scripted(1, TESTS), Scripted(0), Scripted(1, TESTS)]
     judgment = judged(scripts, {"go.mod": "", "a_test.go": ""})
-    assert (judgment.status, judgment.metadata["reason"]) == (Status.ABSTAIN, "base_broken")
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
 
 
 def test_a_report_that_was_asked_for_and_is_not_there() -> None:
@@ -293,12 +293,12 @@ def test_pre_existing_failures_block_when_told_to() -> None:
 
 def test_a_base_that_does_not_compile_tells_nothing() -> None:
     judgment = judged([Scripted(1, COMPILE)])
-    assert (judgment.status, judgment.metadata["reason"]) == (Status.ABSTAIN, "base_broken")
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
 
 
 def test_a_failure_that_nobody_understands_tells_nothing_if_the_base_has_it() -> None:
     judgment = judged([Scripted(1, "gibberish")])
-    assert (judgment.status, judgment.metadata["reason"]) == (Status.ABSTAIN, "base_broken")
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
 
 
 def test_a_failure_that_nobody_understands_fails_if_the_base_is_well() -> None:

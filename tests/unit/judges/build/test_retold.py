@@ -130,9 +130,9 @@ class TestThereAndBack:
     def test_a_base_that_is_broken_as_well(self) -> None:
         project = Project()
         done = project.build(Scripted(2, COMPILE), Scripted(2, COMPILE))
-        assert done.ballot.judgment.label == "base_broken"
+        assert done.ballot.judgment.metadata["reason"] == "base_broken"
         judgment = project.judge(done.evidence)
-        assert (judgment.status, judgment.label) == (Status.ABSTAIN, "base_broken")
+        assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
         other = Project({"command": "make ci", "pre_existing": "block"})
         assert other.judge(done.evidence).status is Status.FAIL
 

@@ -105,14 +105,14 @@ def test_what_an_old_failure_hid_is_found_by_going_on() -> None:
 def test_a_test_that_no_longer_runs_is_missed() -> None:
     scripts = [says(1, "!t"), says(1, "!t"), says(0, "!t", "u"), says(0, "!t")]
     judgment = judged(scripts)
-    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "base_broken")
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
     assert "1 tests that run on the base did not run, such as test:t.py:a#u" in judgment.reasoning
 
 
 def test_another_exit_code_than_that_of_a_run_to_the_end_proves_nothing() -> None:
     scripts = [says(1, "!t"), says(1, "!t"), says(3, "!t", "u"), says(3, "!t", "u")]
     judgment = judged(scripts)
-    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "base_broken")
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
     assert "exit code 3 does not tell that every test ran" in judgment.reasoning
 
 
@@ -206,7 +206,7 @@ def test_a_base_that_runs_out_of_time_tells_nothing() -> None:
 def test_two_builds_that_are_killed_tell_nothing() -> None:
     scripts = [says(1, "!t", "u"), says(1, "!t", "u"), says(-9, "!t"), says(-9, "!t")]
     judgment = judged(scripts, replace(PLAN, thorough=replace(THOROUGH, all_ran=None)))
-    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "base_broken")
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
     assert "the build of the merged tree was cut off" in judgment.reasoning
 
 

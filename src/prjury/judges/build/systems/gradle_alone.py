@@ -12,7 +12,7 @@ from prjury.judges.build.systems.java_tests import java_tests
 
 #: Gradle's own place for reports: below the project's directory, one directory for each task.
 _REPORTS = re.compile(
-    r"(?:(?P<project>.+)/)?build/test-results/(?P<task>[A-Za-z]\w*)/[^/]+\.xml", re.ASCII
+    r"(?:(?P<project>.+)/)?build/test-results/(?P<task>[A-Za-z]\w*)(?:/[^/]+\.xml)?", re.ASCII
 )
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from prjury.judges.build.systems.gradle_script import Token, at, blocks, tokens
 
@@ -103,7 +104,7 @@ class Names:
     def _of_path(self, path: str) -> Iterator[str]:
         """The project that a path leads to, be it by one of its tasks."""
         tries = (path, path.rpartition(":")[0])
-        return (found for found in tries if found in self.known)
+        return islice(filter(self.known.__contains__, tries), 1)
 
     def _of_accessor(self, script: Sequence[Token], index: int) -> Iterator[str]:
         name = ""

@@ -115,7 +115,8 @@ def _project_before(script: Sequence[Token], index: int) -> str:
     words = [at(script, index - step) for step in (5, 4, 3, 2, 1)]
     texts = [word.text for word in words]
     name = words[2]
-    if texts[:2] != ["project", "("] or texts[3:] != [")", "."] or not name.fixed:
+    around = [*texts[:2], *texts[3:]] == ["project", "(", ")", "."]
+    if not around or name.kind != "string" or not name.fixed:
         raise SettingsError("moves projects in a way that has to be run")
     return f":{name.text.removeprefix(':')}"
 

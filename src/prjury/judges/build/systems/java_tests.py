@@ -24,7 +24,7 @@ class JavaTest:
     """A test method.
 
     Attributes:
-        report: the file that tells of it, below the root of the tree.
+        report: where the report that tells of it lies, below the root of the tree.
         owner: its class, with the package; ``$`` before a nested one.
         many: whether its name says that it ran several times, with nothing else in between.
     """

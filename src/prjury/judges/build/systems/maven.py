@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -92,19 +92,29 @@ class _Maven:
     def owns(self, directory: str) -> bool:
         """Its modules, what lies in their sources, and what cannot be built without them."""
         reactor = self.reactor
-        off = {parent_of(pom) for pom in reactor.off}
-        if directory in reactor.directories or any(_is_in(directory, place) for place in off):
+        if reactor.unreadable or directory in reactor.directories:
             return True
-        if reactor.unreadable:
-            return True
+        here_and_above = (directory, *_parents(directory))
         if len(reactor.modules) == 1 and reactor.modules[POM].pom.packaging == "pom":
-            return False  # it builds nothing, and is there to be inherited from
+            # It builds nothing, and is there to be inherited from.
+            return not self._off.isdisjoint(here_and_above)
+        return any(map(self._holds, here_and_above))
+
+    def _holds(self, directory: str) -> bool:
+        """Whether a build file there is one that has to do with this reactor, but no module."""
         inner = joined(self.place, directory) or ""
-        return "src" in directory.split("/") or reactor.serves(read_reactor(self.tree, inner))
+        if directory in self.reactor.directories or f"{inner}/{POM}" not in self.tree.files:
+            return False
+        inside = directory in self._off or "src" in directory.split("/")
+        return inside or self.reactor.serves(read_reactor(self.tree, inner))
+
+    @cached_property
+    def _off(self) -> frozenset[str]:
+        return frozenset(map(parent_of, self.reactor.off))
 
     def plans(self, changes: Changes | None) -> tuple[BuildPlan, ...]:
         """The one build, of everything or of what the change affects."""
-        selection = Affected(self.reactor, changes).selection() if changes else WHOLE
+        selection = Affected(self.reactor, changes).selection() if changes is not None else WHOLE
         wrapper = wrapper_of(self.tree, self.place, _SCRIPT)
         command = (*wrapper.argv, *_flags(wrapper))
         going_on = (*command, _GOING_ON)
@@ -124,6 +134,12 @@ class _Maven:
             return {}
         named = selectors(self.reactor)
         return {joined(self.place, directory) or "": named[directory] for directory in named}
+
+
+def _parents(directory: str) -> Iterator[str]:
+    """The directories above, but not the root."""
+    while directory := parent_of(directory):
+        yield directory
 
 
 def _flags(wrapper: Wrapper) -> Iterable[str]:

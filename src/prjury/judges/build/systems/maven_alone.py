@@ -11,7 +11,7 @@ from prjury.judges.build.plan import Step
 from prjury.judges.build.systems.java_tests import JavaTest, java_tests
 from prjury.judges.build.systems.root import nearest
 
-_REPORTS = re.compile(r"(?:^|/)(surefire|failsafe)-reports/")
+_REPORTS = re.compile(r"(?:^|/)(surefire|failsafe)-reports(?:/|$)")
 
 #: A class that there is not, where the tests of one plugin are to be left out.
 _NONE = "prjury.NoSuchTest"
