@@ -37,4 +37,4 @@ def test_the_judge_is_a_judge_of_its_own() -> None:
 from prjury import JudgmentContext
 print(tested.name, tested(JudgmentContext("fix it", agent_output="Fixed.")).reasoning)
 """
-    assert output_of(a_judge + asks) == "tested does not speak of tests\n"
+    assert output_of(a_judge + asks) == "tested no word of tests\n"
