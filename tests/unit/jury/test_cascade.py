@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import strategies
 from fakes.refusals import refused
+from fakes.unruly import hanging
 from prjury.jury.bench import JuryVerdict, Seat
 from prjury.jury.cascade import CascadedJury, Tier, TierAttempt, TierPolicy, Verdict, conclude
 from prjury.jury.judgment import Judgment, Status
@@ -231,6 +232,17 @@ def test_an_accepting_tier_does_not_accept_what_its_own_vote_refused() -> None:
     quick = Tier("quick", seated([weak], AverageVoting()), ACCEPT)
     verdict = vote(quick, FINALLY_FINE)
     assert (verdict.status, ran(verdict)) == (FAIL, ["quick", "last"])
+
+
+def test_an_accepting_tier_does_not_accept_without_ballots() -> None:
+    class Empty:
+        name = "empty"
+
+        def vote(self, context: object, **_: Any) -> JuryVerdict:
+            return JuryVerdict(SAYS["P"])
+
+    empty: Any = Empty()
+    assert ran(vote(Tier("quick", empty, ACCEPT), FINALLY_FINE)) == ["quick", "last"]
 
 
 def test_a_tier_that_did_not_accept_is_not_lifted_by_a_later_one() -> None:
@@ -550,6 +562,42 @@ def test_the_label_and_the_reason_of_a_verdict(
     assert (said.label, said.metadata.get("reason")) == (label, reason)
 
 
+class Saying:
+    """A strategy that says the same whatever the ballots are."""
+
+    name = "saying"
+
+    def __init__(self, judgment: Judgment) -> None:
+        self.judgment = judgment
+
+    def aggregate(self, ballots: object, /) -> Judgment:
+        return self.judgment
+
+
+TIRED = Judgment(ABSTAIN, "tired", label="tired")
+
+
+@pytest.mark.parametrize(
+    ("judge", "aggregate", "reason"),
+    [
+        (SAYS["E"], Judgment.errored("no", metadata={"reason": "tier"}), "crashed"),
+        (Judgment.errored("no"), Judgment.errored("no", metadata={"reason": "tier"}), "tier"),
+        (Judgment.errored("no"), Judgment.errored("no"), "judge_erred"),
+        (SAYS["P"], Judgment.errored("no"), "judge_erred"),
+        (TIRED, Judgment.abstained("no", metadata={"reason": "tier"}), "tired"),
+        (SAYS["A"], Judgment.abstained("no", metadata={"reason": "tier"}), "tier"),
+        (SAYS["A"], TIRED, "tired"),
+        (SAYS["A"], Judgment.abstained("no"), "judge_abstained"),
+    ],
+)
+def test_no_error_and_no_abstention_is_without_a_reason(
+    judge: Judgment, aggregate: Judgment, reason: str
+) -> None:
+    jury = seated([Says("a", judge)], Saying(aggregate))
+    said = vote(Tier("last", jury, FINAL)).aggregated
+    assert (said.status, said.metadata["reason"]) == (aggregate.status, reason)
+
+
 def test_the_label_of_a_fail_is_not_the_verdicts() -> None:
     flaky = Says("tests", Judgment.failed("1 failed", label="flaky", metadata={"reason": "tests"}))
     said = vote(Tier("last", seated([flaky], ConsensusVoting()), FINAL)).aggregated
@@ -598,6 +646,35 @@ def test_a_tier_that_crashes_is_an_error(
     assert broken.verdict
     assert broken.verdict.individual == ()
     assert verdict.aggregated.metadata["reason"] == "crashed"
+
+
+@pytest.mark.parametrize(("said", "kind"), [(None, "NoneType"), (SAYS["P"], "Judgment")])
+def test_a_bench_that_returns_something_else_has_not_judged(said: Any, kind: str) -> None:
+    class Odd(Crashing):
+        def vote(self, context: object, **_: Any) -> Any:
+            return said
+
+    odd: Any = Odd()
+    broken = vote(Tier("odd", odd, FINAL)).attempts[0]
+    assert broken.verdict == JuryVerdict(
+        Judgment.errored(
+            f"crashed with TypeError: the vote returned a {kind} instead of a JuryVerdict",
+            metadata={"reason": "crashed"},
+        )
+    )
+
+
+def test_a_cascade_within_a_vote_keeps_to_that_ones_time() -> None:
+    with hanging() as stuck:
+        jury = seated([stuck], ConsensusVoting(on_error=ErrorPolicy.PROPAGATE))
+        inner = CascadedJury([Tier("stuck", jury, FINAL)])
+
+        def cascades(context: object) -> Judgment:
+            return inner.vote(context).aggregated
+
+        said = seated([cascades], ConsensusVoting()).vote(None, timeout=1.0).individual[0]
+    assert said.reasoning.startswith("stuck: hanging: did not answer within")
+    assert said.metadata["reason"] == "timeout"
 
 
 def test_one_deadline_for_all_tiers() -> None:

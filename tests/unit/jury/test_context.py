@@ -38,9 +38,19 @@ def test_the_words_of_how_the_work_ended() -> None:
 
 
 def test_judges_share_no_metadata_with_anybody_and_cannot_change_it() -> None:
-    shared = {"attempt": 1}
+    files = ["a.py"]
+    shared = {"attempt": 1, "scope": {"files": files}}
     context = JudgmentContext("add a button", metadata=shared)
     shared["attempt"] = 2
-    assert context.metadata == {"attempt": 1}
-    with refused(TypeError, "this dictionary cannot be changed"):
-        context.metadata["attempt"] = 3  # type: ignore[index]
+    files.append("b.py")
+    assert context.metadata == {"attempt": 1, "scope": {"files": ("a.py",)}}
+    for mapping in (context.metadata, context.metadata["scope"]):
+        with refused(TypeError, "this dictionary cannot be changed"):
+            mapping["attempt"] = 3  # type: ignore[index]
+
+
+def test_what_is_no_json_is_handed_to_the_judges_as_it_is() -> None:
+    thing = object()
+    context = JudgmentContext("add a button", metadata={"thing": thing, "all": [thing, {1}]})
+    assert context.metadata["thing"] is thing
+    assert context.metadata["all"] == (thing, {1})

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 import strategies
 from fakes.refusals import refused
 from prjury.errors import ExitCode
-from prjury.jury.cascade import CascadedJury, Tier, TierPolicy, Verdict
+from prjury.jury.bench import JuryVerdict
+from prjury.jury.cascade import CascadedJury, Tier, TierAttempt, TierPolicy, Verdict
 from prjury.jury.gate import Gate, GatePolicy, gate, hold_to_coverage
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.voting import ConsensusVoting, ErrorPolicy
+from prjury.jury.voting import Ballot, ConsensusVoting, ErrorPolicy
 from strategies import Says, seated
 
 REJECT, _, FINAL = TierPolicy
@@ -182,6 +183,14 @@ def test_what_closes_the_gate_unless_told_otherwise() -> None:
 @pytest.mark.parametrize("floor", [0, 0.0, 0.5, 1, 1.0])
 def test_the_floor_is_a_share(floor: float) -> None:
     assert GatePolicy(coverage_floor=floor).coverage_floor == floor
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_advice_under_the_name_of_a_blocking_tier_excuses_nothing(first: bool) -> None:
+    bench = JuryVerdict(BROKEN, (Ballot("a", BROKEN),))
+    twins = [TierAttempt("tests", FINAL, advisory, bench) for advisory in (first, not first)]
+    assert gate(Verdict(BROKEN, "tests", tuple(twins))) is Gate.FAILURE
+    assert gate(Verdict(BROKEN, "tests", (twins[not first],))) is Gate.SUCCESS
 
 
 def test_an_excuse_for_nobody_is_no_status_against_the_merge() -> None:

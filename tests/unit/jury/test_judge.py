@@ -116,3 +116,5 @@ def test_a_type_that_nobody_knows_does_not_count_as_certain() -> None:
 def test_anything_but_a_judgment_is_refused(answer: Any, kind: str) -> None:
     with refused(TypeError, f"a returned a {kind} instead of a Judgment"):
         ask(FunctionJudge(lambda _: answer, "a"), None)
+    with refused(TypeError, f"the judge returned a {kind} instead of a Judgment"):
+        ask(FunctionJudge(lambda _: answer, ""), None)

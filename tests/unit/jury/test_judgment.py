@@ -145,6 +145,7 @@ EVERYTHING: dict[str, Any] = {
 )
 def test_the_shorthands_of_a_vote(shorthand: Callable[..., Judgment], status: Status) -> None:
     assert shorthand("a") == Judgment(status, "a")
+    assert shorthand("a", NumericalScore(0.4)) == Judgment(status, "a", NumericalScore(0.4))
     assert shorthand("a", **EVERYTHING) == Judgment(status, "a", **EVERYTHING)
     assert shorthand("a", checks=iter(EVERYTHING["checks"])).checks == EVERYTHING["checks"]
 
@@ -228,6 +229,14 @@ def test_lines_count_from_one_and_forwards(line: int | None, end: int | None, wo
         Location("a.py", line, end)
 
 
+@pytest.mark.parametrize("number", [True, 1.0, "1"])
+def test_lines_are_whole_numbers(number: Any) -> None:
+    with refused(TypeError, f"a line is a whole number, not {number!r}"):
+        Location("a.py", number)
+    with refused(TypeError, f"a line is a whole number, not {number!r}"):
+        Location("a.py", 1, number)
+
+
 def test_a_location_has_a_path() -> None:
     with refused(ValueError, "a location needs a path"):
         Location("")
@@ -255,6 +264,7 @@ def test_a_location_is_written_as_editors_read_it() -> None:
         ({"evidence": b"x"}, TypeError, "check a: evidence is text, not a bytes"),
         ({"evidence": b""}, TypeError, "check a: evidence is text, not a bytes"),
         ({"fix": ["x"]}, TypeError, "check a: fix is text, not a list"),
+        ({"location": "a.py"}, TypeError, "check a: a location is a Location, not 'a.py'"),
     ],
 )
 def test_an_impossible_check_is_refused(

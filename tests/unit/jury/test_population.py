@@ -81,6 +81,20 @@ def test_a_weight_is_a_number(weight: Any) -> None:
         Ballot("a", JUDGMENTS["P"], weight)
 
 
+@pytest.mark.parametrize("said", [None, "pass", True])
+def test_a_ballot_holds_a_judgment(said: Any) -> None:
+    with refused(TypeError, f"a: a ballot holds a Judgment, not {said!r}"):
+        Ballot("a", said)
+
+
+def test_the_type_of_a_ballot_may_be_given_as_a_word() -> None:
+    kind: Any = "agent"
+    assert Ballot("a", JUDGMENTS["P"], type=kind).type is JudgeType.AGENT
+    kind = "oracle"
+    with refused(ValueError, "'oracle' is not a valid JudgeType"):
+        Ballot("a", JUDGMENTS["P"], type=kind)
+
+
 # Abstentions that are nobody's fault.
 
 
@@ -259,6 +273,15 @@ def test_the_sentence_has_the_first_line_of_each_reason() -> None:
     asked = population([*bench("P"), Ballot("quality", long)], "majority", AS_FAIL)
     assert isinstance(asked, Population)
     assert asked.sentence("so") == "so; quality abstained: too dear"
+
+
+@pytest.mark.parametrize(("silent", "more"), [(10, []), (11, ["1 more did not vote"])])
+def test_the_sentence_names_ten_and_counts_the_others(silent: int, more: list[str]) -> None:
+    abstaining = [Ballot(f"judge{n:02}", JUDGMENTS["A"]) for n in range(silent)]
+    asked = population([*bench("P"), *abstaining], "majority", AS_FAIL)
+    assert isinstance(asked, Population)
+    named = [f"judge{n:02} abstained: too dear" for n in range(10)]
+    assert asked.sentence("so").split("; ") == ["so", *named, *more]
 
 
 def test_a_sentence_about_voters_alone_has_one_clause() -> None:

@@ -401,6 +401,23 @@ def test_a_threshold_is_a_number(kind: Callable[..., VotingStrategy]) -> None:
         kind("0.5")
 
 
+@pytest.mark.parametrize("kind", ON_SCORES)
+def test_thresholds_and_bands_are_as_exact_as_scores(kind: Callable[..., VotingStrategy]) -> None:
+    tenths = 0.1 + 0.2  # a hair above 0.3
+    assert kind(tenths).aggregate(scored(0.3)).status is Status.PASS
+    assert kind(undecided=(tenths, 0.4)).aggregate(scored(0.3)).status is Status.ABSTAIN
+    assert kind(undecided=(0.2, tenths)).aggregate(scored(tenths)).status is Status.ABSTAIN
+
+
+@pytest.mark.parametrize("kind", ON_SCORES)
+def test_a_band_is_a_pair_that_stays(kind: Callable[..., VotingStrategy]) -> None:
+    band: Any = [0.4, 0.6]
+    voting: Any = kind(undecided=band)
+    band[0] = 0.0
+    assert voting.undecided == (0.4, 0.6)
+    assert hash(voting) == hash(kind(undecided=(0.4, 0.6)))
+
+
 # Weights.
 
 
