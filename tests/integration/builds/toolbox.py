@@ -48,11 +48,13 @@ class Toolbox:
         """The operator's environment, with these programs first on the PATH.
 
         ``python3`` is the Python that runs the tests, which has pytest: the virtual environment
-        itself is kept off the PATH of builds.
+        itself is kept off the PATH of builds. Go compiles its own library once for all tests, as
+        it does for all builds on a machine where it was used before.
         """
         bin_ = self.place / "bin"
         kept = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
-        return {**kept, "PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}"}
+        path = f"{bin_}{os.pathsep}{os.environ['PATH']}"
+        return {"GOCACHE": str(self.place / "go-build"), **kept, "PATH": path}
 
     def lacks(self, sample: Sample) -> str | None:
         """Why the sample cannot be built here, if so."""
