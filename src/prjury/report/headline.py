@@ -86,8 +86,8 @@ def _limits(pull: PullRequest, verdict: Verdict) -> Iterator[str]:
     for voice in counting:
         if voice.judgment.status is Status.FAIL:
             yield f"{voice.ballot.judge} fails and was outvoted"
-        elif voice.judgment.metadata.get("exit_code"):
-            yield f"{voice.ballot.judge} fails as on the base"
+        elif reserve := _reserve(voice.judgment):
+            yield f"{voice.ballot.judge} {reserve}"
     passed = {v.ballot.judge for v in counting if v.judgment.status is Status.PASS}
     if pull.files and not any(file.readable for file in pull.files):
         yield "nothing in it can be read"
@@ -98,6 +98,18 @@ def _limits(pull: PullRequest, verdict: Verdict) -> Iterator[str]:
             yield "nothing was built"
     if not _model_answered(verdict):
         yield "no model asked"
+
+
+def _reserve(judgment: Judgment) -> str:
+    """What a build that passed does not rest on."""
+    metadata = judgment.metadata
+    if metadata.get("note") == "flaky":
+        return "has flaky tests"
+    if metadata.get("exit_code"):
+        return "fails as on the base"
+    return {"checks": "by its checks elsewhere", "evidence": "by evidence from elsewhere"}.get(
+        str(metadata.get("from")), ""
+    )
 
 
 def _model_answered(verdict: Verdict) -> bool:

@@ -206,6 +206,19 @@ def test_what_a_pass_does_not_rest_on_is_said() -> None:
     assert line.endswith("(build fails as on the base; no model asked)")
 
 
+@pytest.mark.parametrize(
+    ("metadata", "words"),
+    [
+        ({"note": "flaky", "exit_code": 0}, "build has flaky tests"),
+        ({"from": "checks"}, "build by its checks elsewhere"),
+        ({"from": "evidence", "exit_code": 0}, "build by evidence from elsewhere"),
+    ],
+)
+def test_what_a_build_that_passed_does_not_rest_on(metadata: dict[str, Any], words: str) -> None:
+    built = fake.ballot("build", Judgment.passed("passed", metadata=metadata))
+    assert headline(fake.tier("t", built)).endswith(f"({words}; no model asked)")
+
+
 def test_advice_alone_never_says_do_not_merge() -> None:
     line = headline(fake.quality_tier(Judgment.failed("no tests")))
     assert line == "✅ Ready to merge, but quality advises against"

@@ -74,7 +74,7 @@ def build_changed(
         ours: every build of the merged tree.
         theirs: every build of the base.
     """
-    lost = [plan for plan in theirs if plan.tests and not any(map(plan.is_like, ours))]
+    lost = [plan for plan in theirs if plan.tests and not any(one.covers(plan) for one in ours)]
     if not lost:
         return judgment
     here = [plan for plan in ours if plan.directory == lost[0].directory] or list(ours)

@@ -18,15 +18,26 @@ class Step:
 
     Attributes:
         command: program and arguments, or one line for ``/bin/sh``.
+        parts: the parts of the tree that it names, where it names every one that there is.
+        form: what it does in each of them; empty where it names none.
     """
 
     name: StepName
     command: Sequence[str] | str
+    parts: tuple[str, ...] = field(default=(), compare=False)
+    form: str = field(default="", compare=False)
 
     @property
     def text(self) -> str:
         """The command as a person would type it."""
         return self.command if isinstance(self.command, str) else shlex.join(self.command)
+
+    def covers(self, other: Step) -> bool:
+        """Whether it runs what the other runs, and perhaps the same in more parts of the tree."""
+        if not self.form:
+            return self == other
+        alike = (self.name, self.form) == (other.name, other.form)
+        return alike and set(self.parts) >= set(other.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +75,8 @@ class BuildPlan:
             may stop at a failure, or leave out what builds upon it.
         thorough: the same build told to go on after failures, so that what fails on the base as
             well can hide nothing; None where the steps go on by themselves, or cannot.
+        afresh: the same build told to do again what it has done before in this tree; None where it
+            does so anyway.
         alone: how to run single tests again, to tell flaky ones; None where that is not known.
     """
 
@@ -77,6 +90,7 @@ class BuildPlan:
     directory: str = ""
     scope: Scope = field(default_factory=Scope)
     thorough: BuildPlan | None = None
+    afresh: BuildPlan | None = None
     alone: Alone | None = None
 
     @property
@@ -85,13 +99,14 @@ class BuildPlan:
         steps = " && ".join(step.text for step in self.steps)
         return f"cd {shlex.quote(self.directory)} && {steps}" if self.directory else steps
 
-    def is_like(self, other: BuildPlan) -> bool:
-        """Whether both run the same commands; how dependencies are set up may differ."""
-        ours, theirs = (
-            [step for step in plan.steps if step.name != "setup"] for plan in (self, other)
-        )
+    def covers(self, other: BuildPlan) -> bool:
+        """Whether it runs all that the other runs, and perhaps more, such as another package.
+
+        How dependencies are set up may differ.
+        """
         same_place = (self.system, self.directory) == (other.system, other.directory)
-        return same_place and ours == theirs
+        wanted = [step for step in other.steps if step.name != "setup"]
+        return same_place and all(any(own.covers(step) for own in self.steps) for step in wanted)
 
     @property
     def tests(self) -> bool:

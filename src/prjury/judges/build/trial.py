@@ -106,7 +106,8 @@ class Trial:
             again = merged.run(case.plan, deadline, alone=steps)
             lucky = _passed_again(suspects, again)
             case = replace(case, outcome=_with_luck(case.outcome, lucky), ran_again=len(suspects))
-            once_more = case.plan.thorough or (case.plan if case.blocking else None)
+            afresh = case.plan.afresh or case.plan
+            once_more = case.plan.thorough or (afresh if case.blocking else None)
             if self.flaky == "block" or not once_more or not _only_luck(case):
                 return case
             say("they passed; trying once more without stopping at failures")

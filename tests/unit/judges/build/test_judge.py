@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -268,6 +269,39 @@ def test_usual_changes_of_a_build(merged: dict[str, str], base: dict[str, str], 
     judgment = judged([pytest_says(0, "t")], merged, base=base)
     assert judgment.status is Status.PASS, judgment.reasoning
     assert note in judgment.reasoning
+
+
+def workspace(lock: str, *names: str) -> dict[str, str]:
+    """Packages that have both scripts, and a root that has none."""
+    scripts = {"build": "tsc", "test": "node --test"}
+    packages = {f"{name}/package.json": {"name": name, "scripts": scripts} for name in names}
+    files = {"package.json": {"workspaces": list(names)}, **packages}
+    return {lock: "", **{path: json.dumps(manifest) for path, manifest in files.items()}}
+
+
+GO_WORK = {"go.work": "go 1.21\nuse ./a\n", "a/go.mod": "module x/a\n", "a/a.go": "package a\n"}
+ONE_MORE_MODULE = {
+    **GO_WORK,
+    "go.work": "go 1.21\nuse ./a\nuse ./b\n",
+    "b/go.mod": "module x/b\n",
+    "b/b.go": "package b\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("more", "fewer"),
+    [
+        pytest.param(workspace("yarn.lock", "a", "b"), workspace("yarn.lock", "a"), id="yarn"),
+        pytest.param(workspace("bun.lock", "a", "b"), workspace("bun.lock", "a"), id="bun"),
+        pytest.param(
+            workspace("package-lock.json", "a", "b"), workspace("package-lock.json", "a"), id="npm"
+        ),
+        pytest.param(ONE_MORE_MODULE, GO_WORK, id="go"),
+    ],
+)
+def test_one_more_package_is_the_same_build(more: dict[str, str], fewer: dict[str, str]) -> None:
+    assert judged([Scripted(0)] * 3, more, base=fewer).status is Status.PASS
+    assert judged([Scripted(0)] * 3, fewer, base=more).label == "build_changed"
 
 
 def test_only_the_log_that_the_report_names_is_kept() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -62,12 +63,16 @@ class _Go:
         scope = Scope(because=self.unreadable) if self.unreadable else self.packages.scope(changes)
         everything = self._everything()
         # -o keeps a lone program from being written over a directory of the same name
-        building = ("go", "build", "-o", "/dev/null", *everything)
-        testing = ("go", "test", "-json", *(scope.modules or everything))
+        building = ("go", "build", "-o", "/dev/null")
+        testing = ("go", "test", "-json")
+        tested = scope.modules or everything
         manifest = self.root.has(WORK, MANIFEST)
         plan = BuildPlan(
             "go",
-            (Step("build", building), Step("test", testing)),
+            (
+                Step("build", (*building, *everything), everything, shlex.join(building)),
+                Step("test", (*testing, *tested), tested, shlex.join(testing)),
+            ),
             (f"{manifest} is there",),
             env=self._env(),
             all_ran=_TESTS_FAILED,

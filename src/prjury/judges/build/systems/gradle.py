@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from prjury.judges.build.plan import BuildPlan, Scope, Step
@@ -60,7 +60,8 @@ class _Gradle:
     def plans(self, changes: Changes | None) -> tuple[BuildPlan, ...]:
         """The one build, of everything or of what the change affects.
 
-        With ``--continue`` it goes on after failures by itself, as far as anything goes on.
+        With ``--continue`` it goes on after failures by itself, as far as anything goes on. What
+        is up to date leaves no new report, so a second run in the same tree does without that.
         """
         scope = self.projects.scope(changes) if changes else Scope()
         wrapper = wrapper_of(self.tree, self.root.place, _SCRIPT)
@@ -74,7 +75,8 @@ class _Gradle:
             scope=scope,
             alone=GradleAlone(gradle, self._paths),
         )
-        return (plan,)
+        afresh = replace(plan, steps=(Step("test", (*gradle, "--rerun-tasks", *tasks)),))
+        return (replace(plan, afresh=afresh),)
 
     def _paths(self) -> Mapping[str, str]:
         """The paths of the projects by their directories, from the root of the tree."""

@@ -59,19 +59,25 @@ class NodeTool:
         own way does both. A build stops at the first that fails, for others may need it.
         The first yarn says by itself that a script failed.
         """
-        if len(members) == 1 and (self.name == "npm" or name != "test"):
-            form = self._form(script, self._chosen(members[0]))
-            return Step(name, (*form, *self._handed_on(arguments)))
-        chosen = shlex.join(map(self._chosen, members))
+        parts = tuple(map(self._chosen, members))
         form = (*self._form(script, "$name"), *self._handed_on(arguments))
         run = " ".join('"$name"' if word == "$name" else shlex.quote(word) for word in form)
-        if name != "test":
-            return Step(name, f"(for name in {chosen}; do {run} || exit; done)")
+        command: Sequence[str] | str
+        if len(parts) == 1 and (self.name == "npm" or name != "test"):
+            command = tuple(parts[0] if word == "$name" else word for word in form)
+        elif name == "test":
+            command = self._going_on(parts, script, run)
+        else:
+            command = f"(for name in {shlex.join(parts)}; do {run} || exit; done)"
+        return Step(name, command, parts, run)
+
+    def _going_on(self, parts: Sequence[str], script: str, run: str) -> str:
         heading = "" if self.name == "npm" else f'echo "> ${{name##*/}} {script}"; '
         told = 'echo "The command failed in workspace $name with exit code $?"; '
         after = "failed=1" if self._is_old_yarn else f"{told}failed=1"
+        chosen = shlex.join(parts)
         each = f"for name in {chosen}; do {heading}{run} || {{ {after}; }}; done"
-        return Step(name, f"(failed=0; {each}; exit $failed)")
+        return f"(failed=0; {each}; exit $failed)"
 
     @property
     def _is_old_yarn(self) -> bool:
