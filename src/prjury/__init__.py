@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from prjury.jury.bench import Bench, Jury, JuryJudge, JuryVerdict, Seat
     from prjury.jury.cascade import CascadedJury, Tier, TierAttempt, TierPolicy, Verdict
     from prjury.jury.classify import YES_OR_NO_FORM, yes_or_no
+    from prjury.jury.codec import (
+        judgment_from_json,
+        judgment_to_json,
+        jury_verdict_from_json,
+        jury_verdict_to_json,
+        verdict_from_json,
+        verdict_to_json,
+    )
     from prjury.jury.compose import all_of, always_fail, always_pass, any_of, both, either, named
     from prjury.jury.confidence import Confidence, ConfidenceStrategy
     from prjury.jury.context import ExecutionStatus, JudgmentContext
@@ -135,11 +143,17 @@ __all__ = [
     "either",
     "evaluate",
     "judge",
+    "judgment_from_json",
+    "judgment_to_json",
+    "jury_verdict_from_json",
+    "jury_verdict_to_json",
     "named",
     "parse_jacoco",
     "run_maven_tests",
     "to_boolean",
     "to_numerical",
+    "verdict_from_json",
+    "verdict_to_json",
     "yes_or_no",
 ]
 
@@ -165,6 +179,12 @@ _HOMES = {
     "Verdict": "prjury.jury.cascade",
     "YES_OR_NO_FORM": "prjury.jury.classify",
     "yes_or_no": "prjury.jury.classify",
+    "judgment_from_json": "prjury.jury.codec",
+    "judgment_to_json": "prjury.jury.codec",
+    "jury_verdict_from_json": "prjury.jury.codec",
+    "jury_verdict_to_json": "prjury.jury.codec",
+    "verdict_from_json": "prjury.jury.codec",
+    "verdict_to_json": "prjury.jury.codec",
     "all_of": "prjury.jury.compose",
     "always_fail": "prjury.jury.compose",
     "always_pass": "prjury.jury.compose",
