@@ -119,12 +119,7 @@ def _shown(value: object) -> str:
         case None:
             return ""
         case bool() | int() | float() | list() | tuple() | Mapping():
-            return json.dumps(value, ensure_ascii=False, default=_plain)
+            return json.dumps(value, ensure_ascii=False, default=str)
         case timedelta():
             return f"{value.total_seconds():.1f}"
     return str(value)
-
-
-def _plain(value: object) -> object:
-    """A mapping of any kind as a dictionary; whatever else JSON does not know, as text."""
-    return dict(value) if isinstance(value, Mapping) else str(value)

@@ -237,3 +237,8 @@ def test_numbers_arrive_as_they_were_sent(
         assert said.label == "contradiction"
     else:
         assert (said.status.value, said.score) == (status, NumericalScore(score))
+
+
+def test_half_a_character_is_shown_as_its_escape() -> None:
+    said = assessment('{"status": "fail", "rationale": "an odd \\ud800 name"}')
+    assert said.reasoning == "an odd \\ud800 name"

@@ -463,6 +463,13 @@ def test_a_copy_of_a_jury_flips_no_more_often() -> None:
     assert plain.description == ""
 
 
+def test_a_jury_is_of_the_type_of_its_judges_where_nobody_is_in_the_chair() -> None:
+    models = [FunctionJudge(lambda _: Judgment.passed("fine"), name, type=MODEL) for name in "ab"]
+    assert JuryWithRetry(models).type is MODEL
+    program = FunctionJudge(lambda _: Judgment.passed("fine"), "chair")
+    assert JuryWithRetry(models, program).type is JudgeType.HYBRID
+
+
 # Counting without a chair.
 
 
@@ -644,7 +651,7 @@ def test_a_chair_cannot_be_checked_by_a_strategy_that_fails() -> None:
     strategies.voting_strategies(),
     st.sampled_from(JudgeType),
 )
-def test_no_chair_lifts_what_certain_judges_fail(
+def test_no_chair_lifts_what_certain_judges_doubt(
     statuses: list[Status], kinds: list[JudgeType], voting: VotingStrategy, kind: JudgeType
 ) -> None:
     judges = [
@@ -655,12 +662,14 @@ def test_no_chair_lifts_what_certain_judges_fail(
     jury = retrying(judges, chair, voting=voting, max_iterations=1, parallel=False)
     verdict = jury.vote(None)
     certain = [ballot for ballot in verdict.ballots if ballot.type is JudgeType.DETERMINISTIC]
+    alone = voting.aggregate(certain) if certain else FINE
+    undecided = alone.status is ABSTAIN and any(b.judgment.status in {PASS, FAIL} for b in certain)
     at_its_word = kind is JudgeType.DETERMINISTIC and len(certain) == len(judges)
     if not {PASS, FAIL} & set(statuses):
         assert chair.read == []
         assert verdict.status is not PASS
-    elif certain and not at_its_word and voting.aggregate(certain).status in {FAIL, ERROR}:
-        assert verdict.status is voting.aggregate(certain).status
+    elif not at_its_word and (alone.status in {FAIL, ERROR} or undecided):
+        assert verdict.status is alone.status
     else:
         assert verdict.status is PASS
 
