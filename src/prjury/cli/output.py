@@ -49,7 +49,8 @@ class Terminal:
     def surroundings(self) -> Surroundings:
         """What one run finds around it; progress goes to standard error, live on a terminal."""
         from prjury.app import Surroundings  # noqa: PLC0415 - as above
-        from prjury.publishers.progress import LiveProgress, PlainProgress  # noqa: PLC0415 - rich
+        from prjury.publishers.live import LiveProgress  # noqa: PLC0415 - rich
+        from prjury.publishers.progress import PlainProgress  # noqa: PLC0415 - rich
 
         live = sys.stderr.isatty() and self.color
         kind = LiveProgress if live else PlainProgress

@@ -89,7 +89,8 @@ def test_any_object_with_a_name_and_a_method_is_a_judge() -> None:
     ],
 )
 def test_the_type_may_be_given_as_a_word(named: Any, expected: JudgeType) -> None:
-    assert type_of(FunctionJudge(lambda _: FINE, "a", type=named)) is expected
+    made: FunctionJudge[object] = FunctionJudge(lambda _: FINE, "a", type=named)
+    assert made.type is type_of(made) is expected
 
 
 def test_a_type_that_nobody_knows_does_not_count_as_certain() -> None:

@@ -464,10 +464,9 @@ def test_a_copy_of_a_jury_flips_no_more_often() -> None:
 
 
 def test_a_jury_is_of_the_type_of_its_judges_where_nobody_is_in_the_chair() -> None:
-    models = [FunctionJudge(lambda _: Judgment.passed("fine"), name, type=MODEL) for name in "ab"]
+    models = [Says("a", FINE, MODEL), Says("b", FINE, MODEL)]
     assert JuryWithRetry(models).type is MODEL
-    program = FunctionJudge(lambda _: Judgment.passed("fine"), "chair")
-    assert JuryWithRetry(models, program).type is JudgeType.HYBRID
+    assert JuryWithRetry(models, Chair(FINE, JudgeType.DETERMINISTIC)).type is JudgeType.HYBRID
 
 
 # Counting without a chair.

@@ -13,7 +13,8 @@ from prjury.jury.judge import FunctionJudge
 from prjury.jury.judgment import Judgment
 from prjury.jury.voting import Ballot, ConsensusVoting
 from prjury.ports import Progress
-from prjury.publishers.progress import LiveProgress, PlainProgress, SilentProgress
+from prjury.publishers.live import LiveProgress
+from prjury.publishers.progress import PlainProgress, SilentProgress
 
 
 class Screen(io.StringIO):
@@ -34,6 +35,22 @@ def test_plain_lines_tell_start_and_finish() -> None:
     assert stream.getvalue() == (
         "build / merge: asked\nbuild / merge: ✅ pass in 0.2 s, clean, 3 behind\n"
     )
+
+
+def test_plain_lines_tell_commands_and_give_signs_of_life() -> None:
+    stream, now = io.StringIO(), [0.0]
+    progress = PlainProgress(stream, every=0.12, clock=lambda: now[0])
+    progress.judge_started("build", "build")
+    progress.say("$ ./mvnw -q verify")
+    progress.say("[INFO] Compiling shop")
+    time.sleep(0.2)
+    assert stream.getvalue() == "build / build: asked\nbuild / build: 0 s, $ ./mvnw -q verify\n"
+    now[0] = 90.0
+    deadline = time.monotonic() + 20
+    while "Compiling" not in stream.getvalue() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    progress.close()
+    assert stream.getvalue().endswith("\nbuild / build: 1 m 30 s, [INFO] Compiling shop\n")
 
 
 def test_plain_lines_are_flushed_and_hold_no_commands() -> None:
