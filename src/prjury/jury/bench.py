@@ -156,7 +156,7 @@ class Jury(Generic[ContextT]):
         whose = f"the jury {self.name!r}"
         seats = roster(self.judges, whose)
         extent = Extent.around(seat.judge for seat in seats)
-        object.__setattr__(self, "voting", strategy_of(self.voting))
+        check_strategy(self.voting)
         object.__setattr__(self, "judges", seats)
         object.__setattr__(self, "extent", extent.within_limits(whose))
 
@@ -263,12 +263,11 @@ def roster(members: Sequence[Member[ContextT]], whose: str) -> tuple[Seat[Contex
     )
 
 
-def strategy_of(voting: VotingStrategy) -> VotingStrategy:
-    """The strategy itself.
+def check_strategy(voting: VotingStrategy) -> None:
+    """Refuses what is no strategy.
 
     Raises:
         TypeError: for something that is none, such as its name, or its class.
     """
     if isinstance(voting, type) or not callable(getattr(voting, "aggregate", None)):
         raise TypeError(f"{voting!r} is no voting strategy, such as MajorityVoting() is")
-    return voting

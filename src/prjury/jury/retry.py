@@ -16,7 +16,7 @@ from typing import Any, Generic, cast
 
 from prjury.deadline import Deadline
 from prjury.jury.asking import Listener, guarded, hear, itself, patience
-from prjury.jury.bench import JuryJudge, JuryVerdict, Member, Seat, roster, strategy_of
+from prjury.jury.bench import JuryJudge, JuryVerdict, Member, Seat, check_strategy, roster
 from prjury.jury.compose import kind_of
 from prjury.jury.confidence import Confidence, title_of
 from prjury.jury.count import anybody_voted, count, hold_down
@@ -72,7 +72,7 @@ class JuryWithRetry(Generic[ContextT]):
         if self.chair is not None:
             object.__setattr__(self, "chair", judge_of(self.chair))
             extent = extent.beside(Extent.around([self.chair]))
-        object.__setattr__(self, "voting", strategy_of(self.voting))
+        check_strategy(self.voting)
         object.__setattr__(self, "judges", seats)
         object.__setattr__(self, "extent", extent.within_limits(whose))
 
