@@ -105,8 +105,10 @@ def _reserve(judgment: Judgment) -> str:
     metadata = judgment.metadata
     if metadata.get("note") == "flaky":
         return "has flaky tests"
-    if metadata.get("exit_code"):
+    if metadata.get("note") == "pre_existing" or metadata.get("exit_code"):
         return "fails as on the base"
+    if "tests" in metadata and not metadata["tests"]:
+        return "shows no test results"
     return {"checks": "by its checks elsewhere", "evidence": "by evidence from elsewhere"}.get(
         str(metadata.get("from")), ""
     )
@@ -190,7 +192,7 @@ def _failure(pull: PullRequest, voice: Voice) -> str:
         return f"merge conflicts in {counted(len(pull.merge.conflicts), 'file')}"
     if judgment.metadata.get("reason") == "base_broken":
         return f"{name} fails, and so does the base"
-    if told := _new_failures(judgment) or _blockers(judgment):
+    if told := _new_failures(judgment) or _flaky(judgment) or _blockers(judgment):
         return f"{name} fails, {told}"
     said = first_line(judgment.reasoning)
     return f"{name}: {_short(said)}" if said else f"{name} fails"
@@ -210,7 +212,15 @@ def _new_failures(judgment: Judgment) -> str:
     new = [entry for entry in new if entry.get("kind") in _KINDS] or new
     kinds = {entry.get("kind") for entry in new}
     noun = _KINDS.get(str(kinds.pop()), "failure") if len(kinds) == 1 else "failure"
-    return counted(len(new), f"new {noun}") if new else ""
+    known = "new " if judgment.metadata.get("compared", True) else ""
+    return counted(len(new), f"{known}{noun}") if new else ""
+
+
+def _flaky(judgment: Judgment) -> str:
+    listing = judgment.metadata.get("failures")
+    entries = listing if isinstance(listing, list | tuple) else ()
+    states = [entry.get("state") for entry in entries if isinstance(entry, Mapping)]
+    return counted(states.count("flaky"), "flaky test") if "flaky" in states else ""
 
 
 def _blockers(judgment: Judgment) -> str:

@@ -49,6 +49,7 @@ def _metadata(ordered: Sequence[Judgment]) -> dict[str, Any]:
         "command": "; ".join(str(one.get("command", "")) for one in every),
         "failures": [failure for one in every for failure in one.get("failures", ())],
         "fixed": [test for one in every for test in one.get("fixed", ())],
+        "tests": sum(one.get("tests") or 0 for one in every) or None,
         "builds": [
             {**{key: one[key] for key in one if key != "failures"}, "status": said.status.value}
             for said, one in zip(ordered, every, strict=True)

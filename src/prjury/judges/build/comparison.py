@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from prjury.judges.build.failure import Failure
 from prjury.judges.build.outcome import Outcome
+from prjury.judges.build.own import SYSTEM
 from prjury.judges.build.plan import BuildPlan
 
 
@@ -85,15 +86,22 @@ def _doubts(plan: BuildPlan, outcome: Outcome, base: Outcome) -> Iterator[str]:
     exit_code = outcome.last.completed.exit_code
     if exit_code and plan.all_ran not in {None, exit_code}:
         yield f"exit code {exit_code} does not tell that every test ran"
+    if plan.system == SYSTEM and plan.all_ran != exit_code:
+        yield f"`{outcome.last.step.text}` may leave out what comes after a failure"
     if len(outcome.results) < len(plan.steps):
         yield f"the steps after `{outcome.last.step.text}` were not reached"
     yield from _doubts_about(outcome, "the merged tree")
     yield from _doubts_about(base, "the base")
     if absent := Counter(base.reports.ran) - Counter(outcome.reports.ran):
-        yield f"{absent.total()} tests that run on the base did not run, such as {min(absent)}"
+        named = min(absent).removeprefix("test:").replace("#", " ")
+        yield f"{_tests(absent.total())} of the base did not run, such as {named}"
     if outcome.reports.counted < base.reports.counted:
         missing = base.reports.counted - outcome.reports.counted
-        yield f"{missing} fewer tests ran than on the base"
+        yield f"{_tests(missing)} fewer ran than on the base"
+
+
+def _tests(number: int) -> str:
+    return f"{number} test{'s' * (number != 1)}"
 
 
 def _doubts_about(run: Outcome, of: str) -> Iterator[str]:

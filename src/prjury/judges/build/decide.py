@@ -5,8 +5,9 @@ from __future__ import annotations
 from prjury.judges.build.case import Case
 from prjury.judges.build.comparison import same_end, unproven, unseen
 from prjury.judges.build.evidence import checks_of, metadata_of
+from prjury.judges.build.own import misfit
 from prjury.judges.build.plan import BuildPlan
-from prjury.judges.build.telling import causes, count, duration, notes, what_failed
+from prjury.judges.build.telling import causes, clipped, count, duration, notes, what_failed
 from prjury.jury.judgment import Judgment
 from prjury.jury.score import BooleanScore
 
@@ -19,6 +20,8 @@ def decide(case: Case) -> Judgment:
     """
     if not case.outcome.failed and not case.outcome.failures:
         return _green(case)
+    if case.base and (wrong := misfit(case.plan, case.outcome, case.base)):
+        return not_tried(case.plan, *_misfit(case, wrong))
     if case.base and not case.outcome.failures and same_end(case.outcome, case.base):
         return _base_broken(case, "what went wrong could not be read")
     excused = case.base is not None and bool(case.outcome.failures) and not case.blocking
@@ -34,14 +37,15 @@ def decide(case: Case) -> Judgment:
 
 def _excused(case: Case) -> Judgment:
     """Everything that failed is the base's own, or a matter of luck that the policy lets pass."""
-    old = sum(failure.state == "pre_existing" for failure in case.outcome.failures)
-    lucky = len(case.outcome.failures) - old
-    told = f"failed as on the base: {what_failed(case.outcome)}" if old else ""
-    luck = f"{count(lucky, 'flaky test')}, which passed when run again" if lucky else ""
-    words = "; ".join(filter(None, [told, luck]))
+    failures = [failure for failure in case.outcome.failures if failure.kind != "goal"]
+    old = sum(failure.state == "pre_existing" for failure in failures)
+    lucky = len(failures) - old
+    told = f"{count(old, 'test')} failed as on the base" if old else ""
+    luck = f"{count(lucky, 'flaky test')} passed when run again" if lucky else ""
+    words = " and ".join(filter(None, [told, luck]))
     note = unseen(case.plan, case.outcome)
     return Judgment.passed(
-        f"{words}, but every test of the base ran and nothing else fails"
+        f"{words}; every test of the base ran, and nothing else fails"
         f"{causes(case.outcome.failures)}{notes(case, note)}",
         score=BooleanScore(value=True),
         checks=checks_of(case),
@@ -52,10 +56,20 @@ def _excused(case: Case) -> Judgment:
 def _base_broken(case: Case, doubt: str) -> Judgment:
     """The base fails in the same way, and that may hide what the change breaks."""
     hidden = (
-        f", and so does the base without this change: mend the base first, for nothing can be told "
-        f"about this change ({doubt}){causes(case.outcome.failures)}"
+        f", and so does the base without this change, which may hide what this change breaks "
+        f"({doubt}). Mend the base first{causes(case.outcome.failures)}"
     )
     return _red(case, hidden, reason="base_broken")
+
+
+def _misfit(case: Case, wrong: str) -> tuple[str, str]:
+    """What to do about a command that cannot work, and the word for it."""
+    why = (
+        f"`{case.outcome.last.step.text}` cannot work here, nor on the base: {clipped(wrong)}. "
+        "Usually the command is misspelt, or its tool is not installed. Correct "
+        "`build: {command: …}` in .github/prjury.yml, or install the tool."
+    )
+    return why, "tool_missing"
 
 
 def _red(case: Case, why: str, **more: str) -> Judgment:

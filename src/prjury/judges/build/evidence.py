@@ -6,8 +6,8 @@ from typing import Any
 
 from prjury.judges.build.case import Case
 from prjury.judges.build.comparison import fixed
-from prjury.judges.build.outcome import Reports, StepResult
-from prjury.judges.build.telling import duration
+from prjury.judges.build.outcome import Outcome, Reports, StepResult
+from prjury.judges.build.telling import count, duration
 from prjury.jury.judgment import Check, Location, Severity
 
 _MOST_CAUSES = 10
@@ -43,7 +43,7 @@ def _tests(case: Case) -> tuple[Check, ...]:
     failing = [failure for failure in outcome.failures if failure.kind == "test"]
     failed = max(len(failing), len(reports.failures))
     if known := _how_many(reports):
-        message = f"{known}, {failed} failed"
+        message = f"{known}, {_how_many_failed(failed, outcome)}"
     elif not case.plan.tests or (not outcome.last.good and not failing):
         return ()
     else:
@@ -51,11 +51,20 @@ def _tests(case: Case) -> tuple[Check, ...]:
     return (Check("tests-passed", not failed and outcome.last.good, message),)
 
 
+def _how_many_failed(failed: int, outcome: Outcome) -> str:
+    """A log whose step ended well is not searched for failures, so it does not say 0."""
+    if failed or (outcome.reports.files and outcome.last.good):
+        return f"{failed} failed"
+    return (
+        "and the exit code says that none failed" if outcome.last.good else "but the build failed"
+    )
+
+
 def _how_many(reports: Reports) -> str:
     """How many tests there were and who says so; empty where nobody does."""
-    where = f" in {reports.files} reports" if reports.files else " named in the log"
-    named = f"{reports.tests} tests{where}" if reports.tests else ""
-    counted = f"{reports.counted} tests counted in the log" if reports.counted else ""
+    where = f" in {count(reports.files, 'report')}" if reports.files else " named in the log"
+    named = f"{count(reports.tests, 'test')}{where}" if reports.tests else ""
+    counted = f"{count(reports.counted, 'test')} counted in the log" if reports.counted else ""
     return " and ".join(filter(None, [named, counted]))
 
 
@@ -105,5 +114,6 @@ def metadata_of(case: Case) -> dict[str, Any]:
         "tests": outcome.reports.tests or outcome.reports.counted or None,
         "fixed": [f.id for f in fixed(outcome, case.base)[:_MOST_LISTED]] if case.base else [],
         "ran_again": case.ran_again,
+        "compared": case.base is not None,
         "failures": [failure.as_json() for failure in case.ordered[:_MOST_LISTED]],
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from prjury.config.schema import BuildOptions, Steps
+from prjury.config.schema import BuildOptions
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.build.absent import object_missing
@@ -14,8 +14,9 @@ from prjury.judges.build.combine import build_changed, combined, logs_of, new_bu
 from prjury.judges.build.decide import decide, not_tried
 from prjury.judges.build.definitions import unless_edited
 from prjury.judges.build.elsewhere import judge_by_checks
-from prjury.judges.build.plan import BuildPlan, Step, StepName
-from prjury.judges.build.recognise import PYTEST_ENV, Changes, Recognised, Root, recognise
+from prjury.judges.build.own import own_plan
+from prjury.judges.build.plan import BuildPlan
+from prjury.judges.build.recognise import Changes, Recognised, Root, recognise
 from prjury.judges.build.run import Builder
 from prjury.judges.build.trial import Side, Trial
 from prjury.judges.context import PullRequestContext
@@ -23,8 +24,6 @@ from prjury.jury.judge import Judge, JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.ports import Doors, TreeEntry
 from prjury.pull.model import PullRequest, visible
-
-_STEP_NAMES: tuple[StepName, ...] = ("setup", "build", "test", "lint")
 
 #: Time that is left for stopping the build, reading its reports and removing it.
 _RESERVE_SECONDS = 20.0
@@ -116,12 +115,7 @@ class BuildJudge:
             systems = None if self.options.systems == "auto" else self.options.systems
             root = Root(side.entries, self._text, read_many=self._texts)
             return recognise(root, changes, systems)
-        if isinstance(command, Steps):
-            named = ((name, getattr(command, name)) for name in _STEP_NAMES)
-            steps = tuple(Step(name, line) for name, line in named if line)
-        else:
-            steps = (Step("build", command),)
-        return Recognised((BuildPlan("command", steps, env=PYTEST_ENV),))
+        return Recognised((own_plan(command),))
 
     def _text(self, entry: TreeEntry) -> str:
         """A file that tells how to build.

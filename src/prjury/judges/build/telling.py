@@ -14,6 +14,7 @@ from prjury.ports import Completed
 from prjury.pull.model import visible
 
 _MOST_NAMED = 5
+_LONGEST_QUOTED = 160
 _LIMITS = {
     "output_limit": "printed more than 200 MiB and was stopped",
     "memory_limit": "used more than the memory that a build may have and was stopped",
@@ -54,7 +55,8 @@ def causes(failures: Sequence[Failure]) -> str:
         return ""
     first = failures[0]
     where = f"{first.place}: " if first.place else f"{first.name}: " if first.name else ""
-    more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
+    others = sum(failure.kind != "goal" for failure in failures[1:])
+    more = f" (and {others} more)" if others else ""
     return f": {where}{first.message}{more}"
 
 
@@ -65,6 +67,12 @@ def notes(case: Case, *more: str) -> str:
     if case.base_unknown:
         notes = (*notes, f"the base could not be compared with: {case.base_unknown}")
     return f" ({'; '.join(notes)})" if notes else ""
+
+
+def clipped(text: str) -> str:
+    """A line of a build's output, short enough for a sentence."""
+    line = text.strip().rstrip(".")
+    return line if len(line) <= _LONGEST_QUOTED else f"{line[:_LONGEST_QUOTED]}…"
 
 
 def _scope(plan: BuildPlan) -> tuple[str, ...]:

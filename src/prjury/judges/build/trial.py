@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -106,21 +106,20 @@ class Trial:
             again = merged.run(case.plan, deadline, alone=steps)
             lucky = _passed_again(suspects, again)
             case = replace(case, outcome=_with_luck(case.outcome, lucky), ran_again=len(suspects))
-            afresh = case.plan.afresh or case.plan
-            once_more = case.plan.thorough or (afresh if case.blocking else None)
-            if self.flaky == "block" or not once_more or not _only_luck(case):
+            if self.flaky == "block" or not lucky or not _only_luck(case):
                 return case
-            say("they passed; trying once more without stopping at failures")
-            outcome = merged.run(once_more, deadline)
+            say("they passed; trying everything once more")
+            outcome = merged.run(case.plan.thorough or case.plan.afresh or case.plan, deadline)
         except CannotJudgeError:
             return case  # the failures stand as they are
         if case.base is None:
             return case
-        told = _with_luck(compared(outcome, case.base), lucky)
+        told = compared(outcome, case.base)
         failing = {failure.id for failure in told.failures}
         unlucky_before = (f for f in case.outcome.failures if f.state == "flaky")
         passed_now = tuple(f for f in unlucky_before if f.id not in failing)
-        return case.to_the_end(replace(told, failures=(*told.failures, *passed_now)), case.base)
+        failures = (*_unlucky_again(told.failures, lucky), *passed_now)
+        return case.to_the_end(replace(told, failures=failures), case.base)
 
 
 def _refused_if_stopped(case: Case) -> Case:
@@ -146,6 +145,14 @@ def _with_luck(outcome: Outcome, lucky: frozenset[str]) -> Outcome:
         for failure in outcome.failures
     )
     return replace(outcome, failures=failures)
+
+
+def _unlucky_again(failures: Sequence[Failure], lucky: frozenset[str]) -> Iterator[Failure]:
+    """What passes alone and fails again among the others is no matter of luck."""
+    for failure in failures:
+        again = failure.id in lucky and failure.state == "new"
+        words = f"{failure.message} (passes alone, fails again with the others)"
+        yield replace(failure, message=words) if again else failure
 
 
 def _passed_again(suspects: Sequence[Failure], again: Outcome) -> frozenset[str]:

@@ -103,7 +103,7 @@ def test_what_does_not_fail_the_judge_is_a_warning_that_says_why() -> None:
     [
         (Reports(2, 12), 0, 0, True, "12 tests in 2 reports, 0 failed"),
         (Reports(2, 12), 3, 1, False, "12 tests in 2 reports, 3 failed"),
-        (Reports(2, 12), 0, 1, False, "12 tests in 2 reports, 0 failed"),
+        (Reports(2, 12), 0, 1, False, "12 tests in 2 reports, but the build failed"),
         (Reports(tests=5), 1, 1, False, "5 tests named in the log, 1 failed"),
         (Reports(counted=7), 2, 1, False, "7 tests counted in the log, 2 failed"),
         (
@@ -111,7 +111,7 @@ def test_what_does_not_fail_the_judge_is_a_warning_that_says_why() -> None:
             0,
             0,
             True,
-            "5 tests in 1 reports and 7 tests counted in the log, 0 failed",
+            "5 tests in 1 report and 7 tests counted in the log, 0 failed",
         ),
         (Reports(), 2, 1, False, "2 failed"),
         (Reports(), 0, 0, True, "no test reports; the exit code says so"),
@@ -127,7 +127,7 @@ def test_whether_tests_passed_and_who_says_so(
 def test_a_failing_test_in_a_report_outweighs_exit_code_0() -> None:
     reports = Reports(1, 3, tuple(failing(1)))
     (check,) = checks(outcome(failing(1), reports, exit_code=0))["tests-passed"]
-    assert (check.passed, check.message) == (False, "3 tests in 1 reports, 1 failed")
+    assert (check.passed, check.message) == (False, "3 tests in 1 report, 1 failed")
 
 
 def test_tests_that_were_not_reached_or_are_not_part_of_it_are_not_spoken_of() -> None:

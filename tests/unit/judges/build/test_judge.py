@@ -169,8 +169,8 @@ PYTHON = {"test_a.py": ""}
 def test_a_failing_test_that_the_base_has_as_well_is_let_through_and_said() -> None:
     judgment = judged([pytest_says(1, "!old", "new"), pytest_says(1, "!old")], PYTHON)
     assert judgment.status is Status.PASS
-    assert judgment.reasoning.startswith("failed as on the base: ")
-    assert "every test of the base ran and nothing else fails: test_a.py: no" in judgment.reasoning
+    assert judgment.reasoning.startswith("1 test failed as on the base; ")
+    assert "every test of the base ran, and nothing else fails: test_a.py: no" in judgment.reasoning
     assert judgment.metadata["note"] == "pre_existing"
     assert judgment.metadata["failures"][0]["state"] == "pre_existing"
     assert {check.severity for check in judgment.failed_checks if check.name == "test"} == {
@@ -181,8 +181,8 @@ def test_a_failing_test_that_the_base_has_as_well_is_let_through_and_said() -> N
 @pytest.mark.parametrize(
     ("merged", "base", "words"),
     [
-        (pytest_says(1, "!old"), pytest_says(1, "!old", "more"), "1 tests that run on the base"),
-        (pytest_says(1, "!old", "?b"), pytest_says(1, "!old", "b"), "such as test:test_a.py:a#b"),
+        (pytest_says(1, "!old"), pytest_says(1, "!old", "more"), "1 test of the base did not run"),
+        (pytest_says(1, "!old", "?b"), pytest_says(1, "!old", "b"), "such as test_a.py:a b"),
         (pytest_says(1, "!old", "t"), pytest_says(1, "!old", "t", "t"), "did not run"),
         (pytest_says(2, "!old"), pytest_says(2, "!old"), "exit code 2"),
         (
@@ -381,7 +381,7 @@ def test_a_failing_report_outweighs_exit_code_0() -> None:
     judgment = judged([Scripted(0, files=files), Scripted(0)])
     assert judgment.status is Status.FAIL
     tests = next(check for check in judgment.checks if check.name == "tests-passed")
-    assert (tests.passed, tests.message) == (False, "1 tests in 1 reports, 1 failed")
+    assert (tests.passed, tests.message) == (False, "1 test in 1 report, 1 failed")
 
 
 def test_a_green_report_does_not_outweigh_an_exit_code() -> None:
