@@ -52,8 +52,15 @@ class PrJuryError(Exception):
         self.reason = reason or self.default_reason
 
     def __str__(self) -> str:
-        parts = [part.strip() for part in (self.what, self.why, self.remedy) if part.strip()]
+        said = [self.what.strip(), *map(_sentence, (self.why, self.remedy))]
+        parts = [part for part in said if part]
         return " ".join(part if part.endswith((".", "?", "!")) else part + "." for part in parts)
+
+
+def _sentence(text: str) -> str:
+    """With a capital letter, for it follows a full stop."""
+    text = text.strip()
+    return text[:1].upper() + text[1:]
 
 
 class UsageError(PrJuryError):

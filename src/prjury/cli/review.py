@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from prjury.sources.pulls import Wanted
 
 
+_LONGEST_LINE = 300
+
+
 def review(  # noqa: PLR0913 - the command line's options, named as documented
     context: typer.Context,
     target: Annotated[
@@ -128,7 +131,21 @@ def _run(
         write_atomically(file, terminal.rendered(outcome, each))
     if unprinted:
         raise unprinted
+    if outcome.gate.exit_code:
+        print(_closing_line(terminal, outcome), file=sys.stderr)
     return outcome.gate.exit_code
+
+
+def _closing_line(terminal: Terminal, report: Report) -> str:
+    """What happened and what to do, for those who only see the end of a log."""
+    from prjury.report.sanitise import log_line  # noqa: PLC0415 - as above
+
+    failed = report.gate.exit_code == ExitCode.REJECTED
+    remedy = "Mend what the report names" if failed else "Look at it yourself, or mend the reason"
+    words = f"prjury: {report.headline}. {remedy}, and judge again."
+    line = log_line(words, _LONGEST_LINE, terminal.redact)
+    encoding = sys.stderr.encoding or "utf-8"
+    return line.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def _printed(terminal: Terminal, report: Report, kind: Format) -> PublishError | None:

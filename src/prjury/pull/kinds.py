@@ -57,6 +57,13 @@ _GENERATED = re.compile(
     rf"|{_NOT_IN_SRC}(target|build)/(.*/)?generated-sources/",
     re.IGNORECASE,
 )
+#: Where Markdown is more often read by the program, such as a prompt or a page's content.
+_DATA_PLACE = re.compile(
+    r"(^|/)(src|lib|app|resources|prompts?|templates?|data|testdata|fixtures?|content)/",
+    re.IGNORECASE,
+)
+_MARKDOWN_SUFFIXES = frozenset({".md", ".markdown"})
+_EXECUTABLE_MODE = "100755"
 _DOCS_PLACE = re.compile(rf"{_NOT_IN_SRC}docs?/", re.IGNORECASE)
 _TEST = re.compile(
     r"(^|/)(tests?|__tests__|spec|specs|testing|src/(test|it|integration[-_]?test|testFixtures))/"
@@ -80,6 +87,8 @@ def kind_of(path: str, mode: str | None = None, *, binary: bool = False) -> File
     if special:
         return special
     named = _by_name(path)
+    if named is FileKind.DOCS and mode == _EXECUTABLE_MODE:
+        return FileKind.SOURCE  # a program called `news`
     return FileKind.BINARY if binary and not holds_text(path) else named
 
 
@@ -116,11 +125,18 @@ def _readable_kind(path: str, name: str, suffix: str) -> FileKind:
         return FileKind.TEST
     if _WORKING_TEXT.search(path):
         return FileKind.CONFIG
-    if suffix in _DOCS_SUFFIXES or name in _DOCS_NAMES or _is_prose(path, name, suffix):
+    if _is_docs(path, name, suffix):
         return FileKind.DOCS
     if name in _CONFIG_NAMES or suffix in _CONFIG_SUFFIXES or path.startswith(".github/"):
         return FileKind.CONFIG
     return FileKind.SOURCE
+
+
+def _is_docs(path: str, name: str, suffix: str) -> bool:
+    named = name.removesuffix(suffix) in _DOCS_NAMES
+    if suffix in _MARKDOWN_SUFFIXES and not named and not _DOCS_PLACE.match(path):
+        return _DATA_PLACE.search(path) is None
+    return suffix in _DOCS_SUFFIXES or name in _DOCS_NAMES or _is_prose(path, name, suffix)
 
 
 def _is_prose(path: str, name: str, suffix: str) -> bool:

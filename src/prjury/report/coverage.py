@@ -92,11 +92,16 @@ class _Claims:
 
 @dataclass(frozen=True)
 class _Scope:
-    """What all judges together have read, and why not the rest."""
+    """What all judges together have read, and why not the rest.
+
+    Attributes:
+        unbuilt: where the files stand that the build which ran cannot have looked at.
+    """
 
     blocking: _Claims
     advisory: _Claims
     built: bool
+    unbuilt: Mapping[str, _Place]
 
     @property
     def kind(self) -> Literal["lines", "tree"]:
@@ -105,10 +110,11 @@ class _Scope:
 
     def place(self, file: FileChange) -> _Place:
         """Where a readable file stands."""
+        path = printable(file.path)
         if self.kind == "tree":
             reason = file.unread or (None if self.built else _UNTRIED)
-            return _Place(self.built, reason)
-        path = printable(file.path)
+            place = self.unbuilt.get(path) if self.built and not reason else None
+            return place or _Place(self.built, reason)
         advised = self.advisory.place(path)
         place = self.blocking.place(path)
         if place or (advised and advised.reason is None):
@@ -147,11 +153,24 @@ def _not_checked(files: Iterable[FileChange], scope: _Scope) -> Iterator[NotChec
 def _scope(attempts: Sequence[TierAttempt]) -> _Scope:
     blocking = [ballot for a in attempts if not a.advisory for ballot in _ballots(a)]
     advisory = [ballot for a in attempts if a.advisory for ballot in _ballots(a)]
-    built = any(
-        ballot.judge == _BUILD and ballot.judgment.status in _RAN
+    ran = [
+        ballot.judgment.metadata
         for ballot in (*blocking, *advisory)
+        if ballot.judge == _BUILD and ballot.judgment.status in _RAN
+    ]
+    return _Scope(
+        _Claims.of(blocking),
+        _Claims.of(advisory),
+        built=bool(ran),
+        unbuilt={path: place for metadata in ran for path, place in _unbuilt(metadata)},
     )
-    return _Scope(_Claims.of(blocking), _Claims.of(advisory), built)
+
+
+def _unbuilt(metadata: Mapping[str, Any]) -> Iterator[tuple[str, _Place]]:
+    for entry in _entries(metadata, "unbuilt"):
+        if isinstance(entry, Mapping) and "path" in entry:
+            reason = str(entry.get("reason") or _NOBODY)
+            yield str(entry["path"]), _Place(bool(entry.get("counts", True)), reason)
 
 
 def _ballots(attempt: TierAttempt) -> Sequence[Ballot]:

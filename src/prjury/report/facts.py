@@ -67,6 +67,8 @@ def _facts(ballot: Ballot) -> Iterator[str]:
     if model := judgment.metadata.get("model"):
         yield f"model `{model}`"
     yield duration(ballot.elapsed_ms)
+    if log := judgment.metadata.get("log"):
+        yield f"full log: {log}"
 
 
 def footer(report: Report) -> tuple[str, ...]:

@@ -96,8 +96,16 @@ def _limits(pull: PullRequest, verdict: Verdict) -> Iterator[str]:
             yield "only the merge was tried"
         elif "build" not in passed:
             yield "nothing was built"
+        yield _in_no_build(counting)
     if not _model_answered(verdict):
         yield "no model asked"
+
+
+def _in_no_build(counting: Sequence[Voice]) -> str:
+    passed = [voice.judgment for voice in counting if voice.judgment.status is Status.PASS]
+    left = [judgment.metadata.get("unbuilt") for judgment in passed]
+    files = sum(len(listed) for listed in left if isinstance(listed, list | tuple))
+    return f"{counted(files, 'file')} in no build" if files else ""
 
 
 def _reserve(judgment: Judgment) -> str:
@@ -189,7 +197,9 @@ def _failure(pull: PullRequest, voice: Voice) -> str:
     if name == "merge" and (place := _stopped_at(judgment)):
         return f"the rebase conflicts at {place}"
     if name == "merge" and pull.merge.conflicts:
-        return f"merge conflicts in {counted(len(pull.merge.conflicts), 'file')}"
+        easy = all(conflict.mechanical for conflict in pull.merge.conflicts)
+        which = f"merge conflicts in {counted(len(pull.merge.conflicts), 'file')}"
+        return f"{which}, all mechanical" if easy else which
     if judgment.metadata.get("reason") == "base_broken":
         return f"{name} fails, and so does the base"
     if told := _new_failures(judgment) or _flaky(judgment) or _blockers(judgment):

@@ -103,8 +103,8 @@ def test_a_command_that_does_not_exist(court: Court) -> None:
     assert judged.build.status is Status.ERROR
     assert judged.build.metadata["reason"] == "tool_missing"
     assert judged.build.reasoning == (
-        "`no-such-tool --now` could not be run: the command was not found. the tool is not "
-        "installed here, or its name is misspelt. install it, or correct `build: {command: …}` in "
+        "`no-such-tool --now` could not be run: the command was not found. The tool is not "
+        "installed here, or its name is misspelt. Install it, or correct `build: {command: …}` in "
         ".github/prjury.yml."
     )
 

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from fakes.history import script
 from integration.builds.court import Court
+from integration.builds.python import PYTEST
 from integration.builds.sample import Tree
+from prjury.jury.gate import Gate
 from prjury.jury.judgment import Status
 
 NOTHING: Tree = {"a.txt": "a\n"}
@@ -88,3 +91,53 @@ def test_a_silent_failure_on_both_sides_tells_nothing(court: Court) -> None:
         "base_broken",
     )
     assert "what went wrong could not be read" in judged.build.reasoning
+
+
+def test_a_command_may_leave_out_what_comes_after_an_old_failure(court: Court) -> None:
+    court.needs(PYTEST)
+    base: Tree = {**PYTEST.tree, **PYTEST.failing.files, "lint.sh": "exit 0\n"}
+    change: Tree = {"lint.sh": "exit 1\n"}
+    judged = court.judge(base, change, command="python3 -m pytest -q && sh lint.sh")
+
+    assert judged.build.status is Status.FAIL, judged.build.reasoning
+    assert judged.build.metadata["reason"] == "base_broken"
+    assert "may leave out what comes after a failure" in judged.build.reasoning
+
+
+def test_pytest_alone_leaves_nothing_out(court: Court) -> None:
+    court.needs(PYTEST)
+    base: Tree = {**PYTEST.tree, **PYTEST.failing.files}
+    judged = court.judge(base, PYTEST.harmless, command="python3 -m pytest -q")
+
+    assert judged.build.status is Status.PASS, judged.build.reasoning
+    assert judged.build.metadata["note"] == "pre_existing"
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("./build.sh", "ermission denied"),
+        ("./nope.sh", "not found"),
+        ("python3 -m pytset", "No module named pytset"),
+        ("make tset", "No rule to make target"),
+        ("cd nowhere && true", "can't cd to nowhere"),
+    ],
+)
+def test_a_command_that_works_on_neither_side_is_the_policy_s_mistake(
+    court: Court, command: str, told: str
+) -> None:
+    tree: Tree = {**NOTHING, "build.sh": "exit 0\n", "Makefile": "all:\n\ttrue\n"}
+    judged = court.judge(tree, CHANGE, command=command)
+
+    assert judged.build.status is Status.ERROR, judged.build.reasoning
+    assert judged.build.metadata["reason"] == "tool_missing"
+    assert told in judged.build.reasoning
+    assert "Correct `build: {command: …}`" in judged.build.reasoning
+    assert judged.report.gate is Gate.ACTION_REQUIRED
+
+
+def test_a_program_that_the_change_takes_away_is_its_own_failure(court: Court) -> None:
+    base: Tree = {**NOTHING, "build.sh": script("#!/bin/sh\nexit 0\n")}
+    judged = court.judge(base, {"build.sh": None}, command="./build.sh")
+
+    assert judged.build.status is Status.FAIL, judged.build.reasoning

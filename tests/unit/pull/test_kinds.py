@@ -14,7 +14,8 @@ TABLE = {
     "src/main/java/com/acme/vendor/V.java app/vendor/models.py app/third_party/x.py X.g.java "
     "V.pb.java V.generated.java V.Designer.java generated-sources/V.java "
     "src/main/java/generated-sources/V.java src/target/generated-sources/V.java "
-    "tools/install.bin tools/x.class a.db a.o",
+    "tools/install.bin tools/x.class a.db a.o src/app/prompts/system.md content/post.markdown "
+    "pkg/templates/mail.md",
     FileKind.TEST: "tests/a.py test/a.rb src/test/java/A.java a/__tests__/b.js test_a.py "
     "pkg/conftest.py a_test.go ATest.java ATests.kt AIT.java x.spec.ts x.test.tsx "
     "tests/golden/out.txt spec/a_spec.rb",
@@ -23,7 +24,8 @@ TABLE = {
     "requirements/base.txt constraints.txt CMakeLists.txt src/main/resources/words.txt .env "
     ".gitattributes",
     FileKind.DOCS: "README.md docs/a.adoc LICENSE CHANGELOG NEWS a.rst docs/notes.txt AUTHORS "
-    "LICENSE.txt sub/README.mdx doc/paper.tex web/docs/a.org",
+    "LICENSE.txt sub/README.mdx doc/paper.tex web/docs/a.org guide.md pkg/guide.md src/app/README.md "
+    "docs/src/a.md src/main/antora/pages/a.adoc",
     FileKind.LOCK: "package-lock.json a/yarn.lock Cargo.lock go.sum uv.lock gradle.lockfile",
     FileKind.GENERATED: "a.min.js a_pb2.py a.pb.go x/__generated__/y.ts a.js.map a.snap "
     "target/generated-sources/A.java m/build/generated-sources/x/A.java a.g.dart a.g.cs "
@@ -44,6 +46,8 @@ def test_modes_come_before_names() -> None:
     assert kind_of("README.md", "120000") is FileKind.SYMLINK
     assert kind_of("vendor/lib.py", "160000") is FileKind.SUBMODULE
     assert kind_of("a.py", "100755") is FileKind.SOURCE
+    assert kind_of("bin/news", "100755") is kind_of("install.md", "100755") is FileKind.SOURCE
+    assert kind_of("bin/news", "100644") is FileKind.DOCS
 
 
 @pytest.mark.parametrize("path", ["a.py", "Makefile", "Dockerfile", ".gitattributes", "x.unknown"])

@@ -44,6 +44,16 @@ def test_a_build_that_did_not_run_has_judged_nothing(judgment: Judgment) -> None
     assert coverage == Coverage("tree", 0, 0, 0, 0, (NotChecked("a.py", UNTRIED),))
 
 
+def test_what_the_build_cannot_have_looked_at_is_not_judged() -> None:
+    ruby = {"path": "a.rb", "reason": "no build that ran knows this language", "counts": True}
+    page = {"path": "app.js", "reason": "no build that ran knows this language", "counts": False}
+    built = Judgment.passed("ok", metadata={"unbuilt": [ruby, page, "odd"]})
+    files = (fake.file("a.py", 5), fake.file("a.rb", 7), fake.file("app.js", 3))
+    coverage = measure(fake.pull(files), (fake.tier("t", fake.ballot("build", built)),))
+    unknown = tuple(NotChecked(path, str(ruby["reason"])) for path in ("a.rb", "app.js"))
+    assert coverage == Coverage("tree", 2, 1, 12, 5, unknown)
+
+
 def test_what_every_judge_stands_aside_from_counts_neither_way() -> None:
     aside = Judgment.abstained("no pack", "not_applicable", metadata=scoped(outside=["a.py"]))
     coverage = measured(aside, files=[fake.file("a.py", 5)])

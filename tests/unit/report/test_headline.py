@@ -210,6 +210,9 @@ def test_what_a_pass_does_not_rest_on_is_said() -> None:
     ("metadata", "words"),
     [
         ({"note": "flaky", "exit_code": 0}, "build has flaky tests"),
+        ({"note": "pre_existing", "exit_code": 0}, "build fails as on the base"),
+        ({"unbuilt": [{"path": "a.rb"}]}, "1 file in no build"),
+        ({"tests": None}, "build shows no test results"),
         ({"from": "checks"}, "build by its checks elsewhere"),
         ({"from": "evidence", "exit_code": 0}, "build by evidence from elsewhere"),
     ],
@@ -217,6 +220,18 @@ def test_what_a_pass_does_not_rest_on_is_said() -> None:
 def test_what_a_build_that_passed_does_not_rest_on(metadata: dict[str, Any], words: str) -> None:
     built = fake.ballot("build", Judgment.passed("passed", metadata=metadata))
     assert headline(fake.tier("t", built)).endswith(f"({words}; no model asked)")
+
+
+def test_failures_are_new_only_where_the_base_was_built() -> None:
+    failing = {"failures": [{"kind": "test", "state": "new"}], "compared": False}
+    built = fake.ballot("build", Judgment.failed("failed", metadata=failing))
+    assert headline(fake.tier("t", built)) == "❌ Do not merge: build fails, 1 test failure"
+
+
+def test_a_flaky_failure_is_called_so() -> None:
+    failing = {"failures": [{"kind": "test", "state": "flaky"}], "compared": True}
+    built = fake.ballot("build", Judgment.failed("failed", metadata=failing))
+    assert headline(fake.tier("t", built)) == "❌ Do not merge: build fails, 1 flaky test"
 
 
 def test_advice_alone_never_says_do_not_merge() -> None:

@@ -281,7 +281,7 @@ def test_a_missing_program_is_said_with_a_remedy(bench: Bench) -> None:
 
 def test_advice_for_known_tools(tmp_path: Path) -> None:
     bench = Bench(tmp_path, environ={"PATH": "/nowhere"})
-    with pytest.raises(CannotJudgeError, match="install Apache Maven"):
+    with pytest.raises(CannotJudgeError, match="Install Apache Maven"):
         bench.run(("mvn", "verify"))
 
 

@@ -19,6 +19,7 @@ from prjury.judges.build.plan import BuildPlan
 from prjury.judges.build.recognise import Changes, Recognised, Root, recognise
 from prjury.judges.build.run import Builder
 from prjury.judges.build.trial import Side, Trial
+from prjury.judges.build.unbuilt import unbuilt
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import Judge, JudgeType
 from prjury.jury.judgment import Judgment, Status
@@ -69,7 +70,7 @@ class BuildJudge:
             return judge_by_checks(self.options, self.doors, pull, deadline)
         merged = Side(pull.merge.tree, self.doors.repository.files(pull.merge.tree))
         base = Side(pull.base.sha, self.doors.repository.files(pull.base.sha))
-        found = self._recognised(merged, _changes(pull) if self.options.affected else None)
+        found = self._recognised(merged, _changes(pull))
         if not found.plans:
             return _no_build_system(found)
         if self.options.from_ == "evidence":
@@ -79,7 +80,8 @@ class BuildJudge:
         trial = Trial(builder, merged, base, options.compare, options.pre_existing, options.flaky)
         tried = [self._tried(trial, plan, deadline) for plan in found.plans]
         notes = (*found.notes, *new_builds(found.plans, self._recognised(base, None).plans))
-        judgment = self._unless_changed(combined(tried, notes), merged, base)
+        told = combined(tried, notes).told(unbuilt=_unbuilt(pull, found))
+        judgment = self._unless_changed(told, merged, base)
         builder.forget_logs(but=logs_of(judgment))
         return judgment
 
@@ -96,7 +98,8 @@ class BuildJudge:
             told = retelling.judgments(self.doors.evidence, found.plans)
         except CannotJudgeError as error:
             return Judgment.errored(str(error), metadata={"reason": error.reason})
-        judgment = combined(told, (*found.notes, RETOLD)).told(**{"from": "evidence"})
+        about = {"from": "evidence", "unbuilt": _unbuilt(pull, found)}
+        judgment = combined(told, (*found.notes, RETOLD)).told(**about)
         return unless_edited(judgment, pull)
 
     def _tried(self, trial: Trial, plan: BuildPlan, deadline: Deadline) -> Judgment:
@@ -109,12 +112,15 @@ class BuildJudge:
         return decide(case)
 
     def _recognised(self, side: Side, changes: Changes | None) -> Recognised:
-        """The builds that the policy names, or those that the tree's files tell of."""
+        """The builds that the policy names, or those that the tree's files tell of.
+
+        Where everything is built whatever changes, the changes still tell where to look for it.
+        """
         command = self.options.command
         if command == "auto":
             systems = None if self.options.systems == "auto" else self.options.systems
-            root = Root(side.entries, self._text, read_many=self._texts)
-            return recognise(root, changes, systems)
+            root = Root(side.entries, self._text, read_many=self._texts, changed=changes)
+            return recognise(root, changes if self.options.affected else None, systems)
         return Recognised((own_plan(command),))
 
     def _text(self, entry: TreeEntry) -> str:
@@ -147,6 +153,10 @@ def _changes(pull: PullRequest) -> Changes | None:
     paths = (path for file in pull.files for path in (file.path, file.old_path) if path)
     changes = Changes.of(paths)
     return changes if changes.paths else None
+
+
+def _unbuilt(pull: PullRequest, found: Recognised) -> list[dict[str, object]]:
+    return unbuilt(pull.files, {plan.system for plan in found.plans}, found.skipped)
 
 
 def _no_tree(pull: PullRequest) -> Judgment:

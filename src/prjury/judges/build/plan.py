@@ -97,7 +97,8 @@ class BuildPlan:
     def text(self) -> str:
         """All steps as a person would type them, from the root of the tree."""
         steps = " && ".join(step.text for step in self.steps)
-        return f"cd {shlex.quote(self.directory)} && {steps}" if self.directory else steps
+        place = f"./{self.directory}" if self.directory.startswith("-") else self.directory
+        return f"cd {shlex.quote(place)} && {steps}" if place else steps
 
     def covers(self, other: BuildPlan) -> bool:
         """Whether it runs all that the other runs, and perhaps more, such as another package.

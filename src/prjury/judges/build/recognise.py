@@ -11,11 +11,27 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from prjury.judges.build.plan import BuildPlan, Scope
-from prjury.judges.build.systems import bazel, cargo, go, gradle, make, maven, node, python
+from prjury.judges.build.plan import BuildPlan
+from prjury.judges.build.systems import (
+    bazel,
+    cargo,
+    cargo_manifest,
+    go,
+    go_module,
+    gradle,
+    gradle_settings,
+    make,
+    makefile,
+    maven,
+    maven_modules,
+    node,
+    node_packages,
+    python,
+)
 from prjury.judges.build.systems.projects import is_below
 from prjury.judges.build.systems.pytest import PYTEST_ENV
 from prjury.judges.build.systems.root import Changes, Root, joined, nearest
+from prjury.judges.build.systems.skipped import skipped, told
 from prjury.pull.model import visible
 
 __all__ = ["PYTEST_ENV", "SYSTEMS", "Changes", "Recognised", "Root", "recognise"]
@@ -33,6 +49,16 @@ SYSTEMS: Mapping[str, System] = {
     "make": make.plans,
     "bazel": bazel.plans,
 }
+#: The files that make a directory a project.
+_MANIFESTS: Mapping[str, tuple[str, ...]] = {
+    "maven": (maven_modules.POM,),
+    "gradle": (*gradle_settings.SETTINGS, *gradle_settings.BUILD_SCRIPTS),
+    "node": (node_packages.MANIFEST,),
+    "python": python.PROJECTS,
+    "cargo": (cargo_manifest.MANIFEST,),
+    "go": (go_module.WORK, go_module.MANIFEST),
+    "make": makefile.NAMES,
+}
 _AUTOMATIC = tuple(name for name in SYSTEMS if name != "bazel")
 _MOST_NAMED = 5
 
@@ -44,10 +70,13 @@ class Recognised:
     Attributes:
         plans: every build to run: the root's first, then by directory.
         notes: what was found and is not run, and why; one clause each.
+        skipped: the directories of projects around changed files that are not built, because their
+            names say that they are examples, documentation or the like.
     """
 
     plans: tuple[BuildPlan, ...]
     notes: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,19 +107,47 @@ def recognise(
             but those that have to be asked for.
     """
     asked = tuple(name for name in SYSTEMS if name in (systems or _AUTOMATIC))
-    every = _found(root, None, asked)
-    chosen = every if systems else [one for one in every if not _outranked(one, every)]
-    chosen = [one for one in chosen if not _has_better_alternative(root, one, chosen)]
+    root = replace(root, changed=changes) if changes else root
+    every, chosen = _builds(root, asked, systems)
+    left = _skipped(root, asked, systems, chosen)
     notes = [*_not_run(every, chosen), *_not_asked(root, asked), *_not_found(every, systems)]
+    notes += [*told(root, _manifests(asked), left), *_unsuited(root, asked, chosen)]
     if changes is None or not changes.paths:
-        return Recognised(_ordered(chosen), tuple(notes))
+        return Recognised(_ordered(chosen), tuple(notes), left)
     if outside := _outside(changes, chosen):
         because = f"{visible(outside)} belongs to no project"
-        plans = (replace(plan, scope=Scope(because=because)) for plan in _ordered(chosen))
-        return Recognised(tuple(plans), tuple(notes))
+        plans = _ordered(chosen)
+        whole = (replace(plan, scope=replace(plan.scope, because=because)) for plan in plans)
+        return Recognised(tuple(whole), tuple(notes), left)
     places = {one.place for one in chosen}
     affected = [one for one in _found(root, changes, asked) if one.place in places]
-    return Recognised(_ordered(affected), (*notes, *_untouched(chosen, affected)))
+    return Recognised(_ordered(affected), (*notes, *_untouched(chosen, affected)), left)
+
+
+def _builds(
+    root: Root, asked: Sequence[str], systems: Sequence[str] | None
+) -> tuple[list[_Found], list[_Found]]:
+    """Every build that there is, and those that are worth running."""
+    every = _found(root, None, asked)
+    chosen = every if systems else [one for one in every if not _outranked(one, every)]
+    return every, [one for one in chosen if not _has_better_alternative(root, one, chosen)]
+
+
+def _skipped(
+    root: Root, asked: Sequence[str], systems: Sequence[str] | None, chosen: Sequence[_Found]
+) -> tuple[str, ...]:
+    """The directories of projects around changed files that are left out for their names."""
+
+    def tried(places: frozenset[str]) -> frozenset[str]:
+        _, builds = _builds(replace(root, allowed=places), asked, systems)
+        return places & {one.plan.directory for one in builds}
+
+    built = frozenset(one.plan.directory for one in chosen)
+    return skipped(root, _manifests(asked), built, tried)
+
+
+def _manifests(asked: Iterable[str]) -> tuple[str, ...]:
+    return tuple(name for system in asked for name in _MANIFESTS.get(system, ()))
 
 
 def _found(root: Root, changes: Changes | None, asked: Iterable[str]) -> list[_Found]:
@@ -165,6 +222,17 @@ def _not_asked(root: Root, asked: Sequence[str]) -> list[str]:
     if marker is None or asked != _AUTOMATIC:
         return []
     return [f"{marker} is there, but Bazel runs only if `systems` names it"]
+
+
+def _unsuited(root: Root, asked: Sequence[str], chosen: Sequence[_Found]) -> list[str]:
+    """Why Makefiles do not count, where nothing else is built there or above."""
+    if "make" not in asked:
+        return []
+    built = frozenset(one.plan.directory for one in chosen)
+    reasons = make.unsuited(root)
+    return [
+        why for place, why in reasons.items() if nearest(f"{place}/x".lstrip("/"), built) is None
+    ][:_MOST_NAMED]
 
 
 def _not_found(every: Sequence[_Found], systems: Sequence[str] | None) -> list[str]:

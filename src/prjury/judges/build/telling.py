@@ -81,7 +81,9 @@ def _scope(plan: BuildPlan) -> tuple[str, ...]:
     if modules:
         listed = ", ".join(modules[:_MOST_NAMED])
         more = f" and {len(modules) - _MOST_NAMED} more" if len(modules) > _MOST_NAMED else ""
-        return (f"only what the change affects: {visible(listed)}{more}",)
+        left = because.partition("; ")[2]  # what the way to find them leaves out
+        besides = f"; {visible(left)}" if left else ""
+        return (f"only what the change affects: {visible(listed)}{more}{besides}",)
     return (f"everything, because {because}",) if because else ()
 
 

@@ -112,7 +112,7 @@ def test_a_missing_tool_is_an_error() -> None:
     missing = CannotJudgeError("`mvn` is not installed", reason="tool_missing", remedy="install it")
     judgment = judged([Scripted(error=missing)])
     assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "tool_missing")
-    assert "install it" in judgment.reasoning
+    assert "Install it" in judgment.reasoning
 
 
 def test_pytest_that_is_not_installed_says_nothing_about_the_code() -> None:
@@ -279,7 +279,11 @@ def workspace(lock: str, *names: str) -> dict[str, str]:
     return {lock: "", **{path: json.dumps(manifest) for path, manifest in files.items()}}
 
 
-GO_WORK = {"go.work": "go 1.21\nuse ./a\n", "a/go.mod": "module x/a\n", "a/a.go": "package a\n"}
+GO_WORK = {
+    "go.work": "go 1.21\nuse ./a\n",
+    "a/go.mod": "module x/a\n",
+    "a/a_test.go": "package a\n",
+}
 ONE_MORE_MODULE = {
     **GO_WORK,
     "go.work": "go 1.21\nuse ./a\nuse ./b\n",
@@ -309,7 +313,7 @@ def test_only_the_log_that_the_report_names_is_kept() -> None:
     assert judged(shell=shell).metadata["log"] is None
     assert not shell.directory.exists()
     shell = ScriptedShell([Scripted(0), Scripted(1, TESTS), Scripted(0)])
-    judgment = judged(shell=shell, files={"go.mod": ""})
+    judgment = judged(shell=shell, files={"go.mod": "", "a_test.go": ""})
     assert [str(path) for path in shell.directory.iterdir()] == [judgment.metadata["log"]]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -81,7 +82,7 @@ def plan_of(files: Mapping[str, str]) -> BuildPlan:
         ({"pyproject.toml": "", "p/a.py": ""}, "python", "python3 -m compileall -q ."),
         ({"script.py": ""}, "python", "python3 -m compileall -q ."),
         ({"Cargo.toml": CARGO}, "cargo", CARGO_COMMANDS),
-        ({"go.mod": GO}, "go", GO_COMMANDS),
+        ({"go.mod": GO, "a_test.go": "package a\n"}, "go", GO_COMMANDS),
         ({"Makefile": "all: x\n\ntest: all\n"}, "make", "make test"),
         ({"GNUmakefile": "check:\n\ttrue\n"}, "make", "make check"),
         ({"makefile": "all:\n"}, "make", "make all"),
@@ -239,6 +240,7 @@ def test_the_policy_may_name_all_systems() -> None:
 TWO = {
     "backend/go.mod": GO,
     "backend/a/a.go": "package a\n",
+    "backend/a/a_test.go": "package a\n",
     "frontend/package.json": TEST,
     "compose.yml": "",
 }
@@ -310,6 +312,134 @@ def test_python_as_everyone_writes_it() -> None:
     assert found(files, "src/p/__init__.py") == (["python3 -m pytest -q"], ())
 
 
+# Projects that are deep, oddly named, or left out
+
+
+def skipped(files: Mapping[str, str], *paths: str) -> tuple[str, ...]:
+    return recognise(root_of(files), touching(*paths)).skipped
+
+
+def test_a_project_is_found_at_any_depth_where_something_changes() -> None:
+    files = {**TWO, "a/b/c/d/e/package.json": TEST}
+    assert found(files, "a/b/c/d/e/src/x.js")[0] == ["cd a/b/c/d/e && npm run test"]
+    assert found(files, "frontend/x.js")[0] == ["cd frontend && npm run test"]
+    inner = {"go.mod": GO, "a/b/c/d/Cargo.toml": CARGO}
+    plans = recognise(root_of(inner), touching("a/b/c/d/src/lib.rs")).plans
+    assert [plan.directory for plan in plans] == ["", "a/b/c/d"]
+
+
+def test_what_is_known_to_change_counts_where_everything_is_built() -> None:
+    files = {**TWO, "a/b/c/d/package.json": TEST, "examples/a/package.json": TEST}
+    root = replace(root_of(files), changed=touching("a/b/c/d/x.js", "examples/a/x.js"))
+    recognised = recognise(root, None)
+    assert [plan.directory for plan in recognised.plans] == ["a/b/c/d", "backend", "frontend"]
+    assert recognised.skipped == ("examples/a",)
+
+
+def test_names_that_begin_oddly() -> None:
+    files = {"_x/package.json": TEST, "-dash/package.json": TEST}
+    recognised = recognise(root_of(files), touching("_x/a.js", "-dash/a.js"))
+    assert [plan.directory for plan in recognised.plans] == ["-dash", "_x"]
+    assert recognised.skipped == ()
+
+
+@pytest.mark.parametrize(
+    ("place", "manifest", "text", "kind"),
+    [
+        ("examples/shop", "package.json", TEST, "examples"),
+        ("_samples/a", "go.mod", GO, "samples"),
+        ("templates/x", "Cargo.toml", CARGO, "templates"),
+        ("docs/site", "package.json", TEST, "directories of documentation"),
+        ("fuzz", "Cargo.toml", CARGO + "[workspace]\n", "fuzz tests"),
+        (".hidden/action", "package.json", TEST, "hidden directories"),
+        ("e2e/tests", "pyproject.toml", PROJECT, "tests and their data"),
+        ("examples/made", "Makefile", "test:\n", "examples"),
+    ],
+)
+def test_projects_that_are_left_out_are_named(
+    place: str, manifest: str, text: str, kind: str
+) -> None:
+    files = {**TWO, f"{place}/{manifest}": text, f"{place}/src/x": ""}
+    recognised = recognise(root_of(files), touching(f"{place}/src/x"))
+    assert recognised.skipped == (place,)
+    assert recognised.notes == (
+        f"{place} has a {manifest} and was not built, because {kind} are left out",
+    )
+    assert recognise(root_of(files), touching("backend/a/a.go")).skipped == ()
+
+
+def test_documentation_in_a_project_that_is_left_out_needs_no_build() -> None:
+    files = {**TWO, "examples/a/package.json": TEST}
+    assert skipped(files, "examples/a/README.md", "frontend/x.js") == ()
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "node_modules/x",
+        "backend/vendor/x",
+        "third_party/x",
+        "backend/tests/x",
+        "backend/a/testdata/x",
+        "backend/fixtures/examples/x",
+    ],
+)
+def test_code_of_others_and_data_of_tests_are_not_counted(place: str) -> None:
+    files = {**TWO, f"{place}/package.json": TEST}
+    assert skipped(files, f"{place}/x.js") == ()
+
+
+def test_what_a_workspace_has_is_built_whatever_its_name() -> None:
+    files = {
+        "Cargo.toml": "[workspace]\nmembers = ['examples/*']\n",
+        "examples/a/Cargo.toml": CARGO,
+        "docs/package.json": package("root", workspaces=["examples/*"]),
+        "docs/examples/b/package.json": package("b"),
+    }
+    assert skipped(files, "examples/a/src/lib.rs") == ()
+    assert skipped(files, "docs/examples/b/x.js") == ("docs",)
+
+
+def test_the_nearest_project_is_the_one_that_is_left_out() -> None:
+    files = {
+        "go.mod": GO,
+        "examples/go.mod": GO,
+        "examples/a/package.json": TEST,
+        "examples/b/package.json": package(scripts={}),
+        "examples/c/Makefile": "test:\n",
+    }
+    assert skipped(files, "examples/a/x.js", "examples/x.go") == ("examples", "examples/a")
+    assert skipped(files, "examples/b/x.js") == ("examples",)
+    assert skipped(files, "examples/c/x.c") == ("examples",)
+
+
+def test_many_projects_that_are_left_out_are_cut_short() -> None:
+    files = {f"examples/p{number}/go.mod": GO for number in range(7)}
+    recognised = recognise(root_of(files), touching(*(f"{path[:-6]}x.go" for path in files)))
+    assert len(recognised.skipped) == 7
+    assert len(recognised.notes) == 6
+    assert recognised.notes[-1] == "2 more projects like these were not built"
+
+
+def test_touched_crates_are_built_where_everything_is() -> None:
+    files = {
+        "ws/Cargo.toml": '[workspace]\nmembers = ["a", "b"]\ndefault-members = ["a"]\n',
+        "ws/a/Cargo.toml": '[package]\nname = "a"\n',
+        "ws/b/Cargo.toml": '[package]\nname = "b"\n',
+    }
+    (plan,) = recognise(root_of(files), touching("other.txt.x", "ws/b/src/lib.rs")).plans
+    assert plan.text.endswith("cargo test --no-fail-fast -p a -p b")
+    assert plan.scope.because == "other.txt.x belongs to no project"
+
+
+def test_a_makefile_that_does_not_count_is_named() -> None:
+    told = "Makefile has none of the targets test, check, all"
+    assert systems_of({"Makefile": "install:\n"}) == ([], (told,))
+    assert systems_of({"Makefile": "install:\n", "go.mod": GO}) == (["go"], ())
+    assert systems_of({"a/Makefile": "x:\n", "b/go.mod": GO}) == (["go"], (f"a/{told}",))
+    assert systems_of({"Makefile": "install:\n", "go.mod": GO}, "go") == (["go"], ())
+
+
 # Whatever the tree
 
 PLACES = st.sampled_from(["", "a/", "a/b/", "c/", "tests/", "a/b/c/d/"])
@@ -341,7 +471,7 @@ def test_a_change_is_never_left_unbuilt(
     files: dict[str, str], paths: frozenset[str], asked: list[str] | None
 ) -> None:
     root = root_of(files)
-    every = recognise(root, None, asked)
+    every = recognise(replace(root, changed=Changes.of(paths)), None, asked)
     affected = recognise(root, Changes.of(paths), asked)
     places = [(plan.system, plan.directory) for plan in every.plans]
     assert bool(affected.plans) == bool(every.plans)

@@ -190,7 +190,7 @@ class TestOtherEvidence:
         judgment = Project().ask(None)
         assert reason(judgment) == "evidence_missing"
         assert judgment.reasoning == (
-            "the policy takes the build from its evidence, and none was named. run `prjury build` "
+            "the policy takes the build from its evidence, and none was named. Run `prjury build` "
             "where the change may be built, and name the file that it writes: `prjury review "
             "--evidence build-evidence.json`."
         )

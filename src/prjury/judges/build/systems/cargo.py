@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from prjury.judges.build.failure import Failure
 from prjury.judges.build.plan import BuildPlan, Scope, Step
 from prjury.judges.build.systems.cargo_manifest import MANIFEST, CargoWorkspace, read_workspace
+from prjury.judges.build.systems.members import Workspace
 from prjury.judges.build.systems.projects import plans_of
 from prjury.judges.build.systems.root import Changes, Root
 
@@ -16,6 +17,7 @@ from prjury.judges.build.systems.root import Changes, Root
 #: nothing else, and with ``--no-fail-fast`` every test program runs.
 _TESTS_FAILED = 101
 _NEXTEST = ".config/nextest.toml"
+_MOST_NAMED = 5
 
 #: A test as libtest names it. Tests in documentation have names with blanks, which cannot be handed
 #: to the program that runs them.
@@ -64,19 +66,25 @@ class _Cargo:
         return (plan,)
 
     def _scope(self, changes: Changes | None) -> Scope:
-        if self.workspace.members is None:
-            return Scope()
-        scope = self.workspace.members.scope(changes)
-        default = self.workspace.default
-        if not scope.modules or not default:
+        """What is affected; of what is not built by default only what the change itself touches."""
+        members, default = self.workspace.members, self.workspace.default
+        scope = members.scope(changes) if members else Scope()
+        if members is None or not default:
             return scope
-        listed = tuple(name for name in scope.modules if name in default)
-        if listed:
-            return Scope(listed, scope.because)
-        return Scope(because="the change affects no package of the workspace's default-members")
+        wanted = default | self._touched(members, changes)
+        if not scope.modules:
+            return scope if wanted == default else _besides(scope, members, wanted)
+        listed = tuple(name for name in scope.modules if name in wanted)
+        left = [name for name in scope.modules if name not in wanted]
+        return Scope(listed, f"{scope.because}{_left_out(left)}")
+
+    def _touched(self, members: Workspace, changes: Changes | None) -> frozenset[str]:
+        """The packages in which something changes, also where everything is built for a reason."""
+        known = (members.touched(one) for one in (changes, self.root.changed) if one)
+        return frozenset().union(*known)
 
     def _which(self, scope: Scope) -> tuple[str, ...]:
-        """Which packages are meant; the workspace's own word on what is built by default counts."""
+        """Which packages are meant; without names the workspace's own word on them counts."""
         if scope.modules:
             return tuple(part for name in scope.modules for part in ("-p", name))
         whole = self.workspace.members is not None and not self.workspace.default
@@ -86,6 +94,19 @@ class _Cargo:
         if not self.root.has(_NEXTEST):
             return ()
         return (f"{_NEXTEST} is there, but `cargo test` runs the tests",)
+
+
+def _besides(scope: Scope, members: Workspace, wanted: frozenset[str]) -> Scope:
+    """Everything that is built by default, and what the change touches besides."""
+    listed = tuple(member.name for member in members.members if member.name in wanted)
+    besides = "all default-members, and what the change touches besides"
+    return Scope(listed, f"{scope.because}: {besides}" if scope.because else besides)
+
+
+def _left_out(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    told = ", ".join(names[:_MOST_NAMED]) + more
+    return f"; left out as none of the default-members: {told}" if names else ""
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from prjury.judges.build.failure import Failure
-from prjury.judges.build.plan import BuildPlan, Scope, Step
+from prjury.judges.build.plan import BuildPlan, Scope, Step, StepName
 from prjury.judges.build.systems.go_module import (
     MANIFEST,
     WORK,
@@ -22,6 +22,7 @@ from prjury.judges.build.systems.root import Changes, Root
 
 #: The exit code of ``go test`` where tests failed; all packages are tried whatever becomes of one.
 _TESTS_FAILED = 1
+_NO_TESTS = "there are no tests: no package has a file *_test.go"
 
 _TEST = re.compile(r"(?:Test|Example|Fuzz)[^\s/]*(?:/\S+)?")
 
@@ -63,21 +64,18 @@ class _Go:
         scope = Scope(because=self.unreadable) if self.unreadable else self.packages.scope(changes)
         everything = self._everything()
         # -o keeps a lone program from being written over a directory of the same name
-        building = ("go", "build", "-o", "/dev/null")
-        testing = ("go", "test", "-json")
-        tested = scope.modules or everything
-        manifest = self.root.has(WORK, MANIFEST)
+        building = _over(("go", "build", "-o", "/dev/null"), "build", everything)
+        testing = _over(("go", "test", "-json"), "test", scope.modules or everything)
+        tests = self.packages.has_tests
         plan = BuildPlan(
             "go",
-            (
-                Step("build", (*building, *everything), everything, shlex.join(building)),
-                Step("test", (*testing, *tested), tested, shlex.join(testing)),
-            ),
-            (f"{manifest} is there",),
+            (building, testing) if tests else (building,),
+            (f"{self.root.has(WORK, MANIFEST)} is there",),
+            () if tests else (_NO_TESTS,),
             env=self._env(),
-            all_ran=_TESTS_FAILED,
-            scope=scope,
-            alone=GoAlone(self.packages),
+            all_ran=_TESTS_FAILED if tests else None,
+            scope=_named(scope),
+            alone=GoAlone(self.packages) if tests else None,
         )
         return (plan,)
 
@@ -87,6 +85,16 @@ class _Go:
     def _env(self) -> Mapping[str, str]:
         """A module is built by its own manifest, whatever workspace above leaves it out."""
         return {"GOWORK": "off"} if self.root.place and WORK not in self.root.files else {}
+
+
+def _over(command: tuple[str, ...], name: StepName, places: tuple[str, ...]) -> Step:
+    return Step(name, (*command, *places), places, shlex.join(command))
+
+
+def _named(scope: Scope) -> Scope:
+    """The scope with a name for the package in the root, which the go command calls a dot."""
+    names = ("the root package" if name == relative("") else name for name in scope.modules)
+    return replace(scope, modules=tuple(names))
 
 
 @dataclass(frozen=True)

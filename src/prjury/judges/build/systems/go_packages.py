@@ -83,6 +83,12 @@ class Packages:
         return frozenset(self.found[path].directory for path in every)
 
     @cached_property
+    def has_tests(self) -> bool:
+        """Whether any package has tests; where no module can be read, any such file counts."""
+        files = self._sources if self.modules else self.root.files
+        return any(path.endswith("_test.go") for path in files)
+
+    @cached_property
     def _directories(self) -> dict[str, str]:
         """The import paths of the directories that hold Go files of these modules."""
         places = {parent_of(path) for path in self._sources}

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from prjury.judges.build.plan import BuildPlan, Step
+from prjury.judges.build.plan import BuildPlan, Scope, Step
+from prjury.judges.build.systems.makefile import NAMES, Makefile, read_makefile
 from prjury.judges.build.systems.projects import is_below, placed
-from prjury.judges.build.systems.root import Changes, Root, may_hold_project
+from prjury.judges.build.systems.root import Changes, Root, joined
+from prjury.judges.build.systems.taken import changes_in, taken_by_make
+from prjury.pull.model import visible
 
-_TARGET = re.compile(r"^(test|check|all)\s*:(?!=)", re.MULTILINE)
-#: What a Makefile does for targets that it does not know, such as handing them on to another one.
-_ANY = re.compile(r"^\.DEFAULT\s*:(?!=)", re.MULTILINE)
-_NAMES = ("GNUmakefile", "makefile", "Makefile")
+#: In the order in which they are looked for.
+_TARGETS = ("test", "check", "all")
 
 #: With ``-i`` make goes on after every error, also within a recipe, and ends with exit code 0. Its
 #: notes of ignored errors are turned back into errors, and the exit code says whether there were
@@ -30,34 +31,98 @@ _GOING_ON = (
 def plans(root: Root, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The outermost Makefiles that have a target for tests, or for everything.
 
-    Those below another one are its own business: it calls them, or leaves them.
+    Those below another one are their own business: it calls them, or leaves them.
     """
-    found: list[BuildPlan] = []
-    for directory in sorted(filter(may_hold_project, root.directories_with(*_NAMES))):
-        if any(is_below(directory, plan.directory) for plan in found):
+    found: dict[str, BuildPlan] = {}
+    for makefile in _makefiles(root):
+        directory = makefile.directory
+        if any(is_below(directory, place) for place in found):
             continue
-        if plan := _plan(root.below(directory)):
-            found.append(placed(plan, directory))
-    return tuple(
-        plan
-        for plan in found
-        if not plan.directory or changes is None or changes.below(plan.directory)
-    )
+        if plan := _plan(root, makefile):
+            found[directory] = placed(plan, directory)
+    if changes is None:
+        return tuple(found.values())
+    affected = (_affected(root, found, directory, changes) for directory in found)
+    return tuple(plan for plan in affected if plan)
 
 
-def _plan(root: Root) -> BuildPlan | None:
-    file = root.has(*_NAMES)
-    text = root.text(file) if file else ""
-    targets = {*_TARGET.findall(text), *(["test"] if _ANY.search(text) else [])}
-    target = next((name for name in ("test", "check", "all") if name in targets), None)
-    if not file or not target:
+def unsuited(root: Root) -> Mapping[str, str]:
+    """Why Makefiles do not count that have no target to run, by their directories."""
+    return {
+        makefile.directory: _why_not(makefile)
+        for makefile in _makefiles(root)
+        if _target(makefile) is None
+    }
+
+
+def _makefiles(root: Root) -> Iterator[Makefile]:
+    for directory in sorted(filter(root.may_hold_project, root.directories_with(*NAMES))):
+        if makefile := read_makefile(root, directory):
+            yield makefile
+
+
+def _target(makefile: Makefile) -> str | None:
+    known = {*makefile.rules, *(["test"] if makefile.hands_on else [])}
+    return next((name for name in _TARGETS if name in known), None)
+
+
+def _why_not(makefile: Makefile) -> str:
+    path = visible(joined(makefile.directory, makefile.file) or makefile.file)
+    more = ", unless it is in what it includes" if makefile.unclear else ""
+    return f"{path} has none of the targets {', '.join(_TARGETS)}{more}"
+
+
+def _plan(root: Root, makefile: Makefile) -> BuildPlan | None:
+    target = _target(makefile)
+    if target is None:
         return None
+    asleep = makefile.is_asleep(target, root)
+    tests = target != "all" and not asleep
     plan = BuildPlan(
         "make",
-        (Step("build" if target == "all" else "test", ("make", target)),),
-        (f"{file} has the target {target}",),
+        (Step("test" if tests else "build", ("make", target)),),
+        (f"{makefile.file} has the target {target}",),
+        (_asleep(target),) if asleep else (),
     )
-    if target == "all":
+    if not tests:
         return plan
     going_on = replace(plan, steps=(Step("test", _GOING_ON.format(target)),))
     return replace(plan, thorough=going_on)
+
+
+def _asleep(target: str) -> str:
+    return (
+        f"make does nothing for `{target}`, because a file of that name is there and the target "
+        "is not .PHONY"
+    )
+
+
+def _affected(
+    root: Root, found: Mapping[str, BuildPlan], directory: str, changes: Changes
+) -> BuildPlan | None:
+    """The build where something changes in its directory, or in what it takes from elsewhere."""
+    if not directory or changes.below(directory):
+        return found[directory]
+    for place in sorted(_reach(root, found, directory)):
+        if changes_in(changes, place, directory):
+            because = f"{visible(place) or 'the root'} changes, on which it may depend"
+            return replace(found[directory], scope=Scope(because=because))
+    return None
+
+
+def _reach(root: Root, found: Mapping[str, BuildPlan], directory: str) -> frozenset[str]:
+    """What a Makefile takes from elsewhere, by itself or through other ones."""
+    reached = set[str]()
+    waiting, seen = [directory], set[str]()
+    while waiting:
+        one = waiting.pop()
+        if one not in seen:
+            seen.add(one)
+            taken = taken_by_make(root.below(one))
+            reached |= taken
+            waiting += [other for other in found if any(_meets(other, place) for place in taken)]
+    return frozenset(reached)
+
+
+def _meets(directory: str, place: str) -> bool:
+    return directory == place or is_below(directory, place) or is_below(place, directory)

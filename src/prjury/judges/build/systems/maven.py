@@ -13,7 +13,7 @@ from prjury.judges.build.systems.maven_modules import POM, read_reactor
 from prjury.judges.build.systems.maven_reactor import Reactor
 from prjury.judges.build.systems.maven_scope import WHOLE, Affected, Selection, selectors
 from prjury.judges.build.systems.projects import plans_of
-from prjury.judges.build.systems.root import Changes, Root, joined, may_hold_project, parent_of
+from prjury.judges.build.systems.root import Changes, Root, joined, parent_of
 from prjury.judges.build.systems.wrapper import Script, Wrapper, upwards, wrapper_of
 
 _SCRIPT = Script("mvnw", "mvn", ".mvn/wrapper/maven-wrapper.properties")
@@ -39,7 +39,8 @@ def plans(root: Root, changes: Changes | None) -> tuple[BuildPlan, ...]:
 
 def _claimed(root: Root, places: frozenset[str]) -> frozenset[str]:
     """The directories that belong to a build beside them, as in a flat layout."""
-    outermost = [place for place in places if may_hold_project(place) and not _above(place, places)]
+    own = filter(root.may_hold_project, places)
+    outermost = [place for place in own if not _above(place, places)]
     modules = {
         module
         for place in outermost

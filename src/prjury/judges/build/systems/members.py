@@ -50,9 +50,12 @@ class Workspace:
             return Scope()
         if because := self.unreadable or self._everything(changes):
             return Scope(because=because)
+        return self.named(with_dependents(self.touched(changes), self.needs))
+
+    def touched(self, changes: Changes) -> frozenset[str]:
+        """The names of the members in which something changes."""
         owners = {self._owner(path) for path in changes.paths} | self._documented(changes)
-        touched = {member.name for member in self.members if member.directory in owners}
-        return self.named(with_dependents(touched, self.needs))
+        return frozenset(member.name for member in self.members if member.directory in owners)
 
     def named(self, names: frozenset[str]) -> Scope:
         """The scope of these members, which are what a change affects."""

@@ -14,11 +14,12 @@ from prjury.judges.build.systems.node_plan import NodeProject
 from prjury.judges.build.systems.node_tool import tool_of
 from prjury.judges.build.systems.projects import plans_of
 from prjury.judges.build.systems.root import Changes, Root, joined
+from prjury.judges.build.systems.taken import taken_by_node
 
 
 def plans(root: Root, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The packages and workspaces with something to run, as far as the change affects them."""
-    return plans_of(root, changes, root.directories_with(MANIFEST), _opened)
+    return plans_of(root, changes, root.directories_with(MANIFEST), _opened, taken_by_node)
 
 
 def _opened(root: Root) -> _Node | None:

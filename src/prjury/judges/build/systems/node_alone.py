@@ -56,7 +56,8 @@ class NodeAlone:
         if not self.members:
             return ""
         file = self._file(failure)
-        return nearest(file, frozenset(self.members)) if file else None
+        own = {""} if "" in self.commands else set[str]()
+        return nearest(file, frozenset(self.members) | own) if file else None
 
     def _file(self, failure: Failure) -> str | None:
         """The file as seen from the root of the project, if it is one of the tree."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,6 +15,7 @@ from prjury.judges.build.systems.node_packages import MANIFEST, NodeWorkspace
 from prjury.judges.build.systems.node_scripts import (
     Command,
     delegate_of,
+    goes_through,
     has_script,
     last_command,
     script_of,
@@ -28,6 +30,7 @@ _ENDING_ALIKE = frozenset({"node", "jest", "vitest"})
 _PRINTING = ("--verbose", "--silent", "--reporter", "--reporters", "--json")
 #: What makes turbo run everything, and print it as the packages do by themselves.
 _TURBO_GOING_ON = ("--continue", "--log-order=grouped", "--log-prefix=none")
+_OWN = "the root's own `test` script knows no packages"
 
 
 @dataclass(frozen=True)
@@ -53,22 +56,22 @@ class NodeProject:
     def plan(self, scope: Scope) -> BuildPlan | None:
         """The build of what is in the scope, None where no script builds or tests anything."""
         scope = self._tested(scope)
-        build, test = self._build(scope), self._test(scope)
-        if build is None and test is None:
+        builds, tests = self._builds(scope), self._tests(scope)
+        if not builds and not tests:
             return None
-        setup = Step("setup", self.tool.install) if self.tool.install else None
+        setup = [Step("setup", self.tool.install)] if self.tool.install else []
         commands = self._commands(scope)
         ends = _TESTS_FAILED if _all_end_alike(commands) else None
         plan = BuildPlan(
             self.tool.name,
-            tuple(step for step in (setup, build, test) if step),
+            (*setup, *builds, *tests),
             (f"{MANIFEST} is there", self.tool.reason),
             tuple(f"{lock} is not used" for lock in other_locks(self.root, self.tool)),
-            all_ran=None if self._stops(scope) else ends,
+            all_ran=None if len(tests) > 1 or self._stops(scope) else ends,
             scope=scope,
             alone=NodeAlone(self.root, self.tool, self._by_directory(commands), self._below(scope)),
         )
-        thorough = self._thorough(scope) if test else None
+        thorough = self._thorough(scope) if tests else None
         if thorough is None:
             return plan
         steps = (*(step for step in plan.steps if step.name != "test"), thorough)
@@ -83,11 +86,23 @@ class NodeProject:
         """The scope, or everything where the tests cannot be parted by packages."""
         if not scope.modules:
             return scope
-        if script_of(self.package, "test") and not self._delegate("test"):
-            return Scope(because="the root's own `test` script knows no packages")
+        if self._is_own("test"):
+            if self._beside("test"):
+                return Scope(scope.modules, f"{scope.because}; and {_OWN}")
+            return Scope(because=_OWN)
         if self._having("test", self.members) and not self._having("test", scope.modules):
             return Scope(because="none of the packages that the change affects has tests")
         return scope
+
+    def _is_own(self, script: str) -> bool:
+        """Whether the root has a script that does more than to go through the packages."""
+        return bool(script_of(self.package, script)) and not self._delegate(script)
+
+    def _beside(self, script: str) -> bool:
+        """Whether members have scripts that the root's own one does not run for all one knows."""
+        if not self._is_own(script) or goes_through(self.package, script):
+            return False
+        return bool(self._having(script, self.members))
 
     def _delegate(self, script: str) -> str | None:
         return delegate_of(self.package, script) if self.members else None
@@ -102,23 +117,37 @@ class NodeProject:
         manifests = self.workspace.manifests if self.workspace else {}
         return [self.members[name] for name in names if script_of(manifests[name], script)]
 
-    def _build(self, scope: Scope) -> Step | None:
+    def _builds(self, scope: Scope) -> list[Step]:
         """What is affected and what that needs, each package after those that it needs."""
         if self._in_root("build", scope):
-            return Step("build", self.tool.run("build"))
+            own = Step("build", self.tool.run("build"))
+            return [own, *self._build_apart(scope)] if self._beside("build") else [own]
         if self._delegate("build") == "turbo":
-            return Step("build", self.tool.run("build", *_filters(scope)))
+            return [Step("build", self.tool.run("build", *_filters(scope)))]
+        return self._build_apart(scope)
+
+    def _build_apart(self, scope: Scope) -> list[Step]:
         needs = {name: member.needs for name, member in self.members.items()}
         names = needed_first(with_needs(scope.modules or self.members, needs), needs)
         chosen = self._having("build", names)
-        return self.tool.step("build", chosen, "build") if chosen else None
+        return [self.tool.step("build", chosen, "build")] if chosen else []
 
-    def _test(self, scope: Scope) -> Step | None:
+    def _tests(self, scope: Scope) -> list[Step]:
+        """The root's own script and the members' are two steps; else there is one at most."""
         if self._in_root("test", scope):
-            return Step("test", self.tool.run("test", *self._naming(scope)))
+            own = Step("test", self._own_test())
+            return [own, *self._test_members(scope)] if self._beside("test") else [own]
         if self._delegate("test") == "turbo":
-            return Step("test", self.tool.run("test", *_filters(scope)))
-        return (None if scope.modules else self._test_all()) or self._test_apart(scope)
+            return [Step("test", self.tool.run("test", *_filters(scope)))]
+        return self._test_members(scope)
+
+    def _own_test(self, *arguments: str) -> tuple[str, ...]:
+        named = () if self._delegate("test") else _naming([self._own_command()])
+        return self.tool.run("test", *named, *arguments)
+
+    def _test_members(self, scope: Scope) -> list[Step]:
+        step = (None if scope.modules else self._test_all()) or self._test_apart(scope)
+        return [step] if step else []
 
     def _test_all(self) -> Step | None:
         """The tests of all members by the manager's own command, if it would run nothing else."""
@@ -126,12 +155,13 @@ class NodeProject:
         real = self._having("test", self.members)
         if not real or len(real) < sum(has_script(one, "test") for one in manifests.values()):
             return None
-        command = self.tool.run_in_all("test", *self._naming(Scope()))
+        naming = _naming(self._member_commands(Scope()).values())
+        command = self.tool.run_in_all("test", *naming)
         return Step("test", command) if command else None
 
     def _test_apart(self, scope: Scope) -> Step | None:
         chosen = self._having("test", scope.modules or self.members)
-        arguments = self._naming(Scope(tuple(member.name for member in chosen)))
+        arguments = _naming(self._member_commands(scope).values())
         return self.tool.step("test", chosen, "test", *arguments) if chosen else None
 
     def _thorough(self, scope: Scope) -> Step | None:
@@ -139,34 +169,33 @@ class NodeProject:
         delegate = self._delegate("test")
         if delegate == "turbo":
             return Step("test", self.tool.run("test", *_filters(scope), *_TURBO_GOING_ON))
-        if not scope.modules and (delegate or not self._in_root("test", scope)):
-            apart = self._test_apart(scope)
-            return apart if apart != self._test(scope) else None
-        runners = {command.runner for command in self._commands(scope).values() if command}
-        if runners == {"vitest"} and self._in_root("test", scope):
-            return Step("test", self.tool.run("test", *self._naming(scope), "--bail=0"))
-        return None
+        if not self._in_root("test", scope) or delegate:
+            apart = None if scope.modules else self._test_apart(scope)
+            return apart if apart and [apart] != self._tests(scope) else None
+        own = self._own_command()
+        bailing = own is not None and own.runner == "vitest"
+        command = self._own_test(*(["--bail=0"] if bailing else []))
+        beside = self._test_apart(scope) if self._beside("test") else None
+        if beside:
+            return Step("test", _both(command, beside))
+        return Step("test", command) if bailing else None
 
     def _commands(self, scope: Scope) -> dict[str, Command | None]:
         """What runs the tests, by the member that has it; by ``""`` for the root itself."""
-        if self._in_root("test", scope) and not self._delegate("test"):
-            command = last_command(script_of(self.package, "test"))
-            after = script_of(self.package, "posttest")
-            return {"": replace(command, alone=False) if command and after else command}
+        if not self._in_root("test", scope) or self._delegate("test"):
+            return self._member_commands(scope)
+        beside = self._member_commands(scope) if self._beside("test") else {}
+        return {"": self._own_command(), **beside}
+
+    def _own_command(self) -> Command | None:
+        command = last_command(script_of(self.package, "test"))
+        after = script_of(self.package, "posttest")
+        return replace(command, alone=False) if command and after else command
+
+    def _member_commands(self, scope: Scope) -> dict[str, Command | None]:
         manifests = self.workspace.manifests if self.workspace else {}
         chosen = self._having("test", scope.modules or self.members)
         return {one.name: last_command(script_of(manifests[one.name], "test")) for one in chosen}
-
-    def _naming(self, scope: Scope) -> tuple[str, ...]:
-        """What makes the runner name every test, where it is the same one everywhere."""
-        if self._in_root("test", scope) and self._delegate("test"):
-            return ()
-        commands = self._commands(scope).values()
-        told = {
-            NAMING.get(command.runner or "", ()) if command and not command.has(*_PRINTING) else ()
-            for command in commands
-        }
-        return told.pop() if len(told) == 1 else ()
 
     def _by_directory(self, commands: Mapping[str, Command | None]) -> dict[str, Command]:
         return {
@@ -177,9 +206,25 @@ class NodeProject:
 
     def _below(self, scope: Scope) -> dict[str, Member]:
         """The members whose scripts run by themselves, by directory."""
-        if self._in_root("test", scope) and not self._delegate("test"):
+        together = self._in_root("test", scope) and not self._delegate("test")
+        if together and not self._beside("test"):
             return {}
         return {member.directory: member for member in self.members.values()}
+
+
+def _naming(commands: Iterable[Command | None]) -> tuple[str, ...]:
+    """What makes the runner name every test, where it is the same one everywhere."""
+    told = {
+        NAMING.get(command.runner or "", ()) if command and not command.has(*_PRINTING) else ()
+        for command in commands
+    }
+    return told.pop() if len(told) == 1 else ()
+
+
+def _both(own: Sequence[str], members: Step) -> str:
+    """One line that runs the root's tests and the members', whatever becomes of either."""
+    each = f"{shlex.join(own)} || failed=1; {members.text} || failed=1"
+    return f"(failed=0; {each}; exit $failed)"
 
 
 def _filters(scope: Scope) -> tuple[str, ...]:

@@ -19,6 +19,9 @@ _OPERATORS = frozenset("&|;<>()")
 #: Programs that only run the one that follows.
 _BEFORE = frozenset({"npx", "cross-env", "c8", "nyc"})
 
+#: After these the commands that follow run elsewhere, or not at all.
+_AWAY = frozenset({"cd", "pushd", "exit", "exec"})
+
 #: Options of node that take the next word as their value.
 _WITH_VALUE = frozenset({"--import", "--require", "-r", "--loader", "--experimental-loader", "-C"})
 
@@ -149,10 +152,21 @@ def delegate_of(package: Mapping[str, Any], name: str) -> str | None:
     if script_of(package, f"pre{name}") or script_of(package, f"post{name}"):
         return None
     command = last_command(script_of(package, name))
-    if command is None or not command.alone:
-        return None
-    program, options, others = command.words[0], set[str](), list[str]()
-    for word in command.words[1:]:
+    return _delegate(command.words, name) if command and command.alone else None
+
+
+def goes_through(package: Mapping[str, Any], name: str) -> bool:
+    """Whether the root's script runs the same one in all packages, whatever else it does."""
+    text = script_of(package, name)
+    commands = list(filter(None, map(_prepared, _segments(_split(text)))))
+    if last_command(text) is None or any(words[0] in _AWAY for words in commands):
+        return False
+    return any(_delegate(words, name) for words in commands)
+
+
+def _delegate(words: Sequence[str], name: str) -> str | None:
+    program, options, others = words[0], set[str](), list[str]()
+    for word in words[1:]:
         if word.startswith("-"):
             options.add(word)
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from prjury.judges.build.failure import Failure
 from prjury.judges.build.plan import Step
@@ -24,7 +25,7 @@ TESTS_FAILED = 1
 _TABLE = re.compile(r"^\[tool[:.]pytest", re.MULTILINE)
 _INI = re.compile(r"^\[pytest\]", re.MULTILINE)
 _TEST_FILE = re.compile(r"(^|/)(test_[^/]*|[^/]*_test)\.py$")
-_INI_PATHS = re.compile(r"^testpaths[ \t]*=[ \t]*(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
+_INI_VALUE = r"^{}[ \t]*=[ \t]*(.*(?:\n[ \t]+\S.*)*)"
 
 
 def configuration(root: Root) -> str | None:
@@ -39,32 +40,55 @@ def configuration(root: Root) -> str | None:
 
 def configured_paths(root: Root) -> tuple[str, ...]:
     """Where the configuration says that tests are; empty where it says nothing."""
+    return configured(root, "testpaths")
+
+
+def configured(root: Root, key: str) -> tuple[str, ...]:
+    """The words that the configuration gives for an option; empty where it says nothing."""
     path = configuration(root)
     if path == "pyproject.toml":
         options = table(read_toml(root.text(path)), "tool", "pytest", "ini_options")
-        value = options.get("testpaths")
+        value = options.get(key)
         return tuple(value.split()) if isinstance(value, str) else strings(value) or ()
-    match = _INI_PATHS.search(root.text(path)) if path else None
+    match = re.search(_INI_VALUE.format(key), root.text(path), re.MULTILINE) if path else None
     return tuple(match[1].split()) if match else ()
 
 
-def file_with_tests(root: Root, others: frozenset[str]) -> str | None:
-    """The first test of the root's own; those in the other directories are none."""
-    homes = others | {""}
-    own = filter(is_test_file, root.files)
-    return next((path for path in own if not others or nearest(path, homes) == ""), None)
+@dataclass(frozen=True)
+class PytestFiles:
+    """What pytest takes for files with tests.
 
+    Attributes:
+        patterns: those of the configuration; empty where it leaves it to pytest.
+    """
 
-def is_test_file(path: str) -> bool:
-    """Whether pytest would take a file for one with tests by its name."""
-    return _TEST_FILE.search(path) is not None
+    patterns: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, root: Root) -> PytestFiles:
+        """As the configuration in the root has it."""
+        return cls(configured(root, "python_files"))
+
+    def has(self, path: str) -> bool:
+        """Whether pytest would take a file for one with tests by its name."""
+        if not self.patterns:
+            return _TEST_FILE.search(path) is not None
+        name = path.rpartition("/")[2]
+        fits = (fnmatchcase(path if "/" in one else name, one) for one in self.patterns)
+        return path.endswith(".py") and any(fits)
+
+    def first(self, root: Root, others: frozenset[str]) -> str | None:
+        """The first test of the root's own; those in the other directories are none."""
+        homes = others | {""}
+        own = filter(self.has, root.files)
+        return next((path for path in own if not others or nearest(path, homes) == ""), None)
 
 
 def what_tests(root: Root, others: frozenset[str]) -> str | None:
     """What tells that there are tests for pytest, or None."""
     if path := configuration(root):
         return f"{path} configures pytest"
-    found = file_with_tests(root, others)
+    found = PytestFiles().first(root, others)
     return f"{printable(found)} is a test" if found else None
 
 

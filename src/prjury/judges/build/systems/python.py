@@ -1,9 +1,9 @@
-"""Python: uv, tox or pytest, or nothing but a compiler where there are no tests. Pure."""
+"""Python: uv, tox, pytest, unittest, or only a compiler where there are no tests. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from prjury.judges.build.plan import BuildPlan, Scope, Step
 from prjury.judges.build.systems import tox, uv
@@ -12,7 +12,9 @@ from prjury.judges.build.systems.members import Workspace
 from prjury.judges.build.systems.projects import plans_of
 from prjury.judges.build.systems.pytest import PYTEST_ENV, TESTS_FAILED, PytestAlone, what_tests
 from prjury.judges.build.systems.python_manifest import MANIFEST, local_sources, read_members
-from prjury.judges.build.systems.root import Changes, Root, joined
+from prjury.judges.build.systems.root import Changes, Root, joined, nearest
+from prjury.judges.build.systems.taken import taken_by_python
+from prjury.judges.build.systems.unittests import MANAGE, Unittests, django_places
 
 #: Files that say that there is Python in the root of a tree.
 _MARKERS = (
@@ -20,25 +22,28 @@ _MARKERS = (
     "requirements.txt",
 )  # fmt: skip
 #: Files that make a directory below it a project of its own.
-_PROJECTS = ("uv.lock", "tox.ini", "tox.toml", MANIFEST, "setup.py")
+PROJECTS = ("uv.lock", "tox.ini", "tox.toml", MANIFEST, "setup.py")
 _PYTEST = ("python3", "-m", "pytest", "-q")
 
 
 def plans(root: Root, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The projects, as far as the change affects them."""
-    places = root.directories_with(*_PROJECTS)
+    places = root.directories_with(*PROJECTS)
     in_root = any("/" not in path and path.endswith(".py") for path in root.files)
     if root.has(*_MARKERS) or in_root:
         places |= {""}
+    places |= {place for place in django_places(root) if nearest(f"{place}/x", places) is None}
     locked = root.has(uv.LOCK) is not None
-    return plans_of(root, changes, places, lambda part: _opened(part, uv_is_used=locked))
+    opened = partial(_opened, uv_is_used=locked)
+    return plans_of(root, changes, places, opened, taken_by_python)
 
 
 def _opened(root: Root, *, uv_is_used: bool) -> _Python | None:
     if root.place and not root.has("setup.py", "uv.lock", "tox.ini", "tox.toml"):
         manifest = read_toml(root.text(MANIFEST)) or {}
         about = ("project", "build-system", "dependency-groups")
-        if not any(key in manifest for key in about) and not table(manifest, "tool", "poetry"):
+        told = any(key in manifest for key in about) or table(manifest, "tool", "poetry")
+        if not told and "" not in django_places(root):
             return None  # settings of tools
     return _Python(root, uv_is_used)
 
@@ -60,7 +65,7 @@ class _Python:
     @property
     def _below(self) -> frozenset[str]:
         """The directories below that have manifests of their own."""
-        return self.root.directories_with(*_PROJECTS) - {""}
+        return self.root.directories_with(*PROJECTS) - {""}
 
     @property
     def outside(self) -> frozenset[str]:
@@ -87,13 +92,19 @@ class _Python:
         tests = what_tests(self.root, self._below)
         settings = tox.settings(self.root)
         if self.root.has(uv.LOCK) and (tests or not settings):
-            plan = uv.single_plan(self.root, tests) if tests else uv.compiled_plan()
-            return self._noted(plan)
+            single = uv.single_plan(self.root, tests) if tests else self._other(*uv.PYTHON)
+            return self._noted(single or uv.compiled_plan())
         if settings:
             return tox.plan_of(settings)
-        if tests and self.uv_is_used and "project" in (read_toml(self.root.text(MANIFEST)) or {}):
-            return uv.unlocked_plan(self.root, tests)
-        return self._tested(tests) if tests else self._compiled()
+        managed = self.uv_is_used and "project" in (read_toml(self.root.text(MANIFEST)) or {})
+        if tests:
+            return uv.unlocked_plan(self.root, tests) if managed else self._tested(tests)
+        return self._other(*(uv.UNLOCKED_PYTHON if managed else ("python3",))) or self._compiled()
+
+    def _other(self, *python: str) -> BuildPlan | None:
+        """The tests for other runners than pytest."""
+        plan = Unittests(self.root, self._below, python).plan()
+        return plan and replace(plan, reasons=(self._marker(), *plan.reasons))
 
     def _noted(self, plan: BuildPlan) -> BuildPlan:
         settings = tox.settings(self.root)
@@ -101,7 +112,7 @@ class _Python:
         return replace(plan, notes=(*plan.notes, *note))
 
     def _marker(self) -> str:
-        marker = self.root.has(*_MARKERS)
+        marker = self.root.has(*_MARKERS, MANAGE)
         return f"{marker} is there" if marker else "there are Python files in the root"
 
     def _tested(self, tests: str) -> BuildPlan:

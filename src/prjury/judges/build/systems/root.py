@@ -34,6 +34,8 @@ class Root:
         read: the text of one file.
         read_many: the texts of many files by object name, where that is quicker than one by one.
         place: the directory of the tree that this is; empty for the tree itself.
+        changed: what is known to change in it, whatever is built for it.
+        allowed: directories that may hold a project whatever their names are.
     """
 
     entries: Sequence[TreeEntry] = field(repr=False)
@@ -42,6 +44,8 @@ class Root:
         default=None, repr=False, compare=False
     )
     place: str = ""
+    changed: Changes | None = field(default=None, compare=False)
+    allowed: frozenset[str] = field(default=frozenset(), compare=False)
 
     @cached_property
     def files(self) -> dict[str, TreeEntry]:
@@ -62,6 +66,24 @@ class Root:
     @cached_property
     def _parts(self) -> dict[str, Root]:
         return {}
+
+    @cached_property
+    def directories(self) -> frozenset[str]:
+        """Every directory that holds a file, or another one."""
+        return frozenset(
+            str(parent) for path in self.files for parent in PurePosixPath(path).parents
+        )
+
+    @cached_property
+    def around(self) -> frozenset[str]:
+        """Every directory that a file lies in which is known to change."""
+        paths = self.changed.paths if self.changed else ()
+        return frozenset(str(parent) for path in paths for parent in PurePosixPath(path).parents)
+
+    def may_hold_project(self, directory: str) -> bool:
+        """Whether a project there is one for itself: near the root, or around what changes."""
+        near = directory.count("/") < _DEEPEST or directory in self.around
+        return near and (left_out(directory) is None or directory in self.allowed)
 
     def has(self, *paths: str) -> str | None:
         """The first of the paths that is a file."""
@@ -113,6 +135,7 @@ class Root:
             lambda entry: self.read(inside[entry.path]),
             self.read_many and self._read_many_of(inside),
             joined(self.place, directory) or "",
+            self.changed and self.changed.within(directory),
         )
 
     def _read_many_of(
@@ -203,17 +226,20 @@ def joined(directory: str, relative: str) -> str | None:
     return "/".join(parts)
 
 
-def may_hold_project(directory: str) -> bool:
-    """Whether a project there is one for itself: near the root, and nobody's test material.
+def left_out(directory: str) -> str | None:
+    """The part of a directory's name for which no project there is one for itself, or None.
 
-    Names that cannot be shown as they are do not count; nobody could tell what was run.
+    That is the name of a directory for the material of others, or of a hidden one, or one that
+    cannot be shown as it is: nobody could tell what was run.
     """
-    parts = directory.lower().split("/") if directory else []
-    return (
-        len(parts) <= _DEEPEST
-        and not any(part in _NOT_BUILT or part.startswith((".", "_", "-")) for part in parts)
-        and visible(directory) == directory
-    )
+    parts = directory.split("/") if directory else []
+    return next((part for part in parts if _is_left_out(part)), None)
+
+
+def _is_left_out(part: str) -> bool:
+    lower = part.lower()
+    material = not _NOT_BUILT.isdisjoint({lower, lower.lstrip("_-")})
+    return material or part.startswith(".") or visible(part) != part
 
 
 def outermost_first(directories: Iterable[str]) -> Sequence[str]:

@@ -15,16 +15,18 @@ from prjury.judges.build.systems.pytest import (
     PYTEST_ENV,
     TESTS_FAILED,
     PytestAlone,
+    PytestFiles,
     configuration,
     configured_paths,
-    file_with_tests,
-    is_test_file,
     what_tests,
 )
 from prjury.judges.build.systems.python_manifest import MANIFEST, needed, where_needed
 from prjury.judges.build.systems.root import Changes, Root, nearest, parent_of
 
 LOCK = "uv.lock"
+#: Python in the environment of the lock, and in one of a project without a lock of its own.
+PYTHON = ("uv", "run", "--frozen", "python")
+UNLOCKED_PYTHON = ("uv", "run", "python")
 _NO_TESTS = "the change affects no package that has tests"
 
 
@@ -131,10 +133,10 @@ class UvWorkspace:
     def _own_places(self) -> tuple[str, ...]:
         """Where the root has tests of its own; empty where members are in between."""
         loose = sorted(self._loose())
-        places = [one for one in loose if file_with_tests(self.root.below(one), self._below(one))]
+        places = [one for one in loose if self._first(one, self._below(one))]
         if any(map(self._below, places)):
             return ()
-        return tuple(map(_as_argument, (*filter(_is_loose_test, self.root.files), *places)))
+        return tuple(map(_as_argument, (*filter(self._is_loose_test, self.root.files), *places)))
 
     def _together(self, scope: Scope) -> BuildPlan:
         arguments = tuple(sorted(set(self._affected_places(scope)))) if scope.modules else ()
@@ -159,13 +161,13 @@ class UvWorkspace:
         chosen = self._named(patterns) if patterns else frozenset(self._names) | self._loose()
         for place in sorted(chosen - {""}):
             inner = self._below(place)
-            if file_with_tests(self.root.below(place), inner):
+            if self._first(place, inner):
                 yield place
             else:
                 members = self._names.keys() & {f"{place}/{other}" for other in inner}
                 yield from (other for other in sorted(members) if self._has_tests(other))
         if not patterns:
-            yield from filter(_is_loose_test, self.root.files)
+            yield from filter(self._is_loose_test, self.root.files)
 
     def _named(self, patterns: tuple[str, ...]) -> frozenset[str]:
         sources = (path for path in self.root.files if path.endswith(".py"))
@@ -174,7 +176,18 @@ class UvWorkspace:
         )
 
     def _has_tests(self, place: str) -> bool:
-        return file_with_tests(self.root.below(place), frozenset()) is not None
+        return self._first(place, frozenset()) is not None
+
+    def _first(self, place: str, inner: frozenset[str]) -> str | None:
+        """The first file with tests in a directory; those in the inner ones are none."""
+        return self._files.first(self.root.below(place), inner)
+
+    @cached_property
+    def _files(self) -> PytestFiles:
+        return PytestFiles.of(self.root)
+
+    def _is_loose_test(self, path: str) -> bool:
+        return "/" not in path and self._files.has(path)
 
     def _loose(self) -> frozenset[str]:
         """The directories in the root that hold Python of no project below."""
@@ -188,10 +201,6 @@ class UvWorkspace:
 
 def _as_argument(place: str) -> str:
     return f"./{place}" if place.startswith("-") else place
-
-
-def _is_loose_test(path: str) -> bool:
-    return "/" not in path and is_test_file(path)
 
 
 def _above(path: str) -> Iterator[str]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -130,21 +131,41 @@ def test_the_package_in_the_root_owns_what_it_names() -> None:
     assert scope_of(files, "bins/y/main.rs").modules == ()
 
 
+DEFAULT = {
+    "Cargo.toml": '[workspace]\nmembers = ["a", "b", "c"]\ndefault-members = ["a"]\n',
+    "Cargo.lock": "",
+    "a/Cargo.toml": crate("a", '[dependencies]\nb = { path = "../b" }\n'),
+    "b/Cargo.toml": crate("b"),
+    "c/Cargo.toml": crate("c", '[dependencies]\nb = { path = "../b" }\n'),
+}
+
+
 def test_default_members_are_the_workspaces_own_word() -> None:
-    root = '[workspace]\nmembers = ["a", "b"]\ndefault-members = ["a"]\n'
-    files = {
-        "Cargo.toml": root,
-        "a/Cargo.toml": crate("a", '[dependencies]\nb = { path = "../b" }\n'),
-        "b/Cargo.toml": crate("b"),
-    }
-    assert plan_of(files).text == WHOLE
-    assert scope_of(files, "b/src/lib.rs") == Scope(("a",), BECAUSE)
-    lonely = {**files, "a/Cargo.toml": crate("a")}
-    plan = plan_of(lonely, "b/src/lib.rs")
-    assert plan.text == WHOLE
-    assert plan.scope.because == (
-        "the change affects no package of the workspace's default-members"
-    )
+    assert plan_of(DEFAULT).text == WHOLE
+    assert plan_of(DEFAULT, "Cargo.lock").text == WHOLE
+    assert scope_of(DEFAULT, "a/src/lib.rs") == Scope(("a",), BECAUSE)
+
+
+def test_what_the_change_touches_is_built_whatever_the_default_members_are() -> None:
+    plan = plan_of(DEFAULT, "b/src/lib.rs")
+    left = f"{BECAUSE}; left out as none of the default-members: c"
+    assert plan.scope == Scope(("a", "b"), left)
+    assert plan.text.endswith("cargo test --no-fail-fast -p a -p b")
+    assert scope_of(DEFAULT, "c/src/lib.rs") == Scope(("c",), BECAUSE)
+
+
+@pytest.mark.parametrize("path", ["Cargo.lock", "b/Cargo.toml"])
+def test_what_the_change_touches_is_part_of_everything(path: str) -> None:
+    plan = plan_of(DEFAULT, path, "b/src/lib.rs")
+    assert plan.scope.modules == ("a", "b")
+    assert plan.scope.because.endswith(": all default-members, and what the change touches besides")
+    assert plan.text.endswith("cargo test --no-fail-fast -p a -p b")
+
+
+def test_what_is_known_to_change_counts_where_no_change_is_asked_for() -> None:
+    root = replace(root_of(DEFAULT), changed=touching("b/src/lib.rs"))
+    (plan,) = plans(root, None)
+    assert plan.text.endswith("cargo test --no-fail-fast -p a -p b")
 
 
 @pytest.mark.parametrize(

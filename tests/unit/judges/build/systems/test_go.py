@@ -94,8 +94,25 @@ def test_everything(path: str, because: str) -> None:
 
 def test_the_root_may_be_a_package() -> None:
     files = {**FILES, "m.go": go("m", "example.com/m/d"), "x/x.go": go("x", "example.com/m")}
-    assert scope_of(files, "m.go").modules == (".", "./x")
-    assert scope_of(files, "scripts/x.sh").modules == (".", "./x")
+    assert scope_of(files, "m.go").modules == ("the root package", "./x")
+    assert scope_of(files, "scripts/x.sh").modules == ("the root package", "./x")
+
+
+def test_the_root_package_is_named_and_tested() -> None:
+    files = {"go.mod": "module m\n", "m.go": go("m"), "m_test.go": go("m"), "a/a.go": go("a")}
+    plan = plan_of(files, "m.go")
+    assert plan.scope == Scope(("the root package",), BECAUSE)
+    assert plan.text == f"{BUILD} && go test -json ."
+
+
+def test_without_tests_there_is_nothing_but_the_build() -> None:
+    files = {path: text for path, text in FILES.items() if not path.endswith("_test.go")}
+    plan = plan_of({**files, "a/testdata/x_test.go": "", "_x/y_test.go": ""}, "a/a.go")
+    assert (plan.text, plan.tests, plan.all_ran, plan.alone) == (BUILD, False, None, None)
+    assert plan.notes == ("there are no tests: no package has a file *_test.go",)
+    assert not plan_of(files).covers(plan_of(FILES))
+    assert plan_of(FILES).covers(plan_of(files))
+    assert plan_of(FILES).notes == ()
 
 
 def test_too_many_to_name() -> None:
@@ -110,6 +127,7 @@ def test_modules_below_are_for_themselves() -> None:
         **FILES,
         "tools/go.mod": "module example.com/tools\n",
         "tools/t.go": go("main", "example.com/m/a"),
+        "tools/t_test.go": go("main"),
     }
     found = plans(root_of(files), None)
     assert texts(found) == [WHOLE, f"cd tools && {WHOLE}"]
@@ -125,6 +143,7 @@ def test_a_module_that_stands_in_for_another() -> None:
         **FILES,
         "tools/go.mod": "module example.com/tools\n\nreplace (\n\texample.com/m => ../\n)\n",
         "tools/t.go": go("main", "example.com/m/a"),
+        "tools/t_test.go": go("main"),
     }
     found = plans(root_of(files), touching("d/d.go"))
     assert texts(found) == [f"{BUILD} && go test -json ./d ./e", f"cd tools && {WHOLE}"]
@@ -135,12 +154,14 @@ WORK = {
     "go.work": 'go 1.21\n\nuse (\n\t./x // one\n\t"./y"\n)\nuse ./z\n',
     "x/go.mod": "module example.com/x\n",
     "x/p/p.go": go("p"),
+    "x/p/p_test.go": go("p"),
     "y/go.mod": "module example.com/y/v2\n",
     "y/q/q.go": go("q", "example.com/x/p"),
     "z/go.mod": "module example.com/z\n",
     "z/z.go": go("z", "example.com/y/v2/q"),
     "other/go.mod": "module example.com/other\n",
     "other/o.go": go("o"),
+    "other/o_test.go": go("o"),
 }
 
 

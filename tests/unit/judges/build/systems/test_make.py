@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fakes.roots import root_of, texts, touching
-from prjury.judges.build.systems.make import plans
+from prjury.judges.build.systems.make import plans, unsuited
 
 
 def test_the_outermost_makefiles_are_built() -> None:
@@ -42,6 +42,131 @@ def test_both_forms_run_in_the_same_place() -> None:
     (plan,) = plans(root_of({"a/Makefile": "test:\n"}), None)
     assert plan.thorough is not None
     assert (plan.directory, plan.thorough.directory) == ("a", "a")
+
+
+# Targets
+
+
+def targets(text: str, **more: str) -> list[str]:
+    return texts(plans(root_of({"Makefile": text, **more}), None))
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("test check:\n\ttrue\n", "make test"),
+        ("lint check : x\n", "make check"),
+        ("test::\n\ttrue\n", "make test"),
+        ("a test &: b\n", "make test"),
+        ("SRC = a.c \\\n  b.c\ntest: $(SRC)\n", "make test"),
+        (".PHONY: clean \\\n  lint\ntest:\n", "make test"),
+        ("lint \\\n  check: x\n", "make check"),
+        ("GOALS = check lint\n$(GOALS):\n\ttrue\n", "make check"),
+        ("%:\n\t$(MAKE) -C src $@\n", "make test"),
+        ("test: x ; true\n", "make test"),
+        ("export A = b\r\ncheck:\r\n", "make check"),
+    ],
+)
+def test_targets_are_recognised(text: str, command: str) -> None:
+    assert targets(text) == [command]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "test := 1\ncheck ::= 2\nall :::= 3\n",
+        "test: CFLAGS = -g\ncheck: export X := 1\n",
+        ".PHONY: test check all\n",
+        "SRC = a \\\ntest: b\n",
+        "\ttest: x\n",
+        "# test: x\n",
+        "%.o: %.c\n\tcc $@\n",
+        "%: Makefile\n\t$(SPHINXBUILD) -M $@\n",
+    ],
+)
+def test_what_is_no_target(text: str) -> None:
+    root = root_of({"Makefile": text})
+    assert plans(root, None) == ()
+    assert unsuited(root) == {"": "Makefile has none of the targets test, check, all"}
+
+
+def test_what_is_included_counts() -> None:
+    files = {
+        "a/Makefile": "include mk/*.mk\n-include gone.mk\n",
+        "a/mk/one.mk": "include rules.inc\n",
+        "a/rules.inc": "check:\n",
+    }
+    assert texts(plans(root_of(files), None)) == ["cd a && make check"]
+    unclear = root_of({"b/Makefile": "include $(TOP)/x.mk\n"})
+    told = "b/Makefile has none of the targets test, check, all, unless it is in what it includes"
+    assert unsuited(unclear) == {"b": told}
+    circle = root_of({"Makefile": "include a.mk\n", "a.mk": "include Makefile\n"})
+    assert plans(circle, None) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "asleep"),
+    [
+        ("test:\n\ttrue\n", True),
+        ("test: src/a.c\n", True),
+        ("test: $(OBJECTS)\n", True),
+        (".DEFAULT:\n\ttrue\n", True),
+        (".PHONY: test\ntest:\n", False),
+        ("NAMES = all test\n.PHONY: $(NAMES)\ntest:\n", False),
+        ("test::\n\ttrue\n", False),
+        ("test: build\nbuild:\n", False),
+        (".PHONY: src\ntest: src\n", False),
+    ],
+)
+@pytest.mark.parametrize("there", ["test/x.c", "test"])
+def test_a_target_that_a_file_keeps_asleep(text: str, asleep: bool, there: str) -> None:
+    (plan,) = plans(root_of({"Makefile": text, there: "", "src/a.c": ""}), None)
+    assert plan.text == "make test"
+    assert plan.tests is not asleep
+    assert (plan.thorough is None) is asleep
+    told = (
+        "make does nothing for `test`, because a file of that name is there and the target is "
+        "not .PHONY"
+    )
+    assert plan.notes == ((told,) if asleep else ())
+
+
+# What lies elsewhere
+
+
+@pytest.mark.parametrize(
+    ("text", "built"),
+    [
+        ("test:\n\tcc ../lib/x.c\n", True),
+        ("test:\n\t$(MAKE) -C $(CURDIR)/../lib\n", True),
+        ("LIB = ..\ntest:\n\tcc $(LIB)/lib/x.c\n", True),
+        ("test:\n\tcc $(TOP)/lib/x.c\n", True),
+        ("TOP := $(shell git rev-parse --show-toplevel)\ntest:\n\tcc $(TOP)/x.c\n", True),
+        ("include ../rules.mk\ntest:\n", True),
+        ("-include $(RULES)\ntest:\n", True),
+        ("include own.mk\ntest:\n", False),
+        ("OUT = $(SUB)\nSUB = out\ntest:\n\tcc -o $(OUT)/x $(1)/y src/../x.c\n", False),
+        ("test:\n\tcc ../other/x.c\n", False),
+    ],
+)
+def test_a_makefile_is_run_where_what_it_takes_changes(text: str, built: bool) -> None:
+    files = {"app/Makefile": text, "lib/Makefile": "test:\n", "lib/x.c": ""}
+    found = plans(root_of(files), touching("lib/x.c"))
+    assert [plan.directory for plan in found] == (["app", "lib"] if built else ["lib"])
+    if built:
+        assert found[0].scope.because.endswith(" changes, on which it may depend")
+
+
+def test_what_is_taken_through_another_makefile_counts() -> None:
+    files = {
+        "app/Makefile": "test:\n",
+        "app/src/main.c": '#include "../../lib/x.h"\n',
+        "core/Makefile": "test:\n",
+        "lib/Makefile": "test:\n\tcc ../core/y.c\n",
+    }
+    found = plans(root_of(files), touching("core/y.c"))
+    assert [plan.directory for plan in found] == ["app", "core", "lib"]
+    assert [plan.directory for plan in plans(root_of(files), touching("app/x.c"))] == ["app"]
 
 
 @pytest.mark.skipif(

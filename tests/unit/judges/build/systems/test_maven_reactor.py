@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 
 import pytest
@@ -177,7 +176,5 @@ def test_patience_has_an_end() -> None:
     files["pom.xml"] = parent_pom("root", *names)
     files["m0/pom.xml"] = pom("m0", more=f"<dependencies>{open_}</dependencies>")
     reactor = read(files)
-    started = time.monotonic()
     assert len(reactor.needs["m0/pom.xml"]) == 1_000
     assert len(reactor.needs["m1/pom.xml"]) < 1_000
-    assert time.monotonic() - started < 20

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -271,20 +273,126 @@ def test_a_root_script_that_only_goes_through_the_packages(script: str, whole: s
     assert plan.thorough.all_ran == 1
 
 
-def test_a_root_script_of_its_own_is_run_as_it_is() -> None:
-    root = package(
-        "root", workspaces=["packages/*"], scripts={"test": "jest --projects packages/*"}
-    )
-    files = {**MEMBERS, "package.json": root}
+OWN = "the root's own `test` script knows no packages"
+
+
+def with_root(scripts: dict[str, str]) -> dict[str, str]:
+    root = package("root", workspaces=["packages/*", "!packages/out"], scripts=scripts)
+    return {**MEMBERS, "package.json": root}
+
+
+def test_a_root_script_of_its_own_is_run_beside_those_of_the_members() -> None:
+    files = with_root({"test": "jest --projects packages/*"})
     plan = plan_of(files, "packages/b/x.js")
-    assert plan.steps[-1].text == "npm run test -- --verbose --bail=0"
-    assert plan.scope.because == "the root's own `test` script knows no packages"
+    assert [step.text for step in plan.steps[1:]] == [
+        "npm run test -- --verbose --bail=0",
+        through(NPM, "b", "d"),
+    ]
+    assert plan.scope == Scope(("b", "c", "d"), f"{BECAUSE}; and {OWN}")
+    assert plan.tests
+
+
+def test_all_members_are_tested_beside_the_root() -> None:
+    files = with_root({"test": "echo lint ok"})
+    whole = ["npm run test", "npm run test --workspaces --if-present"]
+    assert commands_of(files) == whole
+    assert commands_of(files, "package.json") == whole
+    assert commands_of(files, "packages/d/x.js") == ["npm run test", "npm run test --workspace d"]
+    yarn = {**files, "yarn.lock": ""}
+    run = 'yarn workspace "$name" run test'
+    assert commands_of(yarn)[1] == through(run, "@s/a", "b", "d", heading=HEADING, told="")
+
+
+def test_a_root_script_that_also_goes_through_the_packages_runs_them_once() -> None:
+    files = with_root({"test": "tsc -b && npm test --workspaces"})
+    assert commands_of(files, "packages/d/x.js") == ["npm run test"]
+    assert scope_of(files, "packages/d/x.js") == Scope(because=OWN)
+    away = with_root({"test": "cd elsewhere && npm test --workspaces"})
+    assert commands_of(away, "packages/d/x.js") == ["npm run test", "npm run test --workspace d"]
+
+
+def test_a_root_script_is_run_by_itself_where_no_affected_member_has_one() -> None:
+    files = with_root({"test": "node --test"})
+    files["packages/d/package.json"] = package("d", scripts={})
+    plan = plan_of(files, "packages/d/x.js")
+    assert (plan.steps[-1].text, plan.all_ran, plan.thorough) == ("npm run test", 1, None)
+
+
+def test_of_two_test_steps_the_first_may_hide_the_second() -> None:
+    plan = plan_of(with_root({"test": "vitest"}), "packages/d/x.js")
+    assert plan.all_ran is None
+    assert plan.thorough is not None
+    assert plan.thorough.all_ran == 1
+    assert plan.thorough.steps[-1].text == (
+        "(failed=0; npm run test -- --reporter=verbose --bail=0 || failed=1; "
+        "npm run test --workspace d || failed=1; exit $failed)"
+    )
+    mixed = plan_of(with_root({"test": "echo lint ok"})).thorough
+    assert mixed is not None
+    assert mixed.all_ran is None
+    assert through(NPM, "@s/a", "b", "d") in mixed.steps[-1].text
+
+
+@pytest.mark.parametrize(
+    ("failing_calls", "code", "calls"),
+    [
+        ("none", 0, ["run test", "run test --workspace b", "run test --workspace d"]),
+        ("run test", 1, ["run test", "run test --workspace b", "run test --workspace d"]),
+        ("run test --workspace b", 1, ["run test", *(f"run test --workspace {n}" for n in "bd")]),
+    ],
+)
+def test_the_thorough_form_runs_both_and_fails_for_either(
+    tmp_path: Path, failing_calls: str, code: int, calls: list[str]
+) -> None:
+    npm = tmp_path / "npm"
+    npm.write_text(f'#!/bin/sh\necho "called $*"\n[ "$*" != "{failing_calls}" ]\n')
+    npm.chmod(0o755)
+    plan = plan_of(with_root({"test": "echo lint ok"}), "packages/b/x.js")
+    assert plan.thorough is not None
+    done = subprocess.run(
+        ["/bin/sh", "-c", plan.thorough.steps[-1].text],
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    told = [line for line in done.stdout.splitlines() if line.startswith("called ")]
+    assert (done.returncode, told) == (code, [f"called {call}" for call in calls])
+
+
+def test_members_that_come_along_do_not_replace_the_build() -> None:
+    alone = {path: text for path, text in with_root({"test": "ava"}).items() if "/" not in path}
+    assert plan_of(with_root({"test": "ava"})).covers(plan_of(alone))
+
+
+def test_a_root_script_beside_the_members_is_run_again_by_itself() -> None:
+    files = {**with_root({"test": "node --test"}), "packages/b/y.js": "", "top.js": ""}
+    assert steps_of(files, ("t", "packages/b/y.js"), ("u", "top.js")) == [
+        "node --test '--test-name-pattern=^u$' ./top.js",
+        "echo '> b test'; cd packages/b && node --test '--test-name-pattern=^t$' ./y.js",
+    ]
+    unknown = {**with_root({"test": "ava"}), "top.js": ""}
+    assert steps_of(unknown, ("u", "top.js")) is None
 
 
 def test_a_root_build_of_its_own_is_run_whole() -> None:
-    root = package("root", workspaces=["packages/*"], scripts={"build": "tsc -b"})
-    files = {**MEMBERS, "package.json": root}
+    files = with_root({"build": "tsc -b"})
     assert commands_of(files, "packages/d/x.js") == ["npm run build", "npm run test --workspace d"]
+
+
+def test_a_root_build_of_its_own_is_run_before_those_of_the_members() -> None:
+    files = with_root({"build": "node generate.js"})
+    both = {"test": "node --test", "build": "tsc"}
+    files["packages/a/package.json"] = package("@s/a", scripts=both)
+    files["packages/b/package.json"] = package("b", "@s/a", scripts=both)
+    names = "@s/a b"
+    each = f'(for name in {names}; do npm run build --workspace "$name" || exit; done)'
+    assert commands_of(files, "packages/b/x.js")[:2] == ["npm run build", each]
+    assert commands_of(files)[:2] == ["npm run build", each]
+    through_all = with_root({"build": "npm run build --workspaces --if-present && echo done"})
+    through_all["packages/a/package.json"] = package("@s/a", scripts=both)
+    assert commands_of(through_all)[0] == "npm run build"
+    assert len(commands_of(through_all)) == 2
 
 
 def test_turbo_chooses_by_itself() -> None:

@@ -6,6 +6,7 @@ from fakes.roots import failing, root_of
 from prjury.judges.build.plan import Step
 from prjury.judges.build.systems.pytest import (
     PytestAlone,
+    PytestFiles,
     configuration,
     configured_paths,
     what_tests,
@@ -51,6 +52,20 @@ def test_tests_of_other_projects_are_not_counted() -> None:
 )
 def test_where_the_tests_are_said_to_be(files: dict[str, str], paths: tuple[str, ...]) -> None:
     assert configured_paths(root_of(files)) == paths
+
+
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [
+        ("[pytest]\n", ["a/test_x.py", "x_test.py"]),
+        ("[pytest]\npython_files = tests.py\n    *_spec.py\n", ["a/tests.py", "b_spec.py"]),
+        ("[pytest]\npython_files = a/*\n", ["a/test_x.py", "a/tests.py"]),
+    ],
+)
+def test_the_files_that_pytest_takes(text: str, files: list[str]) -> None:
+    every = ["a/test_x.py", "a/tests.py", "b_spec.py", "x_test.py", "a/tests.txt"]
+    taken = PytestFiles.of(root_of({"pytest.ini": text}))
+    assert [path for path in every if taken.has(path)] == files
 
 
 def test_the_first_file_that_pytest_reads_counts() -> None:

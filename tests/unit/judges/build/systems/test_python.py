@@ -286,6 +286,13 @@ def test_the_paths_that_the_configuration_names() -> None:
     assert plans(root_of(above), touching("libs/b/x.py"))[0].text == f"{ALL} libs/b libs/d"
 
 
+def test_the_names_of_tests_are_as_the_configuration_has_them() -> None:
+    ini = "[pytest]\npython_files = tests.py\n"
+    files = {**TOGETHER, "pytest.ini": ini, "libs/d/tests.py": "", "tests.py": ""}
+    plan = plans(root_of(files), touching("libs/b/x.py"))[0]
+    assert plan.text == f"{ALL} libs/d tests.py"
+
+
 def test_everything_where_no_affected_place_has_tests() -> None:
     files = {path: text for path, text in TOGETHER.items() if path != "libs/d/test_d.py"}
     plan = plans(root_of(files), touching("libs/c/src/c.py"))[0]

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes.roots import root_of
+from fakes.roots import root_of, touching
 from prjury.judges.build.systems.root import (
     Changes,
     Root,
     joined,
-    may_hold_project,
+    left_out,
     nearest,
     parent_of,
 )
@@ -42,28 +44,51 @@ def test_what_is_joined_stays_in_the_tree(relative: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("directory", "may"),
+    ("directory", "part"),
     [
-        ("", True),
-        ("backend", True),
-        ("a/b/c", True),
-        ("a/b/c/d", False),
-        ("a/Tests", False),
-        ("a/testdata/b", False),
-        ("examples/a", False),
-        ("node_modules/a", False),
-        ("latest", True),
-        (".github", False),
-        ("_build", False),
-        ("-x", False),
-        ("a\u202e", False),
-        ("a\nb", False),
-        ("a\udcff", False),
-        ("größe", True),
+        ("", None),
+        ("backend", None),
+        ("a/b/c/d/e", None),
+        ("a/Tests", "Tests"),
+        ("a/testdata/b", "testdata"),
+        ("examples/a", "examples"),
+        ("a/_examples/b", "_examples"),
+        ("a/__tests__", "__tests__"),
+        ("node_modules/a", "node_modules"),
+        ("latest", None),
+        (".github", ".github"),
+        ("_build", None),
+        ("-x", None),
+        ("a\u202e", "a\u202e"),
+        ("a\nb", "a\nb"),
+        ("a\udcff", "a\udcff"),
+        ("größe", None),
     ],
 )
-def test_where_projects_may_be(directory: str, may: bool) -> None:
-    assert may_hold_project(directory) is may
+def test_what_is_left_out(directory: str, part: str | None) -> None:
+    assert left_out(directory) == part
+
+
+def test_where_projects_may_be() -> None:
+    root = root_of({"a/x": ""})
+    assert [root.may_hold_project(place) for place in ("", "a", "a/b/c", "a/b/c/d", "docs")] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]
+    around = replace(root, changed=touching("a/b/c/d/e/f/x.c", "docs/x.c"))
+    assert around.may_hold_project("a/b/c/d")
+    assert around.may_hold_project("a/b/c/d/e/f")
+    assert not around.may_hold_project("a/b/c/x")
+    assert not around.may_hold_project("docs")
+
+
+def test_a_part_knows_what_changes_in_it() -> None:
+    root = replace(root_of({"a/x": ""}), changed=touching("a/b/x", "c"))
+    part = root.below("a")
+    assert part.changed == touching("b/x")
 
 
 def test_nearest() -> None:

@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from fakes.roots import root_of, texts, touching
+from prjury.judges.build.plan import BuildPlan
+from prjury.judges.build.systems.python import plans
+
+MANAGE = "import django.core.management\n"
+CASE = "import unittest\n\nclass T(unittest.TestCase):\n    def test_it(self):\n        {}\n"
+PASSES, FAILS = CASE.format("pass"), CASE.format("self.fail()")
+DISCOVER = "python3 -m unittest discover -v -s {} -t {} -p '{}'"
+
+
+def plan_of(files: Mapping[str, str]) -> BuildPlan:
+    (plan,) = plans(root_of(files), None)
+    return plan
+
+
+# Django
+
+
+def test_django_runs_its_own_tests() -> None:
+    files = {
+        "manage.py": MANAGE,
+        "app/__init__.py": "",
+        "app/tests.py": "from django.test import T\n",
+    }
+    plan = plan_of(files)
+    assert (plan.system, plan.text, plan.directory) == ("django", "python3 manage.py test", "")
+    assert plan.reasons == (
+        "manage.py is there",
+        "manage.py is Django's",
+        "app/tests.py may hold tests",
+    )
+    assert (plan.tests, plan.all_ran, plan.reported) == (True, 1, False)
+
+
+def test_django_below_the_root() -> None:
+    files = {
+        "web/manage.py": MANAGE,
+        "web/app/__init__.py": "",
+        "web/app/tests.py": "",
+        "compose.yml": "",
+    }
+    assert texts(plans(root_of(files), None)) == ["cd web && python3 manage.py test"]
+    assert texts(plans(root_of({**files, "requirements.txt": ""}), touching("web/app/x.py"))) == [
+        "cd web && python3 manage.py test"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changed", "system"),
+    [
+        ({"manage.py": "print()\n"}, "python"),
+        ({"app/__init__.py": None}, "python"),
+        ({"app/tests.py": None}, "python"),
+        ({"app/test_x.py": ""}, "pytest"),
+        ({"pytest.ini": ""}, "pytest"),
+        ({"tox.ini": "[tox]\n"}, "tox"),
+        ({"uv.lock": ""}, "django"),
+    ],
+)
+def test_where_django_is_not_asked(changed: dict[str, str | None], system: str) -> None:
+    files: dict[str, str | None] = {"manage.py": MANAGE, "app/__init__.py": "", "app/tests.py": ""}
+    plan = plan_of({path: text for path, text in {**files, **changed}.items() if text is not None})
+    assert plan.system == system
+    assert plan.tests is (system != "python")
+
+
+def test_a_django_project_of_uv_runs_in_its_environment() -> None:
+    files = {"uv.lock": "", "manage.py": MANAGE, "a/__init__.py": "", "a/tests.py": ""}
+    assert plan_of(files).text == "uv run --frozen python manage.py test"
+
+
+# Python's own runner
+
+
+@pytest.mark.parametrize(
+    ("files", "command"),
+    [
+        ({"tests.py": PASSES}, DISCOVER.format(".", ".", "test*.py")),
+        (
+            {"a.py": "", "app/__init__.py": "", "app/tests.py": PASSES},
+            DISCOVER.format(".", ".", "test*.py"),
+        ),
+        ({"a.py": "", "app/test.py": PASSES}, DISCOVER.format("./app", "./app", "test*.py")),
+        (
+            {"a.py": "", "src/p/__init__.py": "", "src/p/core_tests.py": PASSES},
+            DISCOVER.format("./src", "./src", "*_tests.py"),
+        ),
+        (
+            {"a.py": "", "tests/__init__.py": "", "tests/core.py": PASSES},
+            DISCOVER.format("./tests", ".", "*.py"),
+        ),
+        (
+            {"a.py": "", "p/__init__.py": "", "p/test/__init__.py": "", "p/test/x.py": PASSES},
+            DISCOVER.format("./p/test", ".", "*.py"),
+        ),
+        ({"a.py": "", "-x/tests.py": PASSES}, DISCOVER.format("./-x", "./-x", "test*.py")),
+        ({"a.py": "", "tests/core.py": PASSES}, DISCOVER.format("./tests", "./tests", "*.py")),
+    ],
+)
+def test_where_tests_are_searched(files: dict[str, str], command: str) -> None:
+    plan = plan_of(files)
+    assert (plan.system, plan.text, plan.all_ran, plan.thorough) == ("unittest", command, 1, None)
+    assert plan.tests
+    assert plan.reasons[-1] == "nothing is there for pytest"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"app/tests.py": "x = 1\n"},
+        {"tests/helpers.py": "from unittest import mock\n"},
+        {"testing.py": "from unittest import mock\n"},
+        {"tests/fixtures/tests.py": PASSES},
+        {"node_modules/a/tests.py": PASSES},
+        {".hidden/tests.py": PASSES},
+        {"my-tests.py": PASSES},
+        {"sub/setup.py": "", "sub/other.py": PASSES},
+    ],
+)
+def test_what_holds_no_tests_is_compiled(files: dict[str, str]) -> None:
+    plan = plans(root_of({"a.py": "", **files}), None)[0]
+    assert (plan.system, plan.tests) == ("python", False)
+
+
+def test_tests_of_a_project_below_are_its_own() -> None:
+    files = {"a.py": "", "sub/setup.py": "", "sub/tests.py": PASSES}
+    assert [plan.system for plan in plans(root_of(files), None)] == ["python", "unittest"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "system"),
+    [
+        ({"test_a.py": ""}, "pytest"),
+        ({"pytest.ini": "[pytest]\npython_files = tests.py\n"}, "pytest"),
+        ({"setup.cfg": "[tool:pytest]\n"}, "pytest"),
+        ({"tox.ini": "[tox]\n"}, "tox"),
+    ],
+)
+def test_others_come_first(changed: dict[str, str], system: str) -> None:
+    assert plan_of({"tests.py": PASSES, **changed}).system == system
+
+
+def test_a_project_of_uv_runs_its_tests_in_its_environment() -> None:
+    project = '[project]\nname = "p"\n'
+    files = {"pyproject.toml": project, "tests.py": PASSES}
+    assert plan_of({"uv.lock": "", **files}).text.startswith("uv run --frozen python -m unittest")
+    below = {
+        "uv.lock": "",
+        "pyproject.toml": project,
+        **{f"x/{path}": files[path] for path in files},
+    }
+    found = plans(root_of(below), None)
+    assert [plan.directory for plan in found] == ["", "x"]
+    assert found[1].text.startswith("cd x && uv run python -m unittest discover")
+
+
+TREE = {
+    "core.py": "VALUE = 1\n",
+    "app/__init__.py": "",
+    "app/tests.py": "import core\n" + PASSES,
+    "src/lib/__init__.py": "",
+    "src/lib/x_tests.py": "import lib, core\n" + PASSES,
+    "tests/__init__.py": "",
+    "tests/deep/__init__.py": "",
+    "tests/deep/odd.py": "import core, app\n" + PASSES,
+}
+
+
+@pytest.mark.parametrize(
+    "failing", [None, "app/tests.py", "src/lib/x_tests.py", "tests/deep/odd.py"]
+)
+def test_every_test_is_really_found(tmp_path: Path, failing: str | None) -> None:
+    files = {**TREE, failing: TREE[failing].replace("pass\n", "self.fail()\n")} if failing else TREE
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    plan = plan_of(files)
+    assert len(plan.steps) == 3
+    assert plan.all_ran is None
+    assert plan.thorough is not None
+    assert plan.thorough.all_ran == 1
+    (step,) = plan.thorough.steps
+    done = subprocess.run(
+        ["/bin/sh", "-c", step.text.replace("python3", sys.executable)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr.count("\nRan 1 test in") == 3
+    assert done.returncode == (1 if failing else 0)

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import pytest
+
+from fakes.quality import changed as change
+from prjury.judges.build.unbuilt import unbuilt
+
+
+@pytest.mark.parametrize(
+    ("path", "systems", "found"),
+    [
+        ("a.py", {"pytest"}, None),
+        ("a.rb", {"npm"}, True),
+        ("a.rb", {"npm", "make"}, None),
+        ("a.rb", {"command"}, None),
+        ("web/app.js", {"maven"}, False),
+        ("tools/gen.py", {"go"}, False),
+        ("main.c", {"pytest"}, True),
+        ("main.c", {"cargo"}, None),
+        ("Main.java", {"gradle"}, None),
+        ("Main.java", {"npm"}, True),
+        ("README.md", {"npm"}, None),
+        ("run.sh", {"npm"}, None),
+    ],
+)
+def test_who_builds_what(path: str, systems: set[str], found: bool | None) -> None:
+    listed = unbuilt([change(path)], systems, ())
+    assert [entry["counts"] for entry in listed] == ([] if found is None else [found])
+    assert {entry["path"] for entry in listed} <= {path}
+
+
+def test_a_project_that_was_left_out() -> None:
+    files = [change("examples/shop/a.py"), change("examples/shopping/a.py")]
+    assert unbuilt(files, {"pytest"}, ["examples/shop"]) == [
+        {
+            "path": "examples/shop/a.py",
+            "reason": "the project in examples/shop was not built",
+            "counts": True,
+        }
+    ]
