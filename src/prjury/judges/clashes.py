@@ -6,17 +6,52 @@ from collections.abc import Sequence
 from typing import Any
 
 from prjury.jury.judgment import Check, Location
-from prjury.pull.model import Conflict, ConflictRegion, Span, printable
+from prjury.pull.model import Conflict, ConflictRegion, ConflictType, Span, printable, visible
 
 #: So many places of one file are shown to people, and so many are listed for programs.
 _FEW_REGIONS, _LISTED_REGIONS = 4, 20
+#: So many files are named in the judgment's own sentence.
+_FEW_FILES = 3
+
+
+def together(conflicts: Sequence[Conflict]) -> list[Conflict]:
+    """Each conflict once: paths that one sentence names are one, told at the last of them."""
+    found: dict[object, Conflict] = {}
+    for conflict in conflicts:
+        key = (conflict.type, conflict.reason) if _named(conflict) >= 0 else conflict.path
+        before = found.get(key)
+        if before is None or _named(before) < _named(conflict):
+            found[key] = conflict
+    return list(found.values())
+
+
+def _named(conflict: Conflict) -> int:
+    """Where the sentence on a renamed file names this path; -1 if it does not."""
+    if conflict.type is not ConflictType.RENAME:
+        return -1
+    return conflict.reason.rfind(f"`{visible(conflict.path)}`")
 
 
 def told(conflicts: Sequence[Conflict]) -> str:
-    """``conflicts in 2 files, 1 needs a human``."""
-    human = sum(not conflict.mechanical for conflict in conflicts)
-    files = f"conflicts in {counted(len(conflicts), 'file')}"
-    return f"{files}, {_needing(human)} a human" if human else f"{files}, all mechanical"
+    """``conflicts in 2 files, 1 needs a human``; what anybody could resolve is told at once."""
+    single = together(conflicts)
+    files = f"in {counted(len(conflicts), 'file')}"
+    if len(single) < len(conflicts):
+        files = f"{counted(len(single), 'conflict')} {files}"
+    else:
+        files = f"conflicts {files}"
+    human = sum(not conflict.mechanical for conflict in single)
+    return f"{files}, {_needing(human)} a human" if human else f"{files}, {_easy(single)}"
+
+
+def _easy(conflicts: Sequence[Conflict]) -> str:
+    """``all mechanical: requirements.txt (version numbers only: take the newer one)``."""
+    ways: dict[str, list[str]] = {}
+    for conflict in conflicts[:_FEW_FILES]:
+        ways.setdefault(conflict.reason, []).append(visible(conflict.path))
+    named = ", ".join(f"{', '.join(paths)} ({reason})" for reason, paths in ways.items())
+    left = len(conflicts) - _FEW_FILES
+    return f"all mechanical: {named}" + (f", and {left} more" if left > 0 else "")
 
 
 def counted(number: int, noun: str) -> str:
@@ -30,7 +65,7 @@ def _needing(count: int) -> str:
 
 def no_complex(conflicts: Sequence[Conflict]) -> Check:
     """Whether anybody could resolve what there is."""
-    human = sum(not conflict.mechanical for conflict in conflicts)
+    human = sum(not conflict.mechanical for conflict in together(conflicts))
     message = f"{_needing(human)} a human" if human else "none needs a human"
     return Check("no-complex-conflicts", not human, message)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from prjury.config.schema import MergeOptions
-from prjury.judges.clashes import check_of, described, no_complex, told
+from prjury.judges.clashes import check_of, described, no_complex, together, told
 from prjury.judges.context import PullRequestContext
 from prjury.judges.picks import rebased
 from prjury.jury.judge import Judge, JudgeType
@@ -100,6 +100,6 @@ def _merged(pull: PullRequest) -> Judgment:
     collide = Check("merge-clean", passed=False, message=told(conflicts))
     return Judgment.failed(
         told(conflicts),
-        checks=(collide, no_complex(conflicts), *map(check_of, conflicts)),
+        checks=(collide, no_complex(conflicts), *map(check_of, together(conflicts))),
         metadata={"conflicts": list(map(described, conflicts))},
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from prjury.judges.clashes import check_of, counted, described, no_complex, told
+from prjury.judges.clashes import check_of, counted, described, no_complex, together, told
 from prjury.jury.judgment import Check, Judgment
 from prjury.pull.landing import Commit, RebaseTrial
 from prjury.pull.model import PullRequest, printable, visible
@@ -49,7 +49,7 @@ def _stopped(pull: PullRequest, trial: RebaseTrial, commit: Commit) -> Judgment:
     conflicts = trial.conflicts
     place = f"commit {trial.picked + 1} of {trial.total}"
     sha = commit.sha[:7]
-    words = f"{place} (`{sha}` {_subject(commit)}) {told(conflicts)}"
+    words = f"{place} (`{sha}` {_subject(commit)}): {told(conflicts)}"
     left = trial.total - trial.picked - 1
     after = f"; {counted(left, 'commit')} after it not tried" if left else ""
     base = printable(pull.base.ref)
@@ -61,7 +61,7 @@ def _stopped(pull: PullRequest, trial: RebaseTrial, commit: Commit) -> Judgment:
             _merge_check(pull),
             Check("rebase-clean", passed=False, message=f"{words}{after}"),
             no_complex(conflicts),
-            *(check_of(conflict, at=at, fix=fix) for conflict in conflicts),
+            *(check_of(conflict, at=at, fix=fix) for conflict in together(conflicts)),
         ),
         metadata={
             "stopped_at": {"sha": commit.sha, "subject": _subject(commit), "place": place},

@@ -95,7 +95,7 @@ def classify(path: str, file: ThreeWay, names: SideNames = BASE_AND_HEAD) -> Cla
         return Classified(mechanical=False, reason=reason, regions=(False,) * count)
     reasons = list(_reasons(path, file, names))
     easy = tuple(reason is not None for reason in reasons)
-    told = " and ".join(dict.fromkeys(reason for reason in reasons if reason))
+    told = "; ".join(dict.fromkeys(reason for reason in reasons if reason))
     if not all(easy):
         told = _collision(path, file, easy, names)
     return Classified(all(easy), told, easy)
@@ -104,13 +104,14 @@ def classify(path: str, file: ThreeWay, names: SideNames = BASE_AND_HEAD) -> Cla
 def _reasons(path: str, file: ThreeWay, names: SideNames) -> Iterator[str | None]:
     """For each region why it is mechanical, or None."""
     layout = LayoutReader(path, file)
-    for region, imports in zip(file.regions, only_imports(path, file), strict=True):
+    found = zip(file.regions, only_imports(path, file), only_versions(path, file), strict=True)
+    for region, imports, versions in found:
         base, ours, theirs = file.texts(region)
         if told := layout.only(region, names.onto, names.head):
             yield told
         elif imports:
-            yield "imports only: keep both sides'"
-        elif only_versions(path, base, ours, theirs):
+            yield imports
+        elif versions:
             yield "version numbers only: take the newer one"
         elif _is_changelog(path) and _both_add(base, ours, theirs):
             yield "changelog entries: keep both"

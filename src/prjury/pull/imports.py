@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
+from prjury.pull.keeping import Imports, Place, how_to_keep
 from prjury.pull.languages import ImportList, Language, language_of
-from prjury.pull.threeway import ThreeWay
+from prjury.pull.threeway import Region, ThreeWay
 
 _HARMLESS_CODINGS = frozenset("utf-8 utf8 ascii us-ascii latin-1 latin1 iso-8859-1".split())
 _CODING = re.compile(r"coding[:=]\s*([-\w.]+)")
@@ -32,22 +33,27 @@ class Kind(Enum):
     OTHER = auto()
 
 
-def only_imports(path: str, file: ThreeWay) -> list[bool]:
-    """For each region, whether all that stands there on all three sides is imports.
+def only_imports(path: str, file: ThreeWay) -> list[str | None]:
+    """For each region what to do, if all that stands there on all sides is imports to be kept.
 
     Comments and headers among them have to be the same on all sides.
     """
     language = language_of(path)
     if language is None:
-        return [False] * len(file.regions)
-    base, ours, theirs = (
-        _Side(lines, kinds(language, lines)) if lines is not None else None
-        for lines in (file.base, file.ours, file.theirs)
-    )
-    return [
-        _agree([(base, region.base), (ours, region.ours), (theirs, region.theirs)])
-        for region in file.regions
-    ]
+        return [None] * len(file.regions)
+    base = _Side.of(language, file.base) if file.base is not None else None
+    ours, theirs = _Side.of(language, file.ours), _Side.of(language, file.theirs)
+    return [_told(language, base, ours, theirs, region) for region in file.regions]
+
+
+def _told(
+    language: Language, base: _Side | None, ours: _Side, theirs: _Side, region: Region
+) -> str | None:
+    places = [(base, region.base), (ours, region.ours), (theirs, region.theirs)]
+    if not _agree(places):
+        return None
+    before = base.place(region.base) if base else None
+    return how_to_keep(language, before, ours.place(region.ours), theirs.place(region.theirs))
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,21 @@ class _Side:
 
     lines: Sequence[str]
     kinds: Sequence[Kind]
+    statements: Imports
+
+    @classmethod
+    def of(cls, language: Language, lines: Sequence[str]) -> _Side:
+        """Reads a version from its top."""
+        found = kinds(language, lines)
+        imports = [
+            _bare(line) if kind is Kind.IMPORT else None
+            for line, kind in zip(lines, found, strict=False)
+        ]
+        return cls(lines, found, Imports.of(language, imports))
+
+    def place(self, where: range) -> Place:
+        """The imports of a region."""
+        return Place(self.statements, where)
 
     def free_of_code(self, where: range) -> bool:
         return where.stop <= len(self.kinds)

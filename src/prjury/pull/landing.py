@@ -63,8 +63,9 @@ def habit(recent: Sequence[Commit]) -> Habit:
     commits = [commit for commit in recent if not _carries_forward(commit)]
     count = len(commits)
     if count < _FEWEST:
-        few = "1 commit of the base tells" if count == 1 else f"{count} commits of the base tell"
-        return Habit(Way.MERGE, f"{few} nothing about its habits")
+        without = ", without merges of maintained lines" if count < len(recent) else ""
+        few = f"the base has too few commits ({count}{without})"
+        return Habit(Way.MERGE, f"{few} to show how the project merges")
     merges = sum(commit.is_merge for commit in commits)
     numbered = sum(
         not commit.is_merge and _PULL_NUMBER.search(commit.subject) is not None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+
+from prjury.pull import bindings
 
 _STRING = r"""("[^"\\`]*"|'[^'\\`]*')"""
 _C_STYLE = re.compile(r"//.*")
@@ -36,6 +38,9 @@ class Language:
         blocks: whether ``/* … */`` is a comment.
         docstring: whether a file may begin with a string that says what it is for.
         guarded: opens an indented block that holds nothing but imports.
+        names: which names an import makes known, lists written on one line among them.
+        effects: an import that makes none known and is there for what it does.
+        ordered: whether imports mean another thing in another order.
         refused: what no line may hold, because a reader and a compiler could disagree about it.
     """
 
@@ -46,6 +51,9 @@ class Language:
     blocks: bool = True
     docstring: bool = False
     guarded: re.Pattern[str] | None = None
+    names: Callable[[str], bindings.Bound] = bindings.nothing
+    effects: re.Pattern[str] | None = None
+    ordered: bool = False
     refused: re.Pattern[str] = _ESCAPES
 
 
@@ -61,10 +69,18 @@ def _items(pattern: str, remark: str = r"( *//.*)?") -> re.Pattern[str]:
 _PACKAGE = re.compile(r"package [\w.]+;?")
 
 _JAVA = Language(
-    _either(r"import (static )?[\w.$]+(\.\*)? ?;", r"import module [\w.]+;"), header=_PACKAGE
+    _either(r"import (static )?[\w.$]+(\.\*)? ?;", r"import module [\w.]+;"),
+    header=_PACKAGE,
+    names=bindings.dotted,
 )
-_KOTLIN = Language(_either(r"import [\w.$]+(\.\*)?( as \w+)?;?"), header=_PACKAGE)
-_GROOVY = Language(_either(r"import (static )?[\w.$]+(\.\*)?( as \w+)?;?"), header=_PACKAGE)
+_KOTLIN = Language(
+    _either(r"import [\w.$]+(\.\*)?( as \w+)?;?"), header=_PACKAGE, names=bindings.dotted
+)
+_GROOVY = Language(
+    _either(r"import (static )?[\w.$]+(\.\*)?( as \w+)?;?"),
+    header=_PACKAGE,
+    names=bindings.dotted,
+)
 _SCALA_NAME = r"\w+( (=>|as) \w+)?"
 _SCALA = Language(
     _either(
@@ -72,6 +88,7 @@ _SCALA = Language(
     ),
     (ImportList(_either(r"import [\w.]+\.\{"), _items(_SCALA_NAME), _either(r"\}")),),
     header=_PACKAGE,
+    names=bindings.scala,
 )
 _PYTHON_REMARK = r"( *#.*)?"
 _PYTHON_NAME = r"\w+( as \w+)?"
@@ -92,6 +109,7 @@ _PYTHON = Language(
     comment=_HASH,
     blocks=False,
     docstring=True,
+    names=bindings.python,
     guarded=re.compile(r"if (typing\.|t\.)?TYPE_CHECKING:"),
 )
 _FROM = rf" from {_STRING};?"
@@ -115,12 +133,15 @@ _SCRIPT = Language(
         ),
     ),
     header=re.compile(r"""['"]use (strict|client|server)['"];?"""),
+    names=bindings.script,
+    effects=re.compile(r"import (['\"]|\{ *\})"),
 )
 _GO_PATH = r"""([\w.]+ )?"(?!C")[^"\\`]+\""""
 _GO = Language(
     _either(rf"import {_GO_PATH}"),
     (ImportList(_either(r"import \("), _either(rf"[ \t]*{_GO_PATH}"), _either(r"\)")),),
     header=re.compile(r"package \w+"),
+    names=bindings.go,
 )
 _RUST = Language(
     _either(r"use [\w:{}*, ]+;", r"extern crate \w+( as \w+)?;"),
@@ -128,14 +149,17 @@ _RUST = Language(
     header=_either(
         r"(pub(\(\w+\))? )?mod \w+;", r"pub(\(\w+\))? use [\w:{}*, ]+;", r"#!\[[\w(), ]+\]"
     ),
+    names=bindings.rust,
 )
 _C = Language(
     _either(r"""[ \t]*# *(include|import) *(<[^<>"\\]+>|"[^"\\]+")"""),
     header=re.compile(r"#pragma once|#(ifndef|define) \w+_H\w*"),
+    ordered=True,
 )
 _C_SHARP = Language(
     _either(r"(global )?using (static )?[\w.]+;", r"(global )?using \w+ = [\w.<>, ]+;"),
     header=re.compile(r"#nullable \w+|namespace [\w.]+;"),
+    names=bindings.c_sharp,
 )
 _PHP = Language(
     _either(r"use (function |const )?[\w\\]+( as \w+)?;", r"use [\w\\]+\{[\w\\, ]+\};"),
@@ -148,14 +172,17 @@ _PHP = Language(
     ),
     header=re.compile(r"<\?php|declare\(strict_types ?= ?1\);|namespace [\w\\]+;"),
     comment=re.compile(r"//.*|#(?!\[).*"),
+    names=bindings.php,
     refused=_PHP_ENDS,
 )
 _SWIFT = Language(
-    _either(r"(@\w+ )*import ((struct|class|enum|protocol|typealias|func|let|var) )?[\w.]+")
+    _either(r"(@\w+ )*import ((struct|class|enum|protocol|typealias|func|let|var) )?[\w.]+"),
+    names=bindings.dotted,
 )
 _DART = Language(
     _either(rf"import {_STRING}( deferred)?( as \w+)?( (show|hide) \w+(, \w+)*)*;"),
     header=re.compile(r"library( [\w.]+)?;"),
+    names=bindings.dart,
 )
 
 _BY_SUFFIX: Mapping[str, Language] = {

@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import accumulate
-from operator import xor
+from collections.abc import Callable
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TypeAlias
 
+from prjury.pull.texts import Texts
 from prjury.pull.threeway import Lines, Region, ThreeWay
 
 #: Lines without the white space that carries no meaning.
 Bare: TypeAlias = Callable[[Lines], list[str]]
 
-_TRIPLE = ('"""', "'''")
-
-
-def _table(*rows: tuple[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
-    return {suffix: marks for suffixes, marks in rows for suffix in suffixes.split()}
-
-
-#: Files in which neither blanks around a line nor empty lines carry a meaning, with the marks
-#: between which they may all the same: text over several lines.
-_FREE = _table(
-    (".java .kt .kts .groovy .gradle .scala .swift .dart", _TRIPLE),
-    (".js .jsx .mjs .cjs .ts .tsx .mts .cts .go", ("`",)),
-    (".c .h .cc .cpp .cxx .hh .hpp .cs .json .proto .xml .css .scss .less .rs .php", ('"',)),
+#: Files in which neither blanks around a line nor empty lines carry a meaning. Languages that say
+#: with indentation what belongs together are none of them, nor is Scala, which may do so.
+_FREE = frozenset(
+    ".java .kt .kts .groovy .gradle .swift .dart .js .jsx .mjs .cjs .ts .tsx .mts .cts .go .c .h "
+    ".cc .cpp .hh .hpp .cs .json .proto .xml .css .scss .less .rs .php".split()
 )
-#: Files in which blanks at the end of a line carry no meaning, with the same.
-_LOOSE_ENDS = _table((".py .pyi .toml", _TRIPLE), (".ini .cfg", ()))
-#: Where these stand anywhere in a file, text may begin and end in ways that are not counted.
-_VERBATIM = ("<<<", 'R"', '@"', "<![CDATA[", "xml:space", "<pre", "$/")
+#: Files in which blanks at the end of a line carry no meaning.
+_LOOSE_ENDS = frozenset(".py .pyi .toml .ini .cfg".split())
 
 
 class LayoutReader:
@@ -39,11 +28,13 @@ class LayoutReader:
 
     def __init__(self, path: str, file: ThreeWay) -> None:
         suffix = PurePosixPath(path).suffix.lower()
-        marks = _FREE.get(suffix, _LOOSE_ENDS.get(suffix))
         self._file = file
-        self._bare = _without_blanks if suffix in _FREE else _without_last_blanks
-        versions = (file.base or (), file.ours, file.theirs)
-        self._in_text = None if marks is None else [_Text.of(marks, lines) for lines in versions]
+        self._suffix = suffix
+
+    @cached_property
+    def _texts(self) -> list[Texts]:
+        versions = (self._file.base or (), self._file.ours, self._file.theirs)
+        return [Texts.of(self._suffix, lines) for lines in versions]
 
     def only(self, region: Region, onto: str, head: str) -> str | None:
         """What to do where a side, or what is between both, is white space and nothing else.
@@ -55,53 +46,43 @@ class LayoutReader:
         Returns:
             One phrase; None where the sides differ in more than that.
         """
-        base, ours, theirs = self._file.texts(region)
-        for bare, what in self._ways(region):
-            if bare(ours) == bare(theirs):
-                return f"{what} only"
-            if self._file.base is None:
-                continue
-            if bare(ours) == bare(base):
-                return f"{onto} changes {what} only: take the lines of {head}"
-            if bare(theirs) == bare(base):
-                return f"{head} changes {what} only: take the lines of {onto}"
+        names = onto, head
+        if told := self._compared(region, _without_ends, "line ends", names):
+            return told
+        bare = _without_blanks if self._suffix in _FREE else _without_last_blanks
+        if self._suffix not in _FREE | _LOOSE_ENDS:
+            return None
+        told = self._compared(region, bare, "white space", names)
+        return told if told and self._means_nothing(region) else None
+
+    def _compared(
+        self, region: Region, bare: Bare, what: str, names: tuple[str, str]
+    ) -> str | None:
+        onto, head = names
+        base, ours, theirs = map(bare, self._file.texts(region))
+        if ours == theirs:
+            return f"{what} only: take the lines of {onto}"
+        if self._file.base is None:
+            return None
+        if ours == base:
+            return f"{onto} changes {what} only: take the lines of {head}"
+        if theirs == base:
+            return f"{head} changes {what} only: take the lines of {onto}"
         return None
 
-    def _ways(self, region: Region) -> Iterator[tuple[Bare, str]]:
-        yield _without_ends, "line ends"
-        if self._in_text is None:
-            return
-        places = zip(self._in_text, (region.base, region.ours, region.theirs), strict=True)
-        if not any(text.at(where) for text, where in places):
-            yield self._bare, "white space"
+    def _means_nothing(self, region: Region) -> bool:
+        """Whether the region lies in no text on any side."""
+        if not all(map(self._between_lines, self._file.texts(region))):
+            return False
+        places = zip(self._texts, (region.base, region.ours, region.theirs), strict=True)
+        return all(text.clear_of(where) for text, where in places)
 
-
-@dataclass(frozen=True)
-class _Text:
-    """Where text over several lines lies in a version of a file.
-
-    Attributes:
-        opened: for each line and for the end, whether it was opened before and not closed.
-        turning: for each line, whether it opens or closes some.
-    """
-
-    opened: Sequence[bool]
-    turning: Sequence[bool]
-
-    @classmethod
-    def of(cls, marks: Sequence[str], lines: Lines) -> _Text:
-        if any(word in line for line in lines for word in _VERBATIM):
-            return cls([True] * (len(lines) + 1), [])
-        turning = [[line.count(mark) % 2 == 1 for line in lines] for mark in marks]
-        opened = [list(accumulate(lines, xor, initial=False)) for lines in turning]
-        return cls(_either(opened, len(lines) + 1), _either(turning, len(lines)))
-
-    def at(self, where: range) -> bool:
-        return self.opened[where.start] or any(self.turning[where.start : where.stop])
-
-
-def _either(rows: Sequence[Sequence[bool]], length: int) -> list[bool]:
-    return [any(row[at] for row in rows) for at in range(length)]
+    def _between_lines(self, lines: Lines) -> bool:
+        """Whether blanks there stand between lines; in XML they do only between tags."""
+        if self._suffix != ".xml":
+            return True
+        stripped = filter(None, (line.strip() for line in lines))
+        return all(line.startswith("<") and line.endswith(">") for line in stripped)
 
 
 def _without_ends(lines: Lines) -> list[str]:
@@ -109,14 +90,9 @@ def _without_ends(lines: Lines) -> list[str]:
 
 
 def _without_last_blanks(lines: Lines) -> list[str]:
-    return [_unless_continued(line, line.rstrip(" \t")) for line in _without_ends(lines)]
+    return [line.rstrip(" \t") for line in _without_ends(lines)]
 
 
 def _without_blanks(lines: Lines) -> list[str]:
-    stripped = (_unless_continued(line, line.strip(" \t")) for line in _without_ends(lines))
+    stripped = (line.strip(" \t") for line in _without_ends(lines))
     return [line for line in stripped if line]
-
-
-def _unless_continued(line: str, stripped: str) -> str:
-    """A blank behind a backslash decides whether the line goes on."""
-    return line if stripped.endswith("\\") else stripped

@@ -365,7 +365,7 @@ def test_markers_that_are_content(history: History, before: str, ours: str, thei
     ("before", "ours", "theirs", "mechanical", "reason"),
     [
         (b"a", b"a\n", b"b", True, "the base changes line ends only: take the lines of the head"),
-        (b"a\n", b"b", b"b\n", True, "line ends only"),
+        (b"a\n", b"b", b"b\n", True, "line ends only: take the lines of the base"),
         (
             b"a\nb\n",
             b"a\r\nb\r\n",

@@ -77,8 +77,8 @@ def test_both_change_imports(history: History) -> None:
     conflict = only(
         history,
         {"A.java": "import a.A;\n"},
-        {"A.java": "import a.B;\n"},
-        {"A.java": "import a.C;\n"},
+        {"A.java": "import a.A;\nimport a.B;\n"},
+        {"A.java": "import a.A;\nimport a.C;\n"},
     )
 
     assert (conflict.mechanical, conflict.reason) == (True, "imports only: keep both sides'")
@@ -87,7 +87,10 @@ def test_both_change_imports(history: History) -> None:
 def test_crlf_against_lf_is_white_space_only(history: History) -> None:
     conflict = only(history, {"A.java": "a();\n"}, {"A.java": "b();\r\n"}, {"A.java": "b();\n"})
 
-    assert (conflict.mechanical, conflict.reason) == (True, "line ends only")
+    assert (conflict.mechanical, conflict.reason) == (
+        True,
+        "line ends only: take the lines of the base",
+    )
 
 
 BINARY = b"\0" * 50

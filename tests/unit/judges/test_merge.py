@@ -122,11 +122,66 @@ def test_mechanical_conflicts_fail_as_well_and_say_so() -> None:
     judgment = decide(conflicting(True), MERGING)
 
     assert judgment.status is Status.FAIL
-    assert judgment.reasoning == "conflicts in 1 file, all mechanical, up to date"
+    assert judgment.reasoning == (
+        "conflicts in 1 file, all mechanical: f0.py (imports only), up to date"
+    )
     assert names(judgment, passed=True) == ["strategy", "no-complex-conflicts"]
     assert decide(conflicting(False, False), MERGING).reasoning == (
         "conflicts in 2 files, 2 need a human, up to date"
     )
+
+
+def test_few_files_are_named_with_what_to_do() -> None:
+    paths = ("pom.xml", "a\u202e.py", "b.py", "c.py", "d.py")
+    reasons = ("take the newer one", "keep both", "keep both", "", "")
+    easy = tuple(
+        Conflict(path, ConflictType.CONTENT, mechanical=True, reason=reason)
+        for path, reason in zip(paths, reasons, strict=True)
+    )
+    three, five = (
+        decide(replace(PULL, merge=MergeTrial(None, easy[:count])), MERGING) for count in (3, 5)
+    )
+    named = r"pom.xml (take the newer one), a\u202e.py, b.py (keep both)"
+
+    assert three.status is five.status is Status.FAIL
+    assert three.reasoning == f"conflicts in 3 files, all mechanical: {named}, up to date"
+    assert (
+        five.reasoning == f"conflicts in 5 files, all mechanical: {named}, and 2 more, up to date"
+    )
+
+
+def test_a_file_that_is_renamed_twice_is_one_conflict() -> None:
+    reason = "the base renames `f` to `g`, the head renames it to `e`"
+    renamed = [
+        Conflict(path, ConflictType.RENAME, mechanical=False, reason=reason) for path in "efg"
+    ]
+    one = decide(replace(PULL, merge=MergeTrial(None, tuple(renamed))), MERGING)
+    more = (*renamed, *conflicts(True))
+    two = decide(replace(PULL, merge=MergeTrial(None, more)), MERGING)
+
+    assert one.reasoning == "1 conflict in 3 files, 1 needs a human, up to date"
+    assert two.reasoning == "2 conflicts in 4 files, 1 needs a human, up to date"
+    assert [check.message for check in one.checks[2:]] == [
+        "1 needs a human",
+        f"rename conflict: {reason}",
+    ]
+    assert one.checks[-1].location == Location("e")
+    assert [listed["path"] for listed in one.metadata["conflicts"]] == ["e", "f", "g"]
+    trial = RebaseTrial(None, 1, stopped_at=SECOND, conflicts=tuple(renamed))
+    rebase = decide(PULL, REBASING, trial)
+    assert "(`eeeeeee` Add it): 1 conflict in 3 files, 1 needs a human;" in rebase.reasoning
+    assert [check.name for check in rebase.checks].count("conflict") == 1
+    assert len(rebase.metadata["conflicts"]) == 3
+
+
+def test_conflicts_of_which_the_same_is_said_are_counted_one_by_one() -> None:
+    reason = "the sides rename directories so that their files collide at this path"
+    same = tuple(
+        Conflict(path, ConflictType.RENAME, mechanical=False, reason=reason) for path in "fg"
+    )
+    judgment = decide(replace(PULL, merge=MergeTrial(None, same)), MERGING)
+
+    assert judgment.reasoning == "conflicts in 2 files, 2 need a human, up to date"
 
 
 def test_many_places_are_told_in_few_words() -> None:
@@ -237,7 +292,7 @@ def test_a_rebase_that_conflicts_fails_though_a_merge_is_clean() -> None:
     judgment = decide(replace(PULL, behind=4), REBASING, trial)
 
     assert judgment.status is Status.FAIL
-    words = "commit 2 of 5 (`eeeeeee` Add it) conflicts in 2 files, 1 needs a human"
+    words = "commit 2 of 5 (`eeeeeee` Add it): conflicts in 2 files, 1 needs a human"
     assert judgment.reasoning == f"{words}; a plain merge is clean, 4 behind"
     _, merge_clean, rebase_clean, no_complex, first, second = judgment.checks
     assert merge_clean.passed
@@ -265,7 +320,7 @@ def test_the_last_commit_s_lines_are_the_head_s() -> None:
     judgment = decide(conflicting(False), REBASING, trial)
 
     assert judgment.reasoning == (
-        "commit 2 of 2 (`ccccccc` Add it) conflicts in 1 file, 1 needs a human; "
+        "commit 2 of 2 (`ccccccc` Add it): conflicts in 1 file, 1 needs a human; "
         "a plain merge conflicts as well, up to date"
     )
     assert judgment.checks[1].message == "conflicts in 1 file, 1 needs a human"
@@ -433,7 +488,7 @@ def test_a_short_history_tells_nothing() -> None:
     repository = Landing({})
 
     assert judged(repository).checks[0].message == (
-        "merge: 0 commits of the base tell nothing about its habits"
+        "merge: the base has too few commits (0) to show how the project merges"
     )
     assert repository.asked == [("recent", "b" * 40, "60")]
 

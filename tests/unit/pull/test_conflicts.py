@@ -31,8 +31,14 @@ def headed(section: str) -> ThreeWay:
     ("path", "base", "ours", "theirs", "reason"),
     [
         ("a.java", "", "import b.C;\n", "import b.D;\n", "imports only: keep both sides'"),
-        ("a.java", "a();\n", "  b();\n", "\tb();\r\n", "white space only"),
-        ("a.txt", "a\n", "b\r\n", "b\n", "line ends only"),
+        (
+            "a.java",
+            "a();\n",
+            "  b();\n",
+            "\tb();\r\n",
+            "white space only: take the lines of the base",
+        ),
+        ("a.txt", "a\n", "b\r\n", "b\n", "line ends only: take the lines of the base"),
         (
             "a.py",
             "a\n",
@@ -42,9 +48,9 @@ def headed(section: str) -> ThreeWay:
         ),
         (
             "pom.xml",
-            "<version>1</version>\n",
-            "<version>2</version>\n",
-            "<version>3</version>\n",
+            "<project>\n<version>1</version>\n</project>\n",
+            "<project>\n<version>2</version>\n</project>\n",
+            "<project>\n<version>3</version>\n</project>\n",
             "version numbers only: take the newer one",
         ),
         ("CHANGELOG.md", "", "- mine\n", "- yours\n", "changelog entries: keep both"),
@@ -67,12 +73,12 @@ def test_what_anybody_could_resolve(
 
 
 def test_regions_of_several_classes() -> None:
-    frame = "<a>\n  {}\n</a>\n<b>\n  <version>{}</version>\n</b>\n"
-    ours, theirs = frame.format("x ", 2), frame.format("x", 3)
+    frame = "<project>\n{}\n<x/>\n<version>{}</version>\n</project>\n"
+    ours, theirs = frame.format("<a/> ", 2), frame.format("<a/>", 3)
 
-    assert told("pom.xml", frame.format("y", 1), ours, theirs) == (
+    assert told("pom.xml", frame.format("<b/>", 1), ours, theirs) == (
         True,
-        "white space only and version numbers only: take the newer one",
+        "white space only: take the lines of the base; version numbers only: take the newer one",
     )
 
 
@@ -118,18 +124,22 @@ def test_what_needs_a_human(
 
 
 def test_one_region_of_code_makes_the_file_a_human_s_business() -> None:
-    frame = "import a;\nimport {0};\n\nclass A {{\n  f({0});\n}}\n"
+    frame = "import a;\n{1}\nclass A {{\n  f({0});\n}}\n"
+    sides = [
+        frame.format(*words) for words in (("x", ""), ("y", "import y;\n"), ("z", "import z;\n"))
+    ]
 
-    assert classify("A.java", three_way(*map(frame.format, "xyz"))).regions == (True, False)
-    assert told("A.java", *map(frame.format, "xyz")) == (
+    assert classify("A.java", three_way(*sides)).regions == (True, False)
+    assert told("A.java", *sides) == (
         False,
         "1 of 2 regions needs a human: both sides change the same line",
     )
 
 
 def test_the_first_that_needs_a_human_is_told() -> None:
-    frame = "import a;\nimport {0};\n\nclass A {{\n  f({0});\n}}\n\n{1}"
-    sides = frame.format("x", ""), frame.format("y", "1\n"), frame.format("z", "2\n")
+    frame = "import a;\n{2}\nclass A {{\n  f({0});\n}}\n\n{1}"
+    words = ("x", "", ""), ("y", "1\n", "import y;\n"), ("z", "2\n", "import z;\n")
+    sides = [frame.format(*side) for side in words]
 
     assert told("A.java", *sides) == (
         False,
@@ -189,7 +199,7 @@ def test_more_regions_than_are_looked_into() -> None:
     few = ThreeWay(("a\n",), ("b\n",), ("b \n",), (Region(at, at, at),) * 1_000)
     many = ThreeWay(few.base, few.ours, few.theirs, few.regions + few.regions[:1])
 
-    assert pair(classify("a.py", few)) == (True, "white space only")
+    assert pair(classify("a.py", few)) == (True, "white space only: take the lines of the base")
     assert pair(classify("a.py", many)) == (False, "1001 regions, more than are looked into")
 
 

@@ -11,12 +11,15 @@ from prjury.pull.imports import Kind, kinds, only_imports
 from prjury.pull.languages import language_of
 from prjury.pull.threeway import lines_of
 
+BOTH = "imports only: keep both sides'"
+EITHER = "imports only: keep what either side adds, leave out what either removes"
+
 
 def told(path: str, base: str, ours: str, theirs: str) -> bool:
     """Whether the conflict, which has to be one, is among imports only."""
     found = only_imports(path, three_way(base, ours, theirs))
     assert found
-    return all(found)
+    return all(one is not None for one in found)
 
 
 def around(frame: str, ours: str, theirs: str, base: str = "") -> tuple[str, str, str]:
@@ -32,17 +35,17 @@ PYTHON = '#!/usr/bin/env python\n# -*- coding: utf-8 -*-\n"""What it is.\n\nMore
     ("path", "frame", "ours", "theirs"),
     [
         ("A.java", JAVA, "import a.B;\n", "import a.C;\n"),
-        ("A.java", JAVA, "import a.B;\nimport static a.B.*;\n", "import static a.C.d;\n"),
-        ("A.java", JAVA, "import module java.base;\n", "import a.B; // why\n"),
+        ("A.java", JAVA, "import a.B;\nimport static a.B.e;\n", "import static a.C.d;\n"),
+        ("A.java", JAVA, "import a.D ;\n", "import a.B; // why\n"),
         ("A.java", "\ufeffpackage a;\r\n@class A {}\r\n", "import b.C;\r\n", "import b.D;\r\n"),
         ("a.kt", "package a\n\n@", "import a.b.C\n", "import a.b.C as D\n"),
-        ("a.scala", "package a\n@", "import a.{B, C => D}\n", "import a._\n"),
-        ("a.scala", "@\nclass A\n", "import a.{\n  B,\n  C\n}\n", "import a.b.*\n"),
+        ("a.scala", "package a\n@", "import a.{B, C => D}\n", "import a.C\n"),
+        ("a.scala", "@\nclass A\n", "import a.{\n  B,\n  C\n}\n", "import a.b.{D, B => _}\n"),
         ("a.groovy", "@\nclass A {}\n", "import a.B\n", "import static a.C as D\n"),
         ("build.gradle", "@\nplugins {}\n", "import a.B\n", "import a.C\n"),
         ("a.py", PYTHON, "import b\n", "from c import d\n"),
         ("a.py", PYTHON, "import b.c as d, e\n", "from .f import (g, h as i)  # noqa: F401\n"),
-        ("a.py", PYTHON, "from b import (\n    c,\n    d as e,\n)\n", "from b import *\n"),
+        ("a.py", PYTHON, "from b import (\n    c,\n    d as e,\n)\n", "from b import d\n"),
         ("a.py", "'''Doc.'''\n@", "import b\n", "import c\n"),
         (
             "a.py",
@@ -52,8 +55,13 @@ PYTHON = '#!/usr/bin/env python\n# -*- coding: utf-8 -*-\n"""What it is.\n\nMore
         ),
         ("a.js", "'use strict';\n@\nrun()\n", "const a = require('a');\n", "import b from 'b'\n"),
         ("a.ts", "@\nf()\n", "import type { A, B as C } from './a';\n", "import * as d from 'd'\n"),
-        ("a.tsx", "@\nf()\n", "import D, {\n  type A,\n  B as C,\n} from 'x';\n", "import 'y';\n"),
-        ("a.mjs", "@\nf()\n", "const {\n  a,\n  b: c\n} = require('x')\n", "import {} from 'y'\n"),
+        (
+            "a.tsx",
+            "@\nf()\n",
+            "import D, {\n  type A,\n  B as C,\n} from 'x';\n",
+            "import B from 'y';\n",
+        ),
+        ("a.mjs", "@\nf()\n", "const {\n  a,\n  b: c\n} = require('x')\n", "import {b} from 'y'\n"),
         ("a.ts", "@\nf()\n", "import a = require('a');\n", "let {b, c} = require('d');\n"),
         (
             "a.go",
@@ -61,12 +69,12 @@ PYTHON = '#!/usr/bin/env python\n# -*- coding: utf-8 -*-\n"""What it is.\n\nMore
             '\t"os"\n',
             '\tx "a/b" // c\n',
         ),
-        ("a.go", "package a\n@func f() {}\n", 'import "os"\n', 'import . "io"\n'),
+        ("a.go", "package a\n@func f() {}\n", 'import "os"\n', 'import _ "io"\n'),
         (
             "a.rs",
             "//! Doc\n@\nfn f() {}\n",
             "use a::{b, c as d};\n",
-            "use e::*;\nextern crate f;\n",
+            "use e::c;\nextern crate f;\n",
         ),
         (
             "a.rs",
@@ -93,7 +101,7 @@ PYTHON = '#!/usr/bin/env python\n# -*- coding: utf-8 -*-\n"""What it is.\n\nMore
             "a.php",
             "<?php\n\n@\nclass C {}\n",
             "use D\\{E, F};\n",
-            "use D\\{\n    E,\n    G as H,\n};\n",
+            "use D\\{\n    X,\n    G as H,\n};\n",
         ),
         ("a.swift", "// Doc\n@\nclass A {}\n", "import B\n", "@testable import struct C.D\n"),
         (
@@ -108,21 +116,129 @@ def test_imports_of_both_sides(path: str, frame: str, ours: str, theirs: str) ->
     assert told(path, *around(frame, ours, theirs))
 
 
-def test_imports_that_are_moved_changed_and_removed() -> None:
+def test_imports_that_one_side_removes_and_the_other_leaves_alone() -> None:
     base = "import a;\nimport b;\nimport c;\n"
+    frame = "@class A {}\n"
 
-    assert told("A.java", *around("@class A {}\n", "import c;\nimport a;\n", "import d;\n", base))
-    assert told("A.java", *around("@class A {}\n", "", "import d;\nimport b;\n", base))
+    file = three_way(*around(frame, "import a;\nimport c;\n", f"{base}import d;\n", base))
+    assert set(only_imports("A.java", file)) <= {BOTH, EITHER}
+    file = three_way(*around(frame, "", f"import d;\n{base}", base))
+    assert only_imports("A.java", file) == [EITHER]
+
+
+@pytest.mark.parametrize(
+    ("path", "base", "ours", "theirs"),
+    [
+        ("a.py", "from a import load\n", "from b import load\n", "from c import load\n"),
+        ("a.py", "from a import x\n", "from a import x, y\n", "from a import x, z\n"),
+        ("a.py", "import a\n", "", "import b\n"),
+        ("a.py", "import a\n", "import b\n", ""),
+        ("A.java", "import a;\nimport b;\n", "import c;\nimport a;\n", "import d;\n"),
+        ("A.java", "import a;\nimport b;\n", "import a;\n", "import a;\nimport c;\n"),
+        (
+            "a.py",
+            "from a import (\n    b,\n)\n",
+            "from c import (\n    b,\n)\n",
+            "from a import (\n    d,\n    b,\n)\n",
+        ),
+    ],
+)
+def test_what_one_side_removes_and_the_other_changes(
+    path: str, base: str, ours: str, theirs: str
+) -> None:
+    assert not told(path, base, ours, theirs)
+
+
+@pytest.mark.parametrize(
+    ("path", "frame", "ours", "theirs"),
+    [
+        ("a.py", "@", "from b import load\n", "from c import load\n"),
+        ("a.py", "@", "from b import load\n", "from c import x as load\n"),
+        ("a.py", "@", "import load.x\n", "from c import load\n"),
+        ("a.py", "@", "from b import (\n    c,\n)\n", "from d import (\n    c,\n)\n"),
+        ("a.py", "@", "from b import c\n", "from d import *\n"),
+        ("a.py", "from z import c\n@", "from b import c\n", "from d import e\n"),
+        ("a.py", "@from z import e\n", "from b import c\n", "from d import e\n"),
+        ("A.java", JAVA, "import java.util.Date;\n", "import java.sql.Date;\n"),
+        ("A.java", JAVA, "import java.awt.List;\n", "import a.B;\n"),
+        ("A.java", JAVA, "import java.awt.*;\n", "import java.sql.Date;\n"),
+        ("A.java", JAVA, "import module java.base;\n", "import java.sql.Date;\n"),
+        ("A.java", JAVA, "import static a.B.of;\n", "import static a.C.of;\n"),
+        ("a.kt", "@", "import a.B\n", "import c.B\n"),
+        ("a.kt", "@", "import a.B as X\n", "import c.D as X\n"),
+        ("a.groovy", "@", "import a.B\n", "import c.D as B\n"),
+        ("a.scala", "@", "import a.{B => X}\n", "import c.{D as X}\n"),
+        ("a.scala", "@", "import a.B\n", "import c._\n"),
+        ("a.scala", "@", "import a.B\n", "import c.given\n"),
+        ("a.ts", "@", "import {x} from 'a'\n", "import {x} from 'b'\n"),
+        ("a.ts", "@", "import {y as x} from 'a'\n", "import x from 'b'\n"),
+        ("a.ts", "@", "import * as x from 'a'\n", "const {y: x} = require('b')\n"),
+        ("a.ts", "@", "import {\n  type x,\n} from 'a'\n", "import {\n  x,\n} from 'b'\n"),
+        ("a.go", "package a\n@", 'import "text/template"\n', 'import "html/template"\n'),
+        ("a.go", "package a\n@", 'import x "a/b"\n', 'import x "a/c"\n'),
+        ("a.go", "package a\n@", 'import "a/yaml"\n', 'import "gopkg.in/go-yaml.v3"\n'),
+        ("a.go", "package a\n@", 'import "a/b"\n', 'import . "a/c"\n'),
+        ("a.rs", "@", "use a::{b, c};\n", "use d::{e::{self, c}};\n"),
+        ("a.rs", "@", "use a::{b::{self}};\n", "use d::b;\n"),
+        ("a.rs", "@", "use a::b;\n", "use d::*;\n"),
+        ("a.rs", "@", "use a::{\n    b::{\n    c,\n    },\n};\n", "use d::e;\n"),
+        ("a.cs", "@", "using A = B.C;\n", "using A = B.D;\n"),
+        ("a.php", "<?php\n@", "use A\\B;\n", "use C\\D as b;\n"),
+        ("a.php", "<?php\n@", "use A\\{B, C};\n", "use D\\C;\n"),
+        ("a.swift", "@", "import struct A.B\n", "import class C.B\n"),
+        ("a.dart", "@", "import 'a' as x;\n", "import 'b' as x;\n"),
+        ("a.dart", "@", "import 'a' show X, Y;\n", "import 'b' show Y;\n"),
+    ],
+)
+def test_a_name_that_would_stand_for_two_things(
+    path: str, frame: str, ours: str, theirs: str
+) -> None:
+    assert not told(path, *around(frame, ours, theirs))
+    assert not told(path, *around(frame, theirs, ours))
+
+
+def test_modules_of_one_package_share_its_name() -> None:
+    assert told("a.py", "", "import os.path\n", "import os.a, os\n")
+    assert told("a.rs", "", "use a::{b::{self, c}};\n", "use d::e as f;\n")
+
+
+@pytest.mark.parametrize(
+    "line", ["import './a.css'", 'import "x";', "import {} from 'x'", "import { } from 'x';"]
+)
+def test_imports_for_their_effects_are_kept_in_an_order_that_somebody_knows(line: str) -> None:
+    assert not told("a.ts", "", f"{line}\n", "import {b} from 'b'\n")
+    assert not told("a.ts", "", "import {b} from 'b'\n", f"{line}\n")
+    assert not told("a.js", f"{line}\n", "import 'z'\n", f"{line}\nimport {{b}} from 'b'\n")
+
+
+def test_the_order_of_includes() -> None:
+    a, b, x, y = (f"#include <{name}.h>\n" for name in "abxy")
+
+    assert told("a.c", a + b, x + a + b, y + a + b)
+    assert not told("a.c", a + b, b + a + x, a + y + b)
+    assert not told("a.c", a + b, a + y + b, b + a + x)
+    assert told("A.java", "", "import a;\nimport b;\n", "import b;\nimport a;\nimport c;\n")
+
+
+def test_items_of_one_list() -> None:
+    frame = "from x import (\n    a,\n    b@\n)\n"
+
+    assert told("a.py", *around(frame, ",\n    c", ",\n    d"))
+    assert not told("a.py", *around(frame, ",\n    c", ",\n    d as c"))
+
+
+def test_a_list_that_has_become_another_one() -> None:
+    frame = "from {} import (\n    a,\n    b,\n{})\n"
+    sides = frame.format("x", ""), frame.format("y", "    c,\n"), frame.format("x", "    d,\n")
+
+    assert not told("a.py", *sides)
 
 
 def test_a_comment_among_imports_has_to_be_the_same_on_all_sides() -> None:
     base = "// those\nimport a;\n"
 
-    assert told("A.java", base, "// those\nimport b;\n", "// those\nimport c;\n")
-    assert told(
-        "A.java", *around("@", "import b;\n// x\n", "import c;\n// x\n", "import a;\n// x\n")
-    )
-    assert not told("A.java", base, "// these\nimport b;\n", "// those\nimport c;\n")
+    assert told("A.java", *around("@", "import b;\n// x\n", "import c;\n// x\n", "// x\n"))
+    assert not told("A.java", base, f"// these\nimport b;\n{base}", f"// th\nimport c;\n{base}")
     assert not told("A.java", base, "import b;\n", "import c;\n")
 
 
@@ -219,18 +335,18 @@ def test_letters_that_are_not_utf_8_may_stand_in_a_comment_and_not_in_an_import(
 
 
 def test_regions_are_told_apart() -> None:
-    frame = "import a;\nimport m;\nclass A {{\n  f({0});\n}}\n"
-    ours = frame.format(1).replace("import m", "import b")
-    theirs = frame.format(2).replace("import m", "import c")
+    frame = "import a;\n\nclass A {{\n  f({0});\n}}\n"
+    ours = frame.format(1).replace("import a;\n", "import a;\nimport b;\n")
+    theirs = frame.format(2).replace("import a;\n", "import a;\nimport c;\n")
 
-    assert only_imports("A.java", three_way(frame.format(0), ours, theirs)) == [True, False]
+    assert only_imports("A.java", three_way(frame.format(0), ours, theirs)) == [BOTH, None]
 
 
 def test_files_that_both_add_have_no_base_to_agree_with() -> None:
     ours, theirs = "// x\nimport a;\nf();\n", "// x\nimport b;\nf();\n"
 
-    assert only_imports("A.java", three_way(None, ours, theirs)) == [True]
-    assert only_imports("A.java", three_way(None, ours, theirs.replace("x", "y"))) == [False]
+    assert only_imports("A.java", three_way(None, ours, theirs)) == [BOTH]
+    assert only_imports("A.java", three_way(None, ours, theirs.replace("x", "y"))) == [None]
 
 
 def test_a_second_string_is_no_docstring() -> None:

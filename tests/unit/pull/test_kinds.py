@@ -24,7 +24,8 @@ TABLE = {
     "requirements/base.txt constraints.txt CMakeLists.txt src/main/resources/words.txt .env "
     ".gitattributes",
     FileKind.DOCS: "README.md docs/a.adoc LICENSE CHANGELOG NEWS a.rst docs/notes.txt AUTHORS "
-    "LICENSE.txt sub/README.mdx doc/paper.tex web/docs/a.org guide.md pkg/guide.md src/app/README.md "
+    "LICENSE.txt sub/README.mdx doc/paper.tex web/docs/a.org guide.md pkg/guide.md "
+    "src/app/README.md "
     "docs/src/a.md src/main/antora/pages/a.adoc",
     FileKind.LOCK: "package-lock.json a/yarn.lock Cargo.lock go.sum uv.lock gradle.lockfile",
     FileKind.GENERATED: "a.min.js a_pb2.py a.pb.go x/__generated__/y.ts a.js.map a.snap "

@@ -24,6 +24,10 @@ def told(count: int, merges: int, numbered: int) -> str:
     )
 
 
+def few(count: str) -> str:
+    return f"the base has too few commits ({count}) to show how the project merges"
+
+
 @pytest.mark.parametrize(
     ("commits", "expected"),
     [
@@ -36,9 +40,13 @@ def told(count: int, merges: int, numbered: int) -> str:
         ([plain()] * 10, Habit(Way.REBASE, told(10, 0, 0))),
         ([plain()] * 10 + [merge()], Habit(Way.REBASE, told(11, 1, 0))),
         ([plain()] * 10 + [plain("a (#1)")], Habit(Way.REBASE, told(11, 0, 1))),
-        ([], Habit(Way.MERGE, "0 commits of the base tell nothing about its habits")),
-        ([plain()], Habit(Way.MERGE, "1 commit of the base tells nothing about its habits")),
-        ([plain()] * 9, Habit(Way.MERGE, "9 commits of the base tell nothing about its habits")),
+        ([], Habit(Way.MERGE, few("0"))),
+        ([plain()], Habit(Way.MERGE, few("1"))),
+        ([plain()] * 9, Habit(Way.MERGE, few("9"))),
+        (
+            [plain()] * 9 + [merge("Merge branch '7.0.x'")] * 3,
+            Habit(Way.MERGE, few("9, without merges of maintained lines")),
+        ),
     ],
 )
 def test_habits(commits: list[Commit], expected: Habit) -> None:
