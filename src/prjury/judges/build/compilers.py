@@ -185,11 +185,6 @@ _PATTERNS: tuple[tuple[Kind, str], ...] = (
     ("error", r"ERROR: (?P<message>(?:Could not|No matching distribution|Failed) .*)"),
     ("error", r"error: (?P<message>Failed to .*)"),
     ("error", r"\s*× (?P<message>No solution found .*)"),
-    # a shell that finds no program
-    (
-        "error",
-        r"(?P<message>(?:/bin/)?(?:ba|da)?sh: (?:line )?(?:\d+: )?\S+: (?:command )?not found)$",
-    ),
     # coverage that is too low
     ("error", r"(?:FAIL |ERROR: )?(?P<message>Required test coverage of .* not reached.*)"),
     ("error", r"(?:ERROR: )?(?P<message>Coverage for \w+ \(.*\) does not meet .*)"),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from urllib.parse import unquote
 
 from prjury.judges.build.compilers import one_liners
 from prjury.judges.build.results.gathered import LogResults
@@ -50,20 +52,30 @@ class Places:
     def _replacements(self) -> Sequence[tuple[str, str]]:
         trees = sorted({str(self.tree), os.path.realpath(self.tree)})
         arounds = sorted({str(self.around), os.path.realpath(self.around)})
-        of_trees = (
-            pair
-            for tree in trees
-            for pair in ((f"file://{tree}/", ""), (f"{tree}/", ""), (tree, "."))
-        )
+        of_trees = (pair for tree in trees for pair in ((f"{tree}/", ""), (tree, ".")))
         return (*of_trees, *((around, "…") for around in arounds))
+
+    @cached_property
+    def _addresses(self) -> re.Pattern[str]:
+        """A file of the tree as Node's modules name it: blanks and others are encoded."""
+        trees = "|".join(map(re.escape, {str(self.tree), os.path.realpath(self.tree)}))
+        return re.compile(rf"file://(?:{trees})/(?P<path>[^\s:\"]*)")
 
     def relative(self, text: str) -> str:
         """The text with paths below the tree made relative to it."""
         if not any(mark in text for mark in self._marks):
             return text
+        if "file://" in text:
+            text = self._addresses.sub(_path, text)
         for place, shown in self._replacements:
             text = text.replace(place, shown)
         return text
+
+
+def _path(address: re.Match[str]) -> str:
+    """The path in an address, as it stands where it would break the line."""
+    path = unquote(address["path"], errors="surrogateescape")
+    return path if path.isprintable() else address["path"]
 
 
 def read_log(log: Path, tree: Tree, relative: Callable[[str], str], *, failed: bool) -> LogResults:

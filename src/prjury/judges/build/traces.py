@@ -11,7 +11,9 @@ from collections.abc import Iterator, Sequence
 from prjury.judges.build.compilers import Found
 from prjury.judges.build.failure import Failure, Kind
 from prjury.judges.build.results.script_frames import first_frame
+from prjury.judges.build.results.shells import shells
 from prjury.judges.build.results.told import Reader, Section
+from prjury.judges.build.results.values import with_values
 
 _RUSTC = re.compile(r"error(?:\[E\d+\])?: (?P<message>.*)")
 _RUFF = re.compile(r"(?P<message>(?:[A-Z]+\d+ |invalid-syntax: |unformatted: )\S.*)")
@@ -30,6 +32,9 @@ _SYNTAX = frozenset({"SyntaxError", "IndentationError", "TabError"})
 
 _SCRIPT_ERROR = re.compile(r"(?:Uncaught )?(?P<message>(?P<type>\w*Error)(?: \[\w+\])?: .*)")
 _SCRIPT_PLACE = re.compile(r"(?P<path>[^\s:]{1,300}\.[cm]?[jt]sx?):(?P<line>\d+)$")
+
+#: So many lines may stand between a message that announces values and the stack.
+_VALUES = 60
 
 _ESLINT_FILE = re.compile(r"(?P<path>[^\s:]{1,300}\.\w{1,8})$")
 _ESLINT = re.compile(r" +(?P<line>\d+):\d+ +error +(?P<message>\S.*?)(?: {2,}(?P<rule>\S+))?$")
@@ -101,7 +106,7 @@ def python_traces(section: Section) -> Found:
     frame: tuple[str, str] | None = None
     for index, line in enumerate(section.lines):
         if match := _PYTHON_FRAME.match(line):
-            if frame is None or not match["path"].startswith(("/", "<")):
+            if frame is None or _is_nearer(section, match["path"], frame[0]):
                 frame = (match["path"], match["line"])
         elif frame and (error := _PYTHON_ERROR.match(line)):
             kind: Kind = "compile" if error["type"] in _SYNTAX else "error"
@@ -111,14 +116,23 @@ def python_traces(section: Section) -> Found:
             frame = None
 
 
+def _is_nearer(section: Section, path: str, before: str) -> bool:
+    """Whether a file is the tree's own, or may be and the one before cannot."""
+    if section.tree.find(path, section.directory):
+        return True
+    return before.startswith(("/", "<")) and not path.startswith(("/", "<"))
+
+
 def script_traces(section: Section) -> Found:
     """An error that ends Node: its first frame in the tree; a syntax error has its own line."""
     lines = section.lines
     for index, line in enumerate(lines):
         match = _SCRIPT_ERROR.match(line)
-        if not match or not lines[index + 1 : index + 2] or not _is_frame(lines[index + 1]):
+        start = _stack(lines, index, match["message"]) if match else None
+        if not match or start is None:
             continue
-        path, at = first_frame(_frames(lines, index + 1))
+        message = with_values(match["message"], lines[index + 1 : start])
+        path, at = first_frame(_frames(lines, start))
         kind: Kind = "error"
         if match["type"] == "SyntaxError":
             above = map(_SCRIPT_PLACE.match, lines[max(0, index - 6) : index])
@@ -126,7 +140,14 @@ def script_traces(section: Section) -> Found:
             path, at, kind = (
                 (place["path"], place["line"], "compile") if place else (path, at, kind)
             )
-        yield section.numbers[index], section.failure(kind, match["message"], path, at)
+        yield section.numbers[index], section.failure(kind, message, path, at)
+
+
+def _stack(lines: Sequence[str], index: int, message: str) -> int | None:
+    """Where the stack of an error begins: below the values, if the message announces some."""
+    reach = _VALUES if message.endswith(":") else 1
+    below = range(index + 1, min(index + 1 + reach, len(lines)))
+    return next((at for at in below if _is_frame(lines[at])), None)
 
 
 def _is_frame(line: str) -> bool:
@@ -269,6 +290,10 @@ READERS: Sequence[Reader[Found]] = (
     Reader(spotbugs, (":[line",)),
     Reader(maven, ("[ERROR]",)),
     Reader(gradle, ("\n* What went wrong:",)),
+    Reader(
+        shells,
+        (" not found", " denied", "No such file", "irectory", "Exec format", "interpreter", "cd: "),
+    ),
     Reader(npm, ("\nnpm ",)),
     Reader(pnpm, ("ERR_PNPM_",)),
 )

@@ -27,7 +27,7 @@ KNOWN = frozenset(
     "packages/a/package.json packages/a/a.ts packages/b/package.json packages/b/a.ts A.java "
     "src/main/java/A.java src/main/scala/A.scala a.py b.py c.py crash.py sub.py "
     "src/main/java/p/A.java src/main/java/p/B.java src/main/kotlin/A.kt "
-    "src/main/groovy/A.groovy".split()
+    "src/main/groovy/A.groovy a.cs a.csproj".split()
 )
 
 
@@ -389,7 +389,7 @@ EXPECTED: dict[str, list[tuple[str, str, str]]] = {
         ("error", "", "ETARGET: No matching version found for left-pad@99.0.0."),
     ],
     "npm-fail": [
-        ("error", "", "sh: 1: jest-not-there: not found"),
+        ("error", "", "jest-not-there: not found"),
     ],
     "npm-missing": [
         ("error", "", 'Missing script: "nope"'),
@@ -873,3 +873,31 @@ def test_nothing_in_the_log_of_a_step_that_did_not_fail_is_a_failure(tmp_path: P
     results = read_log(log, Tree(KNOWN), PLACES.relative, failed=False)
     assert results == LogResults(results.tail)
     assert results.tail == "a.c:1:1: error: bad\nmake: *** [Makefile:3: a] Error 1"
+
+
+def test_an_assertion_that_ends_node_is_told_with_its_values(tmp_path: Path) -> None:
+    message = "AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:"
+    text = f"node:assert:90\n{message}\n\n3 !== 2\n\n    at Object.<anonymous> (run.js:2:8)\n"
+    assert short(told(text, tmp_path)) == [("error", "run.js:2", f"{message} 3 !== 2")]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("at f (file://{tree}/a%20b%25c/x.mjs:3:1)", "at f (a b%c/x.mjs:3:1)"),
+        ("at file://{tree}/quo'te/x.mjs:3:1", "at quo'te/x.mjs:3:1"),
+        ("at {tree}/a%20b/x.mjs:3:1", "at a%20b/x.mjs:3:1"),
+        ("at file://{tree}/a%0Ab.mjs:3:1", "at a%0Ab.mjs:3:1"),
+        ("at file:///usr/a%20b.mjs", "at file:///usr/a%20b.mjs"),
+    ],
+)
+def test_the_address_of_a_file_stands_for_its_path(text: str, shown: str) -> None:
+    assert PLACES.relative(text.replace("{tree}", str(TREE))) == shown
+
+
+def test_a_traceback_that_ends_in_an_installed_package(tmp_path: Path) -> None:
+    text = (
+        'Traceback (most recent call last):\n  File "a.py", line 2, in <module>\n    f()\n'
+        '  File ".venv/lib/x.py", line 9, in f\n    raise ValueError\nValueError: no\n'
+    )
+    assert short(told(text, tmp_path)) == [("error", "a.py:2", "ValueError: no")]

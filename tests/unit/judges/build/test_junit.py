@@ -484,13 +484,19 @@ CAPTURED: dict[str, tuple[str, list[tuple[str, str, str, str]], list[str]]] = {
             (
                 "test",
                 "a.test.js:3",
-                "Error: expect(received).toBe(expected) // Object.is equality",
+                (
+                    "Error: expect(received).toBe(expected) // Object.is equality "
+                    "(Expected: 3, Received: 2)"
+                ),
                 "test::sum adds",
             ),
             (
                 "test",
                 "a.test.js:7",
-                "Error: expect(received).toBe(expected) // Object.is equality",
+                (
+                    "Error: expect(received).toBe(expected) // Object.is equality "
+                    "(Expected: 1, Received: 2)"
+                ),
                 "test::sum deep case 2",
             ),
             ("test", "helper.js:2", "TypeError: boom", "test::sum thrown"),
@@ -576,7 +582,7 @@ CAPTURED: dict[str, tuple[str, list[tuple[str, str, str, str]], list[str]]] = {
             (
                 "test",
                 "test/a.js:3",
-                "Expected values to be strictly equal:",
+                "Expected values to be strictly equal: 2 !== 3",
                 "test:test/a.js:sum#adds",
             ),
             ("test", "test/a.js:7", "boom", "test:test/a.js:sum deep#thrown"),
@@ -598,7 +604,7 @@ CAPTURED: dict[str, tuple[str, list[tuple[str, str, str, str]], list[str]]] = {
             (
                 "test",
                 "test/a.test.js:3",
-                "Expected values to be strictly equal:2 !== 3",
+                "Expected values to be strictly equal: 2 !== 3",
                 "test::adds",
             ),
             ("test", "test/a.test.js:7", "boom", "test::suite > inner"),
@@ -625,7 +631,7 @@ CAPTURED: dict[str, tuple[str, list[tuple[str, str, str, str]], list[str]]] = {
             (
                 "test",
                 "a/src/lib.rs:21",
-                "assertion `left == right` failed: wrong answer",
+                "assertion `left == right` failed: wrong answer (left: 2, right: 3)",
                 "test:a:tests::adds",
             ),
             ("test", "", 'Error: "bad"', "test:a:tests::returns"),

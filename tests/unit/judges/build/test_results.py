@@ -234,7 +234,7 @@ TOLD: dict[str, Expected] = {
             ("", 'Error: "bad"', "test::tests::res"),
             (
                 "src/lib.rs:7",
-                "assertion `left == right` failed: wrong answer",
+                "assertion `left == right` failed: wrong answer (left: 1, right: 2)",
                 "test::tests::it_fails",
             ),
         ],
@@ -253,13 +253,13 @@ TOLD: dict[str, Expected] = {
             ("", 'Error: "bad"', "test:a/src/lib.rs:tests::returns"),
             (
                 "a/src/lib.rs:21",
-                "assertion `left == right` failed: wrong answer",
+                "assertion `left == right` failed: wrong answer (left: 2, right: 3)",
                 "test:a/src/lib.rs:tests::adds",
             ),
             ("a/tests/it.rs:6", "oh", "test:a/tests/it.rs:fails"),
             (
                 "a/src/lib.rs:7",
-                "assertion `left == right` failed",
+                "assertion `left == right` failed (left: 2, right: 3)",
                 "test:doc-tests a:a/src/lib.rs - add",
             ),
         ],
@@ -292,12 +292,16 @@ TOLD: dict[str, Expected] = {
             ),
             (
                 "a/src/lib.rs:21",
-                "assertion `left == right` failed: wrong answer",
+                "assertion `left == right` failed: wrong answer (left: 2, right: 3)",
                 "test::tests::adds",
             ),
             ("", 'Error: "bad"', "test::tests::returns"),
             ("a/tests/it.rs:6", "oh", "test::fails"),
-            ("a/src/lib.rs:7", "assertion `left == right` failed", "test::a/src/lib.rs - add"),
+            (
+                "a/src/lib.rs:7",
+                "assertion `left == right` failed (left: 2, right: 3)",
+                "test::a/src/lib.rs - add",
+            ),
         ],
         others=[
             (
@@ -323,7 +327,7 @@ TOLD: dict[str, Expected] = {
             ),
             (
                 "a/src/lib.rs:21",
-                "assertion `left == right` failed: wrong answer",
+                "assertion `left == right` failed: wrong answer (left: 2, right: 3)",
                 "test:a:tests::adds",
             ),
             ("", 'Error: "bad"', "test:a:tests::returns"),
@@ -341,7 +345,7 @@ TOLD: dict[str, Expected] = {
         [
             (
                 "src/a.test.js:3",
-                "expect(received).toBe(expected) // Object.is equality",
+                "expect(received).toBe(expected) // Object.is equality (Expected: 3, Received: 2)",
                 "test:src/a.test.js:sum › adds",
             ),
         ],
@@ -353,12 +357,12 @@ TOLD: dict[str, Expected] = {
         [
             (
                 "a.test.js:3",
-                "expect(received).toBe(expected) // Object.is equality",
+                "expect(received).toBe(expected) // Object.is equality (Expected: 3, Received: 2)",
                 "test:a.test.js:sum › adds",
             ),
             (
                 "a.test.js:7",
-                "expect(received).toBe(expected) // Object.is equality",
+                "expect(received).toBe(expected) // Object.is equality (Expected: 1, Received: 2)",
                 "test:a.test.js:sum › deep › case 2",
             ),
             ("helper.js:2", "TypeError: boom", "test:a.test.js:sum › thrown"),
@@ -421,7 +425,7 @@ TOLD: dict[str, Expected] = {
         [
             (
                 "test/a.js:3",
-                "AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:",
+                "AssertionError [ERR_ASSERTION]: Expected values to be strictly equal: 2 !== 3",
                 "test::sum > adds",
             ),
             ("test/a.js:7", "TypeError: boom", "test::sum > deep > thrown"),
@@ -436,7 +440,7 @@ TOLD: dict[str, Expected] = {
     ),
     "mocha-tap": Expected(
         [
-            ("test/a.js:3", "Expected values to be strictly equal:", "test::sum adds"),
+            ("test/a.js:3", "Expected values to be strictly equal: 2 !== 3", "test::sum adds"),
             ("test/a.js:7", "boom", "test::sum deep thrown"),
             ("test/a.js:8", "no db", 'test::sum hook "before all" hook for "never"'),
         ],
@@ -447,7 +451,7 @@ TOLD: dict[str, Expected] = {
     ),
     "node-tap": Expected(
         [
-            ("a.test.js:3", "Expected values to be strictly equal:", "test::adds"),
+            ("a.test.js:3", "Expected values to be strictly equal: 1 !== 2", "test::adds"),
             ("a.test.js:5", "boom", "test::suite > inner"),
         ],
         passed=[
@@ -458,7 +462,7 @@ TOLD: dict[str, Expected] = {
         [
             (
                 "a.test.js:3",
-                "AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:",
+                "AssertionError [ERR_ASSERTION]: Expected values to be strictly equal: 1 !== 2",
                 "test::adds",
             ),
             ("a.test.js:5", "Error: boom", "test::suite > inner"),
@@ -469,13 +473,13 @@ TOLD: dict[str, Expected] = {
     ),
     "node-tap-files": Expected(
         [
-            ("test/a.test.js:3", "Expected values to be strictly equal:", "test::adds"),
+            ("test/a.test.js:3", "Expected values to be strictly equal: 2 !== 3", "test::adds"),
             ("test/a.test.js:7", "boom", "test::suite > inner"),
             ("test/a.test.js:8", "c", "test::parent > child 2"),
         ],
         others=[
-            ("error", "test/c.test.js", "test/c.test.js: Error: Cannot find module './gone'"),
-            ("error", "test/d.test.js", "test/d.test.js: test failed"),
+            ("error", "test/c.test.js", "Error: Cannot find module './gone'"),
+            ("error", "test/d.test.js", "test failed"),
         ],
         passed=[
             "test::ok",
@@ -492,15 +496,15 @@ TOLD: dict[str, Expected] = {
         [
             (
                 "test/a.test.js:3",
-                "AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:",
+                "AssertionError [ERR_ASSERTION]: Expected values to be strictly equal: 2 !== 3",
                 "test::adds",
             ),
             ("test/a.test.js:7", "Error: boom", "test::suite > inner"),
             ("test/a.test.js:8", "Error: c", "test::parent > child 2"),
         ],
         others=[
-            ("error", "test/c.test.js", "test/c.test.js: Error: Cannot find module './gone'"),
-            ("error", "test/d.test.js", "test/d.test.js: test failed"),
+            ("error", "test/c.test.js", "Error: Cannot find module './gone'"),
+            ("error", "test/d.test.js", "test failed"),
         ],
         counted=11,
     ),
@@ -508,7 +512,7 @@ TOLD: dict[str, Expected] = {
         [
             (
                 "packages/a/test/a.test.js:2",
-                "Expected values to be strictly equal:",
+                "Expected values to be strictly equal: 1 !== 2",
                 "test:packages/a:adds",
             ),
         ],
@@ -523,7 +527,7 @@ TOLD: dict[str, Expected] = {
         [
             (
                 "packages/a/test/a.test.js:2",
-                "Expected values to be strictly equal:",
+                "Expected values to be strictly equal: 1 !== 2",
                 "test:packages/a:adds",
             ),
         ],

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from prjury.judges.build.failure import Failure
 from prjury.judges.build.results.told import Run, Section, Told
+from prjury.judges.build.results.values import with_sides
 
 _PROGRAM = re.compile(
     r"\s+Running (?:unittests )?(?P<path>\S+\.rs) "
@@ -171,7 +172,8 @@ def panic_of(lines: Sequence[str]) -> tuple[str, str | None, str | None]:
     for index, line in enumerate(lines):
         if match := _PANIC.match(line):
             following = lines[index + 1] if index + 1 < len(lines) else "panicked"
-            return match["message"] or following, match["path"], match["line"]
+            message = with_sides(match["message"] or following.strip(), lines[index + 1 :])
+            return message, match["path"], match["line"]
         if match := _NOTE.match(line):
             return line, match["path"], match["line"]
     return next(iter(lines), ""), None, None

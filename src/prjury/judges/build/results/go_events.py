@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 from prjury.judges.build.failure import Failure, identity
 from prjury.judges.build.results.told import Section, Told
 from prjury.judges.build.results.tree import Tree
+from prjury.judges.build.results.values import with_values
 
 _LOGGED = re.compile(r"\s+(?P<path>[^\s:]{1,300}\.go):(?P<line>\d+):(?: (?P<message>.*))?$")
 _FRAME = re.compile(r"\s+(?P<path>[^\s:]{1,300}\.go):(?P<line>\d+)(?: \+0x\w+)?$")
 _ASSERTED = re.compile(r"\s+Error:\s+(?P<message>\S.*)$")
+#: Go indents what belongs to a logged line; testify has columns of its own.
+_CONTINUED = re.compile(r" {8}\S|\s+$")
+_COMPARED = re.compile(r"\s+\t *\t(?P<text>(?:expected|actual) *: .*)")
+_PANIC = re.compile(r"panic: |fatal error: ")
 _CHATTER = re.compile(r"\s*(?:=== |--- |PASS$|FAIL\b|ok  \t|exit status |coverage: |$)")
 
 _MOST_LINES = 80
@@ -85,10 +91,14 @@ class GoEvents:
         if action == "pass":
             return
         package.failed = True
-        if test not in package.broken or any(map(_LOGGED.match, output)):
+        panic = any(map(_PANIC.match, output))
+        by_parts = test in package.broken and not (panic and _is_own(test, output))
+        if not by_parts or any(map(_LOGGED.match, output)):
             self._fail(number, self._failure(name, test, output))
-        if any(line.startswith(("panic: ", "fatal error: ")) for line in output):
+        if panic:
             self._cut_short(name)
+        if panic and by_parts:
+            self._panicked(name, test, output)
         parent = test.rpartition("/")[0]
         while parent:
             package.broken.add(parent)
@@ -113,6 +123,14 @@ class GoEvents:
             text = next(iter(_told(package.output)), f"FAIL {name}")
             self._fail(number, self._section.failure("error", text, name=name))
 
+    def _panicked(self, name: str, parent: str, output: Iterable[str]) -> None:
+        """The panic of a subtest, which is its parent's output: the last one to fail did it."""
+        for at, (number, failure) in reversed([*enumerate(self.told.failures)][-_MOST_LINES:]):
+            test = failure.name or ""
+            if failure.suite == name and test.startswith(f"{parent}/"):
+                self.told.failures[at] = (number, self._failure(name, test, output))
+                return
+
     def _cut_short(self, name: str) -> None:
         self.told.doubts.append(f"the tests of the package {name} broke off")
 
@@ -130,7 +148,7 @@ def _text(event: dict[str, Any], key: str) -> str:
 
 def go_failure(section: Section, package: str, test: str, output: list[str]) -> Failure:
     """A failing test by what it printed: its panic, or what it logged last."""
-    panic = next((line for line in output if line.startswith(("panic: ", "fatal error: "))), "")
+    panic = next(filter(_PANIC.match, output), "")
     if panic:
         frames = (match for match in map(_FRAME.match, output) if match)
         place = next((found for found in frames if _is_known(section, package, found)), None)
@@ -138,13 +156,33 @@ def go_failure(section: Section, package: str, test: str, output: list[str]) -> 
     else:
         logged = [match for match in map(_LOGGED.match, output) if match]
         place = logged[-1] if logged else None
-        asserted = next((found for found in map(_ASSERTED.match, output) if found), None)
-        message = (place["message"] if place else "") or (asserted["message"] if asserted else "")
-        message = message or " ".join(list(_told(output))[:4])
+        message = _logged(place, output) or _asserted(output) or " ".join(list(_told(output))[:4])
     if place is None:
         return section.test(test, package, message)
     path = section.tree.of_package(package, place["path"]) or place["path"]
     return section.test(test, package, message, path, place["line"])
+
+
+def _is_own(test: str, output: Iterable[str]) -> bool:
+    """Whether a panic is the test's own, not a subtest's: its function is being executed."""
+    frame = re.compile(rf"\S+\.{re.escape(test)}\(")
+    return any(map(frame.match, output))
+
+
+def _logged(place: re.Match[str] | None, output: Sequence[str]) -> str:
+    """What was logged at a place, with what stands below a colon."""
+    message = (place["message"] or "") if place else ""
+    below = output[output.index(place.string) + 1 :] if place else ()
+    return with_values(message, list(takewhile(_CONTINUED.match, below)))
+
+
+def _asserted(output: Sequence[str]) -> str:
+    """What an assertion of testify says, with the values below it."""
+    at, found = next(
+        ((at, found) for at, found in enumerate(map(_ASSERTED.match, output)) if found), (0, None)
+    )
+    below = takewhile(bool, map(_COMPARED.match, output[at + 1 :]))
+    return with_values(found["message"], [line["text"] for line in below if line]) if found else ""
 
 
 def _is_known(section: Section, package: str, frame: re.Match[str]) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from prjury.judges.build.failure import Failure, identity
 from prjury.judges.build.results.script_frames import first_frame
 from prjury.judges.build.results.told import Run, Section, Told
+from prjury.judges.build.results.values import with_values
 
 _FILE = re.compile(r"(?:PASS|FAIL) (?:.* )?(?P<path>\S+\.[cm]?[jt]sx?)(?: \([\d.]+ m?s\))?$")
 _LEAF = re.compile(r"(?P<indent> {2,})(?P<status>[✓✕○✎]) (?P<name>.*?)(?: \([\d.]+ m?s\))?$")
@@ -104,7 +105,8 @@ def _failure(section: Section, index: int, file: str, name: str) -> Failure:
         if _HEADING.match(line) or _FILE.match(line):
             break
         below.append(line)
-    message = next((line for line in below if line.strip()), "failed")
+    first = next((at for at, line in enumerate(below) if line.strip()), len(below))
+    message = with_values(next(iter(below[first:]), "failed"), below[first + 1 :])
     path, at = first_frame(below)
     if name != _LOADING:
         return section.test(name, file, message, path or file, at)

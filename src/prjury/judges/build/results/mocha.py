@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from prjury.judges.build.failure import Failure, identity
 from prjury.judges.build.results.script_frames import first_frame
 from prjury.judges.build.results.told import Run, Section, Told
+from prjury.judges.build.results.values import with_values
 
 _PASSED = re.compile(r"(?P<indent> {2,})[✔✓] (?P<name>.+?)(?: \(\d+m?s\))?$")
 _FAILED = re.compile(r"(?P<indent> {2,})\d+\) (?P<name>.+)$")
@@ -104,7 +105,8 @@ def _failure(section: Section, index: int, block: re.Match[str]) -> Failure:
         end += 1
     name = " > ".join(titles).removesuffix(":")
     below = list(_error(lines[end + 1 :]))
-    message = next((line.strip() for line in below if line.strip()), "failed")
+    first = next((at for at, line in enumerate(below) if line.strip()), len(below))
+    message = with_values(next(iter(below[first:]), "failed"), below[first + 1 :])
     path, line = first_frame(below)
     if _is_hook(name):
         return section.failure("error", f"{name}: {message}", path, line, name)

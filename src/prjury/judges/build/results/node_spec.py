@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from prjury.judges.build.failure import Failure, identity
 from prjury.judges.build.results.script_frames import Thrown, error_above, file_failure
 from prjury.judges.build.results.told import Run, Section, Told
+from prjury.judges.build.results.values import with_values
 
 _LINE = re.compile(
     r"(?P<indent> *)(?P<status>[▶✔✖﹣⚠]) (?P<name>.*?)"
@@ -22,6 +23,7 @@ _MARKS = frozenset("▶✔✖﹣⚠")
 _LIST = "✖ failing tests:"
 _INDENT = 2
 _DEEPEST = 50
+_REACH = 40
 
 
 def node_spec(section: Section) -> Told:
@@ -87,7 +89,8 @@ class _Run:
         if not place or not self.totals:
             return False
         if not match["directive"]:
-            message = lines[index + 1].strip() if index + 1 < len(lines) else ""
+            below = lines[index + 1 : index + 1 + _REACH]
+            message = with_values(next(iter(below), ""), below[1:])
             failure = self._failure(match["name"], message, place["path"], place["line"])
             self._failing.append((self.section.numbers[index], failure))
         return True

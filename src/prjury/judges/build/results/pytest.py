@@ -82,7 +82,8 @@ class _Run:
         if match := _SECTION.match(line):
             self._heading = match["test"]
         elif self._heading and (match := _PLACE.match(line) or _SYNTAX_PLACE.match(line)):
-            self._places[self._heading] = (match["path"], match["line"])
+            if self._heading not in self._places or self._section.tree.find(match["path"]):
+                self._places[self._heading] = (match["path"], match["line"])
         elif self._heading and (match := _ERROR.match(line)):
             self._errors[self._heading] = match["message"]
         elif match := _SUMMARY.match(line):

@@ -15,6 +15,7 @@ from prjury.judges.build.results.frames import place_in
 from prjury.judges.build.results.go_events import go_failure
 from prjury.judges.build.results.told import Section
 from prjury.judges.build.results.tree import Tree
+from prjury.judges.build.results.values import with_values
 
 #: What pytest and Jest say of a file that cannot be loaded; none of its tests has run.
 _UNLOADED = frozenset({"collection failure", "Test suite failed to run"})
@@ -23,6 +24,8 @@ _EMPTY = frozenset({"", "Failed", "failed", *_UNLOADED})
 _NOT_RUN = frozenset({"notrun", "disabled"})
 _HOOK = re.compile(r'"(?:before|after) (?:all|each)" hook')
 _PYTEST_MESSAGE = re.compile(r"E\s+(?P<message>\S.*)")
+#: Node writes messages of several lines into one, but for the cause of the failure.
+_NODE_MESSAGE = re.compile(r"\s+cause: \w+(?: \[\w+\])?: (?P<message>.*:)$")
 _LONGEST_LINE = 2_000
 _MOST_LINES = 2_000
 
@@ -207,7 +210,8 @@ class Reported:
             text = self.report.relative((child.text or "")[: _LONGEST_LINE * _MOST_LINES])
             lines = [line[:_LONGEST_LINE] for line in text.splitlines()[:_MOST_LINES]]
             told = self.report.relative(child.get("message") or "")
-            yield self._failure(told.strip().partition("\n")[0], lines)
+            own = _of_node(lines) if self.report.runner == "node" else ""
+            yield self._failure(own or _first(told.splitlines()), lines)
 
     def _failure(self, told: str, lines: Sequence[str]) -> Failure:
         suite, name = self.known_as
@@ -238,17 +242,32 @@ class Reported:
         errors = [match["message"] for match in map(_PYTEST_MESSAGE.match, lines) if match]
         if errors and self.kind == "compile":
             return errors[-1]
-        return next((line for line in lines if line.strip()), "failed")
+        return _first(lines) or "failed"
 
     def _own_place(self) -> tuple[str | None, str | None]:
         """Where the test itself stands."""
         file, at = self.case.get("file"), self.case.get("line", "")
         line = str(int(at) + 1) if at.isascii() and at.isdigit() and len(at) < 9 else None  # noqa: PLR2004
         if file:
-            return self.report.tree.resolved(self.report.relative(file)), line
+            known = self.report.tree.find(self.report.relative(file))
+            return known, line if known else None
         names = (*self.known_as, self.report.relative(self._name))
         found = (told for told in names if told in self.report.tree.known)
         return next(found, None), None
+
+
+def _first(lines: Sequence[str]) -> str:
+    """The first line that says something, with the values that it announces."""
+    start = next((at for at, line in enumerate(lines) if line.strip()), len(lines))
+    return with_values(lines[start], lines[start + 1 :]) if lines[start:] else ""
+
+
+def _of_node(lines: Sequence[str]) -> str:
+    """A message of several lines as Node's own reporter has it, empty for anything else."""
+    for at, line in enumerate(lines):
+        if match := _NODE_MESSAGE.match(line):
+            return with_values(match["message"], lines[at + 1 :])
+    return ""
 
 
 def _of_doctest(lines: Sequence[str]) -> str:

@@ -8,16 +8,26 @@ from dataclasses import dataclass
 
 from prjury.judges.build.failure import Failure, Kind
 from prjury.judges.build.results.told import Section
+from prjury.judges.build.results.values import with_values
 
 _FRAME = re.compile(
     r"\s*(?:at .*\(|at |❯ (?:\S+ )?|File: /?)(?:file://)?(?P<path>[^\s():]{1,300}\.[cm]?[jt]sx?)"
     r":(?P<line>\d+):\d+"
+)
+#: With brackets around it, or as all that the frame says, a path may hold blanks.
+_BRACKETED = re.compile(
+    r"\s*at .*?\((?:file://)?(?P<path>[^\s:][^:]{0,300}\.[cm]?[jt]sx?):(?P<line>\d+):\d+\)(?: \{)?$"
+)
+_BARE = re.compile(
+    r"\s*at (?:async )?(?:file://)?(?P<path>[^\s:(][^:(]{0,300}\.[cm]?[jt]sx?)"
+    r":(?P<line>\d+):\d+(?: \{)?$"
 )
 _ERROR = re.compile(r"(?:# )?(?P<message>\w*Error(?: \[\w+\])?: .*)")
 #: What node prints above the line of code that it could not read, or that threw the error.
 _HEADING = re.compile(
     r"(?:# )?(?:file://)?(?P<path>[^\s:#][^:]{0,300}\.[cm]?[jt]sx?):(?P<line>\d{1,9})$"
 )
+_COMMENT = re.compile(r"^# ?")
 _RESULT = re.compile(r"\s*(?:# Subtest:|(?:not )?ok \d|[✔✖▶] |\.\.\.$)")
 _REACH = 40
 _FOREIGN = ("node:", "/", "../", "…")
@@ -25,11 +35,15 @@ _FOREIGN = ("node:", "/", "../", "…")
 
 def first_frame(lines: Iterable[str]) -> tuple[str, str] | tuple[None, None]:
     """Path and line of the innermost frame that may be in the tree, without dependencies."""
-    for match in map(_FRAME.match, lines):
+    for match in map(_frame, lines):
         path = match["path"] if match else ""
         if match and "node_modules/" not in path and not path.startswith(_FOREIGN):
             return path, match["line"]
     return None, None
+
+
+def _frame(line: str) -> re.Match[str] | None:
+    return _BRACKETED.match(line) or _BARE.match(line) or _FRAME.match(line)
 
 
 @dataclass(frozen=True)
@@ -56,7 +70,8 @@ def error_above(lines: Sequence[str], index: int) -> Thrown:
     found = ""
     for at in range(index - 1, max(-1, index - 1 - _REACH), -1):
         if match := _ERROR.match(lines[at]):
-            found = match["message"]
+            below = lines[at + 1 : index]
+            found = with_values(match["message"], [_COMMENT.sub("", line) for line in below])
         elif found and (heading := _HEADING.match(lines[at])):
             return Thrown(found, heading["path"], heading["line"])
         elif at < index - 1 and _RESULT.match(lines[at]):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from prjury.judges.build.failure import Failure
 from prjury.judges.build.results.script_frames import error_above, file_failure, first_frame
 from prjury.judges.build.results.told import Run, Section, Told
+from prjury.judges.build.results.values import with_values
 
 _VERSION = re.compile(r"TAP version 1[34]$")
 _PLAN = re.compile(r"1\.\.(?P<count>\d{1,9})(?:\s|$)")
@@ -19,8 +21,10 @@ _POINT = re.compile(
 )
 _TOTAL = re.compile(r"# (?P<what>pass|fail|cancelled) +(?P<count>\d{1,9})$")
 _BAIL = re.compile(r"Bail out!(?P<why>.*)$")
-_PLACE = re.compile(r"\s+location: '(?P<path>[^']+?):(?P<line>\d+):\d+'")
-_ERROR = re.compile(r"\s+(?:error|message): (?:'(?P<single>.*)'|\"(?P<double>.*)\"|[|>]-?)$")
+#: Node chooses the quotes by the text in between, YAML doubles those of its own.
+_PLACE = re.compile(r"\s+location: (?P<quote>['\"`])(?P<path>.+):(?P<line>\d+):\d+(?P=quote)$")
+_ERROR = re.compile(r"\s+(?:error|message): (?:(?P<quote>['\"`])(?P<text>.*)(?P=quote)|[|>]-?)$")
+_ESCAPED = re.compile(r"\\([\\'\"`])|'(')")
 _TYPE = re.compile(r"\s+type: 'suite'$")
 _BY_PARTS = re.compile(r"\s+failureType: 'subtestsFailed'$")
 _SCRIPT = re.compile(r"\S+\.[cm]?[jt]sx?")
@@ -142,6 +146,23 @@ def _settle(section: Section, told: Told, stream: _Stream) -> None:
     told.settle(run)
 
 
+def _of_block(lines: Sequence[str]) -> str:
+    """The message of a block: what is indented deeper than the line that announces it."""
+    depth = _indent(lines[0]) if lines[0] else -1
+    block = list(takewhile(lambda line: not line.strip() or _indent(line) > depth, lines[1:]))
+    first = next((at for at, line in enumerate(block) if line.strip()), len(block))
+    return with_values(next(iter(block[first:]), ""), block[first + 1 :])
+
+
+def _unquoted(text: str) -> str:
+    """What stands for a text between quotes."""
+    return _ESCAPED.sub(lambda match: match[1] or match[2], text)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
 def _test(
     section: Section, point: _Point, message: str, place: tuple[str, str] | None = None
 ) -> Failure:
@@ -154,12 +175,11 @@ def _failure(section: Section, point: _Point) -> Failure:
     message, place = "", None
     for at, line in enumerate(point.below):
         if found := _PLACE.match(line):
-            place = (found["path"], found["line"])
+            place = (_unquoted(found["path"]), found["line"])
         elif not message and (error := _ERROR.match(line)):
-            following = point.below[at + 1].strip() if at + 1 < len(point.below) else ""
-            message = error["single"] or error["double"] or following
+            message = _unquoted(error["text"] or "") or _of_block(point.below[at:])
     if not message:
-        message = next((line.strip() for line in point.below if line.strip()), "")
+        message = _of_block(["", *point.below])
     if place is None:
         path, at_line = first_frame(point.below)
         place = (path, at_line) if path and at_line else None

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic, TypeVar
 
-from prjury.judges.build.failure import Failure, Kind, identity, make_failure
+from prjury.judges.build.failure import Failure, Kind, identity, inside_tree, make_failure
 from prjury.judges.build.results.tree import Tree
+
+#: What follows a path where a message begins with one.
+_PLACE = re.compile(r"^(?::\d+)*:\s+")
 
 
 @dataclass(frozen=True)
@@ -44,8 +48,17 @@ class Section:
         name: str | None = None,
         suite: str | None = None,
     ) -> Failure:
-        """A failure whose path is the tree's own."""
-        found = self.file(path) if path else None
+        """A failure whose path is one of the tree's own files, if it has any.
+
+        Any other one may lead out of the tree through a link, however it looks. It stays in the
+        message of what is no test, which has nothing else to tell it from others.
+        """
+        found = self.tree.find(path, self.directory) if path else None
+        if path and not found and kind != "test" and not name and inside_tree(path):
+            place = f"{path}:{line}" if line else path
+            message = message if path in message else f"{place}: {message}"
+        elif path and found:
+            message = _without(message, (path, found))
         return make_failure(kind, message, found, line, name, suite)
 
     def test(
@@ -58,6 +71,13 @@ class Section:
     ) -> Failure:
         """A failing test; its suite may be empty, which is not the same as unknown."""
         return self.failure("test", message or "failed", path, line, name, suite)
+
+
+def _without(message: str, paths: Iterable[str]) -> str:
+    """The message without the place with which it begins; the failure bears it anyway."""
+    path = next((path for path in paths if message.startswith(f"{path}:")), None)
+    rest = message.removeprefix(path or "")
+    return _PLACE.sub("", rest, count=1) or message if path else message
 
 
 @dataclass

@@ -81,7 +81,8 @@ class _Run:
         reach = _REACH if match["what"] != "UNEXPECTED SUCCESS" else 0
         for below in section.lines[index + 2 : index + reach]:
             if found := _FRAME.match(below):
-                frame = found
+                known = section.tree.find(found["path"], section.directory)
+                frame = found if known or frame is None else frame
             elif below and not below[0].isspace() and not below.startswith(_PREAMBLE):
                 message = below
                 break

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from prjury.judges.build.failure import Failure, identity
 from prjury.judges.build.results.script_frames import first_frame
 from prjury.judges.build.results.told import Run, Section, Told
+from prjury.judges.build.results.values import with_values
 
 _PROJECT = r"(?:\|[^|]*\| )?"
 _BEGIN = re.compile(r"\s*RUN +v\d")
@@ -80,7 +81,7 @@ def _below(section: Section, index: int) -> Sequence[str]:
 def _failure(section: Section, index: int, match: re.Match[str]) -> Failure:
     below = _below(section, index)
     path, line = first_frame(below)
-    message = next(iter(below), "failed")
+    message = with_values(next(iter(below), "failed"), below[1:])
     file = section.file(match["path"])
     return section.test(match["name"], file, message, path or match["path"], line)
 

@@ -1,0 +1,88 @@
+"""Panics of Go tests, as ``go test -json`` and ``go test`` tell them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from prjury.judges.build.failure import Failure
+from prjury.judges.build.results.go_events import GoEvents
+from prjury.judges.build.results.go_text import go
+from prjury.judges.build.results.told import Section
+from prjury.judges.build.results.tree import Tree
+
+TREE = Tree(frozenset({"a/a.go", "a/a_test.go"}))
+PACKAGE = "example.com/m/a"
+MESSAGE = "panic: assignment to entry in nil map [recovered, repanicked]"
+RUNTIME = [
+    MESSAGE,
+    "",
+    "goroutine 21 [running]:",
+    "testing.tRunner.func1.2({0x55a7a0, 0x6cacf0})",
+    "\t/usr/local/go/src/testing/testing.go:1974 +0x232",
+    "panic({0x55a7a0?, 0x6cacf0?})",
+    "\t/usr/local/go/src/runtime/panic.go:860 +0x13a",
+]
+BELOW = [
+    "testing.tRunner(0x99af429cb48, 0x592f08)",
+    "\t/usr/local/go/src/testing/testing.go:2036 +0xea",
+]
+IN_SUBTEST = [
+    *RUNTIME,
+    "example.com/m/a.F(...)",
+    "\ta/a.go:3",
+    "example.com/m/a.TestG.func2(0x99af429cb48?)",
+    "\ta/a_test.go:14 +0x29",
+    *BELOW,
+]
+IN_TEST = [*RUNTIME, "example.com/m/a.TestG(0x99af429cb48)", "\ta/a_test.go:8 +0x45", *BELOW]
+
+
+def events(*told: tuple[str, str, Iterable[str]]) -> list[Failure]:
+    """What is told of these tests, each with how it ended and what it printed."""
+    reader, number = GoEvents(TREE), 0
+    for test, _, _ in told:
+        reader.read(number, {"Action": "run", "Package": PACKAGE, "Test": test})
+    for number, (test, action, lines) in enumerate(told):
+        here = {"Package": PACKAGE, "Test": test}
+        for line in lines:
+            reader.read(number, {**here, "Action": "output", "Output": f"{line}\n"})
+        reader.read(number, {**here, "Action": action})
+    reader.read(number + 1, {"Action": "fail", "Package": PACKAGE})
+    told_of = reader.finished()
+    assert told_of.doubts == [f"the tests of the package {PACKAGE} broke off"]
+    return [failure for _, failure in told_of.failures]
+
+
+def test_a_subtest_panics_into_the_output_of_its_parent() -> None:
+    failures = events(
+        ("TestG/logs", "fail", ["    a_test.go:5: no"]),
+        ("TestG/sub_case", "fail", ["    --- FAIL: TestG/sub_case (0.00s)"]),
+        ("TestG", "fail", ["--- FAIL: TestG (0.00s)", *IN_SUBTEST]),
+    )
+    assert [(failure.name, failure.place, failure.message) for failure in failures] == [
+        ("TestG/logs", "a/a_test.go:5", "no"),
+        ("TestG/sub_case", "a/a.go:3", MESSAGE),
+    ]
+
+
+def test_a_test_that_panics_after_a_subtest_failed() -> None:
+    failures = events(("TestG/bad", "fail", ["    a_test.go:5: no"]), ("TestG", "fail", IN_TEST))
+    assert [(failure.name, failure.place, failure.message) for failure in failures] == [
+        ("TestG/bad", "a/a_test.go:5", "no"),
+        ("TestG", "a/a_test.go:8", MESSAGE),
+    ]
+
+
+@pytest.mark.parametrize("part", [[], ["=== RUN   TestG/sub_case"]])
+def test_a_panic_without_events(part: list[str]) -> None:
+    lines = [
+        *part,
+        "--- FAIL: TestG (0.00s)",
+        "    --- FAIL: TestG/sub_case (0.00s)",
+        *IN_SUBTEST,
+        f"FAIL\t{PACKAGE}\t0.005s",
+    ]
+    ((_, failure),) = go(Section(lines, range(len(lines)), TREE)).failures
+    assert (failure.name, failure.place) == ("TestG/sub_case", "a/a.go:3")
