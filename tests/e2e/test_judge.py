@@ -390,8 +390,9 @@ def test_a_command_cannot_see_the_operators_keys(workspace: Path, prjury: Prjury
 
 def test_progress_is_told_on_standard_error(workspace: Path, prjury: Prjury) -> None:
     run = prjury("judge", "command", "--workspace", workspace, "--option", "command=true")
-    asked, answered = run.err.splitlines()
+    asked, command, answered = run.err.splitlines()
     assert asked == "judge / command: asked"
+    assert command == "judge / command: 0 s, $ true"
     assert answered.startswith("judge / command: ✅ pass in ")
 
 
