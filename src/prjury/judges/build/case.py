@@ -61,6 +61,6 @@ class Case:
         return old and bool(self.outcome.failures) and not self.blocking
 
     def to_the_end(self, outcome: Outcome, base: Outcome) -> Case:
-        """With the outcomes of the plan's thorough form; the first run stays what is reported."""
-        thorough = self.plan.thorough or self.plan
-        return replace(self, plan=thorough, outcome=outcome, base=base, first=self.outcome)
+        """With the outcomes of the plan's second form; the first run stays what is reported."""
+        again = self.plan.once_more
+        return replace(self, plan=again, outcome=outcome, base=base, first=self.outcome)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from prjury.judges.build.case import Case
 from prjury.judges.build.comparison import same_end, unproven, unseen
 from prjury.judges.build.evidence import checks_of, metadata_of
+from prjury.judges.build.outcome import Outcome
 from prjury.judges.build.own import misfit
 from prjury.judges.build.plan import BuildPlan
 from prjury.judges.build.telling import causes, clipped, count, duration, notes, what_failed
@@ -20,19 +21,25 @@ def decide(case: Case) -> Judgment:
     """
     if not case.outcome.failed and not case.outcome.failures:
         return _green(case)
-    if case.base and (wrong := misfit(case.plan, case.outcome, case.base)):
-        return not_tried(case.plan, *_misfit(case, wrong))
-    if case.base and not case.outcome.failures and same_end(case.outcome, case.base):
-        return _base_broken(case, "what went wrong could not be read")
-    excused = case.base is not None and bool(case.outcome.failures) and not case.blocking
-    if case.base is None or not excused:
+    if case.base is None:
         return _red(case, causes(case.blocking or case.outcome.failures))
+    if wrong := misfit(case.plan, case.outcome, case.base):
+        return not_tried(case.plan, *_misfit(case, wrong))
+    return _beside_base(case, case.base)
+
+
+def _beside_base(case: Case, base: Outcome) -> Judgment:
+    """What fails, when it is known how the base fares."""
+    alike = same_end(case.outcome, base)
+    if alike and not case.outcome.failures:
+        return _base_broken(case, "what went wrong could not be read")
     flaky = any(failure.state == "flaky" for failure in case.outcome.failures)
-    if not flaky and not same_end(case.outcome, case.base):
-        return _red(case, causes(case.outcome.failures))
-    if doubt := unproven(case.plan, case.outcome, case.base):
-        return _base_broken(case, doubt)
-    return _excused(case)
+    if case.blocking or not (alike or flaky):
+        return _red(case, causes(case.blocking or case.outcome.failures))
+    if case.plan.thorough:
+        return _base_broken(case, "there was no time to run it again without stopping at failures")
+    doubt = unproven(case.plan, case.outcome, base)
+    return _base_broken(case, doubt) if doubt else _excused(case)
 
 
 def _excused(case: Case) -> Judgment:

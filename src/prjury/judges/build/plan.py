@@ -110,6 +110,11 @@ class BuildPlan:
         return same_place and all(any(own.covers(step) for own in self.steps) for step in wanted)
 
     @property
+    def once_more(self) -> BuildPlan:
+        """The form in which it is run a second time in the same tree."""
+        return self.thorough or self.afresh or self
+
+    @property
     def tests(self) -> bool:
         """Whether tests are part of it, as far as one can tell."""
         return self.system == "command" or any(step.name == "test" for step in self.steps)

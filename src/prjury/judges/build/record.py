@@ -135,7 +135,9 @@ class Reader:
             ValueError: for a record that no build of this plan leaves behind, with the reason.
         """
         plan = self._plan(record)
-        base = self._outcome(plan, record.base) if record.base else None
+        base = (
+            self._outcome(self._base_plan(plan, record.base), record.base) if record.base else None
+        )
         first = self._outcome(self.plan, record.first) if record.first else None
         told = self._outcome(plan, record.merged)
         case = Case(
@@ -156,9 +158,15 @@ class Reader:
     def _plan(self, record: CaseJson) -> BuildPlan:
         if not record.thorough:
             return self.plan
-        if self.plan.thorough is None:
+        if self.plan.once_more is self.plan:
             raise ValueError("this build has no thorough form")
-        return self.plan.thorough
+        return self.plan.once_more
+
+    def _base_plan(self, plan: BuildPlan, record: OutcomeJson) -> BuildPlan:
+        """The form that the base was run in: where tests were flaky it ran but once."""
+        told = [(step.name, step.command) for step in record.steps]
+        plain = [(step.name, step.text) for step in self.plan.steps[: len(told)]]
+        return self.plan if told == plain else plan
 
     def _outcome(self, plan: BuildPlan, record: OutcomeJson) -> Outcome:
         results = tuple(_results(plan.steps, record.steps))
@@ -168,17 +176,22 @@ class Reader:
         listed, reported = (_counted(one) for one in (outcome.failures, reports.failures))
         if any(reported[test] > listed[test] for test in reported):
             raise ValueError("a failure of the reports is not among the failures")
-        if outcome.last.good and listed.keys() - reported.keys():
+        lucky = {failure.id for failure in outcome.failures if failure.state == "flaky"}
+        if outcome.last.good and listed.keys() - reported.keys() - lucky:
             raise ValueError("it lists failures, though its steps and its reports know of none")
         return outcome
 
     def _contradictions(self, case: Case) -> Iterator[str]:
         """What cannot be, as `prjury.judges.build.trial` goes about it."""
-        again = case.first is not None
-        if again is not (case.plan is not self.plan):
+        again, other = case.first is not None, case.plan is not self.plan
+        if other is not again and (other or self.plan.once_more is not self.plan):
             yield "the thorough form is run after a first run, and after nothing else"
+        if again and not other and not case.ran_again:
+            yield "the same is run once more after tests were run alone, and after nothing else"
         if case.first and not (case.first.failed and case.base):
             yield "the thorough form is run after a failure, and on the base as well"
+        if case.base and not case.ran_again and case.base.last.step not in case.plan.steps:
+            yield "the base is run in the same form, unless only single tests were run again"
         if case.base and case.base.last.completed.stopped:
             yield "a base that was stopped is nothing to compare with"
         if case.base and not (again or self.always or comparable(case.outcome)):

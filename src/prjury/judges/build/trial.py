@@ -74,7 +74,10 @@ class Trial:
         return comparable(outcome) and self.pre_existing == "warn"
 
     def _with_base(self, case: Case, merged: Workplace, deadline: Deadline) -> Case:
-        """With the base's outcome, and both run to the end where the plan can be told to."""
+        """With the base's outcome, and both run to the end where the plan can be told to.
+
+        Where the time is too short for that, the case stays what it was, unproven.
+        """
         say = self.builder.doors.progress.say
         say("trying the base without the change")
         try:
@@ -87,8 +90,10 @@ class Trial:
                 say("both fail alike; trying again without stopping at failures")
                 old = base.run(case.plan.thorough, deadline)
             if old.last.completed.stopped:
-                return _refused_if_stopped(replace(case, base=old))
+                return case
             outcome = merged.run(case.plan.thorough, deadline)
+            if outcome.last.completed.stopped == "timeout":
+                return case
             return case.to_the_end(compared(outcome, old), old)
         except (CannotJudgeError, SourceError) as error:
             return _without_base(case, str(error))
@@ -109,7 +114,7 @@ class Trial:
             if self.flaky == "block" or not lucky or not _only_luck(case):
                 return case
             say("they passed; trying everything once more")
-            outcome = merged.run(case.plan.thorough or case.plan.afresh or case.plan, deadline)
+            outcome = merged.run(case.plan.once_more, deadline)
         except CannotJudgeError:
             return case  # the failures stand as they are
         if case.base is None:

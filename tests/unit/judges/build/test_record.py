@@ -226,7 +226,9 @@ def test_what_the_base_fails_as_well_is_told_by_the_base_alone() -> None:
     assert judgment.status is Status.FAIL
     states = [failure["state"] for failure in judgment.metadata["failures"]]
     assert states == ["new", "pre_existing"]
-    assert decide(read(record(RED, base=RED))).status is Status.PASS
+    once = replace(PLAN, thorough=None)
+    assert decide(read(record(RED, base=RED), once)).status is Status.PASS
+    assert decide(read(record(RED, base=RED))).metadata["reason"] == "base_broken"
     excused = failing("t1", state="pre_existing")
     assert decide(read(record(outcome(excused)))).status is Status.FAIL
     gone = record(outcome(excused), base_unknown="it was not there")
@@ -245,12 +247,28 @@ def test_a_green_base_excuses_nothing() -> None:
 
 
 def test_a_claim_of_flaky_tests_counts_as_the_policy_says() -> None:
-    claimed = record(outcome(failing("t1", state="flaky")), base=GREEN, ran_again=1)
-    assert decide(read(claimed)).status is Status.FAIL
-    assert decide(read(claimed, flaky="warn")).status is Status.PASS
+    once = replace(PLAN, thorough=None)
+    flaky = outcome(failing("t1", state="flaky"))
+    claimed = record(flaky, base=GREEN, ran_again=1)
+    assert decide(read(claimed, once)).status is Status.FAIL
+    assert decide(read(claimed, once, flaky="warn")).status is Status.PASS
+    assert decide(read(claimed, flaky="warn")).metadata["reason"] == "base_broken"
     compile_error = failing("t1", kind="compile", state="flaky")
     hidden = record(outcome(compile_error), base=GREEN, ran_again=1)
     assert decide(read(hidden, flaky="warn")).status is Status.FAIL
+
+
+def test_a_whole_second_run_after_flaky_tests() -> None:
+    passed = {**GREEN, "failures": outcome(failing("t1", state="flaky"))["failures"]}
+    once = replace(PLAN, thorough=None)
+    told = record(passed, base=GREEN, first=RED, ran_again=1)
+    assert decide(read(told, once, flaky="warn")).status is Status.PASS
+    assert decide(read(told, once)).status is Status.FAIL
+    with pytest.raises(ValueError, match="same is run once more after tests were run alone"):
+        read(record(GREEN, base=GREEN, first=RED), once)
+    afresh = replace(once, afresh=THOROUGH)
+    again = record(thorough(passed), thorough=True, base=GREEN, first=RED, ran_again=1)
+    assert read(again, afresh, flaky="warn").plan is THOROUGH
 
 
 def test_a_place_outside_of_the_tree_is_no_place() -> None:
@@ -338,6 +356,10 @@ def thorough(of: dict[str, Any]) -> dict[str, Any]:
         ),
         (record(thorough(GREEN), thorough=True, first=RED), "the thorough form is run after a"),
         (record(thorough(GREEN), thorough=True, first=thorough(RED)), "step 3 is not the plan's"),
+        (
+            record(thorough(RED), thorough=True, first=RED, base=RED),
+            "the base is run in the same form",
+        ),
     ],
 )
 def test_records_of_the_thorough_form(told: dict[str, Any], why: str) -> None:

@@ -212,10 +212,18 @@ def test_two_builds_that_are_killed_tell_nothing() -> None:
     assert "the build of the merged tree was cut off" in judgment.reasoning
 
 
-def test_a_base_that_tells_nothing_leaves_no_marks() -> None:
+def test_a_base_that_runs_out_of_time_in_the_second_run_proves_nothing() -> None:
     scripts = [says(1, "!t"), says(1, "!t"), Scripted(-9, stopped="timeout", files=says(0).files)]
     judgment = judged(scripts)
-    assert (judgment.status, states(judgment)) == (Status.FAIL, {"t": "new"})
+    assert (judgment.status, states(judgment)) == (Status.FAIL, {"t": "pre_existing"})
+    assert judgment.metadata["reason"] == "base_broken"
+    assert "no time to run it again without stopping at failures" in judgment.reasoning
+
+
+def test_a_change_that_runs_out_of_time_in_the_second_run_proves_nothing() -> None:
+    late = Scripted(-9, stopped="timeout", files=says(0).files)
+    judgment = judged([says(1, "!t"), says(1, "!t"), says(0, "!t"), late])
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
 
 
 GOAL = (
