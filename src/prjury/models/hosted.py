@@ -77,6 +77,6 @@ class HostedModel:
                 "The client library for models is not installed",
                 "not_installed",
                 why="Model clients are optional",
-                remedy=f"pip install 'prjury[{self._choice.provider}]'",
+                remedy=f"Install it: pip install 'prjury[{self._choice.provider}]'",
             ) from None
         return converse(self._choice, prompt, mode, deadline)

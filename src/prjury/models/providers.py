@@ -32,7 +32,7 @@ def not_installed(provider: str) -> ModelError:
         f"The client library for {provider} is not installed",
         "not_installed",
         why="Model clients are optional",
-        remedy=f"pip install 'prjury[{provider}]'",
+        remedy=f"Install it: pip install 'prjury[{provider}]'",
     )
 
 

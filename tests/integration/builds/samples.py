@@ -24,9 +24,9 @@ SAMPLES = (
 )
 
 #: Whose builds take so long that CI has no time for more of them than the four states; the slowest
-#: is not part of CI at all, also because hardly any machine has it.
-_SLOW = {"cargo", "maven", "npm", "pnpm", "tox", "two", "uv"}
-_SLOWEST = {"gradle"}
+#: are not part of CI at all.
+_SLOW = {"cargo", "maven", "npm", "pnpm", "two", "uv"}
+_SLOWEST = {"gradle", "tox"}
 
 
 def each(
