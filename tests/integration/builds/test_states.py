@@ -1,6 +1,7 @@
 """Every build system in four states: what the judge says, and where it says that it is.
 
-With `--junitxml` the rows of the table are in the report, as the property `row` of each test.
+With ``-o junit_family=xunit1 --junitxml=FILE`` the rows of the table are in the report, as the
+property ``row`` of each test.
 """
 
 from __future__ import annotations
