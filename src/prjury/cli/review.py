@@ -138,14 +138,12 @@ def _run(
 
 def _closing_line(terminal: Terminal, report: Report) -> str:
     """What happened and what to do, for those who only see the end of a log."""
-    from prjury.report.sanitise import log_line  # noqa: PLC0415 - as above
+    from prjury.publishers.at_work import line_for  # noqa: PLC0415 - as above
 
     failed = report.gate.exit_code == ExitCode.REJECTED
     remedy = "Mend what the report names" if failed else "Look at it yourself, or mend the reason"
     words = f"prjury: {report.headline}. {remedy}, and judge again."
-    line = log_line(words, _LONGEST_LINE, terminal.redact)
-    encoding = sys.stderr.encoding or "utf-8"
-    return line.encode(encoding, "backslashreplace").decode(encoding)
+    return line_for(sys.stderr, words, terminal.redact, _LONGEST_LINE)
 
 
 def _printed(terminal: Terminal, report: Report, kind: Format) -> PublishError | None:

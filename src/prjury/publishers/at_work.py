@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from typing import TextIO
 
 from prjury.jury.voting import Ballot
 from prjury.report.phrases import SYMBOLS, duration, first_line
+from prjury.report.redact import Redact
 from prjury.report.rows import word_of
+from prjury.report.sanitise import log_line
 
 #: Characters of a line about a judge.
 LONGEST = 160
@@ -61,6 +64,12 @@ class AtWork:
             running.said = first_line(text)
             return running
         return None
+
+
+def line_for(stream: TextIO, words: str, redact: Redact, longest: int = LONGEST) -> str:
+    """One harmless line that the stream can hold, whatever its encoding."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    return log_line(words, longest, redact).encode(encoding, "backslashreplace").decode(encoding)
 
 
 def answer(jury: str, ballot: Ballot) -> str:

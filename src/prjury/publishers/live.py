@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
 from prjury.jury.voting import Ballot
-from prjury.publishers.at_work import LONGEST, AtWork, Running, answer
+from prjury.publishers.at_work import AtWork, Running, answer, line_for
 from prjury.report.redact import Redact
-from prjury.report.sanitise import BY_SHAPE, log_line
+from prjury.report.sanitise import BY_SHAPE
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -128,7 +128,5 @@ class LiveProgress:
     def _line(self, words: str) -> RenderableType:
         from rich.text import Text  # noqa: PLC0415 - see above
 
-        line = log_line(words, LONGEST, self._redact)
-        encoding = getattr(self._stream, "encoding", None) or "utf-8"
-        safe = line.encode(encoding, "backslashreplace").decode(encoding)
-        return Text(safe, no_wrap=True, overflow="ellipsis")
+        line = line_for(self._stream, words, self._redact)
+        return Text(line, no_wrap=True, overflow="ellipsis")

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import TextIO
 
 from prjury.jury.voting import Ballot
-from prjury.publishers.at_work import LONGEST, AtWork, Running, answer
+from prjury.publishers.at_work import AtWork, Running, answer, line_for
 from prjury.report.redact import Redact
-from prjury.report.sanitise import BY_SHAPE, log_line
+from prjury.report.sanitise import BY_SHAPE
 
 #: What a judge says when it runs a command begins like this.
 _COMMAND = "$ "
@@ -102,9 +102,7 @@ class PlainProgress:
         self._write(f"{running.jury} / {running.judge}: {running.elapsed(running.told)}{said}")
 
     def _write(self, words: str) -> None:
-        line = log_line(words, LONGEST, self._redact)
-        encoding = getattr(self._stream, "encoding", None) or "utf-8"
-        safe = line.encode(encoding, "backslashreplace").decode(encoding)
+        line = line_for(self._stream, words, self._redact)
         if not self._closed.is_set():
-            self._stream.write(f"{safe}\n")
+            self._stream.write(f"{line}\n")
             self._stream.flush()

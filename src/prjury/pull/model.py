@@ -184,8 +184,8 @@ class Conflict:
     """A file that does not merge by itself.
 
     Attributes:
-        mechanical: whether anybody could resolve it without thinking (imports, versions,
-            changelogs, lock files, white space).
+        mechanical: whether anybody could resolve it without knowing the code, such as
+            imports that both sides add, or a version that both raise.
         reason: one sentence on why it is of that class.
         lines: the first and the last line in conflict, counted in the file as it is at the head;
             None for a file that collides as a whole, or that was not looked into.

@@ -214,10 +214,15 @@ def _stopped_at(judgment: Judgment) -> str:
     return _short(str(stopped.get("place", ""))) if isinstance(stopped, Mapping) else ""
 
 
-def _new_failures(judgment: Judgment) -> str:
+def _failures(judgment: Judgment, state: str) -> list[Mapping[str, object]]:
+    """The failures in this state that a judge of builds lists."""
     listing = judgment.metadata.get("failures")
     entries = listing if isinstance(listing, list | tuple) else ()
-    new = [entry for entry in entries if isinstance(entry, Mapping) and entry.get("state") == "new"]
+    return [one for one in entries if isinstance(one, Mapping) and one.get("state") == state]
+
+
+def _new_failures(judgment: Judgment) -> str:
+    new = _failures(judgment, "new")
     # A broken goal or a last word is only the consequence of what has a kind of its own.
     new = [entry for entry in new if entry.get("kind") in _KINDS] or new
     kinds = {entry.get("kind") for entry in new}
@@ -227,10 +232,8 @@ def _new_failures(judgment: Judgment) -> str:
 
 
 def _flaky(judgment: Judgment) -> str:
-    listing = judgment.metadata.get("failures")
-    entries = listing if isinstance(listing, list | tuple) else ()
-    states = [entry.get("state") for entry in entries if isinstance(entry, Mapping)]
-    return counted(states.count("flaky"), "flaky test") if "flaky" in states else ""
+    flaky = _failures(judgment, "flaky")
+    return counted(len(flaky), "flaky test") if flaky else ""
 
 
 def _blockers(judgment: Judgment) -> str:

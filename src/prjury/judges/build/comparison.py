@@ -10,6 +10,7 @@ from prjury.judges.build.failure import Failure
 from prjury.judges.build.outcome import Outcome
 from prjury.judges.build.own import SYSTEM
 from prjury.judges.build.plan import BuildPlan
+from prjury.report.phrases import counted
 
 
 def comparable(outcome: Outcome) -> bool:
@@ -94,14 +95,10 @@ def _doubts(plan: BuildPlan, outcome: Outcome, base: Outcome) -> Iterator[str]:
     yield from _doubts_about(base, "the base")
     if absent := Counter(base.reports.ran) - Counter(outcome.reports.ran):
         named = min(absent).removeprefix("test:").replace("#", " ")
-        yield f"{_tests(absent.total())} of the base did not run, such as {named}"
+        yield f"{counted(absent.total(), 'test')} of the base did not run, such as {named}"
     if outcome.reports.counted < base.reports.counted:
         missing = base.reports.counted - outcome.reports.counted
-        yield f"{_tests(missing)} fewer ran than on the base"
-
-
-def _tests(number: int) -> str:
-    return f"{number} test{'s' * (number != 1)}"
+        yield f"{counted(missing, 'test')} fewer ran than on the base"
 
 
 def _doubts_about(run: Outcome, of: str) -> Iterator[str]:
