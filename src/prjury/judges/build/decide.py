@@ -8,9 +8,10 @@ from prjury.judges.build.evidence import checks_of, metadata_of
 from prjury.judges.build.outcome import Outcome
 from prjury.judges.build.own import misfit
 from prjury.judges.build.plan import BuildPlan
-from prjury.judges.build.telling import causes, clipped, count, duration, notes, what_failed
+from prjury.judges.build.telling import causes, clipped, duration, notes, what_failed
 from prjury.jury.judgment import Judgment
 from prjury.jury.score import BooleanScore
+from prjury.report.phrases import counted
 
 
 def decide(case: Case) -> Judgment:
@@ -47,8 +48,8 @@ def _excused(case: Case) -> Judgment:
     failures = [failure for failure in case.outcome.failures if failure.kind != "goal"]
     old = sum(failure.state == "pre_existing" for failure in failures)
     lucky = len(failures) - old
-    told = f"{count(old, 'test')} failed as on the base" if old else ""
-    luck = f"{count(lucky, 'flaky test')} passed when run again" if lucky else ""
+    told = f"{counted(old, 'test')} failed as on the base" if old else ""
+    luck = f"{counted(lucky, 'flaky test')} passed when run again" if lucky else ""
     words = " and ".join(filter(None, [told, luck]))
     note = unseen(case.plan, case.outcome)
     return Judgment.passed(

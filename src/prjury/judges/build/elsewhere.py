@@ -11,11 +11,12 @@ from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.judges.build.definitions import unless_edited
 from prjury.judges.build.tally import Names, Tally
-from prjury.judges.build.telling import count, duration
+from prjury.judges.build.telling import duration
 from prjury.jury.judgment import Check, Judgment
 from prjury.jury.score import BooleanScore
 from prjury.ports import CheckRun, Checks, Doors, Progress
 from prjury.pull.model import PullRequest, visible
+from prjury.report.phrases import counted
 
 #: So many looks in a row at which nothing runs and nothing changes: what is missing never comes.
 _MOST_IDLE = 8
@@ -87,7 +88,7 @@ def decide_by_checks(pull: PullRequest, tally: Tally, seconds: float) -> Judgmen
     """
     metadata = _metadata(pull, tally, seconds)
     if tally.failed:
-        words = f"{count(len(tally.failed), 'check')} of the head failed: {_listed(tally.failed)}"
+        words = f"{counted(len(tally.failed), 'check')} of the head failed: {_listed(tally.failed)}"
         return Judgment.failed(
             words,
             score=BooleanScore(value=False),
@@ -112,11 +113,13 @@ def _doubt(pull: PullRequest, tally: Tally, seconds: float) -> tuple[str, str]:
     """Why the checks prove nothing, as a label and in words; nothing where they do."""
     head = f"the head {pull.head.sha[:12]}"
     if tally.pending:
-        late = f"after {duration(seconds)} {count(len(tally.pending), 'check')} of {head} still ran"
+        late = (
+            f"after {duration(seconds)} {counted(len(tally.pending), 'check')} of {head} still ran"
+        )
         return "checks_pending", f"{late}: {_listed(tally.pending)}{_also_missing(tally)}"
     if tally.undecided:
         return "checks_incomplete", (
-            f"{count(len(tally.undecided), 'check')} of {head} came to no result: "
+            f"{counted(len(tally.undecided), 'check')} of {head} came to no result: "
             f"{_listed(tally.undecided)}. Run them again."
         )
     if tally.missing:
@@ -139,14 +142,14 @@ def _doubt(pull: PullRequest, tally: Tally, seconds: float) -> tuple[str, str]:
 
 
 def _success(pull: PullRequest, tally: Tally) -> str:
-    behind = f", {count(pull.behind, 'commit')} behind" if pull.behind else ""
+    behind = f", {counted(pull.behind, 'commit')} behind" if pull.behind else ""
     seen = f"what they saw is the head{behind}, or an earlier merge of it"
     notes = [f"{seen}, not the merge that was tried here"]
     if silent := len(tally.runs) - len(tally.succeeded):
-        notes.append(f"{count(silent, 'other check')} skipped or neutral")
+        notes.append(f"{counted(silent, 'other check')} skipped or neutral")
     if tally.names.everything:
         notes.append("the policy names no checks, so all that there are count")
-    passed = f"{count(len(tally.succeeded), 'check')} of the head {pull.head.sha[:12]} passed"
+    passed = f"{counted(len(tally.succeeded), 'check')} of the head {pull.head.sha[:12]} passed"
     return f"{passed} elsewhere: {_listed(tally.succeeded)} ({'; '.join(notes)})"
 
 

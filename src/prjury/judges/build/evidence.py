@@ -7,8 +7,9 @@ from typing import Any
 from prjury.judges.build.case import Case
 from prjury.judges.build.comparison import fixed
 from prjury.judges.build.outcome import Outcome, Reports, StepResult
-from prjury.judges.build.telling import count, duration
+from prjury.judges.build.telling import duration
 from prjury.jury.judgment import Check, Location, Severity
+from prjury.report.phrases import counted
 
 _MOST_CAUSES = 10
 _MOST_LISTED = 200
@@ -62,10 +63,10 @@ def _how_many_failed(failed: int, outcome: Outcome) -> str:
 
 def _how_many(reports: Reports) -> str:
     """How many tests there were and who says so; empty where nobody does."""
-    where = f" in {count(reports.files, 'report')}" if reports.files else " named in the log"
-    named = f"{count(reports.tests, 'test')}{where}" if reports.tests else ""
-    counted = f"{count(reports.counted, 'test')} counted in the log" if reports.counted else ""
-    return " and ".join(filter(None, [named, counted]))
+    where = f" in {counted(reports.files, 'report')}" if reports.files else " named in the log"
+    named = f"{counted(reports.tests, 'test')}{where}" if reports.tests else ""
+    tallied = f"{counted(reports.counted, 'test')} counted in the log" if reports.counted else ""
+    return " and ".join(filter(None, [named, tallied]))
 
 
 def _cause_checks(case: Case) -> list[Check]:

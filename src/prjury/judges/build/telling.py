@@ -95,11 +95,6 @@ def _fixed(case: Case) -> tuple[str, ...]:
     return (f"fixes {named}{more}, which the base fails",)
 
 
-def count(number: int, noun: str) -> str:
-    """``1 test``, ``2 tests``."""
-    return f"{number} {noun}{'s' * (number != 1)}"
-
-
 def duration(seconds: float) -> str:
     """Seconds up to a minute and a half, then minutes."""
     if seconds < 90:  # noqa: PLR2004 - one and a half minutes
