@@ -66,7 +66,7 @@ def test_broad_handlers_are_few_and_known() -> None:
     assert found == {
         "action/__init__.py",
         "cli/__init__.py",
-        "judges/patterns/parse.py",
+        "code/worker.py",
         "jury/asking.py",
         "jury/execution.py",
         "jury/judge.py",

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 import re2
 
+from prjury.code.languages import language_of
 from prjury.judges.patterns.findings import Finding
-from prjury.judges.patterns.languages import language_of
-from prjury.judges.patterns.project import Project
+from prjury.judges.patterns.project.project import Project
 from prjury.ports import Repository
 from prjury.pull.model import printable
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import re2
 
+from prjury.code.parser import Range
 from prjury.judges.patterns.gate import at_most
 from prjury.judges.patterns.match import Active, FileScan, Hit
-from prjury.judges.patterns.parser import Range
-from prjury.judges.patterns.rule import Fix, Rule
+from prjury.judges.patterns.packs.rule import Fix, Rule
 from prjury.jury.judgment import Check, Location, Severity
 from prjury.pull.model import printable
 

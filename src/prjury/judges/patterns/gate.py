@@ -7,13 +7,14 @@ from fnmatch import fnmatchcase
 
 import re2
 
-from prjury.judges.patterns.module import Module, Sides
-from prjury.judges.patterns.rule import Head, KeptBy, Pack, Rule
-from prjury.judges.patterns.versions import Truth
+from prjury.judges.patterns.packs.rule import Head, KeptBy, Pack, Rule
+from prjury.judges.patterns.project.module import Module, Sides
+from prjury.judges.patterns.project.versions import Requirement, Truth
 from prjury.jury.judgment import Severity
 
 #: The severities from the most to the least severe.
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "hint")
+_ALLOWED = frozenset({Truth.YES, Truth.SOME})
 
 
 def severity_between(pack: Pack, rule: Rule, sides: Sides, *, asked_for: bool) -> Severity | None:
@@ -42,30 +43,40 @@ def _severity_in(pack: Pack, rule: Rule, module: Module, *, asked_for: bool) -> 
 def severity_of(pack: Pack, rule: Rule, module: Module, *, asked_for: bool) -> Severity | None:
     """How severe a finding is in the module; None where the rule does not hold.
 
-    The rule's own severity needs a declared version that says so. Where nobody knows the version a
-    finding is a hint, which never blocks.
+    The rule's own severity needs a declared span of which every version says so; where only some of
+    them do, or all deprecate it, a finding is a warning. Where nobody knows the version it is a
+    hint, which never blocks; so it is where the pattern is still sound, but its replacement is
+    there already. In the repository of the library itself nothing is worse than a warning.
 
     Args:
         asked_for: whether the operator named the pack; it then looks without any declaration.
     """
     if keeps(module, pack.kept_by, rule.kept_by):
         return None
-    required = rule.requires or pack.requires or pack.gate
-    removed = module.any_of([*required, *(rule.or_requires or [])])
+    required = [*(rule.requires or pack.requires or pack.gate), *(rule.or_requires or [])]
+    severity = _by_version(rule, module, required, asked_for=asked_for)
+    return at_most("warning", severity) if severity and module.is_itself(required) else severity
+
+
+def _by_version(
+    rule: Rule, module: Module, required: list[Requirement], *, asked_for: bool
+) -> Severity | None:
+    removed = module.any_of(required)
+    deprecated = module.any_of(rule.deprecated or [])
     if removed is Truth.YES:
         return rule.severity
-    deprecated = module.any_of(rule.deprecated or [])
-    if deprecated is Truth.YES:
+    if removed is Truth.SOME or deprecated is Truth.YES:
         return at_most("warning", rule.severity)
-    unknown = Truth.UNKNOWN in {removed, deprecated}
+    told = {removed, deprecated}
+    upcoming = removed is Truth.NO and module.any_of(rule.replaceable or []) in _ALLOWED
     undeclared = asked_for and removed is Truth.ABSENT
-    return "hint" if unknown or undeclared else None
+    return "hint" if told & {Truth.SOME, Truth.UNKNOWN} or upcoming or undeclared else None
 
 
 def opens(head: Head, module: Module, *, asked_for: bool) -> bool:
     """Whether a pack is looked at in the module at all."""
     truth = module.any_of(head.gate)
-    return truth in {Truth.YES, Truth.UNKNOWN} or (asked_for and truth is Truth.ABSENT)
+    return truth in {*_ALLOWED, Truth.UNKNOWN} or (asked_for and truth is Truth.ABSENT)
 
 
 def keeps(module: Module, *reasons: KeptBy | None) -> bool:
@@ -74,7 +85,7 @@ def keeps(module: Module, *reasons: KeptBy | None) -> bool:
 
 
 def _keeps(module: Module, reason: KeptBy) -> bool:
-    own = [f"{declared.group}:{declared.artifact}" for declared in module.kept]
+    own = [str(declared) for declared in module.kept]
     if any(is_one_of(name, reason.dependencies) for name in own):
         return True
     return any(re2.search(pattern, name) for pattern in reason.modules for name in module.names)

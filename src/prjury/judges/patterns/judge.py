@@ -10,15 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from prjury.code.parser import Parser
 from prjury.config.schema import PatternsOptions
 from prjury.errors import ConfigError
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.established import Habits
-from prjury.judges.patterns.load import own_packs
-from prjury.judges.patterns.parser import Parser
-from prjury.judges.patterns.project import Project
+from prjury.judges.patterns.packs.load import own_packs
+from prjury.judges.patterns.packs.rule import Pack
+from prjury.judges.patterns.project.project import Project
 from prjury.judges.patterns.review import Outcome, Review, is_asked, is_code, is_sound
-from prjury.judges.patterns.rule import Pack
 from prjury.judges.patterns.selection import Selection, Standing
 from prjury.judges.patterns.verdict import Looked, decide, scope, versions
 from prjury.jury.judge import JudgeType

@@ -9,15 +9,15 @@ from fnmatch import fnmatchcase
 
 import re2
 
+from prjury.code.languages import Language
+from prjury.code.masks import comment_ranges
+from prjury.code.parser import Job, Parsed, Range, job
+from prjury.code.source import Source, UnreadableError, decode
 from prjury.judges.patterns.gate import is_one_of
-from prjury.judges.patterns.gradle import read_script
-from prjury.judges.patterns.languages import Language
-from prjury.judges.patterns.manifest import Manifest, ManifestError, Role
-from prjury.judges.patterns.masks import comment_ranges
-from prjury.judges.patterns.maven import read_pom
-from prjury.judges.patterns.parser import Job, Parsed, Range, job
-from prjury.judges.patterns.rule import ManifestMatch, Match, Pack, Rule
-from prjury.judges.patterns.source import Source, UnreadableError, decode
+from prjury.judges.patterns.packs.rule import ManifestMatch, Match, Pack, Rule
+from prjury.judges.patterns.project.gradle import read_script
+from prjury.judges.patterns.project.manifest import Manifest, ManifestError, Role
+from prjury.judges.patterns.project.maven import read_pom
 
 _LOOKED_AT = frozenset({Role.DEPENDENCY, Role.MANAGED, Role.BOM})
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from prjury.code.languages import language_of
+from prjury.code.parser import NotParsed, Parsed, Parser
+from prjury.code.source import MAX_LINE, Source, UnreadableError, decode, resolved
 from prjury.deadline import Deadline
 from prjury.judges.patterns.findings import Finding, repaired
-from prjury.judges.patterns.languages import language_of
 from prjury.judges.patterns.match import Active, FileScan, Hit
-from prjury.judges.patterns.parser import NotParsed, Parsed, Parser
 from prjury.judges.patterns.prefilter import Prefilter
 from prjury.judges.patterns.selection import Standing
-from prjury.judges.patterns.source import MAX_LINE, Source, UnreadableError, decode, resolved
 from prjury.judges.patterns.suppressions import MARKER, Suppressions
 from prjury.ports import Repository
 from prjury.pull.model import FileChange, FileKind, printable

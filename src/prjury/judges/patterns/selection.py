@@ -8,10 +8,10 @@ from typing import Literal, TypeAlias
 
 from prjury.errors import ConfigError
 from prjury.judges.patterns.gate import opens, severity_between
-from prjury.judges.patterns.load import shipped_heads, shipped_pack
 from prjury.judges.patterns.match import Active
-from prjury.judges.patterns.module import Sides
-from prjury.judges.patterns.rule import Head, Pack
+from prjury.judges.patterns.packs.load import shipped_heads, shipped_pack
+from prjury.judges.patterns.packs.rule import Head, Pack
+from prjury.judges.patterns.project.module import Sides
 from prjury.jury.judgment import Severity
 
 #: The rules that hold in a module, with the severity that a finding has there.

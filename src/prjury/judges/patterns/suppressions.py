@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from prjury.code.parser import Parsed
 from prjury.judges.patterns.match import Active, FileScan, Hit
-from prjury.judges.patterns.parser import Parsed
 
 #: The word that makes a file worth reading even where no rule's literal stands in it.
 MARKER = "prjury-ignore"

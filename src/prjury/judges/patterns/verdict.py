@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from prjury.code.parser import DIED
 from prjury.judges.patterns.findings import Finding
 from prjury.judges.patterns.gate import at_least
-from prjury.judges.patterns.module import Declared, Module
-from prjury.judges.patterns.parser import DIED
-from prjury.judges.patterns.project import Project
+from prjury.judges.patterns.packs.rule import Head
+from prjury.judges.patterns.project.module import Declared, Module
+from prjury.judges.patterns.project.project import Project
 from prjury.judges.patterns.review import Outcome
-from prjury.judges.patterns.rule import Head
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.voting import NOT_APPLICABLE
 from prjury.pull.model import printable, visible
@@ -174,14 +174,14 @@ def _told(module: Module, declared: Declared) -> dict[str, Any]:
     return {
         "module": module.path,
         "at": module.at,
-        "declares": printable(f"{declared.group}:{declared.artifact}"),
+        "declares": printable(str(declared)),
         "version": printable(declared.version) if declared.version else None,
         "from": declared.path,
     }
 
 
 def _unresolved(declared: Declared) -> str:
-    name = printable(f"{declared.group}:{declared.artifact}")
+    name = printable(str(declared))
     return f"{declared.path}: version {printable(declared.written or '')} of {name} is not known"
 
 

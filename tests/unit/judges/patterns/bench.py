@@ -8,12 +8,12 @@ from typing import Any
 
 from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
 from fakes.shell import ScriptedShell, SilentProgress
+from prjury.code.parser import Job, NotParsed, Parsed, Parser, reply
+from prjury.code.worker import guarded
 from prjury.config.schema import PatternsOptions
 from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.judge import PatternsJudge, make
-from prjury.judges.patterns.parse import guarded
-from prjury.judges.patterns.parser import Job, NotParsed, Parsed, Parser, reply
 from prjury.jury.judgment import Judgment
 from prjury.ports import Doors
 from prjury.pull.model import PullRequest

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from fakes.repository import BASE, HEAD, FakeRepository, Files, blob_of, pull_between
+from prjury.code.parser import Parser
 from prjury.errors import ConfigError
-from prjury.judges.patterns.parser import Parser
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType, type_of
 from prjury.jury.judgment import Judgment, Status
@@ -84,7 +84,7 @@ def test_more_findings_than_are_told_are_counted() -> None:
         ("${nowhere}", ENTITY, [("jakarta/persistence", "hint", 2)]),
         (BOOT_4, MAPPER, [("jackson-3/j2-core-import", "error", 2)]),
         (BOOT_3, MAPPER, []),
-        ("[3.5,4.2)", MAPPER, [("jackson-3/j2-core-import", "hint", 2)]),
+        ("[3.5,4.2)", MAPPER, [("jackson-3/j2-core-import", "warning", 2)]),
         ("latest", MAPPER, [("jackson-3/j2-core-import", "hint", 2)]),
     ],
 )

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from prjury.code.languages import LANGUAGES, Language
+from prjury.code.parser import NotParsed, reply
+from prjury.code.source import Source, UnreadableError, resolved
+from prjury.code.worker import guarded
 from prjury.judges.patterns.findings import repaired
 from prjury.judges.patterns.gate import severity_of
-from prjury.judges.patterns.languages import LANGUAGES, Language
-from prjury.judges.patterns.manifest import Role
 from prjury.judges.patterns.match import Active, FileScan, Hit
-from prjury.judges.patterns.module import Declared, Module
-from prjury.judges.patterns.parse import guarded
-from prjury.judges.patterns.parser import NotParsed, reply
+from prjury.judges.patterns.packs.rule import Cases, Pack, Rule, VersionCase
 from prjury.judges.patterns.prefilter import Prefilter
-from prjury.judges.patterns.rule import Cases, Pack, Rule, VersionCase
-from prjury.judges.patterns.source import Source, UnreadableError, resolved
+from prjury.judges.patterns.project.manifest import Role
+from prjury.judges.patterns.project.module import Declared, Module
 
 
 @dataclass(frozen=True)

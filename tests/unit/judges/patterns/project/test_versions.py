@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.patterns.versions import Requirement, Span, Truth, declared_span, numbers
+from prjury.judges.patterns.project.spans import Span, declared_span, numbers
+from prjury.judges.patterns.project.versions import Requirement, Truth
 
 FOUR = Requirement.parse("maven:org.springframework.boot >=4.0")
 
@@ -27,8 +28,8 @@ FOUR = Requirement.parse("maven:org.springframework.boot >=4.0")
         ("[4.0,)", Truth.YES),
         ("(,4.0)", Truth.NO),
         ("[3.0,4.0)", Truth.NO),
-        ("[3.0,4.0]", Truth.UNKNOWN),
-        ("[3.0,4.1)", Truth.UNKNOWN),
+        ("[3.0,4.0]", Truth.SOME),
+        ("[3.0,4.1)", Truth.SOME),
         ("(,3.0],[3.5,3.9]", Truth.NO),
         ("4.+", Truth.YES),
         ("3.+", Truth.NO),
@@ -54,13 +55,15 @@ def test_without_a_span_any_version_will_do() -> None:
 
 def test_names_may_have_stars() -> None:
     any_jackson = Requirement.parse("maven:tools.jackson.*")
-    assert any_jackson.names("tools.jackson.core", "jackson-databind")
-    assert not any_jackson.names("com.fasterxml.jackson.core", "jackson-databind")
-    assert Requirement.parse("maven:a:b").names("a", "b")
-    assert not Requirement.parse("maven:a:b").names("a", "c")
+    assert any_jackson.names("maven", "tools.jackson.core", "jackson-databind")
+    assert not any_jackson.names("maven", "com.fasterxml.jackson.core", "jackson-databind")
+    assert Requirement.parse("maven:a:b").names("maven", "a", "b")
+    assert not Requirement.parse("maven:a:b").names("maven", "a", "c")
 
 
-@pytest.mark.parametrize("text", ["", "maven", "maven:a ==4", "npm:react >=19", "maven:a >=x"])
+@pytest.mark.parametrize(
+    "text", ["", "maven", "maven:a ==4", "npm:react:x", "cobol:x", "maven:a >=x"]
+)
 def test_what_is_no_requirement(text: str) -> None:
     with pytest.raises(ValueError, match="is not a requirement"):
         Requirement.parse(text)
@@ -74,7 +77,7 @@ def test_a_version_is_inside_or_apart_never_both_and_never_neither(
     declared: list[int], bound: list[int]
 ) -> None:
     told = ".".join(map(str, declared))
-    span = declared_span(told)
+    span = declared_span(told, "maven")
     low = numbers(".".join(map(str, bound)))
     assert span is not None
     assert low is not None

@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
-from prjury.judges.patterns.languages import Language
+from prjury.code.languages import Language
 
 MAX_BYTES = 1024 * 1024
 MAX_LINE = 20_000

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from prjury.code import worker
+from prjury.code.languages import Language
+from prjury.code.worker import MEMORY_LIMIT
 from prjury.deadline import Deadline
-from prjury.judges.patterns import parse
-from prjury.judges.patterns.languages import Language
-from prjury.judges.patterns.parse import MEMORY_LIMIT
 
 Range: TypeAlias = tuple[int, int]
 Job: TypeAlias = dict[str, Any]
@@ -85,7 +85,7 @@ class Parser:
     """
 
     seconds: float = SECONDS
-    command: Sequence[str] = (sys.executable, "-I", parse.__file__)
+    command: Sequence[str] = (sys.executable, "-I", worker.__file__)
 
     def parse(self, jobs: Sequence[Job], deadline: Deadline) -> list[Parsed | NotParsed]:
         """The replies in the order of the jobs; every job has one."""

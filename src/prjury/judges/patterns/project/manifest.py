@@ -6,6 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+#: Where a name is at home: package registries by the names of package URLs where those are not too
+#: long, GitHub's actions, and ``runtime`` for languages and tools (``python``, ``node``, ``go``,
+#: ``rust``, ``rust-edition``, ``java``, ``kotlin``, ``gradle``, ``dotnet``).
+ECOSYSTEMS = ("maven", "pypi", "npm", "go", "cargo", "nuget", "action", "runtime")
+
 
 class ManifestError(ValueError):
     """A build file that cannot be read; the message says why."""
@@ -18,14 +23,19 @@ class Role(Enum):
     MANAGED = "managed dependency"
     DEPENDENCY = "dependency"
     PARENT = "parent"
+    SELF = "the project itself"
+    LOCKED = "lock file"
     PLUGIN = "plugin"
 
 
 @dataclass(frozen=True, slots=True)
 class Coordinate:
-    """A dependency, managed dependency, BOM, parent or plugin as it is written.
+    """A dependency, managed dependency, BOM, parent, plugin or runtime as it is written.
 
     Attributes:
+        group: Maven's; empty in other ecosystems.
+        artifact: the package's name, in the spelling that its registry holds to be the same for
+            all (``ruamel-yaml`` for ``Ruamel.YAML``).
         version: as written, with its ``${...}``; None where there is none.
         lines: git's numbers of the lines that name it; the version's line is not among them.
     """
@@ -35,9 +45,10 @@ class Coordinate:
     version: str | None
     role: Role
     lines: tuple[int, ...] = ()
+    ecosystem: str = "maven"
 
     def __str__(self) -> str:
-        return f"{self.group}:{self.artifact}"
+        return f"{self.group}:{self.artifact}" if self.group else self.artifact
 
 
 @dataclass(frozen=True, slots=True)

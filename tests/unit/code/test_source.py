@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.patterns.languages import LANGUAGES, language_of
-from prjury.judges.patterns.source import Source, UnreadableError, decode, resolved
+from prjury.code.languages import LANGUAGES, language_of
+from prjury.code.source import Source, UnreadableError, decode, resolved
 from unit.judges.patterns.bench import adding, found
 
 JAVA, KOTLIN = LANGUAGES["java"], LANGUAGES["kotlin"]

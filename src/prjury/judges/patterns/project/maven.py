@@ -13,7 +13,13 @@ from xml.sax.xmlreader import AttributesImpl, Locator
 from defusedxml import DefusedXmlException
 from defusedxml import sax as defused
 
-from prjury.judges.patterns.manifest import Coordinate, Manifest, ManifestError, Role, Setting
+from prjury.judges.patterns.project.manifest import (
+    Coordinate,
+    Manifest,
+    ManifestError,
+    Role,
+    Setting,
+)
 
 _MAX_DEPTH = 60
 _LONE_CR = re.compile(rb"\r(?!\n)")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.judges.patterns.load import load_pack, own_packs, read_pack, shipped_pack
+from prjury.judges.patterns.packs.load import load_pack, own_packs, read_pack, shipped_pack
 
 PACK = r"""id: mine
 title: Mine

@@ -8,11 +8,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
 
-from prjury.judges.patterns.gradle import read_catalog, read_script
-from prjury.judges.patterns.lineage import Chain, gradle_chain, maven_chain, parent_path
-from prjury.judges.patterns.manifest import Coordinate, Manifest, ManifestError
-from prjury.judges.patterns.maven import read_pom
-from prjury.judges.patterns.source import MAX_BYTES, UnreadableError, decode
+from prjury.code.source import MAX_BYTES, UnreadableError, decode
+from prjury.judges.patterns.project.gradle import read_catalog, read_script
+from prjury.judges.patterns.project.lineage import (
+    Chain,
+    gradle_chain,
+    maven_chain,
+    parent_path,
+)
+from prjury.judges.patterns.project.manifest import Coordinate, Manifest, ManifestError
+from prjury.judges.patterns.project.maven import read_pom
 from prjury.ports import Repository, TreeEntry
 from prjury.pull.kinds import SUBMODULE_MODE, SYMLINK_MODE
 

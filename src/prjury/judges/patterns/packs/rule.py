@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal, TypeAlias
 import re2
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
+from prjury.code.languages import LANGUAGES, Language
 from prjury.config.schema import Section
-from prjury.judges.patterns.languages import LANGUAGES, Language
-from prjury.judges.patterns.versions import Requirement
+from prjury.judges.patterns.project.versions import Requirement
 from prjury.jury.judgment import Severity
 
 Applicability: TypeAlias = Literal["machine-applicable", "maybe-incorrect", "has-placeholders"]
@@ -186,7 +186,8 @@ class Rule(_Entry):
     """A version pattern.
 
     ``requires`` says from which version on the finding has the rule's severity, in place of the
-    pack's own; ``or_requires`` adds to that. ``deprecated`` says from when on it is a warning.
+    pack's own; ``or_requires`` adds to that. ``deprecated`` says from when on it is a warning,
+    ``replaceable`` from when on the replacement is there, which makes earlier uses a hint.
     """
 
     id: Identifier
@@ -195,6 +196,7 @@ class Rule(_Entry):
     requires: Requirements | None = None
     or_requires: Requirements | None = None
     deprecated: Requirements | None = None
+    replaceable: Requirements | None = None
     kept_by: KeptBy | None = None
     literals: list[Annotated[str, AfterValidator(_literal)]] = Field(min_length=1)
     match: list[Match] = Field(min_length=1)

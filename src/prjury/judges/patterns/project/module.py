@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from prjury.judges.patterns.manifest import Role
-from prjury.judges.patterns.versions import Requirement, Truth
+from prjury.judges.patterns.project.manifest import Role
+from prjury.judges.patterns.project.versions import Requirement, Truth
 
 _ROLES = tuple(Role)
 
@@ -30,6 +30,10 @@ class Declared:
     role: Role
     path: str
     level: int
+    ecosystem: str = "maven"
+
+    def __str__(self) -> str:
+        return f"{self.group}:{self.artifact}" if self.group else self.artifact
 
     @property
     def _precedence(self) -> tuple[bool, int, int]:
@@ -63,21 +67,30 @@ class Module:
 
     def evidence(self, requirement: Requirement) -> list[Declared]:
         """The declarations that decide about a requirement: the same file, the same role."""
-        named = sorted(d for d in self.declared if requirement.names(d.group, d.artifact))
+        named = sorted(
+            d for d in self.declared if requirement.names(d.ecosystem, d.group, d.artifact)
+        )
         known = [d for d in named if d.version] or named
         return [d for d in known if not known[0] < d]
 
     def truth(self, requirement: Requirement) -> Truth:
         """Whether the requirement holds here."""
+        if not requirement.ecosystem:
+            return Truth.YES
         truths = {requirement.met_by(d.version) for d in self.evidence(requirement)}
         if not truths:
             return Truth.UNKNOWN if self.broken else Truth.ABSENT
         return truths.pop() if len(truths) == 1 else Truth.UNKNOWN
 
+    def is_itself(self, requirements: Iterable[Requirement]) -> bool:
+        """Whether the project is the very library of which a requirement speaks."""
+        deciding = (d for r in requirements for d in self.evidence(r))
+        return any(d.role is Role.SELF for d in deciding)
+
     def any_of(self, requirements: Iterable[Requirement]) -> Truth:
         """Whether one of them holds: a sure answer counts more than an unsure one."""
         truths = {self.truth(requirement) for requirement in requirements}
-        order = (Truth.YES, Truth.NO, Truth.UNKNOWN)
+        order = (Truth.YES, Truth.SOME, Truth.NO, Truth.UNKNOWN)
         return next((truth for truth in order if truth in truths), Truth.ABSENT)
 
 
@@ -104,5 +117,6 @@ class Sides:
         """
         asked = list(requirements)
         sure = [r for r in asked if self.base.truth(r) is Truth.YES]
-        deciding = sure or [r for r in asked if self.base.truth(r) is Truth.UNKNOWN]
+        unsure = {Truth.SOME, Truth.UNKNOWN}
+        deciding = sure or [r for r in asked if self.base.truth(r) in unsure]
         return bool(deciding) and all(self.head.truth(r) is Truth.NO for r in deciding)

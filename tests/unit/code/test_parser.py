@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 
-from prjury.deadline import Deadline
-from prjury.judges.patterns.languages import LANGUAGES
-from prjury.judges.patterns.parse import guarded
-from prjury.judges.patterns.parser import (
+from prjury.code.languages import LANGUAGES
+from prjury.code.parser import (
     DIED,
     MEMORY,
     REFUSED,
@@ -23,6 +21,8 @@ from prjury.judges.patterns.parser import (
     Parser,
     job,
 )
+from prjury.code.worker import guarded
+from prjury.deadline import Deadline
 
 JAVA = LANGUAGES["java"]
 SOON = Deadline.after(3_600)  # counted from the import: the whole suite may run before

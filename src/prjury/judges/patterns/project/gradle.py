@@ -14,10 +14,15 @@ from typing import Any
 
 import re2
 
-from prjury.judges.patterns.languages import LANGUAGES
-from prjury.judges.patterns.manifest import Coordinate, Manifest, ManifestError, Role
-from prjury.judges.patterns.masks import masked
-from prjury.judges.patterns.source import Source
+from prjury.code.languages import LANGUAGES
+from prjury.code.masks import masked
+from prjury.code.source import Source
+from prjury.judges.patterns.project.manifest import (
+    Coordinate,
+    Manifest,
+    ManifestError,
+    Role,
+)
 
 _PLUGIN = re2.compile(
     r"""\bid\s*\(?\s*["']([\w.-]+)["']\s*\)?\s*version\s*\(?\s*["']([^"'\n]*)["']"""

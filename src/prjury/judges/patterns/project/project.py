@@ -12,10 +12,15 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from prjury.judges.patterns.lineage import Chain
-from prjury.judges.patterns.manifest import Manifest, Role
-from prjury.judges.patterns.module import Declared, Module, Sides
-from prjury.judges.patterns.tree import BuildTree, build_files, is_build_file, nearest
+from prjury.judges.patterns.project.lineage import Chain
+from prjury.judges.patterns.project.manifest import Manifest, Role
+from prjury.judges.patterns.project.module import Declared, Module, Sides
+from prjury.judges.patterns.project.tree import (
+    BuildTree,
+    build_files,
+    is_build_file,
+    nearest,
+)
 from prjury.ports import Repository, TreeEntry
 from prjury.pull.kinds import REGULAR_MODES
 from prjury.pull.model import FileChange, FileKind, PullRequest, printable

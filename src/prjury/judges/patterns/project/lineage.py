@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from prjury.judges.patterns.manifest import Coordinate, Manifest, ManifestError
-from prjury.judges.patterns.module import Declared
+from prjury.judges.patterns.project.manifest import Coordinate, Manifest, ManifestError
+from prjury.judges.patterns.project.module import Declared
 from prjury.pull.model import printable
 
 _PLACEHOLDER = re.compile(r"\$\{([^${}]+)\}|\$([A-Za-z_]\w*)")
@@ -75,6 +75,7 @@ def _resolved(
         role=coordinate.role,
         path=printable(path),
         level=level,
+        ecosystem=coordinate.ecosystem,
     )
 
 

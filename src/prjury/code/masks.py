@@ -6,7 +6,7 @@ import re
 
 import re2
 
-from prjury.judges.patterns.languages import Language
+from prjury.code.languages import Language
 
 _NOT_A_LINE_END = re.compile(r"[^\n]")
 

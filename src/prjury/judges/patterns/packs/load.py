@@ -16,12 +16,12 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from prjury.code.languages import LANGUAGES
+from prjury.code.parser import job
+from prjury.code.worker import guarded
 from prjury.config.yaml_reader import Document, KeyPath, read_yaml
 from prjury.errors import ConfigError
-from prjury.judges.patterns.languages import LANGUAGES
-from prjury.judges.patterns.parse import guarded
-from prjury.judges.patterns.parser import job
-from prjury.judges.patterns.rule import CasesFile, Head, Pack, Rule, Tests
+from prjury.judges.patterns.packs.rule import CasesFile, Head, Pack, Rule, Tests
 from prjury.resources import rule_packs
 
 _CASES = ".cases.yml"

@@ -9,11 +9,11 @@ import pytest
 import yaml
 
 from prjury.judges.patterns import load_pack, run_cases, shipped_heads, shipped_pack
-from prjury.judges.patterns.rule import Pack
+from prjury.judges.patterns.packs.rule import Pack
 from prjury.resources import rule_packs
 from unit.judges.patterns.bench import adding, found
 
-FACTS = Path(__file__).resolve().parents[5] / "shared" / "data" / "pattern-facts.yaml"
+FACTS = Path(__file__).resolve().parents[6] / "shared" / "data" / "pattern-facts.yaml"
 PACKS = sorted(shipped_heads())
 
 #: Packages of OpenJDK 17 under javax; below each of them nothing moved.

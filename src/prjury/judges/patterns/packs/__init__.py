@@ -1,0 +1,1 @@
+"""Packs of rules: their format, how they are read, checked and tested."""

@@ -1,0 +1,1 @@
+"""What a project declares: build files, modules, versions."""
