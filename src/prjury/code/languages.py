@@ -25,6 +25,7 @@ class Language:
         comment: RE2 pattern of one comment, for the others.
         string: RE2 pattern of one string in which that comment would be none.
         declares: whether its files declare dependencies.
+        family: whose build files say which versions hold for its files; empty for nobody's.
         utils: ast-grep utility rules that every pack may refer to.
         importing: the ast-grep rule of a place in a file with an import that fits a regex.
         sample: a file name of this language, for rule tests.
@@ -38,6 +39,7 @@ class Language:
     comment: str = ""
     string: str = ""
     declares: bool = False
+    family: str = ""
     utils: Mapping[str, Any] = field(default_factory=dict)
     importing: Callable[[str], Mapping[str, Any]] | None = None
 
@@ -64,6 +66,7 @@ _JAVA_NAMES = ("scoped_identifier", "scoped_type_identifier", "field_access")
 _JAVA = Language(
     "java",
     "Sample.java",
+    family="jvm",
     parser="java",
     comments=("line_comment", "block_comment"),
     strings=("string_literal", "character_literal"),
@@ -87,6 +90,7 @@ _KOTLIN_NAMES = ("identifier", "user_type", "navigation_expression")
 _KOTLIN = Language(
     "kotlin",
     "Sample.kt",
+    family="jvm",
     parser="kotlin",
     comments=("line_comment", "multiline_comment"),
     strings=("string_content", "character_literal"),
@@ -113,37 +117,167 @@ _KOTLIN = Language(
 _C_COMMENT = r"//[^\n]*|/\*(?s:.*?)(?:\*/|\z)"
 _C_STRING = r'"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
 _XML_COMMENT = r"<!--(?s:.*?)(?:-->|\z)"
+_HASH_COMMENT = r"(?m:(?:^|[ \t])#[^\n]*)"
+_HASH_LINE = r"(?m:^[ \t]*#[^\n]*)"
+
+_PYTHON = Language(
+    "python",
+    "sample.py",
+    parser="python",
+    comments=("comment",),
+    strings=("string_content",),
+    family="python",
+)
+_JAVASCRIPT, _TYPESCRIPT, _TSX = (
+    Language(
+        name,
+        sample,
+        parser=name,
+        comments=("comment",),
+        strings=("string_fragment",),
+        family="node",
+    )
+    for name, sample in (
+        ("javascript", "sample.js"),
+        ("typescript", "sample.ts"),
+        ("tsx", "sample.tsx"),
+    )
+)
+_GO = Language(
+    "go",
+    "sample.go",
+    parser="go",
+    comments=("comment",),
+    strings=("interpreted_string_literal", "raw_string_literal", "rune_literal"),
+    family="go",
+)
+_RUST = Language(
+    "rust",
+    "sample.rs",
+    parser="rust",
+    comments=("line_comment", "block_comment"),
+    strings=("string_literal", "raw_string_literal", "char_literal"),
+    family="rust",
+)
+_BUILD_FILES = (
+    Language("maven", "pom.xml", comment=_XML_COMMENT, declares=True, family="jvm"),
+    Language(
+        "gradle",
+        "build.gradle",
+        comment=_C_COMMENT,
+        string=_C_STRING,
+        declares=True,
+        family="jvm",
+    ),
+    Language("pypi", "pyproject.toml", comment=_HASH_COMMENT, declares=True, family="python"),
+    Language("npm", "package.json", parser="json", declares=True, family="node"),
+    Language("gomod", "go.mod", comment=r"//[^\n]*", declares=True, family="go"),
+    Language("cargo", "Cargo.toml", comment=_HASH_COMMENT, declares=True, family="rust"),
+    Language("nuget", "Sample.csproj", comment=_XML_COMMENT, declares=True, family="dotnet"),
+    Language(
+        "workflow",
+        ".github/workflows/sample.yml",
+        parser="yaml",
+        comments=("comment",),
+        declares=True,
+    ),
+)
+_TEXTS = (
+    Language("xml", "sample.xml", comment=_XML_COMMENT, family="jvm"),
+    Language("jsp", "sample.jsp", comment=_XML_COMMENT + r"|<%--(?s:.*?)(?:--%>|\z)", family="jvm"),
+    Language("yaml", "sample.yml", parser="yaml", comments=("comment",)),
+    Language("json", "sample.json", parser="json", comments=("comment",), family="node"),
+    Language("docker", "Dockerfile", comment=_HASH_LINE),
+    Language(
+        "shell",
+        "sample.sh",
+        parser="bash",
+        comments=("comment",),
+        strings=("raw_string", "heredoc_body"),
+    ),
+    Language("properties", "sample.properties", comment=_HASH_LINE, family="jvm"),
+)
 
 LANGUAGES: Mapping[str, Language] = {
     language.name: language
     for language in (
         _JAVA,
         _KOTLIN,
-        Language("maven", "pom.xml", comment=_XML_COMMENT, declares=True),
-        Language("gradle", "build.gradle", comment=_C_COMMENT, string=_C_STRING, declares=True),
-        Language("xml", "sample.xml", comment=_XML_COMMENT),
-        Language("jsp", "sample.jsp", comment=_XML_COMMENT + r"|<%--(?s:.*?)(?:--%>|\z)"),
+        _PYTHON,
+        _JAVASCRIPT,
+        _TYPESCRIPT,
+        _TSX,
+        _GO,
+        _RUST,
+        *_BUILD_FILES,
+        *_TEXTS,
     )
 }
 
+_BY_NAME = {
+    "pom.xml": "maven",
+    "libs.versions.toml": "gradle",
+    "pyproject.toml": "pypi",
+    "setup.cfg": "pypi",
+    "pipfile": "pypi",
+    "package.json": "npm",
+    "go.mod": "gomod",
+    "cargo.toml": "cargo",
+    "directory.packages.props": "nuget",
+    "directory.build.props": "nuget",
+    "action.yml": "workflow",
+    "action.yaml": "workflow",
+    "dockerfile": "docker",
+    "containerfile": "docker",
+}
 _BY_SUFFIX = {
     ".java": "java",
     ".kt": "kotlin",
     ".kts": "kotlin",
+    ".py": "python",
+    ".pyi": "python",
+    ".js": "javascript",
+    ".jsx": "javascript",
+    ".mjs": "javascript",
+    ".cjs": "javascript",
+    ".ts": "typescript",
+    ".mts": "typescript",
+    ".cts": "typescript",
+    ".tsx": "tsx",
+    ".go": "go",
+    ".rs": "rust",
     ".xml": "xml",
     ".gradle": "gradle",
+    ".csproj": "nuget",
+    ".fsproj": "nuget",
+    ".vbproj": "nuget",
     ".jsp": "jsp",
     ".jspf": "jsp",
     ".jspx": "jsp",
     ".tag": "jsp",
+    ".yml": "yaml",
+    ".yaml": "yaml",
+    ".json": "json",
+    ".jsonc": "json",
+    ".sh": "shell",
+    ".bash": "shell",
+    ".dockerfile": "docker",
+    ".properties": "properties",
 }
 
 
 def language_of(path: str) -> Language | None:
     """The language of the file, or None for one that no rule can name; case does not matter."""
-    name = PurePosixPath(path).name.lower()
-    if name == "pom.xml":
-        return LANGUAGES["maven"]
+    lower = PurePosixPath(path.lower())
+    name = lower.name
     if name.endswith(".gradle.kts"):
         return LANGUAGES["gradle"]
-    return LANGUAGES.get(_BY_SUFFIX.get(PurePosixPath(name).suffix, ""))
+    if name.startswith(("dockerfile.", "containerfile.")):
+        return LANGUAGES["docker"]
+    if lower.suffix in {".yml", ".yaml"} and lower.parent.parts[-2:] == (".github", "workflows"):
+        return LANGUAGES["workflow"]
+    if lower.suffix == ".txt" and (
+        "requirements" in name or "constraints" in name or lower.parent.name == "requirements"
+    ):
+        return LANGUAGES["pypi"]
+    return LANGUAGES.get(_BY_NAME.get(name) or _BY_SUFFIX.get(lower.suffix, ""))
