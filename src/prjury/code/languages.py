@@ -7,10 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
+from prjury.code.names import python
+
 # Utility rules that every pack may use (``matches: qualified-name``):
 #   qualified-name    a dotted name as a whole, wherever it stands (import, type, expression,
 #                     annotation); neither its inner parts nor a package header
 #   annotation-name   the simple name of an annotation
+#   method-name       the name of a method that is called on something
+#   attribute-name    the name of a member of something (Python, JavaScript)
+#   keyword-name      the name of a keyword argument in Python
+#   key-name          the name of a key of an object in JavaScript
+#   guarded           code under a condition on a version, or beside a failed import (Python)
 #   type-name         the simple name of a type, also before a static member
 
 
@@ -62,6 +69,26 @@ def _kotlin_import(regex: str) -> dict[str, Any]:
     return {"inside": {"kind": "source_file", "stopBy": "end", "has": imported}}
 
 
+def _importing(top: str, *kinds: str) -> Callable[[str], Mapping[str, Any]]:
+    """The importing rule of a language whose imports may stand anywhere in a file."""
+
+    def rule(regex: str) -> Mapping[str, Any]:
+        statement = {"stopBy": "end", **_kinds(*kinds), "regex": regex}
+        return {"inside": {"kind": top, "stopBy": "end", "has": statement}}
+
+    return rule
+
+
+def _script_import(regex: str) -> Mapping[str, Any]:
+    """ECMAScript's imports, and calls of ``require`` and ``import``."""
+    loads = {
+        "kind": "call_expression",
+        "has": {"field": "function", "regex": "^(?:require|import)$"},
+    }
+    statements = {"any": [{"kind": "import_statement"}, loads], "regex": regex}
+    return {"inside": {"kind": "program", "stopBy": "end", "has": {"stopBy": "end", **statements}}}
+
+
 _JAVA_NAMES = ("scoped_identifier", "scoped_type_identifier", "field_access")
 _JAVA = Language(
     "java",
@@ -72,6 +99,10 @@ _JAVA = Language(
     strings=("string_literal", "character_literal"),
     utils={
         "qualified-name": _outermost(_JAVA_NAMES, "package_declaration"),
+        "method-name": {
+            "kind": "identifier",
+            "inside": {"kind": "method_invocation", "field": "name"},
+        },
         "annotation-name": {
             "kind": "identifier",
             "inside": _kinds("marker_annotation", "annotation"),
@@ -96,6 +127,16 @@ _KOTLIN = Language(
     strings=("string_content", "character_literal"),
     utils={
         "qualified-name": _outermost(_KOTLIN_NAMES, "package_header"),
+        "method-name": {
+            "kind": "simple_identifier",
+            "inside": {
+                "kind": "navigation_suffix",
+                "inside": {
+                    "kind": "navigation_expression",
+                    "inside": {"kind": "call_expression"},
+                },
+            },
+        },
         "annotation-name": {
             "kind": "user_type",
             "inside": {
@@ -127,6 +168,26 @@ _PYTHON = Language(
     comments=("comment",),
     strings=("string_content",),
     family="python",
+    utils={
+        "guarded": python.GUARDED,
+        "attribute-name": {
+            "kind": "identifier",
+            "inside": {"kind": "attribute", "field": "attribute"},
+        },
+        "method-name": {
+            "kind": "identifier",
+            "inside": {
+                "kind": "attribute",
+                "field": "attribute",
+                "inside": {"kind": "call", "field": "function"},
+            },
+        },
+        "keyword-name": {
+            "kind": "identifier",
+            "inside": {"kind": "keyword_argument", "field": "name"},
+        },
+    },
+    importing=_importing("module", "import_statement", "import_from_statement"),
 )
 _JAVASCRIPT, _TYPESCRIPT, _TSX = (
     Language(
@@ -136,6 +197,25 @@ _JAVASCRIPT, _TYPESCRIPT, _TSX = (
         comments=("comment",),
         strings=("string_fragment",),
         family="node",
+        utils={
+            "attribute-name": {
+                "kind": "property_identifier",
+                "inside": {"kind": "member_expression", "field": "property"},
+            },
+            "method-name": {
+                "kind": "property_identifier",
+                "inside": {
+                    "kind": "member_expression",
+                    "field": "property",
+                    "inside": {"kind": "call_expression", "field": "function"},
+                },
+            },
+            "key-name": {
+                "kind": "property_identifier",
+                "inside": {"kind": "pair", "field": "key"},
+            },
+        },
+        importing=_script_import,
     )
     for name, sample in (
         ("javascript", "sample.js"),
@@ -150,6 +230,16 @@ _GO = Language(
     comments=("comment",),
     strings=("interpreted_string_literal", "raw_string_literal", "rune_literal"),
     family="go",
+    utils={
+        "method-name": {
+            "kind": "field_identifier",
+            "inside": {
+                "kind": "selector_expression",
+                "inside": {"kind": "call_expression", "field": "function"},
+            },
+        },
+    },
+    importing=_importing("source_file", "import_declaration"),
 )
 _RUST = Language(
     "rust",
@@ -158,6 +248,16 @@ _RUST = Language(
     comments=("line_comment", "block_comment"),
     strings=("string_literal", "raw_string_literal", "char_literal"),
     family="rust",
+    utils={
+        "method-name": {
+            "kind": "field_identifier",
+            "inside": {
+                "kind": "field_expression",
+                "inside": {"kind": "call_expression", "field": "function"},
+            },
+        },
+    },
+    importing=_importing("source_file", "use_declaration"),
 )
 _BUILD_FILES = (
     Language("maven", "pom.xml", comment=_XML_COMMENT, declares=True, family="jvm"),

@@ -1,12 +1,14 @@
 """The parser's own process: reads jobs from standard input, writes one reply a line.
 
-It is started by path, so it imports nothing of this package. Native code cannot be interrupted from
-within Python: each job sets an alarm whose default action ends the process, wherever it is. The
-first job without a reply is then the one to blame, and the parent goes on with the next.
+It is started by path, and imports nothing of this package but `names`, which is small. Native code
+cannot be interrupted from within Python: each job sets an alarm whose default action ends the
+process, wherever it is. The first job without a reply is then the one to blame, and the parent goes
+on with the next.
 
 A job is ``{"language", "text", "rules": [ast-grep config, ...], "comments": [kind, ...],
-"strings": [kind, ...]}``; its reply is ``{"found": [[rule, start, end], ...], "comments": [[start,
-end], ...], "strings": [...]}`` with offsets in characters, or ``{"error": message}``.
+"strings": [kind, ...]}``, where a config may have ``names`` besides ast-grep's own keys; its reply
+is ``{"found": [[rule, start, end], ...], "comments": [[start, end], ...], "strings": [...]}`` with
+offsets in characters, or ``{"error": message}``.
 """
 
 from __future__ import annotations
@@ -16,7 +18,11 @@ import re
 import resource
 import signal
 import sys
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ast_grep_py import Config, SgNode
 
 #: Address space of the process; a megabyte of sound code takes up to 300 MB. Beyond the limit the
 #: native code aborts.
@@ -31,12 +37,12 @@ def scan(job: dict[str, Any]) -> dict[str, Any]:
     Raises:
         Exception: whatever the parser raises for a rule that is wrong.
     """
-    from ast_grep_py import Config, SgRoot  # noqa: PLC0415 - native code, loaded where it is used
+    from ast_grep_py import SgRoot  # noqa: PLC0415 - native code, loaded where it is used
 
     root = SgRoot(job["text"], job["language"]).root()
 
-    def ranges(config: Config) -> list[list[int]]:
-        nodes = (node.range() for node in root.find_all(config))
+    def ranges(config: dict[str, Any]) -> list[list[int]]:
+        nodes = (node.range() for node in root.find_all(_named(root, job["language"], config)))
         return [[place.start.index, place.end.index] for place in nodes]
 
     def of_kinds(kinds: list[str]) -> list[list[int]]:
@@ -48,6 +54,18 @@ def scan(job: dict[str, Any]) -> dict[str, Any]:
         "comments": of_kinds(job["comments"]),
         "strings": of_kinds(job["strings"]),
     }
+
+
+def _named(root: SgNode, language: str, config: dict[str, Any]) -> Config:
+    """The rule with its words for qualified names put into the terms of this file."""
+    wanted = config.get("names")
+    rest: Any = {key: value for key, value in config.items() if key != "names"}
+    if not wanted:
+        return rest  # type: ignore[no-any-return]
+    from prjury.code.names import utilities  # noqa: PLC0415 - only found once `main` has looked
+
+    rest["utils"] = {**rest.get("utils", {}), **utilities(root, language, wanted)}
+    return rest  # type: ignore[no-any-return]
 
 
 def guarded(job: dict[str, Any]) -> dict[str, Any]:
@@ -68,6 +86,7 @@ def _causes(message: str) -> str:
 def main() -> None:
     """Answers jobs until the input ends; the first argument is the seconds for each job."""
     seconds = float(sys.argv[1])
+    sys.path.append(str(Path(__file__).resolve().parents[2]))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for line in sys.stdin.buffer:

@@ -95,7 +95,7 @@ class FileScan:
         return [
             (active, dict(active.pack.config(match, language)))
             for active, match in self._pairs()
-            if match.ast_grep is not None
+            if match.parses
         ]
 
     def _pairs(self) -> Iterator[tuple[Active, Match]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -9,14 +10,20 @@ import re2
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
 from prjury.code.languages import LANGUAGES, Language
+from prjury.code.names import has_names
 from prjury.config.schema import Section
 from prjury.judges.patterns.project.versions import Requirement
 from prjury.jury.judgment import Severity
 
 Applicability: TypeAlias = Literal["machine-applicable", "maybe-incorrect", "has-placeholders"]
+#: How a fact is known: somebody ran it, read it in a source tree or a migration, read it in the
+#: documentation, or only knows it.
+KnownBy: TypeAlias = Literal["run", "source", "documentation", "knowledge"]
 Outcome: TypeAlias = Literal["none", "hint", "warning", "error"]
 
 _MIN_LITERAL = 3
+_PLACES = {"anywhere": "used-anywhere", "imports": "used-import", "code": "used"}
+_PARTS = re.compile(r"::|[./]")
 
 
 def quiet() -> re2.Options:
@@ -92,15 +99,24 @@ class ManifestMatch(_Entry):
 
 
 class Match(_Entry):
-    """One way to find the pattern: an ast-grep rule, an RE2 regex or an entry of a build file.
+    """One way to find the pattern: names, an ast-grep rule, an RE2 regex, an entry of a build file.
 
-    ``if_imports`` and ``unless_imports`` are searched in the file's import statements.
+    ``uses`` are qualified names (``numpy.float_``, ``io/ioutil``, ``react-dom.render``,
+    ``std::mem::zeroed``, ``builtins.unicode``, ``globalThis.Buffer``): wherever a file imports
+    them or uses them under whatever name it gives them, they and all that is below them are found.
+    ``names`` are words for such names, as utility rules of the ``ast-grep`` rule: ``word`` for a
+    use, ``word-import`` for an import, ``word-anywhere`` for both. ``if_imports`` and
+    ``unless_imports`` are searched in the file's import statements.
     """
 
     languages: list[LanguageName] = Field(min_length=1)
     files: list[str] = Field(default_factory=list, description="globs; none means every file")
     ast_grep: dict[str, Any] | None = Field(None, alias="ast-grep", min_length=1)
     constraints: dict[str, Any] = Field(default_factory=dict)
+    uses: Words = Field(default_factory=list, description="qualified names")
+    except_: Words = Field(default_factory=list, alias="except")
+    where: Literal["anywhere", "imports", "code"] = "anywhere"
+    names: dict[Identifier, Words] = Field(default_factory=dict)
     if_imports: Regex | None = None
     unless_imports: Regex | None = None
     regex: Regex | None = None
@@ -109,13 +125,44 @@ class Match(_Entry):
 
     @model_validator(mode="after")
     def _one_matcher(self) -> Match:
-        if sum(m is not None for m in (self.ast_grep, self.regex, self.manifest)) != 1:
-            raise ValueError("name exactly one of `ast-grep`, `regex`, `manifest`")
-        if self.ast_grep is None and (self.constraints or self.if_imports or self.unless_imports):
-            raise ValueError("`constraints` and conditions on imports belong to an `ast-grep` rule")
+        matchers = (self.ast_grep, self.regex, self.manifest, self.uses or None)
+        if sum(matcher is not None for matcher in matchers) != 1:
+            raise ValueError("name exactly one of `uses`, `ast-grep`, `regex`, `manifest`")
+        if self.ast_grep is None and (self.constraints or self.names):
+            raise ValueError("`constraints` and `names` belong to an `ast-grep` rule")
+        if not self.parses and (self.if_imports or self.unless_imports):
+            raise ValueError("conditions on imports belong to `uses` or to an `ast-grep` rule")
+        if not self.uses and (self.except_ or self.where != "anywhere"):
+            raise ValueError("`except` and `where` belong to `uses`")
         self._refuse("ast-grep", self.ast_grep, lambda language: language.parser is None)
+        named = self.uses or self.names or None
+        self._refuse("uses", named, lambda language: not has_names(language.parser or ""))
         self._refuse("manifest", self.manifest, lambda language: not language.declares)
         return self
+
+    @property
+    def parses(self) -> bool:
+        """Whether the parser has to look at the file."""
+        return self.ast_grep is not None or bool(self.uses)
+
+    @property
+    def rule(self) -> Mapping[str, Any]:
+        """The condition as ast-grep takes it; the words in it are those of `wanted`."""
+        if self.ast_grep is not None:
+            return self.ast_grep
+        used = {
+            "matches": {"anywhere": "used-anywhere", "imports": "used-import", "code": "used"}[
+                self.where
+            ]
+        }
+        return {**used, "not": {"matches": "excepted-anywhere"}} if self.except_ else used
+
+    @property
+    def wanted(self) -> Mapping[str, list[str]]:
+        """Words for qualified names."""
+        if self.ast_grep is not None:
+            return self.names
+        return {"used": self.uses, **({"excepted": self.except_} if self.except_ else {})}
 
     def _refuse(self, matcher: str, value: object, cannot: Callable[[Language], bool]) -> None:
         wrong = [name for name in self.languages if cannot(LANGUAGES[name])]
@@ -182,6 +229,11 @@ class Tests(_Entry):
     versions: list[VersionCase] = Field(default_factory=list)
 
 
+def last_part(name: str) -> str:
+    """``ioutil`` of ``io/ioutil``, ``render`` of ``react-dom.render``."""
+    return _PARTS.split(name)[-1]
+
+
 class Rule(_Entry):
     """A version pattern.
 
@@ -198,13 +250,16 @@ class Rule(_Entry):
     deprecated: Requirements | None = None
     replaceable: Requirements | None = None
     kept_by: KeptBy | None = None
-    literals: list[Annotated[str, AfterValidator(_literal)]] = Field(min_length=1)
+    literals: list[Annotated[str, AfterValidator(_literal)]] = Field(default_factory=list)
+    words: Words = Field(default_factory=list)
     match: list[Match] = Field(min_length=1)
     message: str = Field(min_length=1)
     replacement: str | None = None
     fix: list[Fix] = Field(default_factory=list)
     severity: Severity
     confidence: Literal["high", "medium", "low"]
+    known_by: KnownBy | None = None
+    codes: Words = Field(default_factory=list, description="what other tools call it: `NPY201`")
     references: list[str] = Field(min_length=1)
     tests: Tests = Tests()
 
@@ -217,7 +272,22 @@ class Rule(_Entry):
     def _sure_enough(self) -> Rule:
         if self.severity == "error" and self.confidence != "high":
             raise ValueError("only a rule of high confidence may be an error")
+        if self.severity == "error" and self.known_by == "knowledge":
+            raise ValueError("what is only known by heart is no error; confirm it first")
         return self
+
+    @property
+    def clues(self) -> list[str]:
+        """RE2 patterns of which one stands in every line that the rule could find.
+
+        Where none are given, the last part of each name that it looks for is one; a rule that has
+        none looks at every file.
+        """
+        words = self.words
+        if not words and not self.literals and all(match.uses for match in self.match):
+            words = sorted({last_part(name) for match in self.match for name in match.uses})
+        literals = [re2.escape(literal) for literal in self.literals]
+        return literals + [rf"\b{re2.escape(word)}\b" for word in words]
 
 
 class NotRule(_Entry):
@@ -255,12 +325,17 @@ class Pack(Head):
     def config(self, match: Match, language: Language) -> Mapping[str, Any]:
         """The match as ast-grep takes it, with the utility rules that it may refer to."""
         utils = {**language.utils, **self.utils.get(language.name, {})}
-        conditions: list[Mapping[str, Any]] = [match.ast_grep or {}]
+        conditions: list[Mapping[str, Any]] = [match.rule]
         if match.if_imports and language.importing:
             conditions.append(language.importing(match.if_imports))
         if match.unless_imports and language.importing:
             conditions.append({"not": language.importing(match.unless_imports)})
-        return {"rule": {"all": conditions}, "constraints": match.constraints, "utils": utils}
+        return {
+            "rule": {"all": conditions},
+            "constraints": match.constraints,
+            "utils": utils,
+            "names": match.wanted,
+        }
 
 
 class CasesFile(_Entry):

@@ -1,0 +1,84 @@
+"""What a name stands for in a file, and the spellings that follow from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+#: A node of ast-grep's. Its stubs call every field optional, where the grammar knows better.
+Node: TypeAlias = Any
+
+#: A rule of ast-grep's.
+Rule: TypeAlias = dict[str, Any]
+
+#: The identifiers of a spelling, first to last: ``("np", "float_")``.
+Chain: TypeAlias = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A name of the file and what it stands for.
+
+    Attributes:
+        local: the name; empty for everything that is in ``target`` (a wildcard import).
+        target: the qualified name.
+        hidden: what a wildcard does not bring, because the file says what it means by it.
+    """
+
+    local: str
+    target: str
+    hidden: frozenset[str] = frozenset()
+
+
+def spellings(names: Iterable[str], bindings: Sequence[Binding], separators: str) -> list[Chain]:
+    """How the names, and everything below them, may begin in a file with these bindings."""
+    found = {
+        chain: None
+        for name in names
+        for binding in bindings
+        if (chain := _spelled(name, binding, separators))
+    }
+    return list(found)
+
+
+def _spelled(name: str, binding: Binding, separators: str) -> Chain | None:
+    target = binding.target
+    if is_below(target, name, separators):
+        return (binding.local,) if binding.local else None
+    member = separators[-1]
+    if not name.startswith(target) or not name[len(target) :].startswith(member):
+        return None
+    rest = tuple(part for part in name[len(target) :].split(member) if part)
+    if binding.local:
+        return (binding.local, *rest)
+    return None if rest[0] in binding.hidden else rest
+
+
+def is_below(name: str, ancestor: str, separators: str) -> bool:
+    """Whether a qualified name is another one or a part of it."""
+    rest = name.removeprefix(ancestor)
+    return name == ancestor or (name.startswith(ancestor) and rest[0] in separators)
+
+
+def one_of(words: Iterable[str]) -> str:
+    """The regex of exactly one of the words."""
+    return one_of_regexes(map(re.escape, words))
+
+
+def dotted(chains: Iterable[Chain], separator: str = r"\.") -> str:
+    """The regex of exactly one of the chains, with white space wherever it may stand."""
+    between = rf"[\s\\]*{separator}[\s\\]*"
+    return one_of_regexes(between.join(map(re.escape, chain)) for chain in chains)
+
+
+def one_of_regexes(regexes: Iterable[str]) -> str:
+    """The regex of exactly one of several."""
+    return f"^(?:{'|'.join(sorted(set(regexes)))})$"
+
+
+def split_everywhere(name: str, separator: str = ".") -> list[tuple[str, str]]:
+    """``a.b.c`` as ``a`` and ``b.c``, ``a.b`` and ``c``."""
+    parts = name.split(separator)
+    return [(separator.join(parts[:at]), separator.join(parts[at:])) for at in range(1, len(parts))]

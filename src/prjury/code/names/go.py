@@ -1,0 +1,77 @@
+"""Names in Go: packages by their import path, under the last part of it or under an alias."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from prjury.code.names.binding import Binding, Chain, Node, Rule, one_of_regexes
+
+SEPARATORS = "/."
+ABSOLUTE = False
+
+_MAJOR = re.compile(r"(?:^|[/.])v\d+$")
+_AFFIXES = re.compile(r"^go-|[-.]go$")
+_STRINGS = ({"kind": "interpreted_string_literal"}, {"kind": "raw_string_literal"})
+
+
+def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:  # noqa: ARG001 - Naming
+    """What the imports of a file call packages."""
+    for spec in root.find_all(kind="import_spec"):
+        path = spec.field("path").text()[1:-1]
+        name = spec.field("name")
+        if name is None:
+            yield from (Binding(local, path) for local in _usual(path))
+        elif name.text() != "_":
+            yield Binding("" if name.text() == "." else name.text(), path)
+
+
+def _usual(path: str) -> list[str]:
+    """What a package of this path is most likely called."""
+    last = _MAJOR.sub("", path).rpartition("/")[2]
+    return sorted({last, _AFFIXES.sub("", last).replace("-", "_")})
+
+
+def references(chains: Sequence[Chain]) -> Rule:
+    """``pkg.Name``; for a whole package each use of it."""
+    members = (
+        r"\s*\.\s*".join(map(re.escape, chain)) + ("" if len(chain) > 1 else r"\s*\.\s*\w+")
+        for chain in chains
+    )
+    kinds = [{"kind": "selector_expression"}, {"kind": "qualified_type"}]
+    firsts = sorted({chain[0] for chain in chains})
+    shadows = [{"not": _shadowed(name)} for name in firsts]
+    return {"all": [{"any": kinds, "regex": one_of_regexes(members)}, *shadows]}
+
+
+def _shadowed(name: str) -> Rule:
+    """A use of the name in a function that has a parameter or a variable of that name."""
+    variable = {
+        "kind": "identifier",
+        "regex": f"^{re.escape(name)}$",
+        "any": [
+            {"inside": {"kind": "parameter_declaration", "field": "name"}},
+            {"inside": {"kind": "var_spec", "field": "name"}},
+            {"inside": {"kind": "expression_list", "inside": _SHORT}},
+            {"inside": {"kind": "expression_list", "inside": _RANGE}},
+        ],
+    }
+    functions = [
+        {"kind": kind} for kind in ("function_declaration", "method_declaration", "func_literal")
+    ]
+    inside = {"stopBy": "end", "any": functions, "has": {"stopBy": "end", **variable}}
+    return {"all": [{"regex": rf"^{re.escape(name)}\b"}, {"inside": inside}]}
+
+
+_SHORT = {"kind": "short_var_declaration", "field": "left"}
+_RANGE = {"kind": "range_clause", "field": "left"}
+
+
+def imports(names: Sequence[str]) -> Rule:
+    """The path in an import; that of a package whose member is named is no use of the member."""
+    paths = "|".join(map(re.escape, names))
+    return {
+        "any": list(_STRINGS),
+        "regex": rf"^.(?:{paths})(?:/.*)?.$",
+        "inside": {"kind": "import_spec"},
+    }

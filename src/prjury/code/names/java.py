@@ -1,0 +1,97 @@
+"""Names in Java: imports of types, of packages and static ones, and names written in full."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from prjury.code.names.binding import Binding, Chain, Node, Rule, dotted, one_of
+
+SEPARATORS = "."
+ABSOLUTE = True
+
+_IMPORT = re.compile(r"import\s+(?:static\s+)?([\w$.\s]+?)\s*(\.\s*\*)?\s*;")
+_DECLARED = (
+    "class_declaration",
+    "interface_declaration",
+    "enum_declaration",
+    "record_declaration",
+    "annotation_type_declaration",
+)
+_QUALIFIED = ("scoped_identifier", "scoped_type_identifier", "field_access")
+
+
+def _inside(*kinds: str, **more: object) -> Rule:
+    return {"inside": {"any": [{"kind": kind} for kind in kinds], **more}}
+
+
+_OUT_OF_IMPORTS = {"not": _inside("import_declaration", "package_declaration", stopBy="end")}
+
+
+def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:  # noqa: ARG001 - Naming
+    """What the imports of a file call types and static members.
+
+    A type that the file declares itself hides one of the same name that a wildcard would bring.
+    """
+    declared = frozenset(
+        node.field("name").text() for kind in _DECLARED for node in root.find_all(kind=kind)
+    )
+    for node in root.find_all(kind="import_declaration"):
+        match = _IMPORT.match(node.text())
+        if match:
+            target = "".join(match[1].split())
+            local = "" if match[2] else target.rpartition(".")[2]
+            yield Binding(local, target, frozenset() if local else declared)
+
+
+def references(chains: Sequence[Chain]) -> Rule:
+    """Types, annotations, and names before a member; methods by their static import or type."""
+    single = [chain[0] for chain in chains if len(chain) == 1]
+    longer = [chain for chain in chains if len(chain) > 1]
+    rules: list[Rule] = []
+    if single:
+        rules += _simple(one_of(single))
+    if longer:
+        rules += [_qualified(longer), *(_method(chain) for chain in longer)]
+    return {"any": rules}
+
+
+def _simple(regex: str) -> list[Rule]:
+    has_object = {"kind": "method_invocation", "has": {"field": "object", "regex": "."}}
+    places = [
+        {"inside": {"kind": "method_invocation", "field": "object"}},
+        {"inside": {"kind": "field_access", "field": "object"}},
+        {"inside": {"kind": "marker_annotation", "field": "name"}},
+        {"inside": {"kind": "annotation", "field": "name"}},
+        {"inside": {"kind": "method_invocation", "field": "name"}, "not": {"inside": has_object}},
+        {"nthChild": 1, **_inside("method_reference")},
+        {"nthChild": 1, **_inside("scoped_identifier"), **_OUT_OF_IMPORTS},
+    ]
+    types = [
+        {"not": _inside("scoped_type_identifier")},
+        {"nthChild": 1, **_inside("scoped_type_identifier")},
+    ]
+    identifier = {"kind": "identifier", "regex": regex, "any": places}
+    return [identifier, {"kind": "type_identifier", "regex": regex, "any": types}]
+
+
+def _qualified(chains: Sequence[Chain]) -> Rule:
+    kinds = [{"kind": kind} for kind in _QUALIFIED]
+    return {"any": kinds, "regex": dotted(chains), **_OUT_OF_IMPORTS}
+
+
+def _method(chain: Chain) -> Rule:
+    """The name of a static method after its type."""
+    owner = {"field": "object", "regex": dotted([chain[:-1]])}
+    call = {"kind": "method_invocation", "field": "name", "has": owner}
+    return {"kind": "identifier", "regex": one_of([chain[-1]]), "inside": call}
+
+
+def imports(names: Sequence[str]) -> Rule:
+    """The name in an import, of the type itself or of something inside of it."""
+    wanted = "|".join(r"\s*\.\s*".join(map(re.escape, name.split("."))) for name in names)
+    return {
+        "any": [{"kind": "scoped_identifier"}, {"kind": "identifier"}],
+        "regex": rf"^(?:{wanted})(?:\s*\.|$)",
+        **_inside("import_declaration"),
+    }

@@ -1,0 +1,254 @@
+"""Names in JavaScript and TypeScript: ``import``, ``require``, ``export ... from``, globals.
+
+``fs`` is ``node:fs`` as well; a default import is the module or its member ``default``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from prjury.code.names.binding import (
+    Binding,
+    Chain,
+    Node,
+    Rule,
+    one_of,
+    one_of_regexes,
+    split_everywhere,
+)
+
+#: What nothing in the file binds is a global; so is every member of these.
+_GLOBALS = "globalThis"
+_GLOBAL_OBJECTS = ("globalThis", "global", "window", "self")
+
+_BINDS: list[Rule] = [
+    {"inside": {"kind": "variable_declarator", "field": "name"}},
+    {"inside": {"kind": "formal_parameters"}},
+    {"inside": {"kind": "arrow_function", "field": "parameter"}},
+    {"inside": {"kind": "assignment_pattern", "field": "left"}},
+    {"inside": {"kind": "function_declaration", "field": "name"}},
+    {"inside": {"kind": "class_declaration", "field": "name"}},
+    {"inside": {"kind": "catch_clause", "field": "parameter"}},
+    {"inside": {"kind": "array_pattern"}},
+    {"inside": {"kind": "pair_pattern", "field": "value"}},
+]
+_TYPED_BINDS: list[Rule] = [
+    {"inside": {"kind": "required_parameter", "field": "pattern"}},
+    {"inside": {"kind": "optional_parameter", "field": "pattern"}},
+]
+_IN_IMPORT: list[Rule] = [
+    {"inside": {"kind": "import_clause"}},
+    {"inside": {"kind": "import_specifier"}},
+    {"inside": {"kind": "namespace_import"}},
+    {"inside": {"kind": "export_specifier"}},
+]
+_IN_REQUIRE: Rule = {"inside": {"kind": "import_require_clause"}}
+_NAMES = ("identifier", "shorthand_property_identifier")
+_TYPED_NAMES = ("type_identifier",)
+_MEMBERS = ("member_expression",)
+_TYPED_MEMBERS = ("nested_type_identifier",)
+_FUNCTIONS: Rule = {
+    "any": [
+        {"kind": kind}
+        for kind in (
+            "function_declaration",
+            "function_expression",
+            "arrow_function",
+            "method_definition",
+            "generator_function",
+            "generator_function_declaration",
+        )
+    ]
+}
+_LOADS: Rule = {
+    "kind": "call_expression",
+    "has": {"field": "function", "regex": r"^(?:require|import|require\.resolve)$"},
+}
+
+
+@dataclass(frozen=True)
+class ScriptNaming:
+    """Names in JavaScript or, with types, in TypeScript, whose grammar has more kinds of nodes."""
+
+    typed: bool
+    SEPARATORS: ClassVar[str] = "/."
+    ABSOLUTE: ClassVar[bool] = False
+
+    @property
+    def _binds(self) -> list[Rule]:
+        return [*_BINDS, *(_TYPED_BINDS if self.typed else [])]
+
+    def bindings(self, root: Node, names: Sequence[str]) -> Iterator[Binding]:
+        """What imports and ``require`` call things; ``const {a} = b`` binds as well."""
+        found = [*_imported(root), *_required(root)]
+        known = {binding.local: binding.target for binding in reversed(found)}
+        found += _destructured(root, known)
+        yield from found
+        if any(name.startswith(_GLOBALS) for name in names):
+            places = {"kind": "identifier", "any": self._binds}
+            taken = {node.text() for node in root.find_all({"rule": places})}
+            taken |= {binding.local for binding in found}
+            yield Binding("", _GLOBALS, frozenset(taken))
+            yield from (Binding(name, _GLOBALS) for name in _GLOBAL_OBJECTS if name not in taken)
+
+    def references(self, chains: Sequence[Chain]) -> Rule:
+        """Identifiers, member expressions and JSX names; not what binds them."""
+        single = [chain[0] for chain in chains if len(chain) == 1]
+        longer = [chain for chain in chains if len(chain) > 1]
+        rules: list[Rule] = []
+        if single:
+            names = {"any": [{"kind": kind} for kind in self._kinds(_NAMES, _TYPED_NAMES)]}
+            binds = [*self._binds, *_IN_IMPORT, *([_IN_REQUIRE] if self.typed else [])]
+            rules.append({"regex": one_of(single), **names, "not": {"any": binds}})
+        if longer:
+            members = [{"kind": kind} for kind in self._kinds(_MEMBERS, _TYPED_MEMBERS)]
+            rules.append({"regex": _chained(longer), "any": members})
+        firsts = sorted({chain[0] for chain in chains})
+        shadows = [{"not": self._shadowed(name)} for name in firsts]
+        return {"all": [{"any": rules}, *shadows]}
+
+    def _kinds(self, plain: Sequence[str], typed: Sequence[str]) -> list[str]:
+        return [*plain, *(typed if self.typed else ())]
+
+    def _shadowed(self, name: str) -> Rule:
+        """A use of the name in a function that has a parameter or a variable of that name."""
+        own = {"kind": "identifier", "regex": one_of([name]), "any": self._binds}
+        inside = {"stopBy": "end", **_FUNCTIONS, "has": {"stopBy": "end", **own}}
+        return {"all": [{"regex": rf"^{re.escape(name)}(?:[^\w$]|$)"}, {"inside": inside}]}
+
+    def imports(self, names: Sequence[str]) -> Rule:
+        """The string that names a module, or the name of a member of it."""
+        modules = "|".join(map(re.escape, names))
+        below = {"kind": "string", "regex": rf"^.(?:node:)?(?:{modules})(?:/.*)?.$"}
+        loads = {"inside": {"kind": "arguments", "inside": _LOADS}}
+        sources = self._kinds(("import_statement", "export_statement"), ("import_require_clause",))
+        statement = {"inside": {"any": [{"kind": kind} for kind in sources]}}
+        rules = [{"all": [below, {"any": [statement, loads]}]}]
+        for name in names:
+            rules += [_member(module, member) for module, member in split_everywhere(name)]
+        return {"any": rules}
+
+
+JAVASCRIPT = ScriptNaming(typed=False)
+TYPESCRIPT = ScriptNaming(typed=True)
+
+
+def _imported(root: Node) -> Iterator[Binding]:
+    for statement in root.find_all(kind="import_statement"):
+        source = statement.field("source")
+        if source is None:
+            yield from _import_require(statement)
+            continue
+        module = _module(source)
+        for node in statement.find_all(kind="import_clause"):
+            for child in node.children():
+                if child.kind() == "identifier":
+                    yield from _whole(child.text(), module)
+        for node in statement.find_all(kind="namespace_import"):
+            yield Binding(node.children()[-1].text(), module)
+        for node in statement.find_all(kind="import_specifier"):
+            name, alias = node.field("name"), node.field("alias")
+            yield Binding((alias or name).text(), f"{module}.{name.text()}")
+
+
+def _import_require(statement: Node) -> Iterator[Binding]:
+    """TypeScript's ``import a = require("b")``."""
+    for clause in statement.children():
+        if clause.kind() != "import_require_clause":
+            continue
+        source = clause.find(kind="string")
+        name = clause.find(kind="identifier")
+        if source and name:
+            yield from _whole(name.text(), _module(source))
+
+
+def _required(root: Node) -> Iterator[Binding]:
+    for declarator in root.find_all(kind="variable_declarator"):
+        value = declarator.field("value")
+        target = _loaded(value) if value else None
+        if target is None:
+            continue
+        name = declarator.field("name")
+        if name.kind() == "identifier":
+            yield from _whole(name.text(), target)
+        else:
+            yield from _taken_apart(name, target)
+
+
+def _destructured(root: Node, known: dict[str, str]) -> list[Binding]:
+    return [
+        binding
+        for declarator in root.find_all(kind="variable_declarator")
+        if (value := declarator.field("value")) is not None and value.text() in known
+        for binding in _taken_apart(declarator.field("name"), known[value.text()])
+    ]
+
+
+def _taken_apart(pattern: Node, target: str) -> Iterator[Binding]:
+    for child in pattern.children():
+        if child.kind() == "shorthand_property_identifier_pattern":
+            yield Binding(child.text(), f"{target}.{child.text()}")
+        elif child.kind() == "pair_pattern" and child.field("value").kind() == "identifier":
+            yield Binding(child.field("value").text(), f"{target}.{child.field('key').text()}")
+
+
+def _loaded(value: Node) -> str | None:
+    """The qualified name of ``require("a").b`` and of ``await import("a")``."""
+    kind = value.kind()
+    if kind == "member_expression":
+        inner = _loaded(value.field("object"))
+        return inner and f"{inner}.{value.field('property').text()}"
+    if kind == "await_expression":
+        return _loaded(value.children()[-1])
+    if kind != "call_expression" or value.field("function").text() not in {"require", "import"}:
+        return None
+    first = value.field("arguments").find(kind="string")
+    return _module(first) if first else None
+
+
+def _whole(local: str, module: str) -> Iterator[Binding]:
+    yield Binding(local, module)
+    yield Binding(local, f"{module}.default")
+
+
+def _module(string: Node) -> str:
+    return string.text()[1:-1].removeprefix("node:")  # type: ignore[no-any-return]
+
+
+def _chained(chains: Sequence[Chain]) -> str:
+    return one_of_regexes(r"\s*\??\.\s*".join(map(re.escape, chain)) for chain in chains)
+
+
+def _member(module: str, member: str) -> Rule:
+    source = rf"^.(?:node:)?{re.escape(module)}.$"
+    statements = [{"kind": "import_statement"}, {"kind": "export_statement"}]
+    statement = {"any": statements, "has": {"field": "source", "regex": source}}
+    specifiers = [{"kind": "import_specifier"}, {"kind": "export_specifier"}]
+    specifier = {
+        "any": specifiers,
+        "has": {"field": "name", "regex": one_of([member])},
+        "inside": {"stopBy": "end", **statement},
+    }
+    required = {
+        "kind": "call_expression",
+        "all": [
+            _LOADS,
+            {"has": {"field": "arguments", "has": {"kind": "string", "regex": source}}},
+        ],
+    }
+    declarator = {"kind": "variable_declarator", "has": {"field": "value", **required}}
+    taken = {"inside": {"kind": "object_pattern", "inside": declarator}}
+    renamed = {"kind": "pair_pattern", "has": {"field": "key", "regex": one_of([member])}}
+    shorthand = {"kind": "shorthand_property_identifier_pattern", "regex": one_of([member])}
+    pattern = {"any": [shorthand, renamed], **taken}
+    direct = {
+        "kind": "member_expression",
+        "all": [
+            {"has": {"field": "object", **required}},
+            {"has": {"field": "property", "regex": one_of([member])}},
+        ],
+    }
+    return {"any": [specifier, pattern, direct]}

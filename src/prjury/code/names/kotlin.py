@@ -1,0 +1,55 @@
+"""Names in Kotlin: imports with and without aliases, of packages, and names written in full."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from prjury.code.names.binding import Binding, Chain, Node, Rule, dotted, one_of
+
+SEPARATORS = "."
+ABSOLUTE = True
+
+_IMPORT = re.compile(r"import\s+([\w`.]+?)(\.\*)?\s*(?:as\s+(\w+))?\s*;?\s*$")
+_HEADERS = {"any": [{"kind": "import_header"}, {"kind": "package_header"}]}
+
+
+def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:  # noqa: ARG001 - Naming
+    """What the imports of a file call things."""
+    for node in root.find_all(kind="import_header"):
+        match = _IMPORT.match(node.text().strip())
+        if match:
+            target = match[1].replace("`", "")
+            yield Binding("" if match[2] else match[3] or target.rpartition(".")[2], target)
+
+
+def references(chains: Sequence[Chain]) -> Rule:
+    """Types, annotations, calls, and names before a member."""
+    single = [chain[0] for chain in chains if len(chain) == 1]
+    longer = [chain for chain in chains if len(chain) > 1]
+    rules: list[Rule] = []
+    if single:
+        regex = one_of(single)
+        places = [
+            {"inside": {"kind": "call_expression"}},
+            {"inside": {"kind": "navigation_expression"}},
+            {"inside": {"kind": "callable_reference"}},
+        ]
+        name = {"kind": "simple_identifier", "regex": regex, "any": places}
+        head = {"kind": "type_identifier", "regex": regex, "nthChild": 1}
+        rules += [{**head, "inside": {"kind": "user_type"}}, {**name, "nthChild": 1}]
+    if longer:
+        kinds = [{"kind": "user_type"}, {"kind": "navigation_expression"}]
+        outside = {"not": {"inside": {"stopBy": "end", **_HEADERS}}}
+        rules.append({"any": kinds, "regex": dotted(longer), **outside})
+    return {"any": rules}
+
+
+def imports(names: Sequence[str]) -> Rule:
+    """The name in an import, of the thing itself or of something inside of it."""
+    wanted = "|".join(map(re.escape, names))
+    return {
+        "kind": "identifier",
+        "regex": rf"^(?:{wanted})(?:\.|$)",
+        "inside": {"kind": "import_header"},
+    }

@@ -1,0 +1,88 @@
+"""Names in Rust: ``use a::b``, ``use a::{b, c as d}``, ``use a::*``, and full paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from prjury.code.names.binding import Binding, Chain, Node, Rule, dotted, one_of
+
+SEPARATORS = "::"
+ABSOLUTE = True
+
+_USE = {"kind": "use_declaration"}
+_NAMES = [{"kind": "identifier"}, {"kind": "type_identifier"}]
+_BINDS = {
+    "any": [
+        {"inside": {"kind": "let_declaration", "field": "pattern"}},
+        {"inside": {"kind": "parameter", "field": "pattern"}},
+        {"inside": {"kind": "function_item", "field": "name"}},
+        {"inside": {"kind": "struct_item", "field": "name"}},
+        {"inside": {"kind": "enum_item", "field": "name"}},
+        {"inside": {"kind": "trait_item", "field": "name"}},
+        {"inside": {"kind": "type_item", "field": "name"}},
+        {"inside": {"kind": "mod_item", "field": "name"}},
+        {"inside": {"kind": "macro_definition", "field": "name"}},
+        {"inside": {"stopBy": "end", **_USE}},
+        {"inside": {"kind": "scoped_identifier", "field": "name"}},
+        {"inside": {"kind": "scoped_type_identifier", "field": "name"}},
+    ]
+}
+
+
+def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:  # noqa: ARG001 - Naming
+    """What the ``use`` declarations of a file call things."""
+    for declaration in root.find_all(kind="use_declaration"):
+        argument = declaration.field("argument")
+        if argument is not None:
+            yield from _used(argument, "")
+
+
+def _used(node: Node, prefix: str) -> Iterator[Binding]:
+    kind = node.kind()
+    if kind == "use_list":
+        for child in node.children():
+            if child.is_named():
+                yield from _used(child, prefix)
+    elif kind == "scoped_use_list":
+        path = node.field("path")
+        yield from _used(node.field("list"), prefix + (f"{_path(path)}::" if path else ""))
+    elif kind == "use_as_clause":
+        yield Binding(node.field("alias").text(), prefix + _path(node.field("path")))
+    elif kind == "use_wildcard":
+        yield Binding("", prefix + _path(node).removesuffix("::*"))
+    elif kind == "self":
+        target = prefix.removesuffix("::")
+        yield Binding(target.rpartition("::")[2], target)
+    else:
+        target = prefix + _path(node)
+        yield Binding(target.rpartition("::")[2], target)
+
+
+def _path(node: Node) -> str:
+    return "".join(node.text().split()).removeprefix("::")
+
+
+def references(chains: Sequence[Chain]) -> Rule:
+    """Identifiers, types, macros and paths; not what binds them, nor parts of other paths."""
+    single = [chain[0] for chain in chains if len(chain) == 1]
+    longer = [chain for chain in chains if len(chain) > 1]
+    rules: list[Rule] = []
+    if single:
+        rules.append({"any": _NAMES, "regex": one_of(single), "not": _BINDS})
+    if longer:
+        paths = [{"kind": "scoped_identifier"}, {"kind": "scoped_type_identifier"}]
+        regex = dotted(longer, "::").replace("^", r"^(?:::)?", 1)
+        rules.append({"any": paths, "regex": regex, "not": {"inside": {"stopBy": "end", **_USE}}})
+    return {"any": rules}
+
+
+def imports(names: Sequence[str]) -> Rule:
+    """The last part of the name in a ``use`` declaration whose text holds all parts before it."""
+    return {"any": [_imported(name.split("::")) for name in names]}
+
+
+def _imported(parts: list[str]) -> Rule:
+    before = r"[\s\S]*?\b".join(parts[:-1])
+    rule: Rule = {"any": _NAMES, "regex": one_of([parts[-1]])}
+    crate = {"stopBy": "end", **_USE, "regex": rf"\buse\s+(?:::)?\s*{before or parts[-1]}\b"}
+    return {**rule, "inside": crate}
