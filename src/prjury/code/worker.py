@@ -40,15 +40,16 @@ def scan(job: dict[str, Any]) -> dict[str, Any]:
     from ast_grep_py import SgRoot  # noqa: PLC0415 - native code, loaded where it is used
 
     root = SgRoot(job["text"], job["language"]).root()
+    rules = _named(root, job["language"], job["rules"])
 
-    def ranges(config: dict[str, Any]) -> list[list[int]]:
-        nodes = (node.range() for node in root.find_all(_named(root, job["language"], config)))
+    def ranges(config: Config) -> list[list[int]]:
+        nodes = (node.range() for node in root.find_all(config))
         return [[place.start.index, place.end.index] for place in nodes]
 
     def of_kinds(kinds: list[str]) -> list[list[int]]:
         return ranges({"rule": {"any": [{"kind": kind} for kind in kinds]}}) if kinds else []
 
-    found = [[number, *place] for number, rule in enumerate(job["rules"]) for place in ranges(rule)]
+    found = [[number, *place] for number, rule in enumerate(rules) for place in ranges(rule)]
     return {
         "found": found,
         "comments": of_kinds(job["comments"]),
@@ -56,16 +57,19 @@ def scan(job: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _named(root: SgNode, language: str, config: dict[str, Any]) -> Config:
-    """The rule with its words for qualified names put into the terms of this file."""
-    wanted = config.get("names")
-    rest: Any = {key: value for key, value in config.items() if key != "names"}
-    if not wanted:
-        return rest  # type: ignore[no-any-return]
-    from prjury.code.names import utilities  # noqa: PLC0415 - only found once `main` has looked
+def _named(root: SgNode, language: str, configs: list[dict[str, Any]]) -> list[Any]:
+    """The rules with their words for qualified names put into the terms of this file."""
+    wanted = [config.get("names") or {} for config in configs]
+    names = [name for words in wanted for listed in words.values() for name in listed]
+    plain: list[Any] = [{k: v for k, v in config.items() if k != "names"} for config in configs]
+    if not names:
+        return plain
+    from prjury.code.names import bound, utilities  # noqa: PLC0415 - found once `main` has looked
 
-    rest["utils"] = {**rest.get("utils", {}), **utilities(root, language, wanted)}
-    return rest  # type: ignore[no-any-return]
+    known = bound(root, language, names)
+    for config, words in zip(plain, wanted, strict=True):
+        config["utils"] = {**config.get("utils", {}), **utilities(language, known, words)}
+    return plain
 
 
 def guarded(job: dict[str, Any]) -> dict[str, Any]:

@@ -59,19 +59,24 @@ def has_names(language: str) -> bool:
     return language in _MODULES
 
 
-def utilities(root: Node, language: str, wanted: Mapping[str, Sequence[str]]) -> dict[str, Rule]:
-    """Utility rules for names in one file.
+def bound(root: Node, language: str, names: Sequence[str]) -> list[Binding]:
+    """What the imports of a file call things, as far as it matters to names that are looked for."""
+    return list(_naming(language).bindings(root, names))
+
+
+def utilities(
+    language: str, bindings: Sequence[Binding], wanted: Mapping[str, Sequence[str]]
+) -> dict[str, Rule]:
+    """Utility rules for names in a file with these bindings.
 
     For each entry ``word: names`` there are ``word`` (a use of one of the names, in any spelling
     that the file's imports allow), ``word-import`` (the place where it is imported) and
     ``word-anywhere`` (either).
     """
     naming = _naming(language)
-    everything = [name for names in wanted.values() for name in names]
-    known = list(naming.bindings(root, everything))
     made: dict[str, Rule] = {}
     for word, names in wanted.items():
-        chains = spellings(names, known, naming.SEPARATORS)
+        chains = spellings(names, bindings, naming.SEPARATORS)
         chains += [tuple(_parts(name, naming)) for name in names if naming.ABSOLUTE]
         made[word] = naming.references(chains) if chains else NOTHING
         made[f"{word}-import"] = naming.imports(names)

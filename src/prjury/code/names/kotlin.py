@@ -10,7 +10,7 @@ from prjury.code.names.binding import Binding, Chain, Node, Rule, dotted, one_of
 SEPARATORS = "."
 ABSOLUTE = True
 
-_IMPORT = re.compile(r"import\s+([\w`.]+?)(\.\*)?\s*(?:as\s+(\w+))?\s*;?\s*$")
+_IMPORT = re.compile(r"import\s+([\w`]+(?:\.[\w`]+)*)(\.\*)?(?:\s+as\s+(\w+))?")
 _HEADERS = {"any": [{"kind": "import_header"}, {"kind": "package_header"}]}
 
 

@@ -1,0 +1,374 @@
+"""Qualified names are found under every name that a file gives them, and nowhere else.
+
+In the samples each line that must be found ends in a comment with a ``<``.
+"""
+
+from __future__ import annotations
+
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prjury.code.languages import LANGUAGES
+from prjury.code.names.binding import Binding, is_below, spellings
+from prjury.code.worker import scan
+
+
+def lines_of(language: str, code: str, names: list[str], word: str = "used-anywhere") -> list[int]:
+    """The lines in which the names are found."""
+    job = {
+        "language": language,
+        "text": code,
+        "rules": [{"rule": {"matches": word}, "names": {"used": names}}],
+        "comments": [],
+        "strings": [],
+    }
+    starts = [start for _, start, _ in scan(job)["found"]]
+    return sorted({code.count("\n", 0, start) + 1 for start in starts})
+
+
+def marked(code: str) -> list[int]:
+    return [number for number, line in enumerate(code.split("\n"), 1) if line.endswith("<")]
+
+
+SAMPLES = {
+    "python: a member of a module": (
+        "python",
+        ["numpy.float_"],
+        """
+import numpy as np
+import numpy
+from numpy import float_ as f, inf  # <
+x = np.float_(1)  # <
+y = numpy . float_  # <
+z = (np  # <
+    .float_(1))
+w = f(3)  # <
+v = np.float_.mro()  # <
+f.float_ = 1  # <
+q = float_(3)
+r = foo(float_=3).float_
+s = x.np.float_
+t = np.float64(1)  # np.float_
+u = "np.float_"
+v: np.float_ = 3  # <
+""",
+    ),
+    "python: a wildcard import": (
+        "python",
+        ["numpy.float_"],
+        """
+from numpy import *
+a = float_(3)  # <
+def f(float_): return float_(3)
+""",
+    ),
+    "python: a whole module": (
+        "python",
+        ["numpy.core"],
+        """
+import numpy.core.multiarray  # <
+import numpy.core as nc  # <
+from numpy.core import umath as um  # <
+from numpy import core  # <
+import numpy as np
+np.core.foo()  # <
+um.bar()  # <
+core.x  # <
+nc.z()  # <
+numpy.core.multiarray.z()  # <
+np.corelib()
+from numpy.core2 import x
+from . import core as mine
+mine.x()
+""",
+    ),
+    "python: functions that mean something else": (
+        "python",
+        ["datetime.datetime.utcnow"],
+        """
+from datetime import datetime
+import datetime as dt
+datetime.utcnow()  # <
+dt.datetime.utcnow()  # <
+self.utcnow()
+def f(datetime):
+    return datetime.utcnow()
+def g():
+    datetime = clock()
+    return datetime.utcnow()
+def h(x=datetime.utcnow()):  # <
+    return datetime.utcnow()  # <
+def i(x):
+    return [datetime.utcnow() for datetime in x]
+""",
+    ),
+    "python: code for those who lack the other way": (
+        "python",
+        ["imp", "numpy.float_"],
+        """
+import sys
+import numpy as np
+if sys.version_info < (3, 12):
+    import imp
+try:
+    import imp
+except ImportError:
+    imp = None
+try:
+    kind = np.float_
+except AttributeError:
+    kind = np.float64
+if ready:
+    import imp  # <
+""",
+    ),
+    "python: its own names": (
+        "python",
+        ["builtins.unicode", "builtins.xrange", "builtins.unichr", "builtins.long"],
+        """
+unicode("x")  # <
+def f(xrange): return xrange(3)
+unichr = chr
+unichr(4)
+from past import long
+long(3)
+x.unicode("y")
+call(unicode="y")
+""",
+    ),
+    "javascript: members in every way to import them": (
+        "javascript",
+        ["react-dom.render"],
+        """
+import * as RD from "react-dom";
+import ReactDOM from 'react-dom';
+import {render} from 'react-dom'; // <
+import {render as draw} from 'react-dom'; // <
+const {hydrate, render: r2} = require('react-dom'); // <
+const {render: r3} = ReactDOM;
+const D = require("react-dom");
+RD.render(x); // <
+ReactDOM.render(y); // <
+ReactDOM?.render(y); // <
+render(z); draw(z); r2(q); r3(q); // <
+require('react-dom').render(x); // <
+function f(render) { render(1) }
+const g = (D) => D.render(1);
+export { render } from 'react-dom'; // <
+x.render(1); this.render();
+import {render as other} from './react-dom';
+other(1);
+""",
+    ),
+    "javascript: modules": (
+        "javascript",
+        ["punycode"],
+        """
+const p = require("node:punycode"); // <
+import 'punycode/punycode.js'; // <
+export * from "punycode" // <
+p.encode(); // <
+const { encode } = await import("punycode"); // <
+encode(); // <
+jest.mock("punycode");
+require("punycode2");
+""",
+    ),
+    "javascript: globals": (
+        "javascript",
+        ["globalThis.Buffer"],
+        """
+var b = new Buffer(3); // <
+global.Buffer(3); // <
+x.Buffer(3);
+""",
+    ),
+    "javascript: a global that the file brings itself": (
+        "javascript",
+        ["globalThis.Buffer"],
+        """
+const Buffer = require("safe-buffer").Buffer;
+var b = new Buffer(3);
+""",
+    ),
+    "typescript: types, import equals": (
+        "typescript",
+        ["react.FC", "react"],
+        """
+import React = require("react"); // <
+import type { FC } from "react"; // <
+const a: React.FC = x; // <
+const b: FC<Props> = y; // <
+function f(FC: string) { return FC; }
+""",
+    ),
+    "tsx: elements": (
+        "tsx",
+        ["react-dom/test-utils"],
+        """
+import act from "react-dom/test-utils"; // <
+act(() => <A/>); // <
+""",
+    ),
+    "go: packages and members": (
+        "go",
+        ["io/ioutil", "math/rand.Seed", "github.com/pkg/errors"],
+        """
+package a
+import (
+    "io/ioutil" // <
+    iu "io/ioutil" // <
+    "github.com/pkg/errors" // <
+    _ "github.com/pkg/errors/x" // <
+    "math/rand"
+)
+func f() {
+    ioutil.ReadAll(x) // <
+    iu.ReadFile(y) // <
+    rand.Seed(1) // <
+    rand.Int()
+    var e errors.Frame // <
+    x.ioutil.ReadAll()
+}
+func g(errors []error) { errors.Foo() }
+func h() { errors := list(); errors.Foo() }
+// ioutil.ReadAll
+""",
+    ),
+    "go: major versions and other habits of paths": (
+        "go",
+        ["github.com/dgrijalva/jwt-go", "gopkg.in/yaml.v2"],
+        """
+package a
+import (
+    "github.com/dgrijalva/jwt-go/v4" // <
+    "gopkg.in/yaml.v2" // <
+)
+func f() {
+    jwt.Parse(x) // <
+    yaml.Unmarshal(y) // <
+}
+""",
+    ),
+    "rust: use declarations and paths": (
+        "rust",
+        ["std::mem::uninitialized", "once_cell::sync::Lazy", "lazy_static"],
+        """
+use std::mem::{self, uninitialized, swap as s}; // <
+use once_cell::sync::Lazy as L; // <
+fn f() {
+    mem::uninitialized(); // <
+    uninitialized(); // <
+    ::std::mem::uninitialized(); // <
+    other::uninitialized();
+    mem::swap();
+    let x: L<u8> = L::new(|| 1); // <
+}
+lazy_static! { static ref X: u8 = 1; } // <
+lazy_static::lazy_static! { } // <
+fn uninitialized2(uninitialized: u8) {}
+""",
+    ),
+    "java: types, annotations, static members": (
+        "java",
+        ["org.spring.ListenableFuture", "org.lang.Nullable", "org.junit.Assert.assertEquals"],
+        """
+package org.spring.ListenableFuture;
+import org.spring.ListenableFuture; // <
+import org.lang.*;
+import static org.junit.Assert.assertEquals; // <
+import org.junit.Assert;
+class A extends ListenableFuture<B> { // <
+  @Nullable String a; // <
+  void f(ListenableFuture<X> a) { // <
+    assertEquals(1, 2); // <
+    Assert.assertEquals(1, 2); // <
+    this.assertEquals(1, 2);
+    ListenableFuture.of(1); // <
+    Object o = ListenableFuture::foo; // <
+    new ListenableFuture<>(); // <
+    ListenableFuture.Inner q; // <
+    x.ListenableFuture();
+    other.pkg.ListenableFuture z;
+    org.spring.ListenableFuture w; // <
+  }
+}
+""",
+    ),
+    "java: a type of the file itself hides that of a wildcard": (
+        "java",
+        ["org.lang.Nullable"],
+        """
+import org.lang.*;
+@interface Nullable {}
+class A { @Nullable String a; }
+""",
+    ),
+    "kotlin: aliases, annotations, calls": (
+        "kotlin",
+        ["org.spring.ListenableFuture", "org.lang.Nullable", "org.junit.Assert.assertEquals"],
+        """
+import org.spring.ListenableFuture as LF // <
+import org.lang.Nullable // <
+import org.junit.Assert.*
+class A : LF<String>() { // <
+  @Nullable // <
+  val x: LF<X>? = null // <
+  val y: org.lang.Nullable = 1 // <
+  fun f() {
+    assertEquals(1, 2) // <
+    LF(3) // <
+    LF.of(3) // <
+    x.LF(3)
+  }
+}
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_a_name_is_found_wherever_the_file_means_it(sample: str) -> None:
+    language, names, code = SAMPLES[sample]
+    assert lines_of(LANGUAGES[language].parser or "", code, names) == marked(code)
+
+
+def test_imports_and_uses_can_be_told_apart() -> None:
+    code = "import imp\nimp.find_module('x')\n"
+    assert lines_of("python", code, ["imp"], "used-import") == [1]
+    assert lines_of("python", code, ["imp"], "used") == [2]
+
+
+def test_a_file_that_cannot_mean_the_name_has_no_use_of_it() -> None:
+    assert lines_of("python", "np.float_\n", ["numpy.float_"]) == []
+
+
+WORD = st.text(string.ascii_lowercase, min_size=2, max_size=6).filter(
+    lambda word: word not in {"as", "if", "in", "is", "or", "not", "and", "def", "del", "for"}
+)
+
+
+@given(WORD, WORD, WORD)
+def test_every_way_to_import_a_python_name_leads_to_it(module: str, name: str, local: str) -> None:
+    ways = [
+        (f"import {module}x.y", f"{module}x.y.{name}"),
+        (f"import {module}x.y as {local}_", f"{local}_.{name}"),
+        (f"from {module}x import y", f"y.{name}"),
+        (f"from {module}x.y import {name} as {local}_", f"{local}_"),
+        (f"from {module}x.y import *", f"{name}"),
+    ]
+    for statement, use in ways:
+        found = lines_of("python", f"{statement}\nprint({use})\n", [f"{module}x.y.{name}"], "used")
+        assert found == [2], statement
+
+
+@given(st.lists(WORD, min_size=1, max_size=4), st.lists(WORD, min_size=1, max_size=4))
+def test_what_is_below_a_name_is_spelled_by_its_beginning(up: list[str], down: list[str]) -> None:
+    name = ".".join(up)
+    assert is_below(".".join([*up, *down]), name, ".")
+    assert not is_below(name + "x", name, ".")
+    assert spellings([".".join([*up, *down])], [Binding("a", name)], ".") == [("a", *down)]
+    assert spellings([name], [Binding("a", ".".join([*up, *down]))], ".") == [("a",)]
