@@ -67,10 +67,18 @@ def one_of(words: Iterable[str]) -> str:
     return one_of_regexes(map(re.escape, words))
 
 
+#: White space, continued lines and comments, as they may stand between the parts of a name.
+_GAP = r"(?:[\s\\]|#[^\n]*\n|//[^\n]*\n|/\*[^*]*\*/)*"
+
+
 def dotted(chains: Iterable[Chain], separator: str = r"\.") -> str:
-    """The regex of exactly one of the chains, with white space wherever it may stand."""
-    between = rf"[\s\\]*{separator}[\s\\]*"
-    return one_of_regexes(between.join(map(re.escape, chain)) for chain in chains)
+    """The regex of exactly one of the chains, with gaps wherever they may stand."""
+    return one_of_regexes(chained(chain, separator) for chain in chains)
+
+
+def chained(chain: Chain, separator: str = r"\.") -> str:
+    """The regex of a chain."""
+    return f"{_GAP}{separator}{_GAP}".join(map(re.escape, chain))
 
 
 def one_of_regexes(regexes: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from prjury.code.names.binding import Binding, Chain, Node, Rule, one_of_regexes
+from prjury.code.names.binding import Binding, Chain, Node, Rule, chained, one_of_regexes
 
 SEPARATORS = "/."
 ABSOLUTE = False
@@ -34,10 +34,7 @@ def _usual(path: str) -> list[str]:
 
 def references(chains: Sequence[Chain]) -> Rule:
     """``pkg.Name``; for a whole package each use of it."""
-    members = (
-        r"\s*\.\s*".join(map(re.escape, chain)) + ("" if len(chain) > 1 else r"\s*\.\s*\w+")
-        for chain in chains
-    )
+    members = (chained(chain) + ("" if len(chain) > 1 else r"\s*\.\s*\w+") for chain in chains)
     kinds = [{"kind": "selector_expression"}, {"kind": "qualified_type"}]
     firsts = sorted({chain[0] for chain in chains})
     shadows = [{"not": _shadowed(name)} for name in firsts]

@@ -105,7 +105,7 @@ class ScriptNaming:
             rules.append({"regex": one_of(single), **names, "not": {"any": binds}})
         if longer:
             members = [{"kind": kind} for kind in self._kinds(_MEMBERS, _TYPED_MEMBERS)]
-            rules.append({"regex": _chained(longer), "any": members})
+            rules.append({"regex": dotted(longer, r"\??\."), "any": members})
         firsts = sorted({chain[0] for chain in chains})
         shadows = [{"not": self._shadowed(name)} for name in firsts]
         return {"all": [{"any": rules}, *shadows]}
@@ -216,10 +216,6 @@ def _whole(local: str, module: str) -> Iterator[Binding]:
 
 def _module(string: Node) -> str:
     return string.text()[1:-1].removeprefix("node:")  # type: ignore[no-any-return]
-
-
-def _chained(chains: Sequence[Chain]) -> str:
-    return one_of_regexes(r"\s*\??\.\s*".join(map(re.escape, chain)) for chain in chains)
 
 
 def _member(module: str, member: str) -> Rule:
