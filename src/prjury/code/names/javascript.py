@@ -10,15 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from prjury.code.names.binding import (
-    Binding,
-    Chain,
-    Node,
-    Rule,
-    one_of,
-    one_of_regexes,
-    split_everywhere,
-)
+from prjury.code.names.binding import Binding, Chain, Node, Rule, dotted, one_of, split_everywhere
 
 #: What nothing in the file binds is a global; so is every member of these.
 _GLOBALS = "globalThis"
