@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from prjury.code.names.binding import Binding, Chain, Node, Rule, dotted, one_of
+from prjury.code.names.binding import (
+    Binding,
+    Chain,
+    Node,
+    Rule,
+    chained,
+    dotted,
+    one_of,
+    one_of_regexes,
+)
 
 SEPARATORS = "."
 ABSOLUTE = True
@@ -39,9 +48,10 @@ def references(chains: Sequence[Chain]) -> Rule:
         head = {"kind": "type_identifier", "regex": regex, "nthChild": 1}
         rules += [{**head, "inside": {"kind": "user_type"}}, {**name, "nthChild": 1}]
     if longer:
-        kinds = [{"kind": "user_type"}, {"kind": "navigation_expression"}]
         outside = {"not": {"inside": {"stopBy": "end", **_HEADERS}}}
-        rules.append({"any": kinds, "regex": dotted(longer), **outside})
+        typed = one_of_regexes(chained(chain) + r"(?:\s*\.\s*\w+)*" for chain in longer)
+        rules.append({"kind": "user_type", "regex": typed, **outside})
+        rules.append({"kind": "navigation_expression", "regex": dotted(longer), **outside})
     return {"any": rules}
 
 

@@ -12,9 +12,12 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_v
 from prjury.code.languages import LANGUAGES, Language
 from prjury.code.names import has_names
 from prjury.config.schema import Section
-from prjury.judges.patterns.project.versions import Requirement
+from prjury.judges.patterns.project.spans import Span
+from prjury.judges.patterns.project.versions import Requirement, parse_span
 from prjury.jury.judgment import Severity
 
+RoleName: TypeAlias = Literal["dependency", "managed", "bom", "plugin"]
+_LOOKED_AT: tuple[RoleName, ...] = ("dependency", "managed", "bom")
 Applicability: TypeAlias = Literal["machine-applicable", "maybe-incorrect", "has-placeholders"]
 #: How a fact is known: somebody ran it, read it in a source tree or a migration, read it in the
 #: documentation, or only knows it.
@@ -59,6 +62,10 @@ def _requirement(value: object) -> object:
     return Requirement.parse(value) if isinstance(value, str) else value
 
 
+def _span(value: object) -> object:
+    return parse_span(value) if isinstance(value, str) else value
+
+
 def _listed(value: object) -> object:
     """One word stands for a list of one."""
     return [value] if isinstance(value, str) else value
@@ -66,7 +73,7 @@ def _listed(value: object) -> object:
 
 Regex: TypeAlias = Annotated[str, AfterValidator(_regex)]
 LanguageName: TypeAlias = Annotated[str, AfterValidator(_language)]
-Identifier: TypeAlias = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
+Identifier: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*$", max_length=60)]
 Words: TypeAlias = Annotated[list[str], BeforeValidator(_listed)]
 Requirements: TypeAlias = Annotated[
     list[Annotated[Requirement, BeforeValidator(_requirement)]],
@@ -82,10 +89,17 @@ class _Entry(Section):
 
 
 class ManifestMatch(_Entry):
-    """What a build file must hold: a dependency, or a setting of a plugin."""
+    """What a build file must hold: a dependency, or a setting of one of Maven's plugins.
 
-    dependencies: Words = Field(default_factory=list, description="`group:artifact`, with `*`")
+    ``dependencies`` are ``group:artifact`` in Maven and Gradle, a package's name elsewhere, an
+    action's ``owner/repository`` in workflows, and ``runtime:NAME`` for what a project runs on.
+    Where ``versions`` is given, a dependency counts only if all that it allows is within.
+    """
+
+    dependencies: Words = Field(default_factory=list, description="names, with `*`")
     except_: Words = Field(default_factory=list, alias="except")
+    versions: Annotated[Span, BeforeValidator(_span)] | None = None
+    roles: list[RoleName] = Field(default_factory=lambda: list(_LOOKED_AT))
     plugin: str | None = None
     settings: dict[str, str] = Field(default_factory=dict, description="dotted key to value")
 
@@ -95,6 +109,8 @@ class ManifestMatch(_Entry):
             raise ValueError("`plugin` and `settings` go together")
         if not self.dependencies and not self.plugin:
             raise ValueError("name `dependencies`, or a `plugin` with `settings`")
+        if self.versions and not self.dependencies:
+            raise ValueError("`versions` are those of `dependencies`")
         return self
 
 
