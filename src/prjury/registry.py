@@ -132,10 +132,14 @@ def seat(config: Config, doors: Doors, unwanted: Unwanted) -> Seating:
 
 def _with_policy(entry: JudgeEntry, config: Config) -> JudgeEntry:
     """The entry under what the policy says elsewhere: suppressions may be switched off for all."""
-    if entry.patterns is None or config.suppressions.allow:
+    asked, allowed = entry.patterns, config.suppressions
+    if asked is None or (allowed.allow and allowed.ecosystem):
         return entry
-    patterns = entry.patterns.model_copy(update={"suppressions": False})
-    return entry.model_copy(update={"patterns": patterns})
+    in_force = {
+        "suppressions": asked.suppressions and allowed.allow,
+        "ecosystem": asked.ecosystem and allowed.ecosystem,
+    }
+    return entry.model_copy(update={"patterns": asked.model_copy(update=in_force)})
 
 
 def _seats(

@@ -256,15 +256,15 @@ def test_the_machine_readable_reason(workspace: Path, prjury: Prjury) -> None:
             ["nonesuch"],
             (
                 "prjury: there is no judge called 'nonesuch'. Known are file-exists, file-content, "
-                "command, coverage. Name one of them, or your own as package.module:function or "
-                "path/to/file.py:function."
+                "command, coverage, patterns. Name one of them, or your own as "
+                "package.module:function or path/to/file.py:function."
             ),
         ),
         (
             ["superset-diff"],
             (
                 "prjury: the judge superset-diff is not available yet. Known are file-exists, "
-                "file-content, command, coverage."
+                "file-content, command, coverage, patterns."
             ),
         ),
         (

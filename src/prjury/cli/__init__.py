@@ -19,6 +19,7 @@ from prjury.cli.demo import demo
 from prjury.cli.judge import judge
 from prjury.cli.output import Terminal, hang_up
 from prjury.cli.review import review
+from prjury.cli.rules import rules
 from prjury.errors import ExitCode, PrJuryError
 
 app = typer.Typer(
@@ -38,6 +39,7 @@ app.command()(build)
 app.command()(demo)
 app.command("check-config")(check_config)
 app.command()(schema)
+app.add_typer(rules)
 
 
 def _version(value: bool) -> None:  # noqa: FBT001 - typer hands the flag over like this

@@ -34,7 +34,7 @@ def judge(
     name: Annotated[
         str,
         typer.Argument(
-            help="file-exists, file-content, command, coverage; or a judge of yours as "
+            help="file-exists, file-content, command, coverage, patterns; or a judge of yours as "
             "package.module:function or path/to/file.py:function."
         ),
     ],

@@ -119,9 +119,10 @@ class SandboxConfig(Section):
 
 
 class SuppressionsConfig(Section):
-    """Whether comments in the code may silence findings."""
+    """Whether comments in the code may silence findings: ours, and those of other tools."""
 
     allow: bool = True
+    ecosystem: bool = True
 
 
 class FixConfig(Section):

@@ -11,6 +11,12 @@ from prjury.jury.cascade import TierPolicy
 from prjury.jury.voting import ErrorPolicy, TiePolicy
 
 
+def is_inside(path: str) -> bool:
+    """Whether a path stays inside the directory that it is relative to."""
+    parts = path.split("/")
+    return not any(part in {"", ".", ".."} for part in parts)
+
+
 class MergeOptions(Section):
     """The way in which the project brings changes onto the base."""
 
@@ -91,7 +97,20 @@ class PatternsOptions(Section):
         True,  # noqa: FBT003 - pydantic takes the default by position
         description="whether comments may silence findings; `suppressions.allow` has the last word",
     )
-    baseline: str | None = None
+    ecosystem: bool = Field(
+        True,  # noqa: FBT003 - as above
+        description="whether comments for other tools may, such as `noqa` and `nolint`",
+    )
+    baseline: str | None = Field(
+        None, description="file of known findings, by its path in the repository, as the base is"
+    )
+
+    @field_validator("baseline")
+    @classmethod
+    def _inside(cls, baseline: str | None) -> str | None:
+        if baseline is not None and not is_inside(baseline):
+            raise ValueError("a path inside the repository, such as .github/prjury-baseline.json")
+        return baseline
 
 
 class QualityOptions(Section):

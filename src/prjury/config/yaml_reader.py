@@ -43,17 +43,18 @@ class Document:
         return self.lines.get(path)
 
 
-def read_yaml(text: str, source: str) -> Document:
+def read_yaml(text: str, source: str, largest: int = MAX_BYTES) -> Document:
     """The document as plain dictionaries, lists and scalars.
 
     Args:
         source: what the text is called in messages, such as a file name.
+        largest: bytes.
 
     Raises:
         ConfigError: for anything that is not plain YAML, with the line.
     """
-    if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        raise ConfigError(f"{source} is larger than {MAX_BYTES // 1024} KiB", reason="too_large")
+    if len(text.encode("utf-8", "surrogatepass")) > largest:
+        raise ConfigError(f"{source} is larger than {largest // 1024} KiB", reason="too_large")
     try:
         _refuse_tricks(text, source)
         nodes = list(yaml.compose_all(text, Loader=_LOADER))

@@ -59,6 +59,38 @@ def _seconds(text: str) -> float:
         raise ValueError(str(error.errors()[0]["ctx"]["error"])) from None
 
 
+def _listed(text: str) -> list[str]:
+    """Names with commas between them."""
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise ValueError("names with commas between them are needed")
+    return names
+
+
+def _packs(text: str) -> str | list[str]:
+    return text if text == "auto" else _listed(text)
+
+
+def _severity(text: str) -> str:
+    if text not in {"error", "warning", "hint"}:
+        raise ValueError("error, warning or hint is needed")
+    return text
+
+
+def _inside(text: str) -> str:
+    from prjury.config.tiers import is_inside  # noqa: PLC0415 - as above
+
+    if not is_inside(text):
+        raise ValueError("a path inside the directory is needed, relative to it")
+    return text
+
+
+def _patterns(**options: Any) -> Judge[JudgmentContext]:  # noqa: ANN401 - checked by then
+    from prjury.workspace.patterns import directory_patterns  # noqa: PLC0415 - as above
+
+    return directory_patterns(**options)
+
+
 KINDS: Mapping[str, Kind] = {
     "file-exists": Kind(FileExistsJudge, {"path": str}),
     "file-content": Kind(
@@ -77,10 +109,21 @@ KINDS: Mapping[str, Kind] = {
             "max_drop": _number,
         },
     ),
+    "patterns": Kind(
+        _patterns,
+        {
+            "packs": _packs,
+            "severity": _severity,
+            "paths": _listed,
+            "baseline": _inside,
+            "write_baseline": _inside,
+        },
+        required=0,
+    ),
 }
 
 #: Names that are promised and have nothing behind them so far.
-PENDING = ("build", "class-version", "patterns", "semantic", "superset-diff")
+PENDING = ("build", "class-version", "semantic", "superset-diff")
 
 
 def judge_by_name(
@@ -124,6 +167,8 @@ def _takes(kind: Kind) -> str:
     """What can be given, such as ``Options are path, and optionally exact``."""
     known = list(kind.options)
     needed, others = known[: kind.required], known[kind.required :]
+    if not needed:
+        return f"Options are {', '.join(others)}, each optional: --option NAME=VALUE"
     more = f", and optionally {', '.join(others)}" if others else ""
     return f"Options are {', '.join(needed)}{more}: --option NAME=VALUE"
 

@@ -100,7 +100,8 @@ def test_what_cannot_be_decoded_is_refused(content: bytes) -> None:
         ("build.gradle.kts", "gradle"),
         ("web.xml", "xml"),
         ("a.jsp", "jsp"),
-        ("a.py", "python"), ("a.txt", None),
+        ("a.py", "python"),
+        ("a.txt", None),
         ("Makefile", None),
     ],
 )

@@ -15,6 +15,10 @@ COMMAND = "Options are command, and optionally exit_code, timeout: --option NAME
 COVERAGE = (
     "Options are report, and optionally minimum, metric, baseline, max_drop: --option NAME=VALUE."
 )
+PATTERNS = (
+    "Options are packs, severity, paths, baseline, write_baseline, each optional: "
+    "--option NAME=VALUE."
+)
 
 
 def made(name: str, **options: str) -> Judge[JudgmentContext]:
@@ -65,8 +69,8 @@ def test_what_runs_is_run_in_the_shell_that_is_handed_in() -> None:
             {},
             (
                 "there is no judge called 'file-exist'. Known are file-exists, file-content, "
-                "command, coverage. Name one of them, or your own as package.module:function or "
-                "path/to/file.py:function."
+                "command, coverage, patterns. Name one of them, or your own as "
+                "package.module:function or path/to/file.py:function."
             ),
         ),
         (
@@ -74,7 +78,7 @@ def test_what_runs_is_run_in_the_shell_that_is_handed_in() -> None:
             {},
             (
                 "the judge semantic is not available yet. Known are file-exists, file-content, "
-                "command, coverage."
+                "command, coverage, patterns."
             ),
         ),
         (
@@ -137,6 +141,33 @@ def test_what_runs_is_run_in_the_shell_that_is_handed_in() -> None:
             f"coverage: minimum is in 0..100, not 180.0. {COVERAGE}",
         ),
         (
+            "patterns",
+            {"severity": "fatal"},
+            f"patterns: severity=fatal: error, warning or hint is needed. {PATTERNS}",
+        ),
+        (
+            "patterns",
+            {"packs": "jakarta,"},
+            f"patterns: packs=jakarta,: names with commas between them are needed. {PATTERNS}",
+        ),
+        (
+            "patterns",
+            {"baseline": "../b"},
+            (
+                "patterns: baseline=../b: a path inside the directory is needed, relative to it. "
+                f"{PATTERNS}"
+            ),
+        ),
+        ("patterns", {"goal": "x"}, f"patterns has no option goal. {PATTERNS}"),
+        (
+            "patterns",
+            {"baseline": "b", "write_baseline": "b"},
+            (
+                "baseline and write_baseline cannot be given together. A new baseline is written "
+                "of everything that is found. Leave one of them out."
+            ),
+        ),
+        (
             "coverage",
             {"report": "r"},
             f"coverage: nothing is asked: name a minimum, a baseline or a max_drop. {COVERAGE}",
@@ -149,7 +180,7 @@ def test_what_makes_no_sense(name: str, options: dict[str, str], told: str) -> N
     assert str(refused.value) == told
 
 
-@pytest.mark.parametrize("name", ["build", "class-version", "patterns", "superset-diff"])
+@pytest.mark.parametrize("name", ["build", "class-version", "semantic", "superset-diff"])
 def test_promised_names(name: str) -> None:
     with pytest.raises(UsageError, match=f"the judge {name} is not available yet"):
         made(name)

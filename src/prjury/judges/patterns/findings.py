@@ -10,13 +10,14 @@ import re2
 from prjury.code.parser import Range
 from prjury.judges.patterns.gate import at_most
 from prjury.judges.patterns.match import Active, FileScan, Hit
-from prjury.judges.patterns.packs.rule import Fix, Rule
+from prjury.judges.patterns.packs.matcher import Fix
+from prjury.judges.patterns.packs.rule import Rule
+from prjury.judges.patterns.silencing.directive import Directive
 from prjury.jury.judgment import Check, Location, Severity
-from prjury.pull.model import printable
+from prjury.pull.model import printable, visible
 
 _MAX_EVIDENCE = 300
 _UNSURE = " (a hint only: no declared version says so)"
-_SILENCED = "silenced by the author (prjury-ignore): "
 _ESTABLISHED = " (a warning only: this module uses it already)"
 
 
@@ -29,6 +30,8 @@ class Finding:
         text: the added line, verbatim.
         established: whether the module does the same already, which made a warning of an error.
         fixed: the whole line as it would be right, and how sure that is; None without a fix.
+        fingerprints: by which a baseline knows it; a renamed file's old path makes a second one.
+        silencer: the comment that silences it, if one does.
     """
 
     active: Active
@@ -38,6 +41,8 @@ class Finding:
     text: str
     fixed: tuple[str, str] | None = None
     established: bool = False
+    fingerprints: tuple[str, ...] = ()
+    silencer: Directive | None = None
 
     @property
     def rule(self) -> Rule:
@@ -65,11 +70,22 @@ class Finding:
         )
 
     @property
+    def silenced_by(self) -> str:
+        """The kind of comment that silences it, such as ``noqa``; empty where none does."""
+        return self.silencer.label if self.silencer else ""
+
+    @property
+    def place(self) -> str:
+        """``pack/rule (path:line)``, and which comment silences it there."""
+        by = f", by {visible(str(self.silencer))}" if self.silencer else ""
+        return f"{self.name} ({printable(self.path)}:{self.line}){by}"
+
+    @property
     def silenced(self) -> Check:
         """What the court sees of the finding where a comment silences it: never an error."""
         return replace(
             self.check,
-            message=_SILENCED + self.rule.message,
+            message=f"silenced by the author ({self.silenced_by}): {self.rule.message}",
             severity=at_most("warning", self.severity),
         )
 
@@ -80,6 +96,7 @@ class Finding:
             "rule": self.name,
             "path": printable(self.path),
             "line": self.line,
+            "fingerprint": self.fingerprints[0] if self.fingerprints else None,
             "applicability": self.fixed[1] if self.fixed else None,
             "replacement": self.rule.replacement,
             "confidence": self.rule.confidence,
@@ -94,6 +111,8 @@ def repaired(scan: FileScan, hit: Hit, line: int, text: str) -> tuple[str, str] 
     Args:
         text: the line as it stands in the file; only if the parser saw the same is it touched.
     """
+    if not hit.active.repairs:
+        return None
     spans = _columns(scan, hit, line, text)
     for fix in hit.active.rule.fix:
         if any(re2.search(fix.find, text[start:end]) for start, end in spans):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from functools import cache
 
 import re2
 
@@ -73,6 +74,12 @@ def _by_version(
     return "hint" if told & {Truth.SOME, Truth.UNKNOWN} or upcoming or undeclared else None
 
 
+def repairs(pack: Pack, rule: Rule, module: Module) -> bool:
+    """Whether what replaces the pattern is there in every version that the module allows."""
+    required = rule.requires or pack.requires or pack.gate
+    return module.any_of(rule.replaceable or rule.deprecated or required) is Truth.YES
+
+
 def opens(head: Head, module: Module, *, asked_for: bool) -> bool:
     """Whether a pack is looked at in the module at all."""
     truth = module.any_of(head.gate)
@@ -88,7 +95,12 @@ def _keeps(module: Module, reason: KeptBy) -> bool:
     own = [str(declared) for declared in module.kept]
     if any(is_one_of(name, reason.dependencies) for name in own):
         return True
-    return any(re2.search(pattern, name) for pattern in reason.modules for name in module.names)
+    return any(_found(pattern, name) for pattern in reason.modules for name in module.names)
+
+
+@cache
+def _found(pattern: str, name: str) -> bool:
+    return bool(re2.search(pattern, name))
 
 
 def is_one_of(coordinate: str, patterns: Iterable[str]) -> bool:

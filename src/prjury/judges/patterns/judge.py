@@ -10,16 +10,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from prjury.code.languages import language_of
 from prjury.code.parser import Parser
 from prjury.config.schema import PatternsOptions
-from prjury.errors import ConfigError
 from prjury.judges.context import PullRequestContext
+from prjury.judges.patterns.baseline import Baseline, load_baseline
 from prjury.judges.patterns.established import Habits
+from prjury.judges.patterns.match import Active
 from prjury.judges.patterns.packs.load import own_packs
+from prjury.judges.patterns.packs.provided import provided_packs
 from prjury.judges.patterns.packs.rule import Pack
 from prjury.judges.patterns.project.project import Project
 from prjury.judges.patterns.review import Outcome, Review, is_asked, is_code, is_sound
 from prjury.judges.patterns.selection import Selection, Standing
+from prjury.judges.patterns.silencing.suppressions import Listening
 from prjury.judges.patterns.verdict import Looked, decide, scope, versions
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
@@ -37,18 +41,19 @@ def make(options: PatternsOptions, doors: Doors) -> PatternsJudge:
     Raises:
         ConfigError: for an unknown pack, and for everything that is wrong in the user's own packs.
     """
-    if options.baseline is not None:
-        raise ConfigError(
-            "patterns.baseline is not supported yet",
-            remedy="Leave it out, or silence single findings with prjury-ignore[rule]",
-        )
-    selection = Selection.of(options.packs, own_packs(options.paths))
+    # The operator's own packs come last: they may replace one of the same name.
+    packs = [*provided_packs(options.packs), *own_packs(options.paths)]
+    selection = Selection.of(options.packs, packs)
     return PatternsJudge(options, doors.repository, selection)
 
 
 @dataclass(frozen=True)
 class PatternsJudge:
-    """Judges what a pull request adds against the versions that its base declares."""
+    """Judges what a pull request adds against the versions that its base declares.
+
+    Attributes:
+        whole: whether the pull request adds a whole tree; its own baseline is then in force.
+    """
 
     options: PatternsOptions
     repository: Repository
@@ -57,13 +62,14 @@ class PatternsJudge:
     name: str = NAME
     description: str = "looks in added lines for what the declared versions no longer have"
     type: JudgeType = JudgeType.DETERMINISTIC
+    whole: bool = False
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
         """FAIL with a finding at or above the configured severity, else PASS, or ABSTAIN.
 
         Raises:
             SourceError: when the repository cannot be read.
-            ConfigError: when a shipped pack is damaged.
+            ConfigError: when a shipped pack is damaged, or the baseline missing or malformed.
         """
         pull = getattr(context, "pull", None)
         if not isinstance(pull, PullRequest):
@@ -74,10 +80,12 @@ class PatternsJudge:
             return Judgment.abstained(
                 "no code file is touched", NOT_APPLICABLE, metadata=scope(outcome)
             )
+        baseline = self._baseline(pull)
         project = Project.read(pull, self.repository, [file.path for file in changed])
-        packs = self.selection.packs_for(project.places)
+        packs = _concerned(self.selection.packs_for(project.places), changed)
         heads = packs or self.selection.heads.values()
         told = {"packs": [pack.id for pack in packs], **versions(project, heads)}
+        told |= {"baseline": baseline.file} if baseline.file else {}
         if not packs:
             outcome.outside |= {printable(file.path): _NO_PACK for file in changed}
             return _no_pack(self.selection, {**told, **scope(outcome)})
@@ -87,10 +95,29 @@ class PatternsJudge:
         outcome.asked |= project.unread.keys()
         asked = [file for file in changed if is_asked(file, standing[file.path], outcome)]
         files = [file for file in asked if is_sound(file, outcome)]
-        review = Review(self.repository, self.parser, standing, self.options.suppressions)
+        options = self.options
+        listening = Listening.to(allow=options.suppressions, ecosystem=options.ecosystem)
+        review = Review(self.repository, self.parser, standing, listening, self.whole)
         review.run(files, outcome, context.deadline)
+        self._set_aside(baseline, outcome, told["packs"])
         outcome.findings = Habits(project, self.repository).soften(outcome.findings)
-        return decide(outcome, _looked(packs, files, standing), self.options.severity, told)
+        return decide(outcome, _looked(packs, files, standing), options.severity, told)
+
+    def _baseline(self, pull: PullRequest) -> Baseline:
+        """What is known, by the base's own word: a pull request adds nothing to it."""
+        file = self.options.baseline
+        tree = pull.head.sha if self.whole else pull.base.sha
+        return load_baseline(self.repository, tree, file) if file else Baseline()
+
+    def _set_aside(self, baseline: Baseline, outcome: Outcome, packs: Sequence[str]) -> None:
+        known = baseline.fingerprints
+        found, outcome.findings = outcome.findings, []
+        for finding in found:
+            aside = not known.isdisjoint(finding.fingerprints)
+            (outcome.known if aside else outcome.findings).append(finding)
+        if self.whole:
+            marks = {mark for f in (*found, *outcome.silenced) for mark in f.fingerprints}
+            outcome.stale = baseline.stale(marks, packs, outcome.unread)
 
 
 def _no_pack(selection: Selection, metadata: dict[str, Any]) -> Judgment:
@@ -99,20 +126,28 @@ def _no_pack(selection: Selection, metadata: dict[str, Any]) -> Judgment:
     return Judgment.abstained(reason, NOT_APPLICABLE, metadata=metadata)
 
 
+def _concerned(packs: Iterable[Pack], files: Iterable[FileChange]) -> list[Pack]:
+    """The packs with a rule about the languages of these files."""
+    languages = {found.name for file in files if (found := language_of(printable(file.path)))}
+    return [p for p in packs if any(languages & rule.languages for rule in p.rules)]
+
+
 def _looked(
     packs: Iterable[Pack], files: Sequence[FileChange], standing: Mapping[str, Standing]
 ) -> list[Looked]:
-    """How many rules of each pack held for how many files."""
-    names = {file.path: standing[file.path].keys() for file in files}
-    return [
-        Looked(
-            pack.id,
-            len({name for held in names.values() for name in held if _of(name, pack)}),
-            sum(any(_of(name, pack) for name in held) for held in names.values()),
-        )
-        for pack in packs
-    ]
+    """How many rules of each pack looked at how many files."""
+    rules: dict[str, set[str]] = {pack.id: set() for pack in packs}
+    counts = dict.fromkeys(rules, 0)
+    for file in files:
+        looking = _looking(file, standing[file.path])
+        for pack in {active.pack.id for active in looking}:
+            counts[pack] += 1
+        for active in looking:
+            rules[active.pack.id].add(active.name)
+    return [Looked(pack, len(rules[pack]), count) for pack, count in counts.items() if count]
 
 
-def _of(name: str, pack: Pack) -> bool:
-    return name.startswith(f"{pack.id}/")
+def _looking(file: FileChange, standing: Standing) -> list[Active]:
+    language = language_of(printable(file.path))
+    held = (active for active, _ in standing.values())
+    return [active for active in held if language and active.matches(language, file.path)]

@@ -12,22 +12,34 @@ import re2
 from prjury.code.languages import Language
 from prjury.code.masks import comment_ranges
 from prjury.code.parser import Job, Parsed, Range, job
-from prjury.code.source import Source, UnreadableError, decode
+from prjury.code.source import Source, UnreadableError
 from prjury.judges.patterns.gate import is_one_of
-from prjury.judges.patterns.packs.rule import ManifestMatch, Match, Pack, Rule
-from prjury.judges.patterns.project.gradle import read_script
-from prjury.judges.patterns.project.manifest import Manifest, ManifestError, Role
-from prjury.judges.patterns.project.maven import read_pom
+from prjury.judges.patterns.packs.matcher import ManifestMatch, Match
+from prjury.judges.patterns.packs.rule import Pack, Rule
+from prjury.judges.patterns.project.formats import reader_of
+from prjury.judges.patterns.project.lineage import resolve
+from prjury.judges.patterns.project.manifest import Coordinate, Manifest, ManifestError, Role
+from prjury.judges.patterns.project.spans import surely_within
 
-_LOOKED_AT = frozenset({Role.DEPENDENCY, Role.MANAGED, Role.BOM})
+_ROLES = {
+    "dependency": Role.DEPENDENCY,
+    "managed": Role.MANAGED,
+    "bom": Role.BOM,
+    "plugin": Role.PLUGIN,
+}
 
 
 @dataclass(frozen=True)
 class Active:
-    """A rule that holds for a file, with its pack."""
+    """A rule that holds for a file, with its pack.
+
+    Attributes:
+        repairs: whether the replacement is there in every version that the module allows.
+    """
 
     pack: Pack
     rule: Rule
+    repairs: bool = True
 
     @property
     def name(self) -> str:
@@ -47,6 +59,7 @@ class Active:
             for match in self.rule.match
             if language.name in match.languages
             and (not match.files or any(fnmatchcase(path, glob) for glob in match.files))
+            and not any(fnmatchcase(path, glob) for glob in match.ignores)
         ]
 
 
@@ -148,9 +161,7 @@ class FileScan:
 
     def _manifest(self) -> Manifest:
         try:
-            if self.source.language.name == "maven":
-                return read_pom(self.content)
-            return read_script(decode(self.content), {})
+            return reader_of(self.path, self.source.language.name)(self.content)
         except ManifestError as error:
             raise UnreadableError(str(error)) from error
 
@@ -179,12 +190,26 @@ def _inside(offset: int, ranges: Sequence[Range]) -> bool:
 
 def _declarations(manifest: Manifest, wanted: ManifestMatch) -> Iterator[tuple[int, ...]]:
     """The lines that name each entry of the build file that is wanted."""
+    roles = frozenset(_ROLES[name] for name in wanted.roles)
     for coordinate in manifest.coordinates:
-        name = str(coordinate)
-        listed = is_one_of(name, wanted.dependencies) and not is_one_of(name, wanted.except_)
-        if coordinate.role in _LOOKED_AT and listed:
+        if coordinate.role in roles and _is_wanted(coordinate, manifest, wanted):
             yield coordinate.lines
     for setting in manifest.settings:
         value = wanted.settings.get(setting.key)
         if setting.plugin == wanted.plugin and value in {setting.value, "*"}:
             yield (setting.line,)
+
+
+def _is_wanted(coordinate: Coordinate, manifest: Manifest, wanted: ManifestMatch) -> bool:
+    """Whether a coordinate that stands in a line has the name and the version."""
+    name = str(coordinate)
+    if not coordinate.lines or is_one_of(name, wanted.except_):
+        return False
+    if coordinate.ecosystem == "runtime":
+        named = f"runtime:{name}" in wanted.dependencies
+    else:
+        named = is_one_of(name, wanted.dependencies)
+    if not named or wanted.versions is None:
+        return named
+    version = resolve(coordinate.version or "", manifest.properties) or ""
+    return surely_within(version, coordinate.ecosystem, coordinate.artifact, wanted.versions)

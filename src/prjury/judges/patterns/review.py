@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from prjury.code.languages import language_of
-from prjury.code.parser import NotParsed, Parsed, Parser
+from prjury.code.parser import ALL_SECONDS, NotParsed, Parsed, Parser
 from prjury.code.source import MAX_LINE, Source, UnreadableError, decode, resolved
 from prjury.deadline import Deadline
+from prjury.judges.patterns.baseline import Known, fingerprints
 from prjury.judges.patterns.findings import Finding, repaired
-from prjury.judges.patterns.match import Active, FileScan, Hit
+from prjury.judges.patterns.match import Active, FileScan
 from prjury.judges.patterns.prefilter import Prefilter
 from prjury.judges.patterns.selection import Standing
-from prjury.judges.patterns.suppressions import MARKER, Suppressions
+from prjury.judges.patterns.silencing.own import MARKER
+from prjury.judges.patterns.silencing.suppressions import Listening
 from prjury.ports import Repository
-from prjury.pull.model import FileChange, FileKind, printable
+from prjury.pull.model import FileChange, FileKind, FileStatus, printable
 
 _MISSING = "its content is missing from this clone"
 _NO_RULE = "no rule looks at it"
+_BATCH = 200
 _NOT_CODE = frozenset({FileKind.DOCS, FileKind.SYMLINK})
 
 
@@ -37,6 +40,8 @@ class Outcome:
 
     Attributes:
         silenced: findings that a comment of the pull request's tree silences.
+        known: findings that the baseline knows.
+        stale: entries of the baseline that match nothing any more, where the whole tree was seen.
         asked: the files of which a rule could say something, read or not.
         outside: readable files of which no rule could, such as documentation.
         unused: comments in added lines that silence nothing.
@@ -46,6 +51,8 @@ class Outcome:
 
     findings: list[Finding] = field(default_factory=list)
     silenced: list[Finding] = field(default_factory=list)
+    known: list[Finding] = field(default_factory=list)
+    stale: list[Known] = field(default_factory=list)
     unused: list[Unused] = field(default_factory=list)
     asked: set[str] = field(default_factory=set)
     read: list[str] = field(default_factory=list)
@@ -102,18 +109,29 @@ class Review:
 
     Attributes:
         standing: the rules that hold for each file, by its path.
+        listening: which comments may silence findings.
+        whole: whether all files of a tree are looked at, and not what one pull request adds; the
+            parser's time then is that of each batch of files, not that of all of them.
     """
 
     repository: Repository
     parser: Parser
     standing: Mapping[str, Standing]
-    suppressions: bool
+    listening: Listening
+    whole: bool = False
 
     def run(self, files: Iterable[FileChange], outcome: Outcome, deadline: Deadline) -> None:
         """Looks at every file, and adds what it finds to the outcome."""
         looked_at = list(files)
         targets = self._targets(looked_at)
-        contents = self.repository.read(sorted({t.blob for t in targets})) if targets else {}
+        until = deadline if self.whole else deadline.within(ALL_SECONDS)
+        for start in range(0, len(targets), _BATCH):
+            self._run(targets[start : start + _BATCH], outcome, until)
+        paths = (printable(file.path) for file in looked_at)
+        outcome.read += [path for path in paths if path not in outcome.unread]
+
+    def _run(self, targets: list[_Target], outcome: Outcome, deadline: Deadline) -> None:
+        contents = self.repository.read(sorted({target.blob for target in targets}))
         scans: list[tuple[_Target, FileScan]] = []
         for target in targets:
             try:
@@ -121,8 +139,6 @@ class Review:
             except UnreadableError as error:
                 outcome.unread[printable(target.file.path)] = str(error)
         self._judge(scans, outcome, deadline)
-        paths = (printable(file.path) for file in looked_at)
-        outcome.read += [path for path in paths if path not in outcome.unread]
 
     def _targets(self, files: list[FileChange]) -> list[_Target]:
         rules = {
@@ -140,10 +156,10 @@ class Review:
         if language is None or not standing or file.new_blob is None:
             return None
         added = "\n".join(resolved(line.text, language) for line in file.added_lines)
-        marked = self.suppressions and MARKER in added
+        marked = self.listening.own and MARKER in added
         candidates = prefilter.rules if marked else prefilter.candidates(added)
         rules = tuple(
-            active
+            standing[active.name][0]
             for active in candidates
             if active.name in standing and active.matches(language, file.path)
         )
@@ -152,7 +168,7 @@ class Review:
     def _judge(
         self, scans: list[tuple[_Target, FileScan]], outcome: Outcome, deadline: Deadline
     ) -> None:
-        jobs = [scan.job for _, scan in scans]
+        jobs = [self.listening.job(scan) for _, scan in scans]
         replies = iter(self.parser.parse([job for job in jobs if job], deadline))
         for (target, scan), job in zip(scans, jobs, strict=True):
             reply = next(replies) if job else None
@@ -168,28 +184,38 @@ class Review:
                 outcome.unread[path] = str(error)
 
     def _collect(
-        self, target: _Target, scan: FileScan, parsed: Parsed | None, outcome: Outcome
+        self, target: _Target, scan: FileScan, reply: Parsed | None, outcome: Outcome
     ) -> None:
+        """The hits that stand on added lines, silenced or not."""
         added = {line.new: line.text for line in target.file.added_lines if line.new}
-        path = printable(target.file.path)
-        directives = Suppressions.of(scan, parsed) if self.suppressions else Suppressions()
-        remaining, silenced = directives.split(scan.hits(parsed))
-        outcome.findings += _findings(target, scan, remaining, added)
-        outcome.silenced += _findings(target, scan, silenced, added)
-        for directive in directives.unused(added, scan.rules):
-            outcome.unused.append(Unused(directive.rule, path, directive.line))
-
-
-def _findings(
-    target: _Target, scan: FileScan, hits: Iterable[Hit], added: Mapping[int, str]
-) -> Iterator[Finding]:
-    """The hits that stand on added lines."""
-    for hit in hits:
-        line = hit.line_among(added)
-        if line is not None:
+        parsed, suppressions = self.listening.read(scan, reply)
+        hits = scan.hits(parsed)
+        marks = [fingerprints(path, scan, hits, added) for path in _paths(target.file)]
+        for hit, *known_by in zip(hits, *marks, strict=True):
             severity = target.standing[hit.active.name][1]
-            fixed = repaired(scan, hit, line, added[line])
-            yield Finding(hit.active, severity, target.file.path, line, added[line], fixed)
+            silencer = suppressions.silencer(hit, severity)
+            line = hit.line_among(added)
+            if line is not None:
+                found = Finding(
+                    hit.active,
+                    severity,
+                    target.file.path,
+                    line,
+                    added[line],
+                    repaired(scan, hit, line, added[line]),
+                    fingerprints=tuple(known_by),
+                    silencer=silencer,
+                )
+                (outcome.silenced if silencer else outcome.findings).append(found)
+        path = printable(target.file.path)
+        for rule, number in suppressions.unused(added, scan.rules):
+            outcome.unused.append(Unused(rule, path, number))
+
+
+def _paths(file: FileChange) -> list[str]:
+    """The paths by which a baseline may know the file."""
+    renamed = file.old_path and file.status is FileStatus.RENAMED
+    return [file.path, file.old_path] if renamed and file.old_path else [file.path]
 
 
 def _scan(target: _Target, content: bytes | None) -> FileScan:

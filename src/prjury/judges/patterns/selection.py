@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from prjury.errors import ConfigError
-from prjury.judges.patterns.gate import opens, severity_between
+from prjury.judges.patterns.gate import opens, repairs, severity_between
 from prjury.judges.patterns.match import Active
 from prjury.judges.patterns.packs.load import shipped_heads, shipped_pack
 from prjury.judges.patterns.packs.rule import Head, Pack
@@ -70,6 +70,6 @@ class Selection:
             for rule in pack.rules:
                 severity = severity_between(pack, rule, sides, asked_for=pack.id in self.named)
                 if severity:
-                    active = Active(pack, rule)
+                    active = Active(pack, rule, repairs(pack, rule, sides.head))
                     found[active.name] = (active, severity)
         return found

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from prjury.code.parser import DIED
+from prjury.judges.patterns.baseline import Known
 from prjury.judges.patterns.findings import Finding
 from prjury.judges.patterns.gate import at_least
 from prjury.judges.patterns.packs.rule import Head
@@ -18,6 +20,7 @@ from prjury.jury.voting import NOT_APPLICABLE
 from prjury.pull.model import printable, visible
 
 UNUSED = "patterns/unused-suppression"
+STALE = "patterns/stale-baseline"
 UNREAD = "unread"
 
 _MAX_VERSIONS = 60
@@ -42,18 +45,20 @@ def decide(
     silenced = sorted(outcome.silenced, key=lambda f: (f.path, f.line, f.name))
     checks = [finding.check for finding in findings]
     checks += [finding.silenced for finding in silenced]
-    checks += _clean([*findings, *silenced], looked)
+    checks += _clean([*findings, *silenced, *outcome.known], looked)
     checks += [_unused(where.rule, where.path, where.line) for where in outcome.unused]
+    checks += [_stale(entry, told) for entry in outcome.stale]
     metadata = {
         "subject": ", ".join(each.pack for each in looked),
         **told,
         **scope(outcome),
         "suppressed": len(silenced),
-        "suppressions": [f"{f.name} ({printable(f.path)}:{f.line})" for f in silenced],
+        "suppressions": [finding.place for finding in silenced],
+        "known": [finding.place for finding in outcome.known],
         "findings": [finding.details for finding in findings],
     }
     if grave:
-        reasoning = _sentence(grave) + _silenced(silenced)
+        reasoning = _sentence(grave) + _aside(outcome)
         return Judgment.failed(reasoning, checks=checks, metadata=metadata)
     if outcome.crashed:
         return _crashed(outcome, checks, metadata)
@@ -108,9 +113,24 @@ def _unused(rule: str, path: str, line: int) -> Check:
     )
 
 
-def _silenced(findings: Sequence[Finding]) -> str:
-    told = _count(len(findings), "finding")
-    return f"; {told} silenced by prjury-ignore in this change" if findings else ""
+def _stale(entry: Known, told: Mapping[str, Any]) -> Check:
+    return Check(
+        STALE,
+        passed=False,
+        message=f"{visible(entry.rule)} in {visible(entry.path)} is in the baseline and not found",
+        location=Location(printable(told["baseline"]), entry.line),
+        severity="hint",
+        fix="Remove the entry, or write the baseline again",
+    )
+
+
+def _aside(outcome: Outcome) -> str:
+    """What was found and does not count, at the end of a sentence."""
+    labels = Counter(finding.silenced_by for finding in outcome.silenced)
+    kinds = [f"{name} ({labels[name]})" if len(labels) > 1 else name for name in sorted(labels)]
+    findings = _count(len(outcome.silenced), "finding")
+    told = f"; {findings} silenced by {', '.join(kinds)} in this change" if kinds else ""
+    return told + (f"; {len(outcome.known)} known from the baseline" if outcome.known else "")
 
 
 def _sentence(findings: Sequence[Finding]) -> str:
@@ -126,9 +146,9 @@ def _clean_sentence(
     packs = ", ".join(each.pack for each in looked)
     files = _count(len(outcome.read), "file")
     unread = f"; {_count(len(outcome.unread), 'file')} not read" if outcome.unread else ""
-    unread += _silenced(outcome.silenced)
+    unread += _aside(outcome)
     if not findings:
-        found = "nothing else found" if outcome.silenced else "nothing found"
+        found = "nothing else found" if outcome.silenced or outcome.known else "nothing found"
         return f"{packs} over {files}: {found}{unread}"
     counts = [(s, sum(f.severity == s for f in findings)) for s in ("warning", "hint")]
     told = " and ".join(_count(number, name) for name, number in counts if number)
@@ -152,7 +172,7 @@ def _unread(outcome: Outcome, checks: Iterable[Check], metadata: Mapping[str, An
     more = len(asked) - _TOLD
     named += [f"{more} more"] if more > 0 else []
     told = f"{_count(len(asked), 'file')} could not be read: {'; '.join(named)}"
-    reasoning = told + _silenced(outcome.silenced)
+    reasoning = told + _aside(outcome)
     return Judgment.abstained(reasoning, UNREAD, checks=checks, metadata=metadata)
 
 

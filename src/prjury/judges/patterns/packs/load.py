@@ -2,42 +2,58 @@
 
 A pack is ``NAME.yml``. Its tests may stand beside the rules or in ``NAME.cases.yml``, which only
 checks and ``prjury rules test`` read. The part before ``rules:`` is the pack's head, and all that
-is read of a shipped pack whose gate the project does not meet.
+is read of a shipped pack whose gate the project does not meet. Rules of ast-grep's own format are
+packs as well (`astgrep`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
-
-from pydantic import BaseModel, ValidationError
 
 from prjury.code.languages import LANGUAGES
-from prjury.code.parser import job
-from prjury.code.worker import guarded
 from prjury.config.yaml_reader import Document, KeyPath, read_yaml
 from prjury.errors import ConfigError
-from prjury.judges.patterns.packs.rule import CasesFile, Head, Pack, Rule, Tests
+from prjury.judges.patterns.packs import astgrep
+from prjury.judges.patterns.packs.compiled import refusal
+from prjury.judges.patterns.packs.example import CasesFile, Tests
+from prjury.judges.patterns.packs.files import (
+    Locate,
+    Place,
+    distinct,
+    document_error,
+    text_of,
+    validated,
+    wrong,
+)
+from prjury.judges.patterns.packs.outcomes import declared
+from prjury.judges.patterns.packs.rule import Head, Pack, Rule
 from prjury.resources import rule_packs
 
+#: How large a pack or the file of its cases may be, in bytes.
+LARGEST = 512 * 1024
+
 _CASES = ".cases.yml"
-_Model = TypeVar("_Model", bound=BaseModel)
 
 
 @dataclass(frozen=True)
 class LoadedPack:
-    """A pack and the document that it came from, for lines in messages."""
+    """A pack, and where in its files each of its key paths stands.
+
+    Attributes:
+        foreign: whether it is made of rules in ast-grep's own format, which need no tests.
+    """
 
     pack: Pack
-    document: Document
+    locate: Locate
+    foreign: bool = False
 
     def error(self, path: KeyPath, problem: str) -> ConfigError:
-        """The mistake at a key path of the pack's document."""
-        return _error(self.document, path, problem)
+        """The mistake at a key path of the pack."""
+        return wrong(self.locate(path), path, problem)
 
 
 @cache
@@ -58,31 +74,67 @@ def shipped_pack(name: str) -> Pack:
     if path not in set(_packs_in(rule_packs())):
         known = ", ".join(sorted(shipped_heads()))
         raise ConfigError(f"there is no pack {name!r}", remedy=f"Known packs are: {known}")
-    return read_pack(_text(path), path.name).pack
+    return read_pack(text_of(path, LARGEST), path.name).pack
 
 
 def own_packs(paths: Iterable[str]) -> list[Pack]:
-    """The user's packs: files, or directories of ``*.yml``. Each one is checked.
+    """The user's packs, as `load_packs` reads them."""
+    return [loaded.pack for loaded in load_packs(map(Path, paths))]
+
+
+def load_packs(
+    paths: Iterable[Path], loading: Callable[[Path], LoadedPack] | None = None
+) -> list[LoadedPack]:
+    """Packs with their tests, each one checked: files, or directories of ``*.yml``.
+
+    A file that is named twice is one pack.
+
+    Args:
+        loading: how each one is loaded, in place of `load`.
 
     Raises:
         ConfigError: for a path that does not exist and for everything that is wrong in a pack.
     """
-    found = [pack for path in paths for file in _files(Path(path)) for pack in [load_pack(file)]]
-    twice = sorted({p.id for p in found if sum(other.id == p.id for other in found) > 1})
-    if twice:
-        raise ConfigError(f"two packs have the id {', '.join(twice)}")
+    files = distinct(file for path in paths for file in _files(path))
+    found = [(loading or load)(file) for file in files]
+    by_id: dict[str, LoadedPack] = {}
+    for loaded in found:
+        other = by_id.setdefault(loaded.pack.id, loaded)
+        if other is not loaded:
+            sources = f"{other.locate(()).source} and {loaded.locate(()).source}"
+            raise ConfigError(f"two packs have the id {loaded.pack.id}: {sources}")
     return found
 
 
 def load_pack(path: Path) -> Pack:
+    """The pack in one file, as `load` reads it."""
+    return load(path).pack
+
+
+def load(path: Path) -> LoadedPack:
     """A pack with its tests, checked: rules compile, and each has a failing case per language.
 
     Raises:
         ConfigError: for everything that is wrong, with file and line.
     """
-    loaded = _with_cases(read_pack(_text(path), str(path)), path)
-    check(loaded)
-    return loaded.pack
+    loaded = read(path)
+    if not loaded.foreign:
+        check(loaded)
+    return loaded
+
+
+def read(path: Path) -> LoadedPack:
+    """A pack with its tests as they are written.
+
+    Raises:
+        ConfigError: for what is wrong in its structure, with file and line.
+    """
+    if astgrep.is_project(path):
+        return LoadedPack(*astgrep.read_project(path), foreign=True)
+    text = text_of(path, LARGEST)
+    if astgrep.is_rule_file(text):
+        return LoadedPack(*astgrep.read_rules(path), foreign=True)
+    return _with_cases(read_pack(text, str(path)), path)
 
 
 def read_pack(text: str, source: str) -> LoadedPack:
@@ -91,8 +143,8 @@ def read_pack(text: str, source: str) -> LoadedPack:
     Raises:
         ConfigError: for everything that is wrong, with file and line.
     """
-    document = read_yaml(text, source)
-    return LoadedPack(_validated(Pack, document), document)
+    document = read_yaml(text, source, LARGEST)
+    return LoadedPack(validated(Pack, document), partial(_place, document))
 
 
 def check(loaded: LoadedPack) -> None:
@@ -108,27 +160,36 @@ def check(loaded: LoadedPack) -> None:
 
 def _problems(pack: Pack, rule: Rule) -> Iterator[tuple[str, KeyPath]]:
     for number, match in enumerate(rule.match):
-        for name in match.languages if match.ast_grep else ():
-            language = LANGUAGES[name]
-            reply = guarded(job("", language, [pack.config(match, language)]))
-            if "error" in reply:
-                yield f"{name}: {reply['error']}", ("match", number, "ast-grep")
+        for name in match.languages if match.parses else ():
+            if problem := refusal(pack, match, LANGUAGES[name]):
+                yield problem, ("match", number, "ast-grep")
     for name in sorted(rule.languages - rule.tests.code.keys()):
         yield f"has no failing and passing case for {name}", ("tests",)
+    for number, case in enumerate(rule.tests.versions):
+        for text in (*case.declares, *case.own):
+            try:
+                declared(text)
+            except ValueError as error:
+                yield str(error), ("tests", "versions", number)
 
 
 def _with_cases(loaded: LoadedPack, path: Path) -> LoadedPack:
     beside = path.with_name(path.stem + _CASES)
     if not beside.is_file():
         return loaded
-    document = read_yaml(_text(beside), str(beside))
-    cases = _validated(CasesFile, document)
+    document = read_yaml(text_of(beside, LARGEST), str(beside), LARGEST)
+    cases = validated(CasesFile, document)
+    if cases.pack != loaded.pack.id:
+        problem = f"these are the cases of {cases.pack}, beside the pack {loaded.pack.id}"
+        raise document_error(document, ("pack",), problem)
     known = {rule.id for rule in loaded.pack.rules}
     for name in cases.tests:
         if name not in known:
-            raise _error(document, ("tests", name), f"there is no rule {name!r} in {path.name}")
+            problem = f"there is no rule {name!r} in {path.name}"
+            raise document_error(document, ("tests", name), problem)
     rules = [_tested(rule, cases.tests.get(rule.id)) for rule in loaded.pack.rules]
-    return LoadedPack(loaded.pack.model_copy(update={"rules": rules}), loaded.document)
+    pack = loaded.pack.model_copy(update={"rules": rules})
+    return LoadedPack(pack, partial(_place_of_case, loaded, document, cases))
 
 
 def _tested(rule: Rule, more: Tests | None) -> Rule:
@@ -140,50 +201,44 @@ def _tested(rule: Rule, more: Tests | None) -> Rule:
     return rule.model_copy(update={"tests": tests})
 
 
+def _place(document: Document, path: KeyPath) -> Place:
+    return Place(document.source, document.line_of(path) or 1)
+
+
+def _place_of_case(
+    loaded: LoadedPack, document: Document, cases: CasesFile, path: KeyPath
+) -> Place:
+    """In the file of the cases for what stands there, else in the pack's own."""
+    match path:
+        case ("rules", int(number), "tests", *rest):
+            rule = loaded.pack.rules[number]
+            more = cases.tests.get(rule.id)
+            before = len(rule.tests.versions)
+            match rest:
+                case ["code", str(language), *_] if more and language in more.code:
+                    return _place(document, ("tests", rule.id, *rest))
+                case ["versions", int(at), *_] if at >= before:
+                    return _place(document, ("tests", rule.id, "versions", at - before))
+                case [] | ["versions"] if more:
+                    return _place(document, ("tests", rule.id, *rest))
+    return loaded.locate(path)
+
+
 def _read_head(path: Path) -> Head:
-    text, _, _ = _text(path).partition("\nrules:")
+    text, _, _ = text_of(path, LARGEST).partition("\nrules:")
     document = read_yaml(text, path.name)
     known = {key: document.value.get(key) for key in Head.model_fields}
-    return _validated(Head, Document(known, path.name, document.lines))
+    return validated(Head, Document(known, path.name, document.lines))
 
 
 def _files(path: Path) -> list[Path]:
-    if path.is_dir():
-        found = _packs_in(path)
-        if not found:
-            raise ConfigError(f"there is no pack (*.yml) in {path}")
-        return found
-    return [path]
+    if not path.is_dir() or astgrep.is_project(path):
+        return [path]
+    found = _packs_in(path)
+    if not found:
+        raise ConfigError(f"there is no pack (*.yml) in {path}")
+    return found
 
 
 def _packs_in(directory: Path) -> list[Path]:
     return sorted(path for path in directory.glob("*.yml") if not path.name.endswith(_CASES))
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} is not UTF-8 (byte {error.start})") from error
-    except OSError as error:
-        raise ConfigError(
-            f"the pack {path} cannot be read: {error.strerror}",
-            remedy="Paths of packs are relative to the directory in which prjury is started",
-        ) from error
-
-
-def _validated(model: type[_Model], document: Document) -> _Model:
-    try:
-        return model.model_validate(document.value)
-    except ValidationError as error:
-        first = error.errors()[0]
-        path: KeyPath = tuple(first["loc"])
-        problem = str(first["msg"]).removeprefix("Value error, ")
-        raise _error(document, path, problem) from error
-
-
-def _error(document: Document, path: KeyPath, problem: str) -> ConfigError:
-    line = document.line_of(path) or 1
-    key = ".".join(map(str, path))
-    where = f"{document.source} line {line}" + (f" ({key})" if key else "")
-    return ConfigError(f"{where}: {problem}", reason="pack_invalid")

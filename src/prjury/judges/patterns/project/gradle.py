@@ -7,7 +7,6 @@ unknown, never guessed.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -20,9 +19,9 @@ from prjury.code.source import Source
 from prjury.judges.patterns.project.manifest import (
     Coordinate,
     Manifest,
-    ManifestError,
     Role,
 )
+from prjury.judges.patterns.project.syntax import table, text_of, toml_of
 
 _PLUGIN = re2.compile(
     r"""\bid\s*\(?\s*["']([\w.-]+)["']\s*\)?\s*version\s*\(?\s*["']([^"'\n]*)["']"""
@@ -36,6 +35,23 @@ _NAMED = re2.compile(
     r"""(?:\s*,\s*version\s*[:=]\s*["']([^"'\n]*)["'])?"""
 )
 _ALIAS = re2.compile(r"\blibs\.([A-Za-z][\w.]*)")
+_KOTLIN_PLUGIN = re2.compile(
+    r"""\bkotlin\s*\(\s*["'][\w.-]+["']\s*\)\s*version\s*\(?\s*["']([^"'\n]*)["']"""
+)
+_KOTLIN = "org.jetbrains.kotlin"
+#: Ways to name the release of Java whose interfaces code may use; the earlier ones say more.
+_JAVA = [
+    re2.compile(rf"{pattern}[\"']?([0-9]+(?:[._][0-9]+)?)")
+    for pattern in (
+        r"\brelease(?:\.set\s*\(|\s*=)\s*",
+        r"\bsourceCompatibility(?:\.set\s*\(|\s*=|\s)\s*(?:JavaVersion\.VERSION_)?",
+        r"\bJavaLanguageVersion\.of\s*\(\s*",
+        r"\bjvmToolchain\s*\(\s*",
+    )
+]
+_DISTRIBUTION = re2.compile(
+    r"(?m)^\s*distributionUrl\s*[=:].*/gradle-([0-9][\w.-]*?)-(?:bin|all)\.zip"
+)
 _VARIABLE = re2.compile(r"""\b(\w+)["']?\s*\]?\s*=\s*["']([\w.+-]+)["']""")
 _PROPERTY = re2.compile(r"(?m)^[ \t]*([\w.-]+)[ \t]*[=:][ \t]*([^\s#]+)")
 
@@ -51,7 +67,46 @@ def read_script(text: str, catalog: Mapping[str, Coordinate]) -> Manifest:
     code = masked(source.text, gradle)
     properties = {match[1]: match[2] for match in _PROPERTY.finditer(code)}
     properties |= {match[1]: match[2] for match in _VARIABLE.finditer(code)}
-    return Manifest(coordinates=tuple(_declared(source, code, catalog)), properties=properties)
+    declared = tuple(_declared(source, code, catalog))
+    runtimes = tuple(_runtimes(source, code, declared))
+    return Manifest(coordinates=(*declared, *runtimes), properties=properties)
+
+
+def read_script_bytes(content: bytes) -> Manifest:
+    """What a script declares by itself, without a catalog.
+
+    Raises:
+        ManifestError: for a file that is no text.
+    """
+    return read_script(text_of(content), {})
+
+
+def read_wrapper(content: bytes) -> Manifest:
+    """The Gradle that a ``gradle-wrapper.properties`` starts.
+
+    Raises:
+        ManifestError: for a file that is no text.
+    """
+    match = _DISTRIBUTION.search(text_of(content))
+    found = [_runtime("gradle", match[1], ())] if match else []
+    return Manifest(coordinates=tuple(found))
+
+
+def _runtimes(source: Source, code: str, declared: tuple[Coordinate, ...]) -> Iterator[Coordinate]:
+    """The Java and the Kotlin that a script asks for."""
+    matches = (pattern.search(code) for pattern in _JAVA)
+    if java := next((match for match in matches if match), None):
+        version = java[1].replace("_", ".")
+        yield _runtime("java", version, (source.line_at(java.start(1)),))
+    for match in _KOTLIN_PLUGIN.finditer(code):
+        yield _runtime("kotlin", match[1], (source.line_at(match.start()),))
+    for coordinate in declared:
+        if coordinate.role is Role.PLUGIN and coordinate.group.startswith(_KOTLIN):
+            yield _runtime("kotlin", coordinate.version, coordinate.lines)
+
+
+def _runtime(name: str, version: str | None, lines: tuple[int, ...]) -> Coordinate:
+    return Coordinate("", name, version, Role.MANAGED, lines, "runtime")
 
 
 def _declared(source: Source, code: str, catalog: Mapping[str, Coordinate]) -> Iterator[Coordinate]:
@@ -76,25 +131,17 @@ def read_catalog(text: str) -> dict[str, Coordinate]:
     Raises:
         ManifestError: for text that is not TOML, or nested without end.
     """
-    try:
-        document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ManifestError(f"not TOML: {error}") from error
-    versions = _table(document, "versions")
+    document = toml_of(text)
+    versions = table(document, "versions")
     found = {
         _alias(alias): entry
-        for alias, value in _table(document, "libraries").items()
+        for alias, value in table(document, "libraries").items()
         if (entry := _library(value, versions))
     }
-    for alias, value in _table(document, "plugins").items():
+    for alias, value in table(document, "plugins").items():
         if plugin := _catalog_plugin(value, versions):
             found[f"plugins.{_alias(alias)}"] = plugin
     return found
-
-
-def _table(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = document.get(key)
-    return value if isinstance(value, dict) else {}
 
 
 def _alias(name: str) -> str:

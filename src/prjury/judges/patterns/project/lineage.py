@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from prjury.judges.patterns.project.manifest import Coordinate, Manifest, ManifestError
+from prjury.judges.patterns.project.formats import RANKS, format_of
+from prjury.judges.patterns.project.manifest import Coordinate, Manifest, ManifestError, Role
 from prjury.judges.patterns.project.module import Declared
+from prjury.judges.patterns.project.node import asked_for
 from prjury.pull.model import printable
 
 _PLACEHOLDER = re.compile(r"\$\{([^${}]+)\}|\$([A-Za-z_]\w*)")
@@ -19,38 +21,76 @@ _MAX_LENGTH = 500
 #: Parents that are complete in themselves: everything they imply is what their coordinates say.
 _KNOWN_PARENTS = frozenset({"org.springframework.boot"})
 
+#: Where an override at the root holds for all that is below.
+_OVERRIDING = frozenset({"npm", "go"})
 
 #: Build files by path, each one read or the reason why it cannot be.
 Shelf: TypeAlias = Mapping[str, Manifest | ManifestError]
 
 
 @dataclass(frozen=True)
+class Link:
+    """A build file of a module or of what it inherits from.
+
+    Attributes:
+        level: how near it is: the lowest number counts most.
+        own: whether it is the module's own.
+    """
+
+    path: str
+    manifest: Manifest
+    level: int
+    own: bool
+
+
+@dataclass(frozen=True)
 class Chain:
-    """A module's build file, then its parents as far as they are in the tree.
+    """A module's build files, then those that it inherits from, as far as they are in the tree.
 
     Attributes:
         paths: every path that was looked for, whether it could be read or not.
     """
 
-    links: tuple[tuple[str, Manifest], ...]
+    links: tuple[Link, ...]
     paths: tuple[str, ...]
     notes: tuple[str, ...]
     broken: bool
 
+    @property
+    def name(self) -> str:
+        """What the module calls itself."""
+        return next((link.manifest.name for link in self.links if link.own), "")
+
     def declared(self) -> Iterator[Declared]:
         """The coordinates of the whole chain, with resolved properties."""
+        return self._resolved(self.links)
+
+    def kept(self) -> Iterator[Declared]:
+        """The dependencies that the module itself asks for."""
+        own = self._resolved(link for link in self.links if link.own)
+        return (declared for declared in own if declared.role is Role.DEPENDENCY)
+
+    def _resolved(self, links: Iterable[Link]) -> Iterator[Declared]:
         properties = self._properties()
-        for level, (path, manifest) in enumerate(self.links):
-            for coordinate in manifest.coordinates:
-                yield _resolved(coordinate, properties, path, level)
+        asked = asked_for(c for link in self.links for c in link.manifest.coordinates)
+        for link in links:
+            for coordinate in link.manifest.coordinates:
+                if not _is_beside(coordinate, asked):
+                    yield _resolved(coordinate, properties, link)
 
     def _properties(self) -> dict[str, str]:
         """A child's word counts more than its parent's."""
         merged: dict[str, str] = {}
-        for _, manifest in self.links:
-            for name, value in {**manifest.properties, **_built_in(manifest)}.items():
+        for link in self.links:
+            for name, value in {**link.manifest.properties, **_built_in(link.manifest)}.items():
                 merged.setdefault(name, value)
         return merged
+
+
+def _is_beside(coordinate: Coordinate, asked: Collection[str]) -> bool:
+    """Whether it is a package of npm that came along with others, out of the code's reach."""
+    locked = coordinate.ecosystem == "npm" and coordinate.role is Role.LOCKED
+    return locked and coordinate.artifact not in asked
 
 
 def _built_in(manifest: Manifest) -> dict[str, str]:
@@ -64,17 +104,16 @@ def _built_in(manifest: Manifest) -> dict[str, str]:
     return {name: value for name, value in values.items() if value}
 
 
-def _resolved(
-    coordinate: Coordinate, properties: Mapping[str, str], path: str, level: int
-) -> Declared:
+def _resolved(coordinate: Coordinate, properties: Mapping[str, str], link: Link) -> Declared:
+    overridden = coordinate.role is Role.MANAGED and coordinate.ecosystem in _OVERRIDING
     return Declared(
         group=resolve(coordinate.group, properties) or coordinate.group,
         artifact=resolve(coordinate.artifact, properties) or coordinate.artifact,
         version=resolve(coordinate.version, properties) if coordinate.version else None,
         written=coordinate.version,
         role=coordinate.role,
-        path=printable(path),
-        level=level,
+        path=printable(link.path),
+        level=-1 if overridden else link.level,
         ecosystem=coordinate.ecosystem,
     )
 
@@ -104,7 +143,7 @@ def parent_path(path: str, manifest: Manifest) -> str | None:
 
 def maven_chain(path: str, shelf: Shelf) -> Chain:
     """The ``pom.xml`` at the path and its parents."""
-    links: list[tuple[str, Manifest]] = []
+    links: list[Link] = []
     notes: list[str] = []
     paths: list[str] = []
     following: str | None = path
@@ -120,7 +159,7 @@ def maven_chain(path: str, shelf: Shelf) -> Chain:
             notes.append(f"{printable(following)}: {manifest}")
             broken = True
             break
-        links.append((following, manifest))
+        links.append(Link(following, manifest, len(links), own=not links))
         following, note = _next(following, manifest, shelf)
         notes += [note] if note else []
     return Chain(tuple(links), tuple(paths), tuple(notes), broken)
@@ -147,11 +186,34 @@ def _is(found: Manifest, parent: Coordinate) -> bool:
     return same_group and found.name == parent.artifact
 
 
-def gradle_chain(scripts: Iterable[str], shelf: Shelf) -> Chain:
-    """Build scripts from the module's own up to the root's, with what they take from."""
-    paths = tuple(scripts)
-    read = [(path, shelf.get(path)) for path in paths]
-    links = tuple((path, m) for path, m in read if isinstance(m, Manifest))
-    bad = [(path, m) for path, m in read if isinstance(m, ManifestError)]
-    notes = tuple(f"{printable(path)}: {error}" for path, error in bad)
-    return Chain(links, paths, notes, broken=bool(bad))
+def directory_chain(places: Iterable[Iterable[str]], shelf: Shelf) -> Chain:
+    """The build files of a module's directory, then those of the directories above it.
+
+    Args:
+        places: the paths of each directory, the nearest first, that which says most first.
+    """
+    links: list[Link] = []
+    notes: list[str] = []
+    paths: list[str] = []
+    own: int | None = None
+    broken = False
+    for depth, found in enumerate(places):
+        for path in found:
+            paths.append(path)
+            manifest = shelf.get(path)
+            kind = format_of(path)
+            if own is None and kind and kind.anchor and not _is_blank(path, manifest):
+                own = depth
+            if isinstance(manifest, Manifest):
+                level = depth * RANKS + (kind.rank if kind else 0)
+                links.append(Link(path, manifest, level, own=own in {None, depth}))
+            else:
+                notes.append(f"{printable(path)}: {manifest}")
+                broken = broken or not (kind and kind.locked)
+    return Chain(tuple(links), tuple(paths), tuple(notes), broken)
+
+
+def _is_blank(path: str, manifest: Manifest | ManifestError | None) -> bool:
+    """Whether it is a ``package.json`` that only says how Node is to read the files beside it."""
+    named = posixpath.basename(path) == "package.json"
+    return named and isinstance(manifest, Manifest) and not manifest.own

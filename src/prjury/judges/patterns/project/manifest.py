@@ -11,6 +11,25 @@ from enum import Enum
 #: ``rust``, ``rust-edition``, ``java``, ``kotlin``, ``gradle``, ``dotnet``).
 ECOSYSTEMS = ("maven", "pypi", "npm", "go", "cargo", "nuget", "action", "runtime")
 
+#: Whose build files declare what: languages' families by ecosystem, and by runtime.
+FAMILIES = {
+    "maven": "jvm",
+    "pypi": "python",
+    "npm": "node",
+    "go": "go",
+    "cargo": "rust",
+    "nuget": "dotnet",
+    "runtime:java": "jvm",
+    "runtime:kotlin": "jvm",
+    "runtime:gradle": "jvm",
+    "runtime:python": "python",
+    "runtime:node": "node",
+    "runtime:go": "go",
+    "runtime:rust": "rust",
+    "runtime:rust-edition": "rust",
+    "runtime:dotnet": "dotnet",
+}
+
 
 class ManifestError(ValueError):
     """A build file that cannot be read; the message says why."""
@@ -68,6 +87,7 @@ class Manifest:
     Attributes:
         name: the artifact that it builds, as far as it says so.
         parent_path: where Maven looks for the parent, relative to this file; None for nowhere.
+        includes: further files of the same kind, relative to this one.
     """
 
     name: str = ""
@@ -77,6 +97,7 @@ class Manifest:
     settings: tuple[Setting, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict)
     parent_path: str | None = None
+    includes: tuple[str, ...] = ()
 
     @property
     def parent(self) -> Coordinate | None:

@@ -1,17 +1,8 @@
-"""Reads a ``pom.xml``: hostile XML is refused, namespaces do not matter, lines are kept."""
+"""Reads a ``pom.xml``."""
 
 from __future__ import annotations
 
-import io
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from xml.sax import SAXException
-from xml.sax.handler import ContentHandler
-from xml.sax.xmlreader import AttributesImpl, Locator
-
-from defusedxml import DefusedXmlException
-from defusedxml import sax as defused
+from collections.abc import Iterator, Mapping
 
 from prjury.judges.patterns.project.manifest import (
     Coordinate,
@@ -20,65 +11,13 @@ from prjury.judges.patterns.project.manifest import (
     Role,
     Setting,
 )
+from prjury.judges.patterns.project.xml import Node, read_xml
 
-_MAX_DEPTH = 60
-_LONE_CR = re.compile(rb"\r(?!\n)")
-
-
-@dataclass
-class _Node:
-    tag: str
-    line: int
-    pieces: list[str] = field(default_factory=list)
-    children: list[_Node] = field(default_factory=list)
-
-    @property
-    def text(self) -> str:
-        return "".join(self.pieces).strip()
-
-    def all(self, *path: str) -> Iterator[_Node]:
-        """The descendants at the path of tags; ``*`` is any tag."""
-        if not path:
-            yield self
-            return
-        for child in self.children:
-            if path[0] in {"*", child.tag}:
-                yield from child.all(*path[1:])
-
-    def first(self, *path: str) -> _Node | None:
-        return next(self.all(*path), None)
-
-    def value(self, *path: str) -> str | None:
-        """The text at the path; None where there is none or it is empty."""
-        node = self.first(*path)
-        return (node.text or None) if node else None
-
-
-class _TreeBuilder(ContentHandler):
-    """Builds the tree, and refuses to go deeper than any real build file does."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.root = _Node("", 0)
-        self._open = [self.root]
-        self._locator: Locator | None = None
-
-    def setDocumentLocator(self, locator: Locator) -> None:  # noqa: N802 - SAX's own name
-        self._locator = locator
-
-    def startElement(self, name: str, attrs: AttributesImpl) -> None:  # noqa: ARG002, N802 - SAX
-        if len(self._open) > _MAX_DEPTH:
-            raise ManifestError(f"nested deeper than {_MAX_DEPTH} levels")
-        line = (self._locator.getLineNumber() if self._locator else None) or 1
-        node = _Node(name.rpartition(":")[2], line)
-        self._open[-1].children.append(node)
-        self._open.append(node)
-
-    def endElement(self, name: str) -> None:  # noqa: ARG002, N802 - SAX
-        self._open.pop()
-
-    def characters(self, content: str) -> None:
-        self._open[-1].pieces.append(content)
+#: Properties that set the release of Java; the earlier ones say more.
+_JAVA = ("maven.compiler.release", "java.version", "maven.compiler.source")
+_COMPILER = "org.apache.maven.plugins:maven-compiler-plugin"
+_KOTLIN = "org.jetbrains.kotlin:kotlin-maven-plugin"
+_KOTLIN_VERSION = "kotlin.version"
 
 
 def read_pom(content: bytes) -> Manifest:
@@ -87,36 +26,63 @@ def read_pom(content: bytes) -> Manifest:
     Raises:
         ManifestError: for a file that is not XML, has a DTD or entities, or is no project.
     """
-    builder = _TreeBuilder()
-    try:
-        defused.parse(io.BytesIO(_LONE_CR.sub(b" ", content)), builder, forbid_dtd=True)
-    except DefusedXmlException as error:
-        raise ManifestError("it has a DTD or entities, which are refused") from error
-    except (SAXException, ValueError, LookupError) as error:
-        if isinstance(error, ManifestError):
-            raise
-        first_line = str(error).partition("\n")[0]
-        raise ManifestError(f"not XML: {first_line}") from error
-    project = builder.root.first("project")
+    project = read_xml(content).first("project")
     if project is None:
         raise ManifestError("it has no <project>")
     return _manifest(project)
 
 
-def _manifest(project: _Node) -> Manifest:
+def _manifest(project: Node) -> Manifest:
     properties = {node.tag: node.text for node in project.all("properties", "*")}
+    coordinates, settings = tuple(_coordinates(project)), tuple(_settings(project))
     return Manifest(
         name=project.value("artifactId") or "",
         group=project.value("groupId") or project.value("parent", "groupId") or "",
         version=project.value("version") or project.value("parent", "version"),
-        coordinates=tuple(_coordinates(project)),
-        settings=tuple(_settings(project)),
+        coordinates=(
+            *coordinates,
+            *_itself(project),
+            *_runtimes(coordinates, settings, properties),
+        ),
+        settings=settings,
         properties=properties,
         parent_path=_parent_path(project),
     )
 
 
-def _parent_path(project: _Node) -> str | None:
+def _itself(project: Node) -> Iterator[Coordinate]:
+    group = project.value("groupId") or project.value("parent", "groupId")
+    version = project.value("version") or project.value("parent", "version")
+    name = project.value("artifactId")
+    if group and name:
+        yield Coordinate(group, name, version, Role.SELF)
+
+
+def _runtimes(
+    coordinates: tuple[Coordinate, ...],
+    settings: tuple[Setting, ...],
+    properties: Mapping[str, str],
+) -> Iterator[Coordinate]:
+    """The Java and the Kotlin that a project asks for, possibly by a property."""
+    told = [s for s in settings if s.plugin == _COMPILER]
+    configured = [s for key in ("release", "source") for s in told if s.key == key]
+    named = [f"${{{name}}}" for name in _JAVA if properties.get(name)]
+    if configured:
+        yield _runtime("java", configured[0].value, (configured[0].line,))
+    elif named:
+        yield _runtime("java", named[0], ())
+    plugins = [c for c in coordinates if str(c) == _KOTLIN and c.version]
+    if plugins:
+        yield _runtime("kotlin", plugins[0].version, plugins[0].lines)
+    elif properties.get(_KOTLIN_VERSION):
+        yield _runtime("kotlin", f"${{{_KOTLIN_VERSION}}}", ())
+
+
+def _runtime(name: str, version: str | None, lines: tuple[int, ...]) -> Coordinate:
+    return Coordinate("", name, version, Role.MANAGED, lines, "runtime")
+
+
+def _parent_path(project: Node) -> str | None:
     parent = project.first("parent")
     if parent is None:
         return None
@@ -125,7 +91,7 @@ def _parent_path(project: _Node) -> str | None:
     return parent.value("relativePath")
 
 
-def _coordinates(project: _Node) -> Iterator[Coordinate]:
+def _coordinates(project: Node) -> Iterator[Coordinate]:
     for parent in project.all("parent"):
         yield _coordinate(parent, Role.PARENT)
     for place in (project, *project.all("profiles", "profile")):
@@ -137,12 +103,12 @@ def _coordinates(project: _Node) -> Iterator[Coordinate]:
             yield _coordinate(node, Role.PLUGIN)
 
 
-def _plugins(place: _Node) -> Iterator[_Node]:
+def _plugins(place: Node) -> Iterator[Node]:
     yield from place.all("build", "plugins", "plugin")
     yield from place.all("build", "pluginManagement", "plugins", "plugin")
 
 
-def _coordinate(node: _Node, role: Role) -> Coordinate:
+def _coordinate(node: Node, role: Role) -> Coordinate:
     named = [node.first("artifactId"), node.first("groupId")]
     group = node.value("groupId")
     if group is None and role is Role.PLUGIN:
@@ -156,7 +122,7 @@ def _coordinate(node: _Node, role: Role) -> Coordinate:
     )
 
 
-def _settings(project: _Node) -> Iterator[Setting]:
+def _settings(project: Node) -> Iterator[Setting]:
     for place in (project, *project.all("profiles", "profile")):
         for plugin in _plugins(place):
             name = str(_coordinate(plugin, Role.PLUGIN))
@@ -165,7 +131,7 @@ def _settings(project: _Node) -> Iterator[Setting]:
                     yield from _leaves(configuration, name, "")
 
 
-def _leaves(node: _Node, plugin: str, prefix: str) -> Iterator[Setting]:
+def _leaves(node: Node, plugin: str, prefix: str) -> Iterator[Setting]:
     for child in node.children:
         key = f"{prefix}{child.tag}"
         if child.children:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from prjury.judges.patterns.project.manifest import Role
+from prjury.judges.patterns.project.manifest import FAMILIES, Role
 from prjury.judges.patterns.project.versions import Requirement, Truth
 
 _ROLES = tuple(Role)
@@ -55,6 +55,7 @@ class Module:
         kept: the dependencies that the module itself asks for, as the base has it.
         at: ``"head"`` where the pull request changes one of the build files, else ``"base"``.
         broken: whether one of the build files could not be read, so that nothing is sure.
+        family: whose build files these are; empty where nobody knows.
     """
 
     path: str = ""
@@ -63,7 +64,9 @@ class Module:
     kept: tuple[Declared, ...] = ()
     at: Literal["base", "head"] = "base"
     broken: bool = False
+    family: str = ""
     notes: tuple[str, ...] = field(default=(), compare=False)
+    _truths: dict[str, Truth] = field(default_factory=dict, compare=False, repr=False)
 
     def evidence(self, requirement: Requirement) -> list[Declared]:
         """The declarations that decide about a requirement: the same file, the same role."""
@@ -74,18 +77,29 @@ class Module:
         return [d for d in known if not known[0] < d]
 
     def truth(self, requirement: Requirement) -> Truth:
-        """Whether the requirement holds here."""
+        """Whether the requirement holds here; hundreds of rules ask for the same few."""
+        if requirement.text not in self._truths:
+            self._truths[requirement.text] = self._truth(requirement)
+        return self._truths[requirement.text]
+
+    def _truth(self, requirement: Requirement) -> Truth:
         if not requirement.ecosystem:
             return Truth.YES
         truths = {requirement.met_by(d.version) for d in self.evidence(requirement)}
         if not truths:
-            return Truth.UNKNOWN if self.broken else Truth.ABSENT
+            return Truth.UNKNOWN if self.broken and self._may_declare(requirement) else Truth.ABSENT
         return truths.pop() if len(truths) == 1 else Truth.UNKNOWN
+
+    def _may_declare(self, requirement: Requirement) -> bool:
+        """Whether a build file of this family could be what declares it."""
+        ecosystem = requirement.ecosystem
+        key = f"runtime:{requirement.artifact}" if ecosystem == "runtime" else ecosystem
+        return not self.family or FAMILIES.get(key, self.family) == self.family
 
     def is_itself(self, requirements: Iterable[Requirement]) -> bool:
         """Whether the project is the very library of which a requirement speaks."""
-        deciding = (d for r in requirements for d in self.evidence(r))
-        return any(d.role is Role.SELF for d in deciding)
+        own = [d for d in self.declared if d.role is Role.SELF]
+        return any(r.names(d.ecosystem, d.group, d.artifact) for r in requirements for d in own)
 
     def any_of(self, requirements: Iterable[Requirement]) -> Truth:
         """Whether one of them holds: a sure answer counts more than an unsure one."""

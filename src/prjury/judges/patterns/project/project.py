@@ -12,14 +12,15 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from prjury.judges.patterns.project.formats import directory_of, format_of
 from prjury.judges.patterns.project.lineage import Chain
-from prjury.judges.patterns.project.manifest import Manifest, Role
-from prjury.judges.patterns.project.module import Declared, Module, Sides
+from prjury.judges.patterns.project.module import Module, Sides
 from prjury.judges.patterns.project.tree import (
     BuildTree,
+    Places,
     build_files,
+    family_of,
     is_build_file,
-    nearest,
 )
 from prjury.ports import Repository, TreeEntry
 from prjury.pull.kinds import REGULAR_MODES
@@ -56,13 +57,12 @@ class Project:
 
     def files_of(self, module: str) -> Iterator[tuple[str, str]]:
         """Path and object name of each file that the module has at the base."""
-        places = build_files(self.base)
+        places = Places.of(build_files(self.base))
         for entry in self.base:
-            if (
-                entry.mode in REGULAR_MODES
-                and printable(nearest(entry.path, places) or "") == module
-            ):
-                yield entry.path, entry.blob
+            if entry.mode in REGULAR_MODES:
+                build_file = places.nearest(entry.path, family_of(entry.path)) or ""
+                if printable(build_file) == module:
+                    yield entry.path, entry.blob
 
     @classmethod
     def read(cls, pull: PullRequest, repository: Repository, paths: Iterable[str]) -> Project:
@@ -76,14 +76,14 @@ class Project:
         base = build_files(entries)
         before = after = BuildTree(repository, base)
         if changed:
-            after = BuildTree(repository, _after(pull, repository, base, changed))
-        touched = frozenset(file.path for file in changed)
-        borders = _Borders(
-            before.blobs, after.blobs, _directories(entries) if changed else frozenset()
-        )
+            after = BuildTree(repository, _after(pull, repository, base, changed), before.contents)
+        touched = frozenset(p for file in changed for p in (file.path, file.old_path) if p)
+        borders = _Borders(before, after, _directories(entries) if changed else frozenset())
         places = {path: borders.around(path) for path in paths}
         after.load({place for place, _ in places.values() if place})
-        before.load({place for pair in places.values() for place in pair if place in base})
+        before.load(
+            {place for pair in places.values() for place in pair if place and before.holds(place)}
+        )
         modules = {
             pair: _sides(pair, after, before, touched) for pair in sorted(set(places.values()))
         }
@@ -99,20 +99,24 @@ class _Borders:
         existing: every directory of the base, the root as an empty string.
     """
 
-    before: Mapping[str, str]
-    after: Mapping[str, str]
+    before: BuildTree
+    after: BuildTree
     existing: frozenset[str]
 
     def around(self, path: str) -> tuple[str, str]:
         """The build file of a path at the head and at the base; empty where there is none."""
-        head = nearest(path, self.after) or ""
-        if head and head not in self.before and self._is_fresh(posixpath.dirname(head)):
+        family = family_of(path)
+        head = self.after.places.nearest(path, family) or ""
+        if head and not self.before.holds(head) and self._is_fresh(head):
             return head, head
-        return head, nearest(path, self.before) or ""
+        return head, self.before.places.nearest(path, family) or ""
 
-    def _is_fresh(self, directory: str) -> bool:
-        """Whether a build file that is new there begins a module rather than cuts into one."""
-        return "src" not in directory.split("/") and directory not in self.existing
+    def _is_fresh(self, build_file: str) -> bool:
+        """Whether a build file that is new begins a module rather than cuts into one."""
+        kind = format_of(build_file)
+        directory = directory_of(build_file)
+        loose = kind is not None and kind.loose
+        return not loose and "src" not in directory.split("/") and directory not in self.existing
 
 
 def _directories(entries: Iterable[TreeEntry]) -> frozenset[str]:
@@ -160,11 +164,11 @@ def _sides(
     pair: tuple[str, str], after: BuildTree, before: BuildTree, touched: frozenset[str]
 ) -> Sides:
     place, base_place = pair
-    base_chain = before.chain(base_place) if base_place in before.blobs else None
+    base_chain = before.chain(base_place) if base_place and before.holds(base_place) else None
     head = NOWHERE
     if place:
         chain = after.chain(place)
-        own = before.chain(place) if place in before.blobs else chain
+        own = before.chain(place) if before.holds(place) else chain
         head = _module(place, chain, own, touched)
         if place == base_place and (base_chain is None or head.at == "base"):
             return Sides(head, head)
@@ -174,24 +178,19 @@ def _sides(
 
 
 def _module(place: str, chain: Chain, own: Chain, touched: frozenset[str]) -> Module:
+    paths = {*chain.paths, *own.paths}
     return Module(
         path=printable(place),
         names=_names(place, chain),
         declared=tuple(sorted(chain.declared())),
-        kept=_own(own),
-        at="head" if touched.intersection(chain.paths) else "base",
+        kept=tuple(own.kept()),
+        at="head" if touched.intersection(paths) else "base",
         broken=chain.broken,
+        family=kind.family if (kind := format_of(place)) else "",
         notes=chain.notes,
     )
 
 
-def _own(chain: Chain) -> tuple[Declared, ...]:
-    """What the module's own build file asks for."""
-    own = (Role.DEPENDENCY, 0)
-    return tuple(d for d in chain.declared() if (d.role, d.level) == own)
-
-
 def _names(place: str, chain: Chain) -> tuple[str, ...]:
-    directory = posixpath.basename(posixpath.dirname(place))
-    manifest = chain.links[0][1] if chain.links else Manifest()
-    return tuple(name for name in (directory, manifest.name) if name)
+    directory = posixpath.basename(directory_of(place))
+    return tuple(name for name in (directory, chain.name) if name)

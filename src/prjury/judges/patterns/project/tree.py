@@ -3,38 +3,44 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TypeAlias
+from functools import cached_property, partial
 
-from prjury.code.source import MAX_BYTES, UnreadableError, decode
-from prjury.judges.patterns.project.gradle import read_catalog, read_script
+from prjury.code.languages import language_of
+from prjury.judges.patterns.project.formats import (
+    CATALOG,
+    LISTS,
+    POM,
+    Format,
+    Reader,
+    directory_of,
+    format_of,
+)
+from prjury.judges.patterns.project.gradle import (
+    read_catalog,
+    read_script,
+    read_script_bytes,
+)
 from prjury.judges.patterns.project.lineage import (
     Chain,
-    gradle_chain,
+    directory_chain,
     maven_chain,
     parent_path,
 )
 from prjury.judges.patterns.project.manifest import Coordinate, Manifest, ManifestError
-from prjury.judges.patterns.project.maven import read_pom
+from prjury.judges.patterns.project.syntax import text_of
 from prjury.ports import Repository, TreeEntry
 from prjury.pull.kinds import SUBMODULE_MODE, SYMLINK_MODE
+from prjury.pull.model import printable
 
-Reader: TypeAlias = Callable[[bytes], Manifest]
-
-_SCRIPTS = ("build.gradle", "build.gradle.kts")
-_CATALOG = "gradle/libs.versions.toml"
-_AROUND = ("settings.gradle", "settings.gradle.kts", "gradle.properties", _CATALOG)
-_NAMES = frozenset(
-    {"pom.xml", "libs.versions.toml", *_SCRIPTS, *(posixpath.basename(name) for name in _AROUND)}
-)
 _NOT_FILES = frozenset({SYMLINK_MODE, SUBMODULE_MODE})
 
 
 def is_build_file(path: str) -> bool:
     """Whether versions may be declared in a file of this name."""
-    return posixpath.basename(path) in _NAMES
+    return format_of(path) is not None
 
 
 def build_files(entries: Iterable[TreeEntry]) -> dict[str, str]:
@@ -46,110 +52,187 @@ def build_files(entries: Iterable[TreeEntry]) -> dict[str, str]:
     }
 
 
-def nearest(path: str, blobs: Container[str]) -> str | None:
-    """The build file at or above the directory of a path, among those given."""
-    for directory in _upwards(path):
-        for name in ("pom.xml", *_SCRIPTS):
-            if (place := posixpath.join(directory, name)) in blobs:
-                return place
-    return None
+def family_of(path: str) -> str:
+    """Whose build files hold for a file; empty for nobody's."""
+    language = language_of(printable(path))
+    return language.family if language else ""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Build files by the family and the directory to which they belong, the telling ones first."""
+
+    found: Mapping[tuple[str, str], Sequence[str]]
+
+    @classmethod
+    def of(cls, paths: Iterable[str]) -> Places:
+        """Sorts build files into their places."""
+        found: dict[tuple[str, str], list[tuple[int, str]]] = defaultdict(list)
+        for path in paths:
+            if kind := format_of(path):
+                found[kind.family, directory_of(path)].append((kind.rank, path))
+        return cls({place: [path for _, path in sorted(files)] for place, files in found.items()})
+
+    def nearest(self, path: str, family: str) -> str | None:
+        """The build file of a family with which the module of a file begins."""
+        if not family:
+            return None
+        return next(filter(None, (self.anchor(d, family) for d in _upwards(path))), None)
+
+    def anchor(self, directory: str, family: str) -> str | None:
+        """The build file with which a module of this very directory begins."""
+        files = self.found.get((family, directory), ())
+        return next((path for path in files if _kind(path).anchor), None)
+
+    def around(self, build_file: str) -> list[list[str]]:
+        """A module's build files in its directory and in each one above, without Maven's."""
+        family = _kind(build_file).family
+        inside = f"{directory_of(build_file)}/x".lstrip("/")
+        places = (self.found.get((family, directory), ()) for directory in _upwards(inside))
+        return [[path for path in files if not _is_pom(path)] for files in places]
 
 
 @dataclass
 class BuildTree:
-    """Build files by path, and what has been read of them so far."""
+    """Build files by path, and what has been read of them so far.
+
+    Attributes:
+        contents: what has been fetched, by object name; trees of one repository may share it.
+    """
 
     repository: Repository
     blobs: Mapping[str, str]
-    _contents: dict[str, bytes | None] = field(default_factory=dict)
+    contents: dict[str, bytes | None] = field(default_factory=dict)
     _manifests: dict[str, Manifest | ManifestError] = field(default_factory=dict)
 
+    @cached_property
+    def places(self) -> Places:
+        """Where modules begin."""
+        return Places.of(self.blobs)
+
+    def holds(self, build_file: str) -> bool:
+        """Whether there is such a module, possibly one that begins with another build file.
+
+        Maven's and Gradle's are different ones, even in one directory.
+        """
+        family = _kind(build_file).family
+        if family == "jvm":
+            return build_file in self.blobs
+        return self.places.anchor(directory_of(build_file), family) is not None
+
     def chain(self, build_file: str) -> Chain:
-        """The build file and what it inherits; `load` must have been told of it."""
-        if build_file.endswith(".xml"):
+        """The module's build files and what it inherits; `load` must have been told of it."""
+        if _is_pom(build_file):
             return maven_chain(build_file, self._manifests)
-        return gradle_chain(self._around(build_file), self._manifests)
+        return directory_chain(self._with_included(build_file), self._manifests)
 
     def load(self, files: Iterable[str]) -> None:
-        """Reads build files and everything that they inherit, one batch for each generation."""
-        wanted = sorted(set(files) - self._manifests.keys())
-        self._load_scripts([path for path in wanted if not path.endswith(".xml")])
-        generation = [path for path in wanted if path.endswith(".xml")]
+        """Reads modules and everything that they inherit, one batch for each generation."""
+        wanted = sorted(set(files))
+        groups = [self._around(path) for path in wanted if not _is_pom(path)]
+        poms = {path for path in wanted if _is_pom(path)} - self._manifests.keys()
+        generation = sorted(poms.union(*groups))
+        self._fetch(generation)
+        for group in groups:
+            self._read_scripts(group)
         while generation:
             self._fetch(generation)
             for path in generation:
-                self._read(path, read_pom)
-            parents = {self._parent(path) for path in generation}
-            generation = sorted(parents & self.blobs.keys() - self._manifests.keys())
+                self._read(path, _kind(path).reader)
+            following = {path for each in generation for path in self._inherited(each)}
+            generation = sorted(following & self.blobs.keys() - self._manifests.keys())
 
     def trouble(self, build_file: str) -> str | None:
-        """Why a build file that has been loaded cannot be read; None for one that can."""
+        """Why a build file that has been loaded cannot be read; None for one that can.
+
+        Nothing is lost with a lock file.
+        """
         manifest = self._manifests.get(build_file)
-        return str(manifest) if isinstance(manifest, ManifestError) else None
+        unread = isinstance(manifest, ManifestError) and not _kind(build_file).locked
+        return str(manifest) if unread else None
 
-    def _parent(self, path: str) -> str:
-        manifest = self._manifests[path]
-        return (parent_path(path, manifest) or "") if isinstance(manifest, Manifest) else ""
+    def _around(self, build_file: str) -> list[str]:
+        return [path for files in self.places.around(build_file) for path in files]
 
-    def _load_scripts(self, scripts: list[str]) -> None:
-        families = [self._around(script) for script in scripts]
-        self._fetch({path for family in families for path in family})
-        for family in families:
-            catalog = self._catalog(family)
-            for path in family:
+    def _with_included(self, build_file: str) -> Iterator[list[str]]:
+        """The places around a module, with the lists of requirements that others include."""
+        seen = set(self._around(build_file))
+        for files in self.places.around(build_file):
+            place = list(files)
+            for path in place:
+                included = [each for each in self._inherited(path) if each not in seen]
+                found = [each for each in included if each in self._manifests]
+                seen.update(found)
+                place += found
+            yield place
+
+    def _inherited(self, path: str) -> list[str]:
+        """The paths of what a build file names as its parent or its part."""
+        manifest = self._manifests.get(path)
+        if not isinstance(manifest, Manifest):
+            return []
+        if _is_pom(path):
+            return [parent_path(path, manifest) or ""]
+        directory = posixpath.dirname(path)
+        included = (posixpath.normpath(f"{directory or '.'}/{each}") for each in manifest.includes)
+        return [each for each in included if each in self.blobs and each.endswith(LISTS)]
+
+    def _read_scripts(self, group: list[str]) -> None:
+        """Reads the Gradle scripts among the files, for which `libs.alias` has one meaning."""
+        catalog: dict[str, Coordinate] = {}
+        for path in reversed(group):
+            if path.endswith(CATALOG):
+                self._read(path, partial(_read_catalog, catalog))
+        for path in group:
+            if _kind(path).reader is read_script_bytes:
                 self._read(path, partial(_read_script, catalog))
 
-    def _catalog(self, family: list[str]) -> dict[str, Coordinate]:
-        """What ``libs.alias`` means to the scripts of one module."""
-        found: dict[str, Coordinate] = {}
-        for path in reversed([path for path in family if path.endswith(".toml")]):
-            self._read(path, partial(_read_catalog, found))
-        return found
-
-    def _around(self, script: str) -> list[str]:
-        """The script, and the files from its directory up to the root that it depends on."""
-        places = (
-            posixpath.join(directory, name)
-            for directory in _upwards(script)
-            for name in (*_SCRIPTS, *_AROUND)
-        )
-        return [place for place in places if place in self.blobs]
-
     def _fetch(self, paths: Iterable[str]) -> None:
-        missing = {path: self.blobs[path] for path in paths if path not in self._contents}
-        contents = self.repository.read(sorted(set(missing.values()))) if missing else {}
-        self._contents |= {path: contents.get(blob) for path, blob in missing.items()}
+        missing = {self.blobs[path] for path in paths} - self.contents.keys()
+        if missing:
+            found = self.repository.read(sorted(missing))
+            self.contents |= {blob: found.get(blob) for blob in missing}
 
     def _read(self, path: str, reader: Reader) -> None:
         """Reads one file that has been fetched, unless it has been read before."""
         if path in self._manifests:
             return
         try:
-            self._manifests[path] = reader(_sound(self._contents[path]))
+            self._manifests[path] = reader(_sound(path, self.contents[self.blobs[path]]))
         except ManifestError as error:
             self._manifests[path] = error
-        except UnreadableError as error:
-            self._manifests[path] = ManifestError(str(error))
 
 
-def _sound(content: bytes | None) -> bytes:
+def _kind(path: str) -> Format:
+    kind = format_of(path)
+    if kind is None:
+        raise ValueError(f"{path!r} is no build file")
+    return kind
+
+
+def _is_pom(path: str) -> bool:
+    return posixpath.basename(path) == POM
+
+
+def _sound(path: str, content: bytes | None) -> bytes:
     if content is None:
         raise ManifestError("its content is missing from this clone")
-    if len(content) > MAX_BYTES:
-        raise ManifestError(f"larger than {MAX_BYTES // 1024} KiB")
+    limit = _kind(path).max_bytes
+    if len(content) > limit:
+        raise ManifestError(f"larger than {limit // 1024} KiB")
     return content
 
 
 def _read_catalog(found: dict[str, Coordinate], content: bytes) -> Manifest:
     """Reads a version catalog, and remembers its aliases for the scripts."""
-    entries = read_catalog(decode(content))
+    entries = read_catalog(text_of(content))
     found.update(entries)
     return Manifest(coordinates=tuple(entries.values()))
 
 
 def _read_script(catalog: Mapping[str, Coordinate], content: bytes) -> Manifest:
     """Reads a build script; a properties file is one that only names properties."""
-    return read_script(decode(content), catalog)
+    return read_script(text_of(content), catalog)
 
 
 def _upwards(path: str) -> Iterator[str]:

@@ -16,6 +16,7 @@ from prjury.judges.patterns.project.spans import Span, declared_span, numbers
 
 _BOUNDS = r"((?:\s+(?:>=|<)\s*\d+(?:\.\d+)*)*)"
 _REQUIREMENT = re.compile(rf"({'|'.join(ECOSYSTEMS)}):([^\s:]+)(?::([^\s:]+))?{_BOUNDS}")
+_SPAN = re.compile(_BOUNDS)
 _BOUND = re.compile(r"(>=|<)\s*(\d+(?:\.\d+)*)")
 _ALWAYS = "always"
 
@@ -78,20 +79,36 @@ class Requirement:
         """Whether it speaks of this dependency."""
         return (
             ecosystem == self.ecosystem
-            and fnmatchcase(group, self.group)
-            and fnmatchcase(artifact, self.artifact)
+            and _fits(artifact, self.artifact)
+            and _fits(group, self.group)
         )
 
     def met_by(self, version: str | None) -> Truth:
         """Whether a declared version is inside the span; None is a version nobody knows."""
         if self.span is None:
             return Truth.YES
-        declared = declared_span(version, self.ecosystem) if version else None
+        declared = declared_span(version, self.ecosystem, self.artifact) if version else None
         if declared is None or declared == Span():
             return Truth.UNKNOWN
         if declared.within(self.span):
             return Truth.YES
         return Truth.NO if declared.apart(self.span) else Truth.SOME
+
+
+def _fits(name: str, pattern: str) -> bool:
+    return name == pattern or ("*" in pattern and fnmatchcase(name, pattern))
+
+
+def parse_span(text: str) -> Span:
+    """Reads ``>=1.2 <3``, of which one bound may lack.
+
+    Raises:
+        ValueError: for anything else.
+    """
+    span = span_of(text) if _SPAN.fullmatch(f" {text.strip()}") else None
+    if span is None:
+        raise ValueError(f"{text!r} are no versions such as `<3` or `>=1 <4`")
+    return span
 
 
 def span_of(bounds: str | None) -> Span | None:

@@ -9,7 +9,10 @@ import pytest
 import yaml
 
 from prjury.judges.patterns import load_pack, run_cases, shipped_heads, shipped_pack
-from prjury.judges.patterns.packs.rule import Pack
+from prjury.judges.patterns.packs.cases import run_tests
+from prjury.judges.patterns.packs.complete import missing
+from prjury.judges.patterns.packs.example import Example
+from prjury.judges.patterns.packs.rule import Pack, Rule
 from prjury.resources import rule_packs
 from unit.judges.patterns.bench import adding, found
 
@@ -61,25 +64,35 @@ def test_every_case_comes_out_as_the_pack_says(pack: Pack) -> None:
 
 def test_a_case_that_is_wrong_is_told(pack: Pack) -> None:
     """The runner itself works: what must be found is not found to be clean, and so on."""
-    for rule in pack.rules:
-        for language, cases in rule.tests.code.items():
-            swapped = cases.model_copy(
-                update={
-                    "valid": [example.code for example in cases.invalid],
-                    "invalid": [type(cases.invalid[0])(code=code) for code in cases.valid],
-                }
-            )
-            tests = rule.tests.model_copy(update={"code": {language: swapped}})
-            changed = rule.model_copy(update={"tests": tests})
-            failures = run_cases(pack.model_copy(update={"rules": [changed]}))
-            code = [failure for failure in failures if failure.language == language]
-            assert len(code) == len(cases.valid) + len(cases.invalid), rule.id
+    swapped = pack.model_copy(update={"rules": [_swapped(rule) for rule in pack.rules]})
+    wrong = [failure.path for failure in run_cases(swapped) if failure.language != "versions"]
+    assert (
+        len(wrong)
+        == len(set(wrong))
+        == sum(
+            len(cases.valid) + len(cases.invalid)
+            for rule in pack.rules
+            for cases in rule.tests.code.values()
+        )
+    )
 
 
-def test_every_rule_has_cases_for_versions(pack: Pack) -> None:
-    for rule in pack.rules:
-        expected = {case.expect for case in rule.tests.versions}
-        assert {"none", rule.severity} <= expected, rule.id
+def _swapped(rule: Rule) -> Rule:
+    """The rule with its failing cases for passing ones, and the other way round."""
+    code = {
+        language: cases.model_copy(
+            update={
+                "valid": [example.code for example in cases.invalid],
+                "invalid": [Example(code=code) for code in cases.valid],
+            }
+        )
+        for language, cases in rule.tests.code.items()
+    }
+    return rule.model_copy(update={"tests": rule.tests.model_copy(update={"code": code})})
+
+
+def test_the_cases_show_every_fix_and_every_outcome(pack: Pack) -> None:
+    assert [str(gap) for gap in missing(run_tests(pack))] == []
 
 
 def test_a_shipped_pack_is_the_same_with_and_without_its_tests(pack: Pack) -> None:

@@ -1,0 +1,186 @@
+"""``prjury rules``: version-pattern packs listed, explained and tested."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from prjury.cli.output import hang_up
+from prjury.errors import ExitCode, PublishError
+
+if TYPE_CHECKING:
+    from prjury.judges.patterns.packs.tried import Trial
+
+rules = typer.Typer(
+    name="rules",
+    help="Version-pattern packs: list them, explain one, run their tests.",
+    invoke_without_command=True,
+    rich_markup_mode=None,
+)
+
+
+@rules.callback()
+def _help(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+class ListFormat(StrEnum):
+    """How packs can be listed."""
+
+    TERMINAL = "terminal"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+class PlainFormat(StrEnum):
+    """How one rule, or the outcome of tests, can be printed."""
+
+    TERMINAL = "terminal"
+    JSON = "json"
+
+
+_Paths = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="[PATH]...",
+        help="Packs of your own: files, directories, sgconfig.yml; without them, those that ship.",
+    ),
+]
+
+
+@rules.command("list")
+def list_packs(
+    paths: _Paths = None,
+    *,
+    format: Annotated[  # noqa: A002 - the option's documented name
+        ListFormat, typer.Option(help="What goes to standard output.")
+    ] = ListFormat.TERMINAL,
+) -> None:
+    """List packs: what they are about, to which projects they apply, how many rules they have."""
+    from prjury.judges.patterns.packs.found import known_packs  # noqa: PLC0415 - `--help` is instant
+    from prjury.judges.patterns.packs.pages import table  # noqa: PLC0415 - the same
+    from prjury.judges.patterns.packs.shown import pack_json, summary  # noqa: PLC0415 - the same
+
+    packs = known_packs(paths or [])
+    if format is ListFormat.JSON:
+        _print_json({"packs": [pack_json(pack) for pack in packs]})
+    elif format is ListFormat.MARKDOWN:
+        _print(table(packs).rstrip("\n").split("\n"), "utf-8")
+    else:
+        _print_lines(line for pack in packs for line in summary(pack))
+
+
+@rules.command()
+def show(
+    name: Annotated[str, typer.Argument(help="A pack, or a rule as pack/rule.")],
+    paths: _Paths = None,
+    *,
+    format: Annotated[  # noqa: A002 - the option's documented name
+        PlainFormat, typer.Option(help="What goes to standard output.")
+    ] = PlainFormat.TERMINAL,
+) -> None:
+    """Explain a pack or a rule: why, since when, what to write instead, an example."""
+    from prjury.judges.patterns.packs import shown  # noqa: PLC0415 - as above
+    from prjury.judges.patterns.packs.described import Described, DescribedRule  # noqa: PLC0415
+    from prjury.judges.patterns.packs.found import known_packs, named  # noqa: PLC0415 - as above
+
+    pack, rule = named(name, known_packs(paths or []))
+    if format is PlainFormat.JSON and rule:
+        _print_json(shown.rule_json(DescribedRule(pack, rule)))
+    elif format is PlainFormat.JSON:
+        told = [shown.rule_json(one) for one in Described(pack).rules]
+        _print_json({**shown.pack_json(pack), "rules": told})
+    elif rule:
+        _print_lines(shown.rule_lines(DescribedRule(pack, rule)))
+    else:
+        _print_lines(shown.pack_lines(pack))
+
+
+@rules.command("test")
+def run_tests(
+    paths: _Paths = None,
+    *,
+    format: Annotated[  # noqa: A002 - the option's documented name
+        PlainFormat, typer.Option(help="What goes to standard output.")
+    ] = PlainFormat.TERMINAL,
+) -> int:
+    """Run the tests of packs: what each rule must find, must leave alone and must fix."""
+    from prjury.judges.patterns.packs.found import packs_at  # noqa: PLC0415 - as above
+    from prjury.judges.patterns.packs.tried import tried  # noqa: PLC0415 - as above
+
+    started = time.monotonic()
+    loaded = packs_at(paths or [])
+    trials: list[Trial] = []
+    # Each pack's code is parsed by a process of its own; threads are enough to keep them busy.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for trial in pool.map(tried, loaded):
+            trials.append(trial)
+            _progress(f"{len(trials)} of {len(loaded)} packs")
+    _progress("")
+    sound = all(trial.sound for trial in trials)
+    if format is PlainFormat.JSON:
+        _print_json({"passed": sound, "packs": [trial.json for trial in trials]})
+    else:
+        _print_lines([*_told(trials), _last_line(trials, time.monotonic() - started)])
+    return ExitCode.OPEN if sound else ExitCode.REJECTED
+
+
+def _told(trials: Sequence[Trial]) -> Iterator[str]:
+    for trial in trials:
+        yield trial.line
+        yield from (f"    {line}" for line in trial.failures)
+
+
+def _last_line(trials: Sequence[Trial], seconds: float) -> str:
+    failures = sum(len(trial.failures) for trial in trials)
+    told = f"{failures} {'failure' if failures == 1 else 'failures'}" if failures else "all sound"
+    return f"{len(trials)} {'pack' if len(trials) == 1 else 'packs'}, {told}, {seconds:.1f} s"
+
+
+def _progress(text: str) -> None:
+    """One line that each next one replaces, on a terminal only."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\033[K{text}")
+        sys.stderr.flush()
+
+
+def _print_json(value: Any) -> None:  # noqa: ANN401 - JSON
+    _print([json.dumps(value, indent=2, ensure_ascii=False)], "utf-8")
+
+
+def _print_lines(lines: Iterator[str] | Sequence[str]) -> None:
+    """Prints lines in which nothing hides or moves other text."""
+    from prjury.pull.model import visible  # noqa: PLC0415 - as above
+
+    _print([visible(line.replace("\t", "    ")) for line in lines], sys.stdout.encoding)
+
+
+def _print(lines: Sequence[str], encoding: str) -> None:
+    """Writes to standard output; a reader that has seen enough is no reason to end otherwise.
+
+    Raises:
+        PublishError: when the stream cannot be written to.
+    """
+    try:
+        sys.stdout.flush()
+        text = "".join(f"{line}\n" for line in lines)
+        sys.stdout.buffer.write(text.encode(encoding, "backslashreplace"))
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        hang_up()
+    except OSError as error:
+        raise PublishError(
+            f"The packs could not be printed: {error}",
+            why="The disk is full, or standard output is closed",
+            remedy="Free some space, or read all of the output",
+        ) from error

@@ -1,0 +1,92 @@
+"""Reads the files of packs, whose paths may lead anywhere, and knows their lines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple, TypeAlias, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from prjury.config.yaml_reader import MAX_BYTES, Document, KeyPath
+from prjury.errors import ConfigError
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+class Place(NamedTuple):
+    """A line, from 1, of a file of a pack."""
+
+    source: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line}"
+
+
+#: Where in its files a key path of a pack stands.
+Locate: TypeAlias = Callable[[KeyPath], Place]
+
+
+def text_of(path: Path, largest: int = MAX_BYTES) -> str:
+    """The text of a file of a pack.
+
+    Args:
+        largest: bytes; of a larger file no more than that is read.
+
+    Raises:
+        ConfigError: for a file that is missing, too large or not UTF-8, or is no file at all.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise ConfigError(f"the pack {str(path)!r} is not a file", reason="pack_invalid")
+        with path.open("rb") as stream:
+            content = stream.read(largest + 1)
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"the pack {str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}",
+            remedy="Paths of packs are relative to the directory in which prjury is started",
+        ) from error
+    if len(content) > largest:
+        raise ConfigError(f"{path} is larger than {largest // 1024} KiB", reason="too_large")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8 (byte {error.start})") from error
+
+
+def distinct(paths: Iterable[Path]) -> list[Path]:
+    """The paths without those that lead to a file named before."""
+    found: dict[str, Path] = {}
+    for path in paths:
+        # No file has a NUL in its name; reading it tells so.
+        real = str(path) if "\0" in str(path) else os.path.realpath(path)
+        found.setdefault(real, path)
+    return list(found.values())
+
+
+def validated(model: type[_Model], document: Document) -> _Model:
+    """The document as a model.
+
+    Raises:
+        ConfigError: for the first thing in it that the model refuses, with file and line.
+    """
+    try:
+        return model.model_validate(document.value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        problem = str(first["msg"]).removeprefix("Value error, ")
+        raise document_error(document, tuple(first["loc"]), problem) from error
+
+
+def document_error(document: Document, path: KeyPath, problem: str) -> ConfigError:
+    """What is wrong at a key path of a document."""
+    return wrong(Place(document.source, document.line_of(path) or 1), path, problem)
+
+
+def wrong(place: Place, path: KeyPath, problem: str) -> ConfigError:
+    """What is wrong at a place."""
+    key = ".".join(map(str, path))
+    where = f"{place.source} line {place.line}" + (f" ({key})" if key else "")
+    return ConfigError(f"{where}: {problem}", reason="pack_invalid")

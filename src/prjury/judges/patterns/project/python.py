@@ -1,0 +1,180 @@
+"""Reads ``pyproject.toml``, in the words of PEP 621, PEP 735, Poetry, PDM, Hatch and uv."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from prjury.judges.patterns.project.manifest import Coordinate, Manifest, Role
+from prjury.judges.patterns.project.requirements import normalised, requirement
+from prjury.judges.patterns.project.setuptools import package, python_itself
+from prjury.judges.patterns.project.syntax import (
+    lines_in,
+    table,
+    text_of,
+    toml_mentions,
+    toml_of,
+    word,
+    words,
+)
+
+_VERSION = re.compile(r"(\d+(?:\.\d+)*)(?:\s|$)")
+_WHOLE = 3
+
+
+def read_pyproject(content: bytes) -> Manifest:
+    """What a ``pyproject.toml`` declares.
+
+    What the project needs to run counts more than what extras and groups say of the same package.
+
+    Raises:
+        ManifestError: for a file that is not TOML.
+    """
+    text = text_of(content)
+    document = toml_of(text)
+    seen = toml_mentions(text)
+    project = table(document, "project")
+    poetry = table(document, "tool", "poetry")
+    name = word(project.get("name")) or word(poetry.get("name"))
+    version = word(project.get("version")) or word(poetry.get("version"))
+    lists = [_listed(group, Role.DEPENDENCY, seen) for group in _groups(document)]
+    lists[1:1] = [_poetry(group, seen) for group in _poetry_groups(poetry)]
+    return Manifest(
+        name=name or "",
+        version=version,
+        coordinates=(
+            *([package(name, version)] if name else []),
+            *_python(project, poetry, seen),
+            *merged(lists),
+            *_pinned(document, seen),
+            *_listed(table(document, "build-system").get("requires"), Role.PLUGIN, seen),
+        ),
+    )
+
+
+def merged(groups: Iterable[Iterable[Coordinate]]) -> list[Coordinate]:
+    """Each dependency once, as the first group with a version has it, with all of its lines."""
+    found: dict[str, list[Coordinate]] = {}
+    for group in groups:
+        fresh: dict[str, list[Coordinate]] = {}
+        for coordinate in group:
+            fresh.setdefault(coordinate.artifact, []).append(coordinate)
+        for name, entries in fresh.items():
+            known = found.get(name, [])
+            first = known if any(c.version for c in known) else entries
+            lines = {line for c in (*known, *entries) for line in c.lines}
+            more = tuple(sorted(lines - {line for c in first for line in c.lines}))
+            found[name] = [replace(first[0], lines=first[0].lines + more), *first[1:]]
+    return [coordinate for entries in found.values() for coordinate in entries]
+
+
+def _groups(document: Mapping[str, Any]) -> list[object]:
+    """The lists of requirements, what the project itself needs first."""
+    tools = table(document, "tool")
+    extras = table(document, "project", "optional-dependencies")
+    environments = table(tools, "hatch", "envs").values()
+    return [
+        table(document, "project").get("dependencies"),
+        *extras.values(),
+        *table(document, "dependency-groups").values(),
+        *table(tools, "pdm", "dev-dependencies").values(),
+        table(tools, "uv").get("dev-dependencies"),
+        *(
+            table(environment).get(key)
+            for environment in environments
+            for key in ("dependencies", "extra-dependencies")
+        ),
+    ]
+
+
+def _listed(value: object, role: Role, seen: Mapping[str, Sequence[int]]) -> list[Coordinate]:
+    found = (requirement(text, role, lines_in(seen, text)) for text in words(value))
+    return [coordinate for coordinate in found if coordinate]
+
+
+def _pinned(document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]) -> Iterator[Coordinate]:
+    """What uv is told to take whatever others ask for, and what it would take."""
+    uv = table(document, "tool", "uv")
+    yield from _listed(uv.get("override-dependencies"), Role.MANAGED, seen)
+    yield from _listed(uv.get("constraint-dependencies"), Role.LOCKED, seen)
+
+
+def _python(
+    project: Mapping[str, Any], poetry: Mapping[str, Any], seen: Mapping[str, Sequence[int]]
+) -> Iterator[Coordinate]:
+    if told := word(project.get("requires-python")):
+        yield python_itself(told, lines_in(seen, "requires-python"))
+    elif told := _poetry_version(table(poetry, "dependencies").get("python")):
+        yield python_itself(told, lines_in(seen, "python"))
+
+
+def _poetry_groups(poetry: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield table(poetry, "dependencies")
+    yield table(poetry, "dev-dependencies")
+    for group in table(poetry, "group").values():
+        yield table(group, "dependencies")
+
+
+def _poetry(group: Mapping[str, Any], seen: Mapping[str, Sequence[int]]) -> list[Coordinate]:
+    return [
+        Coordinate(
+            "",
+            normalised(name),
+            _poetry_version(each),
+            Role.DEPENDENCY,
+            lines_in(seen, name),
+            "pypi",
+        )
+        for name, value in group.items()
+        if name != "python"
+        for each in (value if isinstance(value, list) else [value])
+    ]
+
+
+def _poetry_version(value: object) -> str | None:
+    """A constraint, or a table with one; None where any version will do."""
+    told = word(value.get("version") if isinstance(value, dict) else value)
+    return None if told is None or told.strip() == "*" else told
+
+
+def read_pipfile(content: bytes) -> Manifest:
+    """What a ``Pipfile`` asks for.
+
+    Raises:
+        ManifestError: for a file that is not TOML.
+    """
+    text = text_of(content)
+    document = toml_of(text)
+    seen = toml_mentions(text)
+    requires = table(document, "requires")
+    python = word(requires.get("python_full_version")) or word(requires.get("python_version"))
+    groups = [
+        _poetry(value, seen)
+        for name, value in document.items()
+        if isinstance(value, dict) and name not in {"requires", "scripts", "pipenv"}
+    ]
+    own = [python_itself(_pinned_python(python), lines_in(seen, "requires"))] if python else []
+    return Manifest(coordinates=(*own, *merged(groups)))
+
+
+def read_python_version(content: bytes) -> Manifest:
+    """The Python that developers of the project use, in a ``.python-version``.
+
+    Raises:
+        ManifestError: for a file that is no text.
+    """
+    lines = [line.strip() for line in text_of(content).split("\n")]
+    match = _VERSION.match(next((line for line in lines if line and line[0] != "#"), ""))
+    if not match:
+        return Manifest()
+    return Manifest(
+        coordinates=(replace(python_itself(_pinned_python(match[1])), role=Role.LOCKED),)
+    )
+
+
+def _pinned_python(version: str) -> str:
+    """``3.12`` stands for every 3.12."""
+    whole = version.count(".") + 1 >= _WHOLE or not version[-1].isdigit()
+    return f"=={version}" if whole else f"=={version}.*"

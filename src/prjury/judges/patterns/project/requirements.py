@@ -1,0 +1,94 @@
+"""Reads requirements as Python's packages write them: PEP 508, and pip's files of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from prjury.judges.patterns.project.manifest import Coordinate, Manifest, ManifestError, Role
+from prjury.judges.patterns.project.syntax import text_of
+
+_CONTINUED = re.compile(r"\\[ \t]*\n")
+_COMMENT = re.compile(r"(?:^|\s)#.*")
+_OPTION = re.compile(r"\s--?[a-zA-Z][\w-]*(?:[ =].*)?$")
+_INCLUDE = re.compile(r"(?:-r|--requirement|-c|--constraint)(?:\s*=\s*|\s+|(?=[^\s-]))(\S+)")
+_EDITABLE = re.compile(r"(?:-e|--editable)\s+(\S+)")
+_EGG = re.compile(r"[#&]egg=([A-Za-z0-9][\w.-]*)")
+_NAME = re.compile(r"\s*([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)\s*(?=$|[\[<>=!~;(@])")
+_MAX_LENGTH = 2_000
+_MAX_NUMBER = 5_000
+
+
+def normalised(name: str) -> str:
+    """A package's name as the index compares it (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def requirement(text: str, role: Role, lines: tuple[int, ...] = ()) -> Coordinate | None:
+    """One requirement; None for text that names no package.
+
+    Where more than the name cannot be read, its version is not known.
+    """
+    from packaging.requirements import (  # noqa: PLC0415 - only Python projects need it
+        InvalidRequirement,
+        Requirement,
+    )
+
+    try:
+        read = Requirement(text[:_MAX_LENGTH])
+    except (InvalidRequirement, RecursionError):
+        match = _NAME.match(text)
+        return Coordinate("", normalised(match[1]), None, role, lines, "pypi") if match else None
+    version = None if read.url else str(read.specifier) or None
+    return Coordinate("", normalised(read.name), version, role, lines, "pypi")
+
+
+def read_requirements(content: bytes) -> Manifest:
+    """What a ``requirements.txt`` asks for, and the files that it includes.
+
+    Raises:
+        ManifestError: for a file that is no text, or asks for thousands of packages.
+    """
+    return _read(content, Role.DEPENDENCY)
+
+
+def read_constraints(content: bytes) -> Manifest:
+    """A file of constraints: they ask for nothing, and say which version it would be.
+
+    Raises:
+        ManifestError: for a file that is no text, or asks for thousands of packages.
+    """
+    return _read(content, Role.LOCKED)
+
+
+def _read(content: bytes, role: Role) -> Manifest:
+    found: list[Coordinate] = []
+    includes: list[str] = []
+    for count, (number, line) in enumerate(_logical_lines(text_of(content))):
+        if count >= _MAX_NUMBER:
+            raise ManifestError(f"more than {_MAX_NUMBER} requirements")
+        if include := _INCLUDE.match(line):
+            includes.append(include[1])
+        elif coordinate := _requirement(line, role, number):
+            found.append(coordinate)
+    return Manifest(coordinates=tuple(found), includes=tuple(includes))
+
+
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Lines with their continuations, without comments, by the number of the first."""
+    number = 1
+    for line in re.split(r"(?<!\\)\n", re.sub(r"\\[ \t]+\n", r"\\\n", text)):
+        code = _COMMENT.sub("", _CONTINUED.sub(" ", line)).strip()
+        if code:
+            yield number, code
+        number += line.count("\n") + 1
+
+
+def _requirement(line: str, role: Role, number: int) -> Coordinate | None:
+    editable = _EDITABLE.match(line)
+    if editable or "://" in line.partition("@")[0]:
+        egg = _EGG.search(line)
+        return requirement(egg[1], role, (number,)) if egg else None
+    if line.startswith(("-", ".", "/")):
+        return None
+    return requirement(_OPTION.sub("", line), role, (number,))

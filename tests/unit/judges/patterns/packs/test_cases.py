@@ -1,0 +1,131 @@
+"""`rules test` tells what fails and what is missing, with file and line."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from prjury.code.parser import Parser
+from prjury.errors import ConfigError
+from prjury.judges.patterns.packs.cases import run_tests
+from prjury.judges.patterns.packs.load import load
+from prjury.judges.patterns.packs.tried import Trial, tried
+
+PACK = r"""id: mine
+title: Mine
+gate: npm:react >=18
+rules:
+  - id: one
+    title: One
+    why: Because.
+    requires: npm:react >=19
+    literals: [oldName]
+    match:
+      - languages: [javascript]
+        ast-grep: {kind: identifier, regex: '^oldName$'}
+    message: no
+    fix:
+      - {find: '^oldName$', replace: newName, applicability: machine-applicable}
+    severity: error
+    confidence: high
+    references: ['https://example.org']
+"""
+CASES = """pack: mine
+tests:
+  one:
+    code:
+      javascript:
+        valid:
+          - newName()
+        invalid:
+          - code: oldName()
+            fixed: newName()
+    versions:
+      - {declares: 'npm:react 19.0.0', expect: error}
+      - {declares: 'npm:react >=18', expect: warning}
+      - {declares: 'npm:react', expect: hint}
+      - {declares: 'npm:react ^18', expect: none}
+"""
+
+
+def trial(tmp_path: Path, cases: str = CASES, pack: str = PACK) -> Trial:
+    (tmp_path / "mine.yml").write_text(pack)
+    (tmp_path / "mine.cases.yml").write_text(cases)
+    return tried(load(tmp_path / "mine.yml"))
+
+
+def test_a_complete_pack_is_sound(tmp_path: Path) -> None:
+    made = trial(tmp_path)
+    assert made.failures == []
+    assert made.sound
+    assert made.line == "ok   mine: 1 rules, 2 cases of code, 4 of versions"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ("code: oldName()", "code: otherName()", 9, "not found: 'otherName()'"),
+        ("- newName()\n", "- oldName()\n", 7, "found in line 1: 'oldName()'"),
+        ("fixed: newName()", "fixed: news()", 9, "fixed to 'newName()'"),
+        ("react 19.0.0'", "react 18.0.0'", 12, "none, expected error: 'npm:react 18.0.0'"),
+        ("            fixed: newName()\n", "", 15, "no case with `fixed` needs this fix"),
+        ("19.0.0', expect: error", "18.0.0', expect: none", 11, "no version case expects error"),
+        (
+            "      - {declares: 'npm:react', expect: hint}\n",
+            "",
+            11,
+            "no version case expects hint",
+        ),
+    ],
+)
+def test_what_fails_or_is_missing_is_told_with_its_line(
+    tmp_path: Path, old: str, new: str, line: int, words: str
+) -> None:
+    assert old in CASES
+    failures = trial(tmp_path, CASES.replace(old, new, 1)).failures
+    file = "mine.yml" if "needs this fix" in words else "mine.cases.yml"
+    assert [f for f in failures if f.startswith(f"{tmp_path / file}:{line} ") and words in f]
+
+
+def test_cases_beside_the_rule_have_its_lines(tmp_path: Path) -> None:
+    tests = "\n".join(f"    {line}" for line in CASES.splitlines()[3:])
+    (tmp_path / "mine.yml").write_text(PACK + "    tests:\n" + tests.replace("oldName()", "x()"))
+    found = [place for place, _ in tried(load(tmp_path / "mine.yml")).found]
+    line = 1 + next(
+        i
+        for i, text in enumerate((tmp_path / "mine.yml").read_text().splitlines())
+        if "x()" in text
+    )
+    assert f"{tmp_path}/mine.yml:{line}" in map(str, found)
+
+
+def test_a_fix_that_another_one_makes_needless_is_told(tmp_path: Path) -> None:
+    fix = "      - {find: oldName, replace: newName, applicability: machine-applicable}\n"
+    failures = trial(tmp_path, pack=PACK.replace("    severity", fix + "    severity")).failures
+    assert sum("needs this fix" in failure for failure in failures) == 2
+
+
+def test_a_rule_without_a_case_for_a_language_is_an_error_of_the_pack(tmp_path: Path) -> None:
+    pack = PACK.replace("[javascript]", "[javascript, typescript]")
+    with pytest.raises(ConfigError, match=r"cases.yml line 3 .*passing case for typescript"):
+        trial(tmp_path, pack=pack)
+
+
+def test_a_declaration_that_nobody_can_read_is_an_error_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"mine.cases.yml line 14 .*'react' is not `ECOSYSTEM"):
+        trial(tmp_path, CASES.replace("'npm:react', expect: hint", "react, expect: hint"))
+
+
+def test_the_cases_of_another_pack_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"line 1 .*the cases of yours, beside the pack mine"):
+        trial(tmp_path, CASES.replace("pack: mine", "pack: yours"))
+
+
+def test_code_that_the_parser_does_not_survive_fails_its_cases_only(tmp_path: Path) -> None:
+    (tmp_path / "mine.yml").write_text(PACK)
+    (tmp_path / "mine.cases.yml").write_text(CASES)
+    dying = Parser(command=(sys.executable, "-c", "import sys; sys.exit(3)"))
+    failures = run_tests(load(tmp_path / "mine.yml").pack, dying).failures
+    assert [failure.problem for failure in failures] == ["parser_died: exit code 3"]

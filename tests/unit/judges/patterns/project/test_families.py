@@ -1,0 +1,373 @@
+"""Which module a file belongs to, where a repository has several kinds of build files."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from fakes.repository import BASE, FakeRepository, Files, pull_between
+from prjury.judges.patterns.project.module import Module, Sides
+from prjury.judges.patterns.project.project import NOWHERE, Project
+from prjury.judges.patterns.project.versions import Requirement, Truth
+from unit.judges.patterns.bench import pom
+
+
+def read(base: Files, after: Files, *paths: str) -> Project:
+    """The project of a pull request that also changes the paths."""
+    head = {**after, **dict.fromkeys(paths, "x")}
+    repository = FakeRepository({BASE: base, "head": head})
+    return Project.read(pull_between(base, head), repository, list(paths))
+
+
+def sides_of(base: Files, path: str, after: Files | None = None) -> Sides:
+    return read(base, base if after is None else after, path).of_file[path]
+
+
+def truth(module: Module, requirement: str) -> Truth:
+    return module.truth(Requirement.parse(requirement))
+
+
+def package(name: str = "app", **more: object) -> str:
+    return json.dumps({"name": name, **more}, indent=2)
+
+
+def react(version: str) -> str:
+    return package(dependencies={"react": version})
+
+
+def csproj(version: str | None = None, framework: str = "net8.0") -> str:
+    told = f' Version="{version}"' if version else ""
+    return (
+        f"<Project><PropertyGroup><TargetFramework>{framework}</TargetFramework></PropertyGroup>"
+        f'<ItemGroup><PackageReference Include="Serilog"{told} /></ItemGroup></Project>'
+    )
+
+
+POLYGLOT = {
+    "pom.xml": pom("4.1.1"),
+    "package.json": react("^18.2.0"),
+    "pyproject.toml": "[project]\nname = 'app'\ndependencies = ['numpy>=2']\n",
+    "go.mod": "module example.org/app\ngo 1.22\nrequire github.com/a/b v1.5.0\n",
+    "Cargo.toml": "[package]\nname = 'app'\nedition = '2021'\n[dependencies]\nrand = '0.8'\n",
+    "App.csproj": csproj("3.1.0"),
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "build_file", "holds", "other"),
+    [
+        ("src/A.java", "pom.xml", "maven:org.springframework.boot >=4", "npm:react"),
+        ("src/a.ts", "package.json", "npm:react >=18 <19", "pypi:numpy"),
+        ("src/a.py", "pyproject.toml", "pypi:numpy >=2", "npm:react"),
+        ("src/a.go", "go.mod", "go:github.com/a/b >=1.5", "cargo:rand"),
+        ("src/a.rs", "Cargo.toml", "cargo:rand >=0.8 <0.9", "go:github.com/a/b"),
+        ("App.csproj", "App.csproj", "nuget:serilog >=3", "npm:react"),
+    ],
+)
+def test_a_directory_of_many_languages(path: str, build_file: str, holds: str, other: str) -> None:
+    repository = FakeRepository({BASE: POLYGLOT})
+    pull = pull_between(POLYGLOT, {**POLYGLOT, "z.md": "x"})
+    module = Project.read(pull, repository, [path]).of_file[path].head
+    assert module.path == build_file
+    assert truth(module, holds) is Truth.YES
+    assert truth(module, other) is Truth.ABSENT
+
+
+@pytest.mark.parametrize("path", [".github/workflows/ci.yml", "Dockerfile", "a.yaml", "x.sh", "z"])
+def test_what_belongs_to_nobody_has_a_module_in_which_always_holds(path: str) -> None:
+    module = sides_of(POLYGLOT, path).head
+    assert module is NOWHERE
+    assert truth(module, "always") is Truth.YES
+    assert truth(module, "npm:react") is Truth.ABSENT
+
+
+def test_a_nearer_build_file_of_another_family_does_not_count() -> None:
+    base = {"pom.xml": pom("4.1.1"), "web/package.json": react("^18")}
+    assert sides_of(base, "web/A.java").head.path == "pom.xml"
+    assert sides_of(base, "web/a.js").head.path == "web/package.json"
+    assert sides_of(base, "a.js").head is NOWHERE
+
+
+NESTED = [
+    (
+        "python",
+        {
+            "requirements.txt": "numpy==1.26\nDjango==4.2\n",
+            "svc/pyproject.toml": "[project]\nname='svc'\ndependencies=['numpy>=2']\n",
+        },
+        "svc/pkg/a.py",
+        {"pypi:numpy >=2": Truth.YES, "pypi:django >=4 <5": Truth.YES},
+    ),
+    (
+        "python with lists of requirements",
+        {
+            "pyproject.toml": "[project]\nname='a'\ndynamic=['dependencies']\n",
+            "requirements/default.txt": "-r extras/more.txt\nnumpy>=2\n",
+            "requirements/extras/more.txt": "scipy==1.10\n",
+            ".python-version": "3.12\n",
+        },
+        "a/b.py",
+        {
+            "pypi:numpy >=2": Truth.YES,
+            "pypi:scipy >=2": Truth.NO,
+            "runtime:python >=3.12": Truth.YES,
+        },
+    ),
+    (
+        "python with a lock",
+        {
+            "pyproject.toml": "[project]\nname='a'\ndependencies=['numpy', 'scipy>=1']\n",
+            "uv.lock": '[[package]]\nname = "numpy"\nversion = "2.1.0"\n\n'
+            '[[package]]\nname = "scipy"\nversion = "3.0"\n',
+        },
+        "a.py",
+        {"pypi:numpy >=2": Truth.YES, "pypi:scipy >=2": Truth.SOME},
+    ),
+    (
+        "python that asks for less in its own list",
+        {
+            "pyproject.toml": "[project]\nname='a'\ndependencies=['numpy>=1.20']\n",
+            "requirements.txt": "numpy==2.1\n",
+        },
+        "a.py",
+        {"pypi:numpy >=2": Truth.SOME},
+    ),
+    (
+        "python that includes a list from elsewhere",
+        {
+            "svc/requirements.txt": "-r ../common/requirements.txt\n-r ../../../etc/passwd\n",
+            "common/requirements.txt": "-r ../svc/requirements.txt\nnumpy==1.26\n",
+        },
+        "svc/a.py",
+        {"pypi:numpy >=2": Truth.NO},
+    ),
+    (
+        "node",
+        {
+            "package.json": package(
+                devDependencies={"typescript": "~5.4.0"}, engines={"node": "^20"}
+            ),
+            "pnpm-workspace.yaml": "catalog:\n  react: ^18.2.0\n",
+            "packages/a/package.json": package(dependencies={"react": "catalog:", "express": "^4"}),
+        },
+        "packages/a/src/a.ts",
+        {
+            "npm:react >=18 <19": Truth.YES,
+            "npm:express >=5": Truth.NO,
+            "npm:typescript >=5 <6": Truth.YES,
+            "runtime:node >=20": Truth.YES,
+        },
+    ),
+    (
+        "node with an override at the root",
+        {
+            "package.json": package(overrides={"semver": "7.5.2"}),
+            "a/package.json": package(dependencies={"semver": "^6"}),
+        },
+        "a/x.js",
+        {"npm:semver >=7": Truth.YES},
+    ),
+    (
+        "node with a lock",
+        {
+            "package.json": package(dependencies={"react": "latest"}),
+            "package-lock.json": json.dumps(
+                {"packages": {f"node_modules/{n}": {"version": "18.3.1"} for n in ("react", "x")}}
+            ),
+            ".nvmrc": "v20.1.0\n",
+        },
+        "a.jsx",
+        {"npm:react >=18": Truth.YES, "npm:x": Truth.ABSENT, "runtime:node >=20": Truth.YES},
+    ),
+    (
+        "go",
+        {
+            "go.work": "go 1.22\n",
+            "go.mod": "module m\ngo 1.20\n",
+            "tools/go.mod": "module t\nrequire (\n\ta.b/c v1.0.0 // indirect\n)\n",
+        },
+        "tools/a.go",
+        {
+            "runtime:go >=1.20": Truth.YES,
+            "runtime:go >=1.21": Truth.SOME,
+            "go:a.b/c >=1": Truth.YES,
+        },
+    ),
+    (
+        "rust",
+        {
+            "Cargo.toml": "[workspace.package]\nedition = '2024'\nrust-version = '1.85'\n"
+            "[workspace.dependencies]\nrand = '0.9'\n",
+            "Cargo.lock": '[[package]]\nname = "serde"\nversion = "1.0.200"\n',
+            "a/Cargo.toml": "[package]\nname='a'\nedition.workspace=true\n"
+            "rust-version.workspace=true\n[dependencies]\nrand.workspace=true\nserde='*'\n",
+        },
+        "a/src/lib.rs",
+        {
+            "cargo:rand >=0.9": Truth.YES,
+            "cargo:serde >=1 <2": Truth.YES,
+            "runtime:rust >=1.85": Truth.YES,
+            "runtime:rust-edition >=2024": Truth.YES,
+        },
+    ),
+    (
+        "dotnet",
+        {
+            "Directory.Packages.props": "<Project><PropertyGroup><V>4.0</V></PropertyGroup>"
+            '<ItemGroup><PackageVersion Include="Serilog" Version="$(V)"/></ItemGroup></Project>',
+            "global.json": '{"sdk": {"version": "9.0.100"}}',
+            "src/App/App.csproj": csproj(),
+        },
+        "src/App/App.csproj",
+        {"nuget:serilog >=4": Truth.YES, "runtime:dotnet >=8 <9": Truth.YES},
+    ),
+    (
+        "gradle",
+        {
+            "build.gradle": "sourceCompatibility = '17'\n",
+            "settings.gradle": "",
+            "gradle/wrapper/gradle-wrapper.properties": "distributionUrl=https\\://x/gradle-9.0-bin.zip",
+            "a/build.gradle": "plugins { id 'org.jetbrains.kotlin.jvm' version '2.1.0' }\n",
+        },
+        "a/src/A.kt",
+        {
+            "runtime:java >=17": Truth.YES,
+            "runtime:gradle >=9": Truth.YES,
+            "runtime:kotlin >=2": Truth.YES,
+        },
+    ),
+    (
+        "maven",
+        {"pom.xml": pom(None, more="<properties><java.version>1.8</java.version></properties>")},
+        "src/A.java",
+        {"runtime:java >=17": Truth.NO},
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("base", "path", "expected"), [case[1:] for case in NESTED], ids=[case[0] for case in NESTED]
+)
+def test_what_is_declared_above_holds_as_well(
+    base: Files, path: str, expected: dict[str, Truth]
+) -> None:
+    repository = FakeRepository({BASE: base})
+    project = Project.read(pull_between(base, {**base, "z.md": "x"}), repository, [path])
+    module = project.of_file[path].head
+    assert module.notes == ()
+    assert {text: truth(module, text) for text in expected} == expected
+    blobs = [blob for batch in repository.reads for blob in batch]
+    assert len(blobs) == len(set(blobs))
+
+
+def test_a_package_json_without_dependencies_does_not_cut() -> None:
+    base = {"package.json": react("^18"), "esm/package.json": '{"name": "x", "type": "module"}'}
+    module = sides_of(base, "esm/a.js").head
+    assert truth(module, "npm:react >=18 <19") is Truth.YES
+    assert [str(declared) for declared in module.kept] == ["react"]
+
+
+MOVES = [
+    ("a.js", "package.json", react("^17"), react("^18"), "npm:react >=18"),
+    ("a.py", "requirements.txt", "numpy==1.26\n", "numpy==2.0\n", "pypi:numpy >=2"),
+    ("a.py", "setup.py", "setup(install_requires='numpy<2')", "setup(install_requires='numpy==2')",
+     "pypi:numpy >=2"),
+    ("a.go", "go.mod", "module a\nrequire b.c/d v1.0.0\n", "module a\nrequire b.c/d v2.0.0\n",
+     "go:b.c/d >=2"),
+    ("a.rs", "Cargo.toml", "[dependencies]\nrand='0.7'\n", "[dependencies]\nrand='0.8'\n",
+     "cargo:rand >=0.8"),
+    ("A.csproj", "A.csproj", csproj("2.0"), csproj("3.0"), "nuget:serilog >=3"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "build_file", "old", "new", "requirement"), MOVES)
+def test_both_sides_of_a_pull_request_that_moves_a_version(
+    path: str, build_file: str, old: str, new: str, requirement: str
+) -> None:
+    repository = FakeRepository({BASE: {build_file: old}, "head": {build_file: new}})
+    pull = pull_between({build_file: old}, {build_file: new})
+    sides = Project.read(pull, repository, [path]).of_file[path]
+    assert truth(sides.base, requirement) is Truth.NO
+    assert truth(sides.head, requirement) is Truth.YES
+    assert (sides.head.at, sides.base.at) == ("head", "base")
+    back = pull_between({build_file: new}, {build_file: old})
+    other = FakeRepository({BASE: {build_file: new}, "head": {build_file: old}})
+    assert Project.read(back, other, [path]).of_file[path].moves([Requirement.parse(requirement)])
+
+
+def test_a_list_of_requirements_that_is_new_leaves_the_base_its_say() -> None:
+    base = {"pyproject.toml": "[project]\nname='a'\ndependencies=['numpy>=2']\n", "pkg/a.py": ""}
+    after = {**base, "pkg/new/requirements.txt": "numpy==1.0\n"}
+    sides = sides_of(base, "pkg/new/b.py", after)
+    assert truth(sides.base, "pypi:numpy >=2") is Truth.YES
+    assert truth(sides.head, "pypi:numpy >=2") is Truth.NO
+
+
+def test_a_second_build_file_in_a_directory_grants_no_exemption() -> None:
+    base = {"setup.py": "setup(install_requires=['numpy>=2'])"}
+    after = {**base, "pyproject.toml": "[project]\nname='a'\ndependencies=['old']\n"}
+    sides = sides_of(base, "a.py", after)
+    assert sides.head.path == "pyproject.toml"
+    assert [str(declared) for declared in sides.head.kept] == ["numpy"]
+    assert truth(sides.base, "pypi:numpy >=2") is Truth.YES
+
+
+def test_a_module_in_a_directory_of_its_own_speaks_for_itself() -> None:
+    base = {"package.json": react("^18")}
+    after = {**base, "packages/new/package.json": react("^17")}
+    sides = sides_of(base, "packages/new/a.js", after)
+    assert sides.head is sides.base
+    assert truth(sides.head, "npm:react >=18") is Truth.NO
+
+
+def test_a_declaration_that_is_deleted_leaves_the_base_its_say() -> None:
+    base = {"pyproject.toml": "[project]\nname='a'\n", "requirements.txt": "numpy==2.0\n"}
+    sides = sides_of(base, "a.py", {"pyproject.toml": base["pyproject.toml"]})
+    assert truth(sides.head, "pypi:numpy >=2") is Truth.ABSENT
+    assert truth(sides.base, "pypi:numpy >=2") is Truth.YES
+
+
+def test_a_broken_build_file_makes_nothing_sure() -> None:
+    base = {"pyproject.toml": "[", "requirements.txt": "numpy==2.0\n"}
+    module = sides_of(base, "a.py").head
+    assert module.broken
+    assert truth(module, "pypi:django") is Truth.UNKNOWN
+    assert truth(module, "runtime:python >=3.10") is Truth.UNKNOWN
+    assert truth(module, "npm:react") is Truth.ABSENT
+    assert truth(module, "runtime:node >=20") is Truth.ABSENT
+    assert truth(module, "pypi:numpy >=2") is Truth.YES
+    assert module.notes[0].startswith("pyproject.toml: not TOML")
+
+
+def test_a_broken_lock_is_noted_and_nothing_more() -> None:
+    base = {"package.json": react("^18"), "package-lock.json": "<<<<<<< HEAD"}
+    module = sides_of(base, "a.js").head
+    assert not module.broken
+    assert module.notes[0].startswith("package-lock.json: not JSON")
+    changed = read(base, {**base, "package-lock.json": "[1"}, "a.js")
+    assert changed.unread == {}
+
+
+def test_a_changed_build_file_that_cannot_be_read_is_told() -> None:
+    project = read({"package.json": react("^18")}, {"package.json": "{"}, "a.js")
+    assert project.unread["package.json"].startswith("build file: not JSON")
+
+
+def test_the_repository_of_a_library_is_the_library() -> None:
+    base = {"pyproject.toml": "[project]\nname = 'NumPy'\nversion = '2.1.0'\n"}
+    module = sides_of(base, "numpy/a.py").head
+    assert module.is_itself([Requirement.parse("pypi:numpy >=2")])
+    assert not module.is_itself([Requirement.parse("pypi:scipy")])
+
+
+def test_the_files_of_a_module_are_those_of_its_family() -> None:
+    base = {**POLYGLOT, "a.py": "x", "b.ts": "x", "c.sh": "x", "web/package.json": react("1")}
+    project = read(base, base, "a.py")
+    assert [path for path, _ in project.files_of("pyproject.toml")] == ["a.py", "pyproject.toml"]
+    assert [path for path, _ in project.files_of("web/package.json")] == ["web/package.json"]
+
+
+def test_two_modules_of_one_directory_are_two_places() -> None:
+    project = read(POLYGLOT, POLYGLOT, "a.py", "b.ts", "c.yml")
+    assert [sides.head.path for sides in project.places] == ["", "package.json", "pyproject.toml"]

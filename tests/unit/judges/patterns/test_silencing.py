@@ -1,0 +1,323 @@
+"""Comments and annotations by which ecosystems silence their own tools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prjury.code.languages import LANGUAGES, language_of
+from prjury.code.masks import comment_ranges
+from prjury.code.parser import NotParsed, reply
+from prjury.code.source import Source
+from prjury.code.worker import guarded
+from prjury.judges.patterns.match import Active, FileScan
+from prjury.judges.patterns.packs.rule import Pack, Rule
+from prjury.judges.patterns.silencing.directive import Page
+from prjury.judges.patterns.silencing.suppressions import READERS, Listening
+from prjury.jury.judgment import Severity, Status
+from unit.judges.patterns.bench import JAVA, adding, found
+
+LANGUAGE_NAMES = ["python", "go", "javascript", "typescript", "tsx", "java", "kotlin", "rust"]
+IMPORT = "import javax.persistence.Entity;"
+
+
+TOLD: dict[str, Any] = {
+    "id": "gone",
+    "title": "gone",
+    "why": "it is gone",
+    "literals": ["old_api"],
+    "match": [{"languages": LANGUAGE_NAMES, "regex": r"\bold_api\b"}],
+    "message": "use new_api",
+    "severity": "error",
+    "confidence": "high",
+    "references": ["https://example.org"],
+}
+
+
+def rule(**more: Any) -> Rule:
+    return Rule.model_validate({**TOLD, **more})
+
+
+GONE = rule()
+OLD = rule(deprecated=["pypi:x >=1"])
+CODED = rule(codes=["NPY201", "staticcheck", "n/no-old-api"])
+
+EVERYTHING = Listening()
+
+
+def silenced(
+    path: str,
+    code: str,
+    judged: Rule = GONE,
+    severity: Severity = "error",
+    listening: Listening = EVERYTHING,
+) -> dict[int, str]:
+    """The lines whose finding is silenced, and by what."""
+    pack = Pack.model_validate({"id": "p", "title": "p", "gate": ["pypi:x"], "rules": [TOLD]})
+    language = language_of(path)
+    assert language
+    active = Active(pack, judged)
+    scan = FileScan(path, Source.of(code, language), code.encode(), (active,))
+    job = listening.job(scan)
+    assert job
+    parsed = reply(guarded(job))
+    assert not isinstance(parsed, NotParsed), parsed
+    ours, suppressions = listening.read(scan, parsed)
+    told = {hit.lines[0]: suppressions.silencer(hit, severity) for hit in scan.hits(ours)}
+    assert told
+    return {line: str(by) for line, by in told.items() if by}
+
+
+@pytest.mark.parametrize(
+    ("comment", "expected"),
+    [
+        ("# noqa", True),
+        ("#noqa", True),
+        ("# NOQA", True),
+        ("# noqa the server is old", True),
+        ("# see below # noqa", True),
+        ("# noqa: NPY201", False),
+        ("# noqa: X001", False),
+        ("# noqa:", False),
+        ("# noqa: gone", False),
+        ("# noqas", False),
+        ("# type: ignore", False),
+        ("# pragma: no cover", False),
+        ("# pylint: disable=all", False),
+    ],
+)
+def test_noqa_silences_its_line(comment: str, expected: bool) -> None:
+    assert list(silenced("a.py", f"old_api()  {comment}\n")) == ([1] if expected else [])
+
+
+def test_noqa_is_about_no_other_line_and_not_about_strings() -> None:
+    assert silenced("a.py", "# noqa\nold_api()\n# noqa\n") == {}
+    assert silenced("a.py", 'old_api("# noqa")\n') == {}
+
+
+@pytest.mark.parametrize("codes", ["NPY201", "E501, NPY201", "npy201,E501", "E501 NPY201"])
+def test_noqa_with_a_code_that_is_the_rules(codes: str) -> None:
+    assert silenced("a.py", f"old_api()  # noqa: {codes}\n", CODED)
+    assert silenced("a.py", "old_api()  # noqa: NPY200\n", CODED) == {}
+
+
+@pytest.mark.parametrize(
+    ("comment", "expected"),
+    [
+        ("//nolint", True),
+        ("// nolint", True),
+        ("//nolint:all", True),
+        ("//nolint:staticcheck,prjury", True),
+        ("//nolint:prjury // still on the old server", True),
+        ("//nolint:staticcheck", False),
+        ("//nolintlint", False),
+        ("// please nolint", False),
+        ("/* nolint */", False),
+    ],
+)
+def test_nolint_silences_its_line(comment: str, expected: bool) -> None:
+    code = f"package a\n\nfunc f() {{\n\told_api() {comment}\n}}\n"
+    assert list(silenced("a.go", code)) == ([4] if expected else [])
+
+
+def test_nolint_of_a_tool_that_knows_the_rule() -> None:
+    code = "package a\n\nfunc f() {\n\told_api() //nolint:staticcheck\n}\n"
+    assert silenced("a.go", code, CODED) == {4: "//nolint:staticcheck on line 4"}
+
+
+def test_nolint_above_a_statement_is_about_all_of_it() -> None:
+    code = (
+        "package a\n\n//nolint\nfunc f() {\n\told_api()\n}\n\nfunc g() {\n\told_api()\n"
+        "\t//nolint\n\tx.Do(\n\t\told_api(),\n\t)\n\told_api()\n}\n"
+    )
+    assert list(silenced("a.go", code)) == [5, 12]
+
+
+@pytest.mark.parametrize("path", ["a.js", "a.ts", "a.tsx"])
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("// eslint-disable-next-line\nold_api();\nold_api();\n", [2]),
+        ("// eslint-disable-next-line no-eval, gone -- it is old\nold_api();\n", [2]),
+        ("/* eslint-disable-next-line prjury/gone */\nold_api();\n", [2]),
+        ("// eslint-disable-next-line p/gone\nold_api();\n", [2]),
+        ("// eslint-disable-next-line no-eval\nold_api();\n", []),
+        ("// eslint-disable-next-line no-eval -- gone\nold_api();\n", []),
+        ("// eslint-disable-next-line n/no-old-api\nold_api();\n", []),
+        ("// eslint-disable-next-lines\nold_api();\n", []),
+        ("old_api(); // eslint-disable-line\nold_api();\n", [1]),
+        ("old_api();\n/* eslint-disable */\nold_api();\nold_api();\n", [3, 4]),
+        ("/* eslint-disable gone */\nold_api();\n/* eslint-enable gone */\nold_api();\n", [2]),
+        ("/* eslint-disable */\nold_api();\n/* eslint-enable */\nold_api();\n", [2]),
+        ("/* eslint-disable gone */\nold_api();\n/* eslint-enable */\nold_api();\n", [2]),
+        ("/* eslint-disable gone */\n/* eslint-enable no-eval */\nold_api();\n", [3]),
+        ("/* eslint-disable no-eval */\nold_api();\n", []),
+        ("// eslint-disable\nold_api();\n", []),
+        ('"/* eslint-disable */";\nold_api();\n', []),
+    ],
+)
+def test_eslint(path: str, code: str, expected: list[int]) -> None:
+    assert list(silenced(path, code)) == expected
+
+
+def test_eslint_with_a_rule_that_is_the_same() -> None:
+    code = "// eslint-disable-next-line n/no-old-api\nold_api();\n"
+    assert silenced("a.js", code, CODED) == {2: "eslint-disable-next-line n/no-old-api on line 1"}
+
+
+@pytest.mark.parametrize(
+    ("mark", "of_gone", "of_old"),
+    [
+        ('@SuppressWarnings("deprecation")', False, True),
+        ('@SuppressWarnings("removal")', True, False),
+        ('@SuppressWarnings({"unused", "removal"})', True, False),
+        ('@SuppressWarnings(value = {"deprecation", "removal"})', True, True),
+        ('@java.lang.SuppressWarnings("all")', True, True),
+        ('@Override @SuppressWarnings("all")', True, True),
+        ('@SuppressWarnings("prjury:gone")', True, True),
+        ('@SuppressWarnings("prjury:p/gone")', True, True),
+        ('@SuppressWarnings("prjury:other")', False, False),
+        ('@SuppressWarnings("unused")', False, False),
+        ('@SuppressWarnings(/* "all" */ "unused")', False, False),
+        ("@SuppressWarnings(ALL)", False, False),
+        ('@Other("all")', False, False),
+    ],
+)
+def test_java_annotations(mark: str, of_gone: bool, of_old: bool) -> None:
+    code = f"class A {{\n  {mark}\n  void f() {{\n    old_api();\n  }}\n  int b = old_api;\n}}\n"
+    assert list(silenced("A.java", code)) == ([4] if of_gone else [])
+    assert list(silenced("A.java", code, OLD, "warning")) == ([4] if of_old else [])
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ('import old_api;\n@SuppressWarnings("all")\nclass A {\n  int a = old_api;\n}\n', [4]),
+        ('class A {\n  @SuppressWarnings("all") int a = old_api;\n  int b = old_api;\n}\n', [2]),
+        (
+            'class A {\n void f(@SuppressWarnings("all")\n old_api a) {\n  old_api b;\n }\n}\n',
+            [3],
+        ),
+        (
+            'class A {\n void f() {\n  @SuppressWarnings("all")\n  old_api b;\n  old_api c;\n }\n}',
+            [4],
+        ),
+    ],
+)
+def test_an_annotation_is_about_its_own_declaration(code: str, expected: list[int]) -> None:
+    assert list(silenced("A.java", code)) == expected
+
+
+@pytest.mark.parametrize(
+    ("mark", "of_gone", "of_old"),
+    [
+        ('@Suppress("DEPRECATION")', False, True),
+        ('@Suppress("UNUSED", "DEPRECATION")', False, True),
+        ('@Suppress("removal")', True, False),
+        ('@Suppress("all")', True, True),
+        ('@Suppress("prjury:gone")', True, True),
+        ('@Suppress("UNUSED")', False, False),
+    ],
+)
+def test_kotlin_annotations(mark: str, of_gone: bool, of_old: bool) -> None:
+    code = f"import old_api\nclass A {{\n  {mark}\n  fun f() {{\n    old_api()\n  }}\n}}\n"
+    assert list(silenced("A.kt", code)) == ([5] if of_gone else [])
+    assert list(silenced("A.kt", code, OLD, "warning")) == ([5] if of_old else [])
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("#[allow(deprecated)]\nfn f() {\n    old_api();\n}\nfn g() { old_api() }\n", [3]),
+        ("#[allow(unused, deprecated)]\n#[inline]\nfn f() {\n    old_api();\n}\n", [4]),
+        ("#[expect(deprecated)]\nuse x::old_api;\nuse y::old_api;\n", [2]),
+        ("fn f() {\n    #[allow(deprecated)]\n    let a = old_api();\n    old_api();\n}\n", [3]),
+        ("#[allow(unused)]\nfn f() { old_api() }\n", []),
+        ("#[deny(deprecated)]\nfn f() { old_api() }\n", []),
+        ("// #[allow(deprecated)]\nfn f() { old_api() }\n", []),
+    ],
+)
+def test_rust_attributes(code: str, expected: list[int]) -> None:
+    assert list(silenced("a.rs", code, OLD, "warning")) == expected
+    assert silenced("a.rs", code) == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.py", "old_api()  # noqa\n"),
+        ("a.go", "package a\n\nfunc f() { old_api() } //nolint\n"),
+        ("a.js", "/* eslint-disable */\nold_api();\n"),
+        ("A.java", '@SuppressWarnings("all")\nclass A { old_api b; }\n'),
+        ("a.rs", "#[allow(deprecated)]\nfn f() { old_api() }\n"),
+    ],
+)
+def test_each_can_be_switched_off(path: str, code: str) -> None:
+    assert silenced(path, code, OLD, "warning")
+    for listening in (
+        Listening.to(allow=True, ecosystem=False),
+        Listening.to(allow=False, ecosystem=True),
+    ):
+        assert silenced(path, code, OLD, "warning", listening) == {}
+
+
+def test_other_languages_know_only_our_own_comment() -> None:
+    for name in ("yaml", "shell", "docker", "properties", "maven", "xml", "workflow"):
+        assert name in LANGUAGES
+        assert name not in READERS
+
+
+@given(st.sampled_from(sorted(READERS)), st.text(max_size=200))
+def test_no_comment_breaks_a_reader(name: str, text: str) -> None:
+    language = LANGUAGES[name]
+    source = Source.of(f"# noqa{text}\n//nolint{text}\n/* eslint-disable{text} */\n", language)
+    spans = [(0, len(source.text)), *comment_ranges(source.text, language)]
+    page = Page(source, tuple(spans), (), tuple(spans), tuple(spans))
+    for directive in READERS[name](page):
+        assert directive.line in source.numbers
+        assert "\n" not in str(directive) or name not in {"java", "kotlin", "rust"}
+
+
+def test_what_an_annotation_silences_is_a_warning_that_says_so() -> None:
+    code = (
+        'class A {\n  @SuppressWarnings("removal")\n  void f() {\n'
+        "    javax.persistence.Entity a;\n  }\n}\n"
+    )
+    judgment = adding(code, options={"severity": "warning"})
+    assert judgment.status is Status.PASS
+    assert found(judgment) == [("jakarta/persistence", "warning", 4)]
+    check = judgment.failed_checks[0]
+    assert check.message.startswith("silenced by the author (@SuppressWarnings): javax.persistence")
+    assert judgment.metadata["suppressed"] == 1
+    assert judgment.metadata["suppressions"] == (
+        f'jakarta/persistence ({JAVA}:4), by @SuppressWarnings("removal") on line 2',
+    )
+    assert judgment.reasoning.endswith("1 finding silenced by @SuppressWarnings in this change")
+
+
+def test_with_ecosystem_false_only_our_own_comment_counts() -> None:
+    code = f'@SuppressWarnings("all")\nclass A {{ javax.persistence.Entity a; }}\n{IMPORT}'
+    own = f"{code} // prjury-ignore[persistence]\n"
+    judgment = adding(own, options={"ecosystem": False})
+    assert found(judgment) == [
+        ("jakarta/persistence", "error", 2),
+        ("jakarta/persistence", "warning", 3),
+    ]
+    both = adding(own)
+    assert both.reasoning.endswith(
+        "2 findings silenced by @SuppressWarnings (1), prjury-ignore (1) in this change"
+    )
+
+
+def test_unused_foreign_comments_are_left_alone() -> None:
+    code = '@SuppressWarnings("all")\nclass A { int javax_persistence; }\n'
+    assert found(adding(code)) == []
+
+
+def test_very_many_annotations_cost_no_more_than_the_file() -> None:
+    many = "".join(f'@SuppressWarnings("all") int a{n};\n' for n in range(5_000))
+    code = f"class A {{\n{many}javax.persistence.Entity b;\n}}\n"
+    assert found(adding(code)) == [("jakarta/persistence", "error", 5_002)]
