@@ -114,7 +114,7 @@ class Parser:
         self, jobs: Sequence[Job], deadline: Deadline
     ) -> tuple[list[Parsed | NotParsed], int | None]:
         """One worker's replies as far as it came, and its exit code; None if it was stopped."""
-        lines = "".join(json.dumps(job) + "\n" for job in jobs).encode()
+        lines = _written(jobs)
         with subprocess.Popen(  # noqa: S603 - our own worker, by absolute path
             [*self.command, str(self.seconds)],
             stdin=subprocess.PIPE,
@@ -130,6 +130,16 @@ class Parser:
                 process.kill()
                 return _replies(expired.output or b""), None
         return _replies(output), process.returncode
+
+
+def _written(jobs: Sequence[Job]) -> bytes:
+    """The worker's input: each rule once, and then the jobs."""
+    table: dict[str, int] = {}
+    lines: list[str] = []
+    for each in jobs:
+        rules = [table.setdefault(json.dumps(rule), len(table)) for rule in each["rules"]]
+        lines.append(json.dumps({**each, "rules": rules}) + "\n")
+    return "".join(["[", ",".join(table), "]\n", *lines]).encode()
 
 
 def _replies(output: bytes) -> list[Parsed | NotParsed]:

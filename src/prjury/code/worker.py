@@ -5,10 +5,11 @@ cannot be interrupted from within Python: each job sets an alarm whose default a
 process, wherever it is. The first job without a reply is then the one to blame, and the parent goes
 on with the next.
 
-A job is ``{"language", "text", "rules": [ast-grep config, ...], "comments": [kind, ...],
-"strings": [kind, ...]}``, where a config may have ``names`` besides ast-grep's own keys; its reply
-is ``{"found": [[rule, start, end], ...], "comments": [[start, end], ...], "strings": [...]}`` with
-offsets in characters, or ``{"error": message}``.
+The first line is a table of rules, a list of ast-grep configs which may have ``names`` besides
+ast-grep's own keys. Each further one is a job, ``{"language", "text", "rules": [place in the table,
+...], "comments": [kind, ...], "strings": [kind, ...]}``; its reply is ``{"found": [[rule, start,
+end], ...], "comments": [[start, end], ...], "strings": [...]}`` with offsets in characters, or
+``{"error": message}``.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import re
 import resource
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,8 +70,36 @@ def _named(root: SgNode, language: str, configs: list[dict[str, Any]]) -> list[A
 
     known = bound(root, language, names)
     for config, words in zip(plain, wanted, strict=True):
-        config["utils"] = {**config.get("utils", {}), **utilities(language, known, words)}
-    return plain
+        if words:
+            config["utils"] = {**config.get("utils", {}), **utilities(language, known, words)}
+    return [
+        pruned(config) if words else config for config, words in zip(plain, wanted, strict=True)
+    ]
+
+
+def pruned(config: dict[str, Any]) -> dict[str, Any]:
+    """The rule with the utility rules that it refers to; each one costs time to compile."""
+    utils = config.get("utils", {})
+    needed: dict[str, Any] = {}
+    asked = [config.get("rule"), config.get("constraints")]
+    while asked:
+        for word in _words(asked.pop()):
+            if word in utils and word not in needed:
+                needed[word] = utils[word]
+                asked.append(utils[word])
+    return {**config, "utils": needed}
+
+
+def _words(rule: object) -> Iterator[str]:
+    """The utility rules to which a rule refers."""
+    if isinstance(rule, dict):
+        if isinstance(rule.get("matches"), str):
+            yield rule["matches"]
+        for value in rule.values():
+            yield from _words(value)
+    elif isinstance(rule, list):
+        for value in rule:
+            yield from _words(value)
 
 
 def guarded(job: dict[str, Any]) -> dict[str, Any]:
@@ -93,9 +123,11 @@ def main() -> None:
     sys.path.append(str(Path(__file__).resolve().parents[2]))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    table = [pruned(config) for config in json.loads(sys.stdin.buffer.readline() or b"[]")]
     for line in sys.stdin.buffer:
         signal.setitimer(signal.ITIMER_REAL, seconds)
-        reply = guarded(json.loads(line))
+        job = json.loads(line)
+        reply = guarded({**job, "rules": [table[number] for number in job["rules"]]})
         signal.setitimer(signal.ITIMER_REAL, 0)
         sys.stdout.write(json.dumps(reply) + "\n")
         sys.stdout.flush()

@@ -13,8 +13,11 @@ These modules are run by the parser's own process: they know ast-grep's nodes an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from importlib import import_module
+from itertools import takewhile
 from typing import Any, Protocol
 
 from prjury.code.names.binding import Binding, Chain, Node, Rule, spellings
@@ -57,6 +60,27 @@ class Naming(Protocol):
 def has_names(language: str) -> bool:
     """Whether rules may name things by their qualified names in a language."""
     return language in _MODULES
+
+
+@cache
+def anchors(language: str, names: tuple[str, ...]) -> frozenset[str]:
+    """What a file holds of which one stands in every file that uses one of the names.
+
+    A type may come with its package and a member with its module, so that their own names need not
+    stand in an import; the beginning must.
+    """
+    return frozenset(_anchor(language, name) for name in names)
+
+
+def _anchor(language: str, name: str) -> str:
+    for own in ("builtins.", "globalThis."):
+        if name.startswith(own):
+            return name.removeprefix(own).partition(".")[0]
+    if language in {"java", "kotlin"}:
+        package = takewhile(lambda part: not part[:1].isupper(), name.split("."))
+        return ".".join(package) or name
+    path, slash, last = name.rpartition("/")
+    return path + slash + re.split(r"::|\.", last)[0]
 
 
 def bound(root: Node, language: str, names: Sequence[str]) -> list[Binding]:

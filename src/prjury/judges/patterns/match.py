@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import cached_property
 
 import re2
 
@@ -21,12 +23,17 @@ from prjury.judges.patterns.project.lineage import resolve
 from prjury.judges.patterns.project.manifest import Coordinate, Manifest, ManifestError, Role
 from prjury.judges.patterns.project.spans import surely_within
 
+_AROUND_DOTS = re.compile(r"\s+\.\s*|\.\s+")
 _ROLES = {
     "dependency": Role.DEPENDENCY,
     "managed": Role.MANAGED,
     "bom": Role.BOM,
     "plugin": Role.PLUGIN,
 }
+
+
+#: The word that makes a file worth reading even where no rule finds anything.
+MARKER = "prjury-ignore"
 
 
 @dataclass(frozen=True)
@@ -94,27 +101,37 @@ class FileScan:
     content: bytes
     rules: Sequence[Active]
 
-    @property
+    @cached_property
     def job(self) -> Job | None:
-        """What the parser has to do; None for a language that is not parsed."""
+        """What the parser has to do; None where there is nothing that it could find."""
         language = self.source.language
-        if language.parser is None:
+        if language.parser is None or not (self._pairs or MARKER in self.source.text):
             return None
         return job(self.source.text, language, [config for _, config in self._configs])
 
-    @property
+    @cached_property
     def _configs(self) -> list[tuple[Active, dict[str, object]]]:
         language = self.source.language
         return [
             (active, dict(active.pack.config(match, language)))
-            for active, match in self._pairs()
+            for active, match in self._pairs
             if match.parses
         ]
 
-    def _pairs(self) -> Iterator[tuple[Active, Match]]:
-        for active in self.rules:
-            for match in active.matches(self.source.language, self.path):
-                yield active, match
+    @cached_property
+    def _tight(self) -> str:
+        """The text with no blanks around dots, where names are looked for as they are written."""
+        return _AROUND_DOTS.sub(".", self.source.text)
+
+    @cached_property
+    def _pairs(self) -> list[tuple[Active, Match]]:
+        """The rules' ways of looking that could find anything in this text."""
+        return [
+            (active, match)
+            for active in self.rules
+            for match in active.matches(self.source.language, self.path)
+            if match.may_find(self._tight, self.source.language)
+        ]
 
     def hits(self, parsed: Parsed | None) -> list[Hit]:
         """Every line of the file in which a rule's pattern stands, once for each rule.
@@ -135,7 +152,7 @@ class FileScan:
             yield self._at(configs[number][0], span)
         comments = self.comments(parsed)
         strings = parsed.strings if parsed else ()
-        for active, match in self._pairs():
+        for active, match in self._pairs:
             if match.regex is not None:
                 for span in _places(match, self.source.text, comments, strings):
                     yield self._at(active, span)
@@ -151,7 +168,7 @@ class FileScan:
         return comment_ranges(self.source.text, self.source.language)
 
     def _declared(self) -> Iterator[Hit]:
-        pairs = [(active, m.manifest) for active, m in self._pairs() if m.manifest is not None]
+        pairs = [(active, m.manifest) for active, m in self._pairs if m.manifest is not None]
         if not pairs:
             return
         manifest = self._manifest()

@@ -11,10 +11,9 @@ from prjury.code.source import MAX_LINE, Source, UnreadableError, decode, resolv
 from prjury.deadline import Deadline
 from prjury.judges.patterns.baseline import Known, fingerprints
 from prjury.judges.patterns.findings import Finding, repaired
-from prjury.judges.patterns.match import Active, FileScan
+from prjury.judges.patterns.match import MARKER, Active, FileScan
 from prjury.judges.patterns.prefilter import Prefilter
 from prjury.judges.patterns.selection import Standing
-from prjury.judges.patterns.silencing.own import MARKER
 from prjury.judges.patterns.silencing.suppressions import Listening
 from prjury.ports import Repository
 from prjury.pull.model import FileChange, FileKind, FileStatus, printable

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
+import re2
 from pydantic import BeforeValidator, Field, model_validator
 
 from prjury.code.languages import LANGUAGES, Language
-from prjury.code.names import has_names
+from prjury.code.names import anchors, has_names
 from prjury.judges.patterns.packs.fields import Entry, Identifier, LanguageName, Regex, Words
 from prjury.judges.patterns.project.spans import Span
 from prjury.judges.patterns.project.versions import parse_span
@@ -97,6 +98,16 @@ class Match(Entry):
     def parses(self) -> bool:
         """Whether the parser has to look at the file."""
         return self.ast_grep is not None or bool(self.uses)
+
+    def may_find(self, text: str, language: Language) -> bool:
+        """Whether a text can hold the pattern at all, by words that it would have to hold."""
+        if self.regex is not None:
+            return bool(re2.search(self.regex, text))
+        if self.if_imports and not re2.search(self.if_imports, text):
+            return False
+        return not self.uses or any(
+            word in text for word in anchors(language.parser or "", tuple(self.uses))
+        )
 
     @property
     def rule(self) -> Mapping[str, Any]:

@@ -51,9 +51,9 @@ def _manifest(project: Node) -> Manifest:
 
 
 def _itself(project: Node) -> Iterator[Coordinate]:
-    group = project.value("groupId") or project.value("parent", "groupId")
+    """The project, where it names its own group: one that has its parent's is no part of it."""
+    group, name = project.value("groupId"), project.value("artifactId")
     version = project.value("version") or project.value("parent", "version")
-    name = project.value("artifactId")
     if group and name:
         yield Coordinate(group, name, version, Role.SELF)
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from prjury.judges.patterns.match import Active
+from prjury.judges.patterns.match import MARKER, Active
 from prjury.judges.patterns.silencing.directive import Directive, Page
-
-#: The word that makes a file worth reading even where no rule's literal stands in it.
-MARKER = "prjury-ignore"
 
 _DIRECTIVE = re.compile(re.escape(MARKER) + r"\[([^\]\n]{1,500})\]")
 

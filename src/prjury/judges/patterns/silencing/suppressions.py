@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from prjury.code.parser import Job, Parsed
-from prjury.judges.patterns.match import Active, FileScan, Hit
+from prjury.judges.patterns.match import MARKER, Active, FileScan, Hit
 from prjury.judges.patterns.silencing.comments import eslint, nolint, noqa
 from prjury.judges.patterns.silencing.directive import Directive, Page, names_of
 from prjury.judges.patterns.silencing.marks import PROBES, Probe, allowed, declared
-from prjury.judges.patterns.silencing.own import MARKER, concerns, own_directives
+from prjury.judges.patterns.silencing.own import concerns, own_directives
 from prjury.jury.judgment import Severity
 
 Reader: TypeAlias = Callable[[Page], Iterable[Directive]]
