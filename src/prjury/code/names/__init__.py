@@ -66,21 +66,22 @@ def has_names(language: str) -> bool:
 def anchors(language: str, names: tuple[str, ...]) -> frozenset[str]:
     """What a file holds of which one stands in every file that uses one of the names.
 
-    A type may come with its package and a member with its module, so that their own names need not
-    stand in an import; the beginning must.
+    A member may come with its module, so that its own name need not stand in an import; the
+    beginning must. Java's types stand there themselves, or their package does with a ``*``.
     """
-    return frozenset(_anchor(language, name) for name in names)
+    return frozenset(anchor for name in names for anchor in _anchors(language, name))
 
 
-def _anchor(language: str, name: str) -> str:
+def _anchors(language: str, name: str) -> list[str]:
     for own in ("builtins.", "globalThis."):
         if name.startswith(own):
-            return name.removeprefix(own).partition(".")[0]
+            return [name.removeprefix(own).partition(".")[0]]
     if language in {"java", "kotlin"}:
-        package = takewhile(lambda part: not part[:1].isupper(), name.split("."))
-        return ".".join(package) or name
+        parts = name.split(".")
+        package = list(takewhile(lambda part: not part[:1].isupper(), parts))
+        return [".".join(parts[: len(package) + 1]), ".".join([*package, "*"])]
     path, slash, last = name.rpartition("/")
-    return path + slash + re.split(r"::|\.", last)[0]
+    return [path + slash + re.split(r"::|\.", last)[0]]
 
 
 def bound(root: Node, language: str, names: Sequence[str]) -> list[Binding]:

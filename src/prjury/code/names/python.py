@@ -6,6 +6,7 @@ catches a failed import is there for those who lack the other way: it is no use 
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterator, Sequence
 
 from prjury.code.names.binding import Binding, Chain, Node, Rule, dotted, one_of, split_everywhere
@@ -15,9 +16,14 @@ ABSOLUTE = False
 
 #: A name that nothing in the file binds is one of Python's own.
 _BUILTINS = "builtins"
+_OWN_NAMES = frozenset(dir(builtins))
 
-_ON_VERSIONS = r"version_info|hexversion|\bPY[23]\d*\b|\bPYTHON_?VERSION\b|\bVERSION\b|__version__"
-_FAILED_IMPORT = r"^except\s*\(?[^:]*\b(?:ImportError|ModuleNotFoundError|AttributeError|NameError)"
+_ON_VERSIONS = (
+    r"version_info|hexversion|\bPY[23]\d*\b|\bPYTHON_?VERSION\b|\bVERSION\b|__version__"
+    r"|\b[A-Z_]+_V\d\b|_(?:GE|GTE|LT)_?\d|\bsix\.PY"
+)
+_FAILED_IMPORT = r"^except\s*\(?[^:]*\b(?:ImportError|ModuleNotFoundError)"
+_FAILED_NAME = r"^except\s*\(?[^:]*\b(?:AttributeError|NameError)"
 GUARDED: Rule = {
     "inside": {
         "stopBy": "end",
@@ -27,6 +33,31 @@ GUARDED: Rule = {
             {
                 "kind": "try_statement",
                 "has": {"kind": "except_clause", "regex": _FAILED_IMPORT},
+            },
+            {
+                "kind": "try_statement",
+                "has": {"kind": "except_clause", "regex": _FAILED_NAME},
+                "not": {"has": {"field": "body", "has": {"nthChild": 2}}},
+            },
+        ],
+    }
+}
+#: One of several imports of a name: which of them it is, depends on what is installed.
+_ONE_OF_SEVERAL: Rule = {
+    "inside": {
+        "stopBy": "end",
+        "any": [
+            {"kind": "if_statement", "has": {"field": "condition", "regex": _ON_VERSIONS}},
+            {
+                "kind": "try_statement",
+                "has": {
+                    "kind": "except_clause",
+                    "regex": _FAILED_IMPORT,
+                    "has": {
+                        "stopBy": "end",
+                        "any": [{"kind": "import_statement"}, {"kind": "import_from_statement"}],
+                    },
+                },
             },
         ],
     }
@@ -69,28 +100,43 @@ _SCOPES: Rule = {"any": [{"kind": "function_definition"}, {"kind": "lambda"}]}
 def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:
     """What the imports of a file call things, wherever they stand."""
     found = list(_imported(root))
-    yield from found
-    if not any(name.startswith(_BUILTINS) for name in names):
+    sure = [binding for binding, unsure in found if not unsure]
+    stars = [binding.target for binding in sure if not binding.local]
+    yield from (binding for binding in sure if binding.local)
+    if any(name.startswith(_BUILTINS) for name in names):
+        stars.append(_BUILTINS)
+    if not stars:
         return
-    taken = {binding.local for binding in found}
+    taken = {binding.local for binding, _ in found}
     places = {"kind": "identifier", "any": [_TARGETS, _DEFINED]}
     taken |= {node.text() for node in root.find_all({"rule": places})}
-    yield Binding("", _BUILTINS, frozenset(taken))
+    for module in stars:
+        own = frozenset() if module == _BUILTINS else _OWN_NAMES
+        yield Binding("", module, own | frozenset(taken))
 
 
-def _imported(root: Node) -> Iterator[Binding]:
-    for node in root.find_all(kind="import_statement"):
-        for name in node.field_children("name"):
-            target, alias = _named(name)
-            yield Binding(alias or target.partition(".")[0], target if alias else _first(target))
-    for node in root.find_all(kind="import_from_statement"):
-        module = node.field("module_name").text()
-        names = node.field_children("name")
-        for name in names:
-            target, alias = _named(name)
-            yield Binding(alias or target, f"{module}.{target}")
-        if not names:
-            yield Binding("", module)
+def _imported(root: Node) -> Iterator[tuple[Binding, bool]]:
+    """What each import binds, and whether another import may bind it instead."""
+    for kind, read in (("import_statement", _modules), ("import_from_statement", _members)):
+        for node in root.find_all(kind=kind):
+            unsure = node.matches(**_ONE_OF_SEVERAL)
+            yield from ((binding, unsure) for binding in read(node))
+
+
+def _modules(node: Node) -> Iterator[Binding]:
+    for name in node.field_children("name"):
+        target, alias = _named(name)
+        yield Binding(alias or _first(target), target if alias else _first(target))
+
+
+def _members(node: Node) -> Iterator[Binding]:
+    module = node.field("module_name").text()
+    names = node.field_children("name")
+    for name in names:
+        target, alias = _named(name)
+        yield Binding(alias or target, f"{module}.{target}")
+    if not names:
+        yield Binding("", module)
 
 
 def _named(node: Node) -> tuple[str, str | None]:

@@ -44,10 +44,11 @@ def _severity_in(pack: Pack, rule: Rule, module: Module, *, asked_for: bool) -> 
 def severity_of(pack: Pack, rule: Rule, module: Module, *, asked_for: bool) -> Severity | None:
     """How severe a finding is in the module; None where the rule does not hold.
 
-    The rule's own severity needs a declared span of which every version says so; where only some of
-    them do, or all deprecate it, a finding is a warning. Where nobody knows the version it is a
-    hint, which never blocks; so it is where the pattern is still sound, but its replacement is
-    there already. In the repository of the library itself nothing is worse than a warning.
+    The rule's own severity needs a declared span of which every version says so. Where some of
+    them lack the pattern, or all deprecate it, a finding is a warning; where only some deprecate
+    it, that needs a replacement in all of them. Where nobody knows the version it is a hint, which
+    never blocks; so it is where the pattern is still sound, but its replacement is there already.
+    In the repository of the library itself nothing is worse than a warning.
 
     Args:
         asked_for: whether the operator named the pack; it then looks without any declaration.
@@ -55,7 +56,8 @@ def severity_of(pack: Pack, rule: Rule, module: Module, *, asked_for: bool) -> S
     if keeps(module, pack.kept_by, rule.kept_by):
         return None
     required = [*(rule.requires or pack.requires or pack.gate), *(rule.or_requires or [])]
-    severity = _by_version(rule, module, required, asked_for=asked_for)
+    everywhere = asked_for or not all(each.ecosystem for each in pack.gate)
+    severity = _by_version(rule, module, required, asked_for=everywhere)
     return at_most("warning", severity) if severity and module.is_itself(required) else severity
 
 
@@ -64,14 +66,17 @@ def _by_version(
 ) -> Severity | None:
     removed = module.any_of(required)
     deprecated = module.any_of(rule.deprecated or [])
+    replaced = module.any_of(rule.replaceable or [])
     if removed is Truth.YES:
         return rule.severity
-    if removed is Truth.SOME or deprecated is Truth.YES:
+    fails_somewhere = removed is Truth.SOME and rule.severity == "error"
+    deprecated_somewhere = removed is Truth.SOME and replaced is Truth.YES
+    if fails_somewhere or deprecated_somewhere or deprecated is Truth.YES:
         return at_most("warning", rule.severity)
-    told = {removed, deprecated}
-    upcoming = removed is Truth.NO and module.any_of(rule.replaceable or []) in _ALLOWED
+    upcoming = removed in {Truth.NO, Truth.SOME} and replaced in _ALLOWED
     undeclared = asked_for and removed is Truth.ABSENT
-    return "hint" if told & {Truth.SOME, Truth.UNKNOWN} or upcoming or undeclared else None
+    unsure = Truth.UNKNOWN in {removed, deprecated} or deprecated is Truth.SOME
+    return "hint" if unsure or upcoming or undeclared else None
 
 
 def repairs(pack: Pack, rule: Rule, module: Module) -> bool:

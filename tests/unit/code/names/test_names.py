@@ -62,7 +62,21 @@ v: np.float_ = 3  # <
         """
 from numpy import *
 a = float_(3)  # <
-def f(float_): return float_(3)
+""",
+    ),
+    "python: one of several imports": (
+        "python",
+        ["urllib.quote", "numpy.float", "numpy.source"],
+        """
+try:
+    from urllib.parse import quote
+except ImportError:
+    from urllib import quote
+from numpy import *
+quote(x)
+float(x)
+source = 1
+source + 2
 """,
     ),
     "python: a whole module": (

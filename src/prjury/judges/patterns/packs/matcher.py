@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Annotated, Any, Literal, TypeAlias
 
 import re2
@@ -18,6 +20,8 @@ RoleName: TypeAlias = Literal["dependency", "managed", "bom", "plugin"]
 Applicability: TypeAlias = Literal["machine-applicable", "maybe-incorrect", "has-placeholders"]
 
 _LOOKED_AT: tuple[RoleName, ...] = ("dependency", "managed", "bom")
+#: Utility rules that find names, whose parts are taken to be without blanks between them.
+_NAMES = frozenset({"qualified-name", "annotation-name", "type-name", "method-name"})
 _PLACES = {"anywhere": "used-anywhere", "imports": "used-import", "code": "used"}
 
 
@@ -105,9 +109,19 @@ class Match(Entry):
             return bool(re2.search(self.regex, text))
         if self.if_imports and not re2.search(self.if_imports, text):
             return False
+        if self._inner and not re2.search(self._inner, text):
+            return False
         return not self.uses or any(
             word in text for word in anchors(language.parser or "", tuple(self.uses))
         )
+
+    @cached_property
+    def _inner(self) -> str | None:
+        """What stands inside of every text in which the `ast-grep` rule finds a name."""
+        rule = self.ast_grep or {}
+        if rule.get("matches") not in _NAMES or not isinstance(rule.get("regex"), str):
+            return None
+        return re.sub(r"(?<!\\)[\^$]", "", rule["regex"])
 
     @property
     def rule(self) -> Mapping[str, Any]:
