@@ -58,7 +58,14 @@ def severity_of(pack: Pack, rule: Rule, module: Module, *, asked_for: bool) -> S
     required = [*(rule.requires or pack.requires or pack.gate), *(rule.or_requires or [])]
     everywhere = asked_for or not all(each.ecosystem for each in pack.gate)
     severity = _by_version(rule, module, required, asked_for=everywhere)
-    return at_most("warning", severity) if severity and module.is_itself(required) else severity
+    lenient = module.is_itself(required) or _is_brought(module, pack.kept_by, rule.kept_by)
+    return at_most("warning", severity) if severity and lenient else severity
+
+
+def _is_brought(module: Module, *reasons: KeptBy | None) -> bool:
+    """Whether a library that the module asks for, on either side, brings the old one along."""
+    asked = [*module.kept, *module.own]
+    return any(is_one_of(str(d), reason.brought_by) for reason in reasons if reason for d in asked)
 
 
 def _by_version(

@@ -34,9 +34,11 @@ class KeptBy(Entry):
     """What shows that a module keeps the old way on purpose.
 
     ``code`` is searched in the module's code at the base: where it is found, findings are warnings
-    at most. The other two leave the module alone altogether.
+    at most. So they are where the module asks for a library that brings the old one along. The
+    other two leave the module alone altogether.
     """
 
+    brought_by: Words = Field(default_factory=list, description="`group:artifact`, with `*`")
     dependencies: Words = Field(default_factory=list, description="`group:artifact`, with `*`")
     modules: list[Regex] = Field(default_factory=list, description="searched in module names")
     code: Regex = ""

@@ -68,6 +68,11 @@ class Module:
     notes: tuple[str, ...] = field(default=(), compare=False)
     _truths: dict[str, Truth] = field(default_factory=dict, compare=False, repr=False)
 
+    @property
+    def own(self) -> list[Declared]:
+        """The dependencies that its own build file asks for."""
+        return [d for d in self.declared if d.role is Role.DEPENDENCY and d.level == 0]
+
     def evidence(self, requirement: Requirement) -> list[Declared]:
         """The declarations that decide about a requirement: the same file, the same role."""
         named = sorted(
