@@ -91,20 +91,31 @@ def _free(pack: Pack, wanted: Collection[str]) -> Pack:
 def as_ast_grep() -> tuple[list[dict[str, Any]], int]:
     """All rules as ast-grep's own program reads them, and how many matchers it cannot say.
 
-    Those are matchers that follow names through a file's imports; regexes and entries of build
-    files are not for ast-grep at all.
+    Those are matchers that follow names through a file's imports, and those without a kind of node,
+    which its library takes; regexes and entries of build files are not for ast-grep at all.
     """
     rules: list[dict[str, Any]] = []
     left_out = 0
     for pack, rule, match, language in _parsing():
         config = {key: value for key, value in pack.config(match, language).items() if value}
-        if "names" in config:
+        if "names" in config or not _has_kind(config["rule"], config.get("utils", {})):
             left_out += 1
             continue
         globs = {"files": [f"**/{glob}" for glob in match.files]} if match.files else {}
         about = {"id": f"{pack.id}.{rule.id}.{len(rules)}", "message": rule.id}
         rules.append({**about, "language": language.parser, **config, **globs})
     return rules, left_out
+
+
+def _has_kind(rule: Mapping[str, Any], utils: Mapping[str, Any]) -> bool:
+    """Whether a rule says of which kinds its nodes are, as ast-grep's program wants it."""
+    if "kind" in rule or "pattern" in rule:
+        return True
+    if "any" in rule and all(_has_kind(each, utils) for each in rule["any"]):
+        return True
+    if any(_has_kind(each, utils) for each in rule.get("all", ())):
+        return True
+    return rule.get("matches") in utils and _has_kind(utils[rule["matches"]], utils)
 
 
 def _parsing() -> Iterator[tuple[Pack, Rule, Match, Language]]:

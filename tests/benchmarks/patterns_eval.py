@@ -35,7 +35,7 @@ from benchmarks.patterns import findings_of, judge_on, judged, table, ungated
 from fakes.repository import BASE, HEAD, change
 from prjury.errors import PrJuryError, SourceError
 from prjury.judges.patterns import shipped_heads, shipped_pack
-from prjury.judges.patterns.gate import at_least, keeps
+from prjury.judges.patterns.gate import Outlook, at_least
 from prjury.judges.patterns.packs.rule import Pack, Rule
 from prjury.judges.patterns.project.module import Module
 from prjury.judges.patterns.project.project import Project
@@ -162,7 +162,7 @@ class Addition:
         module = project.of_file[path].head
         pack = shipped_pack(_pack(name))
         rule = next(rule for rule in pack.rules if name == f"{pack.id}/{rule.id}")
-        if keeps(module, pack.kept_by, rule.kept_by):
+        if Outlook(pack, module).keeps(rule):
             return f"{module.path} keeps the old way on purpose"
         return _declared(module, pack, rule)
 

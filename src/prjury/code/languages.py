@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -366,6 +367,7 @@ _BY_SUFFIX = {
 }
 
 
+@cache
 def language_of(path: str) -> Language | None:
     """The language of the file, or None for one that no rule can name; case does not matter."""
     lower = PurePosixPath(path.lower())

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from prjury.code.languages import Language
 
@@ -46,16 +47,19 @@ class Source:
     @classmethod
     def of(cls, text: str, language: Language) -> Source:
         """The text as it is, with all its line breaks."""
+        plain = text.removeprefix("\ufeff")
+        if "\r" not in plain and resolved(plain, language) is plain:
+            ends = accumulate(len(line) + 1 for line in plain.split("\n"))
+            starts = (0, *ends)[:-1]
+            return cls(plain, language, tuple(range(1, len(starts) + 1)), starts)
         lines: list[str] = []
         numbers: list[int] = []
         for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
             pieces = resolved(line.removesuffix("\r"), language).replace("\n", "\r").split("\r")
             lines += pieces
             numbers += [number] * len(pieces)
-        starts = [0]
-        for line in lines[:-1]:
-            starts.append(starts[-1] + len(line) + 1)
-        return cls("\n".join(lines), language, tuple(numbers), tuple(starts))
+        ends = accumulate(len(line) + 1 for line in lines)
+        return cls("\n".join(lines), language, tuple(numbers), (0, *ends)[:-1])
 
 
 def decode(content: bytes) -> str:

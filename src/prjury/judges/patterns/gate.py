@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, cached_property
 
 import re2
 
@@ -18,78 +19,105 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "hint")
 _ALLOWED = frozenset({Truth.YES, Truth.SOME})
 
 
-def severity_between(pack: Pack, rule: Rule, sides: Sides, *, asked_for: bool) -> Severity | None:
+@dataclass(frozen=True)
+class Outlook:
+    """A pack as it is seen from one module; what its rules have in common is asked once.
+
+    Attributes:
+        asked_for: whether the operator named the pack; it then looks without any declaration.
+    """
+
+    pack: Pack
+    module: Module
+    asked_for: bool = False
+
+    @cached_property
+    def is_open(self) -> bool:
+        """Whether the pack is looked at in the module at all."""
+        return opens(self.pack, self.module, asked_for=self.asked_for)
+
+    @cached_property
+    def _kept(self) -> bool:
+        return _keeps(self.module, self.pack.kept_by)
+
+    @cached_property
+    def _brought(self) -> bool:
+        return _brings(self.module, self.pack.kept_by)
+
+    @cached_property
+    def _everywhere(self) -> bool:
+        return self.asked_for or not all(each.ecosystem for each in self.pack.gate)
+
+    def severity(self, rule: Rule) -> Severity | None:
+        """How severe a finding is in the module; None where the rule does not hold.
+
+        The rule's own severity needs a declared span of which every version says so. Where some of
+        them lack the pattern, or all deprecate it, a finding is a warning; where only some
+        deprecate it, that needs a replacement in all of them. Where nobody knows the version it is
+        a hint, which never blocks; so it is where the pattern is still sound, but its replacement
+        is there already. In the repository of the library itself, and where another library brings
+        the old one along, nothing is worse than a warning.
+        """
+        if not self.is_open or self.keeps(rule):
+            return None
+        required = required_by(self.pack, rule)
+        severity = self._by_version(rule, required)
+        if severity == "error" and (self.brings(rule) or self.module.is_itself(required)):
+            return "warning"
+        return severity
+
+    def keeps(self, rule: Rule) -> bool:
+        """Whether the module keeps the old way on purpose."""
+        return self._kept or bool(rule.kept_by and _keeps(self.module, rule.kept_by))
+
+    def brings(self, rule: Rule) -> bool:
+        """Whether a library that the module asks for brings along what the rule is about."""
+        return self._brought or bool(rule.kept_by and _brings(self.module, rule.kept_by))
+
+    def _by_version(self, rule: Rule, required: Sequence[Requirement]) -> Severity | None:
+        removed = self.module.any_of(required)
+        if removed is Truth.YES:
+            return rule.severity
+        deprecated = self.module.any_of(rule.deprecated or ())
+        replaced = self.module.any_of(rule.replaceable or ())
+        fails_somewhere = removed is Truth.SOME and rule.severity == "error"
+        deprecated_somewhere = removed is Truth.SOME and replaced is Truth.YES
+        if fails_somewhere or deprecated_somewhere or deprecated is Truth.YES:
+            return at_most("warning", rule.severity)
+        upcoming = removed in {Truth.NO, Truth.SOME} and replaced in _ALLOWED
+        undeclared = self._everywhere and removed is Truth.ABSENT
+        unsure = Truth.UNKNOWN in {removed, deprecated} or deprecated is Truth.SOME
+        return "hint" if unsure or upcoming or undeclared else None
+
+
+def required_by(pack: Pack, rule: Rule) -> Sequence[Requirement]:
+    """What makes a finding as severe as the rule says: one of these."""
+    required = rule.requires or pack.requires or pack.gate
+    return [*required, *rule.or_requires] if rule.or_requires else required
+
+
+def severity_between(rule: Rule, sides: Sides, head: Outlook, base: Outlook) -> Severity | None:
     """The more severe answer of both sides; None where the rule holds on neither.
 
     The head's answer alone counts where it declares another version of what decides at the base: no
-    pull request exempts itself by making its build files say less.
+    pull request exempts itself by making its build files say less. Only a library that is known to
+    bring the old one along counts on either side.
     """
-    after = _severity_in(pack, rule, sides.head, asked_for=asked_for)
+    after = head.severity(rule)
     if sides.base is sides.head:
         return after
-    before = _severity_in(pack, rule, sides.base, asked_for=asked_for)
-    required = rule.requires or pack.requires or pack.gate
-    asked = [*required, *(rule.or_requires or []), *(rule.deprecated or [])]
+    before = base.severity(rule)
+    asked = [*required_by(head.pack, rule), *(rule.deprecated or ())]
     if after == before or sides.moves(asked):
         return after
-    return min((s for s in (after, before) if s), key=SEVERITIES.index)
-
-
-def _severity_in(pack: Pack, rule: Rule, module: Module, *, asked_for: bool) -> Severity | None:
-    if not opens(pack, module, asked_for=asked_for):
-        return None
-    return severity_of(pack, rule, module, asked_for=asked_for)
-
-
-def severity_of(pack: Pack, rule: Rule, module: Module, *, asked_for: bool) -> Severity | None:
-    """How severe a finding is in the module; None where the rule does not hold.
-
-    The rule's own severity needs a declared span of which every version says so. Where some of
-    them lack the pattern, or all deprecate it, a finding is a warning; where only some deprecate
-    it, that needs a replacement in all of them. Where nobody knows the version it is a hint, which
-    never blocks; so it is where the pattern is still sound, but its replacement is there already.
-    In the repository of the library itself nothing is worse than a warning.
-
-    Args:
-        asked_for: whether the operator named the pack; it then looks without any declaration.
-    """
-    if keeps(module, pack.kept_by, rule.kept_by):
-        return None
-    required = [*(rule.requires or pack.requires or pack.gate), *(rule.or_requires or [])]
-    everywhere = asked_for or not all(each.ecosystem for each in pack.gate)
-    severity = _by_version(rule, module, required, asked_for=everywhere)
-    lenient = module.is_itself(required) or _is_brought(module, pack.kept_by, rule.kept_by)
-    return at_most("warning", severity) if severity and lenient else severity
-
-
-def _is_brought(module: Module, *reasons: KeptBy | None) -> bool:
-    """Whether a library that the module asks for, on either side, brings the old one along."""
-    asked = [*module.kept, *module.own]
-    return any(is_one_of(str(d), reason.brought_by) for reason in reasons if reason for d in asked)
-
-
-def _by_version(
-    rule: Rule, module: Module, required: list[Requirement], *, asked_for: bool
-) -> Severity | None:
-    removed = module.any_of(required)
-    deprecated = module.any_of(rule.deprecated or [])
-    replaced = module.any_of(rule.replaceable or [])
-    if removed is Truth.YES:
-        return rule.severity
-    fails_somewhere = removed is Truth.SOME and rule.severity == "error"
-    deprecated_somewhere = removed is Truth.SOME and replaced is Truth.YES
-    if fails_somewhere or deprecated_somewhere or deprecated is Truth.YES:
-        return at_most("warning", rule.severity)
-    upcoming = removed in {Truth.NO, Truth.SOME} and replaced in _ALLOWED
-    undeclared = asked_for and removed is Truth.ABSENT
-    unsure = Truth.UNKNOWN in {removed, deprecated} or deprecated is Truth.SOME
-    return "hint" if unsure or upcoming or undeclared else None
+    severity = min((s for s in (after, before) if s), key=SEVERITIES.index)
+    return at_most("warning", severity) if head.brings(rule) else severity
 
 
 def repairs(pack: Pack, rule: Rule, module: Module) -> bool:
     """Whether what replaces the pattern is there in every version that the module allows."""
-    required = rule.requires or pack.requires or pack.gate
-    return module.any_of(rule.replaceable or rule.deprecated or required) is Truth.YES
+    asked = rule.replaceable or rule.deprecated or required_by(pack, rule)
+    return module.any_of(asked) is Truth.YES
 
 
 def opens(head: Head, module: Module, *, asked_for: bool) -> bool:
@@ -98,13 +126,14 @@ def opens(head: Head, module: Module, *, asked_for: bool) -> bool:
     return truth in {*_ALLOWED, Truth.UNKNOWN} or (asked_for and truth is Truth.ABSENT)
 
 
-def keeps(module: Module, *reasons: KeptBy | None) -> bool:
-    """Whether the module keeps the old library on purpose: declares it, or is named for it."""
-    return any(_keeps(module, reason) for reason in reasons if reason)
+def _brings(module: Module, reason: KeptBy) -> bool:
+    asked = [*module.kept, *module.own] if reason.brought_by else ()
+    return any(is_one_of(str(declared), reason.brought_by) for declared in asked)
 
 
 def _keeps(module: Module, reason: KeptBy) -> bool:
-    own = [str(declared) for declared in module.kept]
+    """Whether the module keeps the old library on purpose: declares it, or is named for it."""
+    own = map(str, module.kept) if reason.dependencies else ()
     if any(is_one_of(name, reason.dependencies) for name in own):
         return True
     return any(_found(pattern, name) for pattern in reason.modules for name in module.names)

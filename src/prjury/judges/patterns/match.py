@@ -23,6 +23,8 @@ from prjury.judges.patterns.project.lineage import resolve
 from prjury.judges.patterns.project.manifest import Coordinate, Manifest, ManifestError, Role
 from prjury.judges.patterns.project.spans import surely_within
 
+#: A blank beside a dot within what may be a name; a sentence in a comment is none.
+_LOOSE = re2.compile(r"\w\s+\.|\w\.[ \t]*\n\s*\w|\w\.[ \t]+[a-z]")
 _AROUND_DOTS = re.compile(r"\s+\.\s*|\.\s+")
 _ROLES = {
     "dependency": Role.DEPENDENCY,
@@ -61,6 +63,8 @@ class Active:
 
     def matches(self, language: Language, path: str) -> list[Match]:
         """The rule's ways of looking at such a file."""
+        if language.name not in self.rule.languages:
+            return []
         return [
             match
             for match in self.rule.match
@@ -121,7 +125,8 @@ class FileScan:
     @cached_property
     def _tight(self) -> str:
         """The text with no blanks around dots, where names are looked for as they are written."""
-        return _AROUND_DOTS.sub(".", self.source.text)
+        text = self.source.text
+        return _AROUND_DOTS.sub(".", text) if _LOOSE.search(text) else text
 
     @cached_property
     def _pairs(self) -> list[tuple[Active, Match]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from prjury.errors import ConfigError
-from prjury.judges.patterns.gate import opens, repairs, severity_between
+from prjury.judges.patterns.gate import Outlook, opens, repairs, severity_between
 from prjury.judges.patterns.match import Active
 from prjury.judges.patterns.packs.load import shipped_heads, shipped_pack
 from prjury.judges.patterns.packs.rule import Head, Pack
@@ -66,9 +66,14 @@ class Selection:
     def standing(self, packs: Iterable[Pack], sides: Sides) -> Standing:
         """The rules that hold in the module."""
         found: dict[str, tuple[Active, Severity]] = {}
+        family = sides.head.family or sides.base.family
         for pack in packs:
-            for rule in pack.rules:
-                severity = severity_between(pack, rule, sides, asked_for=pack.id in self.named)
+            asked_for = pack.id in self.named
+            head = Outlook(pack, sides.head, asked_for)
+            base = Outlook(pack, sides.base, asked_for)
+            for rule in pack.rules if head.is_open or base.is_open else ():
+                concerned = not family or family in rule.families
+                severity = severity_between(rule, sides, head, base) if concerned else None
                 if severity:
                     active = Active(pack, rule, repairs(pack, rule, sides.head))
                     found[active.name] = (active, severity)

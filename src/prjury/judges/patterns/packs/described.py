@@ -96,6 +96,28 @@ class DescribedRule:
         return words.hint_since(self.pack, self.rule)
 
     @property
+    def early(self) -> bool:
+        """Whether the hint comes before all else, because the replacement is there already."""
+        return words.is_early(self.rule)
+
+    @property
+    def outcomes(self) -> str:
+        """What a finding is with which versions, as one sentence."""
+        told = [f"{name} {_with(since)}" for name, since in self._outcomes() if since]
+        sentence = "; ".join(told) + "."
+        return sentence[0].upper() + sentence[1:]
+
+    def _outcomes(self) -> Iterator[tuple[str, str]]:
+        yield "error", self.error
+        yield "warning", self.warning
+        yield "before that a hint" if self.early else "hint", self.hint
+
+    @property
+    def kept_by(self) -> str:
+        """Which modules keep the old way on purpose, by this rule alone."""
+        return kept(self.rule.kept_by)
+
+    @property
     def languages(self) -> str:
         """The languages that it looks at."""
         return words.languages(self.rule.languages)
@@ -145,9 +167,14 @@ class Described:
         return words.in_words(self.pack.gate)
 
     @property
+    def audience(self) -> str:
+        """The projects in which the pack is looked at."""
+        return words.audience(self.pack.gate)
+
+    @property
     def since(self) -> str:
         """What must be declared for its rules to hold, where they do not say otherwise."""
-        return words.in_words(self.pack.requires or self.pack.gate)
+        return words.since(self.pack.requires or self.pack.gate)
 
     @property
     def several(self) -> bool:
@@ -165,6 +192,18 @@ class Described:
         return words.languages({name for rule in self.pack.rules for name in rule.languages})
 
     @property
+    def shared_languages(self) -> str:
+        """The languages of each of its rules; empty where they differ."""
+        found = {rule.languages for rule in self.rules}
+        return found.pop() if len(found) == 1 else ""
+
+    @property
+    def asks_for_versions(self) -> bool:
+        """Whether what a finding is depends on what the project declares."""
+        told = {since for rule in self.rules for since in (rule.error, rule.warning, rule.hint)}
+        return not told <= {"", words.ALWAYS}
+
+    @property
     def kept_by(self) -> str:
         """Which modules keep the old way on purpose; empty where none does."""
         return kept(self.pack.kept_by)
@@ -180,20 +219,32 @@ class Described:
         return self.pack.not_rules
 
 
+def _with(since: str) -> str:
+    return since if since == words.ALWAYS else f"with {since}"
+
+
 def kept(by: KeptBy | None) -> str:
     """Which modules keep the old way on purpose, as sentences; empty where none does."""
     if by is None:
         return ""
-    reasons = [f"declares {_listed(by.dependencies)} itself"] if by.dependencies else []
-    reasons += [f"has a name that fits {_listed(by.modules)}"] if by.modules else []
-    told = [f"A module that {' or '.join(reasons)} is left alone."] if reasons else []
-    if by.code:
-        told.append("In a module that uses the old way already, findings are warnings at most.")
+    reasons = [f"that declares {_listed(by.dependencies)} itself"] if by.dependencies else []
+    reasons += [f"whose name fits {_listed(by.modules)}"] if by.modules else []
+    softer = ["that uses the old way already"] if by.code else []
+    if by.brought_by:
+        softer.append(f"that asks for what brings it along ({_listed(by.brought_by)})")
+    told = [f"A module {_either(reasons)} is left alone."] if reasons else []
+    if softer:
+        told.append(f"In a module {_either(softer)} findings are warnings at most.")
     return " ".join(told)
 
 
+def _either(clauses: Sequence[str]) -> str:
+    return f"{', or '.join(clauses)}," if len(clauses) > 1 else clauses[0]
+
+
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
+    *first, last = (f"`{name}`" for name in names)
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def _fenced(language: str, code: str) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from prjury.judges.patterns.gate import opens, severity_of
+from prjury.judges.patterns.gate import Outlook, required_by
 from prjury.judges.patterns.packs.example import Outcome, VersionCase
 from prjury.judges.patterns.packs.rule import Pack, Rule
 from prjury.judges.patterns.project.manifest import ECOSYSTEMS, Role
 from prjury.judges.patterns.project.module import Declared, Module
-from prjury.judges.patterns.project.versions import Requirement
 
 _FORMS = "`ECOSYSTEM:NAME [version]` such as `npm:react ^18`, or `group:artifact[:version]`"
 
@@ -46,9 +45,7 @@ def outcome_of(pack: Pack, rule: Rule, case: VersionCase) -> Outcome:
     own = tuple(declared(text) for text in case.own)
     inherited = tuple(declared(text) for text in case.declares)
     module = Module("pom.xml", (case.module,), tuple(sorted((*own, *inherited))), own)
-    if not opens(pack, module, asked_for=False):
-        return "none"
-    return severity_of(pack, rule, module, asked_for=False) or "none"
+    return Outlook(pack, module).severity(rule) or "none"
 
 
 def telling(pack: Pack, rule: Rule) -> frozenset[Outcome]:
@@ -57,7 +54,7 @@ def telling(pack: Pack, rule: Rule) -> frozenset[Outcome]:
     That an unknown version makes a hint, and one that is met in part a warning, is the gate's
     doing and the same for every rule.
     """
-    removed = required(pack, rule)
+    removed = required_by(pack, rule)
     asked = [*removed, *(rule.deprecated or ()), *(rule.replaceable or ())]
     if not any(r.span for r in asked) or not all(r.ecosystem for r in removed):
         return frozenset()
@@ -69,8 +66,3 @@ def telling(pack: Pack, rule: Rule) -> frozenset[Outcome]:
     if rule.severity == "error" and rule.deprecated:
         found.add("warning")
     return frozenset(found)
-
-
-def required(pack: Pack, rule: Rule) -> list[Requirement]:
-    """What makes a finding as severe as the rule says: one of these."""
-    return [*(rule.requires or pack.requires or pack.gate), *(rule.or_requires or [])]

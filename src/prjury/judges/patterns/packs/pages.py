@@ -17,12 +17,28 @@ _CODE = re.compile(r"(`[^`]*`)")
 _INTRODUCTION = """<!-- Generated from src/prjury/rules. -->
 # Packs of version patterns
 
-Each pack is looked at in projects that declare what it applies to. A page tells of every rule what
-it finds, why, since which version, and what to write instead. `prjury rules list` and
-`prjury rules show PACK/RULE` tell the same.
+What the judge [`patterns`](../judges/patterns.md) knows. A pack is a subject with its rules, and
+looks only at projects that declare what it is about. Each page tells of every rule what it finds,
+why, with which versions, and what to write instead; `prjury rules list` and
+`prjury rules show PACK/RULE` tell the same in a terminal.
 
 """
-_OWN = """
+_REST = """
+## How to read a page
+
+*Error*, *Warning* and *Hint* say which versions make that of a finding, wherever the nearest module
+allows no others. An error that only some of the allowed versions would have is a warning. A mere
+warning that only some of them would have stays one if the replacement is there in all of them.
+Where a version cannot be told, a finding is a hint. A hint "before that" says that the old way is
+still sound, but the new one is there already.
+
+| Fix | Meaning |
+|---|---|
+| machine-applicable | the same in new words; safe to apply |
+| maybe-incorrect | look at it before you apply it |
+| has-placeholders | has parts that you fill in |
+| by hand | none, only advice; so is every fix whose replacement some allowed version lacks |
+
 ## Packs of your own
 
 `paths` of the judge `patterns` names files and directories: packs in the format of the shipped
@@ -37,11 +53,12 @@ would come out otherwise without it; and where versions count, one version case 
 as `ECOSYSTEM:NAME [version]` (`pypi:numpy 2.0`, `npm:react ^18`, `runtime:python >=3.8`,
 `go:github.com/pkg/errors v0.9.1`, `maven:org.acme:lib [3.5,4.1)`); Maven's own
 `group:artifact[:version]` will do as well. `prjury rules test PATH` runs all of them, and says what
-fails or is missing with file and line.
+fails or is missing with file and line. [The judge's page](../judges/patterns.md#packs-of-your-own)
+shows a pack as a whole.
 
-Of a rule in ast-grep's format `severity`, `message`, `note`, `url`, `files`, `constraints` and
-`utils` hold as ast-grep documents them, except that `info` is a hint; `fix` is told as advice and
-not applied; `ignores` is refused. Tests in the directories that `testConfigs` names are run by
+Of a rule in ast-grep's format `severity`, `message`, `note`, `url`, `files`, `ignores`,
+`constraints` and `utils` hold as ast-grep documents them, except that `info` is a hint; `fix` is
+told as advice and not applied. Tests in the directories that `testConfigs` names are run by
 `prjury rules test`.
 """
 
@@ -53,7 +70,7 @@ def pack_page(pack: Pack) -> str:
 
 def index_page(packs: Sequence[Pack]) -> str:
     """The page that names every pack, and tells how others are written."""
-    return _INTRODUCTION + table(packs, linked=True) + _OWN
+    return _INTRODUCTION + table(packs, linked=True) + _REST
 
 
 def table(packs: Sequence[Pack], *, linked: bool = False) -> str:

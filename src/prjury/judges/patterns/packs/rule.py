@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import re2
 from pydantic import Field, model_validator
 
-from prjury.code.languages import Language
+from prjury.code.languages import LANGUAGES, Language
 from prjury.judges.patterns.packs.example import Tests
 from prjury.judges.patterns.packs.fields import (
     Clue,
@@ -78,10 +79,15 @@ class Rule(Entry):
     references: list[str] = Field(min_length=1)
     tests: Tests = Tests()
 
-    @property
+    @cached_property
     def languages(self) -> frozenset[str]:
         """Every language that the rule looks at."""
         return frozenset(name for match in self.match for name in match.languages)
+
+    @cached_property
+    def families(self) -> frozenset[str]:
+        """Whose build files say whether the rule holds."""
+        return frozenset(LANGUAGES[name].family for name in self.languages)
 
     @model_validator(mode="after")
     def _sure_enough(self) -> Rule:
@@ -91,7 +97,7 @@ class Rule(Entry):
             raise ValueError("what is only known by heart is no error; confirm it first")
         return self
 
-    @property
+    @cached_property
     def clues(self) -> list[str]:
         """RE2 patterns of which one stands in every line that the rule could find.
 

@@ -6,12 +6,13 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from prjury.judges.patterns.packs.described import Described, DescribedRule, Sample, kept
+from prjury.judges.patterns.packs.described import Described, DescribedRule, Sample
 from prjury.judges.patterns.packs.rule import Pack, Rule
-from prjury.judges.patterns.packs.words import languages
+from prjury.judges.patterns.packs.words import ALWAYS, languages
 
 _WIDTH = 100
 _COLUMN = 12
+_ELSE = "(a warning where it allows others too, a hint where nobody knows the version)"
 _APPLICABILITY = {
     "machine-applicable": "safe to apply",
     "maybe-incorrect": "look at it before you apply it",
@@ -31,7 +32,7 @@ def summary(pack: Pack) -> list[str]:
     return [
         f"{told.id}: {told.title}",
         f"    {told.counted}; {told.languages}",
-        *_wrapped(f"for projects that declare {told.applies_to}", 4),
+        *_wrapped(f"for {told.audience}", 4),
     ]
 
 
@@ -58,7 +59,7 @@ def rule_lines(told: DescribedRule) -> list[str]:
         *_paragraph(f"It says: {rule.message}"),
         "",
         *_severities(told),
-        *_wrapped(kept(rule.kept_by).replace("`", ""), _COLUMN),
+        *_wrapped(told.kept_by.replace("`", ""), _COLUMN),
         "",
         f"Languages   {languages(rule.languages)}",
         *_field("Instead", told.replacement or "nothing in particular"),
@@ -98,12 +99,18 @@ def _field(name: str, text: str) -> list[str]:
 
 
 def _severities(told: DescribedRule) -> Iterator[str]:
-    rows = {"error": told.error, "warning": told.warning, "hint": told.hint}
-    for severity, since in rows.items():
-        if since:
-            yield from _field(severity.capitalize(), f"where the project declares {since}")
+    yield from _where("Error", told.error)
     if told.error:
-        yield from _wrapped("(a warning where it allows others too, a hint where nobody knows)", 12)
+        yield from _wrapped(_ELSE, _COLUMN)
+    yield from _where("Warning", told.warning)
+    yield from _where("Hint", told.hint, "before that, " if told.early else "")
+
+
+def _where(severity: str, since: str, before: str = "") -> list[str]:
+    if not since:
+        return []
+    told = since if since == ALWAYS else f"where the project declares {since}"
+    return _field(severity, before + told)
 
 
 def _fixes(told: DescribedRule) -> list[str]:

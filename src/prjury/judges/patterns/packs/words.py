@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from prjury.judges.patterns.packs.outcomes import required
+from prjury.judges.patterns.gate import required_by
 from prjury.judges.patterns.packs.rule import Pack, Rule
 from prjury.judges.patterns.project.versions import Requirement
+
+ALWAYS = "always"
+
+_EVERY = "every project"
 
 _BOUND = re.compile(r"(>=|<)\s*([\d.]+)")
 _RUNTIMES = {
@@ -54,18 +58,41 @@ def languages(names: Iterable[str]) -> str:
     return ", ".join(sorted((_LANGUAGES.get(name, name) for name in names), key=str.lower))
 
 
-def in_words(requirements: Iterable[Requirement]) -> str:
-    """``Python 3.12 or later``; several with ``or``, those with the same bounds together."""
+def in_words(requirements: Iterable[Requirement], unbounded: str = "") -> str:
+    """``Python 3.12 or later``; several with ``or``, those with the same bounds together.
+
+    Args:
+        unbounded: what stands before those of which any version will do.
+    """
     by_bounds = groupby(requirements, key=_bounds)
-    parts = [" or ".join(map(_name, same)) + bounds for bounds, same in by_bounds]
+    parts = [
+        ("" if bounds else unbounded) + " or ".join(map(_name, same)) + bounds
+        for bounds, same in by_bounds
+    ]
     return ", or ".join(parts)
+
+
+def audience(requirements: Sequence[Requirement]) -> str:
+    """``projects that declare numpy``, or ``every project``."""
+    told = in_words(requirements)
+    return f"projects that declare {told}" if _all_named(requirements) else _EVERY
+
+
+def since(requirements: Sequence[Requirement]) -> str:
+    """``Python 3.12 or later``, ``any version of Go``; ``always`` where nothing is required."""
+    return in_words(requirements, "any version of ") if _all_named(requirements) else ALWAYS
+
+
+def _all_named(requirements: Iterable[Requirement]) -> bool:
+    return all(requirement.ecosystem for requirement in requirements)
 
 
 def _name(requirement: Requirement) -> str:
     if not requirement.ecosystem:
-        return "every project"
+        return _EVERY
     if requirement.ecosystem == "runtime":
-        return _RUNTIMES.get(requirement.artifact, requirement.artifact)
+        names = _RUNTIMES if requirement.span else {**_RUNTIMES, "rust-edition": "Rust"}
+        return names.get(requirement.artifact, requirement.artifact)
     if requirement.group and requirement.artifact != "*":
         return f"{requirement.group}:{requirement.artifact}"
     return requirement.group or requirement.artifact
@@ -84,21 +111,26 @@ def _bounds(requirement: Requirement) -> str:
 
 def error_since(pack: Pack, rule: Rule) -> str:
     """What must be declared for a finding to be an error; empty where none ever is."""
-    return in_words(required(pack, rule)) if rule.severity == "error" else ""
+    return since(required_by(pack, rule)) if rule.severity == "error" else ""
 
 
 def warning_since(pack: Pack, rule: Rule) -> str:
     """The same for a warning, where every declared version says so."""
     if rule.severity == "warning":
-        return in_words(required(pack, rule))
-    return in_words(rule.deprecated) if rule.deprecated and rule.severity == "error" else ""
+        return since(required_by(pack, rule))
+    return since(rule.deprecated) if rule.deprecated and rule.severity == "error" else ""
 
 
 def hint_since(pack: Pack, rule: Rule) -> str:
-    """The same for a hint, where versions are known."""
+    """The same for a hint, where versions are known; see `is_early`."""
     if rule.severity == "hint":
-        return in_words(required(pack, rule))
-    return in_words(rule.replaceable) if rule.replaceable else ""
+        return since(required_by(pack, rule))
+    return since(rule.replaceable) if rule.replaceable else ""
+
+
+def is_early(rule: Rule) -> bool:
+    """Whether a hint comes before the rule's own severity: only the replacement is there yet."""
+    return rule.severity != "hint" and bool(rule.replaceable)
 
 
 def fixing(rule: Rule) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from prjury.judges.patterns.project.manifest import FAMILIES, Role
@@ -68,18 +69,27 @@ class Module:
     notes: tuple[str, ...] = field(default=(), compare=False)
     _truths: dict[str, Truth] = field(default_factory=dict, compare=False, repr=False)
 
-    @property
+    @cached_property
     def own(self) -> list[Declared]:
         """The dependencies that its own build file asks for."""
         return [d for d in self.declared if d.role is Role.DEPENDENCY and d.level == 0]
 
     def evidence(self, requirement: Requirement) -> list[Declared]:
         """The declarations that decide about a requirement: the same file, the same role."""
-        named = sorted(
-            d for d in self.declared if requirement.names(d.ecosystem, d.group, d.artifact)
-        )
+        group = None if "*" in requirement.group else requirement.group
+        near = self._by_group.get((requirement.ecosystem, group), ())
+        named = sorted(d for d in near if requirement.names(d.ecosystem, d.group, d.artifact))
         known = [d for d in named if d.version] or named
         return [d for d in known if not known[0] < d]
+
+    @cached_property
+    def _by_group(self) -> Mapping[tuple[str, str | None], Sequence[Declared]]:
+        """The declarations of each group of each ecosystem; all of an ecosystem under None."""
+        found: dict[tuple[str, str | None], list[Declared]] = {}
+        for declared in self.declared:
+            for group in (declared.group, None):
+                found.setdefault((declared.ecosystem, group), []).append(declared)
+        return found
 
     def truth(self, requirement: Requirement) -> Truth:
         """Whether the requirement holds here; hundreds of rules ask for the same few."""
@@ -103,8 +113,12 @@ class Module:
 
     def is_itself(self, requirements: Iterable[Requirement]) -> bool:
         """Whether the project is the very library of which a requirement speaks."""
-        own = [d for d in self.declared if d.role is Role.SELF]
-        return any(r.names(d.ecosystem, d.group, d.artifact) for r in requirements for d in own)
+        own = self._selves
+        return any(r.names(d.ecosystem, d.group, d.artifact) for d in own for r in requirements)
+
+    @cached_property
+    def _selves(self) -> list[Declared]:
+        return [declared for declared in self.declared if declared.role is Role.SELF]
 
     def any_of(self, requirements: Iterable[Requirement]) -> Truth:
         """Whether one of them holds: a sure answer counts more than an unsure one."""

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 from prjury.judges.patterns import shipped_heads
+from prjury.judges.patterns.packs.described import Described, DescribedRule
+from prjury.judges.patterns.packs.found import packs_at
 from prjury.judges.patterns.packs.load import read
 from prjury.judges.patterns.packs.pages import index_page, pack_page, table
 from prjury.judges.patterns.packs.rule import Pack
+from prjury.judges.patterns.packs.tried import tried
 from prjury.resources import rule_packs
 
-DOCS = Path(__file__).resolve().parents[5] / ".github" / "docs" / "rules"
+ROOT = Path(__file__).resolve().parents[5]
+DOCS = ROOT / ".github" / "docs" / "rules"
+JUDGE = ROOT / ".github" / "docs" / "judges" / "patterns.md"
+README = ROOT / "README.md"
 NAMES = sorted(shipped_heads())
 
 
 def pack(name: str) -> Pack:
     return read(rule_packs() / f"{name}.yml").pack
+
+
+def rules(name: str) -> list[DescribedRule]:
+    return Described(pack(name)).rules
 
 
 def checked(file: Path, expected: str) -> None:
@@ -49,8 +60,44 @@ def test_a_page_tells_of_every_rule(name: str) -> None:
         assert f"\n## {rule.id}\n" in page
     for entry in told.not_rules:
         assert f"| `{entry.id}` | " in page
-    rows = [line for line in page.splitlines() if line.startswith("| ")]
-    assert {row.replace(r"\|", "").count("|") for row in rows} <= {3, 7}
+    rows = [line.replace(r"\|", "") for line in page.splitlines() if line.startswith("| ")]
+    widths = {row.count("|") for row in rows if row.startswith(("| Rule |", "| [`"))}
+    assert len(widths) == 1
+    assert {row.count("|") for row in rows} <= {3, *widths}
+
+
+def test_a_pack_says_whom_it_looks_at() -> None:
+    assert "It looks at every project." in pack_page(pack("docker"))
+    assert "It looks at projects that declare numpy. Languages: Python.\n" in pack_page(
+        pack("numpy-2")
+    )
+    index = table([pack("docker"), pack("rust-2024")])
+    assert "| every project |" in index
+    assert "| projects that declare Rust |" in index
+
+
+def test_a_rule_says_what_a_finding_is_with_which_versions() -> None:
+    told = {r.id: r.outcomes for name in ("numpy-2", "docker", "go") for r in rules(name)}
+    assert told["find-common-type"] == (
+        "Error with numpy 2.0 or later; warning with numpy 1.25 or later; "
+        "before that a hint with numpy 1.6 or later."
+    )
+    assert told["maintainer"] == "Warning always."
+    assert told["golint"] == "Warning with any version of Go."
+
+
+def test_only_columns_that_say_something_are_shown() -> None:
+    assert "| Rule | What | Warning | Hint | Languages | Fix |" in pack_page(pack("docker"))
+    assert "| Rule | What | Error | Warning | Hint | Fix |" in pack_page(pack("numpy-2"))
+
+
+def test_a_page_says_which_modules_keep_the_old_way() -> None:
+    page = pack_page(pack("jackson-3"))
+    assert "or whose name fits `(?i)jackson-?2($|[^0-9])`, is left alone." in page
+    assert "`org.opensearch.client:*`), findings are warnings at most." in page
+    servlet = next(rule for rule in rules("jakarta") if rule.id == "servlet")
+    assert servlet.kept_by
+    assert f"{servlet.kept_by}\n" in pack_page(pack("jakarta"))
 
 
 def test_what_would_be_markup_is_only_text() -> None:
@@ -63,3 +110,23 @@ def test_what_would_be_markup_is_only_text() -> None:
 
 def test_a_table_without_links_is_for_elsewhere() -> None:
     assert "](" not in table([pack("jakarta")])
+
+
+def test_the_pack_that_the_judges_page_shows_is_sound(tmp_path: Path) -> None:
+    blocks = re.findall(r"^```yaml\n# (\S+)\n(.*?)^```$", JUDGE.read_text(), re.M | re.S)
+    assert [name for name, _ in blocks] == ["acme.yml", "acme.cases.yml"]
+    for name, text in blocks:
+        (tmp_path / name).write_text(text)
+    (loaded,) = packs_at([tmp_path])
+    assert tried(loaded).failures == []
+
+
+def test_links_between_the_pages_lead_somewhere() -> None:
+    for page in (JUDGE, *DOCS.glob("*.md")):
+        links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text())
+        local = [link for link in links if "://" not in link]
+        assert [link for link in local if not (page.parent / link).exists()] == [], page
+
+
+def test_the_readme_counts_the_packs() -> None:
+    assert f"[{len(NAMES)} packs](.github/docs/rules/README.md)" in README.read_text()
