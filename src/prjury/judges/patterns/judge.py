@@ -22,8 +22,9 @@ from prjury.judges.patterns.packs.provided import provided_packs
 from prjury.judges.patterns.packs.rule import Pack
 from prjury.judges.patterns.project.project import Project
 from prjury.judges.patterns.review import Outcome, Review, is_asked, is_code, is_sound
-from prjury.judges.patterns.selection import Selection, Standing
+from prjury.judges.patterns.selection import Selection
 from prjury.judges.patterns.silencing.suppressions import Listening
+from prjury.judges.patterns.standing import Standing
 from prjury.judges.patterns.verdict import Looked, decide, scope, versions
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
@@ -82,7 +83,8 @@ class PatternsJudge:
             )
         baseline = self._baseline(pull)
         project = Project.read(pull, self.repository, [file.path for file in changed])
-        packs = _concerned(self.selection.packs_for(project.places), changed)
+        languages = {found.name for f in changed if (found := language_of(printable(f.path)))}
+        packs = self.selection.packs_for(project.places, languages)
         heads = packs or self.selection.heads.values()
         told = {"packs": [pack.id for pack in packs], **versions(project, heads)}
         told |= {"baseline": baseline.file} if baseline.file else {}
@@ -126,16 +128,10 @@ def _no_pack(selection: Selection, metadata: dict[str, Any]) -> Judgment:
     return Judgment.abstained(reason, NOT_APPLICABLE, metadata=metadata)
 
 
-def _concerned(packs: Iterable[Pack], files: Iterable[FileChange]) -> list[Pack]:
-    """The packs with a rule about the languages of these files."""
-    languages = {found.name for file in files if (found := language_of(printable(file.path)))}
-    return [p for p in packs if any(languages & rule.languages for rule in p.rules)]
-
-
 def _looked(
     packs: Iterable[Pack], files: Sequence[FileChange], standing: Mapping[str, Standing]
 ) -> list[Looked]:
-    """How many rules of each pack looked at how many files."""
+    """How many rules of each pack are about how many files, whose versions open the pack."""
     rules: dict[str, set[str]] = {pack.id: set() for pack in packs}
     counts = dict.fromkeys(rules, 0)
     for file in files:
@@ -149,5 +145,4 @@ def _looked(
 
 def _looking(file: FileChange, standing: Standing) -> list[Active]:
     language = language_of(printable(file.path))
-    held = (active for active, _ in standing.values())
-    return [active for active in held if language and active.matches(language, file.path)]
+    return list(standing.looking(language, file.path)) if language else []

@@ -50,7 +50,7 @@ class Active:
     rule: Rule
     repairs: bool = True
 
-    @property
+    @cached_property
     def name(self) -> str:
         """``pack/rule``."""
         return f"{self.pack.id}/{self.rule.id}"

@@ -13,8 +13,8 @@ from prjury.judges.patterns.baseline import Known, fingerprints
 from prjury.judges.patterns.findings import Finding, repaired
 from prjury.judges.patterns.match import MARKER, Active, FileScan
 from prjury.judges.patterns.prefilter import Prefilter
-from prjury.judges.patterns.selection import Standing
 from prjury.judges.patterns.silencing.suppressions import Listening
+from prjury.judges.patterns.standing import Standing
 from prjury.ports import Repository
 from prjury.pull.model import FileChange, FileKind, FileStatus, printable
 
@@ -71,8 +71,7 @@ def is_asked(file: FileChange, standing: Standing, outcome: Outcome) -> bool:
     """Whether one of the rules that hold looks at the file; others go outside if they are text."""
     path = printable(file.path)
     language = language_of(path)
-    rules = [active for active, _ in standing.values()]
-    if language and any(active.matches(language, file.path) for active in rules):
+    if language and any(map(standing.of, standing.looking(language, file.path))):
         outcome.asked.add(path)
     elif path not in outcome.asked and is_sound(file, outcome):
         outcome.outside[path] = _NO_RULE
@@ -140,28 +139,26 @@ class Review:
         self._judge(scans, outcome, deadline)
 
     def _targets(self, files: list[FileChange]) -> list[_Target]:
-        rules = {
-            name: active
-            for standing in self.standing.values()
-            for name, (active, _) in standing.items()
+        packs = {
+            head.pack.id: head.pack
+            for standing in {id(each): each for each in self.standing.values()}.values()
+            for head, _ in standing.outlooks.values()
         }
-        prefilter = Prefilter([rules[name] for name in sorted(rules)])
+        rules = [Active(packs[name], rule) for name in sorted(packs) for rule in packs[name].rules]
+        prefilter = Prefilter(sorted(rules, key=lambda active: active.name))
         found = (self._target(file, prefilter) for file in files)
         return [target for target in found if target]
 
     def _target(self, file: FileChange, prefilter: Prefilter) -> _Target | None:
         language = language_of(printable(file.path))
         standing = self.standing[file.path]
-        if language is None or not standing or file.new_blob is None:
+        if language is None or not standing.outlooks or file.new_blob is None:
             return None
         added = "\n".join(resolved(line.text, language) for line in file.added_lines)
         marked = self.listening.own and MARKER in added
         candidates = prefilter.rules if marked else prefilter.candidates(added)
-        rules = tuple(
-            standing[active.name][0]
-            for active in candidates
-            if active.name in standing and active.matches(language, file.path)
-        )
+        looking = (active for active in candidates if active.matches(language, file.path))
+        rules = tuple(held[0] for active in looking if (held := standing.of(active)))
         return _Target(file, file.new_blob, standing, rules) if rules or marked else None
 
     def _judge(
@@ -191,7 +188,10 @@ class Review:
         hits = scan.hits(parsed)
         marks = [fingerprints(path, scan, hits, added) for path in _paths(target.file)]
         for hit, *known_by in zip(hits, *marks, strict=True):
-            severity = target.standing[hit.active.name][1]
+            held = target.standing.of(hit.active)
+            if held is None:
+                continue
+            severity = held[1]
             silencer = suppressions.silencer(hit, severity)
             line = hit.line_among(added)
             if line is not None:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from prjury.errors import ConfigError
-from prjury.judges.patterns.gate import Outlook, opens, repairs, severity_between
-from prjury.judges.patterns.match import Active
-from prjury.judges.patterns.packs.load import shipped_heads, shipped_pack
+from prjury.judges.patterns.gate import Outlook, opens
+from prjury.judges.patterns.packs.load import (
+    pack_languages,
+    shipped_heads,
+    shipped_languages,
+    shipped_pack,
+)
 from prjury.judges.patterns.packs.rule import Head, Pack
 from prjury.judges.patterns.project.module import Sides
-from prjury.jury.judgment import Severity
-
-#: The rules that hold in a module, with the severity that a finding has there.
-Standing: TypeAlias = Mapping[str, tuple[Active, Severity]]
+from prjury.judges.patterns.standing import Standing
 
 
 @dataclass(frozen=True)
@@ -52,29 +53,29 @@ class Selection:
         wanted = {name: head for name, head in heads.items() if name in {*packs, *mine}}
         return cls(mine, wanted, frozenset(packs))
 
-    def packs_for(self, places: Collection[Sides]) -> list[Pack]:
-        """The packs of which at least one rule holds somewhere, in the order of their names."""
+    def packs_for(self, places: Collection[Sides], languages: Collection[str]) -> list[Pack]:
+        """The packs with rules about these languages of which one holds somewhere, by name."""
         modules = [module for sides in places for module in dict.fromkeys((sides.head, sides.base))]
         opened = [
             name
             for name, head in sorted(self.heads.items())
-            if any(opens(head, module, asked_for=name in self.named) for module in modules)
+            if self._is_about(name, languages)
+            and any(opens(head, module, asked_for=name in self.named) for module in modules)
         ]
         loaded = [self.own.get(name) or shipped_pack(name) for name in opened]
-        return [pack for pack in loaded if any(self.standing([pack], sides) for sides in places)]
+        return [pack for pack in loaded if any(self.standing([pack], s).any() for s in places)]
+
+    def _is_about(self, name: str, languages: Collection[str]) -> bool:
+        own = self.own.get(name)
+        known = pack_languages(own) if own else shipped_languages(name)
+        return not known.isdisjoint(languages)
 
     def standing(self, packs: Iterable[Pack], sides: Sides) -> Standing:
         """The rules that hold in the module."""
-        found: dict[str, tuple[Active, Severity]] = {}
-        family = sides.head.family or sides.base.family
+        outlooks = {}
         for pack in packs:
             asked_for = pack.id in self.named
-            head = Outlook(pack, sides.head, asked_for)
-            base = Outlook(pack, sides.base, asked_for)
-            for rule in pack.rules if head.is_open or base.is_open else ():
-                concerned = not family or family in rule.families
-                severity = severity_between(rule, sides, head, base) if concerned else None
-                if severity:
-                    active = Active(pack, rule, repairs(pack, rule, sides.head))
-                    found[active.name] = (active, severity)
-        return found
+            head, base = (Outlook(pack, side, asked_for) for side in (sides.head, sides.base))
+            if head.is_open or base.is_open:
+                outlooks[pack.id] = (head, base)
+        return Standing(sides, outlooks)

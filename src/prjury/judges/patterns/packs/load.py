@@ -8,6 +8,7 @@ packs as well (`astgrep`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
@@ -36,6 +37,7 @@ from prjury.resources import rule_packs
 #: How large a pack or the file of its cases may be, in bytes.
 LARGEST = 512 * 1024
 
+_LANGUAGES = re.compile(r"^ *-? *languages: \[([^\]]*)\]", re.MULTILINE)
 _CASES = ".cases.yml"
 
 
@@ -75,6 +77,24 @@ def shipped_pack(name: str) -> Pack:
         known = ", ".join(sorted(shipped_heads()))
         raise ConfigError(f"there is no pack {name!r}", remedy=f"Known packs are: {known}")
     return read_pack(text_of(path, LARGEST), path.name).pack
+
+
+@cache
+def shipped_languages(name: str) -> frozenset[str]:
+    """The languages that the rules of a shipped pack look at, without reading its rules.
+
+    Raises:
+        ConfigError: for a name that no pack has.
+    """
+    found = _LANGUAGES.findall(text_of(rule_packs() / f"{name}.yml", LARGEST))
+    if len(found) == 0:
+        return pack_languages(shipped_pack(name))
+    return frozenset(word.strip() for listed in found for word in listed.split(","))
+
+
+def pack_languages(pack: Pack) -> frozenset[str]:
+    """The languages that the rules of a pack look at."""
+    return frozenset(name for rule in pack.rules for name in rule.languages)
 
 
 def own_packs(paths: Iterable[str]) -> list[Pack]:
