@@ -67,6 +67,7 @@ def test_broad_handlers_are_few_and_known() -> None:
         "action/__init__.py",
         "cli/__init__.py",
         "code/worker.py",
+        "judges/patterns/packs/provided.py",
         "jury/asking.py",
         "jury/execution.py",
         "jury/judge.py",

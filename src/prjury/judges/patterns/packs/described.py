@@ -98,7 +98,7 @@ class DescribedRule:
     @property
     def early(self) -> bool:
         """Whether the hint comes before all else, because the replacement is there already."""
-        return words.is_early(self.rule)
+        return words.is_early(self.pack, self.rule)
 
     @property
     def outcomes(self) -> str:

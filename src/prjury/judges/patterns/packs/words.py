@@ -125,12 +125,13 @@ def hint_since(pack: Pack, rule: Rule) -> str:
     """The same for a hint, where versions are known; see `is_early`."""
     if rule.severity == "hint":
         return since(required_by(pack, rule))
-    return since(rule.replaceable) if rule.replaceable else ""
+    return since(rule.replaceable or ()) if is_early(pack, rule) else ""
 
 
-def is_early(rule: Rule) -> bool:
-    """Whether a hint comes before the rule's own severity: only the replacement is there yet."""
-    return rule.severity != "hint" and bool(rule.replaceable)
+def is_early(pack: Pack, rule: Rule) -> bool:
+    """Whether there is a time before the rule's own when only the replacement is there."""
+    own = (list(required_by(pack, rule)), rule.deprecated)
+    return rule.severity != "hint" and bool(rule.replaceable) and rule.replaceable not in own
 
 
 def fixing(rule: Rule) -> str:

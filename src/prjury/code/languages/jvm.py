@@ -1,0 +1,85 @@
+"""Java and Kotlin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prjury.code.languages.language import Language, any_kind, outermost
+
+
+def _java_import(regex: str) -> dict[str, Any]:
+    imported = {"kind": "import_declaration", "regex": regex}
+    return {"inside": {"kind": "program", "stopBy": "end", "has": imported}}
+
+
+def _kotlin_import(regex: str) -> dict[str, Any]:
+    imported = {"kind": "import_list", "has": {"kind": "import_header", "regex": regex}}
+    return {"inside": {"kind": "source_file", "stopBy": "end", "has": imported}}
+
+
+_JAVA_NAMES = ("scoped_identifier", "scoped_type_identifier", "field_access")
+JAVA = Language(
+    "java",
+    "Sample.java",
+    family="jvm",
+    parser="java",
+    comments=("line_comment", "block_comment"),
+    strings=("string_literal", "character_literal"),
+    utils={
+        "qualified-name": outermost(_JAVA_NAMES, "package_declaration"),
+        "method-name": {
+            "kind": "identifier",
+            "inside": {"kind": "method_invocation", "field": "name"},
+        },
+        "annotation-name": {
+            "kind": "identifier",
+            "inside": any_kind("marker_annotation", "annotation"),
+        },
+        "type-name": {
+            "any": [
+                {"kind": "type_identifier", "not": {"inside": {"kind": "scoped_type_identifier"}}},
+                {"kind": "identifier", "inside": {"kind": "method_invocation", "field": "object"}},
+                {"kind": "identifier", "inside": {"kind": "field_access", "field": "object"}},
+            ]
+        },
+    },
+    importing=_java_import,
+)
+_KOTLIN_NAMES = ("identifier", "user_type", "navigation_expression")
+KOTLIN = Language(
+    "kotlin",
+    "Sample.kt",
+    family="jvm",
+    parser="kotlin",
+    comments=("line_comment", "multiline_comment"),
+    strings=("string_content", "character_literal"),
+    utils={
+        "qualified-name": outermost(_KOTLIN_NAMES, "package_header"),
+        "method-name": {
+            "kind": "simple_identifier",
+            "inside": {
+                "kind": "navigation_suffix",
+                "inside": {
+                    "kind": "navigation_expression",
+                    "inside": {"kind": "call_expression"},
+                },
+            },
+        },
+        "annotation-name": {
+            "kind": "user_type",
+            "inside": {
+                "any": [
+                    {"kind": "annotation"},
+                    {"kind": "constructor_invocation", "inside": {"kind": "annotation"}},
+                ]
+            },
+        },
+        "type-name": {
+            "any": [
+                {"kind": "user_type"},
+                {"kind": "simple_identifier", "inside": {"kind": "navigation_expression"}},
+            ]
+        },
+    },
+    importing=_kotlin_import,
+)

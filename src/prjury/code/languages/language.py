@@ -1,0 +1,69 @@
+"""What the judges know of a language, and the pieces of which its rules are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+# Utility rules that every pack may use (``matches: qualified-name``):
+#   qualified-name    a dotted name as a whole, wherever it stands (import, type, expression,
+#                     annotation); neither its inner parts nor a package header
+#   annotation-name   the simple name of an annotation
+#   method-name       the name of a method that is called on something
+#   attribute-name    the name of a member of something (Python, JavaScript)
+#   keyword-name      the name of a keyword argument in Python
+#   key-name          the name of a key of an object in JavaScript
+#   guarded           code under a condition on a version, or beside a failed import (Python)
+#   type-name         the simple name of a type, also before a static member
+
+
+@dataclass(frozen=True)
+class Language:
+    """A language that rules may name.
+
+    Attributes:
+        parser: the language's name in ast-grep; None where text is only searched with RE2.
+        comments: node kinds of comments, for parsed languages.
+        strings: node kinds of string content, for parsed languages.
+        comment: RE2 pattern of one comment, for the others.
+        string: RE2 pattern of one string in which that comment would be none.
+        declares: whether its files declare dependencies.
+        family: whose build files say which versions hold for its files; empty for nobody's.
+        utils: ast-grep utility rules that every pack may refer to.
+        importing: the ast-grep rule of a place in a file with an import that fits a regex.
+        sample: a file name of this language, for rule tests.
+    """
+
+    name: str
+    sample: str
+    parser: str | None = None
+    comments: tuple[str, ...] = ()
+    strings: tuple[str, ...] = ()
+    comment: str = ""
+    string: str = ""
+    declares: bool = False
+    family: str = ""
+    utils: Mapping[str, Any] = field(default_factory=dict)
+    importing: Callable[[str], Mapping[str, Any]] | None = None
+
+
+def any_kind(*kinds: str) -> dict[str, Any]:
+    """The rule of a node of one of these kinds."""
+    return {"any": [{"kind": kind} for kind in kinds]}
+
+
+def outermost(kinds: tuple[str, ...], package: str) -> dict[str, Any]:
+    """The rule of a name of one of these kinds that is no part of another one."""
+    inner = {"inside": any_kind(*kinds, package)}
+    return {"all": [any_kind(*kinds), {"not": inner}]}
+
+
+def importing_rule(top: str, *kinds: str) -> Callable[[str], Mapping[str, Any]]:
+    """The importing rule of a language whose imports may stand anywhere in a file."""
+
+    def rule(regex: str) -> Mapping[str, Any]:
+        statement = {"stopBy": "end", **any_kind(*kinds), "regex": regex}
+        return {"inside": {"kind": top, "stopBy": "end", "has": statement}}
+
+    return rule
