@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -41,9 +41,14 @@ REFUSED = "parser_error"
 
 @dataclass(frozen=True)
 class Parsed:
-    """A worker's reply: what each rule found, comments and strings, as character ranges."""
+    """A worker's reply: what each rule found, comments and strings, as character ranges.
+
+    Attributes:
+        rewritten: what a rule's template makes of what it found, where it has one.
+    """
 
     found: tuple[tuple[int, Range], ...] = ()
+    rewritten: Mapping[tuple[int, Range], str] = field(default_factory=dict)
     comments: tuple[Range, ...] = ()
     strings: tuple[Range, ...] = ()
 
@@ -152,7 +157,8 @@ def reply(values: Mapping[str, Any]) -> Parsed | NotParsed:
     if "error" in values:
         return NotParsed(REFUSED, str(values["error"]))
     return Parsed(
-        found=tuple((number, (start, end)) for number, start, end in values["found"]),
+        found=tuple((number, (start, end)) for number, start, end, *_ in values["found"]),
+        rewritten={(row[0], (row[1], row[2])): row[3] for row in values["found"] if row[3:]},
         comments=_ranges(values["comments"]),
         strings=_ranges(values["strings"]),
     )

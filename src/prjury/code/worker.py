@@ -5,10 +5,11 @@ cannot be interrupted from within Python: each job sets an alarm whose default a
 process, wherever it is. The first job without a reply is then the one to blame, and the parent goes
 on with the next.
 
-The first line is a table of rules, a list of ast-grep configs which may have ``names`` besides
-ast-grep's own keys. Each further one is a job, ``{"language", "text", "rules": [place in the table,
-...], "comments": [kind, ...], "strings": [kind, ...]}``; its reply is ``{"found": [[rule, start,
-end], ...], "comments": [[start, end], ...], "strings": [...]}`` with offsets in characters, or
+The first line is a table of rules, a list of ast-grep configs which may have, besides ast-grep's
+own keys, ``names``, and ``rewrite``, a template whose metavariables the match fills in. Each
+further one is a job, ``{"language", "text", "rules": [place in the table, ...], "comments": [kind,
+...], "strings": [kind, ...]}``; its reply is ``{"found": [[rule, start, end, rewritten if asked
+for], ...], "comments": [[start, end], ...], "strings": [...]}`` with offsets in characters, or
 ``{"error": message}``.
 """
 
@@ -24,12 +25,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ast_grep_py import Config, SgNode
+    from ast_grep_py import SgNode
 
 #: Address space of the process; a megabyte of sound code takes up to 300 MB. Beyond the limit the
 #: native code aborts.
 MEMORY_LIMIT = 1024**3
 
+_METAVARIABLE = re.compile(r"\$\$\$([A-Z_][A-Z0-9_]*)|\$([A-Z_][A-Z0-9_]*)")
 _NUMBERED = re.compile(r"^\d+: ")
 
 
@@ -44,9 +46,13 @@ def scan(job: dict[str, Any]) -> dict[str, Any]:
     root = SgRoot(job["text"], job["language"]).root()
     rules = _named(root, job["language"], job["rules"])
 
-    def ranges(config: Config) -> list[list[int]]:
-        nodes = (node.range() for node in root.find_all(config))
-        return [[place.start.index, place.end.index] for place in nodes]
+    def ranges(config: dict[str, Any]) -> list[list[Any]]:
+        rewrite = config.get("rewrite")
+        asked: Any = {key: value for key, value in config.items() if key != "rewrite"}
+        return [
+            [*_span(node), *([] if rewrite is None else [_filled(rewrite, node)])]
+            for node in root.find_all(asked)
+        ]
 
     def of_kinds(kinds: list[str]) -> list[list[int]]:
         return ranges({"rule": {"any": [{"kind": kind} for kind in kinds]}}) if kinds else []
@@ -57,6 +63,27 @@ def scan(job: dict[str, Any]) -> dict[str, Any]:
         "comments": of_kinds(job["comments"]),
         "strings": of_kinds(job["strings"]),
     }
+
+
+def _span(node: SgNode) -> list[int]:
+    place = node.range()
+    return [place.start.index, place.end.index]
+
+
+def _filled(template: str, node: SgNode) -> str:
+    """The template with what its metavariables stand for in this match."""
+
+    def meant(match: re.Match[str]) -> str:
+        if match[2]:
+            one = node.get_match(match[2])
+            return one.text() if one else ""
+        many = node.get_multiple_matches(match[1])
+        if not many:
+            return ""
+        start, end = node.range().start.index, many[-1].range().end.index
+        return node.text()[many[0].range().start.index - start : end - start]
+
+    return _METAVARIABLE.sub(meant, template)
 
 
 def _named(root: SgNode, language: str, configs: list[dict[str, Any]]) -> list[Any]:

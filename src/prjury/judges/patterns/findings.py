@@ -114,10 +114,22 @@ def repaired(scan: FileScan, hit: Hit, line: int, text: str) -> tuple[str, str] 
     if not hit.active.repairs:
         return None
     spans = _columns(scan, hit, line, text)
+    if hit.rewritten is not None:
+        return _rewritten(hit, text, spans)
     for fix in hit.active.rule.fix:
         if any(re2.search(fix.find, text[start:end]) for start, end in spans):
             return _applied(fix, text, spans), fix.applicability
     return None
+
+
+def _rewritten(hit: Hit, text: str, spans: list[Range]) -> tuple[str, str] | None:
+    """The line with its only match replaced; a match over several lines is left to the reader."""
+    rewritten = hit.rewritten or ""
+    if len(spans) != 1 or "\n" in rewritten:
+        return None
+    [(start, end)], [(first, last)] = spans, hit.spans
+    whole = last - first == end - start
+    return (text[:start] + rewritten + text[end:], "maybe-incorrect") if whole else None
 
 
 def _columns(scan: FileScan, hit: Hit, line: int, text: str) -> list[Range]:

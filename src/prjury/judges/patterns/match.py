@@ -81,11 +81,13 @@ class Hit:
     Attributes:
         lines: git's numbers of the lines that name it, the telling one first.
         spans: where in the source's text, in characters; empty where only the lines are known.
+        rewritten: what a matcher with a template of its own makes of the first span.
     """
 
     active: Active
     lines: tuple[int, ...]
     spans: tuple[Range, ...] = ()
+    rewritten: str | None = None
 
     def line_among(self, lines: Collection[int]) -> int | None:
         """The first of its lines that is one of the given ones."""
@@ -154,7 +156,8 @@ class FileScan:
     def _hits(self, parsed: Parsed | None) -> Iterator[Hit]:
         configs = self._configs if parsed else []
         for number, span in parsed.found if parsed else ():
-            yield self._at(configs[number][0], span)
+            hit = self._at(configs[number][0], span)
+            yield replace(hit, rewritten=parsed.rewritten.get((number, span)) if parsed else None)
         comments = self.comments(parsed)
         strings = parsed.strings if parsed else ()
         for active, match in self._pairs:

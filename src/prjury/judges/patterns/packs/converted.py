@@ -70,6 +70,7 @@ def _rule(written: Written) -> dict[str, Any]:
         "ignores": [glob for text in rule.ignores for glob in _globs(text)],
         "ast-grep": _renamed(rule.rule, rule),
         "constraints": _renamed(rule.constraints, rule),
+        "rewrite": _template(rule.fix),
     }
     return {
         "id": _identifier(rule.id),
@@ -93,6 +94,16 @@ def _globs(glob: str) -> list[str]:
     """The glob for a matcher whose ``*`` also means directories: ``**/`` may stand for none."""
     glob = glob.removeprefix("./")
     return list(dict.fromkeys((glob, glob.replace("**/", ""))))
+
+
+def _template(fix: str | dict[str, Any] | list[Any] | None) -> str | None:
+    """What the match becomes; a fix that reaches beyond the match is the reader's to apply."""
+    match fix:
+        case str():
+            return fix
+        case {"template": str(template), **rest} if not rest.keys() & {"expandStart", "expandEnd"}:
+            return template
+    return None
 
 
 def _advice(fix: str | dict[str, Any] | list[Any] | None) -> str | None:

@@ -71,6 +71,7 @@ class Match(Entry):
     ignores: list[str] = Field(default_factory=list, description="globs of files left alone")
     ast_grep: dict[str, Any] | None = Field(None, alias="ast-grep", min_length=1)
     constraints: dict[str, Any] = Field(default_factory=dict)
+    rewrite: str | None = Field(None, description="what becomes of the match, with `$A` and `$$$A`")
     uses: Words = Field(default_factory=list, description="qualified names")
     except_: Words = Field(default_factory=list, alias="except")
     where: Literal["anywhere", "imports", "code"] = "anywhere"
@@ -86,8 +87,8 @@ class Match(Entry):
         matchers = (self.ast_grep, self.regex, self.manifest, self.uses or None)
         if sum(matcher is not None for matcher in matchers) != 1:
             raise ValueError("name exactly one of `uses`, `ast-grep`, `regex`, `manifest`")
-        if self.ast_grep is None and (self.constraints or self.names):
-            raise ValueError("`constraints` and `names` belong to an `ast-grep` rule")
+        if self.ast_grep is None and (self.constraints or self.names or self.rewrite is not None):
+            raise ValueError("`constraints`, `names` and `rewrite` belong to an `ast-grep` rule")
         if not self.parses and (self.if_imports or self.unless_imports):
             raise ValueError("conditions on imports belong to `uses` or to an `ast-grep` rule")
         if not self.uses and (self.except_ or self.where != "anywhere"):

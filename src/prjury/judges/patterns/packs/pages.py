@@ -57,8 +57,9 @@ fails or is missing with file and line. [The judge's page](../judges/patterns.md
 shows a pack as a whole.
 
 Of a rule in ast-grep's format `severity`, `message`, `note`, `url`, `files`, `ignores`,
-`constraints` and `utils` hold as ast-grep documents them, except that `info` is a hint; `fix` is
-told as advice and not applied. Tests in the directories that `testConfigs` names are run by
+`constraints` and `utils` hold as ast-grep documents them, except that `info` is a hint. Its
+`fix` is offered as `maybe-incorrect` where a match and what becomes of it stand on one line, and is
+advice elsewhere. Tests in the directories that `testConfigs` names are run by
 `prjury rules test`.
 """
 

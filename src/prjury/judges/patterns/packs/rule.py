@@ -156,4 +156,5 @@ class Pack(Head):
             "constraints": match.constraints,
             "utils": utils,
             "names": match.wanted,
+            **({} if match.rewrite is None else {"rewrite": match.rewrite}),
         }
