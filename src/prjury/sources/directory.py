@@ -21,6 +21,7 @@ from prjury.pull.kinds import SYMLINK_MODE, kind_of
 from prjury.pull.landing import Commit, RebaseTrial
 from prjury.pull.model import (
     FileChange,
+    FileKind,
     FileStatus,
     Line,
     MergeTrial,
@@ -113,7 +114,7 @@ class Directory:
 
     @property
     def pull(self) -> PullRequest:
-        """The pull request that adds every file."""
+        """The pull request that adds every file; lock files tell versions, and nothing else."""
         changes = (self._added(entry) for entry in self.entries)
         return PullRequest(
             repo=self.root.name,
@@ -121,7 +122,7 @@ class Directory:
             head=Side(TREE, TREE),
             merge_base=NOTHING,
             merge=MergeTrial(TREE),
-            files=tuple(change for change in changes if change.readable),
+            files=tuple(each for each in changes if each.readable or each.kind is FileKind.LOCK),
         )
 
     def _added(self, entry: TreeEntry) -> WholeFile:
@@ -162,7 +163,8 @@ def open_directory(root: Path) -> Directory:
     entries = tuple(_entries(root, sorted(paths), left_out))
     for entry in entries:
         kind = kind_of(printable(entry.path), entry.mode)
-        if not FileChange(entry.path, FileStatus.ADDED, kind).readable:
+        readable = FileChange(entry.path, FileStatus.ADDED, kind).readable
+        if not readable and kind is not FileKind.LOCK:
             left_out[printable(entry.path)] = kind.value
     return Directory(root, entries, dict(sorted(left_out.items())))
 

@@ -16,6 +16,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.baseline import written
 from prjury.judges.patterns.judge import NAME, PatternsJudge
 from prjury.judges.patterns.packs.load import own_packs
+from prjury.judges.patterns.packs.provided import provided_packs
 from prjury.judges.patterns.selection import Selection
 from prjury.judges.workspace.root import Workspace, answered
 from prjury.jury.context import JudgmentContext
@@ -127,5 +128,6 @@ def directory_patterns(write_baseline: str | None = None, **options: Any) -> Dir
             remedy="Leave one of them out",
         )
     chosen = PatternsOptions.model_validate(options)
-    selection = Selection.of(chosen.packs, own_packs(chosen.paths))
+    packs = [*provided_packs(chosen.packs), *own_packs(chosen.paths)]
+    selection = Selection.of(chosen.packs, packs)
     return DirectoryPatterns(chosen, selection, write_baseline)

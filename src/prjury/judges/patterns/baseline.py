@@ -26,7 +26,7 @@ from prjury.pull.model import printable, visible
 MAX_BYTES = 16 * 1024 * 1024
 _KEYS = ("rule", "path", "fingerprint")
 _BLANKS = " \t\r\n"
-_WRITE = "Write it again: prjury judge patterns --workspace DIR --option write_baseline=FILE"
+_WRITE = "Write it: prjury judge patterns --workspace DIR --option write_baseline=FILE"
 
 
 @dataclass(frozen=True, slots=True)

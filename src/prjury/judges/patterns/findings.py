@@ -17,7 +17,7 @@ from prjury.jury.judgment import Check, Location, Severity
 from prjury.pull.model import printable, visible
 
 _MAX_EVIDENCE = 300
-_UNSURE = " (a hint only: no declared version says so)"
+_UNSURE = " (a hint only, by the versions that are declared)"
 _ESTABLISHED = " (a warning only: this module uses it already)"
 
 

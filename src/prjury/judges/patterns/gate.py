@@ -55,16 +55,17 @@ class Outlook:
         them lack the pattern, or all deprecate it, a finding is a warning; where only some
         deprecate it, that needs a replacement in all of them. Where nobody knows the version it is
         a hint, which never blocks; so it is where the pattern is still sound, but its replacement
-        is there already. In the repository of the library itself, and where another library brings
-        the old one along, nothing is worse than a warning.
+        is there already. Where another library brings the old one along, nothing is worse than a
+        warning; in the repository of the library itself, which is the one to change it, nothing is
+        worse than a hint.
         """
         if not self.is_open or self.keeps(rule):
             return None
         required = required_by(self.pack, rule)
         severity = self._by_version(rule, required)
-        if severity == "error" and (self.brings(rule) or self.module.is_itself(required)):
-            return "warning"
-        return severity
+        if severity and self.module.is_itself(required):
+            return "hint"
+        return "warning" if severity == "error" and self.brings(rule) else severity
 
     def keeps(self, rule: Rule) -> bool:
         """Whether the module keeps the old way on purpose."""

@@ -102,7 +102,7 @@ def test_a_hint_says_that_no_version_is_known_and_the_metadata_says_why() -> Non
     judgment = adding(ENTITY, manifest=pom("${nowhere}"))
     assert judgment.status is Status.PASS
     assert "none reaches error" in judgment.reasoning
-    assert "no declared version says so" in judgment.failed_checks[0].message
+    assert "by the versions that are declared" in judgment.failed_checks[0].message
     assert any("${nowhere}" in note for note in judgment.metadata["notes"])
 
 

@@ -10,6 +10,7 @@ from prjury.judges.patterns.packs.cases import CaseFailure, Tested, run_tests
 from prjury.judges.patterns.packs.complete import missing
 from prjury.judges.patterns.packs.files import Place
 from prjury.judges.patterns.packs.load import LoadedPack
+from prjury.report.phrases import counted
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Trial:
     def line(self) -> str:
         """What ran, in one line."""
         tested = self.tested
-        told = [f"{len(tested.pack.rules)} rules", f"{len(tested.ran)} cases of code"]
+        told = [counted(len(tested.pack.rules), "rule"), f"{len(tested.ran)} cases of code"]
         told += [f"{tested.versions} of versions"] if tested.versions else []
         told += [f"{self.untested} rules without a case"] if self.untested else []
         told += [f"{len(self.found)} failed"] if self.found else []
