@@ -95,7 +95,7 @@ class Parser:
     def parse(self, jobs: Sequence[Job], deadline: Deadline) -> list[Parsed | NotParsed]:
         """The replies in the order of the jobs; every job has one."""
         done: list[Parsed | NotParsed] = []
-        deaths = 0
+        deaths, at = 0, (-1, 0)
         until = deadline.within(ALL_SECONDS)
         while len(done) < len(jobs) and until.remaining > 0 and deaths < _MAX_DEATHS:
             replies, ending = self._run(jobs[len(done) :], until)
@@ -109,7 +109,8 @@ class Parser:
                 done.append(NotParsed(MEMORY, f"more than {MEMORY_LIMIT >> 20} MiB"))
                 continue
             deaths += 1
-            if deaths % _CHANCES == 0:
+            at = (len(done), at[1] + 1 if at[0] == len(done) else 1)
+            if at[1] == _CHANCES:
                 done.append(NotParsed(DIED, _ended(ending)))
         reason = DIED if deaths == _MAX_DEATHS else TIMEOUT
         done += [NotParsed(reason, "given up")] * (len(jobs) - len(done))

@@ -79,7 +79,8 @@ def _anchors(language: str, name: str) -> list[str]:
     if language in {"java", "kotlin"}:
         parts = name.split(".")
         package = list(takewhile(lambda part: not part[:1].isupper(), parts))
-        return [".".join(parts[: len(package) + 1]), ".".join([*package, "*"])]
+        wild = [".".join([*some, "*"]) for some in (package, parts[:-1])]
+        return [".".join(parts[: len(package) + 1]), *wild]
     path, slash, last = name.rpartition("/")
     return [path + slash + re.split(r"::|\.", last)[0]]
 

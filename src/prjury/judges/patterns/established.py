@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import re2
 
@@ -17,6 +18,7 @@ from prjury.judges.patterns.project.project import Project
 from prjury.ports import Repository
 from prjury.pull.model import printable
 
+_COMMENTS = (b"//", b"*", b"/*", b"#")
 _BATCH = 100
 _MAX_FILES = 3_000
 
@@ -51,9 +53,17 @@ class Habits:
         blobs = sorted({blob for path, blob in files if _is_code(path)})[:_MAX_FILES]
         for start in range(0, len(blobs), _BATCH):
             contents = self.repository.read(blobs[start : start + _BATCH]).values()
-            if any(content and pattern.search(content) for content in contents):
+            if any(content and _uses(pattern, content) for content in contents):
                 return True
         return False
+
+
+def _uses(pattern: re2._Regexp, content: bytes) -> bool:
+    """Whether a line that is no comment line fits."""
+    return any(
+        not content[content.rfind(b"\n", 0, match.start()) + 1 :].lstrip().startswith(_COMMENTS)
+        for match in pattern.finditer(content)
+    )
 
 
 def _is_code(path: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -111,7 +112,7 @@ def repaired(scan: FileScan, hit: Hit, line: int, text: str) -> tuple[str, str] 
     Args:
         text: the line as it stands in the file; only if the parser saw the same is it touched.
     """
-    if not hit.active.repairs:
+    if not hit.active.repairs or line != hit.lines[0]:
         return None
     spans = _columns(scan, hit, line, text)
     if hit.rewritten is not None:
@@ -136,7 +137,7 @@ def _columns(scan: FileScan, hit: Hit, line: int, text: str) -> list[Range]:
     """Where in the line the matches stand; all of it for a hit that only knows its lines."""
     if not hit.spans:
         return [(0, len(text))]
-    begin = scan.source.starts[scan.source.numbers.index(line)]
+    begin = scan.source.starts[bisect_left(scan.source.numbers, line)]
     if scan.source.text[begin : begin + len(text)] != text:
         return []
     return [(start - begin, min(end - begin, len(text))) for start, end in hit.spans]

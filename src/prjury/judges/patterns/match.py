@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +24,9 @@ from prjury.judges.patterns.project.spans import surely_within
 
 #: A blank beside a dot within what may be a name; a sentence in a comment is none.
 _LOOSE = re2.compile(r"\w\s+\.|\w\.[ \t]*\n\s*\w|\w\.[ \t]+[a-z]")
-_AROUND_DOTS = re.compile(r"\s+\.\s*|\.\s+")
+#: Over how many lines a match may reach for a change of any of them to be one of the match.
+_LONGEST = 4
+_AROUND_DOTS = re2.compile(r"\s+\.\s*|\.\s+")
 _ROLES = {
     "dependency": Role.DEPENDENCY,
     "managed": Role.MANAGED,
@@ -79,7 +80,7 @@ class Hit:
     """A place where a rule's pattern stands.
 
     Attributes:
-        lines: git's numbers of the lines that name it, the telling one first.
+        lines: git's numbers of the lines that it stands on or is named by, the telling one first.
         spans: where in the source's text, in characters; empty where only the lines are known.
         rewritten: what a matcher with a template of its own makes of the first span.
     """
@@ -88,6 +89,11 @@ class Hit:
     lines: tuple[int, ...]
     spans: tuple[Range, ...] = ()
     rewritten: str | None = None
+
+    def joined(self, other: Hit) -> Hit:
+        """Two hits that begin in the same line as one."""
+        lines = (self.lines[0], *sorted({*self.lines[1:], *other.lines} - {self.lines[0]}))
+        return replace(self, lines=lines, spans=tuple(sorted({*self.spans, *other.spans})))
 
     def line_among(self, lines: Collection[int]) -> int | None:
         """The first of its lines that is one of the given ones."""
@@ -128,7 +134,7 @@ class FileScan:
     def _tight(self) -> str:
         """The text with no blanks around dots, where names are looked for as they are written."""
         text = self.source.text
-        return _AROUND_DOTS.sub(".", text) if _LOOSE.search(text) else text
+        return str(_AROUND_DOTS.sub(".", text)) if _LOOSE.search(text) else text
 
     @cached_property
     def _pairs(self) -> list[tuple[Active, Match]]:
@@ -146,11 +152,10 @@ class FileScan:
         Raises:
             UnreadableError: for a build file that cannot be read.
         """
-        found: dict[tuple[tuple[int, ...], str], Hit] = {}
+        found: dict[tuple[int, str], Hit] = {}
         for hit in self._hits(parsed):
-            key = (hit.lines, hit.active.name)
-            spans = {*hit.spans, *(found[key].spans if key in found else ())}
-            found[key] = replace(hit, spans=tuple(sorted(spans)))
+            key = (hit.lines[0], hit.active.name)
+            found[key] = found[key].joined(hit) if key in found else hit
         return [found[key] for key in sorted(found)]
 
     def _hits(self, parsed: Parsed | None) -> Iterator[Hit]:
@@ -167,7 +172,10 @@ class FileScan:
         yield from self._declared()
 
     def _at(self, active: Active, span: Range) -> Hit:
-        return Hit(active, (self.source.line_at(span[0]),), (span,))
+        """A hit on all lines of a short match, or on the first one of a long one."""
+        first, last = self.source.line_at(span[0]), self.source.line_at(max(span[0], span[1] - 1))
+        lines = tuple(range(first, last + 1)) if last - first < _LONGEST else (first,)
+        return Hit(active, lines, (span,))
 
     def comments(self, parsed: Parsed | None) -> Sequence[Range]:
         """Where comments are."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,7 +24,7 @@ class Prefilter:
     def __post_init__(self) -> None:
         by_clue: dict[str, list[Active]] = {}
         for active in self.rules:
-            for clue in active.rule.clues:
+            for clue in _clues(active):
                 by_clue.setdefault(clue, []).append(active)
         self._always = frozenset(each.name for each in self.rules if not each.rule.clues)
         self._owners = list(by_clue.values())
@@ -39,3 +39,10 @@ class Prefilter:
         hit = self._set.Match(content) or [] if self._owners else []
         named = {active.name for number in hit for active in self._owners[number]} | self._always
         return [active for active in self.rules if active.name in named]
+
+
+def _clues(active: Active) -> Iterator[str]:
+    """The rule's clues; GitHub does not tell small letters from capitals."""
+    ignore_case = "workflow" in active.rule.languages
+    for clue in active.rule.clues:
+        yield f"(?i:{clue})" if ignore_case else clue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from prjury.code.languages import language_of
+from prjury.code.languages import Language, language_of
 from prjury.code.parser import ALL_SECONDS, NotParsed, Parsed, Parser
 from prjury.code.source import MAX_LINE, Source, UnreadableError, decode, resolved
 from prjury.deadline import Deadline
@@ -20,7 +20,7 @@ from prjury.pull.model import FileChange, FileKind, FileStatus, printable
 
 _MISSING = "its content is missing from this clone"
 _NO_RULE = "no rule looks at it"
-_BATCH = 200
+_BATCH = 100
 _NOT_CODE = frozenset({FileKind.DOCS, FileKind.SYMLINK})
 
 
@@ -93,12 +93,22 @@ def is_sound(file: FileChange, outcome: Outcome) -> bool:
 
 @dataclass(frozen=True)
 class _Target:
-    """A file in which a literal stands, and the rules to run over it."""
+    """A file that rules look at."""
 
     file: FileChange
+    language: Language
     blob: str
     standing: Standing
-    rules: tuple[Active, ...]
+
+    @property
+    def added(self) -> str:
+        """What the pull request adds to it."""
+        return "\n".join(resolved(line.text, self.language) for line in self.file.added_lines)
+
+    def rules(self, candidates: Iterable[Active]) -> tuple[Active, ...]:
+        """Those of the candidates that look at the file and hold for it."""
+        looking = (active for active in candidates if active.matches(self.language, self.file.path))
+        return tuple(held[0] for active in looking if (held := self.standing.of(active)))
 
 
 @dataclass(frozen=True)
@@ -121,45 +131,61 @@ class Review:
     def run(self, files: Iterable[FileChange], outcome: Outcome, deadline: Deadline) -> None:
         """Looks at every file, and adds what it finds to the outcome."""
         looked_at = list(files)
-        targets = self._targets(looked_at)
+        targets = [target for file in looked_at if (target := self._target(file))]
+        prefilter = self._prefilter()
         until = deadline if self.whole else deadline.within(ALL_SECONDS)
         for start in range(0, len(targets), _BATCH):
-            self._run(targets[start : start + _BATCH], outcome, until)
+            self._run(targets[start : start + _BATCH], prefilter, outcome, until)
         paths = (printable(file.path) for file in looked_at)
         outcome.read += [path for path in paths if path not in outcome.unread]
 
-    def _run(self, targets: list[_Target], outcome: Outcome, deadline: Deadline) -> None:
+    def _run(
+        self, targets: list[_Target], prefilter: Prefilter, outcome: Outcome, deadline: Deadline
+    ) -> None:
         contents = self.repository.read(sorted({target.blob for target in targets}))
         scans: list[tuple[_Target, FileScan]] = []
         for target in targets:
             try:
-                scans.append((target, _scan(target, contents.get(target.blob))))
+                scan = self._scan(target, contents.get(target.blob), prefilter)
             except UnreadableError as error:
-                outcome.unread[printable(target.file.path)] = str(error)
+                if target.rules(prefilter.candidates(target.added)):
+                    outcome.unread[printable(target.file.path)] = str(error)
+            else:
+                scans += [(target, scan)] if scan else []
         self._judge(scans, outcome, deadline)
 
-    def _targets(self, files: list[FileChange]) -> list[_Target]:
+    def _prefilter(self) -> Prefilter:
         packs = {
             head.pack.id: head.pack
             for standing in {id(each): each for each in self.standing.values()}.values()
             for head, _ in standing.outlooks.values()
         }
         rules = [Active(packs[name], rule) for name in sorted(packs) for rule in packs[name].rules]
-        prefilter = Prefilter(sorted(rules, key=lambda active: active.name))
-        found = (self._target(file, prefilter) for file in files)
-        return [target for target in found if target]
+        return Prefilter(sorted(rules, key=lambda active: active.name))
 
-    def _target(self, file: FileChange, prefilter: Prefilter) -> _Target | None:
+    def _target(self, file: FileChange) -> _Target | None:
         language = language_of(printable(file.path))
         standing = self.standing[file.path]
-        if language is None or not standing.outlooks or file.new_blob is None:
+        adds = any(True for _ in file.added_lines)
+        if language is None or not standing.outlooks or file.new_blob is None or not adds:
             return None
-        added = "\n".join(resolved(line.text, language) for line in file.added_lines)
-        marked = self.listening.own and MARKER in added
-        candidates = prefilter.rules if marked else prefilter.candidates(added)
-        looking = (active for active in candidates if active.matches(language, file.path))
-        rules = tuple(held[0] for active in looking if (held := standing.of(active)))
-        return _Target(file, file.new_blob, standing, rules) if rules or marked else None
+        return _Target(file, language, file.new_blob, standing)
+
+    def _scan(
+        self, target: _Target, content: bytes | None, prefilter: Prefilter
+    ) -> FileScan | None:
+        """The file with the rules whose clues stand in it, in whichever line; None without any.
+
+        An old import may say what a new line means, so that the added lines alone do not tell.
+        """
+        if content is None:
+            raise UnreadableError(_MISSING)
+        source = Source.of(decode(content), target.language)
+        marked = self.listening.own and MARKER in source.text and MARKER in target.added
+        rules = target.rules(prefilter.rules if marked else prefilter.candidates(source.text))
+        if not rules and not marked:
+            return None
+        return FileScan(target.file.path, source, content, rules)
 
     def _judge(
         self, scans: list[tuple[_Target, FileScan]], outcome: Outcome, deadline: Deadline
@@ -215,13 +241,3 @@ def _paths(file: FileChange) -> list[str]:
     """The paths by which a baseline may know the file."""
     renamed = file.old_path and file.status is FileStatus.RENAMED
     return [file.path, file.old_path] if renamed and file.old_path else [file.path]
-
-
-def _scan(target: _Target, content: bytes | None) -> FileScan:
-    if content is None:
-        raise UnreadableError(_MISSING)
-    path = target.file.path
-    language = language_of(printable(path))
-    if language is None:
-        raise UnreadableError("not a known language")
-    return FileScan(path, Source.of(decode(content), language), content, target.rules)

@@ -274,7 +274,34 @@ def test_contents_are_read_in_one_go() -> None:
     after = {**base, "A.java": ENTITY, "B.java": MAPPER, "C.java": "class C {}"}
     repository = FakeRepository({BASE: base, HEAD: after})
     judged(base, after, repository=repository)
-    assert repository.reads[-1] == sorted([blob_of(ENTITY), blob_of(MAPPER)])
+    assert repository.reads[-1] == sorted(map(blob_of, (ENTITY, MAPPER, "class C {}")))
+
+
+def test_an_old_import_says_what_a_new_line_means() -> None:
+    before = "from imp import load_source\n\n"
+    base = {"pyproject.toml": '[project]\nname = "a"\nrequires-python = ">=3.12"\n', "a.py": before}
+    judgment = judged(base, {**base, "a.py": before + "load_source('x', 'y')\n"})
+    assert found(judgment) == [("python-stdlib/imp", "error", 3)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line"),
+    [
+        ("import javax.\n  sql.DataSource;\n", "import javax.\n  servlet.Servlet;\n", 2),
+        ("class A {\n  Object o = a;\n}\n", "class A {\n  javax.servlet\n    .Filter o;\n}\n", 2),
+    ],
+)
+def test_a_match_over_several_lines_counts_by_any_of_them(
+    before: str, after: str, line: int
+) -> None:
+    base = {"pom.xml": pom(), "A.java": before}
+    judgment = judged(base, {**base, "A.java": after})
+    assert found(judgment) == [("jakarta/servlet", "error", line)]
+
+
+def test_blanks_without_end_cost_no_time() -> None:
+    spaces = "class A { }\n" + "\n" * 80_000 + " " * 15_000 + "\nimport javax.servlet.Filter;\n"
+    assert [name for name, _, _ in found(adding(spaces))] == ["jakarta/servlet"]
 
 
 def test_a_missing_object_is_not_checked() -> None:

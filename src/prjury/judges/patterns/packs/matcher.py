@@ -22,6 +22,7 @@ Applicability: TypeAlias = Literal["machine-applicable", "maybe-incorrect", "has
 _LOOKED_AT: tuple[RoleName, ...] = ("dependency", "managed", "bom")
 #: Utility rules that find names, whose parts are taken to be without blanks between them.
 _NAMES = frozenset({"qualified-name", "annotation-name", "type-name", "method-name"})
+_ANCHOR = re.compile(r"[\^$]|\(\?|\\[AzZ]")
 _PLACES = {"anywhere": "used-anywhere", "imports": "used-import", "code": "used"}
 
 
@@ -120,9 +121,12 @@ class Match(Entry):
     def _inner(self) -> str | None:
         """What stands inside of every text in which the `ast-grep` rule finds a name."""
         rule = self.ast_grep or {}
-        if rule.get("matches") not in _NAMES or not isinstance(rule.get("regex"), str):
+        regex = rule.get("regex")
+        if rule.get("matches") not in _NAMES or not isinstance(regex, str):
             return None
-        return re.sub(r"(?<!\\)[\^$]", "", rule["regex"])
+        inner = regex.removeprefix("^").removesuffix("$")
+        # An anchor within the regex would mean the beginning of the file here.
+        return None if _ANCHOR.search(inner) else inner
 
     @property
     def rule(self) -> Mapping[str, Any]:

@@ -54,7 +54,8 @@ def eslint(page: Page) -> Iterator[Directive]:
         names, lines = _rules(page.text(span)[match.end() :]), page.lines(span)
         block = match[0].startswith("/*")
         if match["what"] == "disable" and block:
-            disabled = {**dict.fromkeys(names, lines.start), **disabled}
+            for name in names:
+                disabled.setdefault(name, lines.start)
         elif match["what"] == "enable" and block:
             ended = disabled.keys() if ANY in names else disabled.keys() & set(names)
             for name in sorted(ended):
