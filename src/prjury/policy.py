@@ -41,7 +41,9 @@ def policy_in_force(
     content = repository.read([entry.blob])[entry.blob]
     if content is None:
         raise SourceError(f"{shown} is missing from this partial clone", reason="object_missing")
-    return read_policy(_decoded(content, shown), f"base:{pull.base.sha}:{path}", shown=shown)
+    base = pull.base.sha
+    text = _decoded(content, shown)
+    return read_policy(text, f"base:{base}:{path}", shown=shown, commit=base)
 
 
 def policy_notes(

@@ -138,7 +138,7 @@ def test_a_case_that_fails_is_told_with_file_and_line(prjury: Prjury, own: Path)
     done = prjury("rules", "test", "packs")
     assert done.code == 1
     assert done.out.splitlines()[:2] == [
-        "FAIL mine: 1 rules, 2 cases of code, 4 of versions, 1 failed",
+        "FAIL mine: 1 rule, 2 cases of code, 4 of versions, 1 failed",
         "    packs/mine.yml:19 mine/no-imp (python): not found: 'import os'",
     ]
     told = prjury("rules", "test", "packs", "--format", "json")
@@ -181,7 +181,7 @@ def test_rules_of_ast_greps_own_are_run_as_they_are(prjury: Prjury, tmp_path: Pa
     (tmp_path / "a.yml").write_text("id: a\nlanguage: go\nrule: {pattern: panic($A)}\n")
     done = prjury("rules", "test", "a.yml")
     assert done.code == 0
-    assert done.out.startswith("ok   a: 1 rules, 0 cases of code, 1 rules without a case\n")
+    assert done.out.startswith("ok   a: 1 rule, 0 cases of code, 1 rule without a case\n")
 
 
 def test_nothing_in_a_pack_moves_the_cursor(prjury: Prjury, own: Path) -> None:

@@ -30,6 +30,26 @@ def test_the_base_decides_whatever_the_head_says() -> None:
     assert "the base's policy is in force until it is merged" in note
 
 
+def test_what_a_policy_names_is_where_the_policy_is(tmp_path: Path) -> None:
+    text = "tiers: [{name: a, policy: final_tier, judges: [{patterns: {paths: [x.yml]}}]}]\n"
+    own = tmp_path / "own.yml"
+    own.write_text(text)
+    pull, repository = case({PATH: text}, {PATH: text})
+    for file, commit in ((None, BASE), (own, None)):
+        patterns = policy_in_force(pull, repository, file).config.tiers[0].judges[0].patterns
+        assert patterns
+        assert patterns.commit == commit
+
+
+@pytest.mark.parametrize("key", ["commit", "_commit"])
+def test_no_policy_says_itself_where_it_is(key: str) -> None:
+    judge = f"{{patterns: {{{key}: {HEAD}}}}}"
+    text = f"tiers: [{{name: a, policy: final_tier, judges: [{judge}]}}]\n"
+    pull, repository = case({PATH: text}, {PATH: text})
+    with pytest.raises(ConfigError, match=f"patterns.{key} is not a known key"):
+        policy_in_force(pull, repository, None)
+
+
 def test_a_policy_that_the_change_introduces_is_not_in_force() -> None:
     pull, repository = case({"a.py": "1\n"}, {"a.py": "1\n", PATH: LAX})
     assert policy_in_force(pull, repository, None).source == "default"

@@ -59,21 +59,23 @@ def default_policy() -> Policy:
     return Policy(Config(), "default")
 
 
-def read_policy(text: str, source: str, *, shown: str | None = None) -> Policy:
+def read_policy(
+    text: str, source: str, *, shown: str | None = None, commit: str | None = None
+) -> Policy:
     """The policy that a file's text describes; an empty file is the default one.
 
     Args:
         source: recorded in the report.
         shown: what the file is called in messages, if not the same.
+        commit: the commit that the text is from, and with it the files that it names.
 
     Raises:
         ConfigError: naming key path, line, value and what is allowed.
     """
     document = read_yaml(text, shown or source)
+    value = {} if document.value is None else document.value
     try:
-        return Policy(
-            Config.model_validate({} if document.value is None else document.value), source
-        )
+        return Policy(Config.model_validate(value, context={"commit": commit}), source)
     except ValidationError as error:
         raise _explained(error, document) from error
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    field_validator,
+    model_validator,
+)
 
 from prjury.config.fields import Duration, Section, Share
 from prjury.jury.cascade import TierPolicy
@@ -111,6 +118,17 @@ class PatternsOptions(Section):
         if baseline is not None and not is_inside(baseline):
             raise ValueError("a path inside the repository, such as .github/prjury-baseline.json")
         return baseline
+
+    _commit: str | None = PrivateAttr(None)
+
+    def model_post_init(self, context: Any, /) -> None:  # noqa: ANN401 - as pydantic has it
+        """Takes the commit from the context of the validation: no text may claim one."""
+        self._commit = (context or {}).get("commit")
+
+    @property
+    def commit(self) -> str | None:
+        """The commit in which ``paths`` are, because the policy is; None for the file system."""
+        return self._commit
 
 
 class QualityOptions(Section):

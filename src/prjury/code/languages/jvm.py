@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from prjury.code.languages.language import Language, any_kind, outermost
+from prjury.code.languages.language import Language, outermost
+from prjury.code.names.binding import any_kind
 
 
 def _java_import(regex: str) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from prjury.code.names.binding import any_kind
+
 # Utility rules that every pack may use (``matches: qualified-name``):
 #   qualified-name    a dotted name as a whole, wherever it stands (import, type, expression,
 #                     annotation); neither its inner parts nor a package header
@@ -14,7 +16,7 @@ from typing import Any
 #   attribute-name    the name of a member of something (Python, JavaScript)
 #   keyword-name      the name of a keyword argument in Python
 #   key-name          the name of a key of an object in JavaScript
-#   guarded           code under a condition on a version, or beside a failed import (Python)
+#   guarded           code under a condition on a version; imports that may fail (Python)
 #   type-name         the simple name of a type, also before a static member
 
 
@@ -46,11 +48,6 @@ class Language:
     family: str = ""
     utils: Mapping[str, Any] = field(default_factory=dict)
     importing: Callable[[str], Mapping[str, Any]] | None = None
-
-
-def any_kind(*kinds: str) -> dict[str, Any]:
-    """The rule of a node of one of these kinds."""
-    return {"any": [{"kind": kind} for kind in kinds]}
 
 
 def outermost(kinds: tuple[str, ...], package: str) -> dict[str, Any]:

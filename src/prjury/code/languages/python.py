@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prjury.code.languages.language import Language, importing_rule
-from prjury.code.names import python
+from prjury.code.names.guards import GUARDED
 
 PYTHON = Language(
     "python",
@@ -13,7 +13,7 @@ PYTHON = Language(
     strings=("string_content",),
     family="python",
     utils={
-        "guarded": python.GUARDED,
+        "guarded": GUARDED,
         "attribute-name": {
             "kind": "identifier",
             "inside": {"kind": "attribute", "field": "attribute"},

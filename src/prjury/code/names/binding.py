@@ -86,6 +86,11 @@ def one_of_regexes(regexes: Iterable[str]) -> str:
     return f"^(?:{'|'.join(sorted(set(regexes)))})$"
 
 
+def any_kind(*kinds: str) -> Rule:
+    """The rule of a node of one of these kinds."""
+    return {"any": [{"kind": kind} for kind in kinds]}
+
+
 def split_everywhere(name: str, separator: str = ".") -> list[tuple[str, str]]:
     """``a.b.c`` as ``a`` and ``b.c``, ``a.b`` and ``c``."""
     parts = name.split(separator)

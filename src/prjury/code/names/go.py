@@ -56,7 +56,7 @@ def _shadowed(name: str) -> Rule:
     functions = [
         {"kind": kind} for kind in ("function_declaration", "method_declaration", "func_literal")
     ]
-    inside = {"stopBy": "end", "any": functions, "has": {"stopBy": "end", **variable}}
+    inside = {"stopBy": "end", "any": functions, "has": {"stopBy": {"any": functions}, **variable}}
     return {"all": [{"regex": rf"^{re.escape(name)}\b"}, {"inside": inside}]}
 
 

@@ -10,7 +10,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from prjury.code.names.binding import Binding, Chain, Node, Rule, dotted, one_of, split_everywhere
+from prjury.code.names.binding import (
+    Binding,
+    Chain,
+    Node,
+    Rule,
+    any_kind,
+    chained,
+    dotted,
+    one_of,
+    one_of_regexes,
+    split_everywhere,
+)
+from prjury.code.names.modules import STRINGS, agreeing, destructured, imported, required
 
 #: What nothing in the file binds is a global; so is every member of these.
 _GLOBALS = "globalThis"
@@ -24,6 +36,7 @@ _BINDS: list[Rule] = [
     {"inside": {"kind": "function_declaration", "field": "name"}},
     {"inside": {"kind": "class_declaration", "field": "name"}},
     {"inside": {"kind": "catch_clause", "field": "parameter"}},
+    {"inside": {"kind": "for_in_statement", "field": "left"}},
     {"inside": {"kind": "array_pattern"}},
     {"inside": {"kind": "pair_pattern", "field": "value"}},
 ]
@@ -42,23 +55,41 @@ _NAMES = ("identifier", "shorthand_property_identifier")
 _TYPED_NAMES = ("type_identifier",)
 _MEMBERS = ("member_expression",)
 _TYPED_MEMBERS = ("nested_type_identifier",)
-_FUNCTIONS: Rule = {
-    "any": [
-        {"kind": kind}
-        for kind in (
-            "function_declaration",
-            "function_expression",
-            "arrow_function",
-            "method_definition",
-            "generator_function",
-            "generator_function_declaration",
-        )
-    ]
-}
+_SCOPES: Rule = any_kind(
+    "function_declaration",
+    "function_expression",
+    "arrow_function",
+    "method_definition",
+    "generator_function",
+    "generator_function_declaration",
+    "for_in_statement",
+    "catch_clause",,
+)
+_DEFINITIONS: Rule = any_kind("function_declaration", "generator_function_declaration", "class_declaration")
 _LOADS: Rule = {
     "kind": "call_expression",
     "has": {"field": "function", "regex": r"^(?:require|import|require\.resolve)$"},
 }
+_SHORTHAND: Rule = {"kind": "shorthand_property_identifier_pattern"}
+_VARIABLES = ("identifier", "shorthand_property_identifier_pattern")
+_STATEMENTS: Rule = {"any": [_SCOPES, {"kind": "statement_block"}]}
+
+
+def _brought(known: Sequence[str]) -> Rule:
+    """A declaration whose names come from a module, or from one of these that do."""
+    loaded = r"(?:await\s+)?(?:require|import)\s*\("
+    names = "|".join(map(re.escape, known))
+    value = rf"^(?:{loaded}|(?:{names})$)"
+    return {"kind": "variable_declarator", "has": {"field": "value", "regex": value}}
+
+
+def _subscripts(chains: Sequence[Chain]) -> str:
+    """The regex of ``a["b"]``."""
+    members = (
+        chained(chain[:-1], r"\??\.") + rf"\s*(?:\?\.)?\[\s*[\"'`]{re.escape(chain[-1])}[\"'`]\s*\]"
+        for chain in chains
+    )
+    return one_of_regexes(members)
 
 
 @dataclass(frozen=True)
@@ -75,12 +106,12 @@ class ScriptNaming:
 
     def bindings(self, root: Node, names: Sequence[str]) -> Iterator[Binding]:
         """What imports and ``require`` call things; ``const {a} = b`` binds as well."""
-        found = [*_imported(root), *_required(root)]
+        found = agreeing([*imported(root), *required(root)])
         known = {binding.local: binding.target for binding in reversed(found)}
-        found += _destructured(root, known)
+        found += destructured(root, known)
         yield from found
         if any(name.startswith(_GLOBALS) for name in names):
-            places = {"kind": "identifier", "any": self._binds}
+            places = self._bound_for_the_file()
             taken = {node.text() for node in root.find_all({"rule": places})}
             taken |= {binding.local for binding in found}
             yield Binding("", _GLOBALS, frozenset(taken))
@@ -98,23 +129,39 @@ class ScriptNaming:
         if longer:
             members = [{"kind": kind} for kind in self._kinds(_MEMBERS, _TYPED_MEMBERS)]
             rules.append({"regex": dotted(longer, r"\??\."), "any": members})
+            rules.append({"kind": "subscript_expression", "regex": _subscripts(longer)})
         firsts = sorted({chain[0] for chain in chains})
-        shadows = [{"not": self._shadowed(name)} for name in firsts]
+        shadows = [{"not": self._shadowed(name, firsts)} for name in firsts]
         return {"all": [{"any": rules}, *shadows]}
 
     def _kinds(self, plain: Sequence[str], typed: Sequence[str]) -> list[str]:
         return [*plain, *(typed if self.typed else ())]
 
-    def _shadowed(self, name: str) -> Rule:
-        """A use of the name in a function that has a parameter or a variable of that name."""
-        own = {"kind": "identifier", "regex": one_of([name]), "any": self._binds}
-        inside = {"stopBy": "end", **_FUNCTIONS, "has": {"stopBy": "end", **own}}
-        return {"all": [{"regex": rf"^{re.escape(name)}(?:[^\w$]|$)"}, {"inside": inside}]}
+    def _bound_for_the_file(self) -> Rule:
+        """What binds a name outside of every function."""
+        outside = {"not": {"inside": {"stopBy": "end", **_SCOPES}}}
+        names = any_kind(*self._kinds(("identifier",), _TYPED_NAMES))
+        defined = {"inside": {**_DEFINITIONS, "field": "name", **outside}}
+        bound = {"any": [_SHORTHAND, {"any": self._binds}], **outside}
+        return {"any": [{"all": [names, defined]}, {"all": [any_kind(*_VARIABLES), bound]}]}
+
+    def _shadowed(self, name: str, known: Sequence[str]) -> Rule:
+        """A use of the name in a function that means something else by it."""
+        is_name = {"regex": one_of([name])}
+        variable = {"kind": "identifier", **is_name, "any": self._binds}
+        own = {
+            "any": [variable, {**_SHORTHAND, **is_name}],
+            "not": {"inside": {"stopBy": _STATEMENTS, **_brought(known)}},
+        }
+        defined = {**_DEFINITIONS, "has": {"field": "name", **is_name}}
+        inside = {**_SCOPES, "has": {"stopBy": _SCOPES, "any": [own, defined]}}
+        spelled = {"regex": rf"^{re.escape(name)}(?:[^\w$]|$)"}
+        return {"all": [spelled, {"inside": {"stopBy": "end", **inside}}]}
 
     def imports(self, names: Sequence[str]) -> Rule:
         """The string that names a module, or the name of a member of it."""
         modules = "|".join(map(re.escape, names))
-        below = {"kind": "string", "regex": rf"^.(?:node:)?(?:{modules})(?:/.*)?.$"}
+        below = {"any": STRINGS, "regex": rf"^.(?:node:)?(?:{modules})(?:/.*)?.$"}
         loads = {"inside": {"kind": "arguments", "inside": _LOADS}}
         sources = self._kinds(("import_statement", "export_statement"), ("import_require_clause",))
         statement = {"inside": {"any": [{"kind": kind} for kind in sources]}}
@@ -126,88 +173,6 @@ class ScriptNaming:
 
 JAVASCRIPT = ScriptNaming(typed=False)
 TYPESCRIPT = ScriptNaming(typed=True)
-
-
-def _imported(root: Node) -> Iterator[Binding]:
-    for statement in root.find_all(kind="import_statement"):
-        source = statement.field("source")
-        if source is None:
-            yield from _import_require(statement)
-            continue
-        module = _module(source)
-        for node in statement.find_all(kind="import_clause"):
-            for child in node.children():
-                if child.kind() == "identifier":
-                    yield from _whole(child.text(), module)
-        for node in statement.find_all(kind="namespace_import"):
-            yield Binding(node.children()[-1].text(), module)
-        for node in statement.find_all(kind="import_specifier"):
-            name, alias = node.field("name"), node.field("alias")
-            yield Binding((alias or name).text(), f"{module}.{name.text()}")
-
-
-def _import_require(statement: Node) -> Iterator[Binding]:
-    """TypeScript's ``import a = require("b")``."""
-    for clause in statement.children():
-        if clause.kind() != "import_require_clause":
-            continue
-        source = clause.find(kind="string")
-        name = clause.find(kind="identifier")
-        if source and name:
-            yield from _whole(name.text(), _module(source))
-
-
-def _required(root: Node) -> Iterator[Binding]:
-    for declarator in root.find_all(kind="variable_declarator"):
-        value = declarator.field("value")
-        target = _loaded(value) if value else None
-        if target is None:
-            continue
-        name = declarator.field("name")
-        if name.kind() == "identifier":
-            yield from _whole(name.text(), target)
-        else:
-            yield from _taken_apart(name, target)
-
-
-def _destructured(root: Node, known: dict[str, str]) -> list[Binding]:
-    return [
-        binding
-        for declarator in root.find_all(kind="variable_declarator")
-        if (value := declarator.field("value")) is not None and value.text() in known
-        for binding in _taken_apart(declarator.field("name"), known[value.text()])
-    ]
-
-
-def _taken_apart(pattern: Node, target: str) -> Iterator[Binding]:
-    for child in pattern.children():
-        if child.kind() == "shorthand_property_identifier_pattern":
-            yield Binding(child.text(), f"{target}.{child.text()}")
-        elif child.kind() == "pair_pattern" and child.field("value").kind() == "identifier":
-            yield Binding(child.field("value").text(), f"{target}.{child.field('key').text()}")
-
-
-def _loaded(value: Node) -> str | None:
-    """The qualified name of ``require("a").b`` and of ``await import("a")``."""
-    kind = value.kind()
-    if kind == "member_expression":
-        inner = _loaded(value.field("object"))
-        return inner and f"{inner}.{value.field('property').text()}"
-    if kind == "await_expression":
-        return _loaded(value.children()[-1])
-    if kind != "call_expression" or value.field("function").text() not in {"require", "import"}:
-        return None
-    first = value.field("arguments").find(kind="string")
-    return _module(first) if first else None
-
-
-def _whole(local: str, module: str) -> Iterator[Binding]:
-    yield Binding(local, module)
-    yield Binding(local, f"{module}.default")
-
-
-def _module(string: Node) -> str:
-    return string.text()[1:-1].removeprefix("node:")  # type: ignore[no-any-return]
 
 
 def _member(module: str, member: str) -> Rule:
@@ -224,7 +189,7 @@ def _member(module: str, member: str) -> Rule:
         "kind": "call_expression",
         "all": [
             _LOADS,
-            {"has": {"field": "arguments", "has": {"kind": "string", "regex": source}}},
+            {"has": {"field": "arguments", "has": {"any": STRINGS, "regex": source}}},
         ],
     }
     declarator = {"kind": "variable_declarator", "has": {"field": "value", **required}}

@@ -1,15 +1,26 @@
 """Names in Python: ``import a.b as c``, ``from a import b as c``, ``from a import *``, builtins.
 
-What stands under a condition on a version (``sys.version_info``, ``six.PY2``) or in a ``try`` that
-catches a failed import is there for those who lack the other way: it is no use of the name.
+What stands under a condition on a version (``sys.version_info``, ``six.PY2``), and an import in a
+``try`` that catches its failure, is there for those who lack the other way: see `guards`.
 """
 
 from __future__ import annotations
 
 import builtins
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from prjury.code.names.binding import Binding, Chain, Node, Rule, dotted, one_of, split_everywhere
+from prjury.code.names.binding import (
+    Binding,
+    Chain,
+    Node,
+    Rule,
+    any_kind,
+    dotted,
+    one_of,
+    split_everywhere,
+)
+from prjury.code.names.guards import GUARDED, ON_VERSIONS, alternatives, asked_for, instead
 
 SEPARATORS = "."
 ABSOLUTE = False
@@ -18,50 +29,7 @@ ABSOLUTE = False
 _BUILTINS = "builtins"
 _OWN_NAMES = frozenset(dir(builtins))
 
-_ON_VERSIONS = (
-    r"version_info|hexversion|\bPY[23]\d*\b|\bPYTHON_?VERSION\b|\bVERSION\b|__version__"
-    r"|\b[A-Z_]+_V\d\b|_(?:GE|GTE|LT)_?\d|\bsix\.PY"
-)
-_FAILED_IMPORT = r"^except\s*\(?[^:]*\b(?:ImportError|ModuleNotFoundError)"
-_FAILED_NAME = r"^except\s*\(?[^:]*\b(?:AttributeError|NameError)"
-GUARDED: Rule = {
-    "inside": {
-        "stopBy": "end",
-        "any": [
-            {"kind": "if_statement", "has": {"field": "condition", "regex": _ON_VERSIONS}},
-            {"kind": "conditional_expression", "regex": _ON_VERSIONS},
-            {
-                "kind": "try_statement",
-                "has": {"kind": "except_clause", "regex": _FAILED_IMPORT},
-            },
-            {
-                "kind": "try_statement",
-                "has": {"kind": "except_clause", "regex": _FAILED_NAME},
-                "not": {"has": {"field": "body", "has": {"nthChild": 2}}},
-            },
-        ],
-    }
-}
-#: One of several imports of a name: which of them it is, depends on what is installed.
-_ONE_OF_SEVERAL: Rule = {
-    "inside": {
-        "stopBy": "end",
-        "any": [
-            {"kind": "if_statement", "has": {"field": "condition", "regex": _ON_VERSIONS}},
-            {
-                "kind": "try_statement",
-                "has": {
-                    "kind": "except_clause",
-                    "regex": _FAILED_IMPORT,
-                    "has": {
-                        "stopBy": "end",
-                        "any": [{"kind": "import_statement"}, {"kind": "import_from_statement"}],
-                    },
-                },
-            },
-        ],
-    }
-}
+_CASE = any_kind("case_pattern", "keyword_pattern")
 _TARGETS: Rule = {
     "any": [
         {"inside": {"kind": "assignment", "field": "left"}},
@@ -69,20 +37,19 @@ _TARGETS: Rule = {
         {"inside": {"kind": "for_statement", "field": "left"}},
         {"inside": {"kind": "for_in_clause", "field": "left"}},
         {"inside": {"kind": "as_pattern_target"}},
-        {"inside": {"any": [{"kind": "pattern_list"}, {"kind": "tuple_pattern"}]}},
-        {"inside": {"any": [{"kind": "parameters"}, {"kind": "lambda_parameters"}]}},
+        {"inside": {**any_kind("tuple", "list"), "inside": {"kind": "as_pattern_target"}}},
+        {"inside": any_kind("pattern_list", "tuple_pattern", "list_pattern")},
+        {"inside": any_kind("parameters", "lambda_parameters")},
         {"inside": {"kind": "default_parameter", "field": "name"}},
         {"inside": {"kind": "typed_parameter"}},
         {"inside": {"kind": "typed_default_parameter", "field": "name"}},
-        {"inside": {"any": [{"kind": "list_splat_pattern"}, {"kind": "dictionary_splat_pattern"}]}},
+        {"inside": any_kind("list_splat_pattern", "dictionary_splat_pattern", "splat_pattern")},
+        {"inside": {"kind": "dotted_name", "regex": "^[^.]+$", "inside": _CASE}},
+        {"inside": {"kind": "as_pattern", "inside": {"kind": "case_pattern"}}},
     ]
 }
-_DEFINED: Rule = {
-    "any": [
-        {"inside": {"kind": "function_definition", "field": "name"}},
-        {"inside": {"kind": "class_definition", "field": "name"}},
-    ]
-}
+_DEFINITIONS = any_kind("function_definition", "class_definition")
+_DEFINED: Rule = {"inside": {**_DEFINITIONS, "field": "name"}}
 _NO_VALUE: Rule = {
     "any": [
         _TARGETS,
@@ -91,16 +58,32 @@ _NO_VALUE: Rule = {
         {"inside": {"kind": "attribute", "field": "attribute"}},
         {"inside": {"kind": "dotted_name"}},
         {"inside": {"kind": "aliased_import", "field": "alias"}},
-        {"inside": {"any": [{"kind": "global_statement"}, {"kind": "nonlocal_statement"}]}},
+        {"inside": any_kind("global_statement", "nonlocal_statement")},
     ]
 }
-_SCOPES: Rule = {"any": [{"kind": "function_definition"}, {"kind": "lambda"}]}
+_COMPREHENSIONS = (
+    "list_comprehension",
+    "set_comprehension",
+    "dictionary_comprehension",
+    "generator_expression",
+)
+#: What has names of its own.
+_SCOPES = any_kind("function_definition", "lambda", "class_definition", *_COMPREHENSIONS)
+_OF_A_SCOPE: Rule = {"inside": {"stopBy": "end", **_SCOPES}}
+#: What binds a name for the whole file.
+_OF_THE_FILE: Rule = {
+    "kind": "identifier",
+    "any": [
+        {"all": [_TARGETS, {"not": _OF_A_SCOPE}]},
+        {"inside": {**_DEFINITIONS, "field": "name", "not": _OF_A_SCOPE}},
+    ],
+}
 
 
 def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:
     """What the imports of a file call things, wherever they stand."""
     found = list(_imported(root))
-    sure = [binding for binding, unsure in found if not unsure]
+    sure = _sure(found)
     stars = [binding.target for binding in sure if not binding.local]
     yield from (binding for binding in sure if binding.local)
     if any(name.startswith(_BUILTINS) for name in names):
@@ -108,19 +91,60 @@ def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:
     if not stars:
         return
     taken = {binding.local for binding, _ in found}
-    places = {"kind": "identifier", "any": [_TARGETS, _DEFINED]}
-    taken |= {node.text() for node in root.find_all({"rule": places})}
+    taken |= {node.text() for node in root.find_all({"rule": _OF_THE_FILE})}
     for module in stars:
         own = frozenset() if module == _BUILTINS else _OWN_NAMES
         yield Binding("", module, own | frozenset(taken))
 
 
-def _imported(root: Node) -> Iterator[tuple[Binding, bool]]:
-    """What each import binds, and whether another import may bind it instead."""
+def _imported(root: Node) -> Iterator[tuple[Binding, Node]]:
+    """What each import binds."""
     for kind, read in (("import_statement", _modules), ("import_from_statement", _members)):
         for node in root.find_all(kind=kind):
-            unsure = node.matches(**_ONE_OF_SEVERAL)
-            yield from ((binding, unsure) for binding in read(node))
+            yield from ((binding, node) for binding in read(node))
+
+
+def _sure(found: Sequence[tuple[Binding, Node]]) -> list[Binding]:
+    """The bindings that no other one contests.
+
+    Where imports of a name differ, the one that is not in a function or under a condition counts,
+    if there is only one.
+    """
+    alone = [(binding, node) for binding, node in found if not _has_alternative(binding, node)]
+    targets: dict[str, set[str]] = defaultdict(set)
+    constant: dict[str, set[str]] = defaultdict(set)
+    for binding, node in alone:
+        targets[binding.local].add(binding.target)
+        if node.parent().kind() == "module":
+            constant[binding.local].add(binding.target)
+    return [
+        binding
+        for binding, _ in alone
+        if not binding.local
+        or len(targets[binding.local]) == 1
+        or constant[binding.local] == {binding.target}
+    ]
+
+
+def _has_alternative(binding: Binding, node: Node) -> bool:
+    """Whether it depends on versions, or on what is installed, what the import binds."""
+    return bool(node.matches(**ON_VERSIONS)) or any(
+        _binds(part, binding.local) for part in alternatives(node)
+    )
+
+
+def _binds(part: Node, local: str) -> bool:
+    """Whether the name is imported here, or stands for something of another make."""
+    assigned = {
+        "kind": "assignment",
+        "all": [
+            {"has": {"field": "left", "regex": one_of([local])}},
+            {"not": {"has": {"field": "right", "regex": "^(?:None|False)$"}}},
+        ],
+    }
+    defined = {**_DEFINITIONS, "has": {"field": "name", "regex": one_of([local])}}
+    imported = (binding.local for binding, _ in _imported(part))
+    return local in imported or bool(local and part.find({"rule": {"any": [assigned, defined]}}))
 
 
 def _modules(node: Node) -> Iterator[Binding]:
@@ -158,22 +182,31 @@ def references(chains: Sequence[Chain]) -> Rule:
     if single:
         rules.append({"kind": "identifier", "regex": one_of(single), "not": _NO_VALUE})
     if longer:
-        rules.append({"kind": "attribute", "regex": dotted(longer)})
-    firsts = sorted({chain[0] for chain in chains})
-    return {"all": [{"any": rules}, {"not": GUARDED}, *({"not": _shadowed(n)} for n in firsts)]}
+        rules.append({"kind": "attribute", "regex": dotted(longer), "not": _replaced(longer)})
+    parts = {part for chain in chains for part in chain}
+    shadows = [_shadowed(name) for name in sorted({chain[0] for chain in chains})]
+    unwanted = [GUARDED, asked_for(parts), *instead(chains), *shadows]
+    return {"all": [{"any": rules}, *({"not": rule} for rule in unwanted)]}
+
+
+def _replaced(chains: Sequence[Chain]) -> Rule:
+    """A member in whose place its module is given another one, or a type of Python's own."""
+    owners = "|".join(sorted({_escaped(chain[0]) for chain in chains}))
+    other = rf"^(?:(?:{owners})[.]|(?:bool|int|float|complex|object|str)$)"
+    return {
+        "inside": {"kind": "assignment", "field": "left", "has": {"field": "right", "regex": other}}
+    }
 
 
 def _shadowed(name: str) -> Rule:
-    """A use of the name in a function that means something else by it."""
-    own = {
-        "kind": "identifier",
-        "regex": one_of([name]),
-        **_TARGETS,
-        "not": {"inside": {"kind": "attribute"}},
-    }
-    spelled = {"regex": rf"^{name}\b"}
-    inside = {"stopBy": "end", **_SCOPES, "has": {"stopBy": "end", **own}}
-    return {"all": [spelled, {"inside": inside}]}
+    """A use of the name in a function or a comprehension that means something else by it."""
+    own = [
+        {"all": [{"kind": "identifier", "regex": one_of([name])}, _TARGETS]},
+        {**_DEFINITIONS, "has": {"field": "name", "regex": one_of([name])}},
+    ]
+    scopes = any_kind("function_definition", "lambda", *_COMPREHENSIONS)
+    inside = {"stopBy": "end", **scopes, "has": {"stopBy": _SCOPES, "any": own}}
+    return {"all": [{"regex": rf"^{name}\b"}, {"inside": inside}]}
 
 
 def imports(names: Sequence[str]) -> Rule:
@@ -193,7 +226,8 @@ def imports(names: Sequence[str]) -> Rule:
     ]
     for name in names:
         rules += [_member(module, member) for module, member in split_everywhere(name)]
-    return {"all": [{"any": rules}, {"not": GUARDED}]}
+    parts = {part for name in names for part in name.split(".")}
+    return {"all": [{"any": rules}, {"not": GUARDED}, {"not": asked_for(parts)}]}
 
 
 def _member(module: str, member: str) -> Rule:

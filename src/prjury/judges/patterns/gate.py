@@ -101,8 +101,9 @@ def severity_between(rule: Rule, sides: Sides, head: Outlook, base: Outlook) -> 
     """The more severe answer of both sides; None where the rule holds on neither.
 
     The head's answer alone counts where it declares another version of what decides at the base: no
-    pull request exempts itself by making its build files say less. Only a library that is known to
-    bring the old one along counts on either side.
+    pull request exempts itself by making its build files say less. Where the head's module is new,
+    the one above it makes a warning at most, because examples and the like may have versions of
+    their own. A library that is known to bring the old one along counts on either side of a module.
     """
     after = head.severity(rule)
     if sides.base is sides.head:
@@ -111,8 +112,11 @@ def severity_between(rule: Rule, sides: Sides, head: Outlook, base: Outlook) -> 
     asked = [*required_by(head.pack, rule), *(rule.deprecated or ())]
     if after == before or sides.moves(asked):
         return after
+    if sides.fresh and before:
+        before = at_most("warning", before)
     severity = min((s for s in (after, before) if s), key=SEVERITIES.index)
-    return at_most("warning", severity) if head.brings(rule) else severity
+    brought = sides.is_one_module and head.brings(rule)
+    return at_most("warning", severity) if brought else severity
 
 
 def repairs(pack: Pack, rule: Rule, module: Module) -> bool:

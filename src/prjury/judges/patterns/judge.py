@@ -7,16 +7,18 @@ into a judgment (decide). Findings stand on added lines only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from prjury.code.languages import language_of
 from prjury.code.parser import Parser
 from prjury.config.schema import PatternsOptions
+from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.baseline import Baseline, load_baseline
 from prjury.judges.patterns.established import Habits
 from prjury.judges.patterns.match import Active
+from prjury.judges.patterns.packs.committed import Committed, committed_packs
 from prjury.judges.patterns.packs.load import own_packs
 from prjury.judges.patterns.packs.provided import provided_packs
 from prjury.judges.patterns.packs.rule import Pack
@@ -41,11 +43,20 @@ def make(options: PatternsOptions, doors: Doors) -> PatternsJudge:
 
     Raises:
         ConfigError: for an unknown pack, and for everything that is wrong in the user's own packs.
+        SourceError: when a partial clone lacks one of them.
     """
-    # The operator's own packs come last: they may replace one of the same name.
-    packs = [*provided_packs(options.packs), *own_packs(options.paths)]
+    own = _own(options, doors.repository)
+    # The user's own packs come last: they may replace one of the same name.
+    packs = [*provided_packs(options.packs), *own.packs]
     selection = Selection.of(options.packs, packs)
-    return PatternsJudge(options, doors.repository, selection)
+    return PatternsJudge(options, doors.repository, selection, own=own)
+
+
+def _own(options: PatternsOptions, repository: Repository) -> Committed:
+    """From where the policy is: a pull request does not choose the packs it is judged by."""
+    if options.commit and options.paths:
+        return committed_packs(repository, options.commit, options.paths)
+    return Committed(own_packs(options.paths))
 
 
 @dataclass(frozen=True)
@@ -54,6 +65,7 @@ class PatternsJudge:
 
     Attributes:
         whole: whether the pull request adds a whole tree; its own baseline is then in force.
+        own: the user's packs; a pull request that changes them is told that it does.
     """
 
     options: PatternsOptions
@@ -64,6 +76,7 @@ class PatternsJudge:
     description: str = "looks in added lines for what the declared versions no longer have"
     type: JudgeType = JudgeType.DETERMINISTIC
     whole: bool = False
+    own: Committed = field(default_factory=Committed)
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
         """FAIL with a finding at or above the configured severity, else PASS, or ABSTAIN.
@@ -75,6 +88,14 @@ class PatternsJudge:
         pull = getattr(context, "pull", None)
         if not isinstance(pull, PullRequest):
             return Judgment.abstained("there is no pull request to look at", NOT_APPLICABLE)
+        judgment = self._judged(pull, context.deadline)
+        note = self.own.note(pull)
+        if note is None:
+            return judgment
+        notes = [*judgment.metadata.get("notes", []), note]
+        return replace(judgment.told(notes=notes), reasoning=f"{judgment.reasoning}; {note}")
+
+    def _judged(self, pull: PullRequest, deadline: Deadline) -> Judgment:
         outcome = Outcome()
         changed = [file for file in pull.files if is_code(file, outcome)]
         if not changed:
@@ -100,7 +121,7 @@ class PatternsJudge:
         options = self.options
         listening = Listening.to(allow=options.suppressions, ecosystem=options.ecosystem)
         review = Review(self.repository, self.parser, standing, listening, self.whole)
-        review.run(files, outcome, context.deadline)
+        review.run(files, outcome, deadline)
         self._set_aside(baseline, outcome, told["packs"])
         outcome.findings = Habits(project, self.repository).soften(outcome.findings)
         return decide(outcome, _looked(packs, files, standing), options.severity, told)

@@ -5,6 +5,8 @@ In the samples each line that must be found ends in a comment with a ``<``.
 
 from __future__ import annotations
 
+import builtins
+import keyword
 import string
 
 import pytest
@@ -139,6 +141,172 @@ if ready:
     import imp  # <
 """,
     ),
+    "python: a try guards the import, not what follows from it": (
+        "python",
+        ["numpy.float_", "imp"],
+        """
+try:
+    import numpy as np
+    x = np.float_(1)  # <
+    class A:
+        y = np.float_  # <
+    def f():
+        import imp  # <
+except ImportError:
+    x = None
+else:
+    import imp  # <
+    z = np.float_(1)  # <
+try:
+    from numpy import float_
+except ImportError:
+    from numpy import float_
+""",
+    ),
+    "python: a failed import without another way": (
+        "python",
+        ["numpy.float_", "nose", "yaml.load"],
+        """
+try:
+    import numpy as np
+except ImportError:
+    import sys
+    sys.exit(1)
+np.float_(1)  # <
+try:
+    import nose
+except ImportError:
+    nose = None
+nose.run()  # <
+try:
+    import yaml
+except ImportError:
+    yaml = other
+yaml.load(x)
+try:
+    from numpy import float_
+except ImportError:
+    def float_(x): return x
+float_(x)
+""",
+    ),
+    "python: conditions on versions": (
+        "python",
+        ["numpy.float_"],
+        """
+import numpy as np
+if VERSION:
+    np.float_(1)  # <
+if args.VERSION:
+    np.float_(1)  # <
+if __version__:
+    np.float_(1)  # <
+if "VERSION" == x:
+    np.float_(1)  # <
+if np.__version__ >= "2":
+    np.float64(1)
+else:
+    np.float_(1)
+if Version(np.__version__) < Version("2"):
+    np.float_(1)
+if not NUMPY_GE_2:
+    np.float_(1)
+if django.VERSION[0] < 3:
+    np.float_(1)
+if x:
+    np.float_(1)  # <
+elif sys.version_info < (3, 8):
+    np.float_(1)
+y = np.float_ if six.PY2 else np.float64
+""",
+    ),
+    "python: whoever asks whether it is there": (
+        "python",
+        ["numpy.float_"],
+        """
+import numpy as np
+if hasattr(np, "float_"):
+    x = np.float_
+    from numpy import float_
+if hasattr(np, "float32"):
+    x = np.float_  # <
+else:
+    x = np.float_
+if not hasattr(np, 'float_'):
+    np.float_ = np.float64
+np.float_ = np.float64
+np.float_ = float
+np.float_ = x  # <
+x = np.float_ if hasattr(np, "float_") else None
+x = hasattr(np, "float_") and np.float_(1)
+x = np.double if hasattr(np, "double") else np.float_
+if hasattr(x, "double"):
+    pass
+else:
+    x = np.float_  # <
+if hasattr(np, "float_64"):
+    x = np.float_  # <
+""",
+    ),
+    "python: the scope of a name": (
+        "python",
+        ["numpy.float_", "builtins.unicode"],
+        """
+import numpy as np
+def main():
+    y = np.float_(1)  # <
+    f = lambda np: np.float_(0)
+    def g(np):
+        return np.float_(1)
+    class A:
+        np = 3
+    [np.float_ for np in z]
+    unicode(y)  # <
+def h(x):
+    def np(): pass
+    np.float_(1)
+[np.float_ for np in z]
+{np.float_: 1 for x in z}  # <
+def with_(a):
+    with a as (unicode, b):
+        unicode(a)
+def match_(a):
+    match a:
+        case unicode:
+            unicode(a)
+def match_2(a):
+    match a:
+        case {"x": [*unicode]} | A(y=b):
+            unicode(a)
+        case b.unicode:
+            pass
+def i(x=np.float_(1), unicode=unicode):  # <
+    return unicode(x)
+class B:
+    def unicode(self):
+        return unicode(self)  # <
+unicode(1)  # <
+""",
+    ),
+    "python: a name that two modules claim": (
+        "python",
+        ["numpy.float_"],
+        """
+import numpy as np
+import jax.numpy as np
+np.float_(1)
+""",
+    ),
+    "python: the one import that nothing holds back": (
+        "python",
+        ["numpy.float_"],
+        """
+import numpy as np
+if gpu:
+    import cupy as np
+np.float_(1)  # <
+""",
+    ),
     "python: its own names": (
         "python",
         ["builtins.unicode", "builtins.xrange", "builtins.unichr", "builtins.long"],
@@ -175,6 +343,76 @@ export { render } from 'react-dom'; // <
 x.render(1); this.render();
 import {render as other} from './react-dom';
 other(1);
+""",
+    ),
+    "javascript: the scope of a name": (
+        "javascript",
+        ["react-dom.render", "util"],
+        """
+import ReactDOM from "react-dom";
+import util from "util"; // <
+function main() {
+  ReactDOM.render(y); // <
+  const f = (ReactDOM) => ReactDOM.render(0);
+  for (const util of a) { util.isString(x) }
+  util.isString(x); // <
+  try { x() } catch (util) { util.isString(x) }
+}
+function g({util}) { util.isString(x) }
+function h({a: [util], b = 3}) { util.isString(x) }
+function i() { function util() {} util.isString(x) }
+function j() { const {util} = x; util.isString(x) }
+function k() { const {render} = ReactDOM; render(x) } // <
+for (const {util} of a) { util.isString(x) }
+""",
+    ),
+    "javascript: modules that are required where they are used": (
+        "javascript",
+        ["react-dom.render", "util", "globalThis.Buffer"],
+        """
+function f() { const u = require(`util`); // <
+  u.isString(x) } // <
+describe("x", () => {
+  const ReactDOM = require("react-dom");
+  it(() => ReactDOM.render(a)) // <
+})
+async function g() {
+  const v = await import('util'); // <
+  v["isString"](x); // <
+  v?.['isString'](x); // <
+  x["isString"](x);
+}
+function h(Buffer) { new Buffer(3) }
+new Buffer(3); // <
+require(`util/${x}`);
+""",
+    ),
+    "javascript: members by their strings": (
+        "javascript",
+        ["util.isString"],
+        """
+const u = require("util");
+u["isString"](x); // <
+u?.[`isString`](x); // <
+u["isArray"](x);
+u[isString](x);
+v["isString"](x);
+""",
+    ),
+    "javascript: one name for two modules": (
+        "javascript",
+        ["util.isString"],
+        """
+function f() { const u = require("util"); u.isString(x); }
+function g() { const u = require("lodash"); u.isString(x); }
+""",
+    ),
+    "typescript: a class of the file's own": (
+        "typescript",
+        ["globalThis.Buffer"],
+        """
+class Buffer {}
+new Buffer();
 """,
     ),
     "javascript: modules": (
@@ -249,6 +487,10 @@ func f() {
 }
 func g(errors []error) { errors.Foo() }
 func h() { errors := list(); errors.Foo() }
+func i() {
+    f := func(errors []error) { errors.Foo() }
+    errors.New(x) // <
+}
 // ioutil.ReadAll
 """,
     ),
@@ -360,8 +602,9 @@ def test_a_file_that_cannot_mean_the_name_has_no_use_of_it() -> None:
     assert lines_of("python", "np.float_\n", ["numpy.float_"]) == []
 
 
+TAKEN = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins)}
 WORD = st.text(string.ascii_lowercase, min_size=2, max_size=6).filter(
-    lambda word: word not in {"as", "if", "in", "is", "or", "not", "and", "def", "del", "for"}
+    lambda word: word not in TAKEN
 )
 
 

@@ -54,7 +54,7 @@ def test_more_hunks_than_one_pull_request_may_have_are_unread(tmp_path: Path) ->
     files = {file.path: file for file in pull.files}
     assert files[JAVA].additions == 100_000
     base: Files = {"pom.xml": pom()}
-    repository = FakeRepository({pull.base.sha: base})
+    repository = FakeRepository({pull.base.sha: base}, gone={files["B.java"].new_blob or ""})
     judgment = judged(base, base, pull=pull, repository=repository)
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "unread")
     assert unread(judgment) == {JAVA: "larger than 1024 KiB"}

@@ -442,9 +442,9 @@ def test_a_new_build_file_above_what_was_there_does_not_end_the_old_module() -> 
     assert boot_3_with(cut).status is Status.PASS
 
 
-def test_a_new_module_in_a_directory_of_its_own_has_its_own_versions() -> None:
+def test_a_new_module_that_declares_less_makes_a_warning_of_an_error() -> None:
     head = {"old/pom.xml": pom(BOOT_2), "old/x/A.java": ENTITY, JAVA: "class A {}\n"}
-    assert found(boot_3_with(head)) == []
+    assert found(boot_3_with(head)) == [("jakarta/persistence", "warning", 2)]
 
 
 @pytest.mark.parametrize("broken", ["<project>", "<!DOCTYPE project []>" + pom(BOOT_3)])

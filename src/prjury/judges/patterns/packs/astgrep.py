@@ -27,9 +27,10 @@ from prjury.judges.patterns.packs.rule import Pack
 
 #: Bytes of one file; each of its documents has the limit of any YAML that is read.
 LARGEST = 1024 * 1024
+#: A project's configuration, and where its rules are without one.
+CONFIG = "sgconfig.yml"
+RULES = "rules"
 
-_CONFIG = "sgconfig.yml"
-_RULES = "rules"
 _SEPARATOR = re.compile(r"^---[ \t]*(?:#.*)?$", re.MULTILINE)
 _RULE_KEY = re.compile(r"^rule:", re.MULTILINE)
 _PACK_KEY = re.compile(r"^(?:rules|gate):", re.MULTILINE)
@@ -37,9 +38,9 @@ _PACK_KEY = re.compile(r"^(?:rules|gate):", re.MULTILINE)
 
 def is_project(path: Path) -> bool:
     """Whether the path is an ``sgconfig.yml``, or a directory with one, or with ``rules`` only."""
-    if (path.name == _CONFIG and path.is_file()) or (path / _CONFIG).is_file():
+    if (path.name == CONFIG and path.is_file()) or (path / CONFIG).is_file():
         return True
-    return (path / _RULES).is_dir() and not any(path.glob("*.yml"))
+    return (path / RULES).is_dir() and not any(path.glob("*.yml"))
 
 
 def is_rule_file(text: str) -> bool:
@@ -53,17 +54,32 @@ def read_project(path: Path) -> tuple[Pack, Locate]:
     Raises:
         ConfigError: for everything that is wrong in one of its files, with file and line.
     """
-    home = path.parent if path.name == _CONFIG else path
-    project = Project(ruleDirs=[_RULES])
-    if (home / _CONFIG).is_file():
-        file = home / _CONFIG
-        project = validated(Project, read_yaml(text_of(file), str(file)))
+    home, project = project_at(path)
     rules = list(_rules(_yaml_in(home, project.ruleDirs)))
     if not rules:
         raise ConfigError(f"there is no rule (*.yml) in {home / project.ruleDirs[0]}")
     tests = _tests(_yaml_in(home, [config.testDir for config in project.testConfigs]), rules)
     tested = [Written(one.rule, one.document, tests.get(one.rule.id)) for one in rules]
     return converted(home.resolve().name, tested, _utilities(_yaml_in(home, project.utilDirs)))
+
+
+def project_at(path: Path) -> tuple[Path, Project]:
+    """The directory of a project, and its configuration.
+
+    Raises:
+        ConfigError: for everything that is wrong in the configuration, with file and line.
+    """
+    home = path.parent if path.name == CONFIG else path
+    file = home / CONFIG
+    if not file.is_file():
+        return home, Project(ruleDirs=[RULES])
+    return home, validated(Project, read_yaml(text_of(file), str(file)))
+
+
+def directories(project: Project) -> list[str]:
+    """Where a project's files are, relative to its own directory."""
+    tests = [config.testDir for config in project.testConfigs]
+    return [*project.ruleDirs, *tests, *project.utilDirs]
 
 
 def read_rules(path: Path) -> tuple[Pack, Locate]:

@@ -157,6 +157,11 @@ def read(path: Path) -> LoadedPack:
     return _with_cases(read_pack(text, str(path)), path)
 
 
+def cases_of(path: Path) -> Path:
+    """The file with a pack's cases, which stands beside it."""
+    return path.with_name(path.stem + _CASES)
+
+
 def read_pack(text: str, source: str) -> LoadedPack:
     """The pack as it is written, its structure and regexes checked.
 
@@ -194,7 +199,7 @@ def _problems(pack: Pack, rule: Rule) -> Iterator[tuple[str, KeyPath]]:
 
 
 def _with_cases(loaded: LoadedPack, path: Path) -> LoadedPack:
-    beside = path.with_name(path.stem + _CASES)
+    beside = cases_of(path)
     if not beside.is_file():
         return loaded
     document = read_yaml(text_of(beside, LARGEST), str(beside), LARGEST)

@@ -36,7 +36,7 @@ class Trial:
         tested = self.tested
         told = [counted(len(tested.pack.rules), "rule"), f"{len(tested.ran)} cases of code"]
         told += [f"{tested.versions} of versions"] if tested.versions else []
-        told += [f"{self.untested} rules without a case"] if self.untested else []
+        told += [f"{counted(self.untested, 'rule')} without a case"] if self.untested else []
         told += [f"{len(self.found)} failed"] if self.found else []
         return f"{'ok  ' if self.sound else 'FAIL'} {tested.pack.id}: {', '.join(told)}"
 

@@ -15,7 +15,11 @@ from prjury.judges.patterns.project.dotnet import (
     read_packages_config,
 )
 from prjury.judges.patterns.project.go import read_go_mod
-from prjury.judges.patterns.project.gradle import read_script_bytes, read_wrapper
+from prjury.judges.patterns.project.gradle import (
+    read_script_bytes,
+    read_shared_script,
+    read_wrapper,
+)
 from prjury.judges.patterns.project.locks import (
     read_cargo_lock,
     read_package_lock,
@@ -75,7 +79,7 @@ class Format:
 
 
 #: One more than the highest rank.
-RANKS = 8
+RANKS = 9
 
 _REQUIREMENTS = Format("python", read_requirements, 4, anchor=True, loose=True)
 _CONSTRAINTS = Format("python", read_constraints, 5)
@@ -84,14 +88,18 @@ _NODE_VERSION = Format("node", read_node_version, 3)
 _TOOLCHAIN = Format("rust", read_toolchain, 2)
 _MSBUILD = Format("dotnet", read_msbuild, 0, anchor=True)
 _SHARED = Format("dotnet", read_msbuild, 1)
+#: ``web/web.gradle``: a build may say that its scripts are named for their directories.
+_NAMED_SCRIPT = Format("jvm", read_script_bytes, 3, anchor=True)
+#: ``gradle/versions.gradle``: the root applies it.
+_SHARED_SCRIPT = Format("jvm", read_shared_script, 7)
 
 _BY_NAME: Mapping[str, Format] = {
     POM: Format("jvm", read_pom, 0, anchor=True),
     "build.gradle": Format("jvm", read_script_bytes, 1, anchor=True),
     "build.gradle.kts": Format("jvm", read_script_bytes, 2, anchor=True),
-    "settings.gradle": Format("jvm", read_script_bytes, 3),
-    "settings.gradle.kts": Format("jvm", read_script_bytes, 4),
-    "gradle.properties": Format("jvm", read_script_bytes, 5),
+    "settings.gradle": Format("jvm", read_script_bytes, 4),
+    "settings.gradle.kts": Format("jvm", read_script_bytes, 5),
+    "gradle.properties": Format("jvm", read_script_bytes, 6),
     "pyproject.toml": Format("python", read_pyproject, 0, anchor=True),
     "setup.cfg": Format("python", read_setup_cfg, 1, anchor=True),
     "setup.py": Format("python", read_setup_py, 2, anchor=True),
@@ -124,8 +132,8 @@ _BY_NAME: Mapping[str, Format] = {
 _BY_SUFFIX = {".csproj": _MSBUILD, ".fsproj": _MSBUILD, ".vbproj": _MSBUILD}
 #: The reader of a catalog is the script's: it depends on what the scripts call it.
 _BY_TAIL = {
-    CATALOG: Format("jvm", read_script_bytes, 6),
-    _WRAPPER: Format("jvm", read_wrapper, 7),
+    CATALOG: Format("jvm", read_script_bytes, 7),
+    _WRAPPER: Format("jvm", read_wrapper, 8),
 }
 #: How files of requirements end.
 LISTS = (".txt", ".in")
@@ -141,6 +149,8 @@ _BY_LANGUAGE: Mapping[str, Reader] = {
     "workflow": read_workflow,
 }
 _FOLDER = "requirements"
+_SCRIPTS = (".gradle", ".gradle.kts")
+_SCRIPT_FOLDER = "gradle"
 
 
 def format_of(path: str) -> Format | None:
@@ -151,6 +161,8 @@ def format_of(path: str) -> Format | None:
     suffix = posixpath.splitext(name)[1]
     if suffix in LISTS:
         return _list_of(path, name)
+    if name.endswith(_SCRIPTS):
+        return _script_of(path, name)
     if suffix in _BY_SUFFIX:
         return _BY_SUFFIX[suffix]
     return next((_BY_TAIL[tail] for tail in _BY_TAIL if f"/{path}".endswith(f"/{tail}")), None)
@@ -162,6 +174,13 @@ def _list_of(path: str, name: str) -> Format | None:
         return _CONSTRAINTS
     listed = _FOLDER in lower or f"/{_FOLDER}/" in f"/{path}"
     return _REQUIREMENTS if listed else None
+
+
+def _script_of(path: str, name: str) -> Format | None:
+    directory = posixpath.basename(posixpath.dirname(path))
+    if directory == _SCRIPT_FOLDER:
+        return _SHARED_SCRIPT
+    return _NAMED_SCRIPT if name.partition(".gradle")[0] == directory else None
 
 
 def reader_of(path: str, language: str) -> Reader:
@@ -178,6 +197,8 @@ def directory_of(path: str) -> str:
         if f"/{path}".endswith(f"/{tail}"):
             return path[: -len(tail)].rstrip("/")
     directory = posixpath.dirname(path)
+    if format_of(path) is _SHARED_SCRIPT:
+        return posixpath.dirname(directory)
     if path.endswith(LISTS):
         return f"/{directory}/".partition(f"/{_FOLDER}/")[0].strip("/")
     return directory

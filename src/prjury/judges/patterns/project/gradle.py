@@ -34,6 +34,20 @@ _NAMED = re2.compile(
     r"""\bgroup\s*[:=]\s*["']([\w.-]+)["']\s*,\s*name\s*[:=]\s*["']([\w.-]+)["']"""
     r"""(?:\s*,\s*version\s*[:=]\s*["']([^"'\n]*)["'])?"""
 )
+#: Kotlin's notation in separate arguments, of which the version may be a variable.
+_ARGUMENTS = re2.compile(
+    r"""(?i)\b(?:\w*(?:implementation|api|compileOnly|runtimeOnly|annotationProcessor)"""
+    r"""|(?:test)?(?:compile|runtime)|classpath|kapt\w*|ksp\w*|dependency)"""
+    r"""\s*\(\s*["']([\w.-]+)["']\s*,\s*["']([\w.-]+)["']"""
+    r"""(?:\s*,\s*(?:["']([^"'\n]*)["']|([A-Za-z_]\w*)))?\s*\)"""
+)
+#: Spring's plugin for managed dependencies: artifacts that share their group and their version.
+_SET = re2.compile(
+    r"""\bdependencySet\s*\(?\s*(?:["']([\w.-]+):([^"':\n]+)["']"""
+    r"""|group\s*:\s*["']([\w.-]+)["']\s*,\s*version\s*:\s*(?:["']([^"'\n]*)["']|([A-Za-z_]\w*))"""
+    r"""|version\s*:\s*["']([^"'\n]*)["']\s*,\s*group\s*:\s*["']([\w.-]+)["'])\s*\)?\s*\{"""
+)
+_ENTRY = re2.compile(r"""\bentry\s*\(?\s*["']([\w.-]+)["']""")
 _ALIAS = re2.compile(r"\blibs\.([A-Za-z][\w.]*)")
 _KOTLIN_PLUGIN = re2.compile(
     r"""\bkotlin\s*\(\s*["'][\w.-]+["']\s*\)\s*version\s*\(?\s*["']([^"'\n]*)["']"""
@@ -52,6 +66,7 @@ _JAVA = [
 _DISTRIBUTION = re2.compile(
     r"(?m)^\s*distributionUrl\s*[=:].*/gradle-([0-9][\w.-]*?)-(?:bin|all)\.zip"
 )
+_BRACE = re2.compile(r"\$?[{}]")
 _VARIABLE = re2.compile(r"""\b(\w+)["']?\s*\]?\s*=\s*["']([\w.+-]+)["']""")
 _PROPERTY = re2.compile(r"(?m)^[ \t]*([\w.-]+)[ \t]*[=:][ \t]*([^\s#]+)")
 
@@ -79,6 +94,21 @@ def read_script_bytes(content: bytes) -> Manifest:
         ManifestError: for a file that is no text.
     """
     return read_script(text_of(content), {})
+
+
+def read_shared_script(content: bytes) -> Manifest:
+    """What a script that others apply declares: it manages versions, and asks for nothing itself.
+
+    Raises:
+        ManifestError: for a file that is no text.
+    """
+    manifest = read_script_bytes(content)
+    return replace(manifest, coordinates=tuple(map(_managed, manifest.coordinates)))
+
+
+def _managed(coordinate: Coordinate) -> Coordinate:
+    asked = coordinate.role is Role.DEPENDENCY
+    return replace(coordinate, role=Role.MANAGED) if asked else coordinate
 
 
 def read_wrapper(content: bytes) -> Manifest:
@@ -112,10 +142,16 @@ def _runtime(name: str, version: str | None, lines: tuple[int, ...]) -> Coordina
 def _declared(source: Source, code: str, catalog: Mapping[str, Coordinate]) -> Iterator[Coordinate]:
     for match in _PLUGIN.finditer(code):
         yield Coordinate(match[1], f"{match[1]}.gradle.plugin", match[2], Role.PLUGIN)
+    yield from _sets(source, code)
+    code = _SET.sub(_blank, code)
     for match in _NOTATION.finditer(code):
         role = Role.BOM if match[1] else Role.DEPENDENCY
         line = source.line_at(match.start(2))
         yield Coordinate(match[2], match[3], match[4], role, (line,))
+    for match in _ARGUMENTS.finditer(code):
+        line = source.line_at(match.start(1))
+        version = match[3] or _variable(match[4])
+        yield Coordinate(match[1], match[2], version, Role.DEPENDENCY, (line,))
     for match in _NAMED.finditer(code):
         line = source.line_at(match.start(1))
         yield Coordinate(match[1], match[2], match[3], Role.DEPENDENCY, (line,))
@@ -123,6 +159,39 @@ def _declared(source: Source, code: str, catalog: Mapping[str, Coordinate]) -> I
         if named := catalog.get(match[1]):
             role = named.role if named.role is Role.PLUGIN else Role.DEPENDENCY
             yield replace(named, role=role, lines=(source.line_at(match.start()),))
+
+
+def _sets(source: Source, code: str) -> Iterator[Coordinate]:
+    """The entries of each ``dependencySet``, each in its own line."""
+    sets = list(_SET.finditer(code))
+    # One never holds another, so that a block ends before the next one even if nothing closes it.
+    limits = [*(match.start() for match in sets[1:]), len(code)]
+    for match, limit in zip(sets, limits, strict=False):
+        group = match[1] or match[3] or match[7]
+        version = match[2] or match[4] or _variable(match[5]) or match[6]
+        block = _block(code[match.end() : limit])
+        for entry in _ENTRY.finditer(block):
+            line = source.line_at(match.end() + entry.start(1))
+            yield Coordinate(group, entry[1], version, Role.MANAGED, (line,))
+
+
+def _block(text: str) -> str:
+    """The text up to the brace that closes the block, if there is one."""
+    depth = 1
+    for brace in _BRACE.finditer(text):
+        depth += -1 if brace[0].endswith("}") else 1
+        if not depth:
+            return text[: brace.start()]
+    return text
+
+
+def _variable(name: str | None) -> str | None:
+    return f"${{{name}}}" if name else None
+
+
+def _blank(match: re2._Match[str]) -> str:
+    """As many blanks, so that what follows keeps its place."""
+    return re.sub(r"[^\n]", " ", match[0])
 
 
 def read_catalog(text: str) -> dict[str, Coordinate]:

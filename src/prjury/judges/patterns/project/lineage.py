@@ -65,6 +65,10 @@ class Chain:
         """The coordinates of the whole chain, with resolved properties."""
         return self._resolved(self.links)
 
+    def selves(self) -> Iterator[Declared]:
+        """What the module and those above it say that they are."""
+        return (declared for declared in self.declared() if declared.role is Role.SELF)
+
     def kept(self) -> Iterator[Declared]:
         """The dependencies that the module itself asks for."""
         own = self._resolved(link for link in self.links if link.own)
@@ -115,6 +119,7 @@ def _resolved(coordinate: Coordinate, properties: Mapping[str, str], link: Link)
         path=printable(link.path),
         level=-1 if overridden else link.level,
         ecosystem=coordinate.ecosystem,
+        optional=coordinate.optional,
     )
 
 

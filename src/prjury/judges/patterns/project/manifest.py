@@ -57,6 +57,8 @@ class Coordinate:
             all (``ruamel-yaml`` for ``Ruamel.YAML``).
         version: as written, with its ``${...}``; None where there is none.
         lines: git's numbers of the lines that name it; the version's line is not among them.
+        optional: whether only an extra or a group asks for it, so that it may be missing, or be
+            there in another version.
     """
 
     group: str
@@ -65,6 +67,7 @@ class Coordinate:
     role: Role
     lines: tuple[int, ...] = ()
     ecosystem: str = "maven"
+    optional: bool = False
 
     def __str__(self) -> str:
         return f"{self.group}:{self.artifact}" if self.group else self.artifact

@@ -22,6 +22,7 @@ class Declared:
         written: the version as it stands in the build file.
         path: the build file.
         level: 0 for the module's own build file, 1 for its parent, and so on.
+        optional: whether only an extra or a group asks for it.
     """
 
     group: str
@@ -32,14 +33,25 @@ class Declared:
     path: str
     level: int
     ecosystem: str = "maven"
+    optional: bool = False
 
     def __str__(self) -> str:
         return f"{self.group}:{self.artifact}" if self.group else self.artifact
 
     @property
-    def _precedence(self) -> tuple[bool, int, int]:
+    def place(self) -> tuple[str, Role, str, str, str]:
+        """Where it stands: whoever declares another version there moves this one."""
+        return self.path, self.role, self.ecosystem, self.group, self.artifact
+
+    @property
+    def _precedence(self) -> tuple[bool, int, int, bool]:
         """Plugins say least about a library; else the nearest build file wins, as in Maven."""
-        return self.role is Role.PLUGIN, self.level, _ROLES.index(self.role)
+        return self.role is Role.PLUGIN, self.level, _ROLES.index(self.role), self.optional
+
+    def meets(self, requirement: Requirement) -> Truth:
+        """Whether its version is what a requirement asks for; an optional one never surely is."""
+        truth = requirement.met_by(self.version)
+        return Truth.SOME if self.optional and truth is Truth.YES else truth
 
     def __lt__(self, other: Declared) -> bool:
         return self._precedence < other._precedence
@@ -51,9 +63,10 @@ class Module:
 
     Attributes:
         path: the build file; empty for files that have none above them.
-        names: what the module is called: its artifact and its directory.
+        names: what the module is called at the base: its artifact and its directory.
         declared: all coordinates of the module and its parents, those that count first, first.
         kept: the dependencies that the module itself asks for, as the base has it.
+        selves: what the module and those above it are themselves, as the base has it.
         at: ``"head"`` where the pull request changes one of the build files, else ``"base"``.
         broken: whether one of the build files could not be read, so that nothing is sure.
         family: whose build files these are; empty where nobody knows.
@@ -63,6 +76,7 @@ class Module:
     names: tuple[str, ...] = ()
     declared: tuple[Declared, ...] = ()
     kept: tuple[Declared, ...] = ()
+    selves: tuple[Declared, ...] = ()
     at: Literal["base", "head"] = "base"
     broken: bool = False
     family: str = ""
@@ -100,7 +114,7 @@ class Module:
     def _truth(self, requirement: Requirement) -> Truth:
         if not requirement.ecosystem:
             return Truth.YES
-        truths = {requirement.met_by(d.version) for d in self.evidence(requirement)}
+        truths = {declared.meets(requirement) for declared in self.evidence(requirement)}
         if not truths:
             return Truth.UNKNOWN if self.broken and self._may_declare(requirement) else Truth.ABSENT
         return truths.pop() if len(truths) == 1 else Truth.UNKNOWN
@@ -113,12 +127,8 @@ class Module:
 
     def is_itself(self, requirements: Iterable[Requirement]) -> bool:
         """Whether the project is the very library of which a requirement speaks."""
-        own = self._selves
+        own = self.selves
         return any(r.names(d.ecosystem, d.group, d.artifact) for d in own for r in requirements)
-
-    @cached_property
-    def _selves(self) -> list[Declared]:
-        return [declared for declared in self.declared if declared.role is Role.SELF]
 
     def any_of(self, requirements: Iterable[Requirement]) -> Truth:
         """Whether one of them holds: a sure answer counts more than an unsure one."""
@@ -133,23 +143,44 @@ class Sides:
 
     Attributes:
         base: the same as ``head`` where the pull request changes nothing about it.
+        fresh: whether the pull request adds the head's module, in a directory of its own; the base
+            is then the module above it.
     """
 
     head: Module
     base: Module
+    fresh: bool = False
 
     @property
-    def key(self) -> tuple[str, str]:
+    def key(self) -> tuple[str, str, bool]:
         """The build files; no other sides of one pull request have the same."""
-        return self.head.path, self.base.path
+        return self.head.path, self.base.path, self.fresh
+
+    @property
+    def is_one_module(self) -> bool:
+        """Whether both sides begin with the same build file."""
+        return self.head.path == self.base.path
 
     def moves(self, requirements: Iterable[Requirement]) -> bool:
         """Whether the head declares another version of all that decides at the base.
 
-        Removing a declaration, or hiding its version, moves nothing.
+        Removing a declaration, hiding its version, or drowning it out from another build file moves
+        nothing.
         """
         asked = list(requirements)
         sure = [r for r in asked if self.base.truth(r) is Truth.YES]
         unsure = {Truth.SOME, Truth.UNKNOWN}
         deciding = sure or [r for r in asked if self.base.truth(r) in unsure]
-        return bool(deciding) and all(self.head.truth(r) is Truth.NO for r in deciding)
+        return self.is_one_module and bool(deciding) and all(map(self._is_moved, deciding))
+
+    def _is_moved(self, requirement: Requirement) -> bool:
+        """Whether what decided at the base says otherwise now, or another entry of its file."""
+        if self.head.truth(requirement) is not Truth.NO:
+            return False
+        decided = self.base.evidence(requirement)
+        places = {declared.place for declared in decided}
+        left = [declared for declared in self.head.declared if declared.place in places]
+        if left:
+            return all(declared.meets(requirement) is Truth.NO for declared in left)
+        files = {declared.path for declared in decided}
+        return all(declared.path in files for declared in self.head.evidence(requirement))

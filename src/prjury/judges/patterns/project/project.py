@@ -1,16 +1,18 @@
 """Which versions the project declares for a file, before and after the pull request.
 
 Both sides are read: the base as it is, and with the pull request on top, because the change may be
-what moves the version. Whether a module keeps an old library on purpose is asked of the base alone,
-so that no pull request grants itself an exemption in passing; only a module that is new, in a
-directory of its own, has nothing but itself to go by.
+what moves the version. Whether a module keeps an old library on purpose, or is that library, is
+asked of the base alone, so that no pull request grants itself an exemption in passing; only where
+the base has no build files at all is the head all there is. A module that is new, in a directory of
+its own, is compared with the one above it at the base.
 """
 
 from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from prjury.judges.patterns.project.formats import directory_of, format_of
 from prjury.judges.patterns.project.lineage import Chain
@@ -24,7 +26,7 @@ from prjury.judges.patterns.project.tree import (
 )
 from prjury.ports import Repository, TreeEntry
 from prjury.pull.kinds import REGULAR_MODES
-from prjury.pull.model import FileChange, FileKind, PullRequest, printable
+from prjury.pull.model import FileChange, FileKind, FileStatus, PullRequest, printable
 
 NOWHERE = Module()
 
@@ -78,17 +80,34 @@ class Project:
         if changed:
             after = BuildTree(repository, _after(pull, repository, base, changed), before.contents)
         touched = frozenset(p for file in changed for p in (file.path, file.old_path) if p)
-        borders = _Borders(before, after, _directories(entries) if changed else frozenset())
+        borders = _Borders(
+            before,
+            after,
+            _directories(entries) if changed else frozenset(),
+            {f.path: f.old_path for f in pull.files if f.old_path and _is_renamed(f)},
+        )
         places = {path: borders.around(path) for path in paths}
-        after.load({place for place, _ in places.values() if place})
+        after.load({place.head for place in places.values() if place.head})
         before.load(
-            {place for pair in places.values() for place in pair if place and before.holds(place)}
+            path for p in places.values() for path in (p.head, p.base) if before.holds(path)
         )
         modules = {
-            pair: _sides(pair, after, before, touched) for pair in sorted(set(places.values()))
+            place: _sides(place, after, before, touched) for place in sorted(set(places.values()))
         }
-        of_file = {path: modules[pair] for path, pair in places.items()}
+        of_file = {path: modules[place] for path, place in places.items()}
         return cls(of_file, entries, _unread(changed, after))
+
+
+class _Place(NamedTuple):
+    """The build files with which the module of a file begins; empty where there is none.
+
+    Attributes:
+        fresh: whether the head's module is new, and the base's the one above it.
+    """
+
+    head: str
+    base: str
+    fresh: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,19 +116,26 @@ class _Borders:
 
     Attributes:
         existing: every directory of the base, the root as an empty string.
+        renamed: where files were, by where they are.
     """
 
     before: BuildTree
     after: BuildTree
     existing: frozenset[str]
+    renamed: Mapping[str, str]
 
-    def around(self, path: str) -> tuple[str, str]:
-        """The build file of a path at the head and at the base; empty where there is none."""
+    def around(self, path: str) -> _Place:
+        """The build files of a path at the head and at the base."""
         family = family_of(path)
         head = self.after.places.nearest(path, family) or ""
-        if head and not self.before.holds(head) and self._is_fresh(head):
-            return head, head
-        return head, self.before.places.nearest(path, family) or ""
+        old = self.renamed.get(path)
+        base = self.before.places.nearest(old or path, family) or ""
+        if old or not head or self.before.holds(head) or not self._is_fresh(head):
+            return _Place(head, base)
+        moved = self.renamed.get(head, "")
+        if self.before.holds(moved) and _family(moved) == _family(head):
+            return _Place(head, moved)
+        return _Place(head, base, fresh=True)
 
     def _is_fresh(self, build_file: str) -> bool:
         """Whether a build file that is new begins a module rather than cuts into one."""
@@ -139,6 +165,10 @@ def _unread(changed: Iterable[FileChange], after: BuildTree) -> dict[str, str]:
     return {path: f"build file: {reason}" for path, reason in reasons.items() if reason}
 
 
+def _is_renamed(file: FileChange) -> bool:
+    return file.status is FileStatus.RENAMED
+
+
 def _touches_build_file(file: FileChange) -> bool:
     return is_build_file(file.path) or is_build_file(file.old_path or "")
 
@@ -154,41 +184,52 @@ def _after(
         return build_files(repository.files(pull.merge.tree))
     blobs = dict(base)
     for file in changed:
-        blobs.pop(file.old_path or file.path, None)
+        blobs.pop((_is_renamed(file) and file.old_path) or file.path, None)
     return blobs | {
         file.path: file.new_blob for file in changed if file.new_blob and is_build_file(file.path)
     }
 
 
-def _sides(
-    pair: tuple[str, str], after: BuildTree, before: BuildTree, touched: frozenset[str]
-) -> Sides:
-    place, base_place = pair
-    base_chain = before.chain(base_place) if base_place and before.holds(base_place) else None
-    head = NOWHERE
-    if place:
-        chain = after.chain(place)
-        own = before.chain(place) if before.holds(place) else chain
-        head = _module(place, chain, own, touched)
-        if place == base_place and (base_chain is None or head.at == "base"):
-            return Sides(head, head)
-    if base_chain is None:
-        return Sides(head, NOWHERE)
-    return Sides(head, _module(base_place, base_chain, base_chain, frozenset()))
+def _sides(place: _Place, after: BuildTree, before: BuildTree, touched: frozenset[str]) -> Sides:
+    base = _module(place.base, before.chain(place.base)) if place.base else NOWHERE
+    if not place.head:
+        return Sides(NOWHERE, base)
+    chain, own, paths = after.chain(place.head), base, set[str]()
+    if not before.blobs:
+        own = _module(place.head, chain)
+    elif place.fresh:
+        own = Module(selves=base.selves)
+    elif before.holds(place.head):
+        before_it = before.chain(place.head)
+        own, paths = _module(place.head, before_it), set(before_it.paths)
+    head = replace(
+        _module(place.head, chain),
+        names=own.names,
+        kept=own.kept,
+        selves=own.selves,
+        at="head" if touched.intersection({*chain.paths, *paths}) else "base",
+    )
+    alone = not place.base if place.fresh else place.head == place.base and head.at == "base"
+    return Sides(head, head) if alone else Sides(head, base, place.fresh)
 
 
-def _module(place: str, chain: Chain, own: Chain, touched: frozenset[str]) -> Module:
-    paths = {*chain.paths, *own.paths}
+def _module(place: str, chain: Chain) -> Module:
+    """The module as one side has it."""
     return Module(
         path=printable(place),
         names=_names(place, chain),
         declared=tuple(sorted(chain.declared())),
-        kept=tuple(own.kept()),
-        at="head" if touched.intersection(paths) else "base",
+        kept=tuple(chain.kept()),
+        selves=tuple(chain.selves()),
         broken=chain.broken,
-        family=kind.family if (kind := format_of(place)) else "",
+        family=_family(place),
         notes=chain.notes,
     )
+
+
+def _family(build_file: str) -> str:
+    kind = format_of(build_file)
+    return kind.family if kind else ""
 
 
 def _names(place: str, chain: Chain) -> tuple[str, ...]:

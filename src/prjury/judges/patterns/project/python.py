@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from prjury.judges.patterns.project.manifest import Coordinate, Manifest, Role
-from prjury.judges.patterns.project.requirements import normalised, requirement
+from prjury.judges.patterns.project.requirements import merged, normalised, requirement
 from prjury.judges.patterns.project.setuptools import package, python_itself
 from prjury.judges.patterns.project.syntax import (
     lines_in,
@@ -39,44 +39,33 @@ def read_pyproject(content: bytes) -> Manifest:
     poetry = table(document, "tool", "poetry")
     name = word(project.get("name")) or word(poetry.get("name"))
     version = word(project.get("version")) or word(poetry.get("version"))
-    lists = [_listed(group, Role.DEPENDENCY, seen) for group in _groups(document)]
-    lists[1:1] = [_poetry(group, seen) for group in _poetry_groups(poetry)]
+    main = [
+        _listed(project.get("dependencies"), Role.DEPENDENCY, seen),
+        _poetry(table(poetry, "dependencies"), seen),
+    ]
+    optional = [
+        *(_poetry(group, seen) for group in _poetry_groups(poetry)),
+        *(_listed(group, Role.DEPENDENCY, seen) for group in _groups(document)),
+    ]
     return Manifest(
         name=name or "",
         version=version,
         coordinates=(
             *([package(name, version)] if name else []),
             *_python(project, poetry, seen),
-            *merged(lists),
+            *merged(main, optional),
             *_pinned(document, seen),
             *_listed(table(document, "build-system").get("requires"), Role.PLUGIN, seen),
         ),
     )
 
 
-def merged(groups: Iterable[Iterable[Coordinate]]) -> list[Coordinate]:
-    """Each dependency once, as the first group with a version has it, with all of its lines."""
-    found: dict[str, list[Coordinate]] = {}
-    for group in groups:
-        fresh: dict[str, list[Coordinate]] = {}
-        for coordinate in group:
-            fresh.setdefault(coordinate.artifact, []).append(coordinate)
-        for name, entries in fresh.items():
-            known = found.get(name, [])
-            first = known if any(c.version for c in known) else entries
-            lines = {line for c in (*known, *entries) for line in c.lines}
-            more = tuple(sorted(lines - {line for c in first for line in c.lines}))
-            found[name] = [replace(first[0], lines=first[0].lines + more), *first[1:]]
-    return [coordinate for entries in found.values() for coordinate in entries]
-
-
 def _groups(document: Mapping[str, Any]) -> list[object]:
-    """The lists of requirements, what the project itself needs first."""
+    """The lists of requirements of extras, groups and environments."""
     tools = table(document, "tool")
     extras = table(document, "project", "optional-dependencies")
     environments = table(tools, "hatch", "envs").values()
     return [
-        table(document, "project").get("dependencies"),
         *extras.values(),
         *table(document, "dependency-groups").values(),
         *table(tools, "pdm", "dev-dependencies").values(),
@@ -111,7 +100,6 @@ def _python(
 
 
 def _poetry_groups(poetry: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    yield table(poetry, "dependencies")
     yield table(poetry, "dev-dependencies")
     for group in table(poetry, "group").values():
         yield table(group, "dependencies")
@@ -153,10 +141,11 @@ def read_pipfile(content: bytes) -> Manifest:
     groups = [
         _poetry(value, seen)
         for name, value in document.items()
-        if isinstance(value, dict) and name not in {"requires", "scripts", "pipenv"}
+        if isinstance(value, dict) and name not in {"packages", "requires", "scripts", "pipenv"}
     ]
+    main = [_poetry(table(document, "packages"), seen)]
     own = [python_itself(_pinned_python(python), lines_in(seen, "requires"))] if python else []
-    return Manifest(coordinates=(*own, *merged(groups)))
+    return Manifest(coordinates=(*own, *merged(main, groups)))
 
 
 def read_python_version(content: bytes) -> Manifest:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from prjury.judges.patterns.project.manifest import Coordinate, Manifest, ManifestError, Role
 from prjury.judges.patterns.project.syntax import text_of
@@ -41,6 +42,47 @@ def requirement(text: str, role: Role, lines: tuple[int, ...] = ()) -> Coordinat
         return Coordinate("", normalised(match[1]), None, role, lines, "pypi") if match else None
     version = None if read.url else str(read.specifier) or None
     return Coordinate("", normalised(read.name), version, role, lines, "pypi")
+
+
+def merged(
+    main: Iterable[Iterable[Coordinate]], optional: Iterable[Iterable[Coordinate]] = ()
+) -> list[Coordinate]:
+    """Each dependency once, as the first list with a version has it, with all of its lines.
+
+    What extras and groups say counts only where the project itself names no version. They may
+    contradict each other, so each version of theirs is kept, as an optional one.
+    """
+    found: dict[str, list[Coordinate]] = {}
+    for group in main:
+        for name, entries in _by_name(group).items():
+            known = found.get(name, [])
+            first = known if any(c.version for c in known) else entries
+            found[name] = _with_lines(first, [*known, *entries])
+    extra = _by_name(replace(c, optional=True) for group in optional for c in group)
+    for name, entries in extra.items():
+        known = found.get(name, [])
+        if any(c.version for c in known):
+            found[name] = _with_lines(known, [*known, *entries])
+            continue
+        for version in dict.fromkeys(c.version for c in entries):
+            same = [c for c in entries if c.version == version]
+            known = [*known, *_with_lines(same[:1], same)]
+        found[name] = known
+    return [coordinate for entries in found.values() for coordinate in entries]
+
+
+def _by_name(coordinates: Iterable[Coordinate]) -> dict[str, list[Coordinate]]:
+    found: dict[str, list[Coordinate]] = {}
+    for coordinate in coordinates:
+        found.setdefault(coordinate.artifact, []).append(coordinate)
+    return found
+
+
+def _with_lines(kept: list[Coordinate], named: list[Coordinate]) -> list[Coordinate]:
+    """The first of those that are kept gets the lines of all that are not."""
+    own = {line for c in kept for line in c.lines}
+    more = sorted({line for c in named for line in c.lines} - own)
+    return [replace(kept[0], lines=(*kept[0].lines, *more)), *kept[1:]]
 
 
 def read_requirements(content: bytes) -> Manifest:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from prjury.judges.patterns.project.manifest import Coordinate, Manifest, ManifestError, Role
-from prjury.judges.patterns.project.requirements import normalised, requirement
+from prjury.judges.patterns.project.requirements import merged, normalised, requirement
 from prjury.judges.patterns.project.syntax import text_of
 
 _MAX_LENGTH = 256 * 1024
@@ -43,16 +43,21 @@ def read_setup_cfg(content: bytes) -> Manifest:
     except configparser.Error as error:
         raise ManifestError(f"not a configuration file: {str(error).splitlines()[0]}") from error
     numbers = {line.strip(): n for n, line in enumerate(text.split("\n"), start=1)}
-    lists = [parser.get("options", key, fallback="") for key in ("install_requires",)]
+    extras: list[tuple[str, str]] = []
     if parser.has_section("options.extras_require"):
-        lists += [value for _, value in parser.items("options.extras_require")]
-    wanted = [line.strip() for value in lists for line in value.split("\n")]
-    coordinates = _requirements((line, numbers.get(line)) for line in wanted)
+        extras = parser.items("options.extras_require")
+    main, *optional = [
+        list(_requirements((line.strip(), numbers.get(line.strip())) for line in told.split("\n")))
+        for told in (
+            parser.get("options", "install_requires", fallback=""),
+            *(value for _, value in extras),
+        )
+    ]
     return _manifest(
         parser.get("metadata", "name", fallback=None),
         parser.get("metadata", "version", fallback=None),
         parser.get("options", "python_requires", fallback=None),
-        tuple(coordinates),
+        tuple(merged([main], optional)),
     )
 
 
@@ -107,8 +112,9 @@ def _setup(call: ast.AST, names: Names) -> Manifest:
     found = {keyword.arg: keyword.value for keyword in keywords if keyword.arg}
     told = {key: _literal(value, names) for key, value in found.items()}
     extras = told.get("extras_require")
-    lists = [told.get("install_requires"), *(extras.values() if isinstance(extras, dict) else ())]
-    coordinates = _requirements(pair for value in lists for pair in _strings(value))
+    main = _requirements(_strings(told.get("install_requires")))
+    groups = extras.values() if isinstance(extras, dict) else ()
+    coordinates = merged([main], [_requirements(_strings(group)) for group in groups])
     texts = {key: value[0] for key, value in told.items() if isinstance(value, tuple)}
     return _manifest(
         texts.get("name"), texts.get("version"), texts.get("python_requires"), tuple(coordinates)

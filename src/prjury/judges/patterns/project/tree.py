@@ -115,10 +115,10 @@ class BuildTree:
 
         Maven's and Gradle's are different ones, even in one directory.
         """
-        family = _kind(build_file).family
-        if family == "jvm":
+        kind = format_of(build_file)
+        if kind is None or kind.family == "jvm":
             return build_file in self.blobs
-        return self.places.anchor(directory_of(build_file), family) is not None
+        return self.places.anchor(directory_of(build_file), kind.family) is not None
 
     def chain(self, build_file: str) -> Chain:
         """The module's build files and what it inherits; `load` must have been told of it."""

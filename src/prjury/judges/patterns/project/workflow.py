@@ -17,6 +17,8 @@ _USES = re.compile(
     r"""([\w.-]+(?:/[\w.-]+)+)@([\w./+-]+)["']?(?=\s|,|\}|$)(?:[^#\n]*(?:\s\#(.*))?)$""",
     re.VERBOSE,
 )
+_USES_BELOW = re.compile(r"""^\s*(?:-\s+)*["']?uses["']?\s*:\s*(?:&\S+\s*)?(?:\s#.*)?$""")
+_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|/)")
 _BLOCK = re.compile(r"^(\s*(?:-\s+)*)[^#\s].*?:\s+(?:&\S+\s+)?[|>][-+0-9]*\s*(?:\s#.*)?$")
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _TOLD = re.compile(r"(?:^|[@=:\s])(v?\d{1,5}(?:\.\d{1,5}){0,2})(?=$|[\s,;)+-])")
@@ -31,12 +33,25 @@ def read_workflow(content: bytes) -> Manifest:
         ManifestError: for a file that is no text.
     """
     found = []
+    above = ""
     for number, line in _code_lines(text_of(content)):
-        if match := _USES.search(line):
+        match = _used(above + line.lstrip()) if above else None
+        above = f"{line.partition(' #')[0]} " if _USES_BELOW.match(line) else ""
+        if match := match or _used(line):
             version = _version(match[2], match[3] or "")
             name = match[1].lower()
             found.append(Coordinate("", name, version, Role.DEPENDENCY, (number,), "action"))
     return Manifest(coordinates=tuple(found))
+
+
+def _used(line: str) -> re.Match[str] | None:
+    """The action in a line, which a string may spell with escapes."""
+    return _USES.search(_ESCAPE.sub(_character, line))
+
+
+def _character(match: re.Match[str]) -> str:
+    code = match[1] or match[2]
+    return chr(int(code, 16)) if code else "/"
 
 
 def _version(ref: str, comment: str) -> str:

@@ -257,7 +257,7 @@ def test_a_project_brings_its_rules_utilities_and_tests(tmp_path: Path, named: s
     assert made.pack.id == "web-rules"
     assert [rule.id for rule in made.pack.rules] == ["no-console", "no-await-in-loop"]
     trial = tried(made)
-    assert trial.line == "ok   web-rules: 2 rules, 2 cases of code, 1 rules without a case"
+    assert trial.line == "ok   web-rules: 2 rules, 2 cases of code, 1 rule without a case"
 
 
 @pytest.mark.parametrize(

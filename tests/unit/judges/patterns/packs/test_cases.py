@@ -60,7 +60,7 @@ def test_a_complete_pack_is_sound(tmp_path: Path) -> None:
     made = trial(tmp_path)
     assert made.failures == []
     assert made.sound
-    assert made.line == "ok   mine: 1 rules, 2 cases of code, 4 of versions"
+    assert made.line == "ok   mine: 1 rule, 2 cases of code, 4 of versions"
 
 
 @pytest.mark.parametrize(

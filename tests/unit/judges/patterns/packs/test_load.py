@@ -113,7 +113,7 @@ def test_a_rule_without_tests(tmp_path: Path) -> None:
         ("", "valid dictionary"),
         ("- 1", "valid dictionary"),
         ("id: a\nid: b\n", "repeats the key"),
-        ("x: " + "y" * 70_000, "larger than 64 KiB"),
+        ("x: " + "y" * 600_000, "larger than 512 KiB"),
     ],
 )
 def test_what_is_no_pack_at_all(tmp_path: Path, text: str, words: str) -> None:
@@ -186,7 +186,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     with (tmp_path / "mine.yml").open("wb") as file:
         file.truncate(100 * 1024**2)
     tracemalloc.start()
-    with pytest.raises(ConfigError, match=r"mine.yml is larger than 1024 KiB"):
+    with pytest.raises(ConfigError, match=r"mine.yml is larger than 512 KiB"):
         own_packs([str(tmp_path)])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

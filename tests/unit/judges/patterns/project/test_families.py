@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from fakes.repository import BASE, FakeRepository, Files, pull_between
 from prjury.judges.patterns.project.module import Module, Sides
 from prjury.judges.patterns.project.project import NOWHERE, Project
 from prjury.judges.patterns.project.versions import Requirement, Truth
+from prjury.pull.model import FileStatus
 from unit.judges.patterns.bench import pom
 
 
@@ -313,12 +315,64 @@ def test_a_second_build_file_in_a_directory_grants_no_exemption() -> None:
     assert truth(sides.base, "pypi:numpy >=2") is Truth.YES
 
 
-def test_a_module_in_a_directory_of_its_own_speaks_for_itself() -> None:
+def test_a_module_in_a_directory_of_its_own_is_fresh_and_has_the_one_above_as_its_base() -> None:
     base = {"package.json": react("^18")}
     after = {**base, "packages/new/package.json": react("^17")}
     sides = sides_of(base, "packages/new/a.js", after)
-    assert sides.head is sides.base
+    assert (sides.head.path, sides.base.path) == ("packages/new/package.json", "package.json")
+    assert sides.fresh
     assert truth(sides.head, "npm:react >=18") is Truth.NO
+    assert truth(sides.base, "npm:react >=18") is Truth.YES
+    assert (sides.head.names, sides.head.kept) == ((), ())
+
+
+def test_a_fresh_module_with_none_above_it_is_alone() -> None:
+    base = {"pom.xml": pom()}
+    sides = sides_of(base, "web/a.js", {**base, "web/package.json": react("^17")})
+    assert sides.head is sides.base
+    assert sides.head.kept == ()
+
+
+def test_where_the_base_has_no_build_files_the_head_is_all_there_is() -> None:
+    after = {"web/package.json": react("^17"), "requirements.txt": "six\n"}
+    project = read({"a.md": "x"}, after, "web/a.js", "a.py")
+    heads = [project.of_file[path].head for path in ("web/a.js", "a.py")]
+    assert [str(declared) for head in heads for declared in head.kept] == ["react", "six"]
+    assert heads[0].names == ("web", "app")
+
+
+def test_a_module_that_is_renamed_has_its_old_self_as_its_base() -> None:
+    base = {"package.json": react("^18"), "old/package.json": react("^17"), "old/a.js": "x"}
+    after = {
+        "package.json": base["package.json"],
+        "new/package.json": react("^17"),
+        "new/a.js": "y",
+        "new/b.js": "z",
+    }
+    renamed = {f"new/{name}": f"old/{name}" for name in ("package.json", "a.js")}
+    repository = FakeRepository({BASE: base, "head": after})
+    pull = pull_between(base, after, renamed=renamed)
+    project = Project.read(pull, repository, ["new/a.js", "new/b.js"])
+    for sides in project.of_file.values():
+        assert (sides.head.path, sides.base.path) == ("new/package.json", "old/package.json")
+        assert sides.head.names == ("old", "app")
+        assert not sides.fresh
+
+
+def test_a_copied_build_file_leaves_the_other_where_it_is() -> None:
+    base = {"package.json": react("^18")}
+    after = {**base, "new/package.json": react("^17"), "a.js": "x"}
+    pull = pull_between(base, after)
+    copied = [
+        replace(file, status=FileStatus.COPIED, old_path="package.json")
+        if file.path == "new/package.json"
+        else file
+        for file in pull.files
+    ]
+    repository = FakeRepository({BASE: base, "head": after})
+    project = Project.read(replace(pull, files=tuple(copied)), repository, ["a.js", "new/a.js"])
+    assert project.of_file["a.js"].head.path == "package.json"
+    assert project.of_file["new/a.js"].fresh
 
 
 def test_a_declaration_that_is_deleted_leaves_the_base_its_say() -> None:

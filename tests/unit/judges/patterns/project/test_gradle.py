@@ -30,6 +30,16 @@ def told(text: str) -> list[tuple[Role, str, str | None]]:
         ('mavenBom "g:bom:${v}"', (Role.BOM, "g:bom", "${v}")),
         ("api group: 'g', name: 'a', version: '1'", (Role.DEPENDENCY, "g:a", "1")),
         ('api(group = "g", name = "a")', (Role.DEPENDENCY, "g:a", None)),
+        ('implementation("g", "a", "1")', (Role.DEPENDENCY, "g:a", "1")),
+        ('testRuntimeOnly("g", "a")', (Role.DEPENDENCY, "g:a", None)),
+        ('api("g", "a", someVersion)', (Role.DEPENDENCY, "g:a", "${someVersion}")),
+        (
+            "dependencySet(group: 'g', version: '1') { entry 'a' }",
+            (Role.MANAGED, "g:a", "1"),
+        ),
+        ("dependencySet(version: '1', group: 'g') { entry('a') }", (Role.MANAGED, "g:a", "1")),
+        ("dependencySet(group: 'g', version: v) { entry 'a' }", (Role.MANAGED, "g:a", "${v}")),
+        ('dependencySet("g:1") { entry("a") }', (Role.MANAGED, "g:a", "1")),
     ],
 )
 def test_declarations(line: str, expected: tuple[Role, str, str | None]) -> None:
@@ -44,10 +54,31 @@ def test_declarations(line: str, expected: tuple[Role, str, str | None]) -> None
         "exclude group: 'g', module: 'a'",
         "println 'hello'",
         "url 'https://example.org/x'",
+        'replace("g", "a", "1")',
+        "dependencySet(group: 'g', version: '1') { }; entry 'a'",
     ],
 )
 def test_what_declares_nothing(line: str) -> None:
     assert told(line) == []
+
+
+def test_a_set_holds_its_entries_and_no_more() -> None:
+    script = (
+        "dependencySet(group: 'g', version: '1') {\n"
+        "  entry('a') {\n    exclude group: 'x', name: 'y'\n  }\n"
+        '  entry "b"\n'
+        "}\nentry 'c'\n"
+    )
+    managed = [c for c in read_script(script, {}).coordinates if c.role is Role.MANAGED]
+    assert [(str(c), c.version, c.lines) for c in managed] == [
+        ("g:a", "1", (2,)),
+        ("g:b", "1", (5,)),
+    ]
+
+
+def test_sets_that_nothing_closes_end_with_the_next_one() -> None:
+    script = "dependencySet('g:1') {\nentry 'a'\n" * 2
+    assert told(script) == [(Role.MANAGED, "g:a", "1")] * 2
 
 
 def test_a_string_with_slashes_is_no_comment() -> None:
@@ -148,3 +179,39 @@ def test_an_added_dependency_is_found_in_its_line() -> None:
     )
     judgment = judged(base, {"build.gradle": added})
     assert found(judgment) == [("jakarta/coords", "error", 3)]
+
+
+OLD = "api 'javax.persistence:javax.persistence-api:2.2'\n"
+SET = "dependencySet(group: 'org.springframework.boot', version: '%s') { entry 'spring-boot' }\n"
+
+
+@pytest.mark.parametrize(
+    ("base", "expected"),
+    [
+        ({"app/app.gradle": BOOT % "4.0.0"}, FINDING),
+        ({"app/app.gradle.kts": BOOT % "2.7.0"}, []),
+        ({"build.gradle": BOOT % "4.0.0", "app/app.gradle": OLD}, []),
+        ({"build.gradle": BOOT % "4.0.0", "app/other.gradle": OLD}, FINDING),
+        ({"build.gradle": "", "gradle/versions.gradle": SET % "3.1.0"}, FINDING),
+        ({"build.gradle": "", "gradle/versions.gradle.kts": SET % "2.7.0"}, []),
+        ({"build.gradle": BOOT % "$v", "gradle/versions.gradle": "ext { v = '3.1.0' }"}, FINDING),
+        ({"build.gradle": BOOT % "4.0.0", "gradle/old.gradle": OLD}, FINDING),
+    ],
+)
+def test_scripts_of_other_names(base: Files, expected: list[tuple[str, str, int]]) -> None:
+    assert found(judged(base, {**base, "app/src/A.java": ENTITY})) == expected
+
+
+@pytest.mark.parametrize(
+    "script", ["app/app.gradle", "app/app.gradle.kts", "gradle/old.gradle", "app/gradle/a.gradle"]
+)
+def test_no_new_script_exempts_its_own_pull_request(script: str) -> None:
+    base = {"build.gradle": BOOT % "4.0.0", "app/src/B.java": "class B {}\n"}
+    after = {**base, script: OLD, "app/src/A.java": ENTITY}
+    assert FINDING[0] in found(judged(base, after))
+
+
+def test_no_new_shared_script_hides_the_version_of_another() -> None:
+    base = {"build.gradle": "", "gradle/a.gradle": SET % "3.1.0"}
+    after = {**base, "gradle/b.gradle": SET % "2.7.0", "app/src/A.java": ENTITY}
+    assert found(judged(base, after)) == FINDING

@@ -78,6 +78,27 @@ def test_a_pyproject() -> None:
     ]
 
 
+def test_what_only_extras_and_groups_ask_for_is_optional() -> None:
+    manifest = read_pyproject(
+        b"""\
+[project]
+dependencies = ["six", "attrs>=20"]
+[project.optional-dependencies]
+new = ["numpy>=2", "six>=1.16"]
+old = ["numpy<2", "attrs<19"]
+[dependency-groups]
+dev = ["numpy>=2"]
+"""
+    )
+    assert [(c.artifact, c.version, c.lines, c.optional) for c in manifest.coordinates] == [
+        ("six", None, (2,), False),
+        ("six", ">=1.16", (4,), True),
+        ("attrs", ">=20", (2, 5), False),
+        ("numpy", ">=2", (4, 7), True),
+        ("numpy", "<2", (5,), True),
+    ]
+
+
 def test_lines_are_those_that_name_a_dependency() -> None:
     lines = {c.artifact: c.lines for c in read_pyproject(PYPROJECT).coordinates}
     assert lines["django"] == (10, 21)

@@ -34,6 +34,8 @@ def told(text: str) -> list[tuple[str, str | None, tuple[int, ...]]]:
         ("- { name: x, uses: a/b@v1, with: {} }", "a/b", "v1"),
         ("- uses: &anchor a/b@v1", "a/b", "v1"),
         ("\t- uses: a/b@v1", "a/b", "v1"),
+        (r'- uses: "a\/b@v1"', "a/b", "v1"),
+        (r'- uses: "a\x2fb\u0040v1"', "a/b", "v1"),
     ],
 )
 def test_what_is_used(line: str, name: str, version: str) -> None:
@@ -56,6 +58,27 @@ def test_what_is_used(line: str, name: str, version: str) -> None:
 )
 def test_what_is_not(line: str) -> None:
     assert told(f"jobs:\n{line}\n") == []
+
+
+def test_an_action_may_stand_below_its_key() -> None:
+    text = """\
+steps:
+  - uses:
+      actions/checkout@v4  # v9
+  - uses: # the cache
+      # as it was
+
+      "Actions/Cache@v2"
+  - uses:
+    with: {}
+  - uses:
+  - uses: a/b@v1
+"""
+    assert told(text) == [
+        ("actions/checkout", "v4", (3,)),
+        ("actions/cache", "v2", (7,)),
+        ("a/b", "v1", (11,)),
+    ]
 
 
 def test_a_script_is_no_workflow() -> None:
