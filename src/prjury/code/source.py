@@ -19,6 +19,11 @@ MAX_BYTES = 1024 * 1024
 MAX_LINE = 20_000
 
 _ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\u+([0-9a-fA-F]{4})")
+#: Python's declaration of an encoding, in one of the first two lines (PEP 263).
+_CODING = re.compile(
+    r"\A(?:[ \t\f]*(?:#[^\n]*)?\n)?[ \t\f]*#[^\n]*?coding[:=][ \t]*([\w.-]+)", re.ASCII
+)
+_PLAIN = re.compile(r"(?i)utf[-_]?8(?:[-_]sig)?|(?:us-)?ascii|latin[-_]?1|iso-?8859-?1|cp1252")
 _SURROGATES = range(0xD800, 0xE000)
 
 
@@ -46,8 +51,15 @@ class Source:
 
     @classmethod
     def of(cls, text: str, language: Language) -> Source:
-        """The text as it is, with all its line breaks."""
+        """The text as it is, with all its line breaks.
+
+        Raises:
+            UnreadableError: for Python in an encoding in which text may mean something else.
+        """
         plain = text.removeprefix("\ufeff")
+        declared = _CODING.match(plain) if language.name == "python" else None
+        if declared and not _PLAIN.fullmatch(declared[1]):
+            raise UnreadableError(f"it declares the encoding {declared[1]}; only UTF-8 is read")
         if "\r" not in plain and resolved(plain, language) is plain:
             ends = accumulate(len(line) + 1 for line in plain.split("\n"))
             starts = (0, *ends)[:-1]

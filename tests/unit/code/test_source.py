@@ -108,3 +108,10 @@ def test_what_cannot_be_decoded_is_refused(content: bytes) -> None:
 def test_languages_by_name(path: str, name: str | None) -> None:
     language = language_of(path)
     assert (language.name if language else None) == name
+
+
+@pytest.mark.parametrize("line", ["# coding: unicode_escape", "#!/x\n# -*- coding: utf-7 -*-"])
+def test_python_in_an_encoding_that_hides_lines_is_not_read(line: str) -> None:
+    with pytest.raises(UnreadableError, match="declares the encoding"):
+        Source.of(f"{line}\n# \\u000ax = 1\n", LANGUAGES["python"])
+    assert Source.of("# coding: utf-8\nx = 1\n", LANGUAGES["python"]).numbers == (1, 2, 3)

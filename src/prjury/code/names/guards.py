@@ -23,7 +23,9 @@ _VERSION: Rule = {
 _FLAG: Rule = {
     "kind": "identifier",
     "regex": r"^(?:(?:IS_?|HAS_?)?PY(?:THON)?_?[23][0-9]*|[A-Z_]+_V[0-9]+"
-    r"|[A-Za-z_]*_(?:GE|GTE|LT|LTE)_?[0-9].*|np_version_.+)$",
+    r"|[A-Za-z_]*_(?:GE|GTE|LT|LTE)_?[0-9].*|np_version_.+"
+    r"|_?(?:[Ii][Ss]_|[Hh][Aa][Ss]_)?(?i:np|numpy|pd|pandas|scipy|pydantic|django|sqla(?:lchemy)?)"
+    r"_?[Vv]?_?[0-9]\w*)$",
 }
 _ON_VERSIONS: Rule = {
     "any": [
@@ -72,7 +74,28 @@ _TRIED_IMPORT: Rule = {
 _SEVERAL_STATEMENTS: Rule = {"has": {"field": "body", "has": {"nthChild": 2}}}
 _TRIED_NAME = _tried(_FAILED_NAME, **{"not": _SEVERAL_STATEMENTS})
 
-GUARDED: Rule = {"any": [ON_VERSIONS, _TRIED_IMPORT, _TRIED_NAME]}
+_FAILURES = r"(?:ImportError|ModuleNotFoundError|AttributeError|NameError)"
+#: What may fail on purpose, or is not run with every version.
+_LET_FAIL: Rule = {
+    "inside": {
+        "stopBy": "end",
+        "any": [
+            {
+                "kind": "with_statement",
+                "has": {
+                    "kind": "with_clause",
+                    "regex": rf"\b(?:suppress|raises|assertRaises)\([^)]*{_FAILURES}",
+                },
+            },
+            {
+                "kind": "decorated_definition",
+                "has": {"kind": "decorator", "regex": r"\bskip[iI]f\(.*(?:version|VERSION)"},
+            },
+        ],
+    }
+}
+
+GUARDED: Rule = {"any": [ON_VERSIONS, _TRIED_IMPORT, _TRIED_NAME, _LET_FAIL]}
 
 
 def asked_for(members: Iterable[str]) -> Rule:

@@ -63,9 +63,11 @@ _SCOPES: Rule = any_kind(
     "generator_function",
     "generator_function_declaration",
     "for_in_statement",
-    "catch_clause",,
+    "catch_clause",
 )
-_DEFINITIONS: Rule = any_kind("function_declaration", "generator_function_declaration", "class_declaration")
+_DEFINITIONS: Rule = any_kind(
+    "function_declaration", "generator_function_declaration", "class_declaration"
+)
 _LOADS: Rule = {
     "kind": "call_expression",
     "has": {"field": "function", "regex": r"^(?:require|import|require\.resolve)$"},

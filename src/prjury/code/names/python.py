@@ -7,6 +7,7 @@ What stands under a condition on a version (``sys.version_info``, ``six.PY2``), 
 from __future__ import annotations
 
 import builtins
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
@@ -25,6 +26,9 @@ from prjury.code.names.guards import GUARDED, ON_VERSIONS, alternatives, asked_f
 SEPARATORS = "."
 ABSOLUTE = False
 
+_LOADS = (
+    r"=\s*(?:pytest\.importorskip|importlib\.import_module|import_module)\(\s*['\"]([\w.]+)['\"]"
+)
 #: A name that nothing in the file binds is one of Python's own.
 _BUILTINS = "builtins"
 _OWN_NAMES = frozenset(dir(builtins))
@@ -102,6 +106,10 @@ def _imported(root: Node) -> Iterator[tuple[Binding, Node]]:
     for kind, read in (("import_statement", _modules), ("import_from_statement", _members)):
         for node in root.find_all(kind=kind):
             yield from ((binding, node) for binding in read(node))
+    for node in root.find_all(kind="assignment", regex=_LOADS):
+        match = re.search(_LOADS, node.text())
+        if match and node.field("left").kind() == "identifier":
+            yield Binding(node.field("left").text(), match[1]), node.parent()
 
 
 def _sure(found: Sequence[tuple[Binding, Node]]) -> list[Binding]:

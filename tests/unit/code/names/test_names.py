@@ -58,6 +58,25 @@ u = "np.float_"
 v: np.float_ = 3  # <
 """,
     ),
+    "python: loaded by a call, and what may fail on purpose": (
+        "python",
+        ["numpy.float_"],
+        """
+np = pytest.importorskip("numpy")
+from numpy import core
+np.float_(1)  # <
+with pytest.raises(AttributeError):
+    np.float_
+with suppress(ImportError, AttributeError):
+    np.float_
+@pytest.mark.skipif(np.__version__ >= "2", reason="gone")
+def test_old():
+    np.float_
+if _numpy_200:
+    np.float_
+x = np.float64 if NP2 else np.float_
+""",
+    ),
     "python: a wildcard import": (
         "python",
         ["numpy.float_"],
