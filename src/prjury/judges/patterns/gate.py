@@ -86,7 +86,8 @@ class Outlook:
         if fails_somewhere or deprecated_somewhere or deprecated is Truth.YES:
             return at_most("warning", rule.severity)
         upcoming = removed in {Truth.NO, Truth.SOME} and replaced in _ALLOWED
-        undeclared = self._everywhere and removed is Truth.ABSENT
+        silent = self._everywhere or all(each.ecosystem == "runtime" for each in required)
+        undeclared = silent and removed is Truth.ABSENT
         unsure = Truth.UNKNOWN in {removed, deprecated} or deprecated is Truth.SOME
         return "hint" if unsure or upcoming or undeclared else None
 

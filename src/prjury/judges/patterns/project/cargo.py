@@ -19,6 +19,8 @@ from prjury.judges.patterns.project.syntax import (
 _SECTIONS = ("dependencies", "dev-dependencies", "build-dependencies")
 #: Cargo takes this one where a package names none.
 _FIRST_EDITION = "2015"
+#: The latest edition, and the first Rust that knows it.
+_LATEST_EDITION, _ITS_RUST = "2024", "1.85"
 _CHANNEL = re.compile(r"(\d+\.\d+(?:\.\d+)?)\s*")
 
 
@@ -54,11 +56,13 @@ def _inherited(package: Mapping[str, Any], key: str) -> str | None:
 def _language(
     package: Mapping[str, Any], seen: Mapping[str, Sequence[int]]
 ) -> Iterator[Coordinate]:
+    edition = _inherited(package, "edition") or _FIRST_EDITION
+    lines = lines_in(seen, "edition")
     if rust := _inherited(package, "rust-version"):
         yield Coordinate("", "rust", rust, Role.MANAGED, lines_in(seen, "rust-version"), "runtime")
+    elif edition == _LATEST_EDITION:
+        yield Coordinate("", "rust", _ITS_RUST, Role.MANAGED, lines, "runtime")
     if package:
-        edition = _inherited(package, "edition") or _FIRST_EDITION
-        lines = lines_in(seen, "edition")
         yield Coordinate("", "rust-edition", edition, Role.MANAGED, lines, "runtime")
 
 
