@@ -66,7 +66,7 @@ class Source:
             return cls(plain, language, tuple(range(1, len(starts) + 1)), starts)
         lines: list[str] = []
         numbers: list[int] = []
-        for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
+        for number, line in enumerate(plain.split("\n"), start=1):
             pieces = resolved(line.removesuffix("\r"), language).replace("\n", "\r").split("\r")
             lines += pieces
             numbers += [number] * len(pieces)

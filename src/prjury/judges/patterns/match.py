@@ -143,7 +143,7 @@ class FileScan:
             (active, match)
             for active in self.rules
             for match in active.matches(self.source.language, self.path)
-            if match.may_find(self._tight, self.source.language)
+            if match.may_find(self.source.text, self._tight, self.source.language)
         ]
 
     def hits(self, parsed: Parsed | None) -> list[Hit]:

@@ -299,6 +299,17 @@ def test_a_match_over_several_lines_counts_by_any_of_them(
     assert found(judgment) == [("jakarta/servlet", "error", line)]
 
 
+@pytest.mark.parametrize(
+    ("path", "code", "rule"),
+    [
+        ("Dockerfile", "# The base image.\nFROM openjdk:8\n", "docker/openjdk-image"),
+        ("a.py", "# It loads.\nfrom imp import load_source\n", "python-stdlib/imp"),
+    ],
+)
+def test_a_sentence_before_it_hides_nothing(path: str, code: str, rule: str) -> None:
+    assert rule in [name for name, _, _ in found(adding(code, path=path))]
+
+
 def test_blanks_without_end_cost_no_time() -> None:
     spaces = "class A { }\n" + "\n" * 80_000 + " " * 15_000 + "\nimport javax.servlet.Filter;\n"
     assert [name for name, _, _ in found(adding(spaces))] == ["jakarta/servlet"]

@@ -105,28 +105,33 @@ class Match(Entry):
         """Whether the parser has to look at the file."""
         return self.ast_grep is not None or bool(self.uses)
 
-    def may_find(self, text: str, language: Language) -> bool:
-        """Whether a text can hold the pattern at all, by words that it would have to hold."""
+    def may_find(self, text: str, tight: str, language: Language) -> bool:
+        """Whether a text can hold the pattern at all, by words that it would have to hold.
+
+        Args:
+            tight: the text with no blanks around dots, in which names stand as they are written.
+        """
         if self.regex is not None:
             return bool(re2.search(self.regex, text))
-        if self.if_imports and not re2.search(self.if_imports, text):
-            return False
-        if self._inner and not re2.search(self._inner, text):
+        if not all(re2.search(word, text) or re2.search(word, tight) for word in self._needed):
             return False
         return not self.uses or any(
-            word in text for word in anchors(language.parser or "", tuple(self.uses))
+            word in text or word in tight
+            for word in anchors(language.parser or "", tuple(self.uses))
         )
 
     @cached_property
-    def _inner(self) -> str | None:
-        """What stands inside of every text in which the `ast-grep` rule finds a name."""
+    def _needed(self) -> list[str]:
+        """What stands inside of every text in which the parser's rule can find something."""
         rule = self.ast_grep or {}
-        regex = rule.get("regex")
-        if rule.get("matches") not in _NAMES or not isinstance(regex, str):
-            return None
-        inner = regex.removeprefix("^").removesuffix("$")
+        named = rule.get("regex") if rule.get("matches") in _NAMES else None
+        inner = [
+            regex.removeprefix("^").removesuffix("$")
+            for regex in (self.if_imports, named)
+            if isinstance(regex, str)
+        ]
         # An anchor within the regex would mean the beginning of the file here.
-        return None if _ANCHOR.search(inner) else inner
+        return [regex for regex in inner if not _ANCHOR.search(regex)]
 
     @property
     def rule(self) -> Mapping[str, Any]:
