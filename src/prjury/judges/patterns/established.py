@@ -60,8 +60,8 @@ class Habits:
 def _uses(pattern: re2._Regexp, content: bytes) -> bool:
     """Whether a line that is no comment line fits."""
     return any(
-        not content[content.rfind(b"\n", 0, match.start()) + 1 :].lstrip().startswith(_COMMENTS)
-        for match in pattern.finditer(content)
+        not content[content.rfind(b"\n", 0, start) + 1 : start].lstrip().startswith(_COMMENTS)
+        for start in (match.start() for match in pattern.finditer(content))
     )
 
 
