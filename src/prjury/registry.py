@@ -37,7 +37,7 @@ JUDGES: Mapping[str, str] = {
     "merge": "prjury.judges.merge:make",
     "build": "prjury.judges.build.judge:make",
     "patterns": "prjury.judges.patterns.judge:make",
-    "quality": "prjury.judges.quality.judge:make",
+    "quality": "prjury.judges.llm.judge:make",
 }
 
 VOTING: Mapping[str, Callable[..., VotingStrategy]] = {

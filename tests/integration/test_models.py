@@ -25,7 +25,7 @@ from fakes.chat_server import (
     says,
     serving,
 )
-from fakes.quality import FAILING, SMALL, context, judge, reply
+from fakes.llm import FAILING, SMALL, context, judge, reply
 from prjury.deadline import Deadline
 from prjury.dialogue import ModelError, Prompt
 from prjury.jury.judgment import Judgment, Status

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from fakes.quality import changed as change
+from fakes.llm import changed as change
 from prjury.judges.build.unbuilt import unbuilt
 
 

@@ -12,14 +12,14 @@ from prjury.config.schema import QualityOptions
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.context import PullRequestContext
-from prjury.judges.quality.criteria import chosen
-from prjury.judges.quality.decide import Opinion, decide, majority, median, prose
-from prjury.judges.quality.evidence import Lines, verified
-from prjury.judges.quality.instructions import instructions
-from prjury.judges.quality.ledger import Ledger
-from prjury.judges.quality.prompt import CHARACTERS_PER_TOKEN, Question, ask_about
-from prjury.judges.quality.reply import Answer, InvalidReplyError, read
-from prjury.judges.quality.sheet import SENT_KINDS, Plan, plan
+from prjury.judges.llm.criteria import chosen
+from prjury.judges.llm.decide import Opinion, decide, majority, median, prose
+from prjury.judges.llm.evidence import Lines, verified
+from prjury.judges.llm.instructions import instructions
+from prjury.judges.llm.ledger import Ledger
+from prjury.judges.llm.prompt import CHARACTERS_PER_TOKEN, Question, ask_about
+from prjury.judges.llm.reply import Answer, InvalidReplyError, read
+from prjury.judges.llm.sheet import SENT_KINDS, Plan, plan
 from prjury.jury.judge import Judge, JudgeType
 from prjury.jury.judgment import Check, Judgment
 from prjury.jury.voting import NOT_APPLICABLE, NOT_CONFIGURED
@@ -72,7 +72,7 @@ class _UnusableError(CannotJudgeError):
 
 @dataclass(frozen=True)
 class QualityJudge:
-    """Asks a model about each criterion; see `prjury.judges.quality`.
+    """Asks a model about each criterion; see `prjury.judges.llm`.
 
     Attributes:
         budget: tokens of the change that are laid before the model in one call.

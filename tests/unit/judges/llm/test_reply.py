@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes.quality import FOUR, answer, document, quote, reply
-from prjury.judges.quality.reply import LONGEST_REPLY, InvalidReplyError, read
+from fakes.llm import FOUR, answer, document, quote, reply
+from prjury.judges.llm.reply import LONGEST_REPLY, InvalidReplyError, read
 
 GOOD = reply(tests=answer("fail", [quote()]))
 

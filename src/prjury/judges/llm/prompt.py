@@ -15,8 +15,8 @@ from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import SandboxedEnvironment
 
 from prjury.dialogue import Prompt
-from prjury.judges.quality.reply import schema
-from prjury.judges.quality.sheet import NotSent, Piece
+from prjury.judges.llm.reply import schema
+from prjury.judges.llm.sheet import NotSent, Piece
 from prjury.report.hidden import shown
 from prjury.resources import templates
 

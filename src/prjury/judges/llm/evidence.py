@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from prjury.judges.quality.reply import Answer, Quote
-from prjury.judges.quality.sheet import Piece
+from prjury.judges.llm.reply import Answer, Quote
+from prjury.judges.llm.sheet import Piece
 
 
 class Lines:

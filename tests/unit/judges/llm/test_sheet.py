@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes.quality import changed, hunk
-from prjury.judges.quality.sheet import LONGEST_LINE, OVER_BUDGET, Plan, plan
+from fakes.llm import changed, hunk
+from prjury.judges.llm.sheet import LONGEST_LINE, OVER_BUDGET, Plan, plan
 from prjury.pull.model import FileChange, FileKind, FileStatus
 from prjury.report.redact import Redactor
 

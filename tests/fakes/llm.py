@@ -13,8 +13,8 @@ from prjury.deadline import Deadline
 from prjury.dialogue import Prompt, Reply
 from prjury.errors import CannotJudgeError
 from prjury.judges.context import PullRequestContext
-from prjury.judges.quality.criteria import chosen
-from prjury.judges.quality.judge import QualityJudge
+from prjury.judges.llm.criteria import chosen
+from prjury.judges.llm.judge import QualityJudge
 from prjury.ports import ChatModel
 from prjury.pull.kinds import kind_of
 from prjury.pull.model import (

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes.quality import FOUR, answer, changed, hunk, quote, reply
-from prjury.judges.quality.evidence import Lines, verified
-from prjury.judges.quality.reply import Quote, read
-from prjury.judges.quality.sheet import plan
+from fakes.llm import FOUR, answer, changed, hunk, quote, reply
+from prjury.judges.llm.evidence import Lines, verified
+from prjury.judges.llm.reply import Quote, read
+from prjury.judges.llm.sheet import plan
 from prjury.report.redact import Redactor
 
 FILE = replace(

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from prjury.judges.quality.evidence import Finding, Lines
+from prjury.judges.llm.evidence import Finding, Lines
 from prjury.jury.judgment import Check, Judgment, Location, Severity, Status
 from prjury.jury.score import NumericalScore
 from prjury.report.hidden import shown

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes.quality import (
+from fakes.llm import (
     FAILING,
     FOUR,
     SMALL,
@@ -27,8 +27,8 @@ from fakes.quality import (
 from prjury.config.schema import QualityOptions
 from prjury.dialogue import ModelError, ModelReason
 from prjury.errors import CannotJudgeError, ConfigError
-from prjury.judges.quality.judge import make, random_word
-from prjury.judges.quality.reply import InvalidReplyError, read
+from prjury.judges.llm.judge import make, random_word
+from prjury.judges.llm.reply import InvalidReplyError, read
 from prjury.jury.judge import JudgeType, ask, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.models.scripted import ScriptedModel

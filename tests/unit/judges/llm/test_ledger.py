@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from fakes.quality import Talker
+from fakes.llm import Talker
 from prjury.deadline import Deadline
 from prjury.dialogue import ModelError, ModelReason, Prompt, Reply
 from prjury.errors import CannotJudgeError
-from prjury.judges.quality.ledger import Ledger
+from prjury.judges.llm.ledger import Ledger
 
 PROMPT = Prompt("s", "u", {}, "quality/1")
 SOON = Deadline.after(3_600)  # counted from the import: the whole suite may run before

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes.quality import FOUR, SMALL, answer, document, quote, reply
-from prjury.judges.quality.decide import Opinion, decide, majority, median, prose
-from prjury.judges.quality.evidence import Lines, verified
-from prjury.judges.quality.reply import read
-from prjury.judges.quality.sheet import plan
+from fakes.llm import FOUR, SMALL, answer, document, quote, reply
+from prjury.judges.llm.decide import Opinion, decide, majority, median, prose
+from prjury.judges.llm.evidence import Lines, verified
+from prjury.judges.llm.reply import read
+from prjury.judges.llm.sheet import plan
 from prjury.jury.judgment import Status
 from prjury.jury.score import NumericalScore
 

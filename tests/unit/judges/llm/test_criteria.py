@@ -4,7 +4,7 @@ import pytest
 
 from prjury.config.schema import QualityOptions
 from prjury.errors import ConfigError
-from prjury.judges.quality.criteria import KNOWN, chosen
+from prjury.judges.llm.criteria import KNOWN, chosen
 from prjury.jury.presets import CRITERIA, CRITERIA_GROUPS
 
 

@@ -6,10 +6,10 @@ from typing import Any
 import jsonschema
 import pytest
 
-from fakes.quality import FOUR, SMALL, always, changed, context, document, judge, reply, words
+from fakes.llm import FOUR, SMALL, always, changed, context, document, judge, reply, words
 from prjury.dialogue import Prompt
-from prjury.judges.quality.prompt import Question, ask_about
-from prjury.judges.quality.sheet import plan
+from prjury.judges.llm.prompt import Question, ask_about
+from prjury.judges.llm.sheet import plan
 from prjury.pull.model import FileChange, Side
 
 CRITERIA = {"risk": "Is it safe? {{ canary }} {% raw %}", "tests": "Is it tested?"}
