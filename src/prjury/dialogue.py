@@ -16,11 +16,12 @@ class Prompt:
     """What a model is asked.
 
     Attributes:
-        system: the instructions; stable from call to call.
+        system: the instructions; the same in every call, so that providers can cache them.
         user: the material, one JSON document.
         schema: the JSON Schema of the reply.
         name: which prompt this is, with its version: ``quality/1``.
         nonces: random words in the texts; they differ from run to run and mean nothing.
+        run: the part of the instructions that differs from run to run; it follows ``system``.
     """
 
     system: str
@@ -28,11 +29,23 @@ class Prompt:
     schema: Mapping[str, Any]
     name: str
     nonces: tuple[str, ...] = ()
+    run: str = ""
+
+    @property
+    def instructions(self) -> str:
+        """All that is not material."""
+        return f"{self.system}\n\n{self.run}" if self.run else self.system
+
+    @property
+    def size(self) -> int:
+        """Characters that are sent, the schema in words not counted."""
+        return len(self.instructions) + len(self.user)
 
     @property
     def sha256(self) -> str:
         """64 hex digits that are the same for the same question, whatever its nonces are."""
-        text = json.dumps([self.name, self.system, self.user, self.schema], sort_keys=True)
+        texts = [self.name, self.instructions, self.user, self.schema]
+        text = json.dumps(texts, sort_keys=True)
         for nonce in self.nonces:
             text = text.replace(nonce, "")
         return hashlib.sha256(text.encode()).hexdigest()
@@ -40,13 +53,20 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a model answered, and what it cost."""
+    """What a model answered, and what it cost.
+
+    Attributes:
+        model: who answered, as the server calls it.
+        usd: US dollars; None where the price is not known.
+        stand_in: whether another model answered than the one that is asked first.
+    """
 
     text: str
     model: str
     input_tokens: int = 0
     output_tokens: int = 0
     usd: float | None = None
+    stand_in: bool = False
 
 
 ModelReason: TypeAlias = Literal[
@@ -60,6 +80,7 @@ ModelReason: TypeAlias = Literal[
     "reply_too_large",
     "not_installed",
     "provider_error",
+    "budget",
 ]
 
 

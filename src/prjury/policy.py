@@ -7,7 +7,8 @@ from pathlib import Path
 
 from prjury.config.load import POLICY_PATH, Policy, default_policy, read_policy
 from prjury.errors import ConfigError, SourceError
-from prjury.ports import Repository, TreeEntry
+from prjury.exchange import TreeEntry
+from prjury.ports import Repository
 from prjury.pull.model import PullRequest, printable
 
 #: Workflows, and actions wherever they stand in the tree.

@@ -14,36 +14,12 @@ from typing import Protocol
 
 from prjury.deadline import Deadline
 from prjury.dialogue import Prompt, Reply
+from prjury.exchange import CheckRun, Command, Completed, PickTrial, TreeEntry
 from prjury.jury.asking import Listener
 from prjury.pull.landing import Commit, RebaseTrial
-from prjury.pull.model import MergeTrial
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
-
-
-@dataclass(frozen=True, slots=True)
-class TreeEntry:
-    """A file of a commit: its path (see `prjury.pull.model`), git mode and object name."""
-
-    path: str
-    mode: str
-    blob: str
-
-
-@dataclass(frozen=True, slots=True)
-class PickTrial:
-    """A change picked onto another branch in object space.
-
-    Attributes:
-        merge: the outcome; its tree is what the branch would hold afterwards.
-        branch_sha: the tip that the change was tried on.
-        empty: whether the branch would not change, because it holds the change already.
-    """
-
-    merge: MergeTrial
-    branch_sha: str
-    empty: bool = False
 
 
 class Repository(Protocol):
@@ -86,53 +62,6 @@ class Repository(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Command:
-    """A program to run.
-
-    Attributes:
-        argv: program and arguments, or one string for ``/bin/sh -c``.
-        directory: where it runs.
-        env: the whole environment; nothing is inherited.
-        output_limit: bytes of output beyond which the program is stopped.
-    """
-
-    argv: Sequence[str] | str
-    directory: Path
-    env: Mapping[str, str] = field(default_factory=dict)
-    output_limit: int = 200 * 1024 * 1024
-
-    @property
-    def text(self) -> str:
-        """The command line as a person would type it."""
-        return self.argv if isinstance(self.argv, str) else " ".join(self.argv)
-
-
-@dataclass(frozen=True)
-class Completed:
-    """What became of a program.
-
-    Attributes:
-        exit_code: its exit code; minus the signal's number if a signal ended it.
-        log: the file that holds everything it printed, standard output and error together.
-        stopped: which limit we ended it at (``"timeout"``, ``"output_limit"``, ``"memory_limit"``,
-            ``"process_limit"``), else None.
-        seconds: how long it ran.
-    """
-
-    exit_code: int
-    log: Path
-    seconds: float
-    stopped: str | None = None
-
-    def tail(self, lines: int = 30, size: int = 16_384) -> str:
-        """The last lines of the log, decoded with replacement."""
-        with self.log.open("rb") as file:
-            file.seek(max(0, self.log.stat().st_size - size))
-            text = file.read().decode("utf-8", "replace")
-        return "\n".join(text.splitlines()[-lines:])
-
-
 class Shell(Protocol):
     """Runs programs that are not trusted: own session, own environment, limits, no survivors."""
 
@@ -160,23 +89,6 @@ class Shell(Protocol):
     def level(self) -> str:
         """The sandbox level that this shell keeps: ``"L0"`` to ``"L3"``."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class CheckRun:
-    """What was said of a commit elsewhere: a check run, a commit status, a workflow's run.
-
-    Attributes:
-        name: the check's name or the status's context; whoever reports it has chosen it.
-        app: who reports it: the slug of an app, or ``@login`` for a commit status.
-        conclusion: how it ended, such as ``"success"``; None as long as it has not.
-        url: the page about it, an http(s) address.
-    """
-
-    name: str
-    app: str
-    conclusion: str | None = None
-    url: str | None = None
 
 
 class Checks(Protocol):
@@ -213,13 +125,96 @@ class ChatModel(Protocol):
         """``provider:model``."""
         ...
 
+    @property
+    def identity(self) -> str:
+        """Everything that its answers depend on: provider, model, address and options; no key."""
+        ...
+
+    @property
+    def room(self) -> int:
+        """Tokens of material that are laid before it in one prompt."""
+        ...
+
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
         """The reply.
 
         Raises:
-            ModelError: refused, unreachable, out of time, not authorised, or without a reply.
+            ModelError: refused, unreachable, out of time, not authorised, over the budget, or
+                without a reply.
         """
         ...
+
+    def price(self, input_tokens: int, output_tokens: int) -> float | None:
+        """US dollars for so many tokens; None where the price is not known."""
+        ...
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The models that one judge asks, each of them alone.
+
+    Attributes:
+        models: one seat each; none where there is no provider or key.
+        missing: why there is none.
+        chair: who reads the answers of the last round and decides; None where votes are counted.
+        confidence: the mean confidence, 0..1, below which everybody is asked again.
+        rounds: how often everybody is asked at most.
+        trigger: what confidence is taken from: ``evidence`` (the share of quotes that are true),
+            ``flip`` (asked twice, files in another order), ``agreement``, ``self_report``.
+    """
+
+    models: tuple[ChatModel, ...] = ()
+    missing: str = "no model provider or key is configured"
+    chair: ChatModel | None = None
+    confidence: float = 0.7
+    rounds: int = 1
+    trigger: str = "evidence"
+
+
+class Models(Protocol):
+    """The models that the operator has."""
+
+    def panel(self, wish: str = "auto") -> Panel:
+        """Who is asked, by what a judge's ``model`` option says; ``auto`` is the policy's choice.
+
+        Raises:
+            ConfigError: for a provider that is not known.
+        """
+        ...
+
+
+class Memory(Protocol):
+    """Answers of earlier runs. It may forget anything at any time, and never fails."""
+
+    def recall(self, key: str) -> str | None:
+        """What was kept under the key."""
+        ...
+
+    def keep(self, key: str, value: str) -> None:
+        """Keeps it, if that can be had."""
+        ...
+
+
+class NoModels:
+    """There is no model."""
+
+    def __init__(self, missing: str = Panel.missing) -> None:
+        self._missing = missing
+
+    def panel(self, wish: str = "auto") -> Panel:  # noqa: ARG002 - there is none of any name
+        """Nobody."""
+        return Panel(missing=self._missing)
+
+
+class NoMemory:
+    """Remembers nothing."""
+
+    def recall(self, key: str) -> str | None:  # noqa: ARG002
+        """Nothing."""
+        return None
+
+    def keep(self, key: str, value: str) -> None:
+        """Does nothing."""
 
 
 class Progress(Listener, Protocol):
@@ -254,7 +249,8 @@ class Doors:
     """The doors that a judge may use.
 
     Attributes:
-        model: None where there is none; ``model_missing`` says why.
+        models: who may be asked; nobody, unless there is a provider and a key.
+        memory: answers of earlier runs.
         redact: takes secrets out of whatever leaves this machine.
         checks: None where they cannot be asked for; ``checks_missing`` says why.
         evidence: of a build elsewhere, None where the operator named none.
@@ -263,8 +259,8 @@ class Doors:
     repository: Repository
     shell: Shell
     progress: Progress
-    model: ChatModel | None = None
-    model_missing: str = "no model provider or key is configured"
+    models: Models = field(default_factory=NoModels)
+    memory: Memory = field(default_factory=NoMemory)
     redact: Redact = BY_SHAPE
     checks: Checks | None = None
     checks_missing: str = "nothing says where the checks of this repository are"

@@ -42,7 +42,7 @@ from benchmarks.patterns import (
     working,
 )
 from prjury.errors import PrJuryError
-from prjury.ports import TreeEntry
+from prjury.exchange import TreeEntry
 from prjury.pull.kinds import kind_of
 from prjury.pull.model import FileKind, Side
 from prjury.sources.git.find import open_repository

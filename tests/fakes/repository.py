@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from prjury.deadline import Deadline
-from prjury.ports import PickTrial, TreeEntry
+from prjury.exchange import PickTrial, TreeEntry
 from prjury.pull.kinds import kind_of
 from prjury.pull.landing import Commit, RebaseTrial
 from prjury.pull.model import (

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from prjury.deadline import Deadline
+from prjury.exchange import PickTrial, TreeEntry
 from prjury.judges.context import PullRequestContext
-from prjury.ports import PickTrial, TreeEntry
 from prjury.pull.kinds import kind_of
 from prjury.pull.landing import Commit, RebaseTrial
 from prjury.pull.model import Conflict, FileChange, FileStatus, MergeTrial, PullRequest, Side

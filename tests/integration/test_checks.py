@@ -15,7 +15,7 @@ from prjury.action.inputs import Inputs
 from prjury.action.wiring import _with_secrets
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
-from prjury.ports import CheckRun
+from prjury.exchange import CheckRun
 from prjury.sources.checks import CommitChecks
 from prjury.sources.git.fetch import Remote, Transport, fetched, refspec
 from prjury.sources.github import Connection

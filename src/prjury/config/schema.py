@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, field_validator
 
 from prjury.config.fields import Duration, Section, Share, Version
+from prjury.config.models import ModelConfig, ModelsConfig
 from prjury.config.tiers import (
     BuildOptions,
     JudgeEntry,
@@ -76,29 +77,6 @@ class PublishConfig(Section):
     review: bool = False
     sarif: bool = False
     labels: dict[str, str] = Field(default_factory=dict)
-
-
-class ModelConfig(Section):
-    """One model: a provider (`auto`: by the key that is present) and a model's name."""
-
-    provider: str = "auto"
-    name: str | None = None
-
-
-class RetryConfig(Section):
-    """When an unsure panel is asked again."""
-
-    confidence: Share = 0.7
-    iterations: int = Field(2, ge=1, le=5)
-
-
-class ModelsConfig(Section):
-    """The models behind model-backed judges."""
-
-    default: ModelConfig = ModelConfig()
-    panel: list[ModelConfig] = Field(default_factory=list)
-    base_url: str | None = None
-    retry: RetryConfig = RetryConfig()
 
 
 class LimitsConfig(Section):

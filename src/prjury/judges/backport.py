@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 from prjury.errors import SourceError, UsageError
-from prjury.ports import PickTrial, Repository
+from prjury.exchange import PickTrial
+from prjury.ports import Repository
 from prjury.pull.model import PullRequest, printable, visible
 from prjury.report.model import Backport
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
-from prjury.ports import CheckRun
+from prjury.exchange import CheckRun
 from prjury.sources.github import GITHUB_API, Connection, GitHub, Patience
 from prjury.sources.payload import at
 from prjury.sources.reported import (

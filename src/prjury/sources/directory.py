@@ -16,7 +16,7 @@ from pathlib import Path
 
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
-from prjury.ports import PickTrial, TreeEntry
+from prjury.exchange import PickTrial, TreeEntry
 from prjury.pull.kinds import SYMLINK_MODE, kind_of
 from prjury.pull.landing import Commit, RebaseTrial
 from prjury.pull.model import (

@@ -13,8 +13,9 @@ from xml.etree.ElementTree import Element
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
+from prjury.exchange import Command, Completed
 from prjury.jury.score import finite
-from prjury.ports import Command, Completed, Progress, Shell
+from prjury.ports import Progress, Shell
 from prjury.pull.model import visible
 from prjury.sources import reports
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
-from prjury.ports import CheckRun
+from prjury.exchange import CheckRun
 from prjury.sources.payload import at, text, whole_number
 
 ACTIONS = "github-actions"

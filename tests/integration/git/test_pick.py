@@ -10,8 +10,8 @@ import pytest
 
 from fakes.history import ENVIRONMENT, Files, History, photo
 from prjury.errors import SourceError, UsageError
+from prjury.exchange import PickTrial
 from prjury.judges.backport import try_backport
-from prjury.ports import PickTrial
 from prjury.report.model import Backport
 from prjury.sources.git.find import open_repository
 from prjury.sources.git.store import open_store

@@ -10,8 +10,8 @@ import pytest
 
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError, SourceError, UsageError
+from prjury.exchange import PickTrial, TreeEntry
 from prjury.judges.backport import decide, try_backport
-from prjury.ports import PickTrial, TreeEntry
 from prjury.pull.landing import Commit, RebaseTrial
 from prjury.pull.model import Conflict, ConflictType, MergeTrial, PullRequest, Side
 

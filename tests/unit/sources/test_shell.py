@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from fakes.shell import SilentProgress
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.ports import Command, Completed
+from prjury.exchange import Command, Completed
 from prjury.sources.shell import ContainedShell, Limits, is_refused
 from prjury.sources.shell.environment import allowed
 from prjury.sources.shell.scratch import remove
@@ -379,7 +379,7 @@ def test_nothing_survives_the_death_of_whoever_waits(
         from pathlib import Path
         from fakes.shell import SilentProgress
         from prjury.deadline import Deadline
-        from prjury.ports import Command
+        from prjury.exchange import Command
         from prjury.sources.shell import ContainedShell
         shell = ContainedShell(os.environ, logs=Path("."))
         command = Command("setsid sleep {marker} & wait", Path("."), shell.environment())
@@ -409,7 +409,7 @@ def test_a_process_that_leaves_at_once_has_cleaned_up_before(tmp_path: Path, mar
         from pathlib import Path
         from fakes.shell import SilentProgress
         from prjury.deadline import Deadline
-        from prjury.ports import Command
+        from prjury.exchange import Command
         from prjury.sources.shell import ContainedShell
         shell = ContainedShell(os.environ, logs=Path("."))
         def work():

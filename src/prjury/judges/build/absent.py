@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from prjury.errors import CannotJudgeError
+from prjury.exchange import TreeEntry
 from prjury.judges.build.plan import BuildPlan
-from prjury.ports import TreeEntry
 from prjury.pull.kinds import has_suffix, holds_text, kind_of
 from prjury.pull.model import FileKind, visible
 

@@ -9,12 +9,13 @@ from typing import Any
 from prjury.config.schema import BuildOptions
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
+from prjury.exchange import CheckRun
 from prjury.judges.build.definitions import unless_edited
 from prjury.judges.build.tally import Names, Tally
 from prjury.judges.build.telling import duration
 from prjury.jury.judgment import Check, Judgment
 from prjury.jury.score import BooleanScore
-from prjury.ports import CheckRun, Checks, Doors, Progress
+from prjury.ports import Checks, Doors, Progress
 from prjury.pull.model import PullRequest, visible
 from prjury.report.phrases import counted
 

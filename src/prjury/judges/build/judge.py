@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from prjury.config.schema import BuildOptions
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
+from prjury.exchange import TreeEntry
 from prjury.judges.build.absent import object_missing
 from prjury.judges.build.case import Case
 from prjury.judges.build.combine import build_changed, combined, logs_of, new_builds
@@ -23,7 +24,7 @@ from prjury.judges.build.unbuilt import unbuilt
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import Judge, JudgeType
 from prjury.jury.judgment import Judgment, Status
-from prjury.ports import Doors, TreeEntry
+from prjury.ports import Doors
 from prjury.pull.model import PullRequest, visible
 
 #: Time that is left for stopping the build, reading its reports and removing it.

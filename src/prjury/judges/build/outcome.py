@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from prjury.exchange import Completed
 from prjury.judges.build.failure import Failure
 from prjury.judges.build.plan import Step
-from prjury.ports import Completed
 
 
 @dataclass(frozen=True, slots=True)

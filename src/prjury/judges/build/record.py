@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from prjury.errors import CannotJudgeError
+from prjury.exchange import Completed
 from prjury.judges.build.case import Case
 from prjury.judges.build.comparison import comparable, compared
 from prjury.judges.build.failure import Failure, inside_tree
@@ -28,7 +29,6 @@ from prjury.judges.build.record_model import (
     ReportsJson,
     StepJson,
 )
-from prjury.ports import Completed
 
 Json: TypeAlias = dict[str, Any]
 #: Makes a text fit to leave this machine.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
+from prjury.exchange import Command, TreeEntry
 from prjury.judges.build.junit import read_reports
 from prjury.judges.build.outcome import Outcome, StepResult
 from prjury.judges.build.plan import BuildPlan, Step
@@ -17,7 +18,7 @@ from prjury.judges.build.reading import Places, read_log
 from prjury.judges.build.results.gathered import gathered
 from prjury.judges.build.results.tree import Tree
 from prjury.judges.build.search import Stamp, find_reports, stamps
-from prjury.ports import Command, Doors, TreeEntry
+from prjury.ports import Doors
 from prjury.pull.model import visible
 
 _NOT_FOUND = 127

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from prjury.ports import CheckRun
+from prjury.exchange import CheckRun
 
 SUCCEEDED = "success"
 FAILED = frozenset({"failure", "timed_out", "startup_failure", "error"})

@@ -5,12 +5,12 @@ from __future__ import annotations
 import signal
 from collections.abc import Sequence
 
+from prjury.exchange import Completed
 from prjury.judges.build.case import Case
 from prjury.judges.build.comparison import fixed
 from prjury.judges.build.failure import Failure
 from prjury.judges.build.outcome import Outcome
 from prjury.judges.build.plan import BuildPlan
-from prjury.ports import Completed
 from prjury.pull.model import visible
 
 _MOST_NAMED = 5

@@ -9,6 +9,7 @@ from typing import Literal
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
+from prjury.exchange import TreeEntry
 from prjury.judges.build.absent import noted, refuse_needed
 from prjury.judges.build.case import Case
 from prjury.judges.build.comparison import comparable, compared, unmarked
@@ -16,7 +17,6 @@ from prjury.judges.build.failure import Failure
 from prjury.judges.build.outcome import Outcome
 from prjury.judges.build.plan import BuildPlan
 from prjury.judges.build.run import Builder, Workplace
-from prjury.ports import TreeEntry
 
 #: More failing tests than this are no matter of luck, and too many to run again one by one.
 _MOST_AGAIN = 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from prjury.ports import TreeEntry
+from prjury.exchange import TreeEntry
 from prjury.sources.git.command import Git, failure
 
 #: So many paths fit on one command line, however long they are.

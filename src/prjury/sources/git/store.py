@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from prjury.deadline import Deadline
-from prjury.ports import PickTrial, TreeEntry
+from prjury.exchange import PickTrial, TreeEntry
 from prjury.pull.conflicts import SideNames
 from prjury.pull.diff import FilePatch, read_patches
 from prjury.pull.kinds import SUBMODULE_MODE

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.ports import Command, Completed, Progress
+from prjury.exchange import Command, Completed
+from prjury.ports import Progress
 from prjury.sources.shell import launcher
 from prjury.sources.shell.environment import allowed, is_refused
 from prjury.sources.shell.run import Run

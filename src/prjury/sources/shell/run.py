@@ -19,7 +19,8 @@ from typing import IO
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.ports import Completed, Progress
+from prjury.exchange import Completed
+from prjury.ports import Progress
 from prjury.sources.shell import launcher
 from prjury.sources.shell.watch import LastLine, Limits, Tree, kill_by_home
 

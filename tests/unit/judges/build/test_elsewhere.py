@@ -16,6 +16,7 @@ from fakes.trees import pull_context
 from prjury.config.schema import BuildOptions
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
+from prjury.exchange import CheckRun
 from prjury.judges.build import make
 from prjury.judges.build.elsewhere import decide_by_checks, settled
 from prjury.judges.build.tally import Names, Tally
@@ -23,7 +24,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.population import is_benign
-from prjury.ports import CheckRun, Doors
+from prjury.ports import Doors
 
 CI = "github-actions"
 Look = Sequence[CheckRun]

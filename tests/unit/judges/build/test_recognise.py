@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.roots import package, root_of, texts, touching
+from prjury.exchange import TreeEntry
 from prjury.judges.build.plan import BuildPlan
 from prjury.judges.build.recognise import PYTEST_ENV, SYSTEMS, Changes, Root, recognise
-from prjury.ports import TreeEntry
 
 TEST = package()
 BOTH = package(scripts={"test": "jest", "build": "tsc"})

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.errors import CannotJudgeError
+from prjury.exchange import Completed
 from prjury.judges.build.case import Case
 from prjury.judges.build.comparison import comparable, compared
 from prjury.judges.build.decide import decide
@@ -24,7 +25,6 @@ from prjury.judges.build.plan import BuildPlan, Step
 from prjury.judges.build.record import Reader, Recorder
 from prjury.judges.build.record_model import BuildJson, CaseJson
 from prjury.jury.judgment import Status
-from prjury.ports import Completed
 
 STEPS = (Step("setup", "npm ci"), Step("build", ("make", "it all")), Step("test", "make test"))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from prjury.ports import TreeEntry
+from prjury.exchange import TreeEntry
 from prjury.pull.kinds import kind_of
 from prjury.pull.model import FileKind, visible
 

@@ -14,10 +14,11 @@ from tempfile import TemporaryDirectory
 
 from prjury.config.tiers import is_inside
 from prjury.errors import ConfigError, SourceError
+from prjury.exchange import TreeEntry
 from prjury.judges.patterns.packs import astgrep
 from prjury.judges.patterns.packs.load import cases_of, load_packs
 from prjury.judges.patterns.packs.rule import Pack
-from prjury.ports import Repository, TreeEntry
+from prjury.ports import Repository
 from prjury.pull.kinds import REGULAR_MODES
 from prjury.pull.model import PullRequest, visible
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from prjury.exchange import TreeEntry
 from prjury.judges.patterns.project.formats import directory_of, format_of
 from prjury.judges.patterns.project.lineage import Chain
 from prjury.judges.patterns.project.module import Module, Sides
@@ -24,7 +25,7 @@ from prjury.judges.patterns.project.tree import (
     family_of,
     is_build_file,
 )
-from prjury.ports import Repository, TreeEntry
+from prjury.ports import Repository
 from prjury.pull.kinds import REGULAR_MODES
 from prjury.pull.model import FileChange, FileKind, FileStatus, PullRequest, printable
 

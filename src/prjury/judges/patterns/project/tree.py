@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 from prjury.code.languages import language_of
+from prjury.exchange import TreeEntry
 from prjury.judges.patterns.project.formats import (
     CATALOG,
     LISTS,
@@ -31,7 +32,7 @@ from prjury.judges.patterns.project.lineage import (
 )
 from prjury.judges.patterns.project.manifest import Coordinate, Manifest, ManifestError
 from prjury.judges.patterns.project.syntax import text_of
-from prjury.ports import Repository, TreeEntry
+from prjury.ports import Repository
 from prjury.pull.kinds import SUBMODULE_MODE, SYMLINK_MODE
 from prjury.pull.model import printable
 

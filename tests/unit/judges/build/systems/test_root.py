@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.roots import root_of, touching
+from prjury.exchange import TreeEntry
 from prjury.judges.build.systems.root import (
     Changes,
     Root,
@@ -15,7 +16,6 @@ from prjury.judges.build.systems.root import (
     nearest,
     parent_of,
 )
-from prjury.ports import TreeEntry
 
 
 @pytest.mark.parametrize(

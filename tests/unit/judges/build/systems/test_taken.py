@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.roots import package, root_of, touching
+from prjury.exchange import TreeEntry
 from prjury.judges.build.systems import node, python
 from prjury.judges.build.systems.root import Root
 from prjury.judges.build.systems.taken import (
@@ -13,7 +14,6 @@ from prjury.judges.build.systems.taken import (
     taken_by_python,
     upward_paths,
 )
-from prjury.ports import TreeEntry
 
 PROJECT = '[project]\nname = "p"\n'
 
