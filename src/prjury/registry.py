@@ -6,7 +6,7 @@ A factory is named as ``module:function`` and imported when it is first asked fo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, cast
@@ -19,6 +19,7 @@ from prjury.jury.bench import Jury, Seat
 from prjury.jury.cascade import CascadedJury, Tier
 from prjury.jury.judge import FunctionJudge, Judge, JudgeType, type_of
 from prjury.jury.judgment import Status
+from prjury.jury.lowering import NeverLifting
 from prjury.jury.voting import (
     AverageVoting,
     ConsensusVoting,
@@ -37,7 +38,11 @@ JUDGES: Mapping[str, str] = {
     "merge": "prjury.judges.merge:make",
     "build": "prjury.judges.build.judge:make",
     "patterns": "prjury.judges.patterns.judge:make",
-    "quality": "prjury.judges.llm.judge:make",
+    "quality": "prjury.judges.llm.kinds.quality:make",
+    "tests-exercise-behaviour": "prjury.judges.llm.kinds.testing:make",
+    "description-matches-change": "prjury.judges.llm.kinds.description:make",
+    "backport-suitability": "prjury.judges.llm.kinds.suitability:make",
+    "prompt": "prjury.judges.llm.kinds.prompt:make",
 }
 
 VOTING: Mapping[str, Callable[..., VotingStrategy]] = {
@@ -162,7 +167,7 @@ def _tier(
 ) -> Tier[PullRequestContext]:
     jury: Jury[PullRequestContext] | None = None
     if seats:
-        jury = Jury(seats, voting_strategy(config.voting), config.name)
+        jury = _held_down(Jury(seats, voting_strategy(config.voting), config.name))
     return Tier(
         config.name,
         jury,
@@ -172,6 +177,14 @@ def _tier(
         config.min_confidence,
         _is_advisory(config, seats, calibration),
     )
+
+
+def _held_down(jury: Jury[PullRequestContext]) -> Jury[PullRequestContext]:
+    """The jury, in which judges that only lower a result do not lift it."""
+    lowering = [seat.title for seat in jury.seats if getattr(seat.judge, "lowers_only", False)]
+    if not lowering:
+        return jury
+    return replace(jury, voting=NeverLifting(jury.voting, frozenset(lowering)))
 
 
 def _is_advisory(

@@ -1,5 +1,7 @@
 """A server on loopback that speaks OpenAI's chat completions, with scripted faults.
 
+It answers as Anthropic's and Google's servers do as well, for it looks at no path.
+
 Each request is answered by the next behaviour of the script; the last one stays. What was asked is
 kept in `requests`.
 """
@@ -71,8 +73,12 @@ class ChatServer(ThreadingHTTPServer):
         self._lock = threading.Lock()
 
     @property
+    def root(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+        return f"{self.root}/v1"
 
     def next_behaviour(self) -> Behaviour:
         with self._lock:
@@ -128,6 +134,46 @@ class Completion:
 
 def says(text: str | None, finish: str = "stop", refusal: str | None = None) -> Behaviour:
     return lambda handler: handler.send(200, Completion(text, finish, refusal).json)
+
+
+def claude_says(
+    *texts: str, thinking: str = "", stop: str = "end_turn", usage: Mapping[str, int] | None = None
+) -> Behaviour:
+    """A message as Anthropic's API writes it."""
+    parts: list[Mapping[str, str]] = [{"type": "text", "text": text} for text in texts]
+    if thinking:
+        parts.insert(0, {"type": "thinking", "thinking": thinking, "signature": "c2ln"})
+    value = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-test",
+        "content": parts,
+        "stop_reason": stop,
+        "stop_sequence": None,
+        "usage": usage or {"input_tokens": 100, "output_tokens": 20},
+    }
+    return raw(200, json.dumps(value).encode())
+
+
+def gemini_says(text: str, finish: str = "STOP", thinking: str = "") -> Behaviour:
+    """A generated content as Google's API writes it."""
+    parts: list[Mapping[str, object]] = [{"text": text}]
+    if thinking:
+        parts.insert(0, {"text": thinking, "thought": True})
+    value = {
+        "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": finish}],
+        "usageMetadata": {
+            "promptTokenCount": 100,
+            "cachedContentTokenCount": 60,
+            "candidatesTokenCount": 20,
+            "thoughtsTokenCount": 7,
+            "totalTokenCount": 127,
+        },
+        "modelVersion": "gemini-test",
+        "responseId": "r1",
+    }
+    return raw(200, json.dumps(value).encode())
 
 
 def raw(status: int, body: bytes, **headers: str) -> Behaviour:

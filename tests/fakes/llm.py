@@ -1,21 +1,24 @@
-"""Pull requests and replies for tests of the quality judge."""
+"""Pull requests, models that say what they are told to, and judges that ask them."""
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import json
-from collections.abc import Callable, Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
-from prjury.config.schema import QualityOptions
+from fakes.repository import FakeRepository, Files
+from prjury.config.questions import QualityOptions
 from prjury.deadline import Deadline
 from prjury.dialogue import Prompt, Reply
 from prjury.errors import CannotJudgeError
 from prjury.judges.context import PullRequestContext
-from prjury.judges.llm.criteria import chosen
-from prjury.judges.llm.judge import QualityJudge
-from prjury.ports import ChatModel
+from prjury.judges.llm.judge import ModelBackedJudge
+from prjury.judges.llm.kinds import quality
+from prjury.ports import ChatModel, Doors, Memory, NoMemory, Panel, Progress, Shell
 from prjury.pull.kinds import kind_of
 from prjury.pull.model import (
     FileChange,
@@ -29,6 +32,8 @@ from prjury.pull.model import (
 from prjury.report.redact import Redact, Redactor
 
 FOUR = ("correctness", "tests", "conventions", "risk")
+BASE = "a" * 40
+MISSING = "no model key is set"
 
 
 def hunk(*texts: str, start: int = 1) -> Hunk:
@@ -51,8 +56,13 @@ def changed(path: str, *texts: str, start: int = 1) -> FileChange:
     return FileChange(path, FileStatus.MODIFIED, kind_of(path), added, hunks=hunks)
 
 
+def long_file(path: str, lines: int, start: int = 1) -> FileChange:
+    """A file of so many added lines, of about 45 characters of a prompt each."""
+    return changed(path, *(f"+line {i:04d} of {path}" for i in range(lines)), start=start)
+
+
 def pull(*files: FileChange, **more: Any) -> PullRequest:
-    side = Side("main", "a" * 40)
+    side = Side("main", BASE)
     request = PullRequest("o/r", side, Side("topic", "b" * 40), "c" * 40, MergeTrial("d" * 40))
     return replace(request, files=files, **more)
 
@@ -90,53 +100,135 @@ def reply(names: Iterable[str] = FOUR, **answers: Any) -> str:
 
 
 FAILING = answer("fail", [quote()])
+INVENTED = answer("fail", [quote(text="os.system(user)")])
+
+Said = str | CannotJudgeError | Callable[[Prompt], str]
 
 
 @dataclass
 class Talker:
     """A model that says what it is told to say, and keeps what it was asked."""
 
-    says: Iterable[str | CannotJudgeError | Callable[[Prompt], str]]
+    says: Iterable[Said]
     name: str = "test:talker"
+    options: str = ""
+    room: int = 30_000
+    stand_in: bool = False
     asked: list[Prompt] = field(default_factory=list)
     deadlines: list[Deadline] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._next = iter(self.says)
+        self._lock = threading.Lock()
+
+    @property
+    def identity(self) -> str:
+        return f"{self.name} {self.options}"
+
+    def price(self, input_tokens: int, output_tokens: int) -> float | None:
+        return (input_tokens + output_tokens) / 100_000
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
-        self.asked.append(prompt)
-        self.deadlines.append(deadline)
-        said = next(self._next)
+        with self._lock:
+            self.asked.append(prompt)
+            self.deadlines.append(deadline)
+            said = next(self._next)
         if isinstance(said, CannotJudgeError):
             raise said
         text = said if isinstance(said, str) else said(prompt)
-        return Reply(text, "talker-1", 1000, 50, 0.01)
+        return Reply(text, "talker-1", 1000, 50, 0.01, stand_in=self.stand_in)
 
 
-def always(text: str) -> Talker:
-    return Talker(itertools.repeat(text))
+def always(said: Said, name: str = "test:talker", **more: Any) -> Talker:
+    return Talker(itertools.repeat(said), name, **more)
+
+
+def material(prompt: Prompt) -> dict[str, Any]:
+    """What stands under the nonce."""
+    value: dict[str, Any] = json.loads(prompt.user)[prompt.nonces[0]]
+    return value
+
+
+def paths_of(prompt: Prompt) -> tuple[str, ...]:
+    """The files on the sheet that a prompt is about."""
+    return tuple(file["path"] for file in material(prompt)["files"])
+
+
+def first_quote(prompt: Prompt, of: str = "files") -> dict[str, Any]:
+    """A true quote of the first line of the first file, or document, that is shown."""
+    shown = material(prompt)[of][0]
+    side, line, _, text = shown["hunks"][0]["lines"][0]
+    place = {"path": shown["path"], "side": side, "line": line, "end_line": line}
+    return {**place, "quote": text}
 
 
 def words() -> Callable[[], str]:
+    """Random words that are none: 1, 2, 3, …; the second one is the first question's canary."""
     count = itertools.count(1)
     return lambda: f"{next(count):032x}"
 
 
-def judge(
-    model: ChatModel | None,
+@dataclass
+class Notebook:
+    """A memory in a dictionary."""
+
+    kept: dict[str, str] = field(default_factory=dict)
+
+    def recall(self, key: str) -> str | None:
+        return self.kept.get(key)
+
+    def keep(self, key: str, value: str) -> None:
+        self.kept[key] = value
+
+
+@dataclass(frozen=True)
+class Roster:
+    """Models that are there whatever is wished for."""
+
+    seated: Panel
+
+    def panel(self, wish: str = "auto") -> Panel:
+        return self.seated
+
+
+def doors(
+    *models: ChatModel,
     redact: Redact = Redactor(),  # noqa: B008 - frozen
-    budget: int = 30_000,
-    **options: Any,
-) -> QualityJudge:
-    chosen_options = QualityOptions(**options)
-    return QualityJudge(
-        chosen(chosen_options),
-        chosen_options.threshold,
-        chosen_options.runs,
-        model,
-        "no model key is set",
+    memory: Memory = NoMemory(),  # noqa: B008 - it holds nothing
+    files: Files | None = None,
+    modes: Mapping[str, str] | None = None,
+    **panel: Any,
+) -> Doors:
+    """The doors to these models and to a repository whose base holds these files."""
+    closed: Any = None
+    return Doors(
+        FakeRepository({BASE: dict(files or {})}, dict(modes or {})),
+        cast("Shell", closed),
+        cast("Progress", closed),
+        Roster(Panel(models, MISSING, **panel)),
+        memory,
         redact,
-        budget,
-        words(),
     )
+
+
+def alone(judge: ModelBackedJudge[PullRequestContext]) -> ModelBackedJudge[PullRequestContext]:
+    """The judge, asking one after the other, with words that can be told beforehand."""
+    return replace(judge, word=words(), parallel=False)
+
+
+_OF_DOORS = frozenset(inspect.signature(doors).parameters) | {
+    "chair",
+    "confidence",
+    "rounds",
+    "trigger",
+}
+
+
+def judge(
+    models: ChatModel | Sequence[ChatModel] | None, **options: Any
+) -> ModelBackedJudge[PullRequestContext]:
+    """A judge of quality; what is no option of its own belongs to `doors` or the panel."""
+    listed = models if isinstance(models, Sequence) else [models]
+    outside = {name: options.pop(name) for name in list(options) if name in _OF_DOORS}
+    seated = [model for model in listed if model is not None]
+    return alone(quality.make(QualityOptions(**options), doors(*seated, **outside)))

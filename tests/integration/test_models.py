@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
+import threading
 import time
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fakes.chat_server import (
     SERVER_SECRET,
+    Asked,
     Behaviour,
     Completion,
+    Handler,
+    claude_says,
     drips,
     fails,
     floods,
+    gemini_says,
     hangs,
     hangs_up,
     only_json_mode,
@@ -26,12 +36,15 @@ from fakes.chat_server import (
     serving,
 )
 from fakes.llm import FAILING, SMALL, context, judge, reply
+from prjury.config.schema import LimitsConfig, ModelConfig, ModelsConfig
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError, Prompt
+from prjury.dialogue import ModelError, Prompt, Reply
 from prjury.jury.judgment import Judgment, Status
-from prjury.models.choose import ModelChoice
+from prjury.models.bench import bench
+from prjury.models.choose import ModelChoice, Provider
 from prjury.models.connect import connect
 from prjury.models.hosted import HostedModel
+from prjury.models.patient import PatientModel
 from prjury.models.transport import BODY_LIMIT
 from prjury.models.wire import REPLY_LIMIT
 
@@ -55,8 +68,9 @@ class Naps:
         self.taken.append(seconds)
 
 
-def hosted(url: str, naps: Naps | None = None, key: str | None = KEY) -> HostedModel:
-    return HostedModel(ModelChoice("openai", "local", key, url), naps or Naps(), lambda: 1.0)
+def hosted(url: str, naps: Naps | None = None, key: str | None = KEY) -> PatientModel:
+    model = HostedModel(ModelChoice("openai", "local", key, url))
+    return PatientModel(model, naps or Naps(), lambda: 1.0)
 
 
 def failure(*script: Behaviour, seconds: float = 20) -> ModelError:
@@ -242,12 +256,237 @@ def test_a_server_without_a_key_is_sent_none_of_ours() -> None:
     assert server.requests[0].headers["authorization"] == "Bearer none"
 
 
-@pytest.mark.parametrize("provider", ["anthropic", "google"])
-def test_a_provider_without_its_library_says_what_to_install(provider: str) -> None:
-    model = HostedModel(ModelChoice(provider, "m", "k"))  # type: ignore[arg-type]
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "google"])
+def test_a_provider_without_its_library_says_what_to_install(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, f"pydantic_ai.models.{provider}", None)
     with pytest.raises(ModelError, match=rf"pip install 'prjury\[{provider}\]'") as error:
+        HostedModel(ModelChoice(provider, "m", "k")).ask(PROMPT, Deadline.after(20))
+    assert error.value.reason == "not_installed"
+
+
+def test_without_any_client_there_is_no_price_and_no_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = HostedModel(ModelChoice("openai", "m", "k"))
+    for name in ("wire", "price"):
+        monkeypatch.setitem(sys.modules, f"prjury.models.{name}", None)
+    assert model.price(1_000, 1_000) is None
+    with pytest.raises(ModelError, match=r"pip install 'prjury\[openai\]'") as error:
         model.ask(PROMPT, Deadline.after(20))
     assert error.value.reason == "not_installed"
+
+
+@pytest.mark.parametrize("status", [408, 425])
+def test_what_passes_by_waiting_is_asked_again(status: int) -> None:
+    with serving(fails(status), says("{}")) as server:
+        assert hosted(server.url).ask(PROMPT, Deadline.after(20)).text == "{}"
+    assert len(server.requests) == 2
+
+
+def test_an_overloaded_server_that_says_all_is_well_is_asked_again() -> None:
+    naps = Naps()
+    body = b'{"error": {"message": "try again", "code": 503}}'
+    with serving(raw(200, body, retry_after="2"), says("{}")) as server:
+        assert hosted(server.url, naps).ask(PROMPT, Deadline.after(20)).text == "{}"
+    assert naps.taken == [2.0]
+
+
+def test_a_call_has_its_own_time_within_that_of_the_judge() -> None:
+    with serving(hangs) as server:
+        model = HostedModel(ModelChoice("openai", "local", KEY, server.url, timeout=0.3))
+        with pytest.raises(ModelError) as error:
+            model.ask(PROMPT, Deadline.after(3_600))
+    assert error.value.reason == "timeout"
+
+
+def test_the_options_reach_an_openai_compatible_server() -> None:
+    asked = sent("openai", says("{}"), temperature=0.3, max_output_tokens=500)
+    assert (asked.body["temperature"], asked.body["max_tokens"]) == (0.3, 500)
+    thinking = sent("openai", says("{}"), thinking="low")
+    assert thinking.body["reasoning_effort"] == "low"
+    assert "reasoning_effort" not in sent("openai", says("{}"), thinking="off").body
+
+
+# The same question to each provider.
+
+OTHERS: Mapping[Provider, tuple[str, Behaviour]] = {
+    "openai": ("gpt-6.1-terra", says('{"a": 1}')),
+    "anthropic": ("claude-sonnet-5-5", claude_says('{"a": 1}')),
+    "google": ("gemini-3.8-flash", gemini_says('{"a": 1}')),
+}
+IN_PARTS = replace(PROMPT, run="the words of this run")
+
+
+def sent(provider: Provider, behaviour: Behaviour, name: str = "local", **options: Any) -> Asked:
+    """The request for one question."""
+    with serving(behaviour) as server:
+        url = server.url if provider == "openai" else server.root
+        HostedModel(ModelChoice(provider, name, KEY, url, **options)).ask(
+            IN_PARTS, Deadline.after(20)
+        )
+    return server.requests[-1]
+
+
+def answered(provider: Provider, *script: Behaviour, name: str | None = None) -> Reply:
+    with serving(*script) as server:
+        url = server.url if provider == "openai" else server.root
+        choice = ModelChoice(provider, name or OTHERS[provider][0], KEY, url)
+        return HostedModel(choice).ask(IN_PARTS, Deadline.after(20))
+
+
+@pytest.mark.parametrize("provider", OTHERS)
+def test_each_provider_answers_at_the_address_that_is_named(provider: Provider) -> None:
+    reply = answered(provider, OTHERS[provider][1])
+    assert (reply.text, reply.input_tokens) == ('{"a": 1}', 100)
+    assert (reply.usd, reply.stand_in) == (None, False)
+
+
+@pytest.mark.parametrize("provider", OTHERS)
+def test_no_model_that_thinks_is_sent_a_temperature(provider: Provider) -> None:
+    name, behaviour = OTHERS[provider]
+    body = sent(provider, behaviour, name, temperature=0.5, thinking="low").body
+    assert "temperature" not in {**body, **body.get("generationConfig", {})}
+
+
+def test_openai_gets_one_system_message() -> None:
+    expected = {"role": "system", "content": "be fair\n\nthe words of this run"}
+    body = sent("openai", says("{}")).body
+    assert body["messages"][0] == expected
+    assert [message["role"] for message in body["messages"]] == ["system", "user"]
+    prompted = sent("openai", only_json_mode(says("{}"))).body
+    assert [message["role"] for message in prompted["messages"]] == ["system", "user"]
+
+
+def test_anthropic_caches_what_is_the_same_in_every_run() -> None:
+    body = sent("anthropic", claude_says("{}"), "claude-sonnet-5-5").body
+    stable, run = body["system"]
+    assert (stable["text"], stable["cache_control"]["type"]) == ("be fair", "ephemeral")
+    assert run == {"type": "text", "text": "the words of this run"}
+    assert body["output_config"]["format"]["schema"]["required"] == ["a"]
+    assert body["messages"][0]["role"] == "user"
+    assert body["max_tokens"] == 20_000
+    assert "tools" not in body
+
+
+def test_anthropic_gets_the_schema_in_words_where_it_takes_none() -> None:
+    with serving(fails(400), claude_says('{"a": 1}')) as server:
+        model = HostedModel(ModelChoice("anthropic", "claude-sonnet-5-5", KEY, server.root))
+        for _ in range(2):
+            assert model.ask(IN_PARTS, Deadline.after(20)).text == '{"a": 1}'
+    assert ["output_config" in asked.body for asked in server.requests] == [True, False, False]
+    assert "additionalProperties" in json.dumps(server.requests[1].body["system"])
+
+
+def test_anthropic_gets_a_schema_beyond_its_limits_in_words() -> None:
+    properties = {f"p{i}": {"type": "string"} for i in range(60)}
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    with serving(claude_says("{}")) as server:
+        model = HostedModel(ModelChoice("anthropic", "claude-sonnet-5-5", KEY, server.root))
+        assert model.ask(replace(PROMPT, schema=schema), Deadline.after(20)).text == "{}"
+    assert ["output_config" in asked.body for asked in server.requests] == [False]
+
+
+def test_of_a_reply_with_thinking_only_the_text_counts() -> None:
+    assert answered("anthropic", claude_says("{}", thinking="hm")).text == "{}"
+    reply = answered("google", gemini_says("{}", thinking="hm"))
+    assert (reply.text, reply.output_tokens) == ("{}", 27)
+
+
+def test_tokens_from_the_cache_are_input_tokens() -> None:
+    usage = {
+        "input_tokens": 40,
+        "cache_read_input_tokens": 50,
+        "cache_creation_input_tokens": 10,
+        "output_tokens": 20,
+    }
+    reply = answered("anthropic", claude_says("{}", usage=usage))
+    assert (reply.input_tokens, reply.output_tokens) == (100, 20)
+
+
+@pytest.mark.parametrize(
+    ("provider", "behaviour", "reason"),
+    [
+        ("anthropic", claude_says("{}", stop="max_tokens"), "truncated"),
+        ("anthropic", claude_says("{}", stop="refusal"), "refused"),
+        ("anthropic", claude_says(), "refused"),
+        ("anthropic", fails(401), "unauthorized"),
+        ("anthropic", fails(529), "provider_error"),
+        ("anthropic", raw(200, b"null"), "provider_error"),
+        ("anthropic", raw(200, b'{"content": 5}'), "provider_error"),
+        ("anthropic", hangs_up, "unreachable"),
+        ("google", gemini_says("{}", finish="MAX_TOKENS"), "truncated"),
+        ("google", gemini_says("{}", finish="SAFETY"), "content_filter"),
+        ("google", fails(403), "unauthorized"),
+        ("google", fails(503), "provider_error"),
+        ("google", raw(200, b"plain words"), "provider_error"),
+        ("google", hangs_up, "unreachable"),
+    ],
+)
+def test_every_providers_failure_has_its_word(
+    provider: Provider, behaviour: Behaviour, reason: str
+) -> None:
+    with pytest.raises(ModelError) as error:
+        answered(provider, behaviour)
+    told = f"{error.value} {error.value!r} {error.getrepr(style='native')}"
+    assert error.value.reason == reason
+    assert SERVER_SECRET not in told
+    assert KEY not in told
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "google"])
+def test_no_provider_is_led_astray_by_the_environment(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(OTHERS[provider][1]) as evil:
+        for name in (
+            "ANTHROPIC_BASE_URL",
+            "GOOGLE_GEMINI_BASE_URL",
+            "HTTP_PROXY",
+            "ALL_PROXY",
+        ):
+            monkeypatch.setenv(name, evil.root)
+        monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
+        assert answered(provider, OTHERS[provider][1]).text == '{"a": 1}'
+    assert evil.requests == []
+
+
+@pytest.mark.parametrize("provider", OTHERS)
+def test_eight_judges_are_answered_side_by_side(provider: Provider) -> None:
+    together = threading.Barrier(8)
+    name, says_so = OTHERS[provider]
+
+    def once_all_are_there(handler: Handler) -> None:
+        together.wait(30)
+        says_so(handler)
+
+    with serving(once_all_are_there) as server, ThreadPoolExecutor(8) as pool:
+        url = server.url if provider == "openai" else server.root
+        config = ModelsConfig(default=ModelConfig(provider=provider, name=name, base_url=url))
+        models = bench(config, LimitsConfig(), {})
+        (model,) = models.panel().models
+        deadline = Deadline.after(60)
+        replies = list(pool.map(lambda _: model.ask(IN_PARTS, deadline), range(8)))
+    assert {reply.text for reply in replies} == {'{"a": 1}'}
+    assert (models.spent.calls, models.spent.input_tokens, models.spent.usd) == (8, 800, None)
+
+
+def test_to_warm_loads_the_clients() -> None:
+    program = """
+import sys, threading
+from prjury.config.schema import LimitsConfig, ModelsConfig
+from prjury.models.bench import bench
+models = bench(ModelsConfig(), LimitsConfig(), {"OPENAI_API_KEY": "k"})
+models.panel()
+assert "pydantic_ai" not in sys.modules
+models.warm()
+[thread.join() for thread in threading.enumerate() if thread.name == "models"]
+print("pydantic_ai.models.openai" in sys.modules, "anthropic" in sys.modules)
+"""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("True False\n", "")
 
 
 # The judge behind the real client.

@@ -12,6 +12,7 @@ from prjury.config.load import POLICY_PATH
 from prjury.ports import Progress
 from prjury.report.model import Report
 from prjury.report.redact import Redact
+from prjury.request import ReviewRequest, Surroundings
 from prjury.sources.event import Event, EventKind
 from prjury.sources.git.fetch import Transport
 from prjury.sources.github import Connection, GitHub
@@ -93,13 +94,13 @@ def _judge(
 ) -> Report | Nothing:
     from prjury import app  # noqa: PLC0415 - everything that judges; tests do without
 
-    request = app.ReviewRequest(
+    request = ReviewRequest(
         wanted=pull,
         policy_path=inputs.config or POLICY_PATH,
         build=inputs.build,
         model=inputs.model or None,
     )
-    surroundings = app.Surroundings(_with_secrets(environ, inputs), progress, redact)
+    surroundings = Surroundings(_with_secrets(environ, inputs), progress, redact)
     return app.run(request, surroundings)
 
 

@@ -34,8 +34,10 @@ def judge(
     name: Annotated[
         str,
         typer.Argument(
-            help="file-exists, file-content, command, coverage, patterns; or a judge of yours as "
-            "package.module:function or path/to/file.py:function."
+            help="file-exists, file-content, command, coverage, patterns; those that ask a model: "
+            "quality, tests-exercise-behaviour, correctness, faithfulness, hallucination, "
+            "contextual-relevance; or a judge of yours as package.module:function or "
+            "path/to/file.py:function."
         ),
     ],
     *,
@@ -122,13 +124,15 @@ def _asked(
 def _named(
     terminal: Terminal, name: str, options: dict[str, str], progress: Progress
 ) -> Judge[JudgmentContext]:
+    from prjury.workspace.around import Around  # noqa: PLC0415 - as above
     from prjury.workspace.judges import contained_shell  # noqa: PLC0415 - as above
     from prjury.workspace.own import is_own, own_judge  # noqa: PLC0415 - as above
     from prjury.workspace.table import judge_by_name  # noqa: PLC0415 - as above
 
     if is_own(name):
         return own_judge(name, options, Path.cwd())
-    return judge_by_name(name, options, contained_shell(terminal.environ), progress)
+    shell = contained_shell(terminal.environ)
+    return judge_by_name(name, options, Around(shell, progress, terminal.environ, terminal.redact))
 
 
 def _told(terminal: Terminal, ballot: Ballot, kind: JudgmentFormat) -> int:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from prjury.errors import PublishError, UsageError
 
 if TYPE_CHECKING:
-    from prjury.app import Surroundings
     from prjury.ports import Publisher
     from prjury.report.model import Report
     from prjury.report.redact import Redact
+    from prjury.request import Surroundings
 
 
 class Format(StrEnum):
@@ -48,9 +48,9 @@ class Terminal:
 
     def surroundings(self) -> Surroundings:
         """What one run finds around it; progress goes to standard error, live on a terminal."""
-        from prjury.app import Surroundings  # noqa: PLC0415 - as above
         from prjury.publishers.live import LiveProgress  # noqa: PLC0415 - rich
         from prjury.publishers.progress import PlainProgress  # noqa: PLC0415 - rich
+        from prjury.request import Surroundings  # noqa: PLC0415 - as above
 
         live = sys.stderr.isatty() and self.color
         kind = LiveProgress if live else PlainProgress

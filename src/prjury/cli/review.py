@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from prjury.cli import options
 from prjury.cli.output import Format, Terminal, hang_up, parse_output
 from prjury.errors import ExitCode, PublishError, UsageError
 
 if TYPE_CHECKING:
-    from prjury.app import ReviewRequest
     from prjury.report.model import Report
+    from prjury.request import ReviewRequest
     from prjury.sources.pulls import Wanted
 
 
@@ -22,45 +23,27 @@ _LONGEST_LINE = 300
 
 def review(  # noqa: PLR0913 - the command line's options, named as documented
     context: typer.Context,
-    target: Annotated[
-        str | None,
-        typer.Argument(help="A pull request's number or URL; the current branch without it."),
-    ] = None,
+    target: options.Target = None,
     *,
-    repo: Annotated[Path, typer.Option(help="A directory in the repository.")] = Path(),
-    base: Annotated[str | None, typer.Option(help="The branch to merge into.")] = None,
-    head: Annotated[str | None, typer.Option(help="What is to be merged.")] = None,
-    config: Annotated[
-        Path | None, typer.Option(help="A policy of your own; else the base commit's is in force.")
-    ] = None,
-    format: Annotated[  # noqa: A002 - the option's documented name
-        Format, typer.Option(help="What goes to standard output.")
-    ] = Format.TERMINAL,
-    output: Annotated[
-        list[str] | None, typer.Option(metavar="FORMAT=FILE", help="May be given several times.")
-    ] = None,
-    no_build: Annotated[bool, typer.Option("--no-build", help="Run no build.")] = False,
-    no_llm: Annotated[bool, typer.Option("--no-llm", help="Ask no model.")] = False,
-    model: Annotated[str | None, typer.Option(help="provider:name, or scripted:FILE.")] = None,
-    offline: Annotated[bool, typer.Option("--offline", help="Touch no network.")] = False,
-    title: Annotated[str | None, typer.Option(help="What the change calls itself.")] = None,
-    body_file: Annotated[Path | None, typer.Option(help="Its description.")] = None,
-    timeout: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="For all judges together.", min=0.001)
-    ] = None,
-    onto: Annotated[
-        list[str] | None,
-        typer.Option(metavar="BRANCH", help="Also try a backport onto it; several times."),
-    ] = None,
-    evidence: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="What `prjury build` wrote, for `build: {from: evidence}`."
-        ),
-    ] = None,
+    repo: options.Repo = Path(),
+    base: options.Base = None,
+    head: options.Head = None,
+    config: options.Config = None,
+    format: options.Printed = Format.TERMINAL,  # noqa: A002 - the option's documented name
+    output: options.Output = None,
+    no_build: options.NoBuild = False,
+    no_llm: options.NoLlm = False,
+    model: options.Model = None,
+    offline: options.Offline = False,
+    title: options.Title = None,
+    body_file: options.BodyFile = None,
+    timeout: options.Timeout = None,
+    onto: options.Onto = None,
+    dry_run: options.DryRun = False,
+    evidence: options.Evidence = None,
 ) -> int:
     """Judge a pull request, or the current branch against its default branch."""
-    from prjury.app import ReviewRequest  # noqa: PLC0415 - keeps `--help` instant
+    from prjury.request import ReviewRequest  # noqa: PLC0415 - keeps `--help` instant
 
     terminal: Terminal = context.obj
     files = [parse_output(text) for text in output or ()]
@@ -77,7 +60,7 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
         backport_to=tuple(onto or ()),
         evidence=evidence,
     )
-    return _run(terminal, request, format, files)
+    return (_foretold if dry_run else _run)(terminal, request, format, files)
 
 
 def _facts(title: str | None, body_file: Path | None) -> dict[str, object]:
@@ -134,6 +117,26 @@ def _run(
     if outcome.gate.exit_code:
         print(_closing_line(terminal, outcome), file=sys.stderr)
     return outcome.gate.exit_code
+
+
+def _foretold(
+    terminal: Terminal, request: ReviewRequest, kind: Format, files: list[tuple[Format, Path]]
+) -> int:
+    """Prints what a review would ask of models."""
+    from prjury.app import forecast  # noqa: PLC0415 - as above
+    from prjury.cli.foretold import forecast_json, forecast_lines  # noqa: PLC0415 - as above
+    from prjury.sources.pulls import NothingToReview  # noqa: PLC0415 - as above
+
+    if files or kind not in {Format.TERMINAL, Format.JSON}:
+        raise UsageError("--dry-run makes no report", remedy="Use it alone, or with --format json")
+    outcome = forecast(request, terminal.surroundings())
+    if isinstance(outcome, NothingToReview):
+        print(outcome.reason)
+    elif kind is Format.JSON:
+        print(forecast_json(outcome))
+    else:
+        print("\n".join(forecast_lines(outcome)))
+    return ExitCode.OPEN
 
 
 def _closing_line(terminal: Terminal, report: Report) -> str:

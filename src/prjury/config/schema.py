@@ -8,12 +8,17 @@ from pydantic import Field, field_validator
 
 from prjury.config.fields import Duration, Section, Share, Version
 from prjury.config.models import ModelConfig, ModelsConfig
+from prjury.config.questions import (
+    PromptOptions,
+    QualityOptions,
+    QuestionOptions,
+    SuitabilityOptions,
+)
 from prjury.config.tiers import (
     BuildOptions,
     JudgeEntry,
     MergeOptions,
     PatternsOptions,
-    QualityOptions,
     Steps,
     TierConfig,
     VotingEntry,
@@ -31,11 +36,14 @@ __all__ = [
     "ModelConfig",
     "ModelsConfig",
     "PatternsOptions",
+    "PromptOptions",
     "PublishConfig",
     "QualityOptions",
+    "QuestionOptions",
     "SandboxConfig",
     "Section",
     "Steps",
+    "SuitabilityOptions",
     "TierConfig",
     "VotingEntry",
 ]

@@ -14,6 +14,12 @@ from pydantic import (
 )
 
 from prjury.config.fields import Duration, Section, Share
+from prjury.config.questions import (
+    PromptOptions,
+    QualityOptions,
+    QuestionOptions,
+    SuitabilityOptions,
+)
 from prjury.jury.cascade import TierPolicy
 from prjury.jury.voting import ErrorPolicy, TiePolicy
 
@@ -131,17 +137,6 @@ class PatternsOptions(Section):
         return self._commit
 
 
-class QualityOptions(Section):
-    """What the quality judge asks the model about."""
-
-    criteria: list[str] | dict[str, str] = Field(
-        default=["correctness", "tests", "conventions", "risk"], min_length=1
-    )
-    model: str = "auto"
-    runs: int = Field(1, ge=1, le=9)
-    threshold: Share = 0.7
-
-
 class JudgeEntry(BaseModel):
     """One judge of a tier: its name, or its name with options, optionally with a weight."""
 
@@ -151,6 +146,10 @@ class JudgeEntry(BaseModel):
     build: BuildOptions | None = None
     patterns: PatternsOptions | None = None
     quality: QualityOptions | None = None
+    tests: QuestionOptions | None = Field(None, alias="tests-exercise-behaviour")
+    description: QuestionOptions | None = Field(None, alias="description-matches-change")
+    suitability: SuitabilityOptions | None = Field(None, alias="backport-suitability")
+    prompt: PromptOptions | None = None
     weight: float = Field(1.0, ge=0.0, allow_inf_nan=False)
 
     @model_validator(mode="before")
@@ -171,8 +170,9 @@ class JudgeEntry(BaseModel):
 
     @property
     def _named(self) -> dict[str, Any]:
-        known = {name: getattr(self, name) for name in type(self).model_fields if name != "weight"}
-        seated = {name: options for name, options in known.items() if options is not None}
+        fields = type(self).model_fields.items()
+        known = {field.alias or name: getattr(self, name) for name, field in fields}
+        seated = {name: it for name, it in known.items() if name != "weight" and it is not None}
         return {**seated, **(self.__pydantic_extra__ or {})}
 
     @property

@@ -1,22 +1,29 @@
-"""Which model is asked: a decision about configuration, flag and environment. Pure and light."""
+"""Which model is asked: a decision about configuration, wish and environment. Pure and light."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Literal, TypeAlias
 
-from prjury.config.schema import ModelsConfig
+from prjury.config.models import ModelConfig, ModelsConfig
 from prjury.errors import ConfigError
 from prjury.models.address import checked
 
-Provider: TypeAlias = Literal["openai", "anthropic", "google", "scripted"]
+Provider: TypeAlias = Literal["openai", "anthropic", "google", "command", "scripted"]
 
 #: The environment variable of each provider's key, in the order in which `auto` looks at them.
 KEYS: Mapping[Provider, str] = {
     "openai": "OPENAI_API_KEY",
     "anthropic": "ANTHROPIC_API_KEY",
     "google": "GEMINI_API_KEY",
+}
+
+#: The environment variable of a provider's address, where one is looked at.
+ADDRESSES: Mapping[Provider, str] = {
+    "openai": "OPENAI_BASE_URL",
+    "anthropic": "ANTHROPIC_BASE_URL",
 }
 
 #: The model of each provider where none is named: neither its smallest nor its most expensive one.
@@ -26,115 +33,199 @@ DEFAULT_NAMES: Mapping[Provider, str] = {
     "google": "gemini-3.8-flash",
 }
 
+AUTO = "auto"
+OFFLINE = "no model is asked with --offline"
+
 _PROVIDERS: Mapping[str, Provider] = {
     "openai": "openai",
     "anthropic": "anthropic",
     "google": "google",
     "gemini": "google",
+    "command": "command",
+    "scripted": "scripted",
 }
-_AUTO = "auto"
 
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """A model of a provider and how it is reached.
+    """A model of a provider, how it is reached, and with which options.
 
     Attributes:
         name: the provider's name for the model; the path of the file for ``scripted``.
         key: the credential, None for a server that wants none. It is not part of the repr.
-        base_url: where an OpenAI-compatible server is, None for the provider's own address.
+        base_url: where its server is, None for the provider's own address.
+        temperature: None for 0 wherever the model has one.
+        thinking: ``off``, ``low``, ``medium``, ``high``; None for the model's own habit.
+        timeout: seconds for one call.
+        room: tokens of material in one prompt.
+        command: program and arguments, for the provider ``command``.
+        answer: where in a command's JSON output the answer is.
     """
 
     provider: Provider
     name: str
     key: str | None = field(default=None, repr=False)
     base_url: str | None = None
+    temperature: float | None = None
+    thinking: Literal["off", "low", "medium", "high"] | None = None
+    max_output_tokens: int | None = None
+    timeout: float = 120.0
+    room: int = 30_000
+    command: tuple[str, ...] = ()
+    answer: str | None = None
 
     def __str__(self) -> str:
         return f"{self.provider}:{self.name}"
 
+    @property
+    def identity(self) -> str:
+        """One line of JSON: all that the answers depend on, without the key and the timeout."""
+        parts = {name: value for name, value in asdict(self).items() if value not in (None, ())}
+        for name in ("key", "timeout"):
+            parts.pop(name, None)
+        return json.dumps(parts, sort_keys=True)
+
 
 @dataclass(frozen=True)
-class _Wish:
-    """What was asked for: by the flag, or else by the configuration.
+class Absent:
+    """A model that somebody wants and that cannot be had.
 
     Attributes:
-        key: where it was written, for messages.
+        name: what is known of it, such as ``anthropic:claude-x``.
+        why: a sentence without its full stop, such as ``no key for anthropic is set (NAME)``.
     """
 
-    provider: str
-    name: str | None
-    key: str
+    name: str
+    why: str
 
-    @classmethod
-    def of(cls, models: ModelsConfig, flag: str | None) -> _Wish:
-        if not flag or flag == _AUTO:
-            return cls(models.default.provider, models.default.name, "models.default.provider")
-        provider, colon, name = flag.partition(":")
-        if not colon:
-            return cls(_AUTO, flag, "--model")
-        return cls(provider, name or None, "--model")
+
+@dataclass(frozen=True)
+class Wanted:
+    """One model that somebody wants, and where that was written.
+
+    Attributes:
+        place: for messages: ``--model`` or ``models.default``.
+        script: whether a file of recorded answers may be meant.
+    """
+
+    config: ModelConfig
+    place: str
+    script: bool = False
 
 
 def choose(
+    wanted: Wanted,
     models: ModelsConfig,
-    environment: Mapping[str, str],
+    environ: Mapping[str, str],
     *,
-    flag: str | None = None,
     offline: bool = False,
-) -> ModelChoice | str:
-    """The model to ask, or the sentence that says why there is none.
+) -> ModelChoice | Absent:
+    """The model that is meant, or the reason why it cannot be had.
 
     Args:
-        models: the ``models`` section of the configuration.
-        environment: the operator's environment variables; empty values do not count.
-        flag: ``provider:name``, a name alone, ``scripted:FILE`` or ``auto``.
+        wanted: the model as it was written down.
+        models: the ``models`` section, for the address that OpenAI-compatible models share.
+        environ: the operator's environment variables; empty values do not count.
         offline: whether nothing may be contacted; only a scripted model is left then.
 
     Raises:
         ConfigError: for a provider that is not known, or a base URL that must not be used.
     """
-    wish = _Wish.of(models, flag)
-    if wish.provider == "scripted" and wish.key == "--model":
-        if wish.name is None:
-            raise ConfigError("--model scripted: names no file", remedy="Write scripted:FILE")
-        return ModelChoice("scripted", wish.name)
-    provider = _provider(wish, environment, configured=models.base_url is not None)
+    config = wanted.config
+    provider = _provider(wanted, models, environ)
+    if provider == "scripted":
+        return _script(config)
     if offline:
-        return "no model is asked with --offline"
+        return Absent(f"{provider or AUTO}:{config.name or AUTO}", OFFLINE)
     if provider is None:
-        return f"no model key is set ({', '.join(KEYS.values())})"
-    base_url = _base_url(models, environment) if provider == "openai" else None
-    key = environment.get(KEYS[provider], "").strip()
-    if not key and base_url is None:
-        return f"no key for {provider} is set ({KEYS[provider]})"
-    return ModelChoice(provider, wish.name or DEFAULT_NAMES[provider], key or None, base_url)
+        return Absent(AUTO, f"no model key is set ({', '.join(KEYS.values())})")
+    if provider == "command":
+        return _choice(config, provider, _program(config), None, None)
+    name = config.name or DEFAULT_NAMES[provider]
+    variable = config.key_env or KEYS[provider]
+    base_url = _base_url(wanted, provider, models, environ)
+    key = _key(environ, variable)
+    if not key and (config.key_env or base_url is None):
+        return Absent(f"{provider}:{name}", f"no key for {provider} is set ({variable})")
+    return _choice(config, provider, name, key or None, base_url)
 
 
-def _provider(wish: _Wish, environment: Mapping[str, str], *, configured: bool) -> Provider | None:
+def _choice(
+    config: ModelConfig, provider: Provider, name: str, key: str | None, base_url: str | None
+) -> ModelChoice:
+    return ModelChoice(
+        provider,
+        name,
+        key,
+        base_url,
+        config.temperature,
+        config.thinking,
+        config.max_output_tokens,
+        config.timeout,
+        config.room,
+        tuple(config.command or ()),
+        config.answer,
+    )
+
+
+def _script(config: ModelConfig) -> ModelChoice:
+    if config.name is None:
+        raise ConfigError("--model scripted: names no file", remedy="Write scripted:FILE")
+    return ModelChoice("scripted", config.name, room=config.room)
+
+
+def _program(config: ModelConfig) -> str:
+    """The name of a command: the operator's, or that of its program."""
+    return config.name or (config.command or [""])[0].rpartition("/")[2]
+
+
+def _provider(wanted: Wanted, models: ModelsConfig, environ: Mapping[str, str]) -> Provider | None:
     """The provider that was named, or the first whose key is there; None where no key is."""
-    provider: Provider | None
-    if wish.provider == _AUTO:
-        present = (name for name, variable in KEYS.items() if environment.get(variable, "").strip())
-        provider = "openai" if configured else next(present, None)
-    elif wish.provider in _PROVIDERS:
-        provider = _PROVIDERS[wish.provider]
-    else:
+    named = wanted.config.provider
+    if named == AUTO:
+        if wanted.config.base_url or models.base_url:
+            return "openai"
+        return next((name for name, variable in KEYS.items() if _key(environ, variable)), None)
+    provider = _PROVIDERS.get(named)
+    if provider is None or (provider == "scripted" and not wanted.script):
+        known = [name for name in (AUTO, *_PROVIDERS) if name != "scripted"]
         raise ConfigError(
-            f"{wish.key} names the provider {wish.provider!r}, which is not known",
-            remedy=f"Use one of {', '.join((_AUTO, *_PROVIDERS))}, or --model scripted:FILE",
-        )
-    if configured and provider != "openai":
-        raise ConfigError(
-            f"models.base_url is set, but {wish.key} names {provider}",
-            why="A base URL belongs to OpenAI-compatible servers; it would be passed over silently",
-            remedy="Remove models.base_url or name the provider openai",
+            f"{wanted.place} names the provider {named!r}, which is not known",
+            remedy=f"Use one of {', '.join(known)}, or --model scripted:FILE",
         )
     return provider
 
 
-def _base_url(models: ModelsConfig, environment: Mapping[str, str]) -> str | None:
-    if models.base_url is not None:
+def _base_url(
+    wanted: Wanted, provider: Provider, models: ModelsConfig, environ: Mapping[str, str]
+) -> str | None:
+    """The model's own address, or that of the section, or that of the environment."""
+    if wanted.config.base_url is not None:
+        return checked(wanted.config.base_url, f"{wanted.place}.base_url")
+    if models.base_url is not None and provider == "openai":
         return checked(models.base_url, "models.base_url")
-    variable = environment.get("OPENAI_BASE_URL", "").strip()
-    return checked(variable, "OPENAI_BASE_URL") if variable else None
+    if models.base_url is not None and wanted.place == "models.default":
+        raise ConfigError(
+            f"models.base_url is set, but models.default.provider names {provider}",
+            why="It is the address of OpenAI-compatible models and would be passed over silently",
+            remedy="Name the address as models.default.base_url, or the provider openai",
+        )
+    variable = ADDRESSES.get(provider, "")
+    address = environ.get(variable, "").strip()
+    return checked(address, variable) if address else None
+
+
+def _key(environ: Mapping[str, str], variable: str) -> str:
+    """The key, an empty text for none.
+
+    Raises:
+        ConfigError: when it cannot stand in a request's header.
+    """
+    key = environ.get(variable, "").strip()
+    if key and not (key.isascii() and key.isprintable()):
+        raise ConfigError(
+            f"{variable} holds characters that no key has",
+            why="It was copied with a line break or a typographic character",
+            remedy="Set it again",
+        )
+    return key

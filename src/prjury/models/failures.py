@@ -14,17 +14,21 @@ from pydantic_ai.exceptions import (
     ModelNotFoundError,
     ModelQuotaExceededError,
     ModelRateLimitError,
+    ModelRequestRejectedError,
     ModelServerError,
     ModelTimeoutError,
     ModelUnavailableError,
+    UserError,
 )
 
 from prjury.dialogue import ModelError, ModelReason
-from prjury.models.pacing import BusyError, SchemaRefusedError
+from prjury.models.busy import BusyError, SchemaRefusedError, UnansweredError
 
 _FILTERED = frozenset({"content_filter", "content_policy_violation"})
 _FIRST_CLIENT_ERROR = 400
 _FIRST_SERVER_ERROR = 500
+#: Statuses that pass by waiting although they are no server errors: too slow, too early.
+_PASSING = frozenset({408, 425})
 #: What servers answer to a request whose form they do not take.
 _FORM_REFUSED = frozenset({400, 415, 422})
 
@@ -99,6 +103,9 @@ def translated(error: Exception, *, binding: bool) -> ModelError:
     for link in _chain(error):
         if isinstance(link, ModelError):
             return link
+    if isinstance(error, UserError) and binding:
+        # The library knows without asking that this server or model takes no such schema.
+        return SchemaRefusedError(_REFUSED.what.format(status=""), _REFUSED.reason)
     if not isinstance(error, ModelAPIError):
         return ModelError(_STRANGE.what, _STRANGE.reason)
     status = error.status_code if isinstance(error, ModelHTTPError) else None
@@ -108,9 +115,10 @@ def translated(error: Exception, *, binding: bool) -> ModelError:
         busy = BusyError(what, words.reason)
         busy.after = error.retry_after
         return busy
-    if words is _REFUSED and binding and status in _FORM_REFUSED:
+    if words is _REFUSED and binding and status in (None, *_FORM_REFUSED):
         return SchemaRefusedError(what, words.reason)
-    return ModelError(what, words.reason, why=words.why, remedy=words.remedy)
+    kind = ModelError if status is None else UnansweredError
+    return kind(what, words.reason, why=words.why, remedy=words.remedy)
 
 
 def _words(error: ModelAPIError, status: int | None) -> _Words:
@@ -119,9 +127,12 @@ def _words(error: ModelAPIError, status: int | None) -> _Words:
     for kind, words in _TABLE:
         if isinstance(error, kind):
             return words
+    if isinstance(error, ModelRequestRejectedError) and status is None:
+        return _REFUSED  # by the library, which knows what the server would say
     if status is None:
         return _ELSEWHERE if any(map(_redirected, _chain(error))) else _STRANGE
-    return _FAILING if status >= _FIRST_SERVER_ERROR else _REFUSED
+    passing = status >= _FIRST_SERVER_ERROR or status in _PASSING
+    return _FAILING if passing else _REFUSED
 
 
 def _redirected(error: BaseException) -> bool:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import random
-import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from prjury.deadline import Deadline
 from prjury.dialogue import ModelError, Prompt, Reply
+from prjury.models.busy import SchemaRefusedError
 from prjury.models.choose import ModelChoice
-from prjury.models.pacing import BusyError, SchemaRefusedError, pause
 
 if TYPE_CHECKING:
     from prjury.models.wire import Mode
@@ -19,21 +16,11 @@ if TYPE_CHECKING:
 class HostedModel:
     """Asks with a JSON Schema that binds, and in plain JSON mode where the server takes none.
 
-    Args:
-        choice: the model and how it is reached.
-        sleep: waits so many seconds between two tries.
-        chance: a random number in 0..1, which spreads the tries of several clients.
+    It asks once; see `PatientModel` for servers that are busy.
     """
 
-    def __init__(
-        self,
-        choice: ModelChoice,
-        sleep: Callable[[float], None] = time.sleep,
-        chance: Callable[[], float] = random.random,
-    ) -> None:
+    def __init__(self, choice: ModelChoice) -> None:
         self._choice = choice
-        self._sleep = sleep
-        self._chance = chance
         self._mode: Mode = "schema"
 
     @property
@@ -41,31 +28,39 @@ class HostedModel:
         """``provider:model``."""
         return str(self._choice)
 
+    @property
+    def identity(self) -> str:
+        """Provider, model, address and options as a line of JSON; no key."""
+        return self._choice.identity
+
+    @property
+    def room(self) -> int:
+        """Tokens of material in one prompt."""
+        return self._choice.room
+
+    def price(self, input_tokens: int, output_tokens: int) -> float | None:
+        """US dollars for so many tokens; None where the price is not known."""
+        try:
+            from prjury.models.price import price  # noqa: PLC0415 - heavy and optional
+        except ImportError:
+            return None
+        return price(self._choice, input_tokens, output_tokens)
+
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
-        """The reply, after at most three tries in each mode.
+        """The reply, within the deadline and within the choice's own time for one call.
 
         Raises:
+            BusyError: when asking again later may help.
             ModelError: when there is no reply in time, or none that may be read as an answer.
         """
+        until = deadline.within(self._choice.timeout)
         try:
-            return self._patiently(prompt, self._mode, deadline)
+            return self._once(prompt, self._mode, until)
         except SchemaRefusedError:
             # Asked without it the server may still object, but then to something else.
-            reply = self._patiently(prompt, "json", deadline)
+            reply = self._once(prompt, "json", until)
         self._mode = "json"
         return reply
-
-    def _patiently(self, prompt: Prompt, mode: Mode, deadline: Deadline) -> Reply:
-        tried = 0
-        while True:
-            tried += 1
-            try:
-                return self._once(prompt, mode, deadline)
-            except BusyError as busy:
-                seconds = pause(tried, busy.after, deadline.remaining, self._chance())
-                if seconds is None:
-                    raise
-                self._sleep(seconds)
 
     def _once(self, prompt: Prompt, mode: Mode, deadline: Deadline) -> Reply:
         if not deadline.remaining:

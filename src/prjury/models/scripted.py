@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 from collections.abc import Iterable, Mapping
@@ -16,6 +17,7 @@ from prjury.errors import UsageError
 
 #: The prompt of the entries that answer whatever has no entry of its own.
 _ANY = "*"
+_ROOM = 30_000
 
 
 class Entry(BaseModel):
@@ -51,21 +53,26 @@ class ScriptedModel:
     """Answers from a script: each entry once and in order; the last ``*`` entry stays for ever."""
 
     def __init__(
-        self, entries: Iterable[Entry | Mapping[str, Any]], name: str = "scripted"
+        self,
+        entries: Iterable[Entry | Mapping[str, Any]],
+        name: str = "scripted",
+        room: int = _ROOM,
     ) -> None:
         self._entries = _ENTRIES.validate_python(list(entries))
         self._name = name
+        self._room = room
+        self._digest = hashlib.sha256(_ENTRIES.dump_json(self._entries)).hexdigest()
         self._lock = threading.Lock()
 
     @classmethod
-    def from_file(cls, path: Path) -> ScriptedModel:
+    def from_file(cls, path: Path, room: int = _ROOM) -> ScriptedModel:
         """The script in a file: a JSON list of entries, one JSON object, or one object per line.
 
         Raises:
             UsageError: when the file cannot be read or is no script.
         """
         try:
-            return cls(_read(path.read_text(encoding="utf-8")), f"scripted:{path.name}")
+            return cls(_read(path.read_text(encoding="utf-8")), f"scripted:{path.name}", room)
         except OSError as error:
             what = f"The script {path} cannot be read: {error.strerror}"
             raise UsageError(what, remedy="Check --model scripted:FILE") from error
@@ -81,6 +88,20 @@ class ScriptedModel:
     def name(self) -> str:
         """``scripted`` or ``scripted:FILE``."""
         return self._name
+
+    @property
+    def identity(self) -> str:
+        """Its name and the digest of what it was given to say."""
+        return f"{self._name} {self._digest}"
+
+    @property
+    def room(self) -> int:
+        """Tokens of material in one prompt."""
+        return self._room
+
+    def price(self, input_tokens: int, output_tokens: int) -> float | None:  # noqa: ARG002
+        """Nothing: what was recorded is paid for."""
+        return 0.0
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:  # noqa: ARG002 - it takes no time
         """The next recorded answer to this prompt.

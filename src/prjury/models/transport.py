@@ -6,11 +6,13 @@ body cannot become a large one.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import ssl
+from functools import cache
 
 import httpx2
 
 from prjury.dialogue import ModelError, Reply
+from prjury.models.disguise import meant
 
 #: Bytes of a response. JSON escapes and a provider's envelope take more room than the reply itself.
 BODY_LIMIT = 1024 * 1024
@@ -19,15 +21,21 @@ BODY_LIMIT = 1024 * 1024
 def client(seconds: float) -> httpx2.AsyncClient:
     """A client for one conversation; each phase of a request may take so many seconds."""
     return httpx2.AsyncClient(
-        transport=CappedTransport(httpx2.AsyncHTTPTransport(trust_env=False)),
+        transport=CappedTransport(httpx2.AsyncHTTPTransport(verify=trusted(), trust_env=False)),
         timeout=max(seconds, 0.001),
         follow_redirects=False,
         trust_env=False,
     )
 
 
+@cache
+def trusted() -> ssl.SSLContext:
+    """The certificates that servers are checked by; they take a while to load."""
+    return httpx2.create_ssl_context(trust_env=False)
+
+
 class CappedTransport(httpx2.AsyncBaseTransport):
-    """Stops reading a response that is longer than `BODY_LIMIT`."""
+    """Stops reading a response that is longer than `BODY_LIMIT`, and unmasks errors."""
 
     def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
         self._inner = inner
@@ -36,7 +44,7 @@ class CappedTransport(httpx2.AsyncBaseTransport):
         """Sends the request and bounds the response.
 
         Raises:
-            ModelError: when the server announces too much, or compresses what it was asked not to.
+            ModelError: when the server sends too much, or compresses what it was asked not to.
         """
         request.headers["accept-encoding"] = "identity"
         request.headers.pop("cookie", None)
@@ -51,10 +59,11 @@ class CappedTransport(httpx2.AsyncBaseTransport):
         if length.isdecimal() and int(length[:20]) > BODY_LIMIT:
             await response.aclose()
             raise too_large()
+        body = await _read(response)
         return httpx2.Response(
-            response.status_code,
+            meant(response.status_code, body),
             headers=response.headers,
-            stream=_CappedStream(response),
+            stream=httpx2.ByteStream(body),
             extensions=response.extensions,
         )
 
@@ -63,20 +72,21 @@ class CappedTransport(httpx2.AsyncBaseTransport):
         await self._inner.aclose()
 
 
-class _CappedStream(httpx2.AsyncByteStream):
-    def __init__(self, response: httpx2.Response) -> None:
-        self._response = response
+async def _read(response: httpx2.Response) -> bytes:
+    """The whole body.
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        received = 0
-        async for chunk in self._response.aiter_raw():
-            received += len(chunk)
-            if received > BODY_LIMIT:
+    Raises:
+        ModelError: when it is too long.
+    """
+    body = bytearray()
+    try:
+        async for chunk in response.aiter_raw():
+            body += chunk
+            if len(body) > BODY_LIMIT:
                 raise too_large()
-            yield chunk
-
-    async def aclose(self) -> None:
-        await self._response.aclose()
+    finally:
+        await response.aclose()
+    return bytes(body)
 
 
 def too_large(spent: Reply | None = None) -> ModelError:

@@ -9,6 +9,7 @@ from prjury.jury.voting import Ballot
 from prjury.report.findings import voices
 from prjury.report.model import Backport, Cost, Coverage, Report
 from prjury.report.phrases import counted, duration
+from prjury.report.seats import facts_of_seats
 
 _BACKPORT_WORDS = {
     "suitable": "suitable",
@@ -66,6 +67,7 @@ def _facts(ballot: Ballot) -> Iterator[str]:
         yield f"{repeated.get('strategy', 'one')} of {repeated.get('total_judges', '?')} runs"
     if model := judgment.metadata.get("model"):
         yield f"model `{model}`"
+    yield from facts_of_seats(judgment.metadata)
     yield duration(ballot.elapsed_ms)
     if log := judgment.metadata.get("log"):
         yield f"full log: {log}"

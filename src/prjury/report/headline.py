@@ -8,7 +8,7 @@ from prjury.jury.cascade import TierAttempt, Verdict
 from prjury.jury.gate import Gate
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.voting import BENIGN_LABELS, NOT_CONFIGURED
+from prjury.jury.voting import BENIGN_LABELS, NOT_APPLICABLE, NOT_CONFIGURED
 from prjury.pull.model import PullRequest
 from prjury.report.findings import Voice, culprits, voices
 from prjury.report.phrases import counted, first_line, listed
@@ -99,6 +99,31 @@ def _limits(pull: PullRequest, verdict: Verdict) -> Iterator[str]:
         yield _in_no_build(counting)
     if not _model_answered(verdict):
         yield "no model asked"
+    else:
+        yield from _silent_models(verdict)
+
+
+def _silent_models(verdict: Verdict) -> Iterator[str]:
+    """Which judges that ask models have no answer, where their tier says nothing of it."""
+    silent = [voice for voice in voices(verdict) if _is_unheard(voice)]
+    if silent:
+        names = listed([voice.ballot.judge for voice in silent])
+        words = dict.fromkeys(_word(voice.judgment) for voice in silent)
+        yield f"no answer of {names} ({listed(list(words))})"
+
+
+def _is_unheard(voice: Voice) -> bool:
+    said = voice.judgment
+    if voice.ballot.type is JudgeType.DETERMINISTIC or said.label == NOT_APPLICABLE:
+        return False
+    unsaid = said.label == NOT_CONFIGURED or voice.attempt.status in {Status.PASS, Status.FAIL}
+    return unsaid and said.status in {Status.ABSTAIN, Status.ERROR}
+
+
+def _word(judgment: Judgment) -> str:
+    """The machine-readable reason of a silence, as words."""
+    word = judgment.metadata.get("reason") or judgment.label or "no reason"
+    return _short(str(word)).replace("_", " ")
 
 
 def _in_no_build(counting: Sequence[Voice]) -> str:

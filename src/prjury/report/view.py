@@ -21,6 +21,7 @@ from prjury.report.remedies import remedy
 from prjury.report.sanitise import BY_SHAPE
 from prjury.report.text import Ink, Text
 from prjury.report.view_change import BackportView, ChangeView, backport_views, change_view
+from prjury.report.view_seats import SeatsView, seats_view
 
 _PASSED = "✅"
 _WEIGHT_SYMBOLS = {Weight.MUST_FIX: "❌", Weight.SHOULD_LOOK: "⚠️", Weight.NIT: "💡"}
@@ -72,6 +73,7 @@ class JudgeView:
     facts: tuple[Text, ...]
     checks: tuple[CheckView, ...]
     time: Markup
+    seats: SeatsView | None = None
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,7 @@ class _Painter:
             facts=tuple(map(self.ink, facts_of(voice.ballot))),
             checks=tuple(map(self.check, judgment.checks)),
             time=own(duration(voice.ballot.elapsed_ms)),
+            seats=seats_view(judgment.metadata, self.ink),
         )
 
     def row(self, row: table.Row) -> RowView:

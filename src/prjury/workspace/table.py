@@ -10,9 +10,11 @@ from prjury.errors import UsageError
 from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge
-from prjury.ports import Progress, Shell
 from prjury.pull.model import visible
+from prjury.workspace.around import Around
 from prjury.workspace.judges import CommandJudge, CoverageJudge
+
+_MOST_RUNS = 9
 
 
 @dataclass(frozen=True)
@@ -24,12 +26,14 @@ class Kind:
         options: how the text of each option becomes its value; the first ones are required.
         required: how many are.
         runs: whether it runs something, and so wants a shell and a progress.
+        asks: whether it asks models, and so wants its name and everything around it.
     """
 
     make: Callable[..., Judge[JudgmentContext]]
     options: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)
     required: int = 1
     runs: bool = False
+    asks: bool = False
 
 
 def _whole(text: str) -> int:
@@ -91,6 +95,55 @@ def _patterns(**options: Any) -> Judge[JudgmentContext]:  # noqa: ANN401 - check
     return directory_patterns(**options)
 
 
+def _share(text: str) -> float:
+    value = _number(text)
+    if not 0.0 <= value <= 1.0:
+        raise ValueError("a share from 0 to 1 is needed")
+    return value
+
+
+def _runs(text: str) -> int:
+    value = _whole(text)
+    if not 1 <= value <= _MOST_RUNS:
+        raise ValueError(f"a number from 1 to {_MOST_RUNS} is needed")
+    return value
+
+
+def _change(name: str, around: Around, **options: Any) -> Judge[JudgmentContext]:  # noqa: ANN401
+    from prjury.workspace.models import LENIENT, change_judge  # noqa: PLC0415 - as above
+
+    asking, others = _apart(options)
+    return change_judge(name, around, asking=LENIENT.model_copy(update=asking), **others)
+
+
+def _correctness(_: str, around: Around, **options: Any) -> Judge[JudgmentContext]:  # noqa: ANN401
+    from prjury.workspace.models import STRICT, correctness_judge  # noqa: PLC0415 - as above
+
+    asking, others = _apart(options)
+    return correctness_judge(around, asking=STRICT.model_copy(update=asking), **others)
+
+
+def _grounded(name: str, around: Around, **options: Any) -> Judge[JudgmentContext]:  # noqa: ANN401
+    from prjury.workspace.models import STRICT, grounded_judge  # noqa: PLC0415 - as above
+
+    asking, others = _apart(options)
+    return grounded_judge(name, around, asking=STRICT.model_copy(update=asking), **others)
+
+
+def _apart(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """How models are asked, and the judge's own options."""
+    asking = {name: value for name, value in options.items() if name in _ASKING}
+    return asking, {name: value for name, value in options.items() if name not in _ASKING}
+
+
+_ASKING: Mapping[str, Callable[[str], Any]] = {"model": str, "runs": _runs, "threshold": _share}
+_GROUNDS: Mapping[str, Callable[[str], Any]] = {
+    "context": _listed,
+    "answer": str,
+    "question": str,
+    **_ASKING,
+}
+
 KINDS: Mapping[str, Kind] = {
     "file-exists": Kind(FileExistsJudge, {"path": str}),
     "file-content": Kind(
@@ -120,15 +173,19 @@ KINDS: Mapping[str, Kind] = {
         },
         required=0,
     ),
+    "quality": Kind(_change, {"criteria": _listed, **_ASKING}, required=0, asks=True),
+    "tests-exercise-behaviour": Kind(_change, _ASKING, required=0, asks=True),
+    "correctness": Kind(_correctness, {"output": str, **_ASKING}, required=0, asks=True),
+    "faithfulness": Kind(_grounded, _GROUNDS, asks=True),
+    "hallucination": Kind(_grounded, _GROUNDS, asks=True),
+    "contextual-relevance": Kind(_grounded, _GROUNDS, asks=True),
 }
 
 #: Names that are promised and have nothing behind them so far.
 PENDING = ("build", "class-version", "semantic", "superset-diff")
 
 
-def judge_by_name(
-    name: str, options: Mapping[str, str], shell: Shell, progress: Progress
-) -> Judge[JudgmentContext]:
+def judge_by_name(name: str, options: Mapping[str, str], around: Around) -> Judge[JudgmentContext]:
     """The judge with these options.
 
     Raises:
@@ -138,9 +195,13 @@ def judge_by_name(
     if kind is None:
         raise _unknown(name)
     values = _values(name, kind, options)
-    around: dict[str, Any] = {"shell": shell, "progress": progress} if kind.runs else {}
+    doors: dict[str, Any] = {}
+    if kind.runs:
+        doors = {"shell": around.shell, "progress": around.progress}
     try:
-        return kind.make(**values, **around)
+        if kind.asks:
+            return kind.make(name, around, **values)
+        return kind.make(**values, **doors)
     except (ValueError, TypeError) as error:
         raise UsageError(f"{name}: {error}", remedy=_takes(kind)) from error
 

@@ -1,28 +1,40 @@
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from prjury.config.schema import ModelConfig, ModelsConfig
+from prjury.config.models import ModelConfig, ModelsConfig
 from prjury.errors import ConfigError
-from prjury.models.choose import DEFAULT_NAMES, ModelChoice, choose
+from prjury.models.choose import DEFAULT_NAMES, Absent, ModelChoice, Wanted, choose
 
 OPENAI = {"OPENAI_API_KEY": "sk-1"}
 ANTHROPIC = {"ANTHROPIC_API_KEY": "ak-1"}
 GEMINI = {"GEMINI_API_KEY": "gk-1"}
-AUTO = ModelsConfig()
+LOCAL = "http://127.0.0.1:11434/v1"
 
 
-def configured(
-    provider: str = "auto", name: str | None = None, url: str | None = None
-) -> ModelsConfig:
-    return ModelsConfig(default=ModelConfig(provider=provider, name=name), base_url=url)
+def chosen(
+    environ: Mapping[str, str], *, offline: bool = False, shared: str | None = None, **config: Any
+) -> ModelChoice | Absent:
+    """What a model of the configuration comes to."""
+    wanted = Wanted(ModelConfig(**config), "models.default")
+    return choose(wanted, ModelsConfig(base_url=shared), environ, offline=offline)
+
+
+def found(environ: Mapping[str, str], **config: Any) -> ModelChoice:
+    choice = chosen(environ, **config)
+    assert isinstance(choice, ModelChoice)
+    return choice
 
 
 @pytest.mark.parametrize(
-    ("environment", "provider", "key"),
+    ("environ", "provider", "key"),
     [
         ({**OPENAI, **ANTHROPIC, **GEMINI}, "openai", "sk-1"),
         ({**ANTHROPIC, **GEMINI}, "anthropic", "ak-1"),
@@ -32,115 +44,163 @@ def configured(
     ],
 )
 def test_auto_takes_the_first_key_that_has_a_value(
-    environment: dict[str, str], provider: str, key: str
+    environ: dict[str, str], provider: str, key: str
 ) -> None:
-    choice = choose(AUTO, environment)
-    assert isinstance(choice, ModelChoice)
+    choice = found(environ)
     assert (choice.provider, choice.key, choice.base_url) == (provider, key, None)
     assert choice.name == DEFAULT_NAMES[choice.provider]
 
 
 def test_without_a_key_there_is_a_sentence() -> None:
     sentence = "no model key is set (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY)"
-    assert choose(AUTO, {"OPENAI_BASE_URL": "https://example.org", "PATH": "/bin"}) == sentence
+    environ = {"OPENAI_BASE_URL": "https://example.org", "PATH": "/bin"}
+    assert chosen(environ) == Absent("auto", sentence)
 
 
 def test_a_named_provider_needs_its_own_key() -> None:
-    assert choose(AUTO, OPENAI, flag="anthropic:x") == (
-        "no key for anthropic is set (ANTHROPIC_API_KEY)"
-    )
+    sentence = "no key for anthropic is set (ANTHROPIC_API_KEY)"
+    assert chosen(OPENAI, provider="anthropic", name="x") == Absent("anthropic:x", sentence)
 
 
-@pytest.mark.parametrize(
-    ("flag", "expected"),
-    [
-        ("openai:gpt-x", "openai:gpt-x"),
-        ("openai:qwen3:8b", "openai:qwen3:8b"),
-        ("gemini:flash", "google:flash"),
-        ("google:", f"google:{DEFAULT_NAMES['google']}"),
-        ("gpt-x", "openai:gpt-x"),
-        ("auto", f"openai:{DEFAULT_NAMES['openai']}"),
-        ("", f"openai:{DEFAULT_NAMES['openai']}"),
-    ],
-)
-def test_the_flag_names_a_model(flag: str, expected: str) -> None:
-    assert str(choose(AUTO, {**OPENAI, **GEMINI}, flag=flag)) == expected
+def test_another_variable_may_hold_the_key() -> None:
+    choice = found({**OPENAI, "TEAM_KEY": "tk "}, provider="openai", key_env="TEAM_KEY")
+    assert choice.key == "tk"
+    sentence = "no key for openai is set (TEAM_KEY)"
+    missing = chosen(OPENAI, provider="openai", name="x", key_env="TEAM_KEY", base_url=LOCAL)
+    assert missing == Absent("openai:x", sentence)
 
 
-def test_the_flag_wins_over_the_configuration() -> None:
-    models = configured("anthropic", "claude-x")
-    assert str(choose(models, {**OPENAI, **ANTHROPIC})) == "anthropic:claude-x"
-    assert str(choose(models, {**OPENAI, **ANTHROPIC}, flag="openai:o")) == "openai:o"
+@pytest.mark.parametrize("key", ["sk-1\nX-Evil: 1", "sk–1", "sk-\x7f"])
+def test_what_is_no_key_is_not_sent(key: str) -> None:
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY holds characters"):
+        chosen({"OPENAI_API_KEY": key})
 
 
 @pytest.mark.parametrize("provider", ["openia", "scripted", "ollama", ""])
 def test_an_unknown_provider_names_the_known_ones(provider: str) -> None:
-    with pytest.raises(ConfigError, match="auto, openai, anthropic, google, gemini"):
-        choose(configured(provider), OPENAI)
+    with pytest.raises(ConfigError, match="auto, openai, anthropic, google, gemini, command"):
+        chosen(OPENAI, provider=provider)
 
 
-def test_a_script_is_taken_from_the_flag_alone_also_offline() -> None:
-    choice = choose(AUTO, {}, flag="scripted:a/b:c.jsonl", offline=True)
+def test_gemini_is_googles() -> None:
+    assert str(found(GEMINI, provider="gemini", name="flash")) == "google:flash"
+
+
+def test_a_script_is_taken_only_where_one_may_be_meant_also_offline() -> None:
+    script = Wanted(ModelConfig(provider="scripted", name="a/b:c.jsonl"), "--model", script=True)
+    choice = choose(script, ModelsConfig(), {}, offline=True)
     assert choice == ModelChoice("scripted", "a/b:c.jsonl")
+    nameless = Wanted(ModelConfig(provider="scripted"), "--model", script=True)
     with pytest.raises(ConfigError, match="names no file"):
-        choose(AUTO, {}, flag="scripted:")
+        choose(nameless, ModelsConfig(), {})
 
 
-@pytest.mark.parametrize("flag", [None, "openai:gpt-x", "auto"])
-def test_offline_asks_nobody(flag: str | None) -> None:
-    assert choose(AUTO, OPENAI, flag=flag, offline=True) == "no model is asked with --offline"
+@pytest.mark.parametrize(
+    "config",
+    [{}, {"provider": "openai", "base_url": LOCAL}, {"provider": "command", "command": ["x"]}],
+)
+def test_offline_asks_nobody(config: dict[str, Any]) -> None:
+    absent = chosen(OPENAI, offline=True, **config)
+    assert isinstance(absent, Absent)
+    assert absent.why == "no model is asked with --offline"
 
 
-def test_the_base_url_of_the_environment_goes_with_the_openai_key() -> None:
-    url = "http://127.0.0.1:8000/v1"
-    choice = choose(AUTO, {**OPENAI, "OPENAI_BASE_URL": url + "/"})
-    assert isinstance(choice, ModelChoice)
-    assert choice.base_url == url
-    other = choose(AUTO, {**ANTHROPIC, "OPENAI_BASE_URL": url})
-    assert isinstance(other, ModelChoice)
-    assert (other.provider, other.base_url) == ("anthropic", None)
+def test_a_command_needs_no_key() -> None:
+    choice = found({}, provider="command", command=["/opt/bin/judge", "-p"], answer="result")
+    assert (str(choice), choice.command) == ("command:judge", ("/opt/bin/judge", "-p"))
+    assert (choice.answer, choice.key) == ("result", None)
+    assert str(found({}, provider="command", command=["x"], name="y")) == "command:y"
 
 
-def test_the_configured_base_url_needs_no_key_and_means_an_openai_compatible_server() -> None:
-    models = configured(url="http://127.0.0.1:11434/v1", name="llama")
-    choice = choose(models, {**ANTHROPIC, "OPENAI_BASE_URL": "https://other.example/v1"})
-    assert choice == ModelChoice("openai", "llama", None, "http://127.0.0.1:11434/v1")
+def test_the_base_url_of_the_environment_goes_with_the_key_of_its_provider() -> None:
+    openai = {"OPENAI_BASE_URL": LOCAL + "/"}
+    assert found({**OPENAI, **openai}).base_url == LOCAL
+    assert found({**ANTHROPIC, **openai}).base_url is None
+    anthropic = {"ANTHROPIC_BASE_URL": "https://gateway.example"}
+    assert found({**ANTHROPIC, **anthropic}).base_url == "https://gateway.example"
+    assert found({**OPENAI, **anthropic}).base_url is None
 
 
-def test_a_base_url_for_another_provider_is_an_error_not_a_silence() -> None:
-    models = configured("anthropic", url="https://gateway.example/v1")
+def test_a_configured_address_needs_no_key_and_means_an_openai_compatible_server() -> None:
+    environ = {**ANTHROPIC, "OPENAI_BASE_URL": "https://other.example/v1"}
+    expected = ModelChoice("openai", "llama", None, LOCAL)
+    assert found(environ, shared=LOCAL, name="llama") == expected
+    assert found(environ, base_url=LOCAL, name="llama") == expected
+
+
+def test_the_models_own_address_comes_first() -> None:
+    own = "https://own.example/v1"
+    choice = found(OPENAI, provider="openai", base_url=own, shared=LOCAL)
+    assert choice.base_url == own
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "google"])
+def test_each_provider_may_have_another_address(provider: str) -> None:
+    own = "https://gateway.example/api"
+    choice = found({}, provider=provider, name="x", base_url=own)
+    assert (choice.provider, choice.base_url, choice.key) == (provider, own, None)
+
+
+def test_a_shared_address_for_another_provider_is_an_error_not_a_silence() -> None:
     with pytest.raises(ConfigError, match=r"models\.base_url is set, but models\.default"):
-        choose(models, ANTHROPIC)
+        chosen(ANTHROPIC, provider="anthropic", shared="https://gateway.example/v1")
 
 
 @pytest.mark.parametrize("url", ["http://169.254.169.254/", "https://u:p@h.example/", "file:///x"])
 def test_a_dangerous_base_url_is_refused_wherever_it_comes_from(url: str) -> None:
     with pytest.raises(ConfigError, match=r"models\.base_url"):
-        choose(configured(url=url), OPENAI)
-    with pytest.raises(ConfigError, match="OPENAI_BASE_URL"):
-        choose(AUTO, {**OPENAI, "OPENAI_BASE_URL": url})
+        chosen(OPENAI, shared=url)
+    with pytest.raises(ConfigError, match=r"models\.default\.base_url"):
+        chosen(OPENAI, base_url=url)
+    for name, environ in (("OPENAI", OPENAI), ("ANTHROPIC", ANTHROPIC)):
+        with pytest.raises(ConfigError, match=f"{name}_BASE_URL"):
+            chosen({**environ, f"{name}_BASE_URL": url})
 
 
 def test_variables_that_nobody_named_are_not_looked_at() -> None:
-    environment = {
+    environ = {
         **OPENAI,
         "ANTHROPIC_BASE_URL": "https://evil.example",
         "OPENAI_API_BASE": "https://evil.example",
         "HTTPS_PROXY": "http://evil.example",
     }
-    choice = choose(AUTO, environment)
-    assert isinstance(choice, ModelChoice)
-    assert choice.base_url is None
+    assert found(environ).base_url is None
+    google = {**GEMINI, "GOOGLE_GEMINI_BASE_URL": "https://evil.example", "GOOGLE_API_KEY": "x"}
+    assert (found(google).base_url, found(google).key) == (None, "gk-1")
+
+
+def test_every_option_reaches_the_choice() -> None:
+    options = {
+        "temperature": 0.5,
+        "thinking": "low",
+        "max_output_tokens": 4_000,
+        "timeout": 30.0,
+        "room": 9_000,
+    }
+    choice = found(OPENAI, **options)
+    assert {name: getattr(choice, name) for name in options} == options
 
 
 def test_the_key_is_not_part_of_what_is_printed() -> None:
-    choice = choose(AUTO, OPENAI)
-    assert "sk-1" not in repr(choice)
-    assert "sk-1" not in str(choice)
+    choice = found(OPENAI)
+    assert "sk-1" not in f"{choice!r} {choice} {choice.identity}"
+
+
+def test_the_identity_is_everything_but_the_key_and_the_timeout() -> None:
+    choice = ModelChoice("openai", "x", "sk-1", LOCAL, temperature=0.0)
+    assert json.loads(choice.identity) == {
+        "provider": "openai",
+        "name": "x",
+        "base_url": LOCAL,
+        "temperature": 0.0,
+        "room": 30_000,
+    }
+    assert replace(choice, key=None, timeout=1.0).identity == choice.identity
+    assert replace(choice, thinking="off").identity != choice.identity
 
 
 def test_choosing_loads_no_client() -> None:
-    program = "import prjury.models.choose, prjury.models.hosted, prjury.models.scripted"
+    program = "import prjury.models.bench, prjury.models.hosted, prjury.models.scripted"
     command = [sys.executable, "-X", "importtime", "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     loaded = {
@@ -148,5 +208,14 @@ def test_choosing_loads_no_client() -> None:
     }
     assert "prjury" in loaded
     assert loaded.isdisjoint(
-        {"pydantic_ai", "openai", "httpx2", "httpcore2", "genai_prices", "jinja2"}
+        {
+            "pydantic_ai",
+            "openai",
+            "anthropic",
+            "google",
+            "httpx2",
+            "httpcore2",
+            "genai_prices",
+            "jinja2",
+        }
     )

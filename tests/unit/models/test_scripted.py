@@ -63,6 +63,22 @@ def test_an_entry_may_be_a_failure() -> None:
     assert error.value.spent.output_tokens == 3
 
 
+def test_its_identity_is_what_it_was_given_to_say() -> None:
+    one, same, other = (ScriptedModel([{"text": text}]) for text in "aab")
+    assert one.identity == same.identity != other.identity
+    before = one.identity
+    one.ask(QUALITY, SOON)
+    assert one.identity == before
+
+
+def test_its_room_can_be_chosen_and_it_costs_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "script.json"
+    path.write_text("[]")
+    assert ScriptedModel([]).room == 30_000
+    assert ScriptedModel.from_file(path, 4_000).room == 4_000
+    assert ScriptedModel([]).price(1_000_000, 1_000_000) == 0.0
+
+
 @pytest.mark.parametrize("form", ["list", "lines", "one"])
 def test_a_script_is_json_or_jsonl(tmp_path: Path, form: str) -> None:
     entries = [{"prompt": "quality", "text": {"a": 1}}, {"text": "ü"}][: 1 if form == "one" else 2]

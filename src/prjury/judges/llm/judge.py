@@ -1,216 +1,219 @@
-"""Tier 2: is the change good? A model answers, the program checks its quotes and counts."""
+"""A judge that asks models: it gathers, lays out, asks every seat, and counts.
+
+What differs from judge to judge is the `Inquiry`: its questions, and what is read.
+"""
 
 from __future__ import annotations
 
-import re
-import secrets
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic
 
-from prjury.config.schema import QualityOptions
 from prjury.deadline import Deadline
-from prjury.errors import CannotJudgeError
-from prjury.judges.context import PullRequestContext
-from prjury.judges.llm.criteria import chosen
-from prjury.judges.llm.decide import Opinion, decide, majority, median, prose
-from prjury.judges.llm.evidence import Lines, verified
-from prjury.judges.llm.instructions import instructions
-from prjury.judges.llm.ledger import Ledger
-from prjury.judges.llm.prompt import CHARACTERS_PER_TOKEN, Question, ask_about
-from prjury.judges.llm.reply import Answer, InvalidReplyError, read
-from prjury.judges.llm.sheet import SENT_KINDS, Plan, plan
-from prjury.jury.judge import Judge, JudgeType
-from prjury.jury.judgment import Check, Judgment
-from prjury.jury.voting import NOT_APPLICABLE, NOT_CONFIGURED
-from prjury.ports import ChatModel, Doors
-from prjury.pull.model import PullRequest
-from prjury.report.redact import Redact
+from prjury.judges.llm.asking.interview import TaintedError, random_word
+from prjury.judges.llm.asking.ledger import Ledger
+from prjury.judges.llm.asking.prompts import Instructions
+from prjury.judges.llm.asking.question import Form
+from prjury.judges.llm.case import Case, Material
+from prjury.judges.llm.chair import Chair
+from prjury.judges.llm.forecast import Forecast, planned_calls
+from prjury.judges.llm.juror import Desk, Juror
+from prjury.judges.llm.opinions.decide import prose
+from prjury.judges.llm.opinions.panel import Bench
+from prjury.jury.bench import JuryVerdict, Seat
+from prjury.jury.confidence import ConfidenceStrategy
+from prjury.jury.judge import ContextT, JudgeType
+from prjury.jury.judgment import Check, Judgment, Status
+from prjury.jury.retry import JuryWithRetry
+from prjury.jury.voting import NOT_CONFIGURED
+from prjury.ports import Memory, NoMemory, Panel
 
-NAME = "quality"
+#: Seconds for all calls of one judgment.
+ALL_CALLS = 600.0
 
-#: Seconds for one call, and for all calls of one judgment.
-_CALL = 120.0
-_ALL_CALLS = 600.0
+#: Seconds, and share of the time, that seats stop before whoever asked them does.
+_HEAD_START, _HEAD_SHARE = 1.0, 0.25
 
-_SEPARATORS = re.compile(r"[^0-9a-z]+")
-_ESCAPE = re.compile(r"\\u00([0-7][0-9a-f])")
+#: Seconds after which a model is abandoned that does not keep to its deadline.
+_GRACE = 0.5
 
-
-def random_word() -> str:
-    """128 random bits as 32 hex digits."""
-    return secrets.token_hex(16)
-
-
-def make(options: QualityOptions, doors: Doors) -> Judge[PullRequestContext]:
-    """The quality judge.
-
-    Raises:
-        ConfigError: for criteria that cannot be asked about.
-    """
-    return QualityJudge(
-        criteria=chosen(options),
-        threshold=options.threshold,
-        runs=options.runs,
-        model=doors.model,
-        model_missing=doors.model_missing,
-        redact=doors.redact,
-    )
-
-
-class TaintedError(CannotJudgeError):
-    """The reply holds the canary: it repeats the instructions, so something else steered it."""
-
-    default_reason = "tainted"
-
-
-class _UnusableError(CannotJudgeError):
-    """Neither the reply nor its repair is what was asked for."""
-
-    default_reason = "invalid_reply"
+#: The share of the time that the seats have where a chair is to read what they say.
+_SEATS_SHARE = 0.7
 
 
 @dataclass(frozen=True)
-class QualityJudge:
-    """Asks a model about each criterion; see `prjury.judges.llm`.
+class Inquiry(Generic[ContextT]):
+    """What a judge wants to know.
 
     Attributes:
-        budget: tokens of the change that are laid before the model in one call.
-        word: a new random word at every call.
+        name: the judge's name.
+        about: what it does, in words.
+        criteria: the questions by name, each answered with yes by work that is in order.
+        threshold: the share of criteria, 0..1, at which it passes.
+        gather: what there is to read; or the abstention, where there is nothing to ask.
+        instruct: the instructions, for a context.
+        lowers_only: whether its approval must not lift what others say.
     """
 
+    name: str
+    about: str
     criteria: Mapping[str, str]
     threshold: float
-    runs: int
-    model: ChatModel | None
-    model_missing: str
-    redact: Redact
-    budget: int = 30_000
+    gather: Callable[[ContextT, Deadline], Material | Judgment]
+    instruct: Callable[[ContextT], Instructions]
+    lowers_only: bool = False
+
+
+@dataclass(frozen=True)
+class ModelBackedJudge(Generic[ContextT]):
+    """Asks every seat of a panel the same questions, each by itself.
+
+    Attributes:
+        inquiry: what it wants to know.
+        panel: whom it asks.
+        runs: seats of each model.
+        time: how long everything may take, for a context.
+        parallel: whether seats and sheets are asked at once.
+    """
+
+    inquiry: Inquiry[ContextT]
+    panel: Panel
+    runs: int = 1
+    memory: Memory = field(default_factory=NoMemory)
+    time: Callable[[ContextT], Deadline] = lambda _: Deadline.after(ALL_CALLS)
     word: Callable[[], str] = random_word
-    name: str = NAME
-    description: str = "asks a model about the quality of the change"
+    parallel: bool = True
     type: JudgeType = JudgeType.LLM_POWERED
 
-    def judge(self, context: PullRequestContext, /) -> Judgment:
-        """The model's answers, counted; ABSTAIN with a reason where there are none to count."""
-        subject = {"subject": ", ".join(self.criteria)}
-        if self.model is None:
-            return Judgment.abstained(self.model_missing, NOT_CONFIGURED, metadata=subject)
-        reason = _not_applicable(context.pull)
-        if reason:
-            return Judgment.abstained(reason, NOT_APPLICABLE, metadata=subject)
-        sheets = plan(context.pull.files, self.budget * CHARACTERS_PER_TOKEN, self.redact)
-        warnings = instructions(context.pull.files)
-        if not sheets.sheets:
-            metadata = {**subject, "scope": _scope(sheets, None)}
-            reason = "nothing of the change can be laid before a model"
-            return Judgment.abstained(reason, "too_large", checks=warnings, metadata=metadata)
-        return self._ask(self.model, sheets, warnings, context.deadline.within(_ALL_CALLS))
+    @property
+    def name(self) -> str:
+        """The judge's name."""
+        return self.inquiry.name
 
-    def _ask(
-        self, model: ChatModel, sheets: Plan, warnings: tuple[Check, ...], deadline: Deadline
-    ) -> Judgment:
-        """The judgment on the first sheet. Asking about the others, too, belongs here."""
-        question = ask_about(sheets.sheets[0], sheets.not_sent(), self.criteria, self.word)
-        ledger = Ledger(model)
-        opinions, trouble = self._hear(question, Lines(sheets.sheets[0]), ledger, deadline)
-        judgment = self._outcome(opinions, trouble)
+    @property
+    def description(self) -> str:
+        """What it does."""
+        return self.inquiry.about
+
+    @property
+    def lowers_only(self) -> bool:
+        """Whether its approval must not lift what others say."""
+        return self.inquiry.lowers_only
+
+    def judge(self, context: ContextT, /) -> Judgment:
+        """The seats' answers, counted; ABSTAIN with a reason where there are none to count."""
+        subject = {"subject": ", ".join(self.inquiry.criteria)}
+        if not self.panel.models:
+            return Judgment.abstained(self.panel.missing, NOT_CONFIGURED, metadata=subject)
+        case, warnings = self.case(context)
+        if isinstance(case, Judgment):
+            return _with(case, warnings, subject)
+        ledger = Ledger()
+        jurors = self._jurors(Desk(ledger, self.memory, self.word, self.parallel))
+        verdict = self._vote(jurors, case)
+        judgment = Bench(verdict.ballots, self._chairs_word(verdict)).judgment()
+        judgment = _untainted(judgment, verdict)
         about = {
-            "subject": ", ".join(self.criteria),
-            "model": model.name,
-            "answered_by": prose(ledger.answered_by)[:100],
-            "prompt": question.about,
+            **subject,
+            "answered_by": prose(ledger.answered_by)[:200],
+            "prompt": jurors[0].about(case),
             "usage": ledger.usage,
-            "scope": _scope(sheets, judgment),
+            **_rounds(verdict),
         }
-        return _completed(judgment, warnings, about)
+        return _with(judgment, warnings, about)
 
-    def _hear(
-        self, question: Question, lines: Lines, ledger: Ledger, deadline: Deadline
-    ) -> tuple[list[Opinion], CannotJudgeError | None]:
-        """The opinion of every run that has one, and the last thing that went wrong."""
-        opinions: list[Opinion] = []
-        trouble: CannotJudgeError | None = None
-        for _ in range(self.runs):
-            try:
-                answers = self._answers(question, ledger, deadline)
-            except _UnusableError as error:
-                trouble = error
-            except CannotJudgeError as error:
-                # The next call would meet the same server; and one leak taints every answer.
-                return opinions, error
-            else:
-                opinions.append(Opinion(verified(answers, lines), lines))
-        return opinions, trouble
+    def case(self, context: ContextT) -> tuple[Case | Judgment, tuple[Check, ...]]:
+        """What the seats are asked about, or why nobody is; and what the program noticed."""
+        deadline = _sooner(self.time(context).within(ALL_CALLS))
+        gathered = self.inquiry.gather(context, deadline)
+        if isinstance(gathered, Judgment):
+            return gathered, ()
+        case = Case(
+            self.inquiry.about,
+            form=self._form(context, gathered),
+            pieces=gathered.pieces,
+            deadline=deadline,
+            threshold=self.inquiry.threshold,
+            left_out=gathered.left_out,
+        )
+        if gathered.pieces:
+            return case, gathered.warnings
+        unread = [{"path": file.path, "reason": file.reason} for file in gathered.left_out]
+        told = "nothing of it can be laid before a model"
+        metadata = {"scope": {"read": [], "unread": unread}}
+        return Judgment.abstained(told, "too_large", metadata=metadata), gathered.warnings
 
-    def _answers(
-        self, question: Question, ledger: Ledger, deadline: Deadline
-    ) -> Mapping[str, Answer]:
-        """The answers of one run: of the first reply, or of the one repair of it."""
-        reply = ledger.ask(question.prompt, deadline.within(_CALL)).text
-        _refuse_leak(reply, question.canary)
-        try:
-            return read(reply, self.criteria)
-        except InvalidReplyError as error:
-            problem = str(error)
-        reply = ledger.ask(question.again(problem), deadline.within(_CALL)).text
-        _refuse_leak(reply, question.canary)
-        try:
-            return read(reply, self.criteria)
-        except InvalidReplyError as error:
-            raise _UnusableError(f"The model's reply could not be used, twice: {error}") from None
+    def forecast(self, context: ContextT) -> Forecast:
+        """What would be asked; nothing is."""
+        if not self.panel.models:
+            return Forecast(self.name, nothing_because=self.panel.missing)
+        case, _ = self.case(context)
+        if isinstance(case, Judgment):
+            return Forecast(self.name, nothing_because=case.reasoning)
+        jurors = self._jurors(Desk(memory=self.memory, word=self.word))
+        calls = tuple(call for juror in jurors for call in planned_calls(juror, case))
+        return Forecast(self.name, calls, self.panel.rounds)
 
-    def _outcome(self, opinions: list[Opinion], trouble: CannotJudgeError | None) -> Judgment:
-        """The median opinion, if more than half of the runs have one and none is tainted."""
-        enough = len(opinions) * 2 > self.runs and not isinstance(trouble, TaintedError)
-        if trouble and not enough:
-            metadata = {"evidence": {"verified": 0, "dropped": 0}}
-            return Judgment.abstained(prose(str(trouble)), trouble.reason, metadata=metadata)
-        judgment = decide(median(opinions), self.threshold)
-        if self.runs == 1:
-            return judgment
-        runs = {
-            "asked": self.runs,
-            "answered": len(opinions),
-            "scores": [opinion.score for opinion in opinions],
-            "majority": majority(opinions),
-        }
-        return _completed(judgment, (), {"runs": runs})
+    def _form(self, context: ContextT, material: Material) -> Form:
+        inquiry = self.inquiry
+        return Form(inquiry.name, inquiry.instruct(context), inquiry.criteria, material.always)
 
+    def _jurors(self, desk: Desk) -> list[Juror]:
+        return [Juror(model, desk, run) for model in self.panel.models for run in range(self.runs)]
 
-def _not_applicable(pull: PullRequest) -> str | None:
-    """Why there is nothing for this judge, or None where there is."""
-    if pull.docs_only:
-        return "only documentation changes"
-    if not any(file.hunks or file.unread for file in pull.files if file.kind in SENT_KINDS):
-        return "no line of text changes"
-    return None
+    def _vote(self, jurors: Sequence[Juror], case: Case) -> JuryVerdict:
+        confidence = _confidence(self.panel.trigger)
+        chair = self.panel.chair
+        jury: JuryWithRetry[Case] = JuryWithRetry(
+            [Seat(juror, confidence=confidence) for juror in jurors],
+            None if chair is None else Chair(chair, jurors[0].desk, case.deadline),
+            self.panel.confidence,
+            self.panel.rounds,
+            name=self.name,
+            parallel=self.parallel,
+        )
+        left = case.deadline.remaining
+        seats = case if chair is None else case.until(case.deadline.within(left * _SEATS_SHARE))
+        return jury.vote(seats, timeout=left + _GRACE)
+
+    def _chairs_word(self, verdict: JuryVerdict) -> Judgment | None:
+        return verdict.aggregated if self.panel.chair is not None else None
 
 
-def _refuse_leak(reply: str, canary: str) -> None:
-    """Raises where the canary came back, also escaped or with characters strewn between its own."""
-    plain = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), reply.lower())
-    if canary in _SEPARATORS.sub("", plain.lower()):
-        raise TaintedError("The reply repeats the instructions, so it is not trusted")
+def _sooner(deadline: Deadline) -> Deadline:
+    """A little before the time is over, so that the reason can still be told."""
+    left = deadline.remaining
+    return Deadline(deadline.at - min(_HEAD_START, left * _HEAD_SHARE))
 
 
-def _scope(sheets: Plan, judgment: Judgment | None) -> dict[str, Any]:
-    """What was read; nothing was where no criterion got an answer that counts."""
-    unread = [{"path": file.path, "reason": file.reason} for file in sheets.not_sent()]
-    if judgment is None or judgment.score is None:
-        reason = judgment.label if judgment else None
-        silent = [{"path": path, "reason": f"no answer: {reason}"} for path in sheets.sent()]
-        return {"read": [], "unread": [*silent, *unread]}
-    return {"read": list(sheets.sent()), "unread": unread}
+def _confidence(trigger: str) -> ConfidenceStrategy:
+    return share_of_true_quotes if trigger == "evidence" else trigger
 
 
-def _completed(judgment: Judgment, checks: tuple[Check, ...], more: dict[str, Any]) -> Judgment:
-    return Judgment(
-        judgment.status,
-        judgment.reasoning,
-        judgment.score,
-        judgment.label,
-        judgment.confidence,
-        (*judgment.checks, *checks),
-        {**judgment.metadata, **more},
-    )
+def share_of_true_quotes(judgment: Judgment) -> float | None:
+    """How much of the evidence of a judgment was there, 0..1; all of it where it gave none."""
+    evidence = judgment.metadata.get("evidence")
+    if evidence is None:
+        return None
+    given = evidence["verified"] + evidence["dropped"]
+    return evidence["verified"] / given if given else 1.0
+
+
+def _untainted(judgment: Judgment, verdict: JuryVerdict) -> Judgment:
+    """One seat that was steered from outside is enough not to approve."""
+    reason = TaintedError.default_reason
+    tainted = [said for said in verdict.individual if said.label == reason]
+    return tainted[0] if tainted and judgment.status is Status.PASS else judgment
+
+
+def _rounds(verdict: JuryVerdict) -> dict[str, Any]:
+    """How often everybody was asked, and why, where it was more than once."""
+    told = verdict.aggregated.metadata
+    if told.get("iterations", 1) == 1:
+        return {}
+    return {"iterations": told["iterations"], "retry": told["retry"]}
+
+
+def _with(judgment: Judgment, checks: tuple[Check, ...], more: Mapping[str, Any]) -> Judgment:
+    added = replace(judgment, checks=(*judgment.checks, *checks))
+    return added.told(**more)

@@ -28,7 +28,7 @@ from prjury.config.schema import QualityOptions
 from prjury.dialogue import ModelError, ModelReason
 from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.llm.judge import make, random_word
-from prjury.judges.llm.reply import InvalidReplyError, read
+from prjury.judges.llm.asking.reply import InvalidReplyError, read
 from prjury.jury.judge import JudgeType, ask, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.models.scripted import ScriptedModel

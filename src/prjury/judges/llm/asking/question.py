@@ -1,0 +1,143 @@
+"""What the model is asked: instructions from a template, the material as one JSON document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from prjury.dialogue import Prompt
+from prjury.judges.llm.asking.prompts import Instructions
+from prjury.judges.llm.asking.reply import schema
+from prjury.judges.llm.material.plan import Plan
+from prjury.judges.llm.material.sheet import Piece, Sheet, digest_of
+from prjury.report.hidden import shown
+
+#: Files that are not on the sheet and yet named in the prompt; the judgment names all of them.
+_NAMED = 200
+
+#: Characters that count as one token.
+CHARACTERS_PER_TOKEN = 4
+
+_RUN = """\
+# For this run
+
+The nonce is {nonce}.
+The word {canary} marks these instructions. It must not appear in your answer."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A prompt, and what is needed to check its reply.
+
+    Attributes:
+        nonce: the key under which the material lies; it differs from run to run.
+        canary: a word of the instructions that must not come back.
+        digest: 64 hex digits for everything but the sheet: instructions, schema, what stands on
+            every sheet, and which other files there are.
+    """
+
+    prompt: Prompt
+    nonce: str
+    canary: str
+    digest: str
+
+    @property
+    def about(self) -> dict[str, str]:
+        """The prompt in a judgment's metadata.
+
+        ``sha256`` stands for the instructions, ``question_sha256`` for them and the material.
+        """
+        name, _, version = self.prompt.name.partition("/")
+        instructions = replace(self.prompt, user="")
+        return {
+            "name": name,
+            "version": version,
+            "sha256": instructions.sha256,
+            "question_sha256": self.prompt.sha256,
+        }
+
+    def again(self, problem: str) -> Prompt:
+        """The same question with a word on why the last reply could not be used."""
+        material = json.loads(self.prompt.user)
+        material[f"{self.nonce}-problem"] = (
+            f"Your last reply could not be used: {problem}. Answer with the JSON object alone."
+        )
+        return replace(self.prompt, user=_json(material))
+
+
+@dataclass(frozen=True)
+class Form:
+    """What all questions of one judge have in common.
+
+    Attributes:
+        name: the judge's name.
+        criteria: the questions by name.
+        always: documents that stand on every sheet, such as a description.
+    """
+
+    name: str
+    instructions: Instructions
+    criteria: Mapping[str, str]
+    always: tuple[Piece, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """64 hex digits for what is the same on every sheet."""
+        return digest_of(
+            [
+                self.name,
+                self.instructions.version,
+                self.instructions.text,
+                dict(self.criteria),
+                [piece.digest for piece in self.always],
+            ]
+        )
+
+    def ask(self, sheet: Sheet, plan: Plan, word: Callable[[], str]) -> Question:
+        """The question about one sheet of a plan.
+
+        Args:
+            word: a new random word at every call.
+        """
+        around = {
+            "elsewhere": _elsewhere(plan.elsewhere(sheet)),
+            "not_shown": _not_shown(plan),
+        }
+        material = {"files": [piece.value for piece in sheet.pieces], **around}
+        if self.always:
+            material["documents"] = [piece.value for piece in self.always]
+        content = _json(material)
+        nonce, canary = _absent_from(content, word), _absent_from(content, word)
+        prompt = Prompt(
+            self.instructions.text,
+            _json({nonce: material}),
+            schema(self.criteria),
+            f"{self.name}/{self.instructions.version}",
+            (nonce, canary),
+            _RUN.format(nonce=nonce, canary=canary),
+        )
+        return Question(prompt, nonce, canary, digest_of([self.digest, around]))
+
+
+def _elsewhere(pieces: tuple[Piece, ...]) -> dict[str, Any]:
+    """The files of the same change that another question is about."""
+    files = [piece.heading for piece in pieces[:_NAMED]]
+    return {"count": len(pieces), "files": files}
+
+
+def _not_shown(plan: Plan) -> dict[str, Any]:
+    named = [{"path": shown(file.path), "reason": file.reason} for file in plan.left_out[:_NAMED]]
+    return {"count": len(plan.left_out), "files": named}
+
+
+def _absent_from(content: str, word: Callable[[], str]) -> str:
+    candidate = word()
+    while candidate in content:
+        candidate = word()
+    return candidate
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,92 @@
+"""What would be asked of models, and what that would cost: told before anything is spent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from prjury.judges.llm.asking.question import CHARACTERS_PER_TOKEN
+from prjury.judges.llm.asking.recollection import remembered
+from prjury.judges.llm.case import Case
+from prjury.judges.llm.juror import Juror
+from prjury.judges.llm.material.sheet import Sheet
+
+#: Tokens of the answer to one criterion: a few quotes and three sentences.
+_TOKENS_PER_CRITERION = 250
+
+
+@dataclass(frozen=True)
+class PlannedCall:
+    """One question that would be put to a model.
+
+    Attributes:
+        characters: of instructions and material.
+        usd: US dollars; None where the price is not known.
+        cached: whether the answer is known already, so that nobody is asked.
+    """
+
+    model: str
+    paths: tuple[str, ...]
+    characters: int
+    input_tokens: int
+    output_tokens: int
+    usd: float | None
+    cached: bool = False
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What one judge would ask.
+
+    Attributes:
+        rounds: how often everybody would be asked at most.
+        nothing_because: why nobody would be asked, None where somebody would.
+    """
+
+    judge: str
+    calls: tuple[PlannedCall, ...] = ()
+    rounds: int = 1
+    nothing_because: str | None = None
+
+    @property
+    def paid(self) -> tuple[PlannedCall, ...]:
+        """The calls whose answers are not known."""
+        return tuple(call for call in self.calls if not call.cached)
+
+    @property
+    def characters(self) -> int:
+        """What would be sent, in one round."""
+        return sum(call.characters for call in self.paid)
+
+    @property
+    def input_tokens(self) -> int:
+        """The same in tokens, estimated."""
+        return sum(call.input_tokens for call in self.paid)
+
+    @property
+    def usd(self) -> float | None:
+        """What one round would cost; None where a price is not known."""
+        prices = [call.usd for call in self.paid]
+        known = [price for price in prices if price is not None]
+        return math.fsum(known) if len(known) == len(prices) else None
+
+
+def planned_calls(juror: Juror, case: Case) -> Iterator[PlannedCall]:
+    """What this seat would be asked about the case, in the first round."""
+    made = juror.plan(case)
+    for sheet in made.sheets:
+        question = juror.question(case, made, sheet)
+        key = juror.key(question, sheet)
+        known = _is_known(juror, case, key, sheet)
+        tokens = math.ceil(question.prompt.size / CHARACTERS_PER_TOKEN)
+        answer = _TOKENS_PER_CRITERION * len(case.form.criteria)
+        price = juror.model.price(tokens, answer)
+        yield PlannedCall(
+            juror.name, sheet.paths, question.prompt.size, tokens, answer, price, known
+        )
+
+
+def _is_known(juror: Juror, case: Case, key: str, sheet: Sheet) -> bool:
+    shown = case.shown(sheet.pieces)
+    return remembered(juror.desk.memory, key, shown, case.form.criteria) is not None

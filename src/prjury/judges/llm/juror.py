@@ -1,0 +1,199 @@
+"""One model, asked about every sheet of a case by itself."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from prjury.deadline import Deadline
+from prjury.errors import CannotJudgeError
+from prjury.judges.llm.asking.interview import TaintedError, interview, random_word
+from prjury.judges.llm.asking.ledger import Ledger
+from prjury.judges.llm.asking.question import CHARACTERS_PER_TOKEN, Question
+from prjury.judges.llm.asking.recollection import KnownSheets, keep, key_of, remembered
+from prjury.judges.llm.case import Case
+from prjury.judges.llm.material.plan import Plan, plan
+from prjury.judges.llm.material.sheet import Sheet, digest_of, sizes
+from prjury.judges.llm.opinions.decide import decide, failures, prose
+from prjury.judges.llm.opinions.evidence import Findings, Lines, verified
+from prjury.judges.llm.opinions.opinion import Opinion
+from prjury.jury.judge import JudgeType
+from prjury.jury.judgment import Judgment, Status
+from prjury.ports import ChatModel, Memory, NoMemory
+
+#: Sheets that are asked about at once; how many calls there are at once is the model's business.
+_AT_ONCE = 32
+
+#: Equal questions of one seat; the next seat's begin after them.
+_TURNS = 1000
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What all jurors of one judgment work with.
+
+    Attributes:
+        ledger: where their calls are entered.
+        memory: what was answered before.
+        word: a new random word at every call.
+        parallel: whether several sheets are asked about at once.
+    """
+
+    ledger: Ledger = field(default_factory=Ledger)
+    memory: Memory = field(default_factory=NoMemory)
+    word: Callable[[], str] = random_word
+    parallel: bool = True
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one sheet: findings, or the reason why there are none."""
+
+    sheet: Sheet
+    findings: Findings | None = None
+    trouble: CannotJudgeError | None = None
+
+
+@dataclass(frozen=True)
+class Juror:
+    """A seat: one model that reads all of a case and forms its own opinion.
+
+    Attributes:
+        seat: which of several seats of the same model it is, from 0.
+    """
+
+    model: ChatModel
+    desk: Desk
+    seat: int = 0
+    type: JudgeType = JudgeType.LLM_POWERED
+    _turns: dict[bool, itertools.count[int]] = field(
+        default_factory=lambda: {turned: itertools.count() for turned in (False, True)},
+        repr=False,
+        compare=False,
+    )
+    _turning: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        """The model, and which seat of its it is."""
+        return f"{self.model.name}#{self.seat + 1}" if self.seat else self.model.name
+
+    def plan(self, case: Case) -> Plan:
+        """The sheets that this model is asked about."""
+        budget = self.model.room * CHARACTERS_PER_TOKEN - sizes(case.form.always)
+        made = plan(case.pieces, case.left_out, max(budget, 1), self._known(case))
+        sheets = (sheet.turned() for sheet in made.sheets) if case.turned else made.sheets
+        return replace(made, sheets=tuple(sheets))
+
+    def judge(self, case: Case, /) -> Judgment:
+        """The opinion on the whole case; ABSTAIN with a reason where a sheet has no answer."""
+        made = self.plan(case)
+        with self._turning:
+            turn = next(self._turns[case.turned]) + case.turned * _TURNS // 2
+        outcomes = self._ask_all(case, made, turn)
+        judgment = _decided(outcomes, Lines(case.shown(made.pieces).pieces), case.threshold)
+        return judgment.told(**_about(self.model, made, outcomes, judgment))
+
+    def about(self, case: Case) -> dict[str, str]:
+        """The prompt in a judgment's metadata: that of the first sheet."""
+        made = self.plan(case)
+        return self.question(case, made, made.sheets[0]).about
+
+    def question(self, case: Case, made: Plan, sheet: Sheet) -> Question:
+        """What it is asked about one sheet."""
+        return case.form.ask(sheet, made, self.desk.word)
+
+    def key(self, question: Question, sheet: Sheet, turn: int = 0) -> str:
+        """Under which key the answer to this seat's question is kept.
+
+        Args:
+            turn: how often it has been asked before.
+        """
+        return key_of(self.model.identity, question, sheet, self.seat * _TURNS + turn)
+
+    def _known(self, case: Case) -> KnownSheets:
+        about = digest_of([self.model.identity, case.form.digest])
+        return KnownSheets(self.desk.memory, about)
+
+    def _ask_all(self, case: Case, made: Plan, turn: int) -> list[Outcome]:
+        def work(sheet: Sheet) -> Outcome:
+            try:
+                return Outcome(sheet, self._ask(case, made, sheet, turn))
+            except CannotJudgeError as error:
+                return Outcome(sheet, trouble=error)
+
+        if not self.desk.parallel or len(made.sheets) == 1:
+            return [work(sheet) for sheet in made.sheets]
+        return _at_once(work, made.sheets)
+
+    def _ask(self, case: Case, made: Plan, sheet: Sheet, turn: int) -> Findings:
+        question, memory = self.question(case, made, sheet), self.desk.memory
+        key, criteria = self.key(question, sheet, turn), case.form.criteria
+        shown = case.shown(sheet.pieces)
+        known = remembered(memory, key, shown, criteria)
+        if known is not None:
+            self.desk.ledger.recalled()
+            return known
+        deadline: Deadline = case.deadline
+        answers, lasting = interview(self.model, question, criteria, self.desk.ledger, deadline)
+        findings = verified(answers, Lines(shown.pieces))
+        if lasting:
+            keep(memory, key, shown, findings)
+            self._known(case).keep(sheet)
+        return findings
+
+
+def _at_once(work: Callable[[Sheet], Outcome], sheets: tuple[Sheet, ...]) -> list[Outcome]:
+    with ThreadPoolExecutor(min(len(sheets), _AT_ONCE), "prjury-sheet") as pool:
+        futures: list[Future[Outcome]] = [pool.submit(work, sheet) for sheet in sheets]
+        return [future.result() for future in futures]
+
+
+def _decided(outcomes: list[Outcome], lines: Lines, threshold: float) -> Judgment:
+    """A failure that is proven counts, whatever was not answered; a pass needs every answer."""
+    answered = [outcome.findings for outcome in outcomes if outcome.findings is not None]
+    troubles = [outcome.trouble for outcome in outcomes if outcome.trouble is not None]
+    tainted = [trouble for trouble in troubles if isinstance(trouble, TaintedError)]
+    opinion = Opinion(answered, lines) if answered and not tainted else None
+    judgment = decide(opinion, threshold) if opinion else None
+    if judgment and (not troubles or judgment.status is Status.FAIL):
+        return judgment
+    trouble = (tainted or troubles)[0]
+    evidence = {
+        "verified": opinion.verified if opinion else 0,
+        "dropped": opinion.dropped if opinion else 0,
+    }
+    told = prose(str(trouble))
+    if len(outcomes) > 1:
+        told = f"{len(troubles)} of {len(outcomes)} parts have no answer: {told}"
+    checks = failures(opinion) if opinion else ()
+    return Judgment.abstained(told, trouble.reason, checks=checks, metadata={"evidence": evidence})
+
+
+def _about(
+    model: ChatModel, made: Plan, outcomes: list[Outcome], judgment: Judgment
+) -> Mapping[str, Any]:
+    """The model, how many sheets it had, and which files it has read."""
+    silent = {
+        path: f"no answer: {outcome.trouble.reason}"
+        for outcome in outcomes
+        if outcome.trouble
+        for path in outcome.sheet.paths
+    }
+    if judgment.score is None:
+        sent = (path for outcome in outcomes for path in outcome.sheet.paths)
+        silent = {**dict.fromkeys(sent, f"no answer: {judgment.label}"), **silent}
+    read = dict.fromkeys(piece.path for piece in made.pieces if piece.path not in silent)
+    unread = [
+        *({"path": path, "reason": reason} for path, reason in silent.items()),
+        *({"path": file.path, "reason": file.reason} for file in made.left_out),
+    ]
+    return {
+        "model": model.name,
+        "sheets": {"asked": len(outcomes), "silent": sum(o.trouble is not None for o in outcomes)},
+        "scope": {"read": list(read), "unread": unread},
+    }

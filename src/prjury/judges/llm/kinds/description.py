@@ -1,0 +1,55 @@
+"""Does the change do what its description says? The one judge that reads the description."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from prjury.config.questions import QuestionOptions
+from prjury.deadline import Deadline
+from prjury.judges.context import PullRequestContext
+from prjury.judges.llm.asking.prompts import Instructions
+from prjury.judges.llm.case import Material
+from prjury.judges.llm.judge import Inquiry, ModelBackedJudge
+from prjury.judges.llm.kinds.reading import ChangeReader, own_texts, time_of, with_description
+from prjury.jury.judgment import Judgment
+from prjury.jury.voting import NOT_APPLICABLE
+from prjury.ports import Doors
+
+NAME = "description-matches-change"
+_TEMPLATE = "description"
+
+CRITERIA: Mapping[str, str] = MappingProxyType(
+    {
+        "kept": "Is every effect that the description claims visible in the change? No if a claim "
+        "can be quoted that the change contradicts, or that it plainly leaves undone.",
+        "told": "Does the description mention every effect of the change that a reviewer would "
+        "want to know of? No if a line of the change can be quoted with an effect on behaviour, "
+        "security, dependencies or interfaces that the description neither names nor implies.",
+    }
+)
+
+
+def make(options: QuestionOptions, doors: Doors) -> ModelBackedJudge[PullRequestContext]:
+    """The judge that compares a change with its description.
+
+    What an author writes sways whoever reads it, so this judge can lower a verdict and never lift
+    it, and no other judge of the change reads the description.
+
+    Raises:
+        ConfigError: for a model that is not known.
+    """
+    panel = doors.models.panel(options.model)
+    read = with_description(ChangeReader.of(doors, panel), doors.redact)
+
+    def gather(context: PullRequestContext, deadline: Deadline) -> Material | Judgment:
+        if not (context.pull.title.strip() or context.pull.body.strip()):
+            return Judgment.abstained("there is no description", NOT_APPLICABLE)
+        return read(context, deadline)
+
+    def instruct(context: PullRequestContext) -> Instructions:
+        return own_texts(doors, context).prompts().render(_TEMPLATE, {"criteria": dict(CRITERIA)})
+
+    about = "asks a model whether the change does what its description says"
+    inquiry = Inquiry(NAME, about, CRITERIA, options.threshold, gather, instruct, lowers_only=True)
+    return ModelBackedJudge(inquiry, panel, options.runs, doors.memory, time_of)

@@ -1,0 +1,113 @@
+"""What the judges of pull requests read: the change, and what its author says of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+from prjury.code.parser import Parser
+from prjury.deadline import Deadline
+from prjury.judges.context import PullRequestContext
+from prjury.judges.llm.asking.own import OwnTexts
+from prjury.judges.llm.asking.question import CHARACTERS_PER_TOKEN
+from prjury.judges.llm.case import Material
+from prjury.judges.llm.instructions import instructions
+from prjury.judges.llm.material.change import SENT_KINDS, pieces_of
+from prjury.judges.llm.material.documents import document
+from prjury.judges.llm.material.sheet import Piece, sizes
+from prjury.judges.llm.surroundings import with_surroundings
+from prjury.jury.judgment import Judgment
+from prjury.jury.voting import NOT_APPLICABLE
+from prjury.ports import Doors, Panel
+from prjury.pull.model import FileChange, FileKind, PullRequest
+from prjury.report.redact import Redact
+
+#: The path under which evidence quotes what the author says.
+DESCRIPTION = "description"
+
+
+@dataclass(frozen=True)
+class ChangeReader:
+    """Lays out a change, and what it stands in.
+
+    Attributes:
+        kinds: which files are read; the others are somebody else's business.
+        room: characters of a sheet; a file with a longer line is not sent.
+    """
+
+    doors: Doors
+    room: int
+    kinds: Collection[FileKind] = SENT_KINDS
+
+    @classmethod
+    def of(
+        cls, doors: Doors, panel: Panel, kinds: Collection[FileKind] = SENT_KINDS
+    ) -> ChangeReader:
+        """A reader for the models of a panel, whose room is that of the smallest."""
+        room = min((model.room for model in panel.models), default=0)
+        return cls(doors, max(1, room * CHARACTERS_PER_TOKEN), kinds)
+
+    def __call__(self, context: PullRequestContext, deadline: Deadline) -> Material | Judgment:
+        """The change as material; the abstention where no line of it is for this judge."""
+        pull = context.pull
+        reason = not_applicable(pull)
+        if reason:
+            return Judgment.abstained(reason, NOT_APPLICABLE)
+        mine = [file for file in pull.files if self.is_mine(file)]
+        pieces, left_out = pieces_of(mine, self.doors.redact, self.room)
+        if pieces:
+            pieces = self._with_context(pieces, mine, deadline)
+        return Material(pieces, left_out, warnings=instructions(pull.files))
+
+    def _with_context(
+        self, pieces: tuple[Piece, ...], files: Sequence[FileChange], deadline: Deadline
+    ) -> tuple[Piece, ...]:
+        """The pieces with what they stand in, unless that takes more questions."""
+        around = with_surroundings(files, self.doors.repository, Parser(), deadline)
+        wider, _ = pieces_of(around, self.doors.redact, self.room)
+        questions, more = (math.ceil(sizes(some) / self.room) for some in (pieces, wider))
+        return wider if more <= questions and len(wider) == len(pieces) else pieces
+
+    def is_mine(self, file: FileChange) -> bool:
+        """Whether the file is read, or would be if it could; lock files and the like are named."""
+        return file.kind in self.kinds or (self.kinds == SENT_KINDS and file.kind not in SENT_KINDS)
+
+
+def with_description(
+    read: Callable[[PullRequestContext, Deadline], Material | Judgment], redact: Redact
+) -> Callable[[PullRequestContext, Deadline], Material | Judgment]:
+    """A reader that lays what the author says beside the change."""
+
+    def both(context: PullRequestContext, deadline: Deadline) -> Material | Judgment:
+        material = read(context, deadline)
+        if isinstance(material, Judgment):
+            return material
+        return replace(material, always=(description(context.pull, redact),))
+
+    return both
+
+
+def description(pull: PullRequest, redact: Redact) -> Piece:
+    """Title and text of a pull request as a document."""
+    text = f"{pull.title.strip()}\n\n{pull.body.strip()}".strip()
+    return document(DESCRIPTION, "description", text, redact)
+
+
+def not_applicable(pull: PullRequest) -> str | None:
+    """Why there is nothing for judges of changes, or None where there is."""
+    if pull.docs_only:
+        return "only documentation changes"
+    if not any(file.hunks or file.unread for file in pull.files if file.kind in SENT_KINDS):
+        return "no line of text changes"
+    return None
+
+
+def time_of(context: PullRequestContext) -> Deadline:
+    """Until when a judge of a pull request may take."""
+    return context.deadline
+
+
+def own_texts(doors: Doors, context: PullRequestContext) -> OwnTexts:
+    """The base's texts for judges."""
+    return OwnTexts.of(doors.repository, context.pull.base.sha)

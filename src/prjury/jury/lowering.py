@@ -1,0 +1,52 @@
+"""Voting in which some judges may lower the result of the others, and never lift it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.population import Ballot
+from prjury.jury.voting import VotingStrategy
+
+#: From the best to the worst.
+_ORDER = (Status.PASS, Status.ABSTAIN, Status.ERROR, Status.FAIL)
+
+
+@dataclass(frozen=True)
+class NeverLifting:
+    """Counts all votes, and those without the named judges; the worse result stands.
+
+    Attributes:
+        inner: the strategy that counts.
+        lowering: the names of the judges whose votes cannot lift the result.
+    """
+
+    inner: VotingStrategy
+    lowering: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        """The inner strategy's name."""
+        return self.inner.name
+
+    def aggregate(self, ballots: Sequence[Ballot]) -> Judgment:
+        """The worse of both results; a bench of such judges alone is taken at its word.
+
+        Raises:
+            ValueError: for no ballots at all.
+        """
+        said = self.inner.aggregate(ballots)
+        others = [ballot for ballot in ballots if ballot.judge not in self.lowering]
+        if not others or len(others) == len(ballots):
+            return said
+        alone = self.inner.aggregate(others)
+        if _rank(said) >= _rank(alone):
+            return said
+        names = ", ".join(sorted(self.lowering))
+        words = f"{alone.reasoning}; {names} may lower that, not lift it"
+        return replace(alone, reasoning=words).told(held_down_from=said.status.value)
+
+
+def _rank(judgment: Judgment) -> int:
+    return _ORDER.index(judgment.status)

@@ -1,0 +1,143 @@
+"""The models that the operator has, seated for each judge."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+from prjury.config.models import ModelsConfig
+from prjury.config.schema import LimitsConfig
+from prjury.models.absent import AbsentModel
+from prjury.models.choose import AUTO, KEYS, Absent, ModelChoice, Provider, Wanted, choose
+from prjury.models.connect import connect
+from prjury.models.fallback import FallbackModel
+from prjury.models.pace import Pace
+from prjury.models.purse import Purse, Spent
+from prjury.models.wish import wished
+from prjury.ports import ChatModel, Panel
+
+
+def bench(
+    config: ModelsConfig,
+    limits: LimitsConfig,
+    environ: Mapping[str, str],
+    *,
+    flag: str | None = None,
+    offline: bool = False,
+) -> ModelBench:
+    """The models of a run. Nothing is contacted and no client is loaded.
+
+    Args:
+        config: the ``models`` section of the policy.
+        limits: what all of them together may spend.
+        environ: the operator's environment variables, for keys and addresses.
+        flag: what ``--model`` says.
+        offline: whether nothing may be contacted; only scripted models are left then.
+    """
+    return ModelBench(config, limits, environ, flag=flag, offline=offline)
+
+
+class ModelBench:
+    """Seats models. Judges who want the same one share it, with its budget and its pace."""
+
+    def __init__(
+        self,
+        config: ModelsConfig,
+        limits: LimitsConfig,
+        environ: Mapping[str, str],
+        *,
+        flag: str | None = None,
+        offline: bool = False,
+    ) -> None:
+        self._config = config
+        self._environ = environ
+        self._flag = None if flag in {None, "", AUTO} else flag
+        self._offline = offline
+        self._purse = Purse(limits)
+        self._lock = threading.Lock()
+        self._models: dict[ModelChoice, ChatModel] = {}
+        self._paces: dict[object, Pace] = {}
+
+    @property
+    def spent(self) -> Spent:
+        """What all calls of the run have used so far."""
+        return self._purse.spent
+
+    def panel(self, wish: str = AUTO) -> Panel:
+        """Who is asked: by the flag, or else by the judge's wish, or else by the policy.
+
+        A model that cannot be had keeps its seat among others, and answers ``unauthorized``.
+
+        Raises:
+            ConfigError: for a provider that is not known, or an address that must not be used.
+            UsageError: for a script that cannot be read.
+        """
+        seats = [[self._choose(one) for one in seat] for seat in self._seats(wish)]
+        choices = [choice for seat in seats for choice in seat]
+        absent = [choice.why for choice in choices if isinstance(choice, Absent)]
+        if len(absent) == len(choices):
+            return Panel(missing="; ".join(dict.fromkeys(absent)))
+        retry = self._config.retry
+        return Panel(
+            tuple(map(self._seated, seats)),
+            chair=self._chair(),
+            confidence=retry.confidence,
+            rounds=retry.iterations,
+            trigger=retry.trigger,
+        )
+
+    def warm(self) -> None:
+        """Begins to load the clients of the models that have been seated; returns at once.
+
+        They take seconds, in which a build can go on. Without a hosted model nothing is loaded.
+        """
+        with self._lock:
+            providers = sorted({choice.provider for choice in self._models} & set(KEYS))
+        if providers:
+            threading.Thread(target=_load, args=(providers,), name="models", daemon=True).start()
+
+    def _seats(self, wish: str) -> list[list[Wanted]]:
+        """For each seat the model that is wanted there, and those that stand in for it."""
+        config = self._config
+        if self._flag:
+            return [[one] for one in wished(self._flag, "--model", config, script=True)]
+        if wish not in {"", AUTO}:
+            return [[one] for one in wished(wish, "a judge's `model`", config)]
+        if config.panel:
+            return [[Wanted(one, f"models.panel.{i}")] for i, one in enumerate(config.panel)]
+        others = [Wanted(one, f"models.fallback.{i}") for i, one in enumerate(config.fallback)]
+        return [[Wanted(config.default, "models.default"), *others]]
+
+    def _chair(self) -> ChatModel | None:
+        """Who decides, by the policy; where the flag names who is asked, nobody else is."""
+        chair = self._config.chair
+        if chair is None or self._flag:
+            return None
+        return self._seated([self._choose(Wanted(chair, "models.chair"))])
+
+    def _choose(self, wanted: Wanted) -> ModelChoice | Absent:
+        return choose(wanted, self._config, self._environ, offline=self._offline)
+
+    def _seated(self, choices: Sequence[ModelChoice | Absent]) -> ChatModel:
+        models = [self._model(choice) for choice in choices]
+        return models[0] if len(models) == 1 else FallbackModel(models)
+
+    def _model(self, choice: ModelChoice | Absent) -> ChatModel:
+        """The one model of this choice."""
+        if isinstance(choice, Absent):
+            return AbsentModel(choice, self._config.default.room)
+        with self._lock:
+            if choice not in self._models:
+                address = (choice.provider, choice.base_url or choice.command)
+                pace = self._paces.setdefault(address, Pace(self._config.rate))
+                model = connect(choice, self._environ, purse=self._purse, pace=pace)
+                self._models[choice] = model
+            return self._models[choice]
+
+
+def _load(providers: Sequence[Provider]) -> None:
+    with suppress(ImportError):  # whoever asks is told that it is missing
+        from prjury.models.wire import load  # noqa: PLC0415 - heavy and optional
+
+        load(providers)

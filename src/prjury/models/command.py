@@ -1,0 +1,177 @@
+"""A model behind a program: the prompt goes to its standard input, the answer is what it prints.
+
+Such programs bring a login of their own, which lies in the operator's home directory or
+environment; so they get both, but for what opens the repository or the CI run. What they may do
+beside answering is for their own options to say: the prompt holds code from strangers, and a
+program that follows instructions found there must have no tools.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from prjury.deadline import Deadline
+from prjury.dialogue import ModelError, Prompt, Reply
+from prjury.models.choose import ModelChoice
+from prjury.models.programs import Programs, late, too_large
+
+#: Bytes of the answer, as for a server's.
+ANSWER_LIMIT = 64 * 1024
+
+#: Tokens that open the repository or the CI run, files that steer the steps after this one, and
+#: the agent that signs with the operator's keys.
+_KEPT_BACK = re.compile(
+    r"(GH|GITHUB)_(\w+_)?(TOKEN|PAT)|GITHUB_(ENV|OUTPUT|PATH|STATE|STEP_SUMMARY)"
+    r"|(ACTIONS|INPUT)_.*|CI_\w*(TOKEN|JWT|PASSWORD)\w*|SYSTEM_ACCESSTOKEN|SSH_AUTH_SOCK|OLDPWD",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+class CommandModel:
+    """Starts the program anew for each prompt, without a shell, in an empty directory.
+
+    The program leads a session of its own. It is killed at the deadline, when it prints too much
+    and when this process ends; processes that it leaves behind are killed when it ends. What it
+    writes to standard error is thrown away: it may hold anything, a credential too.
+
+    Args:
+        choice: a model with a command.
+        environ: the operator's environment.
+    """
+
+    def __init__(self, choice: ModelChoice, environ: Mapping[str, str]) -> None:
+        self._choice = choice
+        self._program = choice.command[0]
+        self._path = _absolute(environ.get("PATH", os.defpath))
+        self._environ = {
+            name: value for name, value in environ.items() if not _KEPT_BACK.fullmatch(name)
+        }
+        self._programs = Programs()
+        # A judge's thread is a daemon: neither Ctrl-C nor the end of the process unwinds it.
+        weakref.finalize(self, self._programs.close)
+
+    @property
+    def name(self) -> str:
+        """``command:name``."""
+        return str(self._choice)
+
+    @property
+    def identity(self) -> str:
+        """The command with its arguments, and where its answer is."""
+        return self._choice.identity
+
+    @property
+    def room(self) -> int:
+        """Tokens of material in one prompt."""
+        return self._choice.room
+
+    def price(self, input_tokens: int, output_tokens: int) -> float | None:  # noqa: ARG002
+        """Not known: a subscription has been paid already."""
+        return None
+
+    def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
+        """What the program answers; how many tokens that took is not known.
+
+        Raises:
+            ModelError: ``not_installed``, ``timeout``, ``reply_too_large``; ``refused`` for an
+                empty answer; ``provider_error`` when the program fails or its output is not
+                understood.
+        """
+        deadline = deadline.within(self._choice.timeout)
+        if not deadline.remaining:
+            raise late()
+        return Reply(self._answer(self._printed(prompt, deadline)), self._choice.name)
+
+    @property
+    def _remedy(self) -> str:
+        return f"Run `{self._program}` by hand, with a question on its standard input"
+
+    def _found(self) -> str:
+        """The program's path; the current directory, which may be a pull request's, has none."""
+        found = None
+        if "/" not in self._program or Path(self._program).is_absolute():
+            found = shutil.which(self._program, path=self._path)
+        if found:
+            return found
+        raise ModelError(
+            f"`{self._program}` is not installed",
+            "not_installed",
+            why="It is no program on the PATH, and no absolute path of one",
+            remedy="Install it, or change `command` in the configuration",
+        )
+
+    def _printed(self, prompt: Prompt, deadline: Deadline) -> bytes:
+        """All that the program prints before it ends well.
+
+        Raises:
+            ModelError: when it is missing, takes or prints too much, or fails.
+        """
+        argv = [self._found(), *self._choice.command[1:]]
+        try:
+            code, printed = self._programs.run(argv, _asked(prompt), self._environ, deadline)
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or "its arguments are not valid"
+            what = f"`{self._program}` cannot be started: {why}"
+            raise ModelError(what, "provider_error", remedy=self._remedy) from None
+        if code == 0:
+            return printed
+        killed = f"`{self._program}` was ended by signal {-code}"
+        failed = f"`{self._program}` ended with exit code {code}"
+        raise ModelError(
+            failed if code > 0 else killed,
+            "provider_error",
+            why="It is not logged in, or does not know one of its arguments" if code > 0 else "",
+            remedy=self._remedy,
+        )
+
+    def _answer(self, printed: bytes) -> str:
+        try:
+            text = printed.decode()
+        except UnicodeDecodeError:
+            raise self._strange("prints what is not UTF-8") from None
+        if text.strip() and self._choice.answer is not None:
+            text = self._picked(text, self._choice.answer)
+        if len(text.encode(errors="replace")) > ANSWER_LIMIT:
+            raise too_large()
+        if not text.strip():
+            raise ModelError("The model's reply is empty", "refused")
+        return text.strip()
+
+    def _picked(self, text: str, answer: str) -> str:
+        """The text at a dotted path of keys and indices; JSON values are written out as JSON."""
+        try:
+            value: Any = json.loads(text)
+        except (ValueError, RecursionError):
+            raise self._strange("does not print JSON") from None
+        try:
+            for part in answer.split("."):
+                value = value[int(part)] if isinstance(value, list) else value[part]
+        except (LookupError, TypeError, ValueError):
+            raise self._strange(f"prints JSON without `{answer}`") from None
+        if isinstance(value, str):
+            return value
+        if isinstance(value, dict | list):
+            return json.dumps(value, ensure_ascii=False)
+        raise self._strange(f"prints JSON whose `{answer}` is no text")
+
+    def _strange(self, what: str) -> ModelError:
+        remedy = "Check the program's options for its output, and `answer` in the configuration"
+        return ModelError(f"`{self._program}` {what}", "provider_error", remedy=remedy)
+
+
+def _asked(prompt: Prompt) -> bytes:
+    shape = "Answer with one JSON object that follows this JSON Schema: " + json.dumps(
+        dict(prompt.schema), ensure_ascii=False
+    )
+    return f"{prompt.instructions}\n\n{shape}\n\n{prompt.user}\n".encode(errors="replace")
+
+
+def _absolute(path: str) -> str:
+    return os.pathsep.join(entry for entry in path.split(os.pathsep) if Path(entry).is_absolute())

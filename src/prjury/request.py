@@ -1,0 +1,58 @@
+"""What an operator asks for, and what a run finds around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from prjury.config.load import POLICY_PATH
+from prjury.ports import Progress
+from prjury.publishers.progress import SilentProgress
+from prjury.report.redact import Redact
+from prjury.report.sanitise import BY_SHAPE
+from prjury.sources.pulls import Wanted
+
+
+@dataclass(frozen=True)
+class ReviewRequest:
+    """What the operator asks for.
+
+    Attributes:
+        wanted: which pull request.
+        config: a policy file of the operator's own; without it the base commit's is in force.
+        policy_path: where the base commit's policy stands.
+        build: whether builds may run.
+        models: whether model-backed judges may be asked.
+        model: a model by name, ``provider:name``.
+        offline: no network at all.
+        timeout: seconds for all judges together; the policy's ``limits.wall`` if None.
+        backport_to: branches beyond those that the policy names.
+        evidence: what a build elsewhere has left behind, where the policy takes the build from it.
+    """
+
+    wanted: Wanted = field(default_factory=Wanted)
+    config: Path | None = None
+    policy_path: str = POLICY_PATH
+    build: bool = True
+    models: bool = True
+    model: str | None = None
+    offline: bool = False
+    timeout: float | None = None
+    backport_to: tuple[str, ...] = ()
+    evidence: Path | None = None
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a run finds around it.
+
+    Attributes:
+        environ: the operator's environment.
+        progress: hears what is going on.
+        redact: takes secrets out of whatever leaves this machine.
+    """
+
+    environ: Mapping[str, str] = field(default_factory=dict)
+    progress: Progress = field(default_factory=SilentProgress)
+    redact: Redact = BY_SHAPE

@@ -1,0 +1,205 @@
+"""What is sent to a model for a pull request, beside what PR-Agent sends for a review of the same.
+
+    python -P tests/benchmarks/prompts.py pr-agent path/to/repository.git \
+      --pulls 5659 5764 --python pr-agent-env/bin/python
+
+Each pull request is taken against its merge base with the branch. PR-Agent's prompt comes from its
+own code (see `prompts_rival.py`), ours from the quality judge; no model is asked and no network is
+there. Tokens are counted as four characters each on both sides.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.patterns import table
+from prjury.config.models import ModelConfig
+from prjury.config.questions import QualityOptions
+from prjury.deadline import Deadline
+from prjury.dialogue import Prompt, Reply
+from prjury.errors import PrJuryError
+from prjury.judges.context import PullRequestContext
+from prjury.judges.llm.juror import Desk, Juror
+from prjury.judges.llm.kinds.quality import make
+from prjury.jury.judgment import Judgment
+from prjury.ports import Doors, NoModels, Panel
+from prjury.publishers.progress import SilentProgress
+from prjury.pull.model import PullRequest
+from prjury.sources.git.find import open_repository
+from prjury.sources.git.photograph import photograph
+from prjury.sources.git.store import Store, open_store
+from prjury.sources.shell import ContainedShell
+
+#: A line at the head: its file, its number, its text.
+Place: TypeAlias = tuple[str, int, str]
+
+#: Time for reading a change.
+_SECONDS = 600
+
+_RIVAL = Path(__file__).with_name("prompts_rival.py")
+_FILE = re.compile(r"^## File: '(.*)'$")
+_GONE = re.compile(r"^## File '(.*)' was deleted$")
+_ADDED = re.compile(r"^(\d+) \+(.*)$")
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What one tool sends about a pull request.
+
+    Attributes:
+        characters: of the system and the user texts of all calls.
+        calls: that the tool makes by default.
+        added: the added lines that stand in the prompts.
+        shown: the files of which something stands in them.
+        named: the files that are only named.
+    """
+
+    characters: int
+    calls: int
+    added: Collection[Place] = field(default_factory=frozenset)
+    shown: Collection[str] = field(default_factory=frozenset)
+    named: Collection[str] = field(default_factory=frozenset)
+
+    def cells(self, pull: PullRequest) -> Iterator[object]:
+        """The columns of the table: characters, calls, added lines, files that are left out."""
+        added = added_lines(pull)
+        left_out = [file.path for file in pull.files if file.path not in self.shown]
+        told = sum(path in self.named for path in left_out)
+        yield f"{self.characters:,}"
+        yield self.calls
+        yield f"{len(added & set(self.added))} of {len(added)}"
+        yield f"{len(left_out)} ({told} named)" if left_out else "none"
+
+
+def added_lines(pull: PullRequest) -> set[Place]:
+    """All lines that the pull request adds."""
+    return {
+        (file.path, line.new or 0, line.text) for file in pull.files for line in file.added_lines
+    }
+
+
+def rivals(python: str, checkout: str, repository: str, pull: PullRequest) -> Figures:
+    """PR-Agent's figures."""
+    argv = [python, "-P", str(_RIVAL), checkout, repository, pull.merge_base, pull.head.sha]
+    done = subprocess.run(argv, capture_output=True, check=False)
+    if done.returncode:
+        sys.exit(f"PR-Agent's prompt cannot be had: {done.stderr.decode('utf-8', 'replace')}")
+    sent = json.loads(done.stdout)
+    lines = sent["user"].split("\n")
+    shown = {match[1] for line in lines if (match := _FILE.match(line))}
+    gone = {match[1] for line in lines if (match := _GONE.match(line))}
+    return Figures(
+        len(sent["system"]) + len(sent["user"]),
+        sent["calls"],
+        frozenset(_added(lines)),
+        shown,
+        gone | {file.path for file in pull.files if file.path in lines},
+    )
+
+
+def _added(lines: Iterable[str]) -> Iterator[Place]:
+    path = ""
+    for line in lines:
+        if match := _FILE.match(line):
+            path = match[1]
+        elif match := _ADDED.match(line):
+            yield path, int(match[1]), match[2]
+
+
+class NobodysModel:
+    """Stands for a model as the configuration has it without any option; it is never asked."""
+
+    name = identity = "nobody:none"
+    room = ModelConfig().room
+
+    def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
+        raise NotImplementedError
+
+    def price(self, input_tokens: int, output_tokens: int) -> float | None:
+        return None
+
+
+class NobodysModels(NoModels):
+    """Every panel is that one model."""
+
+    def panel(self, wish: str = "auto") -> Panel:
+        return Panel((NobodysModel(),))
+
+
+def ours(store: Store, pull: PullRequest) -> Figures:
+    """The quality judge's figures."""
+    prompts = list(_prompts(store, pull))
+    material = [value for p in prompts for value in json.loads(p.user).values()]
+    files = [file for each in material for file in each["files"]]
+    return Figures(
+        sum(prompt.size for prompt in prompts),
+        len(prompts),
+        frozenset(_rows(files)),
+        {file["path"] for file in files},
+        {file["path"] for each in material for file in each["not_shown"]["files"]},
+    )
+
+
+def _prompts(store: Store, pull: PullRequest) -> Iterator[Prompt]:
+    shell = ContainedShell({"PATH": "/usr/bin:/bin"})
+    judge = make(QualityOptions(), Doors(store, shell, SilentProgress(), NobodysModels()))
+    context = PullRequestContext("judge it", pull=pull, deadline=Deadline.after(_SECONDS))
+    case, _ = judge.case(context)
+    if isinstance(case, Judgment):
+        return
+    juror = Juror(NobodysModel(), Desk())
+    made = juror.plan(case)
+    yield from (juror.question(case, made, sheet).prompt for sheet in made.sheets)
+
+
+def _rows(files: Iterable[Any]) -> Iterator[Place]:
+    for file in files:
+        for hunk in file["hunks"]:
+            for _, line, sign, text in hunk["lines"]:
+                if sign == "+":
+                    yield file["path"], line, text
+
+
+def measure(store: Store, options: Any) -> Iterator[list[object]]:
+    """A row for each pull request."""
+    operator = store.operator
+    tip = operator.commit(options.branch)
+    for number in options.pulls:
+        head = operator.commit(f"refs/pull/{number}/head")
+        parted = operator.commit(store.git.text("merge-base", tip.sha, head.sha))
+        pull = photograph(store, parted, head)
+        rival = rivals(options.python, options.rival, options.repository, pull)
+        yield [number, len(pull.files), *rival.cells(pull), *ours(store, pull).cells(pull)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rival", help="a checkout of PR-Agent")
+    parser.add_argument("repository")
+    parser.add_argument("--pulls", nargs="+", type=int, required=True)
+    parser.add_argument("--branch", default="main")
+    parser.add_argument("--python", default=sys.executable, help="where PR-Agent's needs are met")
+    options = parser.parse_args()
+    columns = ("characters", "calls", "added lines sent", "files left out")
+    tools = ("PR-Agent", "ours")
+    head = ["pull", "files", *(f"{tool}: {column}" for tool in tools for column in columns)]
+    with open_store(open_repository(Path(options.repository))) as store:
+        print(table(head, measure(store, options)), end="")
+    print("\nTokens are counted as 4 characters each; PR-Agent's own tokeniser needs a network.")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except PrJuryError as error:
+        sys.exit(f"error: {error}")

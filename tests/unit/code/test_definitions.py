@@ -1,0 +1,363 @@
+"""Definitions in every language that has some, and texts that have none."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from prjury.code.definitions import definitions, has_definitions
+from prjury.code.languages import LANGUAGES
+from prjury.code.parser import Parser
+from prjury.code.source import Source
+from prjury.deadline import Deadline
+
+SOON = Deadline.after(3_600)  # counted from the import: the whole suite may run before
+
+
+def found(language: str, text: str) -> list[str]:
+    """``kind first heading last`` of each definition; the text begins in line 1."""
+    source = Source.of(text, LANGUAGES[language])
+    (listed,) = definitions([source], Parser(), SOON)
+    return [f"{each.kind} {each.first} {each.heading} {each.last}" for each in listed]
+
+
+PYTHON = '''\
+@decorated
+@again(
+    1)
+async def f(
+    x: int,  # first
+) -> int:
+    # a note
+
+    """Docs."""
+    return x
+
+
+class A(B):
+    @property
+    def g(self): return 1
+
+    y = lambda: 0
+'''
+JAVA = """\
+/** Docs. */
+@Deprecated
+public class A<T>
+\t\textends B {
+
+\tstatic {
+\t\tx();
+\t}
+
+\t@Test
+\tvoid f(int a,
+\t\t\tint b)
+\t{
+\t\tnew Thread(() -> { a(); }) {
+\t\t\tpublic void run() {
+\t\t\t}
+\t\t}.start();
+\t}
+
+\tA() {
+\t}
+
+\trecord R(int x) {
+\t\tR {
+\t\t}
+\t}
+
+\tenum E { X; }
+
+\t@interface N { }
+
+\tinterface I {
+\t\tvoid x();
+\t}
+}
+"""
+KOTLIN = """\
+@Foo
+class A(val x: Int) : B() {
+    init {
+        y()
+    }
+
+    constructor(y: String) : this(1) {
+        z()
+    }
+
+    val z: Int
+        get() {
+            return 1
+        }
+
+    companion object {
+        fun f() = 1
+    }
+}
+
+object O {
+    @Test
+    fun g(
+        a: Int,
+    ): Int {
+        return a
+    }
+}
+
+enum class E { A, B }
+"""
+JAVASCRIPT = """\
+export class A extends B {
+  static { x(); }
+  async f(a) {
+    return a.map((x) => x + 1);
+  }
+  g = () => {
+  };
+}
+function* h(
+  a,
+) {
+}
+export const i = async (a) => {
+};
+exports.j = function () {
+};
+const o = {
+  k: () => {
+  },
+};
+describe("a", () => {
+  it.each([1])("b", function () {
+  });
+  items.forEach((it) => {
+  });
+});
+"""
+TYPESCRIPT = """\
+@Component({
+  a: 1,
+})
+export abstract class A implements B {
+  @Input()
+  @Other()
+  f<T>(a: T): Promise<void> {
+  }
+}
+export interface I {
+  a: string;
+}
+enum E {
+  A,
+}
+namespace N {
+  export function g(): void {
+  }
+}
+"""
+GO = """\
+package x
+
+type A struct {
+\tx int
+}
+
+type (
+\tB interface {
+\t\tX()
+\t}
+\tC int
+)
+
+func (a *A) f(
+\tx int,
+) (y int) {
+\tg := func() {
+\t}
+}
+
+func h() {}
+"""
+RUST = """\
+#[derive(Debug)]
+#[cfg(
+    test)]
+pub struct A {
+    x: u8,
+}
+
+impl<T> Q for A
+where
+    T: Copy,
+{
+    #[inline]
+    fn f(&self) {
+        let c = |x| { x };
+    }
+}
+
+trait Q {
+    fn g(&self);
+}
+
+mod tests {
+    enum E { A }
+}
+
+macro_rules! m {
+    () => {};
+}
+"""
+SHELL = """\
+function f() {
+  x
+}
+g()
+{
+  y
+}
+"""
+
+CASES = {
+    "python": (PYTHON, ["function 1 6 10", "class 13 13 17", "function 14 15 15"]),
+    "java": (
+        JAVA,
+        [
+            "class 2 4 35",
+            "function 6 6 8",
+            "function 10 12 18",
+            "function 15 15 16",
+            "function 20 20 21",
+            "class 23 23 26",
+            "function 24 24 25",
+            "class 28 28 28",
+            "class 30 30 30",
+            "class 32 32 34",
+            "function 33 33 33",
+        ],
+    ),
+    "kotlin": (
+        KOTLIN,
+        [
+            "class 1 2 19",
+            "function 3 3 5",
+            "function 7 7 9",
+            "function 12 12 14",
+            "class 16 16 18",
+            "function 17 17 17",
+            "class 21 21 28",
+            "function 22 25 27",
+            "class 30 30 30",
+        ],
+    ),
+    "javascript": (
+        JAVASCRIPT,
+        [
+            "class 1 1 8",
+            "function 2 2 2",
+            "function 3 3 5",
+            "function 6 6 7",
+            "function 9 11 12",
+            "function 13 13 14",
+            "function 15 15 16",
+            "function 18 18 19",
+            "class 21 21 26",
+            "function 22 22 23",
+        ],
+    ),
+    "typescript": (
+        TYPESCRIPT,
+        [
+            "class 1 4 9",
+            "function 5 7 8",
+            "class 10 10 12",
+            "class 13 13 15",
+            "class 16 16 19",
+            "function 17 17 18",
+        ],
+    ),
+    "go": (GO, ["class 3 3 5", "class 8 8 10", "function 14 16 19", "function 21 21 21"]),
+    "rust": (
+        RUST,
+        [
+            "class 1 4 6",
+            "class 8 10 16",
+            "function 12 13 15",
+            "class 18 18 20",
+            "function 19 19 19",
+            "class 22 22 24",
+            "class 23 23 23",
+            "function 26 26 28",
+        ],
+    ),
+    "shell": (SHELL, ["function 1 1 3", "function 4 4 7"]),
+}
+
+
+@pytest.mark.parametrize("language", CASES)
+def test_definitions_have_a_kind_a_heading_and_an_end(language: str) -> None:
+    text, expected = CASES[language]
+    assert found(language, text) == expected
+
+
+def test_tsx_is_read_as_typescript_is() -> None:
+    assert found("tsx", TYPESCRIPT) == CASES["typescript"][1]
+    assert found("tsx", "const A = () => {\n  return <p/>;\n};\n") == ["function 1 1 3"]
+
+
+@pytest.mark.parametrize("name", sorted(name for name, each in LANGUAGES.items() if each.parser))
+def test_every_language_that_programs_are_written_in_has_definitions(name: str) -> None:
+    data = {"json", "npm", "yaml", "workflow"}
+    assert has_definitions(LANGUAGES[name]) is (name not in data)
+
+
+@pytest.mark.parametrize("name", sorted(LANGUAGES))
+def test_an_empty_text_has_none(name: str) -> None:
+    assert found(name, "") == []
+
+
+def test_lines_are_counted_as_git_does() -> None:
+    text = "\ufeffclass A {\r\n\tint a;\r\tint b;\r\n\tvoid f() {\r\n\t}\r\n}\r\n"
+    assert found("java", text) == ["class 1 1 5", "function 3 3 4"]
+
+
+def test_an_error_in_the_text_leaves_the_definitions_around_it() -> None:
+    text = "class A {\n\tvoid f() {\n\t}\n\t= ;\n\tvoid g() {\n\t}\n}\n"
+    assert found("java", text) == ["class 1 1 7", "function 2 2 3", "function 5 5 6"]
+
+
+def test_several_texts_are_answered_in_their_order() -> None:
+    texts = [
+        ("python", "def f(): pass"),
+        ("json", "{}"),
+        ("docker", "FROM a"),
+        ("go", "func f() {}"),
+    ]
+    sources = [Source.of(text, LANGUAGES[name]) for name, text in texts]
+    assert [len(listed) for listed in definitions(sources, Parser(), SOON)] == [1, 0, 0, 1]
+    assert definitions([], Parser(), SOON) == []
+
+
+def test_a_text_that_cannot_be_parsed_has_none_and_the_next_one_has_its_own() -> None:
+    bomb = Source.of("class A { int x = " + "a<" * 50_000, LANGUAGES["java"])
+    sound = Source.of("class A {}", LANGUAGES["java"])
+    assert [len(listed) for listed in definitions([bomb, sound], Parser(), SOON)] == [0, 1]
+
+
+def test_there_are_none_when_the_parser_dies_or_the_time_is_over() -> None:
+    source = Source.of("class A {}", LANGUAGES["java"])
+    dying = Parser(command=(sys.executable, "-I", "-c", "raise SystemExit(3)"))
+    assert definitions([source], dying, SOON) == [()]
+    assert definitions([source], Parser(), Deadline.after(0)) == [()]
+
+
+def test_a_heading_without_end_is_cut() -> None:
+    text = "class A {\n\tvoid f(" + "int a,\n" * 5_000 + "int b) {\n\t}\n}\n"
+    (outer, inner) = found("java", text)
+    assert outer == "class 1 1 5004"
+    assert inner.startswith("function 2 1")
+    assert inner.endswith(" 5003")

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+
+from prjury.config.schema import QualityOptions
+from prjury.errors import ConfigError
+from prjury.judges.llm.kinds.criteria import KNOWN, chosen
+from prjury.jury.presets import CRITERIA, CRITERIA_GROUPS
+
+
+def test_the_defaults_have_questions() -> None:
+    assert dict(chosen(QualityOptions())) == {
+        "correctness": "Does the changed code do what it evidently means to do, also at its edges "
+        "and when something fails?",
+        "tests": "Do tests in this change, or tests that it visibly relies on, exercise the "
+        "behaviour that it changes?",
+        "conventions": "Does the change keep to the naming, structure and style of the code around "
+        "it?",
+        "risk": "Is the change free of security holes, data loss and broken compatibility that a "
+        "maintainer would have to be told about?",
+    }
+
+
+def test_names_are_chosen_in_their_order() -> None:
+    assert list(chosen(QualityOptions(criteria=["risk", "tests"]))) == ["risk", "tests"]
+
+
+@pytest.mark.parametrize("name", CRITERIA)
+def test_every_preset_can_be_named(name: str) -> None:
+    expected = {name: CRITERIA[name].text}
+    assert dict(chosen(QualityOptions(criteria=[name]))) == expected
+    assert dict(chosen(QualityOptions(criteria=[name.replace("_", "-")]))) == expected
+    assert KNOWN[name] == CRITERIA[name].text
+
+
+def test_every_group_can_be_named_at_once() -> None:
+    for names in CRITERIA_GROUPS.values():
+        assert tuple(chosen(QualityOptions(criteria=list(names)))) == names
+
+
+def test_own_questions_are_taken_as_they_are() -> None:
+    own = {"api-stability": "Is the API stable? {{ canary }}"}
+    assert dict(chosen(QualityOptions(criteria=own))) == own
+
+
+@pytest.mark.parametrize(
+    ("criteria", "message"),
+    [
+        (["beauty"], "'beauty'.*correctness, tests, conventions, risk"),
+        (["risk", "risk"], "twice"),
+        (["hard-coded-secrets", "hard_coded_secrets"], "twice"),
+        (["SQL-injection"], "'SQL-injection', which has no question of its own"),
+        ({"a b": "?"}, "'a b'"),
+        ({"": "?"}, "letter"),
+        ({"x" * 61: "?"}, "60 letters"),
+        ({"a": "  "}, "asks nothing"),
+    ],
+)
+def test_what_cannot_be_asked_is_a_configuration_error(
+    criteria: list[str] | dict[str, str], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        chosen(QualityOptions(criteria=criteria))

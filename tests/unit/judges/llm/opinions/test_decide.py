@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fakes.llm import FOUR, SMALL, answer, document, quote, reply
+from prjury.judges.llm.asking.reply import read
+from prjury.judges.llm.material.change import pieces_of
+from prjury.judges.llm.opinions.decide import decide, failures, prose
+from prjury.judges.llm.opinions.evidence import Lines, verified
+from prjury.judges.llm.opinions.opinion import Opinion
+from prjury.jury.judgment import Status
+from prjury.jury.score import NumericalScore
+
+LINES = Lines(pieces_of([SMALL], str)[0])
+OLD = {**quote(text="return a - b"), "side": "old"}
+
+
+def opinion(*verdicts: str, confidence: float = 0.9) -> Opinion:
+    answers = {
+        name: answer(verdict, [quote()], confidence)
+        for name, verdict in zip(FOUR, verdicts, strict=True)
+    }
+    return Opinion([verified(read(reply(FOUR, **answers), FOUR), LINES)], LINES)
+
+
+P, F, A = "pass", "fail", "abstain"
+
+
+def test_one_pass_among_silence_is_no_approval() -> None:
+    judgment = decide(opinion(P, A, A, A), 0.7)
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "no_opinion")
+    assert "no founded answer" in judgment.reasoning
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "score", "status"),
+    [
+        ((P, P, P, P), 1.0, Status.PASS),
+        ((P, P, P, F), 0.75, Status.PASS),
+        ((P, P, F, F), 0.5, Status.FAIL),
+        ((F, F, F, F), 0.0, Status.FAIL),
+        ((P, P, A, A), 1.0, Status.PASS),
+        ((P, P, F, A), 2 / 3, Status.FAIL),
+        ((F, A, A, A), 0.0, Status.FAIL),
+    ],
+)
+def test_the_score_is_the_share_of_what_counts(
+    verdicts: tuple[str, ...], score: float, status: Status
+) -> None:
+    judgment = decide(opinion(*verdicts), 0.7)
+    assert judgment.status is status
+    assert isinstance(judgment.score, NumericalScore)
+    assert judgment.score.value == pytest.approx(score)
+    assert [check.passed for check in judgment.checks] == [v == P for v in verdicts if v != A]
+
+
+def test_a_share_that_equals_the_threshold_passes() -> None:
+    assert decide(opinion(P, P, F, A), round(2 / 3, 12)).status is Status.PASS
+
+
+def test_no_opinion_is_no_vote() -> None:
+    judgment = decide(opinion(A, A, A, A), 0.0)
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "no_opinion")
+    assert judgment.metadata["reason"] == "no_opinion"
+    assert judgment.metadata["criteria"]["risk"]["verdict"] == A
+
+
+def test_a_failed_criterion_is_an_error_only_where_the_judge_fails() -> None:
+    assert decide(opinion(P, P, P, F), 0.7).failed_checks[0].severity == "warning"
+    assert decide(opinion(P, P, P, F), 0.8).failed_checks[0].severity == "error"
+
+
+def test_a_check_stands_where_its_evidence_is() -> None:
+    (check,) = decide(opinion(P, P, P, F), 0.7).failed_checks
+    assert (check.name, check.evidence) == ("risk", "return a + b")
+    assert str(check.location) == "src/app.py:2"
+
+
+def test_evidence_of_the_old_side_names_the_file_alone() -> None:
+    answers = read(reply(risk=answer(F, [OLD])), FOUR)
+    (check,) = decide(Opinion([verified(answers, LINES)], LINES), 0.7).failed_checks
+    assert str(check.location) == "src/app.py"
+    assert check.evidence == "return a - b"
+
+
+def test_the_sentence_names_what_failed_and_what_was_not_judged() -> None:
+    assert decide(opinion(P, F, A, P), 0.7).reasoning == (
+        "2 of 3 criteria passed, the threshold is 0.70; failed: tests; not judged: conventions"
+    )
+
+
+def test_the_prose_of_the_model_is_tame() -> None:
+    assert prose("a\n\nb\t c\u202e\ud800\x1b[0m") == "a b c\\u{202e}\\u{d800}\\u{1b}[0m"
+    assert prose("x" * 3000) == "x" * 2000 + "… (+1000 chars)"
+
+
+def test_what_fails_in_a_part_is_a_warning_and_nothing_else_is_told() -> None:
+    (check,) = failures(opinion(P, F, A, P))
+    assert (check.name, check.passed, check.severity) == ("tests", False, "warning")
+
+
+@given(st.lists(st.sampled_from([P, F, A]), min_size=4, max_size=4), st.floats(0.01, 1))
+def test_more_failures_never_help(verdicts: list[str], threshold: float) -> None:
+    before = decide(opinion(*verdicts), threshold)
+    for place, verdict in enumerate(verdicts):
+        if verdict == P:
+            after = decide(opinion(*verdicts[:place], F, *verdicts[place + 1 :]), threshold)
+            assert not (before.status is Status.FAIL and after.status is Status.PASS)
+    if before.status is Status.PASS:
+        assert P in verdicts
+
+
+def test_the_factory_of_these_tests_writes_what_the_schema_wants() -> None:
+    assert list(document()["criteria"]) == list(FOUR)

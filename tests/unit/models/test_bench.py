@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prjury.config.models import ModelConfig, ModelsConfig, RetryConfig
+from prjury.config.schema import LimitsConfig
+from prjury.dialogue import ModelError
+from prjury.errors import ConfigError, UsageError
+from prjury.models.bench import ModelBench, bench
+from prjury.models.purse import Spent
+from prjury.ports import ChatModel, Panel
+from unit.models.speakers import PROMPT, SOON
+
+OPENAI = {"OPENAI_API_KEY": "sk-1"}
+BOTH = {**OPENAI, "ANTHROPIC_API_KEY": "ak-1"}
+CLAUDE = ModelConfig(provider="anthropic", name="claude-x")
+GPT = ModelConfig(provider="openai", name="gpt-x")
+GEMINI = ModelConfig(provider="google", name="gemini-x")
+
+
+def seated(
+    environ: dict[str, str] = OPENAI,
+    flag: str | None = None,
+    *,
+    offline: bool = False,
+    limits: LimitsConfig | None = None,
+    **config: Any,
+) -> ModelBench:
+    limits = limits or LimitsConfig()
+    return bench(ModelsConfig(**config), limits, environ, flag=flag, offline=offline)
+
+
+def names(panel: Panel) -> list[str]:
+    return [model.name for model in panel.models]
+
+
+def why(model: ChatModel) -> ModelError:
+    with pytest.raises(ModelError) as told:
+        model.ask(PROMPT, SOON)
+    return told.value
+
+
+def script(path: Path, *entries: dict[str, Any]) -> str:
+    path.write_text(json.dumps(entries))
+    return f"scripted:{path}"
+
+
+def test_by_default_there_is_one_seat() -> None:
+    assert names(seated(default=GPT).panel()) == ["openai:gpt-x"]
+    assert names(seated(default=GPT).panel("auto")) == ["openai:gpt-x"]
+
+
+def test_the_flag_wins_over_the_wish_and_the_wish_over_the_policy() -> None:
+    policy: dict[str, Any] = {"default": GPT, "panel": [GPT, CLAUDE]}
+    assert names(seated(BOTH, **policy).panel()) == ["openai:gpt-x", "anthropic:claude-x"]
+    assert names(seated(BOTH, **policy).panel("openai:wish")) == ["openai:wish"]
+    assert names(seated(BOTH, "openai:flag", **policy).panel("openai:wish")) == ["openai:flag"]
+    assert names(seated(BOTH, "auto", **policy).panel("openai:wish")) == ["openai:wish"]
+
+
+def test_several_names_are_several_seats() -> None:
+    assert names(seated(flag="openai:a,openai:b").panel()) == ["openai:a", "openai:b"]
+    assert names(seated().panel("a,b")) == ["openai:a", "openai:b"]
+
+
+def test_judges_share_a_model() -> None:
+    models = seated(default=GPT)
+    wishes = ("auto", "openai:gpt-x", "x")
+    (one,), (other,), (third,) = (models.panel(wish).models for wish in wishes)
+    assert one is other
+    assert one is not third
+
+
+def test_without_any_model_a_sentence_says_why() -> None:
+    assert seated({}).panel() == Panel(
+        missing="no model key is set (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY)"
+    )
+    assert seated({}, panel=[GPT, CLAUDE, GPT]).panel().missing == (
+        "no key for openai is set (OPENAI_API_KEY); no key for anthropic is set (ANTHROPIC_API_KEY)"
+    )
+
+
+def test_a_panelist_without_a_key_keeps_its_seat() -> None:
+    panel = seated(panel=[GPT, CLAUDE]).panel()
+    assert names(panel) == ["openai:gpt-x", "anthropic:claude-x"]
+    told = why(panel.models[1])
+    assert told.reason == "unauthorized"
+    assert "no key for anthropic is set (ANTHROPIC_API_KEY)" in str(told)
+    assert panel.models[1].price(1_000, 1_000) == 0.0
+    assert panel.models[1].room == 30_000
+
+
+def test_a_fallback_answers_for_a_default_without_a_key(tmp_path: Path) -> None:
+    program = ModelConfig(provider="command", command=[sys.executable, "-c", "print('yes')"])
+    models = seated({"PATH": "/usr/bin:/bin"}, default=CLAUDE, fallback=[program])
+    (model,) = models.panel().models
+    assert model.name == "anthropic:claude-x"
+    answer = model.ask(PROMPT, SOON)
+    assert (answer.text.strip(), answer.stand_in) == ("yes", True)
+
+
+def test_a_fallback_is_for_the_default_alone() -> None:
+    models = seated(BOTH, default=GPT, fallback=[CLAUDE], panel=[GPT])
+    assert "claude" not in models.panel().models[0].identity
+    assert "claude" not in models.panel("openai:y").models[0].identity
+    alone = seated(BOTH, default=GPT, fallback=[CLAUDE])
+    assert "claude-x" in alone.panel().models[0].identity
+
+
+def test_the_chair_is_the_policys_and_the_flag_sends_it_away() -> None:
+    panel = seated(BOTH, panel=[GPT, GPT], chair=CLAUDE).panel()
+    assert panel.chair is not None
+    assert panel.chair.name == "anthropic:claude-x"
+    absent = seated(panel=[GPT, GPT], chair=CLAUDE).panel().chair
+    assert absent is not None
+    assert why(absent).reason == "unauthorized"
+    assert seated(BOTH, "openai:a,openai:b", chair=CLAUDE).panel().chair is None
+    assert seated(BOTH).panel().chair is None
+
+
+def test_the_panel_knows_when_it_is_asked_again() -> None:
+    retry = RetryConfig(confidence=0.9, iterations=3, trigger="flip")
+    panel = seated(retry=retry).panel()
+    assert (panel.confidence, panel.rounds, panel.trigger) == (0.9, 3, "flip")
+
+
+@pytest.mark.parametrize("flag", [None, "openai:x", "command:true", "auto"])
+def test_offline_nobody_is_asked_but_a_script(flag: str | None, tmp_path: Path) -> None:
+    assert seated(flag=flag, offline=True).panel().missing == "no model is asked with --offline"
+    recorded = script(tmp_path / "s.json", {"text": "yes"})
+    (model,) = seated(flag=recorded, offline=True).panel().models
+    assert model.ask(PROMPT, SOON).text == "yes"
+
+
+def test_a_script_is_the_operators_alone(tmp_path: Path) -> None:
+    recorded = script(tmp_path / "s.json", {"text": "yes"})
+    with pytest.raises(ConfigError, match="a judge's `model` names the provider 'scripted'"):
+        seated().panel(recorded)
+    with pytest.raises(UsageError, match="cannot be read"):
+        seated(flag=f"{recorded}.not").panel()
+
+
+def test_what_is_spent_is_counted_over_all_models(tmp_path: Path) -> None:
+    one = script(tmp_path / "1.json", {"text": "a", "input_tokens": 100, "output_tokens": 5})
+    two = script(tmp_path / "2.json", {"text": "b", "input_tokens": 10, "usd": 0.5})
+    models = seated(flag=f"{one},{two}")
+    assert models.spent == Spent()
+    for model in models.panel().models:
+        model.ask(PROMPT, SOON)
+    assert models.spent == Spent(2, 110, 5, 0.5)
+
+
+def test_the_limits_hold_for_all_models_together(tmp_path: Path) -> None:
+    told = {"text": "a", "input_tokens": 700, "usd": 0.1}
+    one, two = (script(tmp_path / f"{n}.json", told) for n in "12")
+    limits = LimitsConfig(input_tokens=700)
+    first, second = seated(flag=f"{one},{two}", limits=limits).panel().models
+    first.ask(PROMPT, SOON)
+    assert why(second).reason == "budget"
+
+
+def test_to_warm_without_a_hosted_model_loads_nothing(tmp_path: Path) -> None:
+    models = seated(flag=script(tmp_path / "s.json", {"text": "yes"}))
+    models.panel()
+    models.warm()
+    assert "models" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_the_room_of_a_model_is_the_configured_one(tmp_path: Path) -> None:
+    recorded = script(tmp_path / "s.json", {"text": "yes"})
+    default = ModelConfig(room=4_000)
+    assert seated(flag=recorded, default=default).panel().models[0].room == 4_000
+    assert seated(default=default).panel().models[0].room == 4_000
+    assert seated(panel=[GPT, CLAUDE], default=default).panel().models[1].room == 4_000

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pytest
+
+from prjury.config.models import RateConfig
+from prjury.deadline import Deadline
+from prjury.dialogue import ModelError, Reply
+from prjury.models.pace import Pace, PacedModel
+from unit.models.speakers import PROMPT, SOON, Speaker, error, reply
+
+LONG = 30
+
+
+@dataclass
+class Time:
+    """A clock that goes on only while somebody sleeps."""
+
+    now: float = 1_000.0
+    naps: list[float] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def clock(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        with self.lock:
+            self.naps.append(seconds)
+            self.now += seconds
+
+
+def threads(count: int, work: Callable[[], object]) -> list[threading.Thread]:
+    begun = [threading.Thread(target=work, daemon=True) for _ in range(count)]
+    for thread in begun:
+        thread.start()
+    return begun
+
+
+def test_so_many_are_let_through_at_a_time_and_no_more() -> None:
+    inside, most = 0, 0
+    lock = threading.Lock()
+    full = threading.Barrier(3)
+
+    def speak(deadline: Deadline) -> Reply:
+        nonlocal inside, most
+        with lock:
+            inside += 1
+            most = max(most, inside)
+        full.wait(LONG)
+        with lock:
+            inside -= 1
+        return reply()
+
+    model = PacedModel(Speaker([speak]), Pace(RateConfig(max_parallel=3)))
+    for thread in threads(12, lambda: model.ask(PROMPT, SOON)):
+        thread.join(LONG)
+    assert (inside, most) == (0, 3)
+
+
+def test_who_comes_first_is_served_first() -> None:
+    pace = Pace(RateConfig(max_parallel=1))
+    served: list[int] = []
+
+    def waits(number: int) -> None:
+        with pace.turn(SOON):
+            served.append(number)
+
+    with pace.turn(SOON):
+        waiting = []
+        for number in range(5):
+            waiting += threads(1, lambda number=number: waits(number))  # type: ignore[misc]
+            while len(pace._queue) <= number:
+                threading.Event().wait(0.001)
+    for thread in waiting:
+        thread.join(LONG)
+    assert served == [0, 1, 2, 3, 4]
+
+
+def test_who_waits_too_long_gives_up_and_blocks_nobody() -> None:
+    pace = Pace(RateConfig(max_parallel=1))
+    inner = Speaker()
+    model = PacedModel(inner, pace)
+    with pace.turn(SOON), pytest.raises(ModelError, match="wait for a turn") as told:
+        model.ask(PROMPT, Deadline.after(0.01))
+    assert (told.value.reason, inner.asked) == ("timeout", 0)
+    assert model.ask(PROMPT, SOON).text == "yes"
+
+
+def test_a_turn_ends_with_a_failure_too() -> None:
+    model = PacedModel(Speaker([error("refused"), reply()]), Pace(RateConfig(max_parallel=1)))
+    with pytest.raises(ModelError, match="refused"):
+        model.ask(PROMPT, SOON)
+    assert model.ask(PROMPT, SOON).text == "yes"
+
+
+def test_so_many_begin_in_any_minute() -> None:
+    time = Time()
+    pace = Pace(RateConfig(requests_per_minute=2), time.clock, time.sleep)
+    begun = []
+    for _ in range(5):
+        with pace.turn(SOON):
+            begun.append(time.now - 1_000)
+        time.now += 10
+    assert begun == [0, 10, 60, 70, 120]
+    assert time.naps == [40, 40]
+
+
+def test_nobody_sleeps_for_a_minute_that_begins_after_the_deadline() -> None:
+    time = Time()
+    pace = Pace(RateConfig(requests_per_minute=1), time.clock, time.sleep)
+    with pace.turn(SOON):
+        pass
+    late = pace.turn(Deadline.after(30))
+    with pytest.raises(ModelError, match=r"requests_per_minute is 1"), late:
+        pass
+    assert time.naps == []
+    with pace.turn(SOON):
+        assert time.now == 1_060
+
+
+def test_a_minute_is_shared_by_all_threads() -> None:
+    time = Time()
+    pace = Pace(RateConfig(requests_per_minute=3), time.clock, time.sleep)
+    model = PacedModel(Speaker(), pace)
+    for thread in threads(7, lambda: model.ask(PROMPT, SOON)):
+        thread.join(LONG)
+    assert len(pace._begun) == 3
+    assert time.now >= 1_120

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import pytest
+
+from prjury.deadline import Deadline
+from prjury.dialogue import ModelError
+from prjury.models.patient import PatientModel
+from unit.models.speakers import PROMPT, SOON, Speaker, busy, error, reply
+
+
+def patient(inner: Speaker, naps: list[float]) -> PatientModel:
+    return PatientModel(inner, naps.append, lambda: 1.0)
+
+
+def test_a_busy_server_is_asked_again_when_it_says() -> None:
+    naps: list[float] = []
+    inner = Speaker([busy(3.0), busy(), reply("at last")])
+    assert patient(inner, naps).ask(PROMPT, SOON).text == "at last"
+    assert naps == [3.0, 2.0]
+
+
+def test_after_three_tries_it_is_given_up() -> None:
+    naps: list[float] = []
+    inner = Speaker([busy()])
+    with pytest.raises(ModelError, match="busy"):
+        patient(inner, naps).ask(PROMPT, SOON)
+    assert (inner.asked, naps) == (3, [1.0, 2.0])
+
+
+@pytest.mark.parametrize("reason", ["refused", "unauthorized", "timeout", "provider_error"])
+def test_what_does_not_pass_is_not_asked_again(reason: str) -> None:
+    inner = Speaker([error(reason)])  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match=reason):
+        patient(inner, []).ask(PROMPT, SOON)
+    assert inner.asked == 1
+
+
+def test_nobody_sleeps_beyond_the_deadline() -> None:
+    naps: list[float] = []
+    with pytest.raises(ModelError, match="busy"):
+        patient(Speaker([busy(60.0)]), naps).ask(PROMPT, Deadline.after(30))
+    assert naps == []
+
+
+def test_it_goes_by_the_inner_models_particulars() -> None:
+    model = patient(Speaker(name="openai:x", room=5_000, per_usd=100), [])
+    assert (model.name, model.identity, model.room) == ("openai:x", "identity of openai:x", 5_000)
+    assert model.price(40, 10) == 0.5

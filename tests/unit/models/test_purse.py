@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prjury.config.schema import LimitsConfig
+from prjury.deadline import Deadline
+from prjury.dialogue import ModelError, ModelReason, Prompt, Reply
+from prjury.models.purse import Purse, PursedModel, Spent
+from unit.models.speakers import PROMPT, SOON, Speaker, busy, error, reply
+
+LONG = 30
+#: 4,000 bytes with the schema, so about 1,000 tokens.
+LARGE = Prompt("", "x" * 3_998, {}, "quality/1")
+
+
+def purse(usd: float = 1.0, tokens: int = 200_000) -> Purse:
+    return Purse(LimitsConfig(usd=usd, input_tokens=tokens))
+
+
+def test_what_was_used_is_counted() -> None:
+    full = purse()
+    model = PursedModel(Speaker([reply(tokens_in=100, tokens_out=20)], per_usd=1e6), full)
+    for _ in range(2):
+        model.ask(PROMPT, SOON)
+    assert full.spent == Spent(2, 200, 40, 240 / 1e6)
+
+
+def test_the_price_that_the_reply_tells_counts() -> None:
+    full = purse()
+    PursedModel(Speaker([reply(usd=0.25)], per_usd=1e6), full).ask(PROMPT, SOON)
+    assert full.spent.usd == 0.25
+
+
+def test_over_the_token_limit_nothing_is_sent() -> None:
+    inner = Speaker([reply(tokens_in=1_000)])
+    full = purse(tokens=2_500)
+    model = PursedModel(inner, full)
+    for _ in range(2):
+        model.ask(LARGE, SOON)
+    with pytest.raises(ModelError) as told:
+        model.ask(LARGE, SOON)
+    assert (told.value.reason, inner.asked) == ("budget", 2)
+    assert "2,000 of 2,500 input tokens" in str(told.value)
+    assert "about 1,000" in str(told.value)
+    assert full.spent.calls == 2
+
+
+def test_over_the_price_limit_nothing_is_sent() -> None:
+    inner = Speaker([reply(tokens_in=1_000, tokens_out=500)], per_usd=10_000)
+    model = PursedModel(inner, purse(usd=0.5), max_output_tokens=3_000)
+    model.ask(LARGE, SOON)
+    with pytest.raises(ModelError) as told:
+        model.ask(LARGE, SOON)
+    assert (told.value.reason, inner.asked) == ("budget", 1)
+    assert "0.1500 of 0.5000 US dollars" in str(told.value)
+    assert "may cost 0.4000" in str(told.value)
+
+
+def test_where_no_price_is_known_only_tokens_count() -> None:
+    full = purse(usd=0.0, tokens=1_000_000)
+    model = PursedModel(Speaker([reply(tokens_in=50_000)]), full)
+    for _ in range(9):
+        model.ask(LARGE, SOON)
+    assert (full.spent.input_tokens, full.spent.usd) == (450_000, None)
+
+
+@pytest.mark.parametrize("full", [purse(usd=0.0), purse(tokens=0)], ids=["usd", "tokens"])
+def test_of_nothing_nothing_is_spent(full: Purse) -> None:
+    inner = Speaker(per_usd=1e6)
+    with pytest.raises(ModelError, match="budget"):
+        PursedModel(inner, full).ask(PROMPT, SOON)
+    assert (inner.asked, full.spent) == (0, Spent())
+
+
+def test_calls_side_by_side_do_not_exceed_the_limit_together() -> None:
+    inside = threading.Event()
+
+    def speak(deadline: Deadline) -> Reply:
+        inside.wait(LONG)
+        return reply(tokens_in=1_000)
+
+    inner, refused = Speaker([speak]), []
+    model = PursedModel(inner, purse(tokens=3_999))
+
+    def ask() -> None:
+        try:
+            model.ask(LARGE, SOON)
+        except ModelError as told:
+            refused.append(told.reason)
+            if len(refused) == 5:
+                inside.set()
+
+    asking = [threading.Thread(target=ask, daemon=True) for _ in range(8)]
+    for thread in asking:
+        thread.start()
+    for thread in asking:
+        thread.join(LONG)
+    assert (inner.asked, refused) == (3, ["budget"] * 5)
+
+
+@pytest.mark.parametrize("said", [busy(), error("unauthorized"), error("unreachable")])
+def test_what_no_model_saw_costs_nothing(said: ModelError) -> None:
+    full = purse(tokens=1_500)
+    model = PursedModel(Speaker([said, reply(tokens_in=1_000)]), full)
+    with pytest.raises(ModelError):
+        model.ask(LARGE, SOON)
+    assert full.spent == Spent(calls=1)
+    assert model.ask(LARGE, SOON).text == "yes"
+
+
+def test_without_a_client_nothing_is_sent() -> None:
+    full = purse()
+    with pytest.raises(ModelError, match="not_installed"):
+        PursedModel(Speaker([error("not_installed")]), full).ask(LARGE, SOON)
+    assert full.spent == Spent()
+
+
+@pytest.mark.parametrize("reason", ["timeout", "provider_error", "reply_too_large"])
+def test_a_failure_that_may_be_charged_costs_what_was_set_aside(reason: ModelReason) -> None:
+    full = purse()
+    with pytest.raises(ModelError, match=reason):
+        PursedModel(Speaker([error(reason)], per_usd=1e6), full, 500).ask(LARGE, SOON)
+    assert full.spent == Spent(1, 1_000, 500, 1_500 / 1e6)
+
+
+def test_a_failure_that_tells_what_it_cost_costs_that() -> None:
+    full = purse()
+    said = error("truncated", reply(tokens_in=700, tokens_out=30, usd=0.1))
+    with pytest.raises(ModelError, match="truncated"):
+        PursedModel(Speaker([said]), full).ask(LARGE, SOON)
+    assert full.spent == Spent(1, 700, 30, 0.1)
+
+
+def test_a_server_that_tells_nothing_did_not_work_for_nothing() -> None:
+    full = purse()
+    PursedModel(Speaker([Reply("x" * 400, "m")], per_usd=1e6), full).ask(LARGE, SOON)
+    assert full.spent == Spent(1, 1_000, 100, 1_100 / 1e6)
+
+
+def test_a_crash_frees_what_was_set_aside() -> None:
+    def crash(deadline: Deadline) -> Reply:
+        raise KeyError("broken")
+
+    full = purse(tokens=2_500)
+    model = PursedModel(Speaker([crash, reply(tokens_in=1_000)]), full)
+    with pytest.raises(KeyError):
+        model.ask(LARGE, SOON)
+    assert full.spent.input_tokens == 1_000  # it may have been charged
+    assert model.ask(LARGE, SOON).text == "yes"
+
+
+def test_without_time_nothing_is_set_aside() -> None:
+    full, inner = purse(), Speaker()
+    with pytest.raises(ModelError) as told:
+        PursedModel(inner, full).ask(LARGE, Deadline.after(0))
+    assert (told.value.reason, inner.asked, full.spent) == ("timeout", 0, Spent())
+
+
+@given(st.lists(st.integers(1, 3_000), max_size=30), st.integers(0, 20_000))
+def test_as_long_as_estimates_hold_the_limit_does(used: list[int], limit: int) -> None:
+    full = Purse(LimitsConfig(input_tokens=limit))
+    model = PursedModel(Speaker([reply(tokens_in=min(one, 1_000)) for one in [*used, 1]]), full)
+    for _ in used:
+        with suppress(ModelError):
+            model.ask(LARGE, SOON)
+    assert full.spent.input_tokens <= limit

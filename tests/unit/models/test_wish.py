@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import pytest
+
+from prjury.config.models import ModelConfig, ModelsConfig
+from prjury.errors import ConfigError
+from prjury.models.wish import wished
+
+LISTED = ModelConfig(provider="anthropic", name="claude-x", key_env="TEAM_KEY", timeout=9.0)
+MODELS = ModelsConfig(
+    default=ModelConfig(provider="openai", name="d", base_url="https://d.example", room=5_000),
+    panel=[LISTED],
+)
+
+
+def read(text: str, models: ModelsConfig = MODELS) -> list[tuple[str, str | None]]:
+    return [(one.config.provider, one.config.name) for one in wished(text, "--model", models)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("openai:gpt-x", [("openai", "gpt-x")]),
+        ("openai:qwen3:8b", [("openai", "qwen3:8b")]),
+        ("google:", [("google", None)]),
+        ("gpt-x", [("auto", "gpt-x")]),
+        ("auto", [("auto", None)]),
+        ("scripted:a/b:c.json", [("scripted", "a/b:c.json")]),
+        ("openai:a, google:b,c", [("openai", "a"), ("google", "b"), ("auto", "c")]),
+        ("openai:a,openai:a", [("openai", "a"), ("openai", "a")]),
+        ("openai:a,,", [("openai", "a")]),
+    ],
+)
+def test_each_name_is_a_seat(text: str, expected: list[tuple[str, str | None]]) -> None:
+    assert read(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "argv", "before"),
+    [
+        ("command:judge", ["judge"], []),
+        ("command: judge -p 'a b' --json", ["judge", "-p", "a b", "--json"], []),
+        ("command:judge --only a,b", ["judge", "--only", "a,b"], []),
+        ("openai:a, command:judge x,y", ["judge", "x,y"], [("openai", "a")]),
+    ],
+)
+def test_a_command_comes_last_and_takes_the_rest(
+    text: str, argv: list[str], before: list[tuple[str, str]]
+) -> None:
+    *others, last = wished(text, "--model", MODELS)
+    assert last.config.command == argv
+    assert last.config.base_url is None
+    assert [(one.config.provider, one.config.name) for one in others] == before
+
+
+@pytest.mark.parametrize("text", [",", " ", "command:", "command:  ", "command:'open"])
+def test_what_names_nobody_is_an_error(text: str) -> None:
+    with pytest.raises(ConfigError, match="--model"):
+        wished(text, "--model", MODELS)
+
+
+def test_a_listed_model_comes_with_its_options() -> None:
+    (one,) = wished("anthropic:claude-x", "--model", MODELS)
+    assert one.config == LISTED
+
+
+def test_any_other_comes_with_the_options_of_the_default() -> None:
+    same, other = wished("openai:y,anthropic:y", "--model", MODELS)
+    assert (same.config.room, same.config.base_url) == (5_000, "https://d.example")
+    assert (other.config.room, other.config.base_url) == (5_000, None)
+
+
+def test_a_command_of_the_default_does_not_stick() -> None:
+    models = ModelsConfig(default=ModelConfig(provider="command", command=["x"], answer="a"))
+    (one,) = wished("openai:y", "--model", models)
+    assert (one.config.command, one.config.answer) == (None, None)

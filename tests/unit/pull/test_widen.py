@@ -1,0 +1,292 @@
+"""Hunks with their surroundings: examples of each kind of change, and what holds of all of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prjury.pull.model import Hunk, Line
+from prjury.pull.widen import Scope, widened
+
+NEW = """\
+import os
+
+
+@final
+class A(
+    B,
+):
+    x = 1
+
+    def short(self):
+        a = 1
+        b = 2
+        c = 3
+        d = 4
+        e = 5
+        f = 6
+        g = 7
+        h = 8
+
+    def other(self):
+        pass
+
+
+def outer():
+    i = 9
+    def inner():
+        j = 10
+    k = 11
+    return
+"""
+SCOPES = (
+    Scope(4, 7, 21, whole=False),
+    Scope(10, 10, 18, whole=True),
+    Scope(20, 20, 21, whole=True),
+    Scope(24, 24, 29, whole=True),
+    Scope(26, 26, 27, whole=True),
+)
+
+
+def pieces(text: str) -> list[str]:
+    """Git's lines, with their ends."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+def line(sign: str, old: int | None, new: int | None, raw: str) -> Line:
+    end = next(end for end in ("\r\n", "\n", "") if raw.endswith(end))
+    return Line(sign, old, new, raw.removesuffix(end), end)
+
+
+def diff(old: str, new: str, context: int = 1) -> tuple[Hunk, ...]:
+    """Hunks as git writes them, with so many lines of context."""
+    if old == new:
+        return ()
+    before, after = pieces(old), pieces(new)
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    hunks = []
+    for group in matcher.get_grouped_opcodes(context):
+        lines: list[Line] = []
+        for tag, a, b, c, d in group:
+            if tag == "equal":
+                lines += [line(" ", a + i + 1, c + i + 1, before[a + i]) for i in range(b - a)]
+                continue
+            lines += [line("-", i + 1, None, before[i]) for i in range(a, b)]
+            lines += [line("+", None, i + 1, after[i]) for i in range(c, d)]
+        olds, news = group[-1][2] - group[0][1], group[-1][4] - group[0][3]
+        starts = group[0][1] + bool(olds), group[0][3] + bool(news)
+        hunks.append(Hunk(starts[0], olds, starts[1], news, "section", tuple(lines)))
+    return tuple(hunks)
+
+
+def shown(hunks: Sequence[Hunk]) -> list[list[int]]:
+    """The head's lines that each hunk shows."""
+    return [[line.new for line in hunk.lines if line.new] for hunk in hunks]
+
+
+def span(first: int, last: int) -> list[int]:
+    return list(range(first, last + 1))
+
+
+def changed(find: str, new: str, longest: int = 60) -> list[list[int]]:
+    """What is shown when the text ``new`` becomes NEW's ``find``."""
+    assert find in NEW
+    return shown(widened(diff(NEW.replace(find, new), NEW), NEW, SCOPES, longest))
+
+
+def test_the_function_around_a_change_is_shown_with_the_heading_of_its_class() -> None:
+    assert changed("d = 4", "d = 5") == [span(4, 7), span(10, 18)]
+
+
+def test_of_a_function_that_is_too_long_the_heading_is_shown() -> None:
+    assert changed("d = 4", "d = 5", longest=9) == [span(4, 7), span(10, 18)]
+    assert changed("d = 4", "d = 5", longest=8) == [span(4, 7), [10], span(13, 15)]
+
+
+def test_a_change_in_a_class_and_in_no_function_is_shown_with_the_class_s_heading() -> None:
+    assert changed("x = 1", "x = 2") == [span(4, 9)]
+
+
+def test_the_innermost_function_is_what_is_shown() -> None:
+    assert changed("j = 10", "j = 1") == [[24], span(26, 28)]
+
+
+def test_hunks_that_come_to_touch_are_one() -> None:
+    old = NEW.replace("b = 2", "b").replace("h = 8", "h").replace("pass", "...")
+    assert shown(diff(old, NEW, context=0)) == [[12], [18], [21]]
+    assert shown(widened(diff(old, NEW, context=0), NEW, SCOPES)) == [
+        span(4, 7),
+        span(10, 18),
+        span(20, 21),
+    ]
+    assert shown(widened(diff(old, NEW), NEW, SCOPES)) == [span(4, 7), span(10, 22)]
+
+
+def test_a_change_outside_of_all_definitions_stays_as_it_is() -> None:
+    hunks = diff(NEW.replace("import os", "import re"), NEW)
+    assert widened(hunks, NEW, SCOPES) == hunks
+    assert widened(hunks, NEW, ()) == hunks
+
+
+def test_the_section_holds_where_the_hunk_begins_as_it_did() -> None:
+    hunks = widened(diff(NEW.replace("a = 1", "a"), NEW), NEW, SCOPES)
+    assert [hunk.section for hunk in hunks] == ["", "section"]
+    hunks = widened(diff(NEW.replace("d = 4", "d"), NEW), NEW, SCOPES)
+    assert [hunk.section for hunk in hunks] == ["", ""]
+
+
+def test_a_deletion_within_a_function_shows_the_function() -> None:
+    assert changed("        d = 4\n", "        d = 4\n        more\n") == [span(4, 7), span(10, 18)]
+
+
+def test_a_deletion_at_a_function_s_end_is_told_by_its_indentation() -> None:
+    inside = changed("        h = 8\n", "        h = 8\n\n        more\n")
+    assert inside == [span(4, 7), span(10, 20)]
+    method = "        h = 8\n\n    def gone(self):\n        more\n"
+    assert changed("        h = 8\n", method) == [span(4, 7), span(19, 20)]
+    function = "        pass\n\n\ndef gone():\n    more\n"
+    assert changed("        pass\n", function) == [span(23, 24)]
+
+
+def test_a_deletion_at_the_file_s_beginning_and_end() -> None:
+    hunks = diff("gone\n" + NEW, NEW, context=0)
+    assert widened(hunks, NEW, SCOPES) == hunks
+    assert shown(widened(diff(NEW + "    gone\n", NEW, context=0), NEW, SCOPES)) == [span(24, 29)]
+
+
+def test_a_function_that_is_added_brings_the_heading_of_its_class() -> None:
+    added = "    def other(self):\n        pass\n"
+    assert changed(added, "") == [span(4, 7), span(19, 22)]
+
+
+def test_both_ends_of_a_long_addition_are_looked_at() -> None:
+    added = NEW[NEW.index("        h = 8") : NEW.index("    i = 9")]
+    assert changed(added, "", longest=6) == [span(4, 7), [10], span(17, 29)]
+
+
+def test_an_added_and_a_deleted_file_stay_as_they_are() -> None:
+    whole = [Scope(1, 1, 29, whole=True)]
+    assert widened(diff("", NEW), NEW, whole) == diff("", NEW)
+    assert widened(diff(NEW, ""), "", whole) == diff(NEW, "")
+    assert widened((), NEW, whole) == ()
+
+
+def test_numbers_on_the_old_side_follow_from_the_hunks_before() -> None:
+    old = "gone\ngone\n" + NEW.replace("pass", "...")
+    hunks = widened(diff(old, NEW), NEW, SCOPES)
+    assert [(hunk.old_start, hunk.new_start) for hunk in hunks] == [(1, 1), (6, 4), (22, 20)]
+    assert all(
+        line.old == line.new + 2
+        for hunk in hunks[1:]
+        for line in hunk.lines
+        if line.old and line.new
+    )
+
+
+def test_line_ends_are_those_of_the_file() -> None:
+    old = "def f():\r\n    a\n\n    b\n    c\n    d\r"
+    new = old.replace("    b\n", "    b\n    new\n")
+    (hunk,) = widened(diff(old, new), new, [Scope(1, 1, 7, whole=True)])
+    assert [(line.text, line.end) for line in hunk.lines] == [
+        ("def f():", "\r\n"),
+        ("    a", "\n"),
+        ("", "\n"),
+        ("    b", "\n"),
+        ("    new", "\n"),
+        ("    c", "\n"),
+        ("    d\r", ""),
+    ]
+
+
+def test_a_long_heading_is_cut_and_a_definition_with_a_long_line_is_left_out() -> None:
+    new = "".join(f"line {number}\n" for number in range(1, 101))
+    old = new.replace("line 90\n", "line\n")
+    scopes = [Scope(10, 60, 100, whole=True), Scope(80, 80, 95, whole=True)]
+    assert shown(widened(diff(old, new), new, scopes)) == [span(10, 29), span(80, 95)]
+    long = "x" * 1_001 + "\n"
+    wide_old, wide_new = (text.replace("line 85\n", long) for text in (old, new))
+    assert shown(widened(diff(wide_old, wide_new), wide_new, scopes)) == [
+        span(10, 29),
+        span(89, 91),
+    ]
+
+
+def test_definitions_within_very_many_others_are_not_looked_at() -> None:
+    new = "".join(f"line {number}\n" for number in range(1, 2_001))
+    old = new.replace("line 1000\n", "line\n")
+    scopes = [Scope(number, number, 2_001 - number, whole=False) for number in range(1, 999)]
+    assert shown(widened(diff(old, new), new, scopes)) == [span(1, 12), span(999, 1_001)]
+
+
+TEXTS = st.tuples(
+    st.lists(st.sampled_from(["a\n", "b\n", "  c\n", "d\r\n", "\n", " \r\r\n"]), max_size=25),
+    st.sampled_from(["", "", "z", "z\r"]),
+).map(lambda drawn: "".join(drawn[0]) + drawn[1])
+
+
+def scope(numbers: tuple[int, int, int], whole: bool) -> Scope:
+    first, heading, last = sorted(numbers)
+    return Scope(first, heading, last, whole)
+
+
+NUMBERS = st.integers(1, 30)
+SCOPES_ANYWHERE = st.builds(scope, st.tuples(NUMBERS, NUMBERS, NUMBERS), st.booleans())
+SCOPE_LISTS = st.lists(SCOPES_ANYWHERE, max_size=8)
+
+
+def side(hunks: Sequence[Hunk], signs: str) -> list[Line]:
+    return [line for hunk in hunks for line in hunk.lines if line.sign in signs]
+
+
+@given(TEXTS, TEXTS, SCOPE_LISTS, st.integers(0, 3), st.integers(0, 12))
+def test_only_true_context_is_added(
+    old: str, new: str, scopes: list[Scope], context: int, longest: int
+) -> None:
+    hunks = diff(old, new, context)
+    result = widened(hunks, new, scopes, longest)
+    assert side(result, "+-") == side(hunks, "+-")
+    assert set(side(result, " ")) >= set(side(hunks, " "))
+    before, after = pieces(old), pieces(new)
+    for each in side(result, " "):
+        assert each.old is not None
+        assert each.new is not None
+        assert before[each.old - 1] == after[each.new - 1] == each.text + each.end
+
+
+@given(TEXTS, TEXTS, SCOPE_LISTS, st.integers(0, 3), st.integers(0, 12))
+def test_hunks_are_contiguous_ascend_and_do_not_touch(
+    old: str, new: str, scopes: list[Scope], context: int, longest: int
+) -> None:
+    ends = (0, 0)
+    for hunk in widened(diff(old, new, context), new, scopes, longest):
+        begins = hunk.old_start + (not hunk.old_lines), hunk.new_start + (not hunk.new_lines)
+        assert begins[0] > ends[0]
+        assert begins[1] > ends[1]
+        ends = begins[0] + hunk.old_lines, begins[1] + hunk.new_lines
+        assert [line.old for line in hunk.lines if line.old] == span(begins[0], ends[0] - 1)
+        assert [line.new for line in hunk.lines if line.new] == span(begins[1], ends[1] - 1)
+
+
+@given(TEXTS, TEXTS, st.integers(0, 3))
+def test_a_function_that_is_the_whole_file_shows_both_sides_whole(
+    old: str, new: str, context: int
+) -> None:
+    hunks = diff(old, new, context)
+    result = widened(hunks, new, [Scope(1, 1, len(pieces(new)), whole=True)])
+    if side(hunks, "+"):
+        assert "".join(line.text + line.end for line in side(result, " -")) == old
+        assert "".join(line.text + line.end for line in side(result, " +")) == new
+
+
+@pytest.mark.parametrize("context", [0, 3])
+@given(TEXTS, TEXTS, SCOPE_LISTS)
+def test_widening_again_changes_nothing(
+    context: int, old: str, new: str, scopes: list[Scope]
+) -> None:
+    once = widened(diff(old, new, context), new, scopes)
+    assert widened(once, new, scopes) == once
