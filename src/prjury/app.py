@@ -8,18 +8,19 @@ from importlib.metadata import version as installed_version
 from typing import TYPE_CHECKING
 
 from prjury.config.pending import pending_note
-from prjury.config.schema import Config
+from prjury.config.schema import Config, SuitabilityOptions
 from prjury.deadline import Deadline
 from prjury.errors import ConfigError, UsageError
-from prjury.judges.backport import try_backport
+from prjury.judges.backport import is_open, try_backport, with_opinion
 from prjury.judges.context import PullRequestContext
 from prjury.judges.llm.judge import ModelBackedJudge
+from prjury.judges.llm.kinds import suitability
 from prjury.jury.cascade import Verdict
 from prjury.jury.gate import GatePolicy
 from prjury.jury.judgment import Status
 from prjury.models.purse import Spent
 from prjury.policy import policy_in_force, policy_notes
-from prjury.ports import Progress, Publisher
+from prjury.ports import Doors, Progress, Publisher
 from prjury.pull.model import PullRequest, printable
 from prjury.registry import Seating, Unwanted, seat
 from prjury.report.assemble import assemble
@@ -61,7 +62,7 @@ def run(
             policy=PolicyOrigin(policy.source, policy.hash, policy.resolved),
             sandbox=Sandbox(doors.shell.level, policy.config.sandbox.network),
             version=installed_version("prjury"),
-            backports=_backports(request, policy.config, photo),
+            backports=_backports(request, policy.config, photo, _asking(doors, verdict)),
             cost=cost_of(verdict, wired.models.spent),
             elapsed_ms=round((time.monotonic() - started) * 1000),
             notes=(*_notes(request, photo), *pending_note(policy.config)),
@@ -176,12 +177,24 @@ def _gate_policy(config: Config) -> GatePolicy:
     return GatePolicy(block_on, gate.not_configured, gate.coverage_floor)
 
 
-def _backports(request: ReviewRequest, config: Config, photo: Photo) -> tuple[Backport, ...]:
+def _asking(doors: Doors, verdict: Verdict) -> Doors | None:
+    """The doors to the models; None where no money is spent, because the change is rejected."""
+    return None if verdict.status is Status.FAIL else doors
+
+
+def _backports(
+    request: ReviewRequest, config: Config, photo: Photo, doors: Doors | None
+) -> tuple[Backport, ...]:
     named = config.backport.branches
     for branch in request.backport_to:
         photo.store.operator.commit(branch)  # the operator's own word has to name something
     branches = dict.fromkeys((*request.backport_to, *([] if named == "auto" else named)))
-    return tuple(try_backport(photo.pull, branch, photo.store) for branch in branches)
+    tried = tuple(try_backport(photo.pull, branch, photo.store) for branch in branches)
+    if doors is None or not request.models or not any(map(is_open, tried)):
+        return tried
+    judge = suitability.make(SuitabilityOptions(), doors)
+    opinion = judge.judge(_context(photo.pull, _seconds(request, config)))
+    return tuple(with_opinion(one, opinion) if is_open(one) else one for one in tried)
 
 
 def cost_of(verdict: Verdict, spent: Spent) -> Cost:

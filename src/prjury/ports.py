@@ -6,7 +6,7 @@ or in a test is decided in `app`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -159,6 +159,8 @@ class Panel:
         chair: who reads the answers of the last round and decides; None where votes are counted.
         confidence: the mean confidence, 0..1, below which everybody is asked again.
         rounds: how often everybody is asked at most.
+        refusal: why so many input tokens and US dollars (None where the price is not known) would
+            exceed what is left of the budget; None where they would not.
         trigger: what confidence is taken from: ``evidence`` (the share of quotes that are true),
             ``flip`` (asked twice, files in another order), ``agreement``, ``self_report``.
     """
@@ -169,6 +171,7 @@ class Panel:
     confidence: float = 0.7
     rounds: int = 1
     trigger: str = "evidence"
+    refusal: Callable[[int, float | None], str | None] = lambda _tokens, _usd: None
 
 
 class Models(Protocol):

@@ -43,7 +43,7 @@ _FIRST_BYTE = 3  # the token of byte 0
 #: Seconds for compiling the server, for its start, for one answer.
 _COMPILING, _STARTING, _ANSWERING = 3600.0, 60.0, 300.0
 
-_LONGEST_TEXT, _LONGEST_LIST, _LONGEST_ANSWER = 40, 3, 16_384
+_LONGEST_TEXT, _LONGEST_LIST, _LONGEST_ANSWER = 24, 2, 16_384
 
 
 @dataclass(frozen=True)

@@ -500,13 +500,16 @@ def judged(*script: Behaviour, seconds: float = 20, runs: int = 1) -> Judgment:
 def test_a_judgment_over_the_wire() -> None:
     judgment = judged(says(reply()))
     assert judgment.status is Status.PASS
-    assert judgment.metadata["usage"] == {
+    usage = dict(judgment.metadata["usage"])
+    (call,) = usage.pop("calls")
+    assert usage == {
         "llm_calls": 1,
         "cached_calls": 0,
         "input_tokens": 100,
         "output_tokens": 20,
         "usd": None,
     }
+    assert (call["model"], call["usd"]) == ("openai:local", None)
     assert judged(says(reply(tests=FAILING, risk=FAILING))).status is Status.FAIL
 
 

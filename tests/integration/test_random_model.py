@@ -51,17 +51,19 @@ TIERS = {
 }
 CHANGES = {"sound": Status.PASS, "outdated": Status.FAIL, "conflicting": Status.FAIL}
 
-#: Answers made of these are sometimes true.
-WORDS: dict[str, list[object]] = {
+#: What answers are made of: anything, what can be read as an answer, what is sometimes true.
+ANYTHING: dict[str, list[object]] = {}
+READABLE: dict[str, list[object]] = {"confidence": [0, 0.25, 0.5, 0.75, 1]}
+PLAUSIBLE: dict[str, list[object]] = {
+    **READABLE,
     "path": ["calc.py"],
-    "line": [4, 5],
-    "end_line": [6],
-    "quote": ["def sub(a, b):", "return a - b", "import javax.persistence.Entity;"],
-    "confidence": [0, 0.25, 0.5, 0.75, 1],
+    "side": ["new"],
+    "line": [5],
+    "end_line": [5],
+    "quote": ["def sub(a, b):", "def mul(a, b):"],
 }
-NO_WORDS: dict[str, list[object]] = {}
 
-CASES = list(itertools.product(CHANGES, TIERS, (NO_WORDS, WORDS)))
+CASES = list(itertools.product(CHANGES, TIERS, (ANYTHING, READABLE, PLAUSIBLE)))
 SEEDS = range(50)
 
 #: From the best to the worst.
@@ -134,7 +136,7 @@ def test_a_random_answer_breaks_no_report_and_lifts_no_verdict(
 
 
 def test_random_answers_do_reach_the_vote(model: TinyModel, tmp_path: Path) -> None:
-    model.words = WORDS
+    model.words = PLAUSIBLE
     heard = set()
     for seed in range(len(SEEDS), 2 * len(SEEDS)):
         model.seed = seed

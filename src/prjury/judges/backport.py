@@ -7,9 +7,12 @@ decision to a human and says what is proven.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from prjury.errors import SourceError, UsageError
 from prjury.exchange import PickTrial
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.population import is_benign
 from prjury.ports import Repository
 from prjury.pull.model import PullRequest, printable, visible
 from prjury.report.model import Backport
@@ -40,6 +43,25 @@ def decide(pull: PullRequest, branch: str, trial: PickTrial) -> Backport:
         reasons=_reasons(branch, trial),
         commands=_commands(pull, branch, trial),
     )
+
+
+def is_open(backport: Backport) -> bool:
+    """Whether the trial leaves the decision open, so that an opinion is worth something."""
+    return backport.verdict == "needs_human" and backport.applies is True
+
+
+def with_opinion(backport: Backport, opinion: Judgment) -> Backport:
+    """The trial's verdict, which still is a human's to make, with what a model says of the change.
+
+    Nothing is added where no model could be asked.
+    """
+    if is_benign(opinion):
+        return backport
+    words = {Status.PASS: "a model finds it suitable", Status.FAIL: "a model advises against"}
+    told = words.get(opinion.status, "no answer of a model")
+    failed = [f"{check.name}: {check.message}" for check in opinion.failed_checks]
+    reasons = (f"{told} ({opinion.reasoning})", *failed)
+    return replace(backport, reasons=(*backport.reasons, *reasons))
 
 
 def _reasons(branch: str, trial: PickTrial) -> tuple[str, ...]:

@@ -85,6 +85,7 @@ class ModelBench:
             confidence=retry.confidence,
             rounds=retry.iterations,
             trigger=retry.trigger,
+            refusal=self._purse.refusal,
         )
 
     def warm(self) -> None:

@@ -68,6 +68,11 @@ class Purse:
         with self._lock:
             return self._spent
 
+    def refusal(self, input_tokens: int, usd: float | None) -> str | None:
+        """Why so much cannot be spent on top of what is spent and promised; None where it can."""
+        with self._lock:
+            return self._refusal(Spent(0, input_tokens, 0, usd))
+
     def reserve(self, estimate: Spent) -> None:
         """Sets aside what a call may use.
 
@@ -75,20 +80,9 @@ class Purse:
             ModelError: with the reason ``budget`` when it may exceed a limit; nothing is set aside.
         """
         with self._lock:
-            tokens = self._spent.input_tokens + self._promised_tokens
-            if tokens + estimate.input_tokens > self._limits.input_tokens:
-                raise _over(
-                    f"{tokens:,} of {self._limits.input_tokens:,} input tokens are used or "
-                    f"promised, and this call takes about {estimate.input_tokens:,}",
-                    "limits.input_tokens",
-                )
-            usd = self._usd + self._promised_usd
-            if estimate.usd and usd + estimate.usd > self._limits.usd:
-                raise _over(
-                    f"{usd:.4f} of {self._limits.usd:.4f} US dollars are spent or promised, and "
-                    f"this call may cost {estimate.usd:.4f}",
-                    "limits.usd",
-                )
+            refusal = self._refusal(estimate)
+            if refusal:
+                raise ModelError(refusal, "budget")
             self._promise(estimate, 1)
 
     def settle(self, estimate: Spent, used: Spent | None) -> None:
@@ -98,6 +92,23 @@ class Purse:
             if used is not None:
                 self._spent += used
                 self._usd += used.usd or 0.0
+
+    def _refusal(self, estimate: Spent) -> str | None:
+        tokens = self._spent.input_tokens + self._promised_tokens
+        if tokens + estimate.input_tokens > self._limits.input_tokens:
+            return _over(
+                f"{tokens:,} of {self._limits.input_tokens:,} input tokens are used or promised, "
+                f"and this takes about {estimate.input_tokens:,}",
+                "limits.input_tokens",
+            )
+        usd = self._usd + self._promised_usd
+        if estimate.usd and usd + estimate.usd > self._limits.usd:
+            return _over(
+                f"{usd:.4f} of {self._limits.usd:.4f} US dollars are spent or promised, and this "
+                f"may cost {estimate.usd:.4f}",
+                "limits.usd",
+            )
+        return None
 
     def _promise(self, estimate: Spent, sign: int) -> None:
         self._promised_tokens += sign * estimate.input_tokens
@@ -153,7 +164,9 @@ class PursedModel(WrappedModel):
         tokens_in, tokens_out = reply.input_tokens, reply.output_tokens
         if not tokens_in and estimate.usd != 0.0:
             tokens_in = estimate.input_tokens
-            tokens_out = tokens_out or -(-len(reply.text.encode()) // _BYTES_PER_TOKEN)
+            tokens_out = tokens_out or -(
+                -len(reply.text.encode(errors="replace")) // _BYTES_PER_TOKEN
+            )
         usd = reply.usd if reply.usd is not None else self.price(tokens_in, tokens_out)
         return Spent(1, tokens_in, tokens_out, usd)
 
@@ -168,6 +181,6 @@ class PursedModel(WrappedModel):
         return estimate
 
 
-def _over(figures: str, limit: str) -> ModelError:
-    what = f"The budget of this run does not allow the call: {figures}"
-    return ModelError(what, "budget", remedy=f"Raise {limit} in the policy, or judge less at once")
+def _over(figures: str, limit: str) -> str:
+    remedy = f"Raise {limit} in the policy, or judge less at once"
+    return f"The budget of this run does not allow it: {figures}. {remedy}"

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Literal, TypeAlias, TypeVar, cast
 
+import anyio.lowlevel
 import httpx2
 from pydantic_ai.direct import model_request
 from pydantic_ai.exceptions import AgentRunError, UserError
@@ -84,8 +85,9 @@ def converse(choice: ModelChoice, prompt: Prompt, mode: Mode, deadline: Deadline
 def load(providers: Iterable[Provider]) -> None:
     """Gets ready for the first question to these providers; nothing is sent.
 
-    To build a model once loads whatever the libraries put off until then.
+    To build a model once, and to sleep, loads whatever the libraries put off until then.
     """
+    asyncio.run(anyio.lowlevel.checkpoint())
     for provider in providers:
         choice = ModelChoice(provider, DEFAULT_NAMES[provider])
         with suppress(ModelError):  # whoever asks is told which library is missing

@@ -39,11 +39,14 @@ def wished(text: str, place: str, models: ModelsConfig, *, script: bool = False)
 def _config(text: str, models: ModelsConfig) -> ModelConfig:
     """A listed model as it is listed; any other with the default's options.
 
-    Address and key go with the provider that they were written down for, and with no other.
+    Address and key go with the provider that they were written down for, and with no other. A name
+    alone means a model at the default's address, where it has one.
     """
+    if text == AUTO:
+        return models.default
     provider, colon, name = text.partition(":")
     if not colon:
-        provider, name = AUTO, "" if text == AUTO else text
+        provider, name = (models.default.provider if models.default.base_url else AUTO), text
     for listed in (models.default, *models.fallback, *models.panel):
         if (listed.provider, listed.name) == (provider, name or None):
             return listed

@@ -14,8 +14,9 @@ def test_the_default_leaves_nothing_to_tell() -> None:
 @pytest.mark.parametrize(
     ("section", "told"),
     [
-        ({"limits": {"usd": 0.0}}, ("limits.usd",)),
-        ({"limits": {"wall": "1m"}}, ()),
+        ({"limits": {"usd": 0.0, "wall": "1m"}}, ()),
+        ({"models": {"retry": {"iterations": 3}}}, ()),
+        ({"backport": {"build": True}}, ("backport.build",)),
         ({"fix": {"enabled": True}}, ("fix",)),
         (
             {"publish": {"sarif": True, "comment": False}, "pulls": {"drafts": True}},

@@ -23,10 +23,9 @@ def read(text: str, models: ModelsConfig = MODELS) -> list[tuple[str, str | None
         ("openai:gpt-x", [("openai", "gpt-x")]),
         ("openai:qwen3:8b", [("openai", "qwen3:8b")]),
         ("google:", [("google", None)]),
-        ("gpt-x", [("auto", "gpt-x")]),
-        ("auto", [("auto", None)]),
+        ("gpt-x", [("openai", "gpt-x")]),
         ("scripted:a/b:c.json", [("scripted", "a/b:c.json")]),
-        ("openai:a, google:b,c", [("openai", "a"), ("google", "b"), ("auto", "c")]),
+        ("openai:a, google:b,c", [("openai", "a"), ("google", "b"), ("openai", "c")]),
         ("openai:a,openai:a", [("openai", "a"), ("openai", "a")]),
         ("openai:a,,", [("openai", "a")]),
     ],
@@ -68,6 +67,13 @@ def test_any_other_comes_with_the_options_of_the_default() -> None:
     same, other = wished("openai:y,anthropic:y", "--model", MODELS)
     assert (same.config.room, same.config.base_url) == (5_000, "https://d.example")
     assert (other.config.room, other.config.base_url) == (5_000, None)
+
+
+@pytest.mark.parametrize("provider", ["auto", "anthropic"])
+def test_a_name_alone_goes_by_the_keys_where_the_default_has_no_address(provider: str) -> None:
+    models = ModelsConfig(default=ModelConfig(provider=provider, name="d"))
+    assert read("gpt-x", models) == [("auto", "gpt-x")]
+    assert read("auto", ModelsConfig()) == [("auto", None)]
 
 
 def test_a_command_of_the_default_does_not_stick() -> None:

@@ -110,6 +110,8 @@ class ModelBackedJudge(Generic[ContextT]):
             return _with(case, warnings, subject)
         ledger = Ledger()
         jurors = self._jurors(Desk(ledger, self.memory, self.word, self.parallel))
+        if refusal := self._refusal(case):
+            return _with(_unasked(refusal, case), warnings, subject)
         verdict = self._vote(jurors, case)
         judgment = Bench(verdict.ballots, self._chairs_word(verdict)).judgment()
         judgment = _untainted(judgment, verdict)
@@ -150,9 +152,7 @@ class ModelBackedJudge(Generic[ContextT]):
         case, _ = self.case(context)
         if isinstance(case, Judgment):
             return Forecast(self.name, nothing_because=case.reasoning)
-        jurors = self._jurors(Desk(memory=self.memory, word=self.word))
-        calls = tuple(call for juror in jurors for call in planned_calls(juror, case))
-        return Forecast(self.name, calls, self.panel.rounds)
+        return self._planned(case)
 
     def _form(self, context: ContextT, material: Material) -> Form:
         inquiry = self.inquiry
@@ -160,6 +160,16 @@ class ModelBackedJudge(Generic[ContextT]):
 
     def _jurors(self, desk: Desk) -> list[Juror]:
         return [Juror(model, desk, run) for model in self.panel.models for run in range(self.runs)]
+
+    def _refusal(self, case: Case) -> str | None:
+        """Why one round of all questions is more than the budget allows; nobody is asked then."""
+        planned = self._planned(case)
+        return self.panel.refusal(planned.input_tokens, planned.usd)
+
+    def _planned(self, case: Case) -> Forecast:
+        jurors = self._jurors(Desk(memory=self.memory))
+        calls = tuple(call for juror in jurors for call in planned_calls(juror, case))
+        return Forecast(self.name, calls, self.panel.rounds)
 
     def _vote(self, jurors: Sequence[Juror], case: Case) -> JuryVerdict:
         confidence = _confidence(self.panel.trigger)
@@ -178,6 +188,12 @@ class ModelBackedJudge(Generic[ContextT]):
 
     def _chairs_word(self, verdict: JuryVerdict) -> Judgment | None:
         return verdict.aggregated if self.panel.chair is not None else None
+
+
+def _unasked(refusal: str, case: Case) -> Judgment:
+    paths = dict.fromkeys(piece.path for piece in case.pieces)
+    unread = [{"path": path, "reason": "no answer: budget"} for path in paths]
+    return Judgment.abstained(refusal, "budget", metadata={"scope": {"read": [], "unread": unread}})
 
 
 def _sooner(deadline: Deadline) -> Deadline:

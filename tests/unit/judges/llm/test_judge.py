@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -14,34 +14,30 @@ from hypothesis import strategies as st
 from fakes.llm import (
     FAILING,
     FOUR,
+    INVENTED,
     SMALL,
     Talker,
     always,
     answer,
     changed,
     context,
+    doors,
     judge,
     quote,
     reply,
 )
-from prjury.config.schema import QualityOptions
+from prjury.config.questions import QualityOptions
 from prjury.dialogue import ModelError, ModelReason
 from prjury.errors import CannotJudgeError, ConfigError
-from prjury.judges.llm.judge import make, random_word
+from prjury.judges.llm.asking.interview import random_word
 from prjury.judges.llm.asking.reply import InvalidReplyError, read
+from prjury.judges.llm.kinds.quality import make
 from prjury.jury.judge import JudgeType, ask, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.models.scripted import ScriptedModel
-from prjury.ports import Doors, Repository, Shell
 from prjury.report.redact import Redactor
 
 CANARY = f"{2:032x}"
-
-
-def doors(model: Any = None) -> Doors:
-    """Doors of which the judge may use the model alone."""
-    closed: Any = None
-    return Doors(cast("Repository", closed), cast("Shell", closed), closed, model, "no key is set")
 
 
 def usage(judgment: Judgment) -> tuple[int, int, float | None]:
@@ -60,7 +56,7 @@ def test_the_judge_is_known_for_what_it_is() -> None:
 def test_without_a_model_it_says_why() -> None:
     judgment = ask(make(QualityOptions(), doors()), context(SMALL))
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "not_configured")
-    assert judgment.reasoning == "no key is set"
+    assert judgment.reasoning == "no model key is set"
     assert judgment.metadata["reason"] == "not_configured"
 
 
@@ -142,22 +138,12 @@ def test_own_criteria_are_asked_and_counted() -> None:
 
 
 def test_unverified_failures_neither_count_nor_lift() -> None:
-    invented = answer("fail", [quote(text="os.system(user)")])
-    judgment = judge(always(reply(risk=invented, tests=FAILING))).judge(context(SMALL))
+    judgment = judge(always(reply(risk=INVENTED, tests=FAILING))).judge(context(SMALL))
     assert judgment.effective_score == pytest.approx(2 / 3)
     assert judgment.status is Status.FAIL
     assert judgment.metadata["evidence"] == {"verified": 1, "dropped": 1}
     assert judgment.metadata["criteria"]["risk"]["said"] == "fail"
     assert judgment.metadata["criteria"]["risk"]["verdict"] == "abstain"
-
-
-def test_files_beyond_the_budget_are_named() -> None:
-    big = changed("src/big.py", *(f"+line {i}" for i in range(200)))
-    judgment = judge(always(reply()), budget=250).judge(context(SMALL, big))
-    assert judgment.metadata["scope"] == {
-        "read": ("src/app.py",),
-        "unread": ({"path": "src/big.py", "reason": "over the model's budget"},),
-    }
 
 
 def test_instructions_to_the_judge_are_told_whatever_the_model_says() -> None:
@@ -178,7 +164,7 @@ def test_secrets_are_not_shown_to_the_model() -> None:
     token, known = "ghp_" + "a1" * 20, "the-operators-own-value"
     file = changed("src/a.py", f"+token = '{token}'", f"+other = '{known}'")
     model = always(reply())
-    judge(model, Redactor((known,))).judge(context(file))
+    judge(model, redact=Redactor((known,))).judge(context(file))
     made = make(QualityOptions(), doors(model))
     ask(made, context(file))
     for prompt in model.asked:
@@ -236,57 +222,23 @@ def test_a_leak_in_the_repair_is_a_leak() -> None:
 @pytest.mark.parametrize("reason", get_args(ModelReason))
 def test_a_model_error_is_its_own_reason(reason: ModelReason) -> None:
     model = Talker([ModelError("It did not work", reason)])
-    judgment = judge(model, runs=3).judge(context(SMALL))
+    judgment = judge(model).judge(context(SMALL))
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, reason)
     assert judgment.metadata["reason"] == reason
     assert judgment.reasoning == "It did not work."
     assert len(model.asked) == 1
-    assert judgment.metadata["usage"]["llm_calls"] == 1
+    sent = reason not in {"budget", "not_installed"}
+    assert judgment.metadata["usage"]["llm_calls"] == sent
     assert judgment.metadata["scope"]["unread"][0]["reason"] == f"no answer: {reason}"
 
 
-def test_every_call_has_its_own_bounded_time() -> None:
+def test_all_calls_together_have_their_time() -> None:
     model = always(reply())
     judge(model).judge(context(SMALL, seconds=10_000))
     judge(model).judge(context(SMALL, seconds=5))
     long, short = (deadline.at - time.monotonic() for deadline in model.deadlines)
-    assert 100 < long <= 120
-    assert short <= 5
-
-
-# Several runs.
-
-PASSING, HALF = reply(), reply(tests=FAILING, risk=FAILING)
-
-
-def test_the_median_of_several_runs_speaks() -> None:
-    judgment = judge(Talker([PASSING, HALF, HALF]), runs=3).judge(context(SMALL))
-    assert judgment.status is Status.FAIL
-    assert judgment.effective_score == 0.5
-    assert judgment.metadata["runs"] == {
-        "asked": 3,
-        "answered": 3,
-        "scores": (1.0, 0.5, 0.5),
-        "majority": {"correctness": "pass", "tests": "fail", "conventions": "pass", "risk": "fail"},
-    }
-    assert usage(judgment)[0] == 3
-
-
-def test_most_runs_must_answer() -> None:
-    two = judge(Talker([PASSING, "no", "no", PASSING]), runs=3).judge(context(SMALL))
-    assert two.status is Status.PASS
-    assert two.metadata["runs"]["answered"] == 2
-    one = judge(Talker(["no", "no", "no", "no", PASSING]), runs=3).judge(context(SMALL))
-    assert (one.status, one.label) == (Status.ABSTAIN, "invalid_reply")
-    half = judge(Talker([PASSING, ModelError("no", "timeout")]), runs=2).judge(context(SMALL))
-    assert (half.status, half.label) == (Status.ABSTAIN, "timeout")
-
-
-def test_one_leak_taints_all_runs() -> None:
-    judgment = judge(Talker([PASSING, PASSING, f"{PASSING} {CANARY}"]), runs=3).judge(
-        context(SMALL)
-    )
-    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "tainted")
+    assert 500 < long < 600
+    assert short < 5
 
 
 # Whatever a model says.

@@ -1,0 +1,248 @@
+"""Changes that need several sheets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+
+from fakes.llm import (
+    FOUR,
+    Talker,
+    always,
+    answer,
+    changed,
+    context,
+    first_quote,
+    hunk,
+    judge,
+    long_file,
+    material,
+    paths_of,
+    reply,
+)
+from prjury.dialogue import ModelError, Prompt
+from prjury.jury.judgment import Status
+from prjury.pull.model import FileChange
+
+#: Tokens in which any one of these files finds room, and no two.
+ROOM = 300
+FILES = (long_file("src/a.py", 15), long_file("src/b.py", 15), long_file("tests/test_c.py", 15))
+
+
+def by_path(**said: str | ModelError) -> Callable[[Prompt], str]:
+    """Answers by the letter of the file that is shown first; the others pass."""
+
+    def answers(prompt: Prompt) -> str:
+        name = paths_of(prompt)[0].rpartition("/")[2].removeprefix("test_")[0]
+        found = said.get(name, reply())
+        if isinstance(found, ModelError):
+            raise found
+        return found
+
+    return answers
+
+
+def failing(prompt: Prompt) -> str:
+    """Fails two of four criteria, with a quote of what is shown."""
+    evidence = answer("fail", [first_quote(prompt)])
+    return reply(risk=evidence, tests=evidence)
+
+
+def fails_at(path: str) -> Callable[[Prompt], str]:
+    return lambda prompt: failing(prompt) if path in paths_of(prompt) else reply()
+
+
+def test_a_change_over_the_room_is_asked_about_sheet_by_sheet() -> None:
+    model = always(reply(), room=ROOM)
+    judgment = judge(model).judge(context(*FILES))
+    assert judgment.status is Status.PASS
+    assert [paths_of(prompt) for prompt in model.asked] == [(file.path,) for file in FILES]
+    assert judgment.metadata["sheets"] == {"asked": 3, "silent": 0}
+    assert judgment.metadata["scope"] == {
+        "read": tuple(file.path for file in FILES),
+        "unread": (),
+    }
+    assert judgment.metadata["usage"]["llm_calls"] == 3
+
+
+def test_a_file_over_the_room_is_asked_about_in_parts() -> None:
+    model = always(reply(), room=ROOM)
+    judgment = judge(model).judge(context(long_file("src/a.py", 100)))
+    shown = [
+        line[3]
+        for prompt in model.asked
+        for part in material(prompt)["files"][0]["hunks"]
+        for line in part["lines"]
+    ]
+    assert shown == [f"line {i:04d} of src/a.py" for i in range(100)]
+    assert len(model.asked) > 2
+    assert judgment.metadata["scope"]["read"] == ("src/a.py",)
+
+
+def test_every_sheet_is_told_what_is_on_the_others() -> None:
+    model = always(reply(), room=ROOM)
+    judge(model).judge(context(*FILES, changed("uv.lock", "+x")))
+    told = material(model.asked[1])
+    assert [file["path"] for file in told["elsewhere"]["files"]] == ["src/a.py", "tests/test_c.py"]
+    assert told["not_shown"]["files"] == [{"path": "uv.lock", "reason": "a lock file"}]
+
+
+def test_the_instructions_are_the_same_on_every_sheet() -> None:
+    model = always(reply(), room=ROOM)
+    judge(model).judge(context(*FILES))
+    assert len({prompt.system for prompt in model.asked}) == 1
+
+
+@pytest.mark.parametrize("at", range(3))
+def test_a_failure_on_one_sheet_fails_the_criterion(at: int) -> None:
+    judgment = judge(always(fails_at(FILES[at].path), room=ROOM)).judge(context(*FILES))
+    assert judgment.status is Status.FAIL
+    assert judgment.effective_score == 0.5
+    assert {str(check.location) for check in judgment.failed_checks} == {f"{FILES[at].path}:1"}
+
+
+def test_failures_of_several_sheets_are_told_each_where_it_is() -> None:
+    judgment = judge(always(failing, room=ROOM)).judge(context(*FILES))
+    found = [str(check.location) for check in judgment.failed_checks if check.name == "risk"]
+    assert found == [f"{file.path}:1" for file in FILES]
+
+
+def test_a_pass_needs_every_answer() -> None:
+    model = always(by_path(b=ModelError("no", "timeout")), room=ROOM)
+    judgment = judge(model).judge(context(*FILES))
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "timeout")
+    assert judgment.reasoning == "1 of 3 parts have no answer: no."
+    assert judgment.metadata["sheets"] == {"asked": 3, "silent": 1}
+
+
+def test_without_a_verdict_no_file_counts_as_read() -> None:
+    model = always(by_path(b=ModelError("no", "timeout")), room=ROOM)
+    scope = judge(model).judge(context(*FILES)).metadata["scope"]
+    assert scope["read"] == ()
+    assert {file["path"] for file in scope["unread"]} == {file.path for file in FILES}
+
+
+def test_a_proven_failure_stands_whatever_is_not_answered() -> None:
+    def said(prompt: Prompt) -> str:
+        if "src/b.py" in paths_of(prompt):
+            raise ModelError("no", "timeout")
+        return failing(prompt)
+
+    judgment = judge(always(said, room=ROOM)).judge(context(*FILES))
+    assert judgment.status is Status.FAIL
+    assert judgment.metadata["scope"] == {
+        "read": ("src/a.py", "tests/test_c.py"),
+        "unread": ({"path": "src/b.py", "reason": "no answer: timeout"},),
+    }
+
+
+def test_what_fails_and_does_not_suffice_is_told_beside_the_silence() -> None:
+    def said(prompt: Prompt) -> str:
+        if "src/b.py" in paths_of(prompt):
+            raise ModelError("no", "timeout")
+        return reply(risk=answer("fail", [first_quote(prompt)]))
+
+    judgment = judge(always(said, room=ROOM)).judge(context(*FILES))
+    assert judgment.status is Status.ABSTAIN
+    assert {(check.name, check.severity) for check in judgment.failed_checks} == {
+        ("risk", "warning")
+    }
+
+
+def test_a_file_of_which_one_part_has_no_answer_is_unread() -> None:
+    calls: Iterator[int] = iter(range(100))
+
+    def said(prompt: Prompt) -> str:
+        if next(calls):
+            raise ModelError("no", "timeout")
+        return failing(prompt)
+
+    judgment = judge(always(said, room=ROOM)).judge(context(long_file("src/a.py", 30)))
+    assert judgment.status is Status.FAIL
+    assert judgment.metadata["scope"]["read"] == ()
+
+
+def test_an_unusable_reply_is_repaired_sheet_by_sheet() -> None:
+    model = Talker([reply(), "I approve.", reply(), reply()], room=ROOM)
+    judgment = judge(model).judge(context(*FILES))
+    assert judgment.status is Status.PASS
+    assert [paths_of(prompt)[0] for prompt in model.asked] == [
+        "src/a.py",
+        "src/b.py",
+        "src/b.py",
+        "tests/test_c.py",
+    ]
+
+
+def test_a_leak_on_one_sheet_taints_all_whatever_else_is_proven() -> None:
+    def said(prompt: Prompt) -> str:
+        if "src/b.py" in paths_of(prompt):
+            return f"{prompt.nonces[1]} {reply()}"
+        return failing(prompt)
+
+    judgment = judge(always(said, room=ROOM)).judge(context(*FILES))
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "tainted")
+    assert judgment.failed_checks == ()
+
+
+def test_what_stands_on_another_sheet_cannot_be_quoted() -> None:
+    first: list[dict[str, object]] = []
+
+    def said(prompt: Prompt) -> str:
+        first.append(first_quote(prompt))
+        return reply(["risk"], risk=answer("fail", [first[0]]))
+
+    judgment = judge(always(said, room=ROOM), criteria=["risk"]).judge(context(*FILES))
+    assert judgment.metadata["evidence"] == {"verified": 1, "dropped": 2}
+
+
+def test_a_part_of_the_same_file_that_is_elsewhere_cannot_be_quoted() -> None:
+    def said(prompt: Prompt) -> str:
+        place = {"path": "src/a.py", "side": "new", "line": 1, "end_line": 1}
+        return reply(risk=answer("fail", [{**place, "quote": "line 0000 of src/a.py"}]))
+
+    judgment = judge(always(said, room=ROOM)).judge(context(long_file("src/a.py", 40)))
+    sheets = judgment.metadata["sheets"]["asked"]
+    assert judgment.metadata["evidence"] == {"verified": 1, "dropped": sheets - 1}
+
+
+def test_sheets_that_are_asked_about_at_once_come_to_the_same() -> None:
+    files = [long_file(f"src/f{n}.py", 15) for n in range(12)]
+    one = judge(always(fails_at("src/f7.py"), room=ROOM)).judge(context(*files))
+    other = replace(judge(always(fails_at("src/f7.py"), room=ROOM)), parallel=True)
+    judgment = other.judge(context(*files))
+    assert (judgment.status, judgment.checks) == (one.status, one.checks)
+    assert judgment.metadata["usage"]["llm_calls"] == 12
+
+
+def test_a_crash_on_one_sheet_is_an_error_of_the_judge() -> None:
+    def said(prompt: Prompt) -> str:
+        if "src/b.py" in paths_of(prompt):
+            raise RuntimeError("boom")
+        return reply()
+
+    for parallel in (False, True):
+        made = replace(judge(always(said, room=ROOM)), parallel=parallel)
+        judgment = made.judge(context(*FILES))
+        assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "crashed")
+
+
+def test_lines_of_other_hunks_are_quoted_by_their_numbers() -> None:
+    file: FileChange = replace(
+        changed("src/a.py"), hunks=(hunk("+one", start=5), hunk("+two", start=900))
+    )
+    evidence = {"path": "src/a.py", "side": "new", "line": 900, "end_line": 900, "quote": "two"}
+    said = reply(["risk"], risk=answer("fail", [evidence]))
+    judgment = judge(always(said), criteria=["risk"]).judge(context(file))
+    assert str(judgment.failed_checks[0].location) == "src/a.py:900"
+
+
+def test_the_prompt_that_is_named_is_that_of_the_first_sheet() -> None:
+    model = always(reply(), room=ROOM)
+    judgment = judge(model).judge(context(*FILES))
+    assert judgment.metadata["prompt"]["question_sha256"] == model.asked[0].sha256
+    assert json.loads(model.asked[0].user)
+    assert set(judgment.metadata["criteria"]) == set(FOUR)

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import strategies
+from prjury.jury.count import count
+from prjury.jury.judge import JudgeType
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.lowering import NeverLifting
+from prjury.jury.population import Ballot, ErrorPolicy
+from prjury.jury.score import NumericalScore
+from prjury.jury.voting import (
+    AverageVoting,
+    ConsensusVoting,
+    MajorityVoting,
+    VotingStrategy,
+    WeightedAverageVoting,
+)
+
+PASS, FAIL, ABSTAIN, ERROR = Status.PASS, Status.FAIL, Status.ABSTAIN, Status.ERROR
+WORSE = (PASS, ABSTAIN, ERROR, FAIL)
+STORY = "description"
+
+
+def ballot(judge: str, status: Status, score: float | None = None) -> Ballot:
+    number = None if score is None else NumericalScore(score)
+    said = Judgment(status, f"{judge} says {status}", number)
+    return Ballot(judge, said, type=JudgeType.LLM_POWERED)
+
+
+def held(voting: VotingStrategy) -> NeverLifting:
+    return NeverLifting(voting, frozenset({STORY}))
+
+
+@pytest.mark.parametrize(
+    ("quality", "story", "status"),
+    [
+        (PASS, PASS, PASS),
+        (PASS, FAIL, FAIL),
+        (FAIL, PASS, FAIL),
+        (FAIL, FAIL, FAIL),
+        (ABSTAIN, PASS, ABSTAIN),
+        (PASS, ABSTAIN, PASS),
+        (ERROR, PASS, ERROR),
+        (PASS, ERROR, ERROR),
+    ],
+)
+def test_it_lowers_and_never_lifts(quality: Status, story: Status, status: Status) -> None:
+    voting = held(ConsensusVoting(on_error=ErrorPolicy.PROPAGATE))
+    said = voting.aggregate([ballot("quality", quality), ballot(STORY, story)])
+    assert said.status is status
+
+
+def test_a_high_score_lifts_no_mean() -> None:
+    ballots = [ballot("quality", FAIL, 0.5), ballot(STORY, PASS, 1.0)]
+    assert WeightedAverageVoting(0.7).aggregate(ballots).status is PASS
+    said = held(WeightedAverageVoting(0.7)).aggregate(ballots)
+    assert said.status is FAIL
+    assert said.metadata["held_down_from"] == "pass"
+    assert said.reasoning.endswith("; description may lower that, not lift it")
+
+
+def test_a_low_score_lowers_the_mean() -> None:
+    ballots = [ballot("quality", PASS, 0.8), ballot(STORY, FAIL, 0.2)]
+    said = held(AverageVoting(0.7)).aggregate(ballots)
+    assert said == AverageVoting(0.7).aggregate(ballots)
+    assert said.status is FAIL
+
+
+def test_it_is_no_majority_of_its_own() -> None:
+    judges = [ballot("a", PASS), ballot("b", FAIL), ballot("c", FAIL)]
+    stories = [ballot(f"s{n}", PASS) for n in range(5)]
+    voting = NeverLifting(MajorityVoting(), frozenset(story.judge for story in stories))
+    assert voting.aggregate([*judges, *stories]).status is FAIL
+
+
+@pytest.mark.parametrize("status", Status)
+def test_alone_it_is_taken_at_its_word(status: Status) -> None:
+    ballots = [ballot(STORY, status)]
+    voting = ConsensusVoting()
+    assert held(voting).aggregate(ballots) == voting.aggregate(ballots)
+
+
+def test_without_it_nothing_is_different() -> None:
+    ballots = [ballot("quality", FAIL), ballot("tests", PASS)]
+    assert held(MajorityVoting()).aggregate(ballots) == MajorityVoting().aggregate(ballots)
+
+
+def test_it_goes_by_the_name_of_what_counts() -> None:
+    assert held(MajorityVoting()).name == MajorityVoting().name
+
+
+def test_no_ballots_are_refused() -> None:
+    with pytest.raises(ValueError, match="no ballots"):
+        held(MajorityVoting()).aggregate([])
+
+
+def lowering(ballots: list[Ballot]) -> list[Ballot]:
+    """The same ballots as judges cast them that only lower, who are all backed by models."""
+    return [
+        replace(cast, judge=f"story-{at}", type=JudgeType.LLM_POWERED)
+        for at, cast in enumerate(ballots)
+    ]
+
+
+benches = strategies.benches()
+more = st.lists(strategies.ballots(), max_size=4).map(lowering)
+
+
+@given(strategies.voting_strategies(), benches, more)
+def test_no_bench_is_better_off_with_them_than_without(
+    voting: VotingStrategy, others: list[Ballot], stories: list[Ballot]
+) -> None:
+    never = NeverLifting(voting, frozenset(story.judge for story in stories))
+    bench = [*stories, *others]
+    said, alone = never.aggregate(bench).status, voting.aggregate(others).status
+    assert WORSE.index(said) >= WORSE.index(alone)
+    assert WORSE.index(said) >= WORSE.index(voting.aggregate(bench).status)
+    assert said in {alone, voting.aggregate(bench).status}
+
+
+@example(AverageVoting(0.0), [ballot("quality", ERROR)], lowering([ballot(STORY, PASS)]))
+@given(strategies.voting_strategies(), benches, more)
+def test_nor_is_a_tier(voting: VotingStrategy, others: list[Ballot], stories: list[Ballot]) -> None:
+    never = NeverLifting(voting, frozenset(story.judge for story in stories))
+    said = count(never, [*others, *stories]).status
+    assert WORSE.index(said) >= WORSE.index(count(voting, others).status)
