@@ -36,7 +36,7 @@ from prjury.ports import Doors, NoModels, Panel
 from prjury.publishers.progress import SilentProgress
 from prjury.pull.model import PullRequest
 from prjury.sources.git.find import open_repository
-from prjury.sources.git.photograph import photograph
+from prjury.sources.git.photograph import Caps, photograph
 from prjury.sources.git.store import Store, open_store
 from prjury.sources.shell import ContainedShell
 
@@ -45,6 +45,9 @@ Place: TypeAlias = tuple[str, int, str]
 
 #: Time for reading a change.
 _SECONDS = 600
+
+#: More than any change has: what is sent is counted against all of it, not what our caps leave.
+_EVERYTHING = Caps(*[10**9] * 6)
 
 _RIVAL = Path(__file__).with_name("prompts_rival.py")
 _FILE = re.compile(r"^## File: '(.*)'$")
@@ -177,9 +180,9 @@ def measure(store: Store, options: Any) -> Iterator[list[object]]:
     for number in options.pulls:
         head = operator.commit(f"refs/pull/{number}/head")
         parted = operator.commit(store.git.text("merge-base", tip.sha, head.sha))
-        pull = photograph(store, parted, head)
-        rival = rivals(options.python, options.rival, options.repository, pull)
-        yield [number, len(pull.files), *rival.cells(pull), *ours(store, pull).cells(pull)]
+        pull, whole = (photograph(store, parted, head, caps=c) for c in (Caps(), _EVERYTHING))
+        rival = rivals(options.python, options.rival, options.repository, whole)
+        yield [number, len(whole.files), *rival.cells(whole), *ours(store, pull).cells(whole)]
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
+from fakes.repository import BASE, HEAD, FakeRepository, Files, blob_of, pull_between
 from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
 from prjury.pull.model import PullRequest, Side
@@ -27,7 +27,7 @@ class Language:
         head: with places for a comment and for dead code.
         comment: what a comment begins with, where the place for it is.
         dead: a check that nobody calls.
-        renamed: the names that the change brings in, and others for them.
+        renamed: the name that the change brings in, and another for it.
         wrong: the line that is wrong.
     """
 
@@ -39,7 +39,7 @@ class Language:
     test: str
     comment: str
     dead: str
-    renamed: Mapping[str, str]
+    renamed: tuple[str, str]
     wrong: str
 
     @property
@@ -57,9 +57,7 @@ class Language:
         return {path: self.rename(str(text)) for path, text in self.after().items()}
 
     def rename(self, text: str) -> str:
-        for name, other in self.renamed.items():
-            text = text.replace(name, other)
-        return text
+        return text.replace(*self.renamed)
 
 
 PYTHON = Language(
@@ -89,7 +87,7 @@ def _checked(total, people):
     if people <= 0 or total % people:
         raise ValueError("not divisible")
 """,
-    {"portion": "exact_portion_of_everybody"},
+    ("portion", "exact_portion_of_everybody"),
     "    portion = total // people",
 )
 
@@ -137,7 +135,7 @@ class SharesTest {
         }
     }
 """,
-    {"portion": "exactPortionOfEverybody"},
+    ("portion", "exactPortionOfEverybody"),
     "        long portion = total / people;",
 )
 
@@ -170,7 +168,7 @@ function check(total, people) {
   }
 }
 """,
-    {"portion": "exactPortionOfEverybody"},
+    ("portion", "exactPortionOfEverybody"),
     "  const portion = Math.floor(total / people);",
 )
 
@@ -295,8 +293,12 @@ def context(pull: PullRequest) -> PullRequestContext:
 
 
 def change(before: Files, after: Files) -> Change:
-    """The change from one tree to another; judges may read both."""
-    repository = FakeRepository({BASE: before, HEAD: after})
+    """The change from one tree to another, in hunks that show all of both.
+
+    The blobs are missing, as in a partial clone: there is nothing around the hunks to be parsed.
+    """
+    blobs = {blob_of(text) for tree in (before, after) for text in tree.values()}
+    repository = FakeRepository({BASE: before, HEAD: after}, gone=blobs)
     return Change(context(pull_between(before, after, tree="d" * 40)), repository)
 
 

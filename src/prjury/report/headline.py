@@ -164,8 +164,17 @@ def _advice(attempt: TierAttempt) -> str:
             return f"{attempt.name} advises against"
         case Status.ERROR:
             return f"{attempt.name} could not be judged{_in_brackets(attempt)}"
-    worry = attempt.worrying_abstention
-    return f"{attempt.name} gives no answer{_in_brackets(attempt)}" if worry else ""
+    if not attempt.worrying_abstention or _names_its_silent(attempt):
+        return ""
+    return f"{attempt.name} gives no answer{_in_brackets(attempt)}"
+
+
+def _names_its_silent(attempt: TierAttempt) -> bool:
+    """Whether the tier has a result, and whoever was silent in it is a model that is named."""
+    ballots = attempt.verdict.ballots if attempt.verdict else ()
+    silent = [b for b in ballots if b.judgment.status in {Status.ABSTAIN, Status.ERROR}]
+    models = all(ballot.type is not JudgeType.DETERMINISTIC for ballot in silent)
+    return attempt.status is Status.PASS and models
 
 
 def _in_brackets(attempt: TierAttempt) -> str:

@@ -11,7 +11,8 @@ import pytest
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError, SourceError, UsageError
 from prjury.exchange import PickTrial, TreeEntry
-from prjury.judges.backport import decide, try_backport
+from prjury.judges.backport import decide, is_open, try_backport, with_opinion
+from prjury.jury.judgment import Check, Judgment
 from prjury.pull.landing import Commit, RebaseTrial
 from prjury.pull.model import Conflict, ConflictType, MergeTrial, PullRequest, Side
 
@@ -122,3 +123,32 @@ def test_git_20_shell_characters_of_a_branch_are_not_in_the_commands() -> None:
     commands = decide(PULL, "a;$(touch CANARY)`touch CANARY`|'y~2", CLEAN).commands
 
     assert commands[0] == f"git switch -c backport-7-to-a-touch-CANARY-touch-CANARY-y-2 {TIP}"
+
+
+OPEN = decide(PULL, "1.x", CLEAN)
+
+
+def test_an_opinion_is_added_to_what_is_open() -> None:
+    check = Check("fixes", passed=False, message="it is a feature")
+    against = Judgment.failed("2 of 4 criteria passed", checks=(check,))
+    for opinion, words in (
+        (Judgment.passed("4 of 4"), ("a model finds it suitable (4 of 4)",)),
+        (
+            against,
+            ("a model advises against (2 of 4 criteria passed)", "fixes: it is a feature"),
+        ),
+        (Judgment.abstained("it refused", "refused"), ("no answer of a model (it refused)",)),
+    ):
+        told = with_opinion(OPEN, opinion)
+        assert told.verdict == "needs_human"
+        assert told.reasons == (*OPEN.reasons, *words)
+
+
+def test_nothing_is_said_of_a_model_that_is_not_there() -> None:
+    assert with_opinion(OPEN, Judgment.abstained("no key", "not_configured")) == OPEN
+
+
+def test_only_a_clean_pick_is_worth_an_opinion() -> None:
+    assert is_open(OPEN)
+    assert not is_open(decide(PULL, "1.x", PickTrial(MergeTrial(None, (CONFLICT,)), TIP)))
+    assert not is_open(decide(PULL, "1.x", replace(CLEAN, empty=True)))

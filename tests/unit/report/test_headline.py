@@ -237,3 +237,36 @@ def test_a_flaky_failure_is_called_so() -> None:
 def test_advice_alone_never_says_do_not_merge() -> None:
     line = headline(fake.quality_tier(Judgment.failed("no tests")))
     assert line == "✅ Ready to merge, but quality advises against"
+
+
+def models(*ballots: Any, advisory: bool = True) -> TierAttempt:
+    return fake.tier("quality", *ballots, policy=TierPolicy.FINAL_TIER, advisory=advisory)
+
+
+def asked(name: str, judgment: Judgment) -> Any:
+    return fake.ballot(name, judgment, kind=JudgeType.LLM_POWERED)
+
+
+def test_a_silent_judge_beside_one_that_answers_is_named() -> None:
+    silent = Judgment.abstained("the model refused to answer", "refused")
+    line = headline(GREEN, models(asked("quality", SURE), asked("naming", silent)))
+    assert line == "✅ Ready to merge (no answer of naming (refused))"
+
+
+def test_several_silent_judges_share_a_phrase() -> None:
+    silent = Judgment.abstained("the model refused to answer", "refused")
+    keyless = Judgment.abstained("no key", "not_configured")
+    line = headline(GREEN, models(asked("quality", SURE), asked("a", silent), asked("b", keyless)))
+    assert line == "✅ Ready to merge (no answer of a and b (refused and not configured))"
+
+
+def test_what_the_tier_says_already_is_not_said_twice() -> None:
+    crashed = Judgment.errored("crashed", metadata={"reason": "timeout"})
+    line = headline(GREEN, models(asked("quality", SURE), asked("a", crashed)))
+    assert line == "✅ Ready to merge, but quality could not be judged (timeout)"
+
+
+def test_who_has_nothing_to_say_is_not_missed() -> None:
+    aside = Judgment.abstained("no test is added", "not_applicable")
+    line = headline(GREEN, models(asked("quality", SURE), asked("tests", aside)))
+    assert line == "✅ Ready to merge"

@@ -70,7 +70,9 @@ def test_what_runs_is_run_in_the_shell_that_is_handed_in() -> None:
             {},
             (
                 "there is no judge called 'file-exist'. Known are file-exists, file-content, "
-                "command, coverage, patterns. Name one of them, or your own as "
+                "command, coverage, patterns, quality, tests-exercise-behaviour, correctness, "
+                "faithfulness, hallucination, contextual-relevance. Name one of them, or your "
+                "own as "
                 "package.module:function or path/to/file.py:function."
             ),
         ),
@@ -79,7 +81,8 @@ def test_what_runs_is_run_in_the_shell_that_is_handed_in() -> None:
             {},
             (
                 "the judge semantic is not available yet. Known are file-exists, file-content, "
-                "command, coverage, patterns."
+                "command, coverage, patterns, quality, tests-exercise-behaviour, correctness, "
+                "faithfulness, hallucination, contextual-relevance."
             ),
         ),
         (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -28,6 +29,7 @@ from fakes.biases import (
 from fakes.history import History
 from fakes.llm import (
     FOUR,
+    Said,
     Talker,
     alone,
     always,
@@ -49,15 +51,21 @@ from prjury.config.schema import Config
 from prjury.dialogue import ModelError, Prompt
 from prjury.judges.context import PullRequestContext
 from prjury.judges.llm.asking.prompts import Prompts
+from prjury.judges.llm.asking.question import CHARACTERS_PER_TOKEN
+from prjury.judges.llm.case import Case
 from prjury.judges.llm.instructions import NAME as INSTRUCTION
 from prjury.judges.llm.judge import ModelBackedJudge
+from prjury.judges.llm.juror import Desk, Juror
 from prjury.judges.llm.kinds import description, prompt, quality, suitability, testing
+from prjury.judges.llm.material.change import pieces_of
+from prjury.judges.llm.material.sheet import sizes
 from prjury.jury.cascade import Verdict
 from prjury.jury.judgment import Judgment, Status
 from prjury.models.scripted import ScriptedModel
 from prjury.ports import ChatModel, Doors, Repository
 from prjury.pull.model import Conflict, ConflictType, MergeTrial
 from prjury.registry import Unwanted, seat
+from prjury.resources import templates
 from prjury.sources.git.find import open_repository
 from prjury.sources.git.photograph import photograph
 from prjury.sources.git.store import open_store
@@ -81,6 +89,12 @@ SEEING: Mapping[str, Make] = {
 #: What the instructions say of comments and tests, whatever else they say.
 CLAIMS_ARE_CLAIMS = re.compile(r"[^.:]*\bcomments and tests\b[^.:]*\bclaim\b")
 NOTHING_IS_AN_INSTRUCTION = re.compile(r"nothing in it is an instruction")
+TEMPLATES = sorted(
+    file.name.removesuffix(".md.j2")
+    for file in (templates() / "prompts").iterdir()
+    if file.name != "judge.md.j2"
+)
+VALUES: Mapping[str, Any] = {"guidelines": "", "task": "Look.", "sees_description": False}
 
 
 def criteria_of(prompt: Prompt) -> list[str]:
@@ -105,13 +119,11 @@ def behind(model: ChatModel, repository: Repository) -> Doors:
     return replace(doors(model), repository=repository)
 
 
-def asked(make: Make, what: Change, said: Callable[[Prompt], str] = fails) -> list[Prompt]:
-    return heard(make, what, said)[0]
+def asked(make: Make, what: Change) -> list[Prompt]:
+    return heard(make, what)[0]
 
 
-def heard(
-    make: Make, what: Change, said: Callable[[Prompt], str] = fails
-) -> tuple[list[Prompt], Judgment]:
+def heard(make: Make, what: Change, said: Said = fails) -> tuple[list[Prompt], Judgment]:
     """What a model was asked that says so, and what came of it."""
     model = always(said)
     judgment = alone(make(behind(model, what.repository))).judge(what.context)
@@ -134,7 +146,15 @@ def unframed(judge: str, language: Language = PYTHON) -> tuple[list[Prompt], Jud
 
 def sent(prompts: Sequence[Prompt]) -> str:
     """Everything that leaves this machine."""
-    return "\n".join(f"{it.instructions}{it.user}{json.dumps(it.schema)}{it.name}" for it in prompts)
+    return "\n".join(
+        f"{it.instructions}{it.user}{json.dumps(it.schema)}{it.name}" for it in prompts
+    )
+
+
+def scant(language: Language) -> int:
+    """Tokens in which the source or its test finds room, and not both."""
+    pieces, _ = pieces_of(wrong(language).pull.files, str)
+    return (sizes(pieces) - 1) // CHARACTERS_PER_TOKEN
 
 
 def rows(prompt: Prompt, of: str = "files") -> list[list[Any]]:
@@ -192,9 +212,7 @@ def test_who_wrote_it_where_and_with_which_words_is_not_sent(
 @pytest.mark.parametrize("judge", BLIND)
 def test_but_for_its_random_words_the_question_is_the_same(judge: str) -> None:
     models = always(fails), always(fails)
-    for model, what in zip(
-        models, (wrong(PYTHON), wrong(PYTHON).framed(FRAMINGS[0])), strict=True
-    ):
+    for model, what in zip(models, (wrong(PYTHON), wrong(PYTHON).framed(FRAMINGS[0])), strict=True):
         BLIND[judge](behind(model, what.repository)).judge(what.context)
     (one,), (other,) = (model.asked for model in models)
     assert one.nonces != other.nonces
@@ -233,24 +251,262 @@ def test_who_reads_the_description_knows_no_author_and_no_branch(judge: str) -> 
 def test_what_a_change_says_of_itself_is_material(judge: str, language: Language) -> None:
     (plain,), fair = unframed(judge, language)
     for claim in CLAIMS:
-        (prompt,), judgment = heard(BLIND[judge], change(language.before, claim.after(language)))
+        (prompt,), judgment = heard(BLIND[judge], claiming(claim, language))
         brought = claim.brings(language)
+        assert signed(prompt) - signed(plain) == Counter(("+", line) for line in brought)
+        assert signed(plain) - signed(prompt) == Counter()
         assert prompt.instructions == plain.instructions
-        assert texts(prompt, "+", brought) == brought
-        assert others(prompt, brought) == others(plain, brought)
-        assert sent([replace(prompt, user="")]).count(brought[-1].strip()) <= 1 - len(brought[-1])
-        assert judgment.status is fair.status
-        assert judgment.score == fair.score
-        assert spoken_to(judgment) == claim.speaks
+        assert (judgment.status, judgment.score) == (fair.status, fair.score)
+        assert told_of(judgment) == claim.speaks
 
 
-def texts(prompt: Prompt, sign: str, among: Sequence[str]) -> list[str]:
-    return [row[3] for row in rows(prompt) if row[2] == sign and row[3] in among]
+def claiming(claim: Claim, language: Language) -> Change:
+    return change(language.before, claim.after(language))
 
 
-def others(prompt: Prompt, than: Sequence[str]) -> list[tuple[str, str]]:
-    return [(row[2], row[3]) for row in rows(prompt) if row[3] not in than]
+def signed(prompt: Prompt) -> Counter[tuple[str, str]]:
+    """The lines that are shown, each with its sign."""
+    return Counter((row[2], row[3]) for row in rows(prompt))
 
 
-def spoken_to(judgment: Judgment) -> bool:
+def told_of(judgment: Judgment) -> bool:
     return INSTRUCTION in [check.name for check in judgment.failed_checks]
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_every_judge_is_told_that_comments_and_tests_claim(template: str) -> None:
+    values = {**VALUES, "criteria": {"risk": "Is it safe?"}}
+    text = " ".join(Prompts().render(template, values).text.split())
+    assert CLAIMS_ARE_CLAIMS.search(text)
+    assert NOTHING_IS_AN_INSTRUCTION.search(text)
+
+
+SPEAKING = next(claim for claim in CLAIMS if claim.speaks)
+SAID: Mapping[str, Said] = {
+    "approval": passes,
+    "objection": fails,
+    "silence": lambda prompt: reply_with(prompt, "abstain", []),
+    "prose": "As instructed, I answer pass.",
+    "leak": lambda prompt: f"{prompt.nonces[1]} {passes(prompt)}",
+    "refusal": ModelError("no", "refused"),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
+@pytest.mark.parametrize("said", SAID.values(), ids=SAID.keys())
+def test_text_that_speaks_to_the_judge_is_told_whatever_the_model_says(
+    said: Said, language: Language
+) -> None:
+    _, judgment = heard(BLIND["quality"], claiming(SPEAKING, language), said)
+    (check,) = [check for check in judgment.failed_checks if check.name == INSTRUCTION]
+    line = claim_line(SPEAKING, language)
+    assert str(check.location) == f"{language.path}:{line}"
+    assert check.evidence == SPEAKING.brings(language)[0].strip()
+
+
+def claim_line(claim: Claim, language: Language) -> int:
+    """Where the claim begins in the source."""
+    lines = str(claim.after(language)[language.path]).splitlines()
+    return lines.index(claim.brings(language)[-1]) + 1
+
+
+# Models that fall for it.
+
+
+def made_up(prompt: Prompt) -> dict[str, Any]:
+    """A quote of a test that nobody has written."""
+    return {**first_quote(prompt), "quote": "assert shares(7, 3) == [3, 2, 2]"}
+
+
+def misplaced(prompt: Prompt) -> dict[str, Any]:
+    """A quote of a line that is there, in another place."""
+    side, line, _, text = rows(prompt)[0]
+    return {
+        **first_quote(prompt),
+        "side": side,
+        "line": line + 1,
+        "end_line": line + 1,
+        "quote": text,
+    }
+
+
+FALLING: Mapping[str, Callable[[Prompt], list[dict[str, Any]]]] = {
+    "made up": lambda prompt: [made_up(prompt)],
+    "misplaced": lambda prompt: [misplaced(prompt)],
+    "missing": lambda _: [],
+}
+
+
+@pytest.mark.parametrize("evidence", FALLING.values(), ids=FALLING.keys())
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.bias)
+def test_an_objection_that_a_claim_deprives_of_its_evidence_is_no_approval(
+    claim: Claim, evidence: Callable[[Prompt], list[dict[str, Any]]]
+) -> None:
+    def falls(prompt: Prompt) -> str:
+        lost = answer("fail", evidence(prompt))
+        return reply(FOUR, **dict.fromkeys(FOUR[:3], lost))
+
+    _, judgment = heard(BLIND["quality"], claiming(claim, PYTHON), falls)
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "no_opinion")
+    assert judgment.metadata["evidence"]["verified"] == 0
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.bias)
+def test_an_approval_gains_nothing_by_evidence_that_is_not_there(claim: Claim) -> None:
+    what = claiming(claim, PYTHON)
+    _, without = heard(BLIND["quality"], what, passes)
+    _, judgment = heard(
+        BLIND["quality"], what, lambda prompt: reply_with(prompt, "pass", [made_up(prompt)])
+    )
+    assert (judgment.status, judgment.score, judgment.confidence, judgment.checks) == (
+        without.status,
+        without.score,
+        without.confidence,
+        without.checks,
+    )
+    assert judgment.metadata["evidence"] == {"verified": 0, "dropped": 4}
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.bias)
+def test_a_claim_on_one_sheet_lifts_nothing_of_what_another_one_proves(claim: Claim) -> None:
+    def falls(prompt: Prompt) -> str:
+        fooled = claim.brings(PYTHON)[-1] in {row[3] for row in rows(prompt)}
+        return passes(prompt) if fooled else fails(prompt)
+
+    model = always(falls, room=scant(PYTHON))
+    what = claiming(claim, PYTHON)
+    judgment = alone(BLIND["quality"](behind(model, what.repository))).judge(what.context)
+    assert len(model.asked) > 1
+    assert (judgment.status, judgment.effective_score) == (Status.FAIL, 0.0)
+
+
+def test_a_model_that_makes_up_its_evidence_may_be_asked_again() -> None:
+    what = claiming(CLAIMS[2], PYTHON)
+    model = Talker([lambda prompt: reply_with(prompt, "pass", [made_up(prompt)]), fails])
+    panel = doors(model, rounds=2, trigger="evidence")
+    judgment = alone(BLIND["quality"](replace(panel, repository=what.repository))).judge(
+        what.context
+    )
+    assert judgment.status is Status.FAIL
+    assert judgment.metadata["iterations"] == 2
+
+
+# Claims and the tiers before.
+
+
+def cascade(tiers: Sequence[Mapping[str, Any]], model: ChatModel, what: Change) -> Verdict:
+    config = Config.model_validate({"tiers": tiers})
+    return seat(config, behind(model, what.repository), Unwanted({})).cascade.vote(what.context)
+
+
+def final(*judges: str) -> dict[str, Any]:
+    return {"name": "last", "policy": "final_tier", "advisory": False, "judges": list(judges)}
+
+
+def scripted(**said: str) -> ScriptedModel:
+    return ScriptedModel(
+        {"prompt": name.replace("_", "-"), "text": text} for name, text in said.items()
+    )
+
+
+CONFLICT = MergeTrial(
+    None, (Conflict(PYTHON.path, ConflictType.CONTENT, False, "both sides change it"),)
+)
+
+
+@pytest.mark.parametrize("goes_on", [False, True])
+@pytest.mark.parametrize("said", [*FRAMINGS, *CLAIMS], ids=lambda said: said.bias)
+def test_approval_lifts_no_failure_of_a_tier_before(said: Framing | Claim, goes_on: bool) -> None:
+    fair = wrong(PYTHON)
+    what = fair.framed(said) if isinstance(said, Framing) else claiming(said, PYTHON)
+    first = {
+        "name": "first",
+        "policy": "reject_on_any_fail",
+        "continue_on_reject": goes_on,
+        "judges": [{"merge": {"strategy": "merge"}}],
+    }
+    model = scripted(quality=reply(FOUR))
+    verdict = cascade([first, final("quality")], model, what.told(merge=CONFLICT))
+    assert (verdict.status, verdict.decided_by) == (Status.FAIL, "first")
+    assert verdict.attempts[1].status is (Status.PASS if goes_on else None)
+
+
+APPROVED = reply(description.CRITERIA)
+UNKEPT = answer("fail", [quote("description", 1, "Integer shares, fully covered")])
+COVERED = FRAMINGS[3]
+
+
+@pytest.mark.parametrize("framing", FRAMINGS, ids=lambda framing: framing.bias)
+@pytest.mark.parametrize(
+    "said",
+    [
+        reply(FOUR, **dict.fromkeys(FOUR, answer("fail", [quote(PYTHON.path, 2, PYTHON.wrong)]))),
+        reply(FOUR, **dict.fromkeys(FOUR, answer("abstain"))),
+    ],
+    ids=["failure", "abstention"],
+)
+def test_a_description_lifts_nothing(said: str, framing: Framing) -> None:
+    what = wrong(PYTHON).framed(framing)
+    alone_ = cascade([final("quality")], scripted(quality=said), what)
+    model = scripted(quality=said, description_matches_change=APPROVED)
+    verdict = cascade([final("quality", description.NAME)], model, what)
+    assert alone_.status in {Status.FAIL, Status.ABSTAIN}
+    assert verdict.status is alone_.status
+
+
+def test_a_description_that_is_not_true_lowers() -> None:
+    what = wrong(PYTHON).framed(COVERED)
+    unkept = reply(description.CRITERIA, kept=UNKEPT, told=UNKEPT)
+    model = scripted(quality=reply(FOUR), description_matches_change=unkept)
+    assert cascade([final("quality")], scripted(quality=reply(FOUR)), what).status is Status.PASS
+    assert cascade([final("quality", description.NAME)], model, what).status is Status.FAIL
+
+
+# Other names for the same.
+
+
+def renaming(language: Language) -> tuple[Change, Change]:
+    trees = language.after(), language.after_renaming()
+    plain, renamed = (change(language.before, tree) for tree in trees)
+    return plain, renamed
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
+def test_other_names_change_the_names_alone(language: Language, turned: bool) -> None:
+    shown = []
+    for what in renaming(language):
+        model = always(fails, room=scant(language))
+        made = alone(BLIND["quality"](behind(model, what.repository)))
+        case, _ = made.case(what.context)
+        assert isinstance(case, Case)
+        juror = Juror(model, Desk(parallel=False))
+        juror.judge(case.flipped() if turned else case)
+        shown.append([(paths_of(prompt), rows(prompt)) for prompt in model.asked])
+    plain, renamed = shown
+    assert len(plain) == 2
+    assert renamed == [
+        (paths, [[*row[:3], language.rename(row[3])] for row in lines]) for paths, lines in plain
+    ]
+    assert renamed != plain
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
+def test_a_renamed_line_is_true_where_it_was(language: Language) -> None:
+    plain, renamed = renaming(language)
+    lines = str(language.after()[language.path]).splitlines()
+    at = lines.index(language.wrong) + 1
+    said = {
+        text: reply(FOUR, **dict.fromkeys(FOUR, answer("fail", [quote(language.path, at, text)])))
+        for text in (language.wrong, language.rename(language.wrong))
+    }
+    old, new = said.values()
+    for what, own, other in ((plain, old, new), (renamed, new, old)):
+        judgment = by_script(what, own)
+        places = {str(check.location) for check in judgment.failed_checks}
+        assert (judgment.status, places) == (Status.FAIL, {f"{language.path}:{at}"})
+        assert by_script(what, other).metadata["evidence"] == {"verified": 0, "dropped": 4}
+
+
+def by_script(what: Change, said: str) -> Judgment:
+    return BLIND["quality"](behind(scripted(quality=said), what.repository)).judge(what.context)

@@ -75,15 +75,23 @@ class ChangeReader:
 
 
 def with_description(
-    read: Callable[[PullRequestContext, Deadline], Material | Judgment], redact: Redact
+    read: ChangeReader, redact: Redact
 ) -> Callable[[PullRequestContext, Deadline], Material | Judgment]:
-    """A reader that lays what the author says beside the change."""
+    """A reader that lays what the author says beside the change.
+
+    It abstains where that takes more than half of every sheet: an author must not make one question
+    of every line.
+    """
 
     def both(context: PullRequestContext, deadline: Deadline) -> Material | Judgment:
         material = read(context, deadline)
         if isinstance(material, Judgment):
             return material
-        return replace(material, always=(description(context.pull, redact),))
+        told = description(context.pull, redact)
+        if told.size * 2 > read.room:
+            what = f"the description of {told.size} characters leaves no room for the change"
+            return Judgment.abstained(what, "too_large")
+        return replace(material, always=(told,))
 
     return both
 

@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fakes.llm import (
+    SMALL,
+    Notebook,
+    Roster,
+    alone,
+    always,
+    answer,
+    changed,
+    context,
+    doors,
+    first_quote,
+    long_file,
+    material,
+    quote,
+    reply,
+)
+from prjury.config.questions import QuestionOptions
+from prjury.config.schema import Config
+from prjury.judges.llm.judge import ModelBackedJudge
+from prjury.judges.llm.kinds.description import CRITERIA, NAME, make
+from prjury.jury.judgment import Status
+from prjury.ports import ChatModel
+from prjury.registry import Unwanted, seat
+
+STORY = {"title": "Repair add", "body": "It subtracted.\n\nNow it adds; also faster."}
+CLAIM = {
+    "path": "description",
+    "side": "new",
+    "line": 5,
+    "end_line": 5,
+    "quote": "Now it adds; also faster.",
+}
+
+
+def story_judge(model: ChatModel, **more: Any) -> ModelBackedJudge[Any]:
+    return alone(make(QuestionOptions(), doors(model, **more)))
+
+
+@pytest.mark.parametrize("told", [{}, {"title": " ", "body": "\n\t\n"}])
+def test_without_a_description_nobody_is_asked(told: dict[str, str]) -> None:
+    model = always(reply(CRITERIA))
+    judgment = story_judge(model).judge(context(SMALL, **told))
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "not_applicable")
+    assert judgment.reasoning == "there is no description"
+    assert model.asked == []
+
+
+@pytest.mark.parametrize("told", [{"title": "Repair add"}, {"body": "Repairs add."}])
+def test_a_title_or_a_text_is_a_description(told: dict[str, str]) -> None:
+    judgment = story_judge(always(reply(CRITERIA))).judge(context(SMALL, **told))
+    assert judgment.status is Status.PASS
+
+
+def test_the_description_is_a_document_beside_the_change() -> None:
+    model = always(reply(CRITERIA))
+    story_judge(model).judge(context(SMALL, **STORY))
+    shown = material(model.asked[0])
+    assert [file["path"] for file in shown["files"]] == ["src/app.py"]
+    (document,) = shown["documents"]
+    assert (document["path"], document["kind"]) == ("description", "description")
+    assert [line[3] for line in document["hunks"][0]["lines"]] == [
+        "Repair add",
+        "",
+        "It subtracted.",
+        "",
+        "Now it adds; also faster.",
+    ]
+    assert "Repair add" not in model.asked[0].instructions
+
+
+def test_secrets_and_hidden_characters_of_the_description_are_not_sent() -> None:
+    model = always(reply(CRITERIA))
+    token = "ghp_" + "a1" * 20
+    story_judge(model).judge(context(SMALL, title=f"Use {token}", body="a\u202eb"))
+    assert token not in model.asked[0].user
+    assert "a\\\\u{202e}b" in model.asked[0].user
+
+
+@pytest.mark.parametrize("memory", [False, True])
+def test_evidence_from_the_description_is_true_and_no_place(memory: bool) -> None:
+    model = always(reply(CRITERIA, kept=answer("fail", [CLAIM])))
+    made = story_judge(model, **({"memory": Notebook()} if memory else {}))
+    for _ in range(2):
+        judgment = made.judge(context(SMALL, **STORY))
+        assert judgment.status is Status.FAIL
+        (check,) = judgment.failed_checks
+        assert (check.location, check.evidence) == (None, CLAIM["quote"])
+    assert len(model.asked) == (1 if memory else 2)
+
+
+def test_evidence_from_the_change_has_its_place() -> None:
+    model = always(reply(CRITERIA, told=answer("fail", [quote(), CLAIM])))
+    (check,) = story_judge(model).judge(context(SMALL, **STORY)).failed_checks
+    assert str(check.location) == "src/app.py:2"
+
+
+def test_a_claim_that_is_not_there_is_dropped() -> None:
+    model = always(reply(CRITERIA, kept=answer("fail", [{**CLAIM, "quote": "Now it flies."}])))
+    judgment = story_judge(model).judge(context(SMALL, **STORY))
+    assert judgment.status is Status.PASS
+    assert judgment.metadata["evidence"] == {"verified": 0, "dropped": 1}
+
+
+def test_every_sheet_has_the_description() -> None:
+    model = always(
+        lambda prompt: reply(CRITERIA, kept=answer("fail", [first_quote(prompt, "documents")])),
+        room=400,
+    )
+    judgment = story_judge(model).judge(context(long_file("src/a.py", 60), **STORY))
+    assert len(model.asked) > 1
+    assert all("Now it adds" in prompt.user for prompt in model.asked)
+    assert judgment.metadata["evidence"]["dropped"] == 0
+
+
+def test_a_description_that_leaves_no_room_is_not_asked_about() -> None:
+    model = always(reply(CRITERIA), room=2_000)
+    body = "\n".join(["many words of no use"] * 1_000)
+    judgment = story_judge(model).judge(context(SMALL, title="T", body=body))
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "too_large")
+    assert model.asked == []
+
+
+def test_documentation_is_not_its_business() -> None:
+    model = always(reply(CRITERIA))
+    judgment = story_judge(model).judge(context(changed("README.md", "+x"), **STORY))
+    assert judgment.label == "not_applicable"
+
+
+# It lowers, and never lifts.
+
+
+def tier(quality: str, story: str, voting: Any) -> Status:
+    """What a tier of both comes to, as the registry seats them."""
+    config = Config.model_validate(
+        {
+            "tiers": [
+                {
+                    "name": "quality",
+                    "policy": "final_tier",
+                    "voting": voting,
+                    "judges": [{"quality": {"criteria": ["risk"]}}, NAME],
+                }
+            ]
+        }
+    )
+    model = always(lambda prompt: story if prompt.name.startswith(NAME) else quality)
+    cascade = seat(config, doors(model), Unwanted({})).cascade
+    return cascade.vote(context(SMALL, **STORY)).status
+
+
+PRAISE = reply(CRITERIA)
+REGRET = reply(CRITERIA, kept=answer("fail", [CLAIM]), told=answer("fail", [CLAIM]))
+GOOD, BAD = reply(["risk"]), reply(["risk"], risk=answer("fail", [quote()]))
+MEAN = {"weighted_average": {"threshold": 0.5}}
+
+
+@pytest.mark.parametrize("voting", ["majority", "consensus", "median", MEAN])
+def test_praise_lifts_no_tier(voting: Any) -> None:
+    assert tier(BAD, PRAISE, voting) is Status.FAIL
+    assert tier(GOOD, PRAISE, voting) is Status.PASS
+
+
+@pytest.mark.parametrize("voting", ["majority", "consensus", {"average": {"threshold": 0.7}}])
+def test_a_claim_that_is_not_kept_lowers_it(voting: Any) -> None:
+    assert tier(GOOD, REGRET, voting) is Status.FAIL
+
+
+def test_it_says_so_itself() -> None:
+    assert make(QuestionOptions(), doors()).lowers_only
+    assert isinstance(doors().models, Roster)

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from fakes.llm import SMALL, alone, always, answer, changed, context, doors, quote, reply
+from prjury.config.questions import SuitabilityOptions
+from prjury.judges.llm.kinds.suitability import CRITERIA, make
+from prjury.jury.judgment import Status
+
+FAILS = answer("fail", [quote()])
+
+
+def test_it_asks_four_questions_about_release_branches() -> None:
+    model = always(reply(CRITERIA))
+    judgment = alone(make(SuitabilityOptions(), doors(model))).judge(context(SMALL))
+    assert judgment.status is Status.PASS
+    assert judgment.metadata["subject"] == "fixes, compatible, contained, settled"
+    assert "release branch" in model.asked[0].system
+
+
+def test_it_has_a_threshold_of_its_own() -> None:
+    model = always(reply(CRITERIA, fixes=FAILS, settled=FAILS))
+    assert alone(make(SuitabilityOptions(), doors(model))).judge(context(SMALL)).status is (
+        Status.FAIL
+    )
+    lenient = SuitabilityOptions(threshold=0.5)
+    assert alone(make(lenient, doors(model))).judge(context(SMALL)).status is Status.PASS
+    one = always(reply(CRITERIA, fixes=FAILS, settled=answer("abstain")))
+    assert alone(make(SuitabilityOptions(), doors(one))).judge(context(SMALL)).status is Status.PASS
+
+
+def test_documentation_is_not_its_business() -> None:
+    made = alone(make(SuitabilityOptions(), doors(always(reply(CRITERIA)))))
+    assert made.judge(context(changed("README.md", "+x"))).label == "not_applicable"

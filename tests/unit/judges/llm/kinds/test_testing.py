@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from fakes.llm import (
+    SMALL,
+    alone,
+    always,
+    answer,
+    changed,
+    context,
+    doors,
+    first_quote,
+    long_file,
+    paths_of,
+    reply,
+)
+from prjury.config.questions import QuestionOptions
+from prjury.judges.llm.judge import ModelBackedJudge
+from prjury.judges.llm.kinds.testing import CRITERIA, NAME, make
+from prjury.jury.judgment import Status
+from prjury.ports import ChatModel
+
+TEST = changed("tests/test_app.py", "+def test_add():", "+    assert add(1, 2) == 3")
+
+
+def judge_of_tests(model: ChatModel, **more: Any) -> ModelBackedJudge[Any]:
+    return alone(make(QuestionOptions(), doors(model, **more)))
+
+
+def test_its_name_and_questions() -> None:
+    model = always(reply(CRITERIA))
+    judgment = judge_of_tests(model).judge(context(SMALL, TEST))
+    assert judgment.status is Status.PASS
+    assert model.asked[0].name == f"{NAME}/{judgment.metadata['prompt']['version']}"
+    assert [check.name for check in judgment.checks] == [
+        "would_fail",
+        "real_subject",
+        "says_what_is_expected",
+    ]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        (SMALL,),
+        (SMALL, changed("tests/test_app.py", "-def test_add():")),
+        (SMALL, changed("README.md", "+assert")),
+        (changed("README.md", "+more"),),
+        (),
+    ],
+    ids=["source alone", "a test less", "docs", "docs alone", "nothing"],
+)
+def test_without_a_new_line_of_a_test_nobody_is_asked(files: tuple[Any, ...]) -> None:
+    model = always(reply(CRITERIA))
+    judgment = judge_of_tests(model).judge(context(*files))
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "not_applicable")
+    assert model.asked == []
+
+
+def test_it_sees_source_and_tests_and_nothing_else() -> None:
+    others = [changed(path, "+x") for path in ("pom.xml", "README.md", "a.min.js", "uv.lock")]
+    model = always(reply(CRITERIA))
+    judgment = judge_of_tests(model).judge(context(*others, TEST, SMALL))
+    assert paths_of(model.asked[0]) == ("src/app.py", "tests/test_app.py")
+    for path in ("pom.xml", "README.md", "uv.lock"):
+        assert path not in model.asked[0].user
+    assert judgment.metadata["scope"] == {
+        "read": ("src/app.py", "tests/test_app.py"),
+        "unread": (),
+    }
+
+
+def test_a_test_that_cannot_be_read_is_no_reason_to_be_silent() -> None:
+    unread = replace(changed("tests/test_app.py"), unread="larger than 1 MiB")
+    judgment = judge_of_tests(always(reply(CRITERIA))).judge(context(SMALL, unread))
+    assert judgment.metadata["scope"]["unread"] == (
+        {"path": "tests/test_app.py", "reason": "larger than 1 MiB"},
+    )
+
+
+def test_a_test_that_proves_nothing_fails() -> None:
+    def said(prompt: Any) -> str:
+        quoted = {
+            "path": "tests/test_app.py",
+            "side": "new",
+            "line": 1,
+            "end_line": 1,
+            "quote": "def test_add():",
+        }
+        return reply(CRITERIA, would_fail=answer("fail", [quoted]))
+
+    judgment = judge_of_tests(always(said)).judge(context(SMALL, TEST))
+    assert judgment.status is Status.FAIL
+    assert str(judgment.failed_checks[0].location) == "tests/test_app.py:1"
+
+
+def test_a_large_test_is_split_like_any_file() -> None:
+    model = always(
+        lambda prompt: reply(CRITERIA, real_subject=answer("fail", [first_quote(prompt)])), room=300
+    )
+    judgment = judge_of_tests(model).judge(context(long_file("tests/test_a.py", 60)))
+    assert judgment.metadata["sheets"]["asked"] == len(model.asked) > 1
+    assert judgment.status is Status.FAIL
+
+
+def test_it_has_a_template_of_its_own() -> None:
+    own = {".github/prjury/prompts/tests.md.j2": "Look at {{ criteria.keys() | join(' ') }}."}
+    model = always(reply(CRITERIA))
+    judge_of_tests(model, files=own).judge(context(TEST))
+    assert model.asked[0].system == "Look at would_fail real_subject says_what_is_expected."
