@@ -12,6 +12,7 @@ from prjury.pull.model import FileChange, Line, printable
 from prjury.report.hidden import bare, shown
 
 NAME = "instruction-to-judge"
+AGENT_FILE = "agent-instruction-file"
 
 #: Findings that are told; a change that holds more is no better known by more of them.
 _TOLD = 20
@@ -46,11 +47,21 @@ _PHRASES = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+#: Files that coding agents take their instructions from, wherever they stand.
+_AGENT_FILES = re.compile(
+    r"""(?:^|/)(?:
+        (?:agents|claude|gemini|qwen|copilot-instructions)(?:\.local|\.override)?\.md
+      | \.cursorrules | \.windsurfrules | \.clinerules | \.goosehints | \.aider\.conf\.yml
+      | \.(?:cursor|windsurf|clinerules|roo|continue)/.*
+      | \.github/instructions/.* | \.github/prompts/.* | \.claude/.* | \.codex/.*
+    )$""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _LEADER = re.compile(r"^[\s/#*;%!<>-]+")
 
 
 def instructions(files: Iterable[FileChange]) -> tuple[Check, ...]:
-    """A warning for each added line, and each path, that talks to the judge."""
+    """A warning for each added line and path that talks to the judge, and each file for agents."""
     found: list[Check] = []
     for file in files:
         for check in _in_file(file):
@@ -62,6 +73,9 @@ def instructions(files: Iterable[FileChange]) -> tuple[Check, ...]:
 
 def _in_file(file: FileChange) -> Iterator[Check]:
     path = printable(file.path)
+    if _AGENT_FILES.search(path):
+        message = "this file tells coding agents what to do in the repository"
+        yield Check(AGENT_FILE, False, message, Location(path), "warning")  # noqa: FBT003 - as below
     if _PHRASES.search(_plain(file.path)):
         yield _check("the name of a file", Location(path), path)
     for hunk in file.hunks:

@@ -11,6 +11,7 @@ from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
 from prjury.judges.llm.asking.own import OwnTexts
 from prjury.judges.llm.asking.question import CHARACTERS_PER_TOKEN
+from prjury.judges.llm.authorship import same_family
 from prjury.judges.llm.case import Material
 from prjury.judges.llm.instructions import instructions
 from prjury.judges.llm.material.change import SENT_KINDS, pieces_of
@@ -34,10 +35,12 @@ class ChangeReader:
     Attributes:
         kinds: which files are read; the others are somebody else's business.
         room: characters of a sheet; a file with a longer line is not sent.
+        models: the names of those that are asked.
     """
 
     doors: Doors
     room: int
+    models: tuple[str, ...] = ()
     kinds: Collection[FileKind] = SENT_KINDS
 
     @classmethod
@@ -46,7 +49,8 @@ class ChangeReader:
     ) -> ChangeReader:
         """A reader for the models of a panel, whose room is that of the smallest."""
         room = min((model.room for model in panel.models), default=0)
-        return cls(doors, max(1, room * CHARACTERS_PER_TOKEN), kinds)
+        names = tuple(model.name for model in panel.models)
+        return cls(doors, max(1, room * CHARACTERS_PER_TOKEN), names, kinds)
 
     def __call__(self, context: PullRequestContext, deadline: Deadline) -> Material | Judgment:
         """The change as material; the abstention where no line of it is for this judge."""
@@ -58,7 +62,8 @@ class ChangeReader:
         pieces, left_out = pieces_of(mine, self.doors.redact, self.room)
         if pieces:
             pieces = self._with_context(pieces, mine, deadline)
-        return Material(pieces, left_out, warnings=instructions(pull.files))
+        warnings = (*instructions(pull.files), *same_family(pull, self.models))
+        return Material(pieces, left_out, warnings=warnings)
 
     def _with_context(
         self, pieces: tuple[Piece, ...], files: Sequence[FileChange], deadline: Deadline

@@ -1,0 +1,225 @@
+"""Every shipped prompt as a model gets it. ``PRJURY_UPDATE_GOLDEN=1`` writes them anew.
+
+The instructions of a version are never changed: `versions.json` knows them by their digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fakes.llm import (
+    Talker,
+    alone,
+    always,
+    answer,
+    changed,
+    context,
+    doors,
+    first_quote,
+    reply,
+    words,
+)
+from prjury.config.questions import (
+    PromptOptions,
+    QualityOptions,
+    QuestionOptions,
+    SuitabilityOptions,
+)
+from prjury.dialogue import Prompt
+from prjury.judges.context import PullRequestContext
+from prjury.judges.llm.judge import Inquiry, ModelBackedJudge
+from prjury.judges.llm.kinds import description, prompt, quality, suitability, testing
+from prjury.judges.llm.kinds.correctness import correctness
+from prjury.judges.llm.kinds.grounded import (
+    Grounds,
+    contextual_relevance,
+    faithfulness,
+    hallucination,
+)
+from prjury.jury.context import JudgmentContext
+from prjury.ports import Doors, Panel
+from prjury.pull.model import FileChange
+from prjury.resources import templates
+
+GOLDEN = Path(__file__).resolve().parents[3] / "golden" / "prompts"
+VERSIONS = GOLDEN / "versions.json"
+UPDATE = bool(os.environ.get("PRJURY_UPDATE_GOLDEN"))
+
+#: A change of which a prompt has room for the source and its test, and not for the configuration.
+FILES = (
+    changed(
+        "src/shares.py",
+        " def shares(total, people):",
+        "-    return [total / people] * people",
+        "+    portion = total // people",
+        "+    # The first one gets the remainder.",
+        "+    return [portion] * people",
+        start=4,
+    ),
+    changed("tests/test_shares.py", "+def test_shares():", "+    assert shares(6, 3) == [2, 2, 2]"),
+    changed("pyproject.toml", '-version = "1.4.0"', '+version = "1.4.1"', "+" + "#" * 300),
+    changed("uv.lock", "+version = 1"),
+)
+ROOM = 200
+GUIDELINES = {".github/prjury/guidelines.md": "- Every public function has a docstring.\n"}
+OWN: Mapping[str, Any] = {
+    "name": "money",
+    "text": "This package divides money. Nobody may lose a cent.",
+    "criteria": {"exact": "Do the parts add up to the whole?"},
+}
+
+
+def of_change(make: Callable[[Doors], ModelBackedJudge[PullRequestContext]]) -> Prompt:
+    """The first question that a judge of pull requests asks."""
+    model = always(passes, room=ROOM)
+    said = {"title": "Integer shares", "body": "Nobody loses a cent any more."}
+    alone(make(doors(model, files=GUIDELINES))).judge(context(*FILES, **said))
+    return model.asked[0]
+
+
+def of_work(inquiry: Inquiry[JudgmentContext], **more: Any) -> Prompt:
+    """The first question that a judge of an agent's work asks; the chair's, where there is one."""
+    model = always(fails)
+    panel = Panel((model, always(passes)) if "chair" in more else (model,), **more)
+    asked = JudgmentContext("Divide without fractions.", agent_output="Done, and tested.")
+    ModelBackedJudge(inquiry, panel, word=words(), parallel=False).judge(asked)
+    chair = more.get("chair", model)
+    assert isinstance(chair, Talker)
+    return chair.asked[0]
+
+
+def passes(prompt: Prompt) -> str:
+    return reply(prompt.schema["properties"]["criteria"]["required"])
+
+
+def fails(prompt: Prompt) -> str:
+    names = prompt.schema["properties"]["criteria"]["required"]
+    return reply(names, **dict.fromkeys(names, answer("fail", [first_quote(prompt)])))
+
+
+def work(_: JudgmentContext) -> tuple[FileChange, ...]:
+    return FILES[:2]
+
+
+def grounds(_: JudgmentContext) -> Grounds:
+    parts = {"notes.md": "Shares are integers.", "history.md": "The package is from 2019."}
+    return Grounds(parts, "Shares are integers since 2021.", "Since when are shares integers?")
+
+
+PROMPTS: Mapping[str, Callable[[], Prompt]] = {
+    "quality": lambda: of_change(lambda to: quality.make(QualityOptions(guidelines=False), to)),
+    "quality-with-guidelines": lambda: of_change(lambda to: quality.make(QualityOptions(), to)),
+    "tests-exercise-behaviour": lambda: of_change(lambda to: testing.make(QuestionOptions(), to)),
+    "description-matches-change": lambda: of_change(
+        lambda to: description.make(QuestionOptions(), to)
+    ),
+    "backport-suitability": lambda: of_change(
+        lambda to: suitability.make(SuitabilityOptions(), to)
+    ),
+    "prompt": lambda: of_change(lambda to: prompt.make(PromptOptions(**OWN), to)),
+    "prompt-with-description": lambda: of_change(
+        lambda to: prompt.make(PromptOptions(**OWN, sees_description=True), to)
+    ),
+    "correctness": lambda: of_work(correctness(work, str)),
+    "faithfulness": lambda: of_work(faithfulness(grounds, str)),
+    "hallucination": lambda: of_work(hallucination(grounds, str)),
+    "contextual-relevance": lambda: of_work(contextual_relevance(grounds, str)),
+    "chair": lambda: of_work(correctness(work, str), chair=always(passes)),
+}
+
+#: The template of a prompt that is not called like it.
+TEMPLATES = {
+    "quality-with-guidelines": "quality",
+    "tests-exercise-behaviour": "tests",
+    "description-matches-change": "description",
+    "backport-suitability": "suitability",
+    "prompt-with-description": "prompt",
+    "contextual-relevance": "relevance",
+}
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_the_prompt_reads_as_agreed(name: str) -> None:
+    file, text = GOLDEN / f"{name}.md", page(PROMPTS[name]())
+    if UPDATE:
+        file.write_text(text, encoding="utf-8")
+    assert text == file.read_text(encoding="utf-8")
+
+
+def test_every_shipped_template_is_here() -> None:
+    shipped = {file.name for file in (templates() / "prompts").iterdir()} - {"judge.md.j2"}
+    assert {f"{TEMPLATES.get(name, name)}.md.j2" for name in PROMPTS} == shipped
+    assert {file.stem for file in GOLDEN.glob("*.md")} == set(PROMPTS)
+
+
+def test_other_instructions_have_another_version() -> None:
+    known: dict[str, dict[str, str]] = json.loads(VERSIONS.read_text(encoding="utf-8"))
+    for name, make in PROMPTS.items():
+        asked = make()
+        version, told = asked.name.rpartition("/")[2], known.setdefault(name, {})
+        digest = hashlib.sha256(asked.system.encode()).hexdigest()
+        if UPDATE:
+            told.setdefault(version, digest)
+        assert told.get(version) == digest, raise_it(name, version, known=version in told)
+    if UPDATE:
+        VERSIONS.write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")
+
+
+def raise_it(name: str, version: str, *, known: bool) -> str:
+    """What to do about instructions that are not those of their version."""
+    update = "run this test with PRJURY_UPDATE_GOLDEN=1 and read what has changed"
+    if not known:
+        return f"version {version} of the prompt {name} is new: {update}"
+    template = f"templates/prompts/{TEMPLATES.get(name, name)}.md.j2"
+    return (
+        f"the instructions of {name} have changed and are still version {version}: raise `version` "
+        f"in {template}, then {update}; of a version that was never released, remove the digest "
+        f"from {VERSIONS.name} instead"
+    )
+
+
+def test_a_changed_text_and_a_new_version_are_told_apart() -> None:
+    changed_text = raise_it("quality-with-guidelines", "2", known=True)
+    assert "still version 2: raise `version` in templates/prompts/quality.md.j2" in changed_text
+    assert "version 3 of the prompt chair is new" in raise_it("chair", "3", known=False)
+
+
+def page(asked: Prompt) -> str:
+    """The prompt as a page: prose as prose, JSON with its rows on a line each."""
+    parts = {
+        "instructions": asked.system,
+        "for this run": asked.run,
+        "material": fenced(json.loads(asked.user)),
+        "schema of the answer": fenced(asked.schema),
+    }
+    told = (f"<!-- {asked.name}: {title} -->\n\n{text}\n" for title, text in parts.items())
+    return "\n".join(told)
+
+
+def fenced(value: object) -> str:
+    return f"```json\n{pretty(value)}\n```"
+
+
+def pretty(value: object, indent: str = "") -> str:
+    """JSON as people write it: what holds nothing further stands on one line."""
+    inner = indent + "  "
+    if isinstance(value, Mapping) and any(map(is_nested, value.values())):
+        items = [f"{json.dumps(key)}: {pretty(it, inner)}" for key, it in value.items()]
+    elif isinstance(value, list) and any(map(is_nested, value)):
+        items = [pretty(it, inner) for it in value]
+    else:
+        return json.dumps(value, ensure_ascii=False)
+    left, right = "{}" if isinstance(value, Mapping) else "[]"
+    body = ",\n".join(f"{inner}{item}" for item in items)
+    return f"{left}\n{body}\n{indent}{right}"
+
+
+def is_nested(value: object) -> bool:
+    return isinstance(value, Mapping | list)
