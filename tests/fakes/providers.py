@@ -43,7 +43,7 @@ _TEST = "from app import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n"
 #: Where the change stands in the head, and what it says there.
 PATH, LINE, TEXT = "src/app.py", 24, "    return a + b"
 
-_MERGE = {"name": "merge", "policy": "reject_on_any_fail", "judges": ["merge"]}
+_CHECKS = {"name": "checks", "policy": "reject_on_any_fail", "judges": ["merge", "patterns"]}
 
 Policy: TypeAlias = Mapping[str, Any]
 
@@ -105,9 +105,9 @@ class Said:
 
 
 def policy(*, advisory: bool = True, judge: Any = "quality", **sections: Any) -> Policy:
-    """A merge, and one judge that asks models; sections of the policy by their names."""
-    last = {"name": "models", "policy": "final_tier", "judges": [judge], "advisory": advisory}
-    return {"version": 1, "tiers": [_MERGE, last], **sections}
+    """Programs first, then one judge that asks models; sections of the policy by their names."""
+    last = {"name": "opinion", "policy": "final_tier", "judges": [judge], "advisory": advisory}
+    return {"version": 1, "tiers": [_CHECKS, last], **sections}
 
 
 class Shop:

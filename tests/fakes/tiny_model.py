@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import os
 import socket
 import subprocess
@@ -42,6 +43,11 @@ _FIRST_BYTE = 3  # the token of byte 0
 
 #: Seconds for compiling the server, for its start, for one answer.
 _COMPILING, _STARTING, _ANSWERING = 3600.0, 60.0, 300.0
+
+#: Shows the answers beside a test that fails: the prompt's nonces differ from run to run, and with
+#: them what a seed brings about.
+_LOG = logging.getLogger(__name__)
+_LOG.setLevel(logging.INFO)
 
 _LONGEST_TEXT, _LONGEST_LIST, _LONGEST_ANSWER = 24, 2, 16_384
 
@@ -95,6 +101,7 @@ class TinyModel(ThreadingHTTPServer):
         if status == 200:
             text = json.loads(body)["choices"][0]["message"]["content"]
             self.answers.append(Answer(schema, text))
+            _LOG.info("seed %d: %s", self.seed, text)
         return status, body
 
 

@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
 
 from prjury.deadline import Deadline
 from prjury.jury.context import JudgmentContext
 from prjury.pull.model import PullRequest
 
+T = TypeVar("T")
+
+
+class Once:
+    """What several judges of one pull request need, made by the first one that asks for it."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+        self._locks: dict[str, threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    def get(self, name: str, make: Callable[[], T]) -> T:
+        """The thing of this name; whoever comes second waits for it. A failure is nobody's."""
+        with self._lock:
+            lock = self._locks.setdefault(name, threading.Lock())
+        with lock:
+            if name not in self._made:
+                self._made[name] = make()
+            return cast("T", self._made[name])
+
 
 @dataclass(frozen=True)
 class PullRequestContext(JudgmentContext):
-    """A judgment context with the photograph of a pull request and the time that is left."""
+    """A judgment context with the photograph of a pull request and the time that is left.
+
+    Attributes:
+        once: what judges share, so that it is made once.
+    """
 
     pull: PullRequest = field(kw_only=True)
     deadline: Deadline = field(kw_only=True)
+    once: Once = field(default_factory=Once, kw_only=True, repr=False, compare=False)

@@ -26,7 +26,9 @@ _MODELS: Mapping[str, re.Pattern[str]] = MappingProxyType(
 _SIGNED = r"(?:co-authored-by:|generated (?:with|by)|authored by|written by)[^\n]{0,60}"
 _AGENTS: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
-        "Anthropic": re.compile(rf"^claude(?:-code)?\[bot\]$|{_SIGNED}claude", re.I | re.M),
+        "Anthropic": re.compile(
+            rf"^claude(?:-code)?\[bot\]$|{_SIGNED}claude", re.IGNORECASE | re.MULTILINE
+        ),
         "OpenAI": re.compile(
             rf"^(?:chatgpt-codex-connector|openai-codex)\[bot\]$|{_SIGNED}(?:codex|chatgpt)",
             re.IGNORECASE | re.MULTILINE,

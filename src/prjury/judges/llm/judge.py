@@ -108,18 +108,18 @@ class ModelBackedJudge(Generic[ContextT]):
         case, warnings = self.case(context)
         if isinstance(case, Judgment):
             return _with(case, warnings, subject)
-        ledger = Ledger()
-        jurors = self._jurors(Desk(ledger, self.memory, self.word, self.parallel))
+        desk = Desk(Ledger(), self.memory, self.word, self.parallel)
+        jurors = self._jurors(desk)
         if refusal := self._refusal(case):
             return _with(_unasked(refusal, case), warnings, subject)
         verdict = self._vote(jurors, case)
         judgment = Bench(verdict.ballots, self._chairs_word(verdict)).judgment()
-        judgment = _untainted(judgment, verdict)
+        judgment = _untainted(judgment, desk.leaks)
         about = {
             **subject,
-            "answered_by": prose(ledger.answered_by)[:200],
+            "answered_by": prose(desk.ledger.answered_by)[:200],
             "prompt": jurors[0].about(case),
-            "usage": ledger.usage,
+            "usage": desk.ledger.usage,
             **_rounds(verdict),
         }
         return _with(judgment, warnings, about)
@@ -215,11 +215,13 @@ def share_of_true_quotes(judgment: Judgment) -> float | None:
     return evidence["verified"] / given if given else 1.0
 
 
-def _untainted(judgment: Judgment, verdict: JuryVerdict) -> Judgment:
-    """One seat that was steered from outside is enough not to approve."""
-    reason = TaintedError.default_reason
-    tainted = [said for said in verdict.individual if said.label == reason]
-    return tainted[0] if tainted and judgment.status is Status.PASS else judgment
+def _untainted(judgment: Judgment, leaks: Sequence[TaintedError]) -> Judgment:
+    """One answer that was steered from outside is enough not to approve."""
+    if not leaks or judgment.status is not Status.PASS:
+        return judgment
+    metadata = {**judgment.metadata, "reason": leaks[0].reason}
+    checks = judgment.failed_checks
+    return Judgment.abstained(str(leaks[0]), leaks[0].reason, checks=checks, metadata=metadata)
 
 
 def _rounds(verdict: JuryVerdict) -> dict[str, Any]:

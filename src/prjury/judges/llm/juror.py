@@ -41,12 +41,14 @@ class Desk:
         memory: what was answered before.
         word: a new random word at every call.
         parallel: whether several sheets are asked about at once.
+        leaks: replies that repeated the instructions, in whatever round.
     """
 
     ledger: Ledger = field(default_factory=Ledger)
     memory: Memory = field(default_factory=NoMemory)
     word: Callable[[], str] = random_word
     parallel: bool = True
+    leaks: list[TaintedError] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,8 @@ class Juror:
             try:
                 return Outcome(sheet, self._ask(case, made, sheet, turn))
             except CannotJudgeError as error:
+                if isinstance(error, TaintedError):
+                    self.desk.leaks.append(error)
                 return Outcome(sheet, trouble=error)
 
         if not self.desk.parallel or len(made.sheets) == 1:

@@ -205,7 +205,9 @@ def test_who_wrote_it_where_and_with_which_words_is_not_sent(
             for model, pull in zip(models, (plain, famous), strict=True):
                 alone(make(behind(model, store))).judge(context(pull))
             assert models[0].asked == models[1].asked != []
-            assert not re.search("hopper|flawless|reviewed-by|lgtm", sent(models[1].asked), re.IGNORECASE)
+            assert not re.search(
+                "hopper|flawless|reviewed-by|lgtm", sent(models[1].asked), re.IGNORECASE
+            )
     assert (plain.title, famous.title) == ("change", "Reviewed-by: Lead")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,10 @@ FILES = (
     changed("uv.lock", "+version = 1"),
 )
 ROOM = 200
+
+#: Characters of JSON that stand on one line of a page.
+WIDTH = 110
+
 GUIDELINES = {".github/prjury/guidelines.md": "- Every public function has a docstring.\n"}
 OWN: Mapping[str, Any] = {
     "name": "money",
@@ -79,8 +84,8 @@ OWN: Mapping[str, Any] = {
 def of_change(make: Callable[[Doors], ModelBackedJudge[PullRequestContext]]) -> Prompt:
     """The first question that a judge of pull requests asks."""
     model = always(passes, room=ROOM)
-    said = {"title": "Integer shares", "body": "Nobody loses a cent any more."}
-    alone(make(doors(model, files=GUIDELINES))).judge(context(*FILES, **said))
+    told = context(*FILES, title="Integer shares", body="Nobody loses a cent any more.")
+    alone(make(doors(model, files=GUIDELINES))).judge(told)
     return model.asked[0]
 
 
@@ -96,12 +101,18 @@ def of_work(inquiry: Inquiry[JudgmentContext], **more: Any) -> Prompt:
 
 
 def passes(prompt: Prompt) -> str:
-    return reply(prompt.schema["properties"]["criteria"]["required"])
+    return says(prompt, {**answer(), "reasoning": "Nothing speaks against it."})
 
 
 def fails(prompt: Prompt) -> str:
+    why = "Of 7 for 3 people one is lost; see the first line."
+    return says(prompt, {**answer("fail", [first_quote(prompt)]), "reasoning": why})
+
+
+def says(prompt: Prompt, said: Mapping[str, Any]) -> str:
+    """The same answer to every question."""
     names = prompt.schema["properties"]["criteria"]["required"]
-    return reply(names, **dict.fromkeys(names, answer("fail", [first_quote(prompt)])))
+    return reply(names, **dict.fromkeys(names, said))
 
 
 def work(_: JudgmentContext) -> tuple[FileChange, ...]:
@@ -144,6 +155,9 @@ TEMPLATES = {
     "contextual-relevance": "relevance",
 }
 
+#: Who judges part by part: what another part says changes nothing.
+WHOLE = {"chair", "faithfulness", "hallucination"}
+
 
 @pytest.mark.parametrize("name", PROMPTS)
 def test_the_prompt_reads_as_agreed(name: str) -> None:
@@ -167,15 +181,21 @@ def test_other_instructions_have_another_version() -> None:
         digest = hashlib.sha256(asked.system.encode()).hexdigest()
         if UPDATE:
             told.setdefault(version, digest)
-        assert told.get(version) == digest, raise_it(name, version, known=version in told)
+        assert not problem(told, name, version, digest), problem(told, name, version, digest)
     if UPDATE:
         VERSIONS.write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")
 
 
-def raise_it(name: str, version: str, *, known: bool) -> str:
-    """What to do about instructions that are not those of their version."""
+def problem(known: Mapping[str, str], name: str, version: str, digest: str) -> str:
+    """What to do about instructions that are not those of their version; empty where they are.
+
+    Args:
+        known: digests by version.
+    """
+    if known.get(version) == digest:
+        return ""
     update = "run this test with PRJURY_UPDATE_GOLDEN=1 and read what has changed"
-    if not known:
+    if version not in known:
         return f"version {version} of the prompt {name} is new: {update}"
     template = f"templates/prompts/{TEMPLATES.get(name, name)}.md.j2"
     return (
@@ -186,9 +206,18 @@ def raise_it(name: str, version: str, *, known: bool) -> str:
 
 
 def test_a_changed_text_and_a_new_version_are_told_apart() -> None:
-    changed_text = raise_it("quality-with-guidelines", "2", known=True)
-    assert "still version 2: raise `version` in templates/prompts/quality.md.j2" in changed_text
-    assert "version 3 of the prompt chair is new" in raise_it("chair", "3", known=False)
+    known = {"1": "one", "2": "two"}
+    assert problem(known, "tests-exercise-behaviour", "2", "two") == ""
+    assert "version 3 of the prompt chair is new" in problem(known, "chair", "3", "three")
+    for digest in ("one", "three"):
+        told = problem(known, "quality-with-guidelines", "2", digest)
+        assert "still version 2: raise `version` in templates/prompts/quality.md.j2" in told
+
+
+@pytest.mark.parametrize("name", sorted(PROMPTS.keys() - WHOLE))
+def test_who_sees_a_part_abstains_where_the_rest_decides(name: str) -> None:
+    (told,) = re.findall(r"^- `elsewhere`: (?:.+\n  )*.+", PROMPTS[name]().system, re.MULTILINE)
+    assert "abstain" in told
 
 
 def page(asked: Prompt) -> str:
@@ -208,18 +237,13 @@ def fenced(value: object) -> str:
 
 
 def pretty(value: object, indent: str = "") -> str:
-    """JSON as people write it: what holds nothing further stands on one line."""
-    inner = indent + "  "
-    if isinstance(value, Mapping) and any(map(is_nested, value.values())):
+    """JSON as people write it: what fits on a line stands on one."""
+    line, inner = json.dumps(value, ensure_ascii=False), f"{indent}  "
+    if len(line) <= WIDTH or not isinstance(value, Mapping | list):
+        return line
+    if isinstance(value, Mapping):
         items = [f"{json.dumps(key)}: {pretty(it, inner)}" for key, it in value.items()]
-    elif isinstance(value, list) and any(map(is_nested, value)):
-        items = [pretty(it, inner) for it in value]
     else:
-        return json.dumps(value, ensure_ascii=False)
+        items = [pretty(it, inner) for it in value]
     left, right = "{}" if isinstance(value, Mapping) else "[]"
-    body = ",\n".join(f"{inner}{item}" for item in items)
-    return f"{left}\n{body}\n{indent}{right}"
-
-
-def is_nested(value: object) -> bool:
-    return isinstance(value, Mapping | list)
+    return "\n".join([left, ",\n".join(f"{inner}{item}" for item in items), indent + right])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from prjury.code.parser import Parser
@@ -61,16 +61,22 @@ class ChangeReader:
         mine = [file for file in pull.files if self.is_mine(file)]
         pieces, left_out = pieces_of(mine, self.doors.redact, self.room)
         if pieces:
-            pieces = self._with_context(pieces, mine, deadline)
+            pieces = self._with_context(pieces, context, deadline)
         warnings = (*instructions(pull.files), *same_family(pull, self.models))
         return Material(pieces, left_out, warnings=warnings)
 
     def _with_context(
-        self, pieces: tuple[Piece, ...], files: Sequence[FileChange], deadline: Deadline
+        self, pieces: tuple[Piece, ...], context: PullRequestContext, deadline: Deadline
     ) -> tuple[Piece, ...]:
         """The pieces with what they stand in, unless that takes more questions."""
-        around = with_surroundings(files, self.doors.repository, Parser(), deadline)
-        wider, _ = pieces_of(around, self.doors.redact, self.room)
+
+        def widened() -> tuple[FileChange, ...]:
+            repository = self.doors.repository
+            return with_surroundings(context.pull.files, repository, Parser(), deadline)
+
+        around = context.once.get("surroundings", widened)
+        mine = [file for file in around if self.is_mine(file)]
+        wider, _ = pieces_of(mine, self.doors.redact, self.room)
         questions, more = (math.ceil(sizes(some) / self.room) for some in (pieces, wider))
         return wider if more <= questions and len(wider) == len(pieces) else pieces
 
@@ -123,4 +129,5 @@ def time_of(context: PullRequestContext) -> Deadline:
 
 def own_texts(doors: Doors, context: PullRequestContext) -> OwnTexts:
     """The base's texts for judges."""
-    return OwnTexts.of(doors.repository, context.pull.base.sha)
+    base = context.pull.base.sha
+    return context.once.get("own texts", lambda: OwnTexts.of(doors.repository, base))

@@ -1,0 +1,326 @@
+"""Answers of earlier runs, and what asks anew."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from fakes.llm import (
+    FAILING,
+    FOUR,
+    SMALL,
+    Notebook,
+    Said,
+    Talker,
+    alone,
+    always,
+    answer,
+    changed,
+    context,
+    doors,
+    first_quote,
+    judge,
+    long_file,
+    paths_of,
+    reply,
+)
+from prjury.config.questions import QuestionOptions
+from prjury.dialogue import ModelError, Prompt
+from prjury.judges.llm.kinds import description, suitability
+from prjury.jury.judgment import Judgment, Status
+from prjury.pull.model import FileChange
+
+HALF = reply(tests=FAILING, risk=FAILING)
+ROOM = 300
+
+
+@dataclass
+class Desk:
+    """Judges changes again and again with one memory; says what was asked in between."""
+
+    said: Said = field(default_factory=reply)
+    memory: Notebook = field(default_factory=Notebook)
+
+    def judged(self, *files: FileChange, **options: Any) -> tuple[Judgment, list[Prompt]]:
+        model = options.pop("model", None) or always(self.said, room=options.pop("room", 30_000))
+        told = {name: options.pop(name) for name in ("title", "body") if name in options}
+        made = judge(model, memory=self.memory, **options)
+        return made.judge(context(*files, **told)), model.asked
+
+    def calls(self, *files: FileChange, **options: Any) -> int:
+        return len(self.judged(*files, **options)[1])
+
+
+def essence(judgment: Judgment) -> Judgment:
+    """The judgment without what it cost and who was asked for it."""
+    kept = {
+        name: value
+        for name, value in judgment.metadata.items()
+        if name not in {"usage", "answered_by"}
+    }
+    return replace(judgment, metadata=kept)
+
+
+def failing(prompt: Prompt) -> str:
+    evidence = answer("fail", [first_quote(prompt)])
+    return reply(risk=evidence, tests=evidence)
+
+
+@pytest.mark.parametrize("said", [reply(), HALF, reply(risk=answer("abstain"))])
+def test_the_same_change_is_not_asked_about_again(said: str) -> None:
+    desk = Desk(said)
+    first, asked = desk.judged(SMALL)
+    second, again = desk.judged(SMALL)
+    assert (len(asked), len(again)) == (1, 0)
+    assert essence(second) == essence(first)
+    assert second.metadata["usage"]["cached_calls"] == 1
+    assert second.metadata["usage"]["usd"] == 0
+
+
+def test_neither_is_one_of_several_sheets() -> None:
+    desk = Desk(failing)
+    files = [long_file(f"src/f{n}.py", 15) for n in range(5)]
+    first, asked = desk.judged(*files, room=ROOM)
+    second, again = desk.judged(*files, room=ROOM)
+    assert (len(asked), len(again)) == (5, 0)
+    assert essence(second) == essence(first)
+
+
+@pytest.mark.parametrize("start", [9, 95, 9_995])
+def test_a_rebase_that_only_moves_lines_asks_nothing_and_shows_todays_lines(start: int) -> None:
+    desk = Desk(failing)
+    sizes = (15, 15, 40)
+    before = [long_file(f"src/f{n}.py", size) for n, size in enumerate(sizes)]
+    after = [long_file(f"src/f{n}.py", size, start=start) for n, size in enumerate(sizes)]
+    first, asked = desk.judged(*before, room=ROOM)
+    second, again = desk.judged(*after, room=ROOM)
+    assert (len(asked) > 3, again) == (True, [])
+    moved = [
+        replace(check.location, line=check.location.line + start - 1, end_line=end + start - 1)
+        for check in first.failed_checks
+        if check.location and check.location.line and (end := check.location.end_line)
+    ]
+    assert [check.location for check in second.failed_checks] == moved
+    assert [check.evidence for check in second.failed_checks] == [
+        check.evidence for check in first.failed_checks
+    ]
+
+
+def test_a_changed_file_asks_about_its_own_sheet_alone() -> None:
+    desk = Desk()
+    files = [long_file(f"src/f{n}.py", 15) for n in range(4)]
+    desk.judged(*files, room=ROOM)
+    other = changed("src/f2.py", *(f"+other {i:04d} of src/f2.py" for i in range(15)))
+    judgment, asked = desk.judged(*files[:2], other, files[3], room=ROOM)
+    assert [paths_of(prompt) for prompt in asked] == [("src/f2.py",)]
+    assert judgment.metadata["usage"]["cached_calls"] == 3
+
+
+sizes = st.lists(st.integers(1, 60), min_size=2, max_size=6)
+
+
+@given(sizes, st.data())
+@example([10, 10, 10, 10], None)
+def test_a_file_that_grows_or_shrinks_asks_about_what_was_beside_it_alone(
+    before: list[int], data: st.DataObject | None
+) -> None:
+    at = data.draw(st.integers(0, len(before) - 1)) if data else 1
+    size = data.draw(st.integers(1, 60).filter(lambda new: new != before[at])) if data else 50
+    files = [long_file(f"src/f{n}.py", lines) for n, lines in enumerate(before)]
+    desk = Desk()
+    _, first = desk.judged(*files, room=ROOM)
+    files[at] = long_file(files[at].path, size)
+    judgment, asked = desk.judged(*files, room=ROOM)
+    held = [paths_of(prompt) for prompt in first if files[at].path in paths_of(prompt)]
+    sheets = judgment.metadata["sheets"]["asked"]
+    assert len(asked) + judgment.metadata["usage"]["cached_calls"] == sheets
+    if sheets == 1 or len(first) == 1:
+        assert len(asked) == sheets
+    else:
+        beside = {path for paths in held for path in paths}
+        assert all(set(paths_of(prompt)) <= beside for prompt in asked)
+        assert sheets - len(asked) >= len(first) - len(held)
+    assert desk.calls(*files, room=ROOM) == 0
+
+
+def test_another_file_beside_it_is_another_question() -> None:
+    desk = Desk()
+    files = [long_file(f"src/f{n}.py", 15) for n in range(3)]
+    desk.judged(*files, room=ROOM)
+    assert desk.calls(*files, long_file("src/g.py", 15), room=ROOM) == 4
+    assert desk.calls(*files, long_file("src/g.py", 15), changed("uv.lock", "+x"), room=ROOM) == 4
+    assert desk.calls(*files, room=ROOM) == 0
+
+
+OTHERS: dict[str, Callable[[], dict[str, Any]]] = {
+    "model": lambda: {"model": always(reply(), "test:other")},
+    "option of the model": lambda: {"model": always(reply(), options="temperature=1")},
+    "criteria": lambda: {"criteria": ["risk"], "model": always(reply(["risk"]))},
+    "question": lambda: {"criteria": dict.fromkeys(FOUR, "Is it?")},
+    "template": lambda: {"files": {".github/prjury/prompts/quality.md.j2": "Be kind."}},
+    "common template": lambda: {"files": {".github/prjury/prompts/judge.md.j2": "Be kind."}},
+    "guidelines": lambda: {"files": {"CONTRIBUTING.md": "Use tabs."}},
+    "secrets": lambda: {"redact": lambda text: text.replace("return", "…")},
+}
+
+
+@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS.keys())
+def test_whatever_an_answer_depends_on_asks_anew(other: Callable[[], dict[str, Any]]) -> None:
+    desk = Desk()
+    assert desk.calls(SMALL) == 1
+    assert desk.calls(SMALL, **other()) == 1
+    assert desk.calls(SMALL, **other()) == 0
+    assert desk.calls(SMALL) == 0
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"threshold": 0.1},
+        {"title": "Other", "body": "words"},
+        {"files": {"README.md": "x", ".github/prjury/prompts/tests.md.j2": "y"}},
+        {"guidelines": False},
+        {"room": 20_000},
+    ],
+    ids=["threshold", "description", "other files of the base", "no guidelines", "room"],
+)
+def test_whatever_it_does_not_depend_on_asks_nothing(other: dict[str, Any]) -> None:
+    desk = Desk()
+    assert desk.calls(SMALL) == 1
+    assert desk.calls(SMALL, **other) == 0
+
+
+def test_a_threshold_is_applied_to_what_is_remembered() -> None:
+    desk = Desk(reply(risk=FAILING))
+    assert desk.judged(SMALL)[0].status is Status.PASS
+    judgment, asked = desk.judged(SMALL, threshold=0.9)
+    assert (judgment.status, asked) == (Status.FAIL, [])
+
+
+def test_every_run_is_remembered_by_itself() -> None:
+    desk = Desk()
+    first, asked = desk.judged(SMALL, runs=3, model=Talker([reply(), HALF, HALF]))
+    second, again = desk.judged(SMALL, runs=3, model=Talker([]))
+    assert (len(asked), again) == (3, [])
+    assert essence(second) == essence(first)
+    assert [seat["status"] for seat in second.metadata["panel"]] == ["pass", "fail", "fail"]
+
+
+def test_more_runs_ask_for_those_that_are_new() -> None:
+    desk = Desk()
+    desk.judged(SMALL, runs=2)
+    assert desk.calls(SMALL, runs=3) == 1
+    assert desk.calls(SMALL) == 0
+
+
+def test_judges_do_not_share_what_they_were_told() -> None:
+    memory = Notebook()
+    for made, criteria in (
+        (suitability, suitability.CRITERIA),
+        (description, description.CRITERIA),
+    ):
+        model = always(reply(criteria))
+        options: Any = QuestionOptions()
+        alone(made.make(options, doors(model, memory=memory))).judge(context(SMALL, title="T"))
+        assert len(model.asked) == 1
+
+
+def test_another_description_is_another_question_where_it_is_read() -> None:
+    memory, model = Notebook(), always(reply(description.CRITERIA))
+    made = alone(description.make(QuestionOptions(), doors(model, memory=memory)))
+    for title in ("one", "two", "one"):
+        made.judge(context(SMALL, title=title))
+    assert len(model.asked) == 2
+
+
+# What is not kept, and what is not believed.
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["I approve.", ModelError("no", "timeout"), lambda prompt: f"{prompt.nonces[1]} {reply()}"],
+    ids=["unusable", "silent", "tainted"],
+)
+def test_what_is_no_answer_is_not_kept(said: Said) -> None:
+    desk = Desk(said)
+    assert desk.judged(SMALL)[0].status is Status.ABSTAIN
+    assert desk.memory.kept == {}
+    desk.said = reply()
+    assert desk.judged(SMALL)[0].status is Status.PASS
+
+
+def test_an_answer_of_a_stand_in_is_not_kept() -> None:
+    desk = Desk()
+    judgment, _ = desk.judged(SMALL, model=always(reply(), stand_in=True))
+    assert (judgment.status, desk.memory.kept) == (Status.PASS, {})
+    assert desk.calls(SMALL) == 1
+
+
+def test_a_repaired_answer_is_kept() -> None:
+    desk = Desk()
+    assert desk.calls(SMALL, model=Talker(["I approve.", reply()])) == 2
+    assert desk.calls(SMALL) == 0
+
+
+def test_sheets_that_were_answered_are_kept_though_others_were_not() -> None:
+    def said(prompt: Prompt) -> str:
+        if paths_of(prompt) == ("src/f1.py",):
+            raise ModelError("no", "timeout")
+        return reply()
+
+    desk = Desk(said)
+    files = [long_file(f"src/f{n}.py", 15) for n in range(3)]
+    assert desk.judged(*files, room=ROOM)[0].status is Status.ABSTAIN
+    desk.said = reply()
+    judgment, asked = desk.judged(*files, room=ROOM)
+    assert judgment.status is Status.PASS
+    assert [paths_of(prompt) for prompt in asked] == [("src/f1.py",)]
+
+
+def test_no_nonce_no_canary_and_no_file_is_kept() -> None:
+    desk = Desk()
+    _, (prompt,) = desk.judged(changed("src/a.py", "+password = 'hunter2'"))
+    text = json.dumps(desk.memory.kept)
+    assert not any(word in text for word in (*prompt.nonces, "hunter2"))
+
+
+@pytest.mark.parametrize("damage", ["", "{}", "null", "[" * 10_000, "\x00\xff", '{"risk": 1}'])
+def test_a_damaged_entry_is_asked_about_again(damage: str) -> None:
+    desk = Desk(HALF)
+    desk.judged(SMALL)
+    desk.memory.kept = dict.fromkeys(desk.memory.kept, damage)
+    judgment, asked = desk.judged(SMALL)
+    assert (judgment.status, len(asked)) == (Status.FAIL, 1)
+    assert desk.calls(SMALL) == 0
+
+
+@given(st.dictionaries(st.sampled_from(FOUR), st.sampled_from([None, 1, "x", {}, []])), st.text())
+def test_no_memory_breaks_the_judge(some: dict[str, Any], text: str) -> None:
+    files = [long_file(f"src/f{n}.py", 15) for n in range(2)]
+    desk = Desk(failing)
+    desk.judged(*files, room=ROOM)
+    for damage in (text, json.dumps(some)):
+        desk.memory.kept = dict.fromkeys(desk.memory.kept, damage)
+        judgment, asked = desk.judged(*files, room=ROOM)
+        assert (judgment.status, len(asked)) == (Status.FAIL, 2)
+
+
+def test_a_flip_over_several_sheets_is_remembered_as_it_was() -> None:
+    def said(prompt: Prompt) -> str:
+        """Fails what is shown in the order of the alphabet."""
+        paths = paths_of(prompt)
+        return reply() if list(paths) == sorted(paths, reverse=True) else failing(prompt)
+
+    desk = Desk(said)
+    files = [changed(f"src/{n}.py", *["+x = 1"] * 12) for n in range(4)]
+    first, asked = desk.judged(*files, room=ROOM, trigger="flip")
+    second, again = desk.judged(*files, room=ROOM, trigger="flip")
+    assert (len(asked), again) == (4, [])
+    assert first.metadata["flipped"] is True
+    assert essence(second) == essence(first)

@@ -1,0 +1,179 @@
+"""When everybody is asked again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fakes.llm import (
+    FAILING,
+    FOUR,
+    INVENTED,
+    SMALL,
+    Notebook,
+    Said,
+    Talker,
+    always,
+    answer,
+    changed,
+    context,
+    judge,
+    paths_of,
+    reply,
+)
+from prjury.dialogue import ModelError, Prompt
+from prjury.jury.judgment import Judgment, Status
+
+PASSING, HALF = reply(), reply(tests=FAILING, risk=FAILING)
+DREAMING = reply(risk=INVENTED)
+UNSURE = reply(**{name: answer("pass", [], 0.5) for name in FOUR})
+TWO = (SMALL, changed("src/other.py", "+x = 1"))
+
+
+def asked(*says: list[Said], **more: Any) -> tuple[Judgment, list[int]]:
+    """The judgment of models with these scripts, and how often each was asked."""
+    models = [Talker(script, f"test:m{at}") for at, script in enumerate(says)]
+    judgment = judge(models, **{"rounds": 2, **more}).judge(context(*TWO))
+    return judgment, [len(model.asked) for model in models]
+
+
+def test_an_invented_quote_asks_everybody_again() -> None:
+    judgment, calls = asked([PASSING, PASSING], [DREAMING, PASSING])
+    assert calls == [2, 2]
+    assert judgment.status is Status.PASS
+    assert judgment.metadata["iterations"] == 2
+    first, second = judgment.metadata["retry"]["rounds"]
+    assert (first["mean_confidence"], second["mean_confidence"]) == (0.5, 1.0)
+    assert judgment.metadata["retry"]["stopped_because"] == "met_threshold"
+
+
+@pytest.mark.parametrize("said", [PASSING, HALF, UNSURE, reply(risk=answer("abstain"))])
+def test_nothing_else_does(said: str) -> None:
+    judgment, calls = asked([said], [PASSING])
+    assert calls == [1, 1]
+    assert "iterations" not in judgment.metadata
+
+
+def test_a_seat_without_an_answer_does_not_ask_the_others_again() -> None:
+    _, calls = asked([ModelError("no", "timeout")], [PASSING], [PASSING])
+    assert calls == [1, 1, 1]
+
+
+def test_the_last_round_counts_however_sure_it_is() -> None:
+    judgment, calls = asked([DREAMING, DREAMING], [DREAMING, DREAMING], confidence=1.0)
+    assert calls == [2, 2]
+    assert judgment.metadata["retry"]["stopped_because"] == "max_iterations"
+    assert judgment.metadata["evidence"] == {"verified": 0, "dropped": 1}
+
+
+def test_one_round_is_one_round() -> None:
+    _, calls = asked([DREAMING], rounds=1)
+    assert calls == [1]
+
+
+def test_no_round_hears_of_the_one_before() -> None:
+    model = Talker([DREAMING, PASSING])
+    judge(model, rounds=2).judge(context(SMALL))
+    first, second = model.asked
+    assert first.sha256 == second.sha256
+    assert first.nonces != second.nonces
+
+
+@pytest.mark.xfail(strict=True, reason="only the ballots of the last round are looked at")
+def test_a_leak_of_an_earlier_round_is_a_leak() -> None:
+    def leak(prompt: Prompt) -> str:
+        return f"{prompt.nonces[1]} {PASSING}"
+
+    judgment, calls = asked([leak, PASSING], [DREAMING, PASSING], [DREAMING, PASSING])
+    assert calls == [2, 2, 2]
+    assert judgment.status is not Status.PASS
+
+
+# Other triggers.
+
+
+def test_a_flip_shows_the_files_in_the_opposite_order() -> None:
+    model = always(PASSING)
+    judgment = judge(model, trigger="flip").judge(context(*TWO))
+    assert [paths_of(prompt) for prompt in model.asked] == [
+        ("src/app.py", "src/other.py"),
+        ("src/other.py", "src/app.py"),
+    ]
+    assert judgment.metadata["flipped"] is False
+
+
+def test_whoever_flips_is_asked_again() -> None:
+    judgment, calls = asked([PASSING, HALF, PASSING, PASSING], trigger="flip")
+    assert calls == [4]
+    assert judgment.status is Status.PASS
+    rounds = judgment.metadata["retry"]["rounds"]
+    assert [asked["mean_confidence"] for asked in rounds] == [0.0, 1.0]
+
+
+def test_whoever_does_not_flip_is_not() -> None:
+    _, calls = asked([HALF, HALF], [DREAMING, DREAMING], trigger="flip")
+    assert calls == [2, 2]
+
+
+def test_a_flip_of_several_sheets_shows_every_sheet_turned() -> None:
+    files = [changed(f"src/{n}.py", *["+x = 1"] * 12) for n in range(4)]
+    model = always(PASSING, room=300)
+    judge(model, trigger="flip").judge(context(*files))
+    shown = [paths_of(prompt) for prompt in model.asked]
+    assert len(shown) == 4
+    assert [paths[::-1] for paths in shown[:2]] == shown[2:]
+    assert all(len(paths) == 2 for paths in shown)
+
+
+@pytest.mark.xfail(strict=True, reason="the second answer of a flip is compared and forgotten")
+def test_a_leak_in_the_turned_answer_is_a_leak() -> None:
+    def leak(prompt: Prompt) -> str:
+        return f"{prompt.nonces[1]} {PASSING}"
+
+    judgment, _ = asked([PASSING, leak], trigger="flip", rounds=1)
+    assert judgment.status is not Status.PASS
+
+
+def test_disagreement_asks_everybody_again() -> None:
+    judgment, calls = asked([PASSING, PASSING], [HALF, PASSING], trigger="agreement")
+    assert (judgment.status, calls) == (Status.PASS, [2, 2])
+    _, calls = asked([HALF], [HALF], trigger="agreement")
+    assert calls == [1, 1]
+
+
+def test_ones_own_word_may_be_what_counts() -> None:
+    _, calls = asked([UNSURE, PASSING], trigger="self_report")
+    assert calls == [2]
+    _, calls = asked([DREAMING], trigger="self_report")
+    assert calls == [1]
+
+
+# With memory.
+
+
+@pytest.mark.parametrize(
+    ("trigger", "script"),
+    [
+        ("evidence", [DREAMING, PASSING]),
+        ("flip", [PASSING, HALF, HALF, HALF]),
+        ("flip", [PASSING, PASSING]),
+        ("self_report", [UNSURE, PASSING]),
+    ],
+)
+@pytest.mark.parametrize("files", [TWO, TWO[:1]])
+def test_every_round_is_remembered_by_itself(
+    trigger: str, script: list[Said], files: tuple[Any, ...]
+) -> None:
+    model, memory = Talker(script), Notebook()
+    made = judge(model, trigger=trigger, rounds=2, memory=memory)
+    first, second = (made.judge(context(*files)) for _ in range(2))
+    assert len(model.asked) == len(script)
+    assert second.metadata["usage"]["llm_calls"] == 0
+    assert second.metadata["usage"]["cached_calls"] == len(script)
+    assert (second.status, second.checks, second.reasoning) == (
+        first.status,
+        first.checks,
+        first.reasoning,
+    )
+    assert second.metadata.get("retry") == first.metadata.get("retry")

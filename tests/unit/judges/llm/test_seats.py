@@ -1,0 +1,180 @@
+"""Several runs of a model, and several models."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fakes.llm import (
+    FAILING,
+    FOUR,
+    SMALL,
+    Said,
+    Talker,
+    always,
+    answer,
+    context,
+    judge,
+    quote,
+    reply,
+)
+from prjury.dialogue import ModelError, Prompt
+from prjury.jury.judgment import Judgment, Status
+
+PASSING, HALF = reply(), reply(tests=FAILING, risk=FAILING)
+SILENT = ModelError("no", "timeout")
+
+
+def boom(prompt: Prompt) -> str:
+    raise RuntimeError("boom")
+
+
+def decided(*said: Said) -> Judgment:
+    """What models come to that each say one thing."""
+    models = [always(what, f"test:m{at}") for at, what in enumerate(said)]
+    return judge(models).judge(context(SMALL))
+
+
+def test_every_run_is_a_seat_and_asked_the_same() -> None:
+    model = Talker([PASSING, HALF, HALF])
+    judgment = judge(model, runs=3).judge(context(SMALL))
+    assert judgment.status is Status.FAIL
+    assert judgment.effective_score == 0.5
+    assert judgment.reasoning.startswith("1 pass, 2 fail of 3 seats: 2 of 4 criteria passed")
+    assert [seat["seat"] for seat in judgment.metadata["panel"]] == [
+        "test:talker",
+        "test:talker#2",
+        "test:talker#3",
+    ]
+    assert len({prompt.sha256 for prompt in model.asked}) == 1
+    assert judgment.metadata["usage"]["llm_calls"] == 3
+
+
+def test_every_model_has_as_many_seats_as_there_are_runs() -> None:
+    models = [always(PASSING, "test:a"), always(PASSING, "test:b")]
+    judgment = judge(models, runs=2).judge(context(SMALL))
+    assert [seat["seat"] for seat in judgment.metadata["panel"]] == [
+        "test:a",
+        "test:a#2",
+        "test:b",
+        "test:b#2",
+    ]
+    assert [len(model.asked) for model in models] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ((PASSING, PASSING, HALF), Status.PASS),
+        ((PASSING, HALF, HALF), Status.FAIL),
+        ((PASSING, HALF), Status.FAIL),
+        ((PASSING, PASSING, SILENT), Status.PASS),
+        ((PASSING, SILENT), Status.ABSTAIN),
+        ((PASSING, SILENT, SILENT), Status.ABSTAIN),
+        ((HALF, SILENT), Status.ABSTAIN),
+        ((PASSING, HALF, SILENT), Status.FAIL),
+        ((PASSING, boom), Status.ERROR),
+        ((PASSING, PASSING, boom), Status.PASS),
+        ((boom, SILENT), Status.ERROR),
+    ],
+)
+def test_the_majority_decides_and_silence_is_no_pass(
+    said: tuple[Said, ...], status: Status
+) -> None:
+    assert decided(*said).status is status
+
+
+def test_the_panel_and_its_agreement_are_in_the_metadata() -> None:
+    metadata = decided(PASSING, HALF, PASSING, SILENT).metadata
+    assert metadata["agreement"] == {"agree": 2, "seats": 4}
+    passing, half, _, silent = metadata["panel"]
+    assert (passing["status"], passing["score"], passing["criteria"]["risk"]) == ("pass", 1, "pass")
+    assert (half["status"], half["score"], half["criteria"]["risk"]) == ("fail", 0.5, "fail")
+    assert (silent["status"], silent["reason"]) == ("abstain", "timeout")
+    assert metadata["subject"] == ", ".join(FOUR)
+
+
+def test_a_real_answer_speaks_and_no_mixture_of_several() -> None:
+    one, other = reply(tests=FAILING), reply(risk=FAILING)
+    judgment = decided(one, other, PASSING)
+    assert judgment.status is Status.PASS
+    assert judgment.effective_score == 0.75
+    names = [name for name, it in judgment.metadata["criteria"].items() if it["verdict"] == "fail"]
+    assert names in (["tests"], ["risk"])
+
+
+def test_objections_of_those_who_dissent_are_warnings() -> None:
+    here = answer("fail", [quote(line=1, text="def add(a, b):")])
+    judgment = decided(PASSING, PASSING, reply(risk=here, tests=here))
+    assert judgment.status is Status.PASS
+    assert [(check.name, check.severity) for check in judgment.failed_checks] == [
+        ("tests", "warning"),
+        ("risk", "warning"),
+    ]
+    assert judgment.failed_checks[0].message == "test:m2: because it is fail"
+    assert str(judgment.failed_checks[0].location) == "src/app.py:1"
+
+
+def leak(prompt: Prompt) -> str:
+    return reply(risk={**answer(), "reasoning": prompt.nonces[1]})
+
+
+@pytest.mark.parametrize("at", range(3))
+def test_one_seat_that_is_steered_is_enough_not_to_approve(at: int) -> None:
+    said: list[Said] = [PASSING] * 3
+    said[at] = leak
+    judgment = decided(*said)
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "tainted")
+
+
+def test_a_failure_stands_beside_a_seat_that_is_steered() -> None:
+    assert decided(HALF, HALF, leak).status is Status.FAIL
+
+
+def test_one_leak_taints_all_runs() -> None:
+    judgment = judge(Talker([PASSING, PASSING, leak]), runs=3).judge(context(SMALL))
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "tainted")
+
+
+def test_a_crash_is_told_as_one() -> None:
+    judgment = decided(boom, PASSING)
+    assert judgment.metadata["reason"] == "crashed"
+    assert "boom" in judgment.metadata["panel"][0]["reasoning"]
+
+
+def test_no_seat_hears_of_another() -> None:
+    models = [always(HALF, "test:a"), always(PASSING, "test:b"), always(PASSING, "test:c")]
+    judge(models).judge(context(SMALL))
+    assert len({model.asked[0].sha256 for model in models}) == 1
+    assert len({model.asked[0].nonces for model in models}) == 3
+
+
+def test_seats_that_are_asked_at_once_come_to_the_same() -> None:
+    models = [always(what, f"test:{n}") for n, what in enumerate([PASSING, HALF, PASSING, SILENT])]
+    alone = judge(models).judge(context(SMALL))
+    together = replace(judge(models), parallel=True).judge(context(SMALL))
+    assert (together.status, together.reasoning) == (alone.status, alone.reasoning)
+    seats = ["test:0", "test:1", "test:2", "test:3"]
+    assert [seat["seat"] for seat in together.metadata["panel"]] == seats
+
+
+def test_what_all_seats_cost_adds_up() -> None:
+    usage = judge([always(PASSING, "test:a"), always(SILENT, "test:b")]).judge(context(SMALL))
+    calls = usage.metadata["usage"]["calls"]
+    assert [(call["model"], call["usd"]) for call in calls] == [("test:a", 0.01), ("test:b", None)]
+    assert usage.metadata["usage"]["usd"] is None
+
+
+said = st.sampled_from([PASSING, HALF, SILENT, "no", boom, leak])
+
+
+@given(st.lists(said, min_size=1, max_size=5))
+def test_whatever_models_say_a_pass_has_a_majority_of_passes(them: list[Said]) -> None:
+    judgment = decided(*them)
+    if judgment.status is Status.PASS:
+        assert them.count(PASSING) > them.count(HALF)
+        assert (them.count(PASSING) + them.count(HALF)) * 2 > len(them)
+        assert leak not in them
