@@ -1,7 +1,7 @@
 """Every door to the outside, as a Protocol, on one page.
 
 Judges, sources, models and publishers meet only here. Whoever stands behind a door in production
-or in a test is decided in `app`.
+or in a test is decided in `prjury.wiring`.
 """
 
 from __future__ import annotations

@@ -28,6 +28,8 @@ class ReviewRequest:
         offline: no network at all.
         timeout: seconds for all judges together; the policy's ``limits.wall`` if None.
         backport_to: branches beyond those that the policy names.
+        trusts_policy: whether the base's policy is the operator's own word: it may then say where
+            models are reached and with which key.
         evidence: what a build elsewhere has left behind, where the policy takes the build from it.
     """
 
@@ -40,6 +42,7 @@ class ReviewRequest:
     offline: bool = False
     timeout: float | None = None
     backport_to: tuple[str, ...] = ()
+    trusts_policy: bool = False
     evidence: Path | None = None
 
 

@@ -17,7 +17,9 @@ from prjury.dialogue import Prompt, Reply
 from prjury.errors import CannotJudgeError
 from prjury.judges.context import PullRequestContext
 from prjury.judges.llm.judge import ModelBackedJudge
+from prjury.judges.llm.juror import Desk, Juror
 from prjury.judges.llm.kinds import quality
+from prjury.jury.judgment import Judgment
 from prjury.ports import ChatModel, Doors, Memory, NoMemory, Panel, Progress, Shell
 from prjury.pull.kinds import kind_of
 from prjury.pull.model import (
@@ -141,6 +143,14 @@ class Talker:
 
 def always(said: Said, name: str = "test:talker", **more: Any) -> Talker:
     return Talker(itertools.repeat(said), name, **more)
+
+
+def room_for(sheets: int, *files: FileChange) -> int:
+    """The most tokens in which these files need so many sheets."""
+    case, _ = judge(always("")).case(context(*files))
+    assert not isinstance(case, Judgment)
+    jurors = (Juror(always("", room=room), Desk()) for room in range(5_000, 0, -1))
+    return next(j.model.room for j in jurors if len(j.plan(case).sheets) == sheets)
 
 
 def material(prompt: Prompt) -> dict[str, Any]:

@@ -4,9 +4,9 @@
     shop.at(openai=server.openai, anthropic=server.anthropic)
     said = shop.review(policy(advisory=False), "--model", "openai:local")
 
-Each key is a canary: it may reach the server that it belongs to, and nothing else. `Shop.review` and
-`Shop.judge` run the command line in this process; `Shop.command` is the same for a process of its
-own. Either way `Said` holds everything that the run has put out.
+Each key is a canary: it may reach the server that it belongs to, and nothing else. `Shop.review`
+and `Shop.judge` run the command line in this process; `Shop.command` is the same for a process of
+its own. Either way `Said` holds everything that the run has put out.
 """
 
 from __future__ import annotations
@@ -127,7 +127,10 @@ class Shop:
             "ANTHROPIC_API_KEY": ANTHROPIC_KEY,
         }
         self.history = History(place / "shop")
-        files = {PATH: _BODY + _WRONG, "tests/test_app.py": "def test_nothing():\n    assert True\n"}
+        files = {
+            PATH: _BODY + _WRONG,
+            "tests/test_app.py": "def test_nothing():\n    assert True\n",
+        }
         self.history.commit(files, "start")
         self.history.switch("change", create=True)
         self.history.commit({PATH: _BODY + _RIGHT, "tests/test_app.py": _TEST}, "Add for real")
@@ -166,9 +169,7 @@ class Shop:
 
     def files(self) -> dict[str, str]:
         """The reports that the last run has written."""
-        return {
-            name: self._file(name).read_text() for name in FORMATS if self._file(name).exists()
-        }
+        return {name: self._file(name).read_text() for name in FORMATS if self._file(name).exists()}
 
     def review(self, policy: Policy, *more: str) -> Said:
         """``prjury review``, in this process."""
@@ -180,8 +181,8 @@ class Shop:
     def judge(self, name: str, workspace: Path, *options: str) -> Said:
         """``prjury judge``, in this process."""
         words = [word for option in options for word in ("--option", option)]
-        args = ["judge", name, "--workspace", str(workspace), "--format", "json", *words]
-        return Said(*typed(args, self.environ))
+        aim = ["judge", name, "--workspace", str(workspace), "--goal", "Make it add."]
+        return Said(*typed([*aim, "--format", "json", *words], self.environ))
 
     def _file(self, name: str) -> Path:
         return self.place / f"report.{name}"

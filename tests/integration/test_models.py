@@ -561,3 +561,19 @@ def test_a_script_takes_the_place_of_a_server(tmp_path: Path) -> None:
     path.write_text(json.dumps([{"prompt": "quality", "text": reply()}]))
     model = connect(ModelChoice("scripted", str(path)))
     assert judge(model).judge(context(SMALL)).status is Status.PASS
+
+
+def test_a_server_that_breaks_at_a_schema_is_asked_without_one() -> None:
+    def breaks(handler: Handler) -> None:
+        asked = handler.server.requests[-1]
+        (fails(500) if asked.mode == "json_schema" else says('{"a": 1}'))(handler)
+
+    with serving(breaks) as server:
+        model = hosted(server.url)
+        for _ in range(2):
+            assert model.ask(PROMPT, Deadline.after(20)).text == '{"a": 1}'
+    assert [asked.mode for asked in server.requests] == [
+        "json_schema",
+        "json_object",
+        "json_object",
+    ]

@@ -99,6 +99,7 @@ def _judge(
         policy_path=inputs.config or POLICY_PATH,
         build=inputs.build,
         model=inputs.model or None,
+        trusts_policy=True,  # the base is the repository's own, in whose name this runs
     )
     surroundings = Surroundings(_with_secrets(environ, inputs), progress, redact)
     return app.run(request, surroundings)
@@ -133,15 +134,27 @@ def wanted(event: Event, inputs: Inputs, transport: Transport) -> Wanted:
 
 def _with_secrets(environ: Mapping[str, str], inputs: Inputs) -> dict[str, str]:
     """The environment in which a model and a token are looked for: the inputs count more."""
-    provider = inputs.model.partition(":")[0] if ":" in inputs.model else "openai"
-    names = {
-        "anthropic": "ANTHROPIC_API_KEY",
-        "google": "GEMINI_API_KEY",
-        "gemini": "GEMINI_API_KEY",
-    }
     own = {
-        names.get(provider, "OPENAI_API_KEY"): inputs.model_api_key,
+        _variable(inputs): inputs.model_api_key,
         "OPENAI_BASE_URL": inputs.model_base_url,
         "GITHUB_TOKEN": inputs.github_token,
     }
     return {**environ, **{name: value for name, value in own.items() if value}}
+
+
+#: Variables of keys, by how a provider is called and by how its keys begin.
+_BY_PROVIDER = {
+    "anthropic": "ANTHROPIC_API_KEY",
+    "google": "GEMINI_API_KEY",
+    "gemini": "GEMINI_API_KEY",
+}
+_BY_SHAPE = {"sk-ant-": "ANTHROPIC_API_KEY", "AIza": "GEMINI_API_KEY"}
+
+
+def _variable(inputs: Inputs) -> str:
+    """The variable that the key is looked for in: that of the provider, or of the key's shape."""
+    provider, colon, _ = inputs.model.partition(":")
+    if colon:
+        return _BY_PROVIDER.get(provider, "OPENAI_API_KEY")
+    shapes = (name for start, name in _BY_SHAPE.items() if inputs.model_api_key.startswith(start))
+    return "OPENAI_API_KEY" if inputs.model_base_url else next(shapes, "OPENAI_API_KEY")

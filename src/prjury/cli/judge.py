@@ -63,9 +63,7 @@ def judge(
         )
     place = workspace.absolute()
     with _own_output_only():
-        ballot = _asked(
-            terminal, name, options, JudgmentContext(goal or f"judge {place}", workspace=place)
-        )
+        ballot = _asked(terminal, name, options, JudgmentContext(goal, workspace=place))
     return _told(terminal, ballot, format)
 
 

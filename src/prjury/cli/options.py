@@ -41,6 +41,13 @@ Onto = Annotated[
     list[str] | None,
     typer.Option(metavar="BRANCH", help="Also try a backport onto it; several times."),
 ]
+TrustPolicy = Annotated[
+    bool,
+    typer.Option(
+        "--trust-policy",
+        help="Let the base's policy say which servers, keys and programs models are reached by.",
+    ),
+]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Tell what models would be asked, and ask nobody.")
 ]

@@ -39,6 +39,7 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
     body_file: options.BodyFile = None,
     timeout: options.Timeout = None,
     onto: options.Onto = None,
+    trust_policy: options.TrustPolicy = False,
     dry_run: options.DryRun = False,
     evidence: options.Evidence = None,
 ) -> int:
@@ -58,6 +59,7 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
         offline=offline,
         timeout=timeout,
         backport_to=tuple(onto or ()),
+        trusts_policy=trust_policy,
         evidence=evidence,
     )
     return (_foretold if dry_run else _run)(terminal, request, format, files)

@@ -60,7 +60,10 @@ class ModelConfig(Section):
     )
     timeout: Duration = Field(120.0, description="for one call")
     room: int = Field(
-        30_000, ge=2_000, le=2_000_000, description="tokens of material in one prompt"
+        30_000,
+        ge=2_000,
+        le=2_000_000,
+        description="tokens of material in one prompt; lists of other files may take 2,000 more",
     )
 
     @field_validator("key_env")
@@ -126,6 +129,13 @@ class ModelsConfig(Section):
     )
     retry: RetryConfig = RetryConfig()
     rate: RateConfig = RateConfig()
+
+    @property
+    def reaches_out(self) -> bool:
+        """Whether it says where models are reached, with which key, or by which program."""
+        named = [self.default, *self.fallback, *self.panel, *filter(None, [self.chair])]
+        own = any(model.base_url or model.key_env or model.command for model in named)
+        return own or self.base_url is not None
 
     @field_validator("panel")
     @classmethod

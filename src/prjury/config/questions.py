@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
@@ -9,6 +10,9 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 from prjury.config.fields import Section, Share
 
 _MOST_RUNS = 9
+
+#: Names become keys of the reply, and providers take no others there.
+CRITERION_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}")
 
 
 class QuestionOptions(Section):
@@ -55,9 +59,14 @@ class PromptOptions(QuestionOptions):
     @field_validator("criteria")
     @classmethod
     def _questions(cls, criteria: dict[str, str]) -> dict[str, str]:
-        blank = [name for name, question in criteria.items() if not question.strip()]
-        if blank:
-            raise ValueError(f"{blank[0]} asks nothing")
+        for name, question in criteria.items():
+            if not CRITERION_NAME.fullmatch(name):
+                raise ValueError(
+                    f"{name!r} is no name; one has up to 60 letters, digits, dots, hyphens and "
+                    "underscores, and a letter first"
+                )
+            if not question.strip():
+                raise ValueError(f"{name} asks nothing")
         return criteria
 
     @model_validator(mode="after")

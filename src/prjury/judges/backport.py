@@ -17,6 +17,8 @@ from prjury.ports import Repository
 from prjury.pull.model import PullRequest, printable, visible
 from prjury.report.model import Backport
 
+_NOT_JUDGED = "whether it belongs there is not judged yet"
+
 
 def try_backport(pull: PullRequest, branch: str, repository: Repository) -> Backport:
     """Picks the whole change as one commit onto the branch, in object space."""
@@ -61,13 +63,14 @@ def with_opinion(backport: Backport, opinion: Judgment) -> Backport:
     told = words.get(opinion.status, "no answer of a model")
     failed = [f"{check.name}: {check.message}" for check in opinion.failed_checks]
     reasons = (f"{told} ({opinion.reasoning})", *failed)
-    return replace(backport, reasons=(*backport.reasons, *reasons))
+    proven = (reason for reason in backport.reasons if reason != _NOT_JUDGED)
+    return replace(backport, reasons=(*proven, *reasons))
 
 
 def _reasons(branch: str, trial: PickTrial) -> tuple[str, ...]:
     where = f"{printable(branch)} @{trial.branch_sha[:7]}"
     if trial.merge.clean:
-        return f"picks cleanly onto {where}", "whether it belongs there is not judged yet"
+        return f"picks cleanly onto {where}", _NOT_JUDGED
     count = len(trial.merge.conflicts)
     return (f"conflicts in {count} file{'s' * (count != 1)} on {where}",)
 

@@ -25,6 +25,7 @@ def bench(
     *,
     flag: str | None = None,
     offline: bool = False,
+    barred: str | None = None,
 ) -> ModelBench:
     """The models of a run. Nothing is contacted and no client is loaded.
 
@@ -34,8 +35,9 @@ def bench(
         environ: the operator's environment variables, for keys and addresses.
         flag: what ``--model`` says.
         offline: whether nothing may be contacted; only scripted models are left then.
+        barred: why no model may be asked but a scripted one; None where they may.
     """
-    return ModelBench(config, limits, environ, flag=flag, offline=offline)
+    return ModelBench(config, limits, environ, flag=flag, offline=offline, barred=barred)
 
 
 class ModelBench:
@@ -49,11 +51,13 @@ class ModelBench:
         *,
         flag: str | None = None,
         offline: bool = False,
+        barred: str | None = None,
     ) -> None:
         self._config = config
         self._environ = environ
         self._flag = None if flag in {None, "", AUTO} else flag
-        self._offline = offline
+        self._offline = offline or barred is not None
+        self._barred = barred
         self._purse = Purse(limits)
         self._lock = threading.Lock()
         self._models: dict[ModelChoice, ChatModel] = {}
@@ -77,7 +81,7 @@ class ModelBench:
         choices = [choice for seat in seats for choice in seat]
         absent = [choice.why for choice in choices if isinstance(choice, Absent)]
         if len(absent) == len(choices):
-            return Panel(missing="; ".join(dict.fromkeys(absent)))
+            return Panel(missing=self._barred or "; ".join(dict.fromkeys(absent)))
         retry = self._config.retry
         return Panel(
             tuple(map(self._seated, seats)),

@@ -20,9 +20,11 @@ class BusyError(UnansweredError):
 
     Attributes:
         after: the seconds that it asks for, None where it names no usable number.
+        status: the HTTP status, None where there is none.
     """
 
     after: float | None = None
+    status: int | None = None
 
 
 class SchemaRefusedError(UnansweredError):

@@ -113,6 +113,7 @@ def translated(error: Exception, *, binding: bool) -> ModelError:
     what = words.what.format(status=f" (status {status})" if status else "")
     if words.busy:
         busy = BusyError(what, words.reason)
+        busy.status = status
         busy.after = error.retry_after
         return busy
     if words is _REFUSED and binding and status in (None, *_FORM_REFUSED):

@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING
 
 from prjury.deadline import Deadline
 from prjury.dialogue import ModelError, Prompt, Reply
-from prjury.models.busy import SchemaRefusedError
+from prjury.models.busy import BusyError, SchemaRefusedError
 from prjury.models.choose import ModelChoice
 
 if TYPE_CHECKING:
     from prjury.models.wire import Mode
+
+
+#: The status of a server that did not expect what it was sent.
+_BROKEN = 500
 
 
 class HostedModel:
@@ -22,6 +26,7 @@ class HostedModel:
     def __init__(self, choice: ModelChoice) -> None:
         self._choice = choice
         self._mode: Mode = "schema"
+        self._answered = False
 
     @property
     def name(self) -> str:
@@ -55,12 +60,22 @@ class HostedModel:
         """
         until = deadline.within(self._choice.timeout)
         try:
-            return self._once(prompt, self._mode, until)
+            reply = self._once(prompt, self._mode, until)
         except SchemaRefusedError:
             # Asked without it the server may still object, but then to something else.
             reply = self._once(prompt, "json", until)
-        self._mode = "json"
+            self._mode = "json"
+        except BusyError as busy:
+            self._turn(busy)
+            raise
+        self._answered = True
         return reply
+
+    def _turn(self, busy: BusyError) -> None:
+        """Has the next try go the other way: some servers break at a schema instead of refusing."""
+        own_server = self._choice.base_url is not None
+        if own_server and not self._answered and busy.status == _BROKEN:
+            self._mode = "json" if self._mode == "schema" else "schema"
 
     def _once(self, prompt: Prompt, mode: Mode, deadline: Deadline) -> Reply:
         if not deadline.remaining:

@@ -115,9 +115,10 @@ class ScriptedModel:
                 f"The script holds no further answer to the prompt {prompt.name}",
                 "provider_error",
                 remedy=f"Record one for {prompt.sha256} or add an entry for {_ANY}",
+                spent=Reply("", self._name, usd=0.0),
             )
         if entry.error:
-            spent = entry.reply(self.name) if entry.output_tokens else None
+            spent = entry.reply(self.name)
             raise ModelError(f"The script says {entry.error}", entry.error, spent=spent)
         return entry.reply(self.name)
 

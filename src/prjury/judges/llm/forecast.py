@@ -40,7 +40,7 @@ class Forecast:
     """What one judge would ask.
 
     Attributes:
-        rounds: how often everybody would be asked at most.
+        rounds: how often every question would be asked at most, repairs and a chair not counted.
         nothing_because: why nobody would be asked, None where somebody would.
     """
 

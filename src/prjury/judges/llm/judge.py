@@ -161,6 +161,11 @@ class ModelBackedJudge(Generic[ContextT]):
     def _jurors(self, desk: Desk) -> list[Juror]:
         return [Juror(model, desk, run) for model in self.panel.models for run in range(self.runs)]
 
+    def _rounds(self) -> int:
+        """How often all are asked at most: a single seat has nobody to agree with."""
+        alone = len(self.panel.models) * self.runs == 1 and self.panel.trigger == "agreement"
+        return 1 if alone else self.panel.rounds
+
     def _refusal(self, case: Case) -> str | None:
         """Why one round of all questions is more than the budget allows; nobody is asked then."""
         planned = self._planned(case)
@@ -169,7 +174,8 @@ class ModelBackedJudge(Generic[ContextT]):
     def _planned(self, case: Case) -> Forecast:
         jurors = self._jurors(Desk(memory=self.memory))
         calls = tuple(call for juror in jurors for call in planned_calls(juror, case))
-        return Forecast(self.name, calls, self.panel.rounds)
+        twice = 2 if self.panel.trigger == "flip" else 1
+        return Forecast(self.name, calls, self._rounds() * twice)
 
     def _vote(self, jurors: Sequence[Juror], case: Case) -> JuryVerdict:
         confidence = _confidence(self.panel.trigger)
@@ -178,7 +184,7 @@ class ModelBackedJudge(Generic[ContextT]):
             [Seat(juror, confidence=confidence) for juror in jurors],
             None if chair is None else Chair(chair, jurors[0].desk, case.deadline),
             self.panel.confidence,
-            self.panel.rounds,
+            self._rounds(),
             name=self.name,
             parallel=self.parallel,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -77,6 +77,7 @@ class Juror:
         repr=False,
         compare=False,
     )
+    _votes: list[Judgment] = field(default_factory=list, repr=False, compare=False)
     _turning: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     @property
@@ -98,7 +99,19 @@ class Juror:
             turn = next(self._turns[case.turned]) + case.turned * _TURNS // 2
         outcomes = self._ask_all(case, made, turn)
         judgment = _decided(outcomes, Lines(case.shown(made.pieces).pieces), case.threshold)
-        return judgment.told(**_about(self.model, made, outcomes, judgment))
+        told = judgment.told(**_about(self.model, made, outcomes, judgment))
+        return told if case.turned else self._kept(told, outcomes)
+
+    def _kept(self, judgment: Judgment, outcomes: Sequence[Outcome]) -> Judgment:
+        """The judgment; where a later round has no answer, the vote of the round before stands."""
+        troubles = [outcome.trouble for outcome in outcomes if outcome.trouble is not None]
+        leaked = any(isinstance(trouble, TaintedError) for trouble in troubles)
+        if judgment.status is not Status.ABSTAIN or not troubles or leaked:
+            self._votes.append(judgment)
+            return judgment
+        if not self._votes or self._votes[-1].status is Status.ABSTAIN:
+            return judgment
+        return self._votes[-1].told(no_answer_again=troubles[0].reason)
 
     def about(self, case: Case) -> dict[str, str]:
         """The prompt in a judgment's metadata: that of the first sheet."""

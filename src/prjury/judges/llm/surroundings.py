@@ -78,7 +78,7 @@ def _texts(
         contents = repository.read(sorted({file.new_blob for file in eligible if file.new_blob}))
     except SourceError:
         return
-    found = [(file, contents.get(file.new_blob or "") or b"") for file in eligible]
+    found = [(f, content) for f in eligible if (content := contents.get(f.new_blob or ""))]
     left = _BYTES
     for file, content in sorted(found, key=lambda pair: len(pair[1])):
         left -= len(content)

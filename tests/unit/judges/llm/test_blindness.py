@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes.llm import BASE, SMALL, alone, always, changed, context, doors
@@ -97,6 +97,7 @@ def test_who_reads_the_description_has_the_same_instructions_whatever_it_says(
 words = st.text(max_size=40)
 
 
+@settings(max_examples=15)
 @given(words, words, st.none() | words, words, words)
 def test_no_words_of_the_author_reach_a_blind_judge(
     title: str, body: str, author: str | None, branch: str, repo: str

@@ -65,10 +65,10 @@ FILES = (
         start=4,
     ),
     changed("tests/test_shares.py", "+def test_shares():", "+    assert shares(6, 3) == [2, 2, 2]"),
-    changed("pyproject.toml", '-version = "1.4.0"', '+version = "1.4.1"', "+" + "#" * 300),
+    changed("pyproject.toml", "+keywords = [" + '"money", ' * 125 + "]"),
     changed("uv.lock", "+version = 1"),
 )
-ROOM = 200
+ROOM = 400
 
 #: Characters of JSON that stand on one line of a page.
 WIDTH = 110
@@ -156,7 +156,7 @@ TEMPLATES = {
 }
 
 #: Who judges part by part: what another part says changes nothing.
-WHOLE = {"chair", "faithfulness", "hallucination"}
+PART_BY_PART = {"chair", "faithfulness", "hallucination"}
 
 
 @pytest.mark.parametrize("name", PROMPTS)
@@ -214,7 +214,7 @@ def test_a_changed_text_and_a_new_version_are_told_apart() -> None:
         assert "still version 2: raise `version` in templates/prompts/quality.md.j2" in told
 
 
-@pytest.mark.parametrize("name", sorted(PROMPTS.keys() - WHOLE))
+@pytest.mark.parametrize("name", sorted(PROMPTS.keys() - PART_BY_PART))
 def test_who_sees_a_part_abstains_where_the_rest_decides(name: str) -> None:
     (told,) = re.findall(r"^- `elsewhere`: (?:.+\n  )*.+", PROMPTS[name]().system, re.MULTILINE)
     assert "abstain" in told

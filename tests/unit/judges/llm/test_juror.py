@@ -22,14 +22,15 @@ from fakes.llm import (
     material,
     paths_of,
     reply,
+    room_for,
 )
 from prjury.dialogue import ModelError, Prompt
 from prjury.jury.judgment import Status
 from prjury.pull.model import FileChange
 
-#: Tokens in which any one of these files finds room, and no two.
-ROOM = 300
 FILES = (long_file("src/a.py", 15), long_file("src/b.py", 15), long_file("tests/test_c.py", 15))
+#: Tokens in which any one of these files finds room, and no two.
+ROOM = room_for(3, *FILES)
 
 
 def by_path(**said: str | ModelError) -> Callable[[Prompt], str]:
@@ -160,7 +161,7 @@ def test_a_file_of_which_one_part_has_no_answer_is_unread() -> None:
             raise ModelError("no", "timeout")
         return failing(prompt)
 
-    judgment = judge(always(said, room=ROOM)).judge(context(long_file("src/a.py", 30)))
+    judgment = judge(always(said, room=ROOM)).judge(context(long_file("src/a.py", 60)))
     assert judgment.status is Status.FAIL
     assert judgment.metadata["scope"]["read"] == ()
 

@@ -21,6 +21,7 @@ from fakes.llm import (
     judge,
     paths_of,
     reply,
+    room_for,
 )
 from prjury.dialogue import ModelError, Prompt
 from prjury.jury.judgment import Judgment, Status
@@ -80,7 +81,6 @@ def test_no_round_hears_of_the_one_before() -> None:
     assert first.nonces != second.nonces
 
 
-@pytest.mark.xfail(strict=True, reason="only the ballots of the last round are looked at")
 def test_a_leak_of_an_earlier_round_is_a_leak() -> None:
     def leak(prompt: Prompt) -> str:
         return f"{prompt.nonces[1]} {PASSING}"
@@ -118,15 +118,14 @@ def test_whoever_does_not_flip_is_not() -> None:
 
 def test_a_flip_of_several_sheets_shows_every_sheet_turned() -> None:
     files = [changed(f"src/{n}.py", *["+x = 1"] * 12) for n in range(4)]
-    model = always(PASSING, room=300)
+    model = always(PASSING, room=room_for(2, *files))
     judge(model, trigger="flip").judge(context(*files))
     shown = [paths_of(prompt) for prompt in model.asked]
     assert len(shown) == 4
     assert [paths[::-1] for paths in shown[:2]] == shown[2:]
-    assert all(len(paths) == 2 for paths in shown)
+    assert len(shown[0]) > 1
 
 
-@pytest.mark.xfail(strict=True, reason="the second answer of a flip is compared and forgotten")
 def test_a_leak_in_the_turned_answer_is_a_leak() -> None:
     def leak(prompt: Prompt) -> str:
         return f"{prompt.nonces[1]} {PASSING}"

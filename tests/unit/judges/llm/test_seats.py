@@ -153,7 +153,8 @@ def test_no_seat_hears_of_another() -> None:
 
 
 def test_seats_that_are_asked_at_once_come_to_the_same() -> None:
-    models = [always(what, f"test:{n}") for n, what in enumerate([PASSING, HALF, PASSING, SILENT])]
+    answers: list[Said] = [PASSING, HALF, PASSING, SILENT]
+    models = [always(what, f"test:{n}") for n, what in enumerate(answers)]
     alone = judge(models).judge(context(SMALL))
     together = replace(judge(models), parallel=True).judge(context(SMALL))
     assert (together.status, together.reasoning) == (alone.status, alone.reasoning)
@@ -168,7 +169,7 @@ def test_what_all_seats_cost_adds_up() -> None:
     assert usage.metadata["usage"]["usd"] is None
 
 
-said = st.sampled_from([PASSING, HALF, SILENT, "no", boom, leak])
+said: st.SearchStrategy[Said] = st.sampled_from([PASSING, HALF, SILENT, "no", boom, leak])
 
 
 @given(st.lists(said, min_size=1, max_size=5))

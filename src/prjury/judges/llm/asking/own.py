@@ -17,6 +17,9 @@ from prjury.pull.model import printable, visible
 from prjury.report.hidden import one_kind_of_line_end, shown
 
 _PROMPTS = f"{HOME}/prompts/"
+
+#: The templates that a repository may replace.
+OVERRIDABLE = ("judge", "quality", "tests", "description", "suitability", "prompt")
 _ENDING = ".md.j2"
 
 #: Where guidelines stand, the first that is there counts.
@@ -29,8 +32,9 @@ _GUIDELINES = (
     "CONTRIBUTING.adoc",
     "CONTRIBUTING",
 )
-#: Characters of guidelines; what a prompt has room for beside the change.
-_LONGEST_GUIDELINES = 8_000
+#: Characters of guidelines that are meant for judges, and of those for people, which also speak of
+#: licences, chats and how to build.
+_LONGEST_OWN, _LONGEST_GUIDELINES = 8_000, 4_000
 
 #: Bytes of a text that is made for a prompt.
 _LARGEST = 64 * 1024
@@ -61,7 +65,12 @@ class OwnTexts:
         """
         paths = [p for p in self.entries if p.startswith(_PROMPTS) and p.endswith(_ENDING)]
         named = {path.removeprefix(_PROMPTS): path for path in paths}
-        return Prompts({name: self.text(path) for name, path in named.items() if "/" not in name})
+        for name, path in named.items():
+            if name.removesuffix(_ENDING) not in OVERRIDABLE and not name.startswith("_"):
+                known = ", ".join(OVERRIDABLE)
+                problem = f"is no template of a judge; those are {known}, and parts begin with _"
+                raise _unusable(path, self.commit, problem)
+        return Prompts({name: self.text(path) for name, path in named.items()})
 
     def guidelines(self) -> str:
         """What the project expects of a change; empty where it does not say.
@@ -78,8 +87,9 @@ class OwnTexts:
         ours = path.startswith(HOME)
         text = self.text(path) if ours else self._content(path).decode("utf-8-sig", "replace")
         text = shown(one_kind_of_line_end(text)).strip()
-        more = len(text) - _LONGEST_GUIDELINES
-        cut = f"{text[:_LONGEST_GUIDELINES]}\n… (+{more} characters)" if more > 0 else text
+        longest = _LONGEST_OWN if path.startswith(HOME) else _LONGEST_GUIDELINES
+        more = len(text) - longest
+        cut = f"{text[:longest]}\n… (+{more} characters)" if more > 0 else text
         return f"{path}:\n\n{cut}"
 
     def text(self, path: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
 
 from prjury.dialogue import Prompt
@@ -14,8 +15,9 @@ from prjury.judges.llm.material.plan import Plan
 from prjury.judges.llm.material.sheet import Piece, Sheet, digest_of
 from prjury.report.hidden import shown
 
-#: Files that are not on the sheet and yet named in the prompt; the judgment names all of them.
-_NAMED = 200
+#: Characters for naming files that are not on the sheet, and as many for those that nobody sees,
+#: beyond the room for the files themselves. The judgment names all of them.
+LISTS = 4_000
 
 #: Characters that count as one token.
 CHARACTERS_PER_TOKEN = 4
@@ -123,13 +125,18 @@ class Form:
 
 def _elsewhere(pieces: tuple[Piece, ...]) -> dict[str, Any]:
     """The files of the same change that another question is about."""
-    files = [piece.heading for piece in pieces[:_NAMED]]
-    return {"count": len(pieces), "files": files}
+    return {"count": len(pieces), "files": _some([piece.heading for piece in pieces])}
 
 
 def _not_shown(plan: Plan) -> dict[str, Any]:
-    named = [{"path": shown(file.path), "reason": file.reason} for file in plan.left_out[:_NAMED]]
-    return {"count": len(plan.left_out), "files": named}
+    named = [{"path": shown(file.path), "reason": file.reason} for file in plan.left_out]
+    return {"count": len(plan.left_out), "files": _some(named)}
+
+
+def _some(entries: list[dict[str, str]]) -> list[dict[str, str]]:
+    """As many of the entries as there is room for."""
+    ends = accumulate(len(_json(entry)) + 1 for entry in entries)
+    return [entry for entry, end in zip(entries, ends, strict=True) if end <= LISTS]
 
 
 def _absent_from(content: str, word: Callable[[], str]) -> str:

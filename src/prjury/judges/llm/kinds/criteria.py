@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from prjury.config.questions import QualityOptions
+from prjury.config.questions import CRITERION_NAME, QualityOptions
 from prjury.errors import ConfigError
 from prjury.jury.presets import CRITERIA
 
 #: The questions that have a name, with everything that belongs to them.
 KNOWN: Mapping[str, str] = MappingProxyType({name: CRITERIA[name].text for name in CRITERIA})
-
-#: Names become keys of the reply, and providers take no others there.
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}")
 
 
 def chosen(options: QualityOptions) -> Mapping[str, str]:
@@ -26,7 +22,7 @@ def chosen(options: QualityOptions) -> Mapping[str, str]:
     if isinstance(options.criteria, list):
         return MappingProxyType(_by_name(options.criteria))
     for name, question in options.criteria.items():
-        if not _NAME.fullmatch(name):
+        if not CRITERION_NAME.fullmatch(name):
             raise ConfigError(
                 f"quality.criteria names {name!r}",
                 remedy="A name has up to 60 letters, digits, dots, hyphens and underscores and "

@@ -16,9 +16,15 @@ def own(files: Files, **more: Any) -> OwnTexts:
     return OwnTexts.of(FakeRepository({BASE: files}, **more), BASE)
 
 
-def test_templates_lie_in_one_place_and_nowhere_below_it() -> None:
-    files = {QUALITY: "a", f"{PROMPTS}/more/x.md.j2": "b", f"{PROMPTS}/README.md": "c", "x": "d"}
-    assert own(files).prompts().own == {"quality.md.j2": "a"}
+def test_templates_of_judges_and_parts_of_them_lie_in_one_place() -> None:
+    files = {QUALITY: "a", f"{PROMPTS}/_tone.md.j2": "b", f"{PROMPTS}/README.md": "c", "x": "d"}
+    assert own(files).prompts().own == {"quality.md.j2": "a", "_tone.md.j2": "b"}
+
+
+@pytest.mark.parametrize("name", ["qualty", "chair", "more/quality", "tests-exercise-behaviour"])
+def test_a_template_that_nobody_would_use_is_a_clear_error(name: str) -> None:
+    with pytest.raises(ConfigError, match=rf"{name}\.md\.j2 is no template of a judge"):
+        own({f"{PROMPTS}/{name}.md.j2": "a"}).prompts()
 
 
 def test_nothing_is_read_before_it_is_wanted() -> None:
@@ -77,8 +83,10 @@ def test_the_first_guidelines_count() -> None:
 
 
 def test_long_guidelines_are_cut_visibly() -> None:
-    told = own({"CONTRIBUTING.md": "x" * 8_123}).guidelines()
-    assert told == "CONTRIBUTING.md:\n\n" + "x" * 8_000 + "\n… (+123 characters)"
+    told = own({"CONTRIBUTING.md": "x" * 4_123}).guidelines()
+    assert told == "CONTRIBUTING.md:\n\n" + "x" * 4_000 + "\n… (+123 characters)"
+    ours = own({".github/prjury/guidelines.md": "x" * 8_123}).guidelines()
+    assert ours.endswith(":\n\n" + "x" * 8_000 + "\n… (+123 characters)")
 
 
 def test_hidden_characters_of_guidelines_are_visible() -> None:
@@ -95,7 +103,7 @@ def test_guidelines_that_are_ours_and_cannot_be_read_are_an_error() -> None:
 
 def test_guidelines_for_people_are_taken_as_they_are() -> None:
     assert own({"CONTRIBUTING.md": b"caf\xe9"}).guidelines() == "CONTRIBUTING.md:\n\ncaf\ufffd"
-    assert own({"CONTRIBUTING.md": "x" * 100_000}).guidelines().endswith("(+92000 characters)")
+    assert own({"CONTRIBUTING.md": "x" * 100_000}).guidelines().endswith("(+96000 characters)")
 
 
 def test_a_link_to_guidelines_is_passed_over() -> None:

@@ -28,7 +28,7 @@ from prjury.jury.judgment import Status
 from prjury.ports import ChatModel
 from prjury.registry import Unwanted, seat
 
-STORY = {"title": "Repair add", "body": "It subtracted.\n\nNow it adds; also faster."}
+STORY: dict[str, Any] = {"title": "Repair add", "body": "It subtracted.\n\nNow it adds; also faster."}
 CLAIM = {
     "path": "description",
     "side": "new",
@@ -43,7 +43,7 @@ def story_judge(model: ChatModel, **more: Any) -> ModelBackedJudge[Any]:
 
 
 @pytest.mark.parametrize("told", [{}, {"title": " ", "body": "\n\t\n"}])
-def test_without_a_description_nobody_is_asked(told: dict[str, str]) -> None:
+def test_without_a_description_nobody_is_asked(told: dict[str, Any]) -> None:
     model = always(reply(CRITERIA))
     judgment = story_judge(model).judge(context(SMALL, **told))
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "not_applicable")
@@ -52,7 +52,7 @@ def test_without_a_description_nobody_is_asked(told: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("told", [{"title": "Repair add"}, {"body": "Repairs add."}])
-def test_a_title_or_a_text_is_a_description(told: dict[str, str]) -> None:
+def test_a_title_or_a_text_is_a_description(told: dict[str, Any]) -> None:
     judgment = story_judge(always(reply(CRITERIA))).judge(context(SMALL, **told))
     assert judgment.status is Status.PASS
 

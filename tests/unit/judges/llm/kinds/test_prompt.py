@@ -109,7 +109,7 @@ def test_a_directory_of_the_machine_is_no_prompt(tmp_path: Path) -> None:
 
 
 def test_the_description_is_shown_if_it_is_wished_for() -> None:
-    told = {"title": "In feet", "body": "As everybody."}
+    told: dict[str, Any] = {"title": "In feet", "body": "As everybody."}
     model = always(reply(ASKED))
     made = own_judge(model, options(**SAYS, sees_description=True))
     made.judge(context(SMALL, **told))

@@ -37,7 +37,7 @@ def test_guidelines_can_be_left_out() -> None:
 
 
 def test_long_guidelines_are_cut_where_all_can_see() -> None:
-    assert "\n… (+2000 characters)\n" in instructions({"CONTRIBUTING.md": "x" * 10_000})
+    assert "\n… (+6000 characters)\n" in instructions({"CONTRIBUTING.md": "x" * 10_000})
 
 
 def test_guidelines_of_the_head_say_nothing() -> None:

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from prjury.config.load import json_schema, read_policy
+from prjury.config.questions import (
+    PromptOptions,
+    QualityOptions,
+    QuestionOptions,
+    SuitabilityOptions,
+)
+from prjury.config.schema import Config
+from prjury.errors import ConfigError
+
+COMMIT = "a" * 40
+OWN: dict[str, Any] = {"name": "units", "criteria": {"metric": "Is it metric?"}, "text": "Units."}
+
+
+def judge_of(text: str, commit: str | None = None) -> Any:
+    """The options of the one judge in a policy."""
+    policy = read_policy(
+        f"tiers: [{{name: t, policy: final_tier, judges: [{text}]}}]", "policy", commit=commit
+    )
+    (entry,) = policy.config.tiers[0].judges
+    return entry
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "threshold"),
+    [
+        ("quality", QualityOptions, 0.7),
+        ("tests-exercise-behaviour", QuestionOptions, 0.7),
+        ("description-matches-change", QuestionOptions, 0.7),
+        ("backport-suitability", SuitabilityOptions, 0.6),
+    ],
+)
+def test_a_name_alone_is_enough(name: str, kind: type, threshold: float) -> None:
+    entry = judge_of(name)
+    assert (entry.name, type(entry.options)) == (name, kind)
+    assert (entry.options.model, entry.options.runs) == ("auto", 1)
+    assert entry.options.threshold == threshold
+
+
+def test_what_all_of_them_can_be_told() -> None:
+    options = judge_of(
+        "{backport-suitability: {model: 'openai:a, anthropic:b', runs: 3, threshold: 0.9}}"
+    ).options
+    assert options == SuitabilityOptions(model="openai:a, anthropic:b", runs=3, threshold=0.9)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "{runs: 0}",
+        "{runs: 10}",
+        "{runs: 1.0}",
+        "{runs: true}",
+        "{threshold: 1.1}",
+        "{threshold: .nan}",
+        "{threshold: '0.7'}",
+        "{model: 7}",
+        "{criteria: []}",
+        "{criteria: {}}",
+        "{guidelines: 'no'}",
+        "{temperature: 1}",
+    ],
+)
+def test_what_makes_no_sense_is_refused(options: str) -> None:
+    with pytest.raises(ConfigError, match="policy line 1: "):
+        judge_of(f"{{quality: {options}}}")
+
+
+def test_a_judge_of_ones_own_has_a_name_a_text_and_questions() -> None:
+    entry = judge_of("{prompt: {name: units, text: Units., criteria: {metric: Is it metric?}}}")
+    assert entry.name == "prompt"
+    assert entry.options == PromptOptions(**OWN)
+    assert not entry.options.sees_description
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"text": None}, "give one of `file` and `text`"),
+        ({"file": "a.md"}, "give one of `file` and `text`"),
+        ({"criteria": {}}, "at least 1"),
+        ({"criteria": {"metric": "  "}}, "metric asks nothing"),
+        ({"criteria": {f"c{n}": "Is it?" for n in range(21)}}, "at most 20"),
+        ({"criteria": ["metric"]}, "dictionary"),
+        ({"name": ""}, "pattern"),
+        ({"name": "9lives"}, "pattern"),
+        ({"name": "a b"}, "pattern"),
+        ({"name": "x" * 61}, "pattern"),
+        ({"commit": COMMIT}, "Extra inputs"),
+        ({"_commit": COMMIT}, "Extra inputs"),
+        ({"sees_description": "yes"}, "boolean"),
+    ],
+)
+def test_one_that_makes_no_sense_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        PromptOptions.model_validate({**OWN, **changes})
+
+
+@pytest.mark.parametrize("name", ["", " ", "a b", "9", "naïve", "x" * 61, '"}'])
+def test_a_question_goes_by_a_name_that_models_can_answer_to(name: str) -> None:
+    with pytest.raises(ValidationError, match="name"):
+        PromptOptions.model_validate({**OWN, "criteria": {name: "Is it?"}})
+
+
+def test_the_commit_is_that_of_the_policy_and_no_claim_of_its_text() -> None:
+    text = "{prompt: {name: units, file: a.md, criteria: {metric: Is it?}}}"
+    assert judge_of(text, COMMIT).options.commit == COMMIT
+    assert judge_of(text).options.commit is None
+    with pytest.raises(ConfigError, match="commit is not a known key"):
+        judge_of(text.replace("file: a.md", f"file: a.md, commit: {COMMIT}"))
+
+
+def test_editors_know_the_options() -> None:
+    judges = json_schema()["$defs"]
+    entry = judges["JudgeEntry"]["anyOf"][1]["properties"]
+    assert {"quality", "tests-exercise-behaviour", "description-matches-change"} <= set(entry)
+    assert {"backport-suitability", "prompt"} <= set(entry)
+    for kind in (QualityOptions, SuitabilityOptions, PromptOptions):
+        assert judges[kind.__name__]["additionalProperties"] is False
+
+
+def test_options_survive_the_way_through_the_whole_policy() -> None:
+    value = {
+        "tiers": [
+            {
+                "name": "t",
+                "policy": "final_tier",
+                "judges": [{"prompt": OWN, "weight": 2.0}, {"quality": {"runs": 3}}],
+            }
+        ]
+    }
+    own, quality = Config.model_validate(value).tiers[0].judges
+    assert (own.options.name, own.weight) == ("units", 2.0)
+    assert quality.options.runs == 3
