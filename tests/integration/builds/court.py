@@ -16,9 +16,9 @@ from fakes.shell import SilentProgress
 from integration.builds.sample import Sample, Tree
 from integration.builds.toolbox import NETWORK_ENV, Toolbox
 from prjury.app import run
-from prjury.request import ReviewRequest, Surroundings
 from prjury.jury.judgment import Check, Judgment
 from prjury.report.model import Report
+from prjury.request import ReviewRequest, Surroundings
 from prjury.sources.pulls import Wanted
 
 
