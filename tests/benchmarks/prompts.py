@@ -168,9 +168,15 @@ def _prompts(store: Store, pull: PullRequest) -> Iterator[Prompt]:
 def _rows(files: Iterable[Any]) -> Iterator[Place]:
     for file in files:
         for hunk in file["hunks"]:
-            for _, line, sign, text in hunk["lines"]:
+            for line, sign, text in map(_row, hunk["lines"]):
                 if sign == "+":
                     yield file["path"], line, text
+
+
+def _row(line: str) -> tuple[int, str, str]:
+    """Number, sign and text of a line of a prompt."""
+    head, _, text = line.partition("|")
+    return int(head[1:]), head[0], text
 
 
 def measure(store: Store, options: Any) -> Iterator[list[object]]:

@@ -80,8 +80,8 @@ def started(shop: Shop, args: Sequence[str]) -> subprocess.Popen[bytes]:
 def ended(shop: Shop, process: subprocess.Popen[bytes]) -> Ran:
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    texts = [(shop.place / name).read_text() for name in ("out", "err")]
-    return Ran(Said(process.returncode, *texts, shop.files()), used.ru_maxrss * 1024)
+    out, err = ((shop.place / name).read_text() for name in ("out", "err"))
+    return Ran(Said(process.returncode, out, err, shop.files()), used.ru_maxrss * 1024)
 
 
 def ran(shop: Shop, policy: Policy, *more: str) -> Ran:

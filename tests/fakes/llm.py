@@ -159,6 +159,12 @@ def material(prompt: Prompt) -> dict[str, Any]:
     return value
 
 
+def told(line: str) -> list[Any]:
+    """Side, number, sign and text of a line as it stands in a prompt."""
+    head, _, text = line.partition("|")
+    return ["old" if head[0] == "-" else "new", int(head[1:]), head[0], text]
+
+
 def paths_of(prompt: Prompt) -> tuple[str, ...]:
     """The files on the sheet that a prompt is about."""
     return tuple(file["path"] for file in material(prompt)["files"])
@@ -167,7 +173,7 @@ def paths_of(prompt: Prompt) -> tuple[str, ...]:
 def first_quote(prompt: Prompt, of: str = "files") -> dict[str, Any]:
     """A true quote of the first line of the first file, or document, that is shown."""
     shown = material(prompt)[of][0]
-    side, line, _, text = shown["hunks"][0]["lines"][0]
+    side, line, _, text = told(shown["hunks"][0]["lines"][0])
     place = {"path": shown["path"], "side": side, "line": line, "end_line": line}
     return {**place, "quote": text}
 

@@ -675,7 +675,8 @@ class TestSteps:
         assert "--require-hashes" in pip
         assert "--requirement /action path/.github/uv-requirements.txt" in pip
         assert uv.startswith(
-            "uv sync --quiet --locked --no-dev --extra openai --extra anthropic --extra google --project /action path"
+            "uv sync --quiet --locked --no-dev --extra openai --extra anthropic --extra google "
+            "--project /action path"
         )
         assert f"[{home}]" in pip
         assert f"[{home}]" in uv

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from prjury.config.schema import LimitsConfig
 from prjury.deadline import Deadline
@@ -132,11 +132,11 @@ class PursedModel(WrappedModel):
         self._output = max_output_tokens or _OUTPUT_ESTIMATE
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
-        """The inner model's reply.
+        """The inner model's reply, with what it counts for where the server did not say.
 
         Raises:
-            ModelError: the inner model's, or ``budget`` when the call may exceed a limit; nothing
-                is sent then.
+            ModelError: the inner model's, with what it counts for; or ``budget`` when the call may
+                exceed a limit, and nothing is sent then.
         """
         if not deadline.remaining:
             raise ModelError("There is no time left to ask the model", "timeout")
@@ -148,10 +148,12 @@ class PursedModel(WrappedModel):
             used = self._used(reply, estimate)
         except ModelError as error:
             used = self._used_in_vain(error, estimate)
+            if used is not None:
+                error.spent = _charged(error.spent or Reply("", self.name), used)
             raise
         finally:
             self._purse.settle(estimate, used)
-        return reply
+        return _charged(reply, used)
 
     def _estimate(self, prompt: Prompt) -> Spent:
         texts = (prompt.instructions, prompt.user, json.dumps(dict(prompt.schema)))
@@ -179,6 +181,12 @@ class PursedModel(WrappedModel):
             return Spent(calls=1)
         # It may have thought until the time was over; providers charge for that.
         return estimate
+
+
+def _charged(reply: Reply, used: Spent) -> Reply:
+    """The reply with the figures of the purse, so that everybody counts the same."""
+    tokens_in, tokens_out = used.input_tokens, used.output_tokens
+    return replace(reply, input_tokens=tokens_in, output_tokens=tokens_out, usd=used.usd)
 
 
 def _over(figures: str, limit: str) -> str:

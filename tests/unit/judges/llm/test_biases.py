@@ -40,6 +40,7 @@ from fakes.llm import (
     paths_of,
     quote,
     reply,
+    told,
 )
 from prjury.config.questions import (
     PromptOptions,
@@ -163,7 +164,8 @@ def laid_out(what: Change) -> Case:
 
 
 def rows(prompt: Prompt, of: str = "files") -> list[list[Any]]:
-    return [line for it in material(prompt)[of] for hunk in it["hunks"] for line in hunk["lines"]]
+    lines = (line for it in material(prompt)[of] for hunk in it["hunks"] for line in hunk["lines"])
+    return [told(line) for line in lines]
 
 
 # Framing outside the change.
@@ -232,7 +234,7 @@ def test_who_reads_the_description_reads_it_as_a_document(judge: str, framing: F
     plain = asked(SEEING[judge], wrong(PYTHON).told(title="Integer shares", body="As agreed."))
     framed = asked(SEEING[judge], wrong(PYTHON).framed(framing))
     for (one,), title in ((plain, "Integer shares"), (framed, framing.said["title"])):
-        assert [document["path"] for document in material(one)["documents"]] == ["description"]
+        assert [document["path"] for document in material(one)["documents"]] == ["/description"]
         assert rows(one, "documents")[0] == ["new", 1, " ", title]
         assert title not in one.instructions
     assert framed[0].instructions == plain[0].instructions
@@ -359,18 +361,12 @@ def test_an_objection_that_a_claim_deprives_of_its_evidence_is_no_approval(
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.bias)
-def test_an_approval_gains_nothing_by_evidence_that_is_not_there(claim: Claim) -> None:
+def test_an_approval_by_evidence_that_is_not_there_is_none(claim: Claim) -> None:
     what = claiming(claim, PYTHON)
-    _, without = heard(BLIND["quality"], what, passes)
     _, judgment = heard(
         BLIND["quality"], what, lambda prompt: reply_with(prompt, "pass", [made_up(prompt)])
     )
-    assert (judgment.status, judgment.score, judgment.confidence, judgment.checks) == (
-        without.status,
-        without.score,
-        without.confidence,
-        without.checks,
-    )
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "no_opinion")
     assert judgment.metadata["evidence"] == {"verified": 0, "dropped": 4}
 
 
@@ -439,7 +435,7 @@ def test_approval_lifts_no_failure_of_a_tier_before(said: Framing | Claim, goes_
 
 
 APPROVED = reply(description.CRITERIA)
-UNKEPT = answer("fail", [quote("description", 1, "Integer shares, fully covered")])
+UNKEPT = answer("fail", [quote("/description", 1, "Integer shares, fully covered")])
 COVERED = FRAMINGS[3]
 WRONG = answer("fail", [quote(PYTHON.path, 2, PYTHON.wrong)])
 #: What the judge of quality says; a mark of its own and a perfect one come to 0.75 together.

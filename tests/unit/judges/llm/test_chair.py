@@ -19,6 +19,7 @@ from fakes.llm import (
     material,
     paths_of,
     reply,
+    told,
 )
 from prjury.dialogue import ModelError, Prompt
 from prjury.jury.judgment import Judgment, Status
@@ -30,7 +31,13 @@ NAMES = ("vendor:alpha", "vendor:beta", "vendor:gamma")
 def objecting(prompt: Prompt) -> str:
     """Fails two of four questions with a quote of the first opinion."""
     lines = material(prompt)["files"][0]["hunks"][0]["lines"]
-    evidence = {"path": "juror-1", "side": "new", "line": 1, "end_line": 1, "quote": lines[0][3]}
+    evidence = {
+        "path": "juror-1",
+        "side": "new",
+        "line": 1,
+        "end_line": 1,
+        "quote": told(lines[0])[3],
+    }
     fail = answer("fail", [evidence])
     return reply(risk=fail, tests=fail)
 
@@ -58,7 +65,8 @@ def test_it_reads_what_the_seats_said_and_no_line_of_the_change_besides() -> Non
     (prompt,) = chair.asked
     assert paths_of(prompt) == ("juror-1", "juror-2")
     one, other = (
-        [line[3] for line in file["hunks"][0]["lines"]] for file in material(prompt)["files"]
+        [line.partition("|")[2] for line in file["hunks"][0]["lines"]]
+        for file in material(prompt)["files"]
     )
     assert one == [
         "correctness: pass (0.90). because it is pass",

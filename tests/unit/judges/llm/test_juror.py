@@ -23,6 +23,7 @@ from fakes.llm import (
     paths_of,
     reply,
     room_for,
+    told,
 )
 from prjury.dialogue import ModelError, Prompt
 from prjury.jury.judgment import Status
@@ -73,7 +74,7 @@ def test_a_file_over_the_room_is_asked_about_in_parts() -> None:
     model = always(reply(), room=ROOM)
     judgment = judge(model).judge(context(long_file("src/a.py", 100)))
     shown = [
-        line[3]
+        told(line)[3]
         for prompt in model.asked
         for part in material(prompt)["files"][0]["hunks"]
         for line in part["lines"]

@@ -215,6 +215,14 @@ def test_every_run_is_remembered_by_itself() -> None:
     assert [seat["status"] for seat in second.metadata["panel"]] == ["pass", "fail", "fail"]
 
 
+@pytest.mark.xfail(strict=True, reason="seats are counted per entry of the panel, not per model")
+def test_a_model_that_sits_on_the_panel_twice_is_remembered_twice() -> None:
+    models = [always(said, "test:same") for said in (reply(), HALF, HALF)]
+    judgment = judge(models, memory=Notebook()).judge(context(SMALL))
+    assert [len(model.asked) for model in models] == [1, 1, 1]
+    assert judgment.status is Status.FAIL
+
+
 def test_more_runs_ask_for_those_that_are_new() -> None:
     desk = Desk()
     desk.judged(SMALL, runs=2)

@@ -12,7 +12,7 @@ from prjury.dialogue import Prompt
 from prjury.judges.llm.asking.prompts import Instructions
 from prjury.judges.llm.asking.reply import schema
 from prjury.judges.llm.material.plan import Plan
-from prjury.judges.llm.material.sheet import Piece, Sheet, digest_of
+from prjury.judges.llm.material.sheet import NotSent, Piece, Sheet, digest_of
 from prjury.report.hidden import shown
 
 #: Characters for naming files that are not on the sheet, and as many for those that nobody sees,
@@ -103,10 +103,11 @@ class Form:
         Args:
             word: a new random word at every call.
         """
-        around = {
-            "elsewhere": _elsewhere(plan.elsewhere(sheet)),
-            "not_shown": _not_shown(plan),
+        lists = {
+            "elsewhere": _listed([piece.heading for piece in plan.elsewhere(sheet)]),
+            "not_shown": _listed([_reason(file) for file in plan.left_out]),
         }
+        around = {name: listed for name, listed in lists.items() if listed["count"]}
         material = {"files": [piece.value for piece in sheet.pieces], **around}
         if self.always:
             material["documents"] = [piece.value for piece in self.always]
@@ -123,20 +124,15 @@ class Form:
         return Question(prompt, nonce, canary, digest_of([self.digest, around]))
 
 
-def _elsewhere(pieces: tuple[Piece, ...]) -> dict[str, Any]:
-    """The files of the same change that another question is about."""
-    return {"count": len(pieces), "files": _some([piece.heading for piece in pieces])}
+def _reason(file: NotSent) -> dict[str, str]:
+    return {"path": shown(file.path), "reason": file.reason}
 
 
-def _not_shown(plan: Plan) -> dict[str, Any]:
-    named = [{"path": shown(file.path), "reason": file.reason} for file in plan.left_out]
-    return {"count": len(plan.left_out), "files": _some(named)}
-
-
-def _some(entries: list[dict[str, str]]) -> list[dict[str, str]]:
-    """As many of the entries as there is room for."""
+def _listed(entries: list[dict[str, str]]) -> dict[str, Any]:
+    """How many there are, and as many of them as there is room for."""
     ends = accumulate(len(_json(entry)) + 1 for entry in entries)
-    return [entry for entry, end in zip(entries, ends, strict=True) if end <= LISTS]
+    some = [entry for entry, end in zip(entries, ends, strict=True) if end <= LISTS]
+    return {"count": len(entries), "files": some}
 
 
 def _absent_from(content: str, word: Callable[[], str]) -> str:

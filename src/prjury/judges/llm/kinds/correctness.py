@@ -49,7 +49,7 @@ def correctness(files: Files, redact: Redact, threshold: float = 1.0) -> Inquiry
             return Judgment.abstained("there is no goal to compare with", NOT_APPLICABLE)
         pieces, left_out = pieces_of(files(context), redact)
         texts = {"goal": context.goal, "output": context.agent_output or ""}
-        always = (document(name, name, text, redact) for name, text in texts.items() if text)
+        always = (document(f"/{name}", name, text, redact) for name, text in texts.items() if text)
         return Material(pieces, left_out, tuple(always))
 
     instructions = Prompts().render(NAME, {"criteria": dict(CRITERIA)})

@@ -88,7 +88,7 @@ def contextual_relevance(
         grounds = source(context)
         if not (grounds.question or "").strip():
             return Judgment.abstained("there is no question", NOT_APPLICABLE)
-        always = (document("question", "question", grounds.question or "", redact),)
+        always = (document("/question", "question", grounds.question or "", redact),)
         return Material(_parts(grounds, redact), always=always)
 
     name, about = "contextual-relevance", "asks a model whether a context fits its question"
@@ -108,9 +108,9 @@ def _about_answer(
         grounds = source(context)
         if not (grounds.answer or "").strip():
             return Judgment.abstained("there is no answer to judge", NOT_APPLICABLE)
-        answer = document("answer", "answer", grounds.answer or "", redact)
+        answer = document("/answer", "answer", grounds.answer or "", redact)
         asked = (("question", grounds.question),) if grounds.question else ()
-        question = (document(name, name, text, redact) for name, text in asked)
+        question = (document(f"/{name}", name, text, redact) for name, text in asked)
         return Material((answer,), always=(*question, *_parts(grounds, redact)))
 
     instructions = Prompts().render(name, {"criteria": dict(criteria)})

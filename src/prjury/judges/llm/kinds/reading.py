@@ -24,8 +24,9 @@ from prjury.ports import Doors, Panel
 from prjury.pull.model import FileChange, FileKind, PullRequest
 from prjury.report.redact import Redact
 
-#: The path under which evidence quotes what the author says.
-DESCRIPTION = "description"
+#: The path under which evidence quotes what the author says. Git stores no such path, so that no
+#: file of a change can take its place.
+DESCRIPTION = "/description"
 
 
 @dataclass(frozen=True)

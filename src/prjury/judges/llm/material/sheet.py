@@ -35,14 +35,14 @@ class Row:
     old: int | None = None
 
     @property
-    def value(self) -> list[Any]:
-        """The row as it stands in the prompt."""
-        return [self.side, self.line, self.sign, self.text]
+    def value(self) -> str:
+        """The row as it stands in the prompt: ``+12|text``."""
+        return f"{self.sign}{self.line}|{self.text}"
 
     @property
     def size(self) -> int:
         """Characters of the prompt, wherever the line is."""
-        return _size([self.side, _ANY_LINE, self.sign, self.text])
+        return _size(f"{self.sign}{_ANY_LINE}|{self.text}")
 
     def number(self, side: str) -> int | None:
         """Its number on that side; None where it is not there."""

@@ -63,8 +63,11 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """What counts: a failure needs true evidence, and a verdict its own author's belief."""
-        unfounded = self.said == "fail" and not self.quotes
+        """What counts: a failure needs true evidence, and a verdict its own author's belief.
+
+        A pass needs no evidence, but one that rests on nothing but inventions is none.
+        """
+        unfounded = not self.quotes and (self.said == "fail" or self.dropped > 0)
         return "abstain" if unfounded or self.confidence < LEAST_CONFIDENCE else self.said
 
     @property

@@ -28,9 +28,12 @@ from prjury.jury.judgment import Status
 from prjury.ports import ChatModel
 from prjury.registry import Unwanted, seat
 
-STORY: dict[str, Any] = {"title": "Repair add", "body": "It subtracted.\n\nNow it adds; also faster."}
+STORY: dict[str, Any] = {
+    "title": "Repair add",
+    "body": "It subtracted.\n\nNow it adds; also faster.",
+}
 CLAIM = {
-    "path": "description",
+    "path": "/description",
     "side": "new",
     "line": 5,
     "end_line": 5,
@@ -63,8 +66,8 @@ def test_the_description_is_a_document_beside_the_change() -> None:
     shown = material(model.asked[0])
     assert [file["path"] for file in shown["files"]] == ["src/app.py"]
     (document,) = shown["documents"]
-    assert (document["path"], document["kind"]) == ("description", "description")
-    assert [line[3] for line in document["hunks"][0]["lines"]] == [
+    assert (document["path"], document["kind"]) == ("/description", "description")
+    assert [line.partition("|")[2] for line in document["hunks"][0]["lines"]] == [
         "Repair add",
         "",
         "It subtracted.",
@@ -105,6 +108,21 @@ def test_a_claim_that_is_not_there_is_dropped() -> None:
     judgment = story_judge(model).judge(context(SMALL, **STORY))
     assert judgment.status is Status.PASS
     assert judgment.metadata["evidence"] == {"verified": 0, "dropped": 1}
+
+
+@pytest.mark.parametrize("memory", [False, True])
+def test_a_file_that_is_called_like_the_description_hides_nothing(memory: bool) -> None:
+    evil = changed("description", "+evil()", "+x = 1")
+    first = {**CLAIM, "line": 1, "end_line": 1}
+    found = {**first, "path": "description", "quote": "evil()"}
+    claim = {**first, "quote": "Nothing"}
+    model = always(reply(CRITERIA, told=answer("fail", [found]), kept=answer("fail", [claim])))
+    made = story_judge(model, **({"memory": Notebook()} if memory else {}))
+    for _ in range(2):
+        judgment = made.judge(context(evil, title="Nothing"))
+        assert judgment.metadata["evidence"] == {"verified": 2, "dropped": 0}
+        kept, told = judgment.failed_checks
+        assert (kept.location, str(told.location)) == (None, "description:1")
 
 
 def test_every_sheet_has_the_description() -> None:

@@ -115,10 +115,10 @@ def test_the_description_is_shown_if_it_is_wished_for() -> None:
     made.judge(context(SMALL, **told))
     own_judge(model).judge(context(SMALL, **told))
     seeing, blind = model.asked
-    assert material(seeing)["documents"][0]["hunks"][0]["lines"][0][3] == "In feet"
-    assert "`description`" in seeing.system
+    assert material(seeing)["documents"][0]["hunks"][0]["lines"][0] == " 1|In feet"
+    assert "`/description`" in seeing.system
     assert "documents" not in material(blind)
-    assert "`description`" not in blind.system
+    assert "`/description`" not in blind.system
 
 
 def test_whoever_sees_the_description_only_lowers() -> None:

@@ -29,10 +29,10 @@ def test_rows_have_side_number_sign_and_text() -> None:
     file = replace(changed("a.py"), hunks=(hunk(" same", "-gone", "+here", " end", start=10),))
     (piece,) = laid_out(file)
     assert [row.value for row in piece.rows] == [
-        ["new", 10, " ", "same"],
-        ["old", 11, "-", "gone"],
-        ["new", 11, "+", "here"],
-        ["new", 12, " ", "end"],
+        " 10|same",
+        "-11|gone",
+        "+11|here",
+        " 12|end",
     ]
     assert [row.old for row in piece.rows] == [10, None, None, 12]
 

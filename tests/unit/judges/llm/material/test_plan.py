@@ -106,7 +106,7 @@ def test_known_sheets_are_kept_where_first_fit_would_lay_them_out_anew() -> None
     before = planned(A, B, C)
     after = planned(A, long_file("b.py", 16), C, known=remembers(before))
     assert sheets(after) == [("a.py", "c.py"), ("b.py",)]
-    smaller = planned(long_file("a.py", 3), B, C, known=remembers(before))
+    smaller = planned(long_file("a.py", 10), B, C, known=remembers(before))
     assert sheets(smaller) == [("b.py",), ("a.py", "c.py")]
     assert digests(smaller)[0] == digests(before)[1]
 
