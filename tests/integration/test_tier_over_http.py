@@ -20,6 +20,7 @@ from fakes.aimock import Aimock, Answer, aimock, chaos, fails, needs, says
 from fakes.chat_server import (
     SERVER_SECRET,
     Behaviour,
+    Completion,
     claude_says,
     drips,
     floods,
@@ -170,8 +171,8 @@ def test_a_reply_that_cannot_be_used_is_repaired_once(
 
 @pytest.mark.parametrize(
     "busy",
-    [fails(429, SERVER_SECRET, retry_after=1), fails(500, SERVER_SECRET), chaos(dropRate=1)],
-    ids=["429", "500", "dropped"],
+    [fails(429, SERVER_SECRET, retry_after=1), fails(500, SERVER_SECRET)],
+    ids=["429", "500"],
 )
 def test_a_server_that_recovers_is_heard(
     server: Aimock, shop: Shop, provider: Provider, busy: Answer
@@ -179,7 +180,7 @@ def test_a_server_that_recovers_is_heard(
     server.script(busy, GOOD)
     said = shop.review(policy(advisory=False), "--model", MODELS[provider])
     assert (said.code, said.first_line) == (0, READY)
-    assert statuses(server)[1:] == [200]
+    assert statuses(server) == [busy["response"]["status"], 200]
     assert said.cost["input_tokens"] == 100
 
 
@@ -237,6 +238,33 @@ def test_no_answer_is_never_a_pass(
     said = shop.review(policy(advisory=advisory), "--model", MODELS[provider])
     no_answer(said, reason, advisory=advisory)
     assert said.cost["llm_calls"] == len(server.requests) == requests
+    assert figures(said.judgment["metadata"]["usage"]) == figures(said.cost)
+
+
+def figures(told: Mapping[str, Any]) -> list[Any]:
+    return [told[name] for name in ("llm_calls", "input_tokens", "output_tokens", "usd")]
+
+
+def test_a_server_that_does_not_say_what_it_used_did_not_work_for_nothing(tmp_path: Path) -> None:
+    with serving(raw(200, Completion(reply(), more={"usage": None}).json)) as silent:
+        said = Shop(tmp_path).at(openai=silent.url).review(policy(), "--model", "openai:local")
+    assert (said.code, said.judgment["status"]) == (0, "pass")
+    assert said.cost["input_tokens"] * 4 >= len(silent.requests[0].body["messages"][0]["content"])
+    assert figures(said.judgment["metadata"]["usage"]) == figures(said.cost)
+
+
+def test_a_change_that_only_the_silent_model_reads_is_not_judged(
+    server: Aimock, shop: Shop
+) -> None:
+    server.script(fails(401, SERVER_SECRET))
+    alone = policy(advisory=False)["tiers"][1]
+    merge = {"name": "checks", "judges": ["merge"]}
+    said = shop.review({"tiers": [merge, alone]}, "--model", CLAUDE)
+    assert (said.code, said.status, said.reason) == (3, "error", "unauthorized")
+    assert said.report["coverage"]["added_lines_judged"] == 0
+    unread = {entry["path"]: entry["reason"] for entry in said.report["coverage"]["not_checked"]}
+    assert unread == dict.fromkeys((PATH, "tests/test_app.py"), "no answer: unauthorized")
+    assert "unauthorized" in said.files["markdown"]
 
 
 def test_a_server_that_fails_for_ever_is_given_up(
@@ -305,7 +333,7 @@ def test_the_key_does_not_travel_to_another_address(tmp_path: Path) -> None:
     assert "not followed" in said.judgment["reasoning"]
 
 
-@pytest.mark.parametrize("between", ["\n", "\r\n", "\x00", "…"])
+@pytest.mark.parametrize("between", ["\n", "\x00", "…"])
 def test_a_key_that_no_header_can_hold_is_refused(tmp_path: Path, between: str) -> None:
     with serving(completes(reply())) as server:
         shop = Shop(tmp_path).at(openai=server.url)
@@ -402,6 +430,18 @@ def test_one_tainted_seat_is_enough_not_to_approve(server: Aimock, tmp_path: Pat
         said = shop.review(policy(advisory=False), "--model", seats)
     assert (said.code, said.reason, said.judgment["status"]) == (3, "tainted", "abstain")
     assert "quality (tainted)" in said.first_line
+
+
+def test_a_seat_that_was_steered_is_not_trusted_when_it_is_asked_again(tmp_path: Path) -> None:
+    clean, invents = completes(reply()), completes(reply(risk=INVENTED))
+    with serving(echoing(completes, []), clean) as one, serving(invents, clean) as other:
+        panel = [
+            {"provider": "openai", "name": name, "base_url": at.url}
+            for name, at in (("steered", one), ("inventing", other))
+        ]
+        said = Shop(tmp_path).review(policy(advisory=False, models={"panel": panel}))
+    assert len(one.requests) == len(other.requests) == 2
+    assert (said.code, said.reason, said.judgment["status"]) == (3, "tainted", "abstain")
 
 
 # Several models.
@@ -662,12 +702,12 @@ JUDGES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], Mapping[str, Any]]]
     "faithfulness": (
         ("context=known.txt", "answer=said.txt"),
         ("supported", "uncontradicted"),
-        quote("answer", 1, "It adds."),
+        quote("/answer", 1, "It adds."),
     ),
     "hallucination": (
         ("context=known.txt", "answer=said.txt"),
         ("no_invention", "no_contradiction"),
-        quote("answer", 1, "It adds."),
+        quote("/answer", 1, "It adds."),
     ),
     "contextual-relevance": (
         ("context=known.txt", "question=What does it do?"),
@@ -712,7 +752,7 @@ def test_a_judge_of_a_directory(server: Aimock, shop: Shop, workspace: Path, nam
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("name", JUDGES)
+@pytest.mark.parametrize("name", ["correctness", "quality"])
 def test_a_judge_of_a_directory_without_an_answer(
     server: Aimock, shop: Shop, workspace: Path, name: str
 ) -> None:

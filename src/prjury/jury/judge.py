@@ -180,7 +180,7 @@ def resolve(awaitable: Awaitable[AnswerT]) -> AnswerT:
     from prjury.jury.daemons import Daemons  # noqa: PLC0415 - the same
 
     async def wait_for() -> AnswerT:
-        asyncio.get_running_loop().set_default_executor(Daemons(_aside))
+        asyncio.get_running_loop().set_default_executor(Daemons(aside))
         return await awaitable
 
     try:
@@ -188,10 +188,10 @@ def resolve(awaitable: Awaitable[AnswerT]) -> AnswerT:
     except RuntimeError:
         if threading.current_thread() is not threading.main_thread():
             return asyncio.run(wait_for())
-    return _aside(lambda: asyncio.run(wait_for())).result()
+    return aside(lambda: asyncio.run(wait_for())).result()
 
 
-def _aside(work: Callable[[], AnswerT]) -> Future[AnswerT]:
+def aside(work: Callable[[], AnswerT]) -> Future[AnswerT]:
     """Does the work in another thread, a daemon, so that Ctrl-C does not wait for it."""
     from concurrent.futures import Future  # noqa: PLC0415 - as above
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from prjury.jury.count import count
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.population import Ballot
 from prjury.jury.voting import VotingStrategy
@@ -40,7 +41,7 @@ class NeverLifting:
         others = [ballot for ballot in ballots if ballot.judge not in self.lowering]
         if not others or len(others) == len(ballots):
             return said
-        alone = self.inner.aggregate(others)
+        alone = count(self.inner, others)
         if _rank(said) >= _rank(alone):
             return said
         names = ", ".join(sorted(self.lowering))

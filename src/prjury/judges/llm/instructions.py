@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 
 from prjury.jury.judgment import Check, Location
-from prjury.pull.model import FileChange, Line, printable
+from prjury.pull.model import FileChange, printable
 from prjury.report.hidden import bare, shown
 
 NAME = "instruction-to-judge"
@@ -71,6 +71,21 @@ def instructions(files: Iterable[FileChange]) -> tuple[Check, ...]:
     return tuple(found)
 
 
+def spoken(name: str, text: str) -> tuple[Check, ...]:
+    """A warning where a text beside the change talks to the judge.
+
+    Args:
+        name: what the text is, such as ``the description``.
+    """
+    lines = text.split("\n")
+    for line, following in zip_longest(lines, lines[1:]):
+        if _begins(line, following):
+            message = f"{name} speaks to whoever judges the change"
+            evidence = shown(printable(line).strip())[:_LONGEST_EVIDENCE]
+            return (Check(NAME, False, message, None, "warning", evidence),)  # noqa: FBT003
+    return ()
+
+
 def _in_file(file: FileChange) -> Iterator[Check]:
     path = printable(file.path)
     if _AGENT_FILES.search(path):
@@ -81,14 +96,14 @@ def _in_file(file: FileChange) -> Iterator[Check]:
     for hunk in file.hunks:
         added = [line for line in hunk.lines if line.sign == "+"]
         for line, following in zip_longest(added, added[1:]):
-            if _talks(line, following):
+            if _begins(line.text, following.text if following else None):
                 yield _check("an added line", Location(path, line.new), line.text)
 
 
-def _talks(line: Line, following: Line | None) -> bool:
+def _begins(line: str, following: str | None) -> bool:
     """Whether such a phrase begins in the line; it may end in the next, as comments wrap."""
-    text = _plain(line.text)
-    rest = _LEADER.sub("", _plain(following.text)) if following else ""
+    text = _plain(line)
+    rest = _LEADER.sub("", _plain(following)) if following else ""
     found = _PHRASES.search(f"{text} {rest}")
     return found is not None and found.start() < len(text)
 

@@ -5,6 +5,7 @@ What differs from judge to judge is the `Inquiry`: its questions, and what is re
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic
@@ -159,7 +160,12 @@ class ModelBackedJudge(Generic[ContextT]):
         return Form(inquiry.name, inquiry.instruct(context), inquiry.criteria, material.always)
 
     def _jurors(self, desk: Desk) -> list[Juror]:
-        return [Juror(model, desk, run) for model in self.panel.models for run in range(self.runs)]
+        seated: Counter[str] = Counter()
+        jurors = []
+        for model in (model for model in self.panel.models for _ in range(self.runs)):
+            jurors.append(Juror(model, desk, seated[model.identity]))
+            seated[model.identity] += 1
+        return jurors
 
     def _rounds(self) -> int:
         """How often all are asked at most: a single seat has nobody to agree with."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from prjury.deadline import Deadline
@@ -21,7 +21,7 @@ from prjury.judges.llm.material.sheet import Sheet, digest_of, sizes
 from prjury.judges.llm.opinions.decide import decide, failures, prose
 from prjury.judges.llm.opinions.evidence import Findings, Lines, verified
 from prjury.judges.llm.opinions.opinion import Opinion
-from prjury.jury.judge import JudgeType
+from prjury.jury.judge import JudgeType, aside
 from prjury.jury.judgment import Judgment, Status
 from prjury.ports import ChatModel, Memory, NoMemory
 
@@ -160,14 +160,20 @@ class Juror:
         findings = verified(answers, Lines(shown.pieces))
         if lasting:
             keep(memory, key, shown, findings)
-            self._known(case).keep(sheet)
+            self._known(case).keep(sheet.turned() if case.turned else sheet)
         return findings
 
 
 def _at_once(work: Callable[[Sheet], Outcome], sheets: tuple[Sheet, ...]) -> list[Outcome]:
-    with ThreadPoolExecutor(min(len(sheets), _AT_ONCE), "prjury-sheet") as pool:
-        futures: list[Future[Outcome]] = [pool.submit(work, sheet) for sheet in sheets]
-        return [future.result() for future in futures]
+    """Every outcome. The threads are daemons: a model that hangs keeps no program alive."""
+    turns = threading.Semaphore(_AT_ONCE)
+
+    def in_turn(sheet: Sheet) -> Outcome:
+        with turns:
+            return work(sheet)
+
+    waiting = [aside(partial(in_turn, sheet)) for sheet in sheets]
+    return [outcome.result() for outcome in waiting]
 
 
 def _decided(outcomes: list[Outcome], lines: Lines, threshold: float) -> Judgment:

@@ -215,7 +215,6 @@ def test_every_run_is_remembered_by_itself() -> None:
     assert [seat["status"] for seat in second.metadata["panel"]] == ["pass", "fail", "fail"]
 
 
-@pytest.mark.xfail(strict=True, reason="seats are counted per entry of the panel, not per model")
 def test_a_model_that_sits_on_the_panel_twice_is_remembered_twice() -> None:
     models = [always(said, "test:same") for said in (reply(), HALF, HALF)]
     judgment = judge(models, memory=Notebook()).judge(context(SMALL))
@@ -323,7 +322,6 @@ def test_no_memory_breaks_the_judge(some: dict[str, Any], text: str) -> None:
         assert (judgment.status, len(asked)) == (Status.FAIL, 2)
 
 
-@pytest.mark.xfail(strict=True, reason="a turned sheet is remembered as if it lay like that")
 def test_a_flip_over_several_sheets_is_remembered_as_it_was() -> None:
     def said(prompt: Prompt) -> str:
         """Fails what is shown in the order of the alphabet."""

@@ -12,7 +12,7 @@ from prjury.dialogue import Prompt
 from prjury.judges.llm.asking.prompts import Instructions
 from prjury.judges.llm.asking.reply import schema
 from prjury.judges.llm.material.plan import Plan
-from prjury.judges.llm.material.sheet import NotSent, Piece, Sheet, digest_of
+from prjury.judges.llm.material.sheet import Piece, Sheet, digest_of
 from prjury.report.hidden import shown
 
 #: Characters for naming files that are not on the sheet, and as many for those that nobody sees,
@@ -103,10 +103,9 @@ class Form:
         Args:
             word: a new random word at every call.
         """
-        lists = {
-            "elsewhere": _listed([piece.heading for piece in plan.elsewhere(sheet)]),
-            "not_shown": _listed([_reason(file) for file in plan.left_out]),
-        }
+        elsewhere = [piece.heading for piece in plan.elsewhere(sheet)]
+        left_out = [{"path": shown(file.path), "reason": file.reason} for file in plan.left_out]
+        lists = {"elsewhere": _listed(elsewhere), "not_shown": _listed(left_out)}
         around = {name: listed for name, listed in lists.items() if listed["count"]}
         material = {"files": [piece.value for piece in sheet.pieces], **around}
         if self.always:
@@ -121,11 +120,9 @@ class Form:
             (nonce, canary),
             _RUN.format(nonce=nonce, canary=canary),
         )
-        return Question(prompt, nonce, canary, digest_of([self.digest, around]))
-
-
-def _reason(file: NotSent) -> dict[str, str]:
-    return {"path": shown(file.path), "reason": file.reason}
+        # Why a file is not shown may change with each of its lines, and says nothing of the others.
+        others = [elsewhere, [entry["path"] for entry in left_out]]
+        return Question(prompt, nonce, canary, digest_of([self.digest, others]))
 
 
 def _listed(entries: list[dict[str, str]]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from prjury.judges.llm.asking.own import OwnTexts
 from prjury.judges.llm.asking.question import CHARACTERS_PER_TOKEN
 from prjury.judges.llm.authorship import same_family
 from prjury.judges.llm.case import Material
-from prjury.judges.llm.instructions import instructions
+from prjury.judges.llm.instructions import instructions, spoken
 from prjury.judges.llm.material.change import SENT_KINDS, pieces_of
 from prjury.judges.llm.material.documents import document
 from prjury.judges.llm.material.sheet import Piece, sizes
@@ -103,7 +103,8 @@ def with_description(
         if told.size * 2 > read.room:
             what = f"the description of {told.size} characters leaves no room for the change"
             return Judgment.abstained(what, "too_large")
-        return replace(material, always=(told,))
+        said = spoken("the description", f"{context.pull.title}\n{context.pull.body}")
+        return replace(material, always=(told,), warnings=(*material.warnings, *said))
 
     return both
 
