@@ -47,7 +47,11 @@ class Chair:
             for number, ballot in enumerate(context.ballots, start=1)
         ]
         asked = replace(case, form=form, pieces=tuple(opinions), left_out=(), turned=False)
-        return Juror(self.model, self.desk).judge(asked.until(self.deadline))
+        juror = Juror(self.model, self.desk)
+        if len(juror.plan(asked).sheets) > 1:
+            told = "the opinions of the seats are longer than the chair can read at once"
+            return Judgment.abstained(told, "too_large")
+        return juror.judge(asked.until(self.deadline))
 
 
 def _lines(ballot: Ballot) -> Iterator[str]:

@@ -115,7 +115,7 @@ class ModelBackedJudge(Generic[ContextT]):
             return _with(_unasked(refusal, case), warnings, subject)
         verdict = self._vote(jurors, case)
         judgment = Bench(verdict.ballots, self._chairs_word(verdict)).judgment()
-        judgment = _untainted(judgment, desk.leaks)
+        judgment = _untainted(_sure(judgment, verdict), desk.leaks)
         about = {
             **subject,
             "answered_by": prose(desk.ledger.answered_by)[:200],
@@ -231,9 +231,25 @@ def _untainted(judgment: Judgment, leaks: Sequence[TaintedError]) -> Judgment:
     """One answer that was steered from outside is enough not to approve."""
     if not leaks or judgment.status is not Status.PASS:
         return judgment
-    metadata = {**judgment.metadata, "reason": leaks[0].reason}
-    checks = judgment.failed_checks
-    return Judgment.abstained(str(leaks[0]), leaks[0].reason, checks=checks, metadata=metadata)
+    return _withheld(judgment, str(leaks[0]), leaks[0].reason)
+
+
+def _sure(judgment: Judgment, verdict: JuryVerdict) -> Judgment:
+    """An approval that a seat takes back when the files come in another order is none."""
+    flipped = any(said.metadata.get("flipped") for said in verdict.individual)
+    met = verdict.aggregated.metadata.get("met_threshold")
+    if judgment.status is not Status.PASS or met or not flipped:
+        return judgment
+    return _withheld(judgment, "it says otherwise with the files in another order", "unsure")
+
+
+def _withheld(judgment: Judgment, because: str, label: str) -> Judgment:
+    """An approval that does not count; nothing was read that was not judged."""
+    scope = judgment.metadata.get("scope", {"read": (), "unread": ()})
+    unread = [{"path": path, "reason": f"no answer: {label}"} for path in scope["read"]]
+    told = {"reason": label, "scope": {"read": [], "unread": [*unread, *scope["unread"]]}}
+    metadata = {**judgment.metadata, **told}
+    return Judgment.abstained(because, label, checks=judgment.failed_checks, metadata=metadata)
 
 
 def _rounds(verdict: JuryVerdict) -> dict[str, Any]:

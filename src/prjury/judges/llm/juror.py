@@ -18,9 +18,9 @@ from prjury.judges.llm.asking.recollection import KnownSheets, keep, key_of, rem
 from prjury.judges.llm.case import Case
 from prjury.judges.llm.material.plan import Plan, plan
 from prjury.judges.llm.material.sheet import Sheet, digest_of, sizes
-from prjury.judges.llm.opinions.decide import decide, failures, prose
+from prjury.judges.llm.opinions.decide import NO_OPINION, decide, failures, prose
 from prjury.judges.llm.opinions.evidence import Findings, Lines, verified
-from prjury.judges.llm.opinions.opinion import Opinion
+from prjury.judges.llm.opinions.opinion import Opinion, speaks
 from prjury.jury.judge import JudgeType, aside
 from prjury.jury.judgment import Judgment, Status
 from prjury.ports import ChatModel, Memory, NoMemory
@@ -58,6 +58,13 @@ class Outcome:
     sheet: Sheet
     findings: Findings | None = None
     trouble: CannotJudgeError | None = None
+
+    @property
+    def silence(self) -> str | None:
+        """Why nothing that counts is said of it; None where something is."""
+        if self.trouble is not None:
+            return self.trouble.reason
+        return None if speaks(self.findings or {}) else NO_OPINION
 
 
 @dataclass(frozen=True)
@@ -103,13 +110,16 @@ class Juror:
         return told if case.turned else self._kept(told, outcomes)
 
     def _kept(self, judgment: Judgment, outcomes: Sequence[Outcome]) -> Judgment:
-        """The judgment; where a later round has no answer, the vote of the round before stands."""
+        """The judgment; where a later round has no answer, a failure of the one before stands.
+
+        An approval does not: everybody was asked again because it was in doubt.
+        """
         troubles = [outcome.trouble for outcome in outcomes if outcome.trouble is not None]
         leaked = any(isinstance(trouble, TaintedError) for trouble in troubles)
         if judgment.status is not Status.ABSTAIN or not troubles or leaked:
             self._votes.append(judgment)
             return judgment
-        if not self._votes or self._votes[-1].status is Status.ABSTAIN:
+        if not self._votes or self._votes[-1].status is not Status.FAIL:
             return judgment
         return self._votes[-1].told(no_answer_again=troubles[0].reason)
 
@@ -202,9 +212,9 @@ def _about(
 ) -> Mapping[str, Any]:
     """The model, how many sheets it had, and which files it has read."""
     silent = {
-        path: f"no answer: {outcome.trouble.reason}"
+        path: f"no answer: {outcome.silence}"
         for outcome in outcomes
-        if outcome.trouble
+        if outcome.silence
         for path in outcome.sheet.paths
     }
     if judgment.score is None:

@@ -53,11 +53,23 @@ def decided(chair: Said, *seats: Said, **more: Any) -> tuple[Judgment, Talker]:
 
 
 def test_the_chair_decides() -> None:
-    judgment, chair = decided(PASSING, HALF, HALF, PASSING)
+    judgment, chair = decided(PASSING, HALF, PASSING)
     assert judgment.status is Status.PASS
-    assert judgment.reasoning.startswith("1 pass, 2 fail of 3 seats; the chair decided: ")
+    assert judgment.reasoning.startswith("1 pass, 1 fail of 2 seats; the chair decided: ")
     assert len(chair.asked) == 1
-    assert judgment.metadata["usage"]["llm_calls"] == 4
+    assert judgment.metadata["usage"]["llm_calls"] == 3
+
+
+def test_it_breaks_ties_and_lowers_but_does_not_outvote() -> None:
+    assert decided(PASSING, HALF, HALF, PASSING)[0].status is Status.FAIL
+
+
+def test_opinions_that_are_too_long_for_it_are_not_read_in_part() -> None:
+    long = reply(**{name: {**answer(), "reasoning": "x" * 1_900} for name in FOUR})
+    chair = always(PASSING, room=1_000)
+    judgment = judge([always(long), always(long)], chair=chair).judge(context(SMALL))
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "too_large")
+    assert chair.asked == []
 
 
 def test_it_reads_what_the_seats_said_and_no_line_of_the_change_besides() -> None:
@@ -110,7 +122,7 @@ def test_it_may_fail_what_every_seat_passes() -> None:
 
 def test_its_failure_needs_a_true_quote_too() -> None:
     judgment, _ = decided(HALF, PASSING, PASSING)
-    assert judgment.status is Status.PASS
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "no_opinion")
 
 
 def test_its_abstention_is_one() -> None:

@@ -20,10 +20,11 @@ from fakes.llm import (
     context,
     judge,
     paths_of,
+    quote,
     reply,
     room_for,
 )
-from prjury.dialogue import ModelError, Prompt
+from prjury.dialogue import ModelError, ModelReason, Prompt
 from prjury.jury.judgment import Judgment, Status
 
 PASSING, HALF = reply(), reply(tests=FAILING, risk=FAILING)
@@ -112,7 +113,7 @@ def test_whoever_flips_is_asked_again() -> None:
 
 
 def test_whoever_does_not_flip_is_not() -> None:
-    _, calls = asked([HALF, HALF], [DREAMING, DREAMING], trigger="flip")
+    _, calls = asked([HALF, HALF], [PASSING, PASSING], trigger="flip")
     assert calls == [2, 2]
 
 
@@ -144,8 +145,27 @@ def test_disagreement_asks_everybody_again() -> None:
 def test_ones_own_word_may_be_what_counts() -> None:
     _, calls = asked([UNSURE, PASSING], trigger="self_report")
     assert calls == [2]
-    _, calls = asked([DREAMING], trigger="self_report")
+    _, calls = asked([PASSING], trigger="self_report")
     assert calls == [1]
+
+
+def test_an_approval_that_flips_in_every_round_is_none() -> None:
+    judgment, calls = asked([PASSING, HALF, PASSING, HALF], trigger="flip")
+    assert (judgment.status, judgment.label, calls) == (Status.ABSTAIN, "unsure", [4])
+    assert judgment.metadata["scope"]["read"] == ()
+
+
+@pytest.mark.parametrize("reason", ["refused", "budget", "timeout"])
+def test_a_doubtful_approval_does_not_stand_where_nobody_confirms_it(reason: ModelReason) -> None:
+    judgment, calls = asked([UNSURE, ModelError("no", reason)], trigger="self_report")
+    assert (judgment.status, judgment.label, calls) == (Status.ABSTAIN, reason, [2])
+
+
+def test_a_failure_stands_where_nobody_takes_it_back() -> None:
+    sure = reply(tests=answer("fail", [quote()], 0.6), risk=answer("fail", [quote()], 0.6))
+    judgment, _ = asked([sure, ModelError("no", "refused")], trigger="self_report")
+    assert judgment.status is Status.FAIL
+    assert judgment.metadata["no_answer_again"] == "refused"
 
 
 # With memory.

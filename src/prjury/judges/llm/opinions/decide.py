@@ -19,12 +19,11 @@ _LONGEST_REASONING = 2_000
 
 
 def decide(opinion: Opinion, threshold: float) -> Judgment:
-    """PASS from the threshold on, FAIL below it, ABSTAIN without a quorum to pass."""
+    """PASS from the threshold on, FAIL below it, ABSTAIN without a quorum to pass or in doubt."""
     metadata = _metadata(opinion)
     score = opinion.score
-    if score is None or (score >= threshold and not opinion.has_quorum):
-        silent = [name for name in opinion.findings if name not in opinion.counted]
-        reason = f"too few criteria could be judged; no founded answer on {', '.join(silent)}"
+    if score is None or (score >= threshold and _why_not_pass(opinion)):
+        reason = _why_not_pass(opinion) or _too_few(opinion)
         return Judgment.abstained(reason, NO_OPINION, metadata=metadata)
     passed = score >= threshold
     confidences = [finding.confidence for finding in opinion.counted.values()]
@@ -36,6 +35,22 @@ def decide(opinion: Opinion, threshold: float) -> Judgment:
         checks=tuple(_checks(opinion, "warning" if passed else "error")),
         metadata=metadata,
     )
+
+
+def _why_not_pass(opinion: Opinion) -> str | None:
+    """Why there is no approval although what counts passes; None where there is."""
+    if not opinion.has_quorum:
+        return _too_few(opinion)
+    if not opinion.doubts:
+        return None
+    return f"said to fail, without evidence that is there: {', '.join(opinion.doubts)}"
+
+
+def _too_few(opinion: Opinion) -> str:
+    silent = [name for name in opinion.findings if name not in opinion.counted]
+    if not silent:
+        return "too few parts of the change could be judged"
+    return f"too few criteria could be judged; no founded answer on {', '.join(silent)}"
 
 
 def failures(opinion: Opinion) -> tuple[Check, ...]:
@@ -80,7 +95,7 @@ def _metadata(opinion: Opinion) -> dict[str, Any]:
             "said": finding.said,
             "confidence": finding.confidence,
             "reasoning": prose(finding.reasoning),
-            "dropped": finding.dropped,
+            "dropped": sum(sheet[name].dropped for sheet in opinion.sheets),
         }
         for name, finding in opinion.findings.items()
     }

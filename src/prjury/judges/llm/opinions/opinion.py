@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from prjury.judges.llm.opinions.evidence import Finding, Findings, Lines
@@ -47,11 +47,22 @@ class Opinion:
 
     @property
     def has_quorum(self) -> bool:
-        """Whether at least half of the criteria count.
+        """Whether at least half of the criteria count, and something on half of the sheets.
 
         One pass beside three answers that quote what is not there is no approval.
         """
-        return len(self.counted) * 2 >= len(self.findings)
+        sheets = sum(map(speaks, self.sheets))
+        enough = sheets * 2 >= len(self.sheets)
+        return enough and len(self.counted) * 2 >= len(self.findings)
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """The criteria that are said to fail, without evidence that is there."""
+        return tuple(
+            name
+            for name, finding in self.findings.items()
+            if finding.said == "fail" and not finding.counted
+        )
 
     @property
     def verified(self) -> int:
@@ -68,19 +79,31 @@ class Opinion:
         return (finding for sheet in self.sheets for finding in sheet.values())
 
 
+def speaks(findings: Findings) -> bool:
+    """Whether anything that is said of a sheet counts."""
+    return any(finding.counted for finding in findings.values())
+
+
 def _merged(findings: Sequence[Finding]) -> Finding:
     """What several sheets say of one criterion.
 
-    The surest failure, else the least sure pass: approval of the whole is no surer than that of
-    its weakest part.
+    The surest failure; else a failure without true evidence, which leaves the question open; else
+    the least sure pass, for approval of the whole is no surer than that of its weakest part.
     """
-    by_verdict = {verdict: [f for f in findings if f.verdict == verdict] for verdict in _RANKED}
-    verdict = next(verdict for verdict in _RANKED if by_verdict[verdict])
-    same = by_verdict[verdict]
-    speaker = (max if verdict == "fail" else min)(same, key=lambda finding: finding.confidence)
-    quotes = (*speaker.quotes, *(q for f in same if f is not speaker for q in f.quotes))
-    dropped = sum(finding.dropped for finding in findings)
-    return Finding(speaker.said, speaker.confidence, speaker.reasoning, quotes, dropped)
+    failed = [finding for finding in findings if finding.verdict == "fail"]
+    doubted = [finding for finding in findings if finding.said == "fail"]
+    passed = [finding for finding in findings if finding.verdict == "pass"]
+    if failed:
+        return _with_all_quotes(max(failed, key=_confidence), failed)
+    if doubted or not passed:
+        return (doubted or list(findings))[0]
+    return _with_all_quotes(min(passed, key=_confidence), passed)
 
 
-_RANKED = ("fail", "pass", "abstain")
+def _confidence(finding: Finding) -> float:
+    return finding.confidence
+
+
+def _with_all_quotes(speaker: Finding, same: Sequence[Finding]) -> Finding:
+    others = (quote for finding in same if finding is not speaker for quote in finding.quotes)
+    return replace(speaker, quotes=(*speaker.quotes, *others))

@@ -49,15 +49,22 @@ class Bench:
         if self.chair is not None:
             return self._chairs_vote(self.chair)
         passed, failed = (len(self._saying(status)) for status in _VOTES)
-        if (passed + failed) * 2 <= len(self.ballots):
+        if not self._has_quorum:
             return None
         return Status.PASS if passed > failed else Status.FAIL
 
     def _chairs_vote(self, chair: Judgment) -> Status | None:
-        """What the chair says; it approves of nothing that every seat is against."""
-        if chair.status is Status.PASS and not self._saying(Status.PASS):
+        """What the chair says: it breaks ties, and may lower what the seats come to."""
+        passed, failed = (len(self._saying(status)) for status in _VOTES)
+        if chair.status is Status.PASS and failed > passed:
             return Status.FAIL
-        return chair.status if chair.status in _VOTES else None
+        lacking = chair.status is Status.PASS and not self._has_quorum
+        return None if lacking or chair.status not in _VOTES else chair.status
+
+    @property
+    def _has_quorum(self) -> bool:
+        """Whether more than half of the seats voted."""
+        return sum(len(self._saying(status)) for status in _VOTES) * 2 > len(self.ballots)
 
     def _saying(self, status: Status | None) -> list[Judgment]:
         return [b.judgment for b in self.ballots if b.judgment.status is status]
@@ -71,7 +78,7 @@ class Bench:
 
     def _silence(self) -> Judgment:
         """The first reason why there is no answer; a crash before anything else."""
-        if self.chair is not None:
+        if self.chair is not None and self.chair.status not in _VOTES:
             return self.chair
         silent = [b.judgment for b in self.ballots if b.judgment.status not in _VOTES]
         crashed = [judgment for judgment in silent if judgment.status is Status.ERROR]

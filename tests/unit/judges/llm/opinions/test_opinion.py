@@ -45,7 +45,7 @@ def test_the_surest_failure_speaks_with_the_evidence_of_all() -> None:
     said = opinion((finding(F, 0.6),), (finding(F, 0.8, 2),), (finding(P, 1.0, 1),))
     merged = said.findings["c0"]
     assert (merged.reasoning, merged.confidence) == ("fail 0.8", 0.8)
-    assert (len(merged.quotes), merged.dropped) == (2, 3)
+    assert (len(merged.quotes), merged.dropped) == (2, 2)
 
 
 def test_approval_is_as_sure_as_its_weakest_part() -> None:
@@ -56,7 +56,17 @@ def test_approval_is_as_sure_as_its_weakest_part() -> None:
 def test_a_failure_nobody_believes_and_one_without_evidence_merge_to_nothing() -> None:
     unfounded = Finding(F, 0.9, "so I feel")
     assert opinion((finding(F, 0.3),), (unfounded,)).findings["c0"].verdict == A
-    assert opinion((unfounded,), (finding(P),)).findings["c0"].verdict == P
+    assert opinion((unfounded,), (finding(P),)).findings["c0"].verdict == A
+
+
+def test_no_evidence_of_another_sheet_makes_a_pass_an_invention() -> None:
+    merged = opinion((finding(P),), (finding(A, 0.9, 3),)).findings["c0"]
+    assert (merged.verdict, merged.dropped) == (P, 0)
+
+
+def test_a_pass_needs_something_that_counts_on_half_of_the_sheets() -> None:
+    assert opinion("p", "a").has_quorum
+    assert not opinion("p", "a", "a").has_quorum
 
 
 def test_every_failure_is_told_where_it_is() -> None:

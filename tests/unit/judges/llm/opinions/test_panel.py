@@ -149,6 +149,11 @@ def test_a_seat_without_an_answer_never_helps_to_pass(statuses: str) -> None:
 # The chair.
 
 
+def test_the_chair_makes_no_quorum() -> None:
+    judgment = decided("pa", said(PASS, scope={"read": ["juror-1"], "unread": []}))
+    assert judgment.status is ABSTAIN
+
+
 @pytest.mark.parametrize(
     ("statuses", "chair", "status"),
     [
@@ -159,7 +164,8 @@ def test_a_seat_without_an_answer_never_helps_to_pass(statuses: str) -> None:
         ("pp", ERROR, ERROR),
         ("ff", PASS, FAIL),
         ("fa", PASS, FAIL),
-        ("pa", PASS, PASS),
+        ("ppa", PASS, PASS),
+        ("pff", PASS, FAIL),
     ],
 )
 def test_the_chair_decides_but_passes_nothing_that_no_seat_passes(
