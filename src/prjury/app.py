@@ -15,9 +15,10 @@ from prjury.judges.backport import is_open, try_backport, with_opinion
 from prjury.judges.context import PullRequestContext
 from prjury.judges.llm.judge import ModelBackedJudge
 from prjury.judges.llm.kinds import suitability
+from prjury.jury.asking import guarded, itself
 from prjury.jury.cascade import Verdict
 from prjury.jury.gate import GatePolicy
-from prjury.jury.judgment import Status
+from prjury.jury.judgment import Judgment, Status
 from prjury.models.purse import Spent
 from prjury.policy import policy_in_force, policy_notes
 from prjury.ports import Doors, Progress, Publisher
@@ -53,7 +54,11 @@ def run(
         seating = seat(policy.config, doors, _unwanted(request))
         if request.models:
             wired.models.warm()
-        verdict = _vote(request, policy.config, photo.pull, seating, doors.progress)
+        context = _context(photo.pull, _seconds(request, policy.config))
+        verdict = _vote(seating, context, doors.progress)
+        backports, opinion = _backports(
+            request, policy.config, photo, _asking(doors, verdict), context
+        )
         report = assemble(
             photo.pull,
             verdict,
@@ -62,8 +67,8 @@ def run(
             policy=PolicyOrigin(policy.source, policy.hash, policy.resolved),
             sandbox=Sandbox(doors.shell.level, policy.config.sandbox.network),
             version=installed_version("prjury"),
-            backports=_backports(request, policy.config, photo, _asking(doors, verdict)),
-            cost=cost_of(verdict, wired.models.spent),
+            backports=backports,
+            cost=cost_of(verdict, wired.models.spent, opinion),
             elapsed_ms=round((time.monotonic() - started) * 1000),
             notes=(*_notes(request, photo), *pending_note(policy.config)),
         )
@@ -87,7 +92,9 @@ def forecast(
         seating = seat(policy.config, wired.doors, _unwanted(request))
         context = _context(photo.pull, _seconds(request, policy.config))
         juries = (tier.jury for tier in seating.cascade.tiers if tier.jury)
-        judges = (seat.judge for jury in juries for seat in jury.seats)
+        judges = [seat.judge for jury in juries for seat in jury.seats]
+        if request.models and _branches(request, policy.config):
+            judges.append(suitability.make(SuitabilityOptions(), wired.doors))
         try:
             return tuple(j.forecast(context) for j in judges if isinstance(j, ModelBackedJudge))
         finally:
@@ -148,16 +155,10 @@ def _unwanted(request: ReviewRequest) -> Unwanted:
     return Unwanted(builds, None if request.models else "--no-llm")
 
 
-def _vote(
-    request: ReviewRequest,
-    config: Config,
-    pull: PullRequest,
-    seating: Seating,
-    progress: Progress,
-) -> Verdict:
-    seconds = _seconds(request, config)
+def _vote(seating: Seating, context: PullRequestContext, progress: Progress) -> Verdict:
     try:
-        return seating.cascade.vote(_context(pull, seconds), timeout=seconds, listener=progress)
+        timeout = context.deadline.remaining
+        return seating.cascade.vote(context, timeout=timeout, listener=progress)
     finally:
         progress.close()
 
@@ -183,26 +184,37 @@ def _asking(doors: Doors, verdict: Verdict) -> Doors | None:
 
 
 def _backports(
-    request: ReviewRequest, config: Config, photo: Photo, doors: Doors | None
-) -> tuple[Backport, ...]:
-    named = config.backport.branches
+    request: ReviewRequest,
+    config: Config,
+    photo: Photo,
+    doors: Doors | None,
+    context: PullRequestContext,
+) -> tuple[tuple[Backport, ...], Judgment | None]:
+    """The branches' verdicts, and what a model says where they leave the decision open."""
     for branch in request.backport_to:
         photo.store.operator.commit(branch)  # the operator's own word has to name something
-    branches = dict.fromkeys((*request.backport_to, *([] if named == "auto" else named)))
+    branches = _branches(request, config)
     tried = tuple(try_backport(photo.pull, branch, photo.store) for branch in branches)
     if doors is None or not request.models or not any(map(is_open, tried)):
-        return tried
+        return tried, None
     judge = suitability.make(SuitabilityOptions(), doors)
-    opinion = judge.judge(_context(photo.pull, _seconds(request, config)))
-    return tuple(with_opinion(one, opinion) if is_open(one) else one for one in tried)
+    opinion = guarded(lambda: judge.judge(context), itself)
+    opened = (with_opinion(one, opinion) if is_open(one) else one for one in tried)
+    return tuple(opened), opinion
 
 
-def cost_of(verdict: Verdict, spent: Spent) -> Cost:
+def _branches(request: ReviewRequest, config: Config) -> tuple[str, ...]:
+    """The branches that the operator or the policy names, each once."""
+    named = config.backport.branches
+    return tuple(dict.fromkeys((*request.backport_to, *([] if named == "auto" else named))))
+
+
+def cost_of(verdict: Verdict, spent: Spent, *others: Judgment | None) -> Cost:
     """What the models have taken, also for judges that came to no end, and what memory saved."""
-    usages = (
-        ballot.judgment.metadata.get("usage")
-        for attempt in verdict.attempts
-        for ballot in (attempt.verdict.ballots if attempt.verdict else ())
+    judgments = (
+        *(b.judgment for a in verdict.attempts if a.verdict for b in a.verdict.ballots),
+        *filter(None, others),
     )
+    usages = (judgment.metadata.get("usage") for judgment in judgments)
     cached = sum(usage["cached_calls"] for usage in usages if usage)
     return Cost(spent.calls, cached, spent.input_tokens, spent.output_tokens, spent.usd)

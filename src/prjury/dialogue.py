@@ -10,6 +10,14 @@ from typing import Any, Literal, TypeAlias
 
 from prjury.errors import CannotJudgeError
 
+#: Bytes of text that are taken for one token where nobody has counted them.
+_BYTES_PER_TOKEN = 4
+
+
+def tokens_of(text: str) -> int:
+    """About how many tokens a text has, where nobody has counted them: one for four bytes."""
+    return -(-len(text.encode(errors="replace")) // _BYTES_PER_TOKEN)
+
 
 @dataclass(frozen=True)
 class Prompt:
@@ -22,6 +30,7 @@ class Prompt:
         name: which prompt this is, with its version: ``quality/1``.
         nonces: random words in the texts; they differ from run to run and mean nothing.
         run: the part of the instructions that differs from run to run; it follows ``system``.
+        answer_tokens: about how long the answer may get, with what a model thinks before it.
     """
 
     system: str
@@ -30,6 +39,13 @@ class Prompt:
     name: str
     nonces: tuple[str, ...] = ()
     run: str = ""
+    answer_tokens: int = 4_000
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens are sent, the schema among them."""
+        texts = (self.instructions, self.user, json.dumps(dict(self.schema)))
+        return tokens_of("".join(texts))
 
     @property
     def instructions(self) -> str:

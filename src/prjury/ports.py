@@ -16,6 +16,7 @@ from prjury.deadline import Deadline
 from prjury.dialogue import Prompt, Reply
 from prjury.exchange import CheckRun, Command, Completed, PickTrial, TreeEntry
 from prjury.jury.asking import Listener
+from prjury.jury.population import NOT_CONFIGURED
 from prjury.pull.landing import Commit, RebaseTrial
 from prjury.report.model import Report
 from prjury.report.redact import Redact
@@ -156,6 +157,7 @@ class Panel:
     Attributes:
         models: one seat each; none where there is no provider or key.
         missing: why there is none.
+        label: the label of the abstention then.
         chair: who reads the answers of the last round and decides; None where votes are counted.
         confidence: the mean confidence, 0..1, below which everybody is asked again.
         rounds: how often everybody is asked at most.
@@ -167,6 +169,7 @@ class Panel:
 
     models: tuple[ChatModel, ...] = ()
     missing: str = "no model provider or key is configured"
+    label: str = NOT_CONFIGURED
     chair: ChatModel | None = None
     confidence: float = 0.7
     rounds: int = 1

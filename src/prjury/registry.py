@@ -16,7 +16,7 @@ from prjury.errors import ConfigError
 from prjury.judges.context import PullRequestContext
 from prjury.jury.asking import guarded
 from prjury.jury.bench import Jury, Seat
-from prjury.jury.cascade import CascadedJury, Tier
+from prjury.jury.cascade import CascadedJury, Tier, TierPolicy
 from prjury.jury.judge import FunctionJudge, Judge, JudgeType, type_of
 from prjury.jury.judgment import Status
 from prjury.jury.lowering import NeverLifting
@@ -166,6 +166,7 @@ def _tier(
     config: TierConfig, seats: Sequence[Seat[PullRequestContext]], calibration: Mapping[str, str]
 ) -> Tier[PullRequestContext]:
     jury: Jury[PullRequestContext] | None = None
+    _refuse_to_accept(config, seats)
     if seats:
         jury = _held_down(Jury(seats, voting_strategy(config.voting), config.name))
     return Tier(
@@ -177,6 +178,17 @@ def _tier(
         config.min_confidence,
         _is_advisory(config, seats, calibration),
     )
+
+
+def _refuse_to_accept(config: TierConfig, seats: Sequence[Seat[PullRequestContext]]) -> None:
+    """A tier of judges that lift nothing cannot accept, for that ends the matter."""
+    lowers = [getattr(seat.judge, "lowers_only", False) for seat in seats]
+    if config.policy is TierPolicy.ACCEPT_ON_ALL_PASS and lowers and all(lowers):
+        raise ConfigError(
+            f"tier {config.name} accepts by judges that can only lower a result",
+            why="They read what the author says, which sways whoever reads it",
+            remedy="Seat another judge beside them, or use another policy",
+        )
 
 
 def _held_down(jury: Jury[PullRequestContext]) -> Jury[PullRequestContext]:

@@ -8,7 +8,7 @@ from prjury.config.models import ModelsConfig
 from prjury.config.schema import BuildOptions, Config
 from prjury.models.bench import ModelBench, bench
 from prjury.models.memory import memory_at
-from prjury.ports import Checks, Doors
+from prjury.ports import Checks, Doors, Memory, NoMemory
 from prjury.request import ReviewRequest, Surroundings
 from prjury.sources.checks import checks_of
 from prjury.sources.evidence import EvidenceFile
@@ -47,8 +47,18 @@ def review_doors(
         offline=request.offline,
         barred=_barred(request, config.models),
     )
-    memory = memory_at(surroundings.environ)
+    memory = _memory(request, surroundings, config, models.secret)
     return Wired(replace(doors, models=models, memory=memory), models)
+
+
+def _memory(
+    request: ReviewRequest, surroundings: Surroundings, config: Config, secret: bytes
+) -> Memory:
+    """Answers of earlier runs; none where a build of untrusted code could have written them."""
+    builds_here = request.build and any(build.from_ == "run" for build in builds(config))
+    if builds_here and not secret:
+        return NoMemory()
+    return memory_at(surroundings.environ, secret)
 
 
 def _barred(request: ReviewRequest, models: ModelsConfig) -> str | None:

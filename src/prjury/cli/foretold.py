@@ -24,20 +24,21 @@ def forecast_lines(forecasts: Sequence[Forecast]) -> Iterator[str]:
         yield from _table([_HEADINGS, *rows])
         yield ""
     for forecast in forecasts:
-        if forecast.nothing_because:
-            yield f"{forecast.judge} would ask nobody: {log_line(forecast.nothing_because)}"
+        if because := forecast.nothing_because or forecast.refusal:
+            yield f"{forecast.judge} would ask nobody: {log_line(because)}"
     yield _sum(forecasts)
 
 
 def forecast_json(forecasts: Sequence[Forecast]) -> str:
     """The forecasts as one JSON object, every call in it."""
+    asking = [forecast for forecast in forecasts if not forecast.refusal]
     value = {
         "schema": "prjury/forecast/v1",
         "judges": [_judge(forecast) for forecast in forecasts],
-        "calls": sum(len(forecast.paid) for forecast in forecasts),
-        "characters": sum(forecast.characters for forecast in forecasts),
-        "input_tokens": sum(forecast.input_tokens for forecast in forecasts),
-        "usd": _usd(forecasts),
+        "calls": sum(len(forecast.paid) for forecast in asking),
+        "characters": sum(forecast.characters for forecast in asking),
+        "input_tokens": sum(forecast.input_tokens for forecast in asking),
+        "usd": _price([call for forecast in asking for call in forecast.paid]),
     }
     return json.dumps(value, indent=2)
 
@@ -66,19 +67,16 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def _sum(forecasts: Sequence[Forecast]) -> str:
-    paid = [call for forecast in forecasts for call in forecast.paid]
+    asking = [forecast for forecast in forecasts if not forecast.refusal]
+    paid = [call for forecast in asking for call in forecast.paid]
     if not paid:
         return "No model would be called"
     characters = counted(sum(call.characters for call in paid), "character")
     tokens = counted(sum(call.input_tokens for call in paid), "token")
     rounds = max(forecast.rounds for forecast in forecasts)
     again = f"; in case of doubt up to {rounds} times that" if rounds > 1 else ""
-    price = _money(_usd(forecasts))
+    price = _money(_price(paid))
     return f"{counted(len(paid), 'call')}, {characters}, about {tokens} in, price {price}{again}"
-
-
-def _usd(forecasts: Sequence[Forecast]) -> float | None:
-    return _price([call for forecast in forecasts for call in forecast.paid])
 
 
 def _price(calls: Sequence[PlannedCall]) -> float | None:
@@ -108,5 +106,6 @@ def _judge(forecast: Forecast) -> dict[str, Any]:
         "judge": forecast.judge,
         "rounds": forecast.rounds,
         "nothing_because": forecast.nothing_because,
+        "refusal": forecast.refusal,
         "calls": calls,
     }

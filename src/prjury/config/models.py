@@ -137,6 +137,11 @@ class ModelsConfig(Section):
         own = any(model.base_url or model.key_env or model.command for model in named)
         return own or self.base_url is not None
 
+    @property
+    def without_addresses(self) -> ModelsConfig:
+        """The same where it does not say how models are reached, for models that others name."""
+        return ModelsConfig(retry=self.retry, rate=self.rate)
+
     @field_validator("panel")
     @classmethod
     def _few(cls, panel: list[ModelConfig]) -> list[ModelConfig]:

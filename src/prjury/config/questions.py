@@ -15,6 +15,13 @@ _MOST_RUNS = 9
 CRITERION_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}")
 
 
+#: Names by which reports know other judges.
+_TAKEN = frozenset(
+    "merge build patterns quality tests-exercise-behaviour description-matches-change "
+    "backport-suitability prompt chair".split()
+)
+
+
 class QuestionOptions(Section):
     """What all judges that ask models have in common."""
 
@@ -55,6 +62,13 @@ class PromptOptions(QuestionOptions):
     sees_description: bool = False
 
     _commit: str | None = PrivateAttr(None)
+
+    @field_validator("name")
+    @classmethod
+    def _is_free(cls, name: str) -> str:
+        if name in _TAKEN:
+            raise ValueError(f"{name} is the name of another judge")
+        return name
 
     @field_validator("criteria")
     @classmethod

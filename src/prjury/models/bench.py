@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -35,7 +36,8 @@ def bench(
         environ: the operator's environment variables, for keys and addresses.
         flag: what ``--model`` says.
         offline: whether nothing may be contacted; only scripted models are left then.
-        barred: why no model may be asked but a scripted one; None where they may.
+        barred: why the policy's models may not be asked, only those of the flag; None where they
+            may.
     """
     return ModelBench(config, limits, environ, flag=flag, offline=offline, barred=barred)
 
@@ -53,11 +55,11 @@ class ModelBench:
         offline: bool = False,
         barred: str | None = None,
     ) -> None:
-        self._config = config
+        self._config = config if barred is None else config.without_addresses
         self._environ = environ
         self._flag = None if flag in {None, "", AUTO} else flag
-        self._offline = offline or barred is not None
-        self._barred = barred
+        self._offline = offline
+        self._barred = None if self._flag else barred
         self._purse = Purse(limits)
         self._lock = threading.Lock()
         self._models: dict[ModelChoice, ChatModel] = {}
@@ -68,6 +70,15 @@ class ModelBench:
         """What all calls of the run have used so far."""
         return self._purse.spent
 
+    @property
+    def secret(self) -> bytes:
+        """What only this user knows: the keys of all models that could be asked, as one digest."""
+        config = self._config
+        named = (config.default, *config.fallback, *config.panel)
+        names = sorted({*KEYS.values(), *(one.key_env for one in named if one.key_env)})
+        keys = [self._environ.get(name, "").strip() for name in names]
+        return hashlib.sha256("\n".join(keys).encode()).digest() if any(keys) else b""
+
     def panel(self, wish: str = AUTO) -> Panel:
         """Who is asked: by the flag, or else by the judge's wish, or else by the policy.
 
@@ -77,11 +88,13 @@ class ModelBench:
             ConfigError: for a provider that is not known, or an address that must not be used.
             UsageError: for a script that cannot be read.
         """
+        if self._barred:
+            return Panel(missing=self._barred, label="policy_not_trusted")
         seats = [[self._choose(one) for one in seat] for seat in self._seats(wish)]
         choices = [choice for seat in seats for choice in seat]
         absent = [choice.why for choice in choices if isinstance(choice, Absent)]
         if len(absent) == len(choices):
-            return Panel(missing=self._barred or "; ".join(dict.fromkeys(absent)))
+            return Panel(missing="; ".join(dict.fromkeys(absent)))
         retry = self._config.retry
         return Panel(
             tuple(map(self._seated, seats)),

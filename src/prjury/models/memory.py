@@ -3,17 +3,19 @@
 An answer from the file counts as if a model had given it just now, so the file is believed only
 where nobody else can have written it: a plain file of this user's in a directory that is this
 user's alone. A symbolic link in the file's place is not followed, whoever owns it; who wants the
-answers elsewhere sets ``XDG_CACHE_HOME`` or links the directory.
+answers elsewhere sets ``XDG_CACHE_HOME`` or links the directory. A build of untrusted code may run
+as this user, so each answer is signed with the models' keys, which no build is given.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
-import hashlib
+import hmac
 import os
 import stat
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -27,18 +29,19 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _Work: TypeAlias = "Callable[[sqlite3.Connection], T]"
 
-#: Bytes of the file beyond which the answers that were not used for longest are forgotten.
+#: Bytes of the file beyond which the oldest answers are forgotten.
 LIMIT = 64 * 1024**2
-#: Seconds after which an answer that nobody asked for is forgotten.
+#: Seconds after which an answer is forgotten, however often it is used: what answers to a model's
+#: name changes in time.
 LIFETIME = 30 * 86_400.0
 
 #: Part of the file; an older one is begun anew, a newer one is left alone.
 _VERSION = 1
 _SCHEMA = f"""
     CREATE TABLE answers (
-        key BLOB PRIMARY KEY, value BLOB NOT NULL, digest BLOB NOT NULL, used REAL NOT NULL
+        key BLOB PRIMARY KEY, value BLOB NOT NULL, digest BLOB NOT NULL, written REAL NOT NULL
     );
-    CREATE INDEX answers_by_use ON answers (used);
+    CREATE INDEX answers_by_age ON answers (written);
     PRAGMA user_version = {_VERSION};
 """
 _SIZE = """
@@ -47,22 +50,21 @@ _SIZE = """
 """
 _FORGET_A_TENTH = """
     DELETE FROM answers WHERE key IN (
-        SELECT key FROM answers ORDER BY used LIMIT (SELECT 1 + COUNT(*) / 10 FROM answers)
+        SELECT key FROM answers ORDER BY written LIMIT (SELECT 1 + COUNT(*) / 10 FROM answers)
     )
 """
 #: Seconds that another process or thread is waited for.
 _PATIENCE = 2.0
-#: Seconds within which a use of an answer is not noted again.
-_FRESH = 86_400.0
 
 
-def memory_at(environ: Mapping[str, str]) -> Memory:
+def memory_at(environ: Mapping[str, str], secret: bytes = b"") -> Memory:
     """The answers below ``$XDG_CACHE_HOME/prjury``, or else below ``~/.cache/prjury``.
 
     Nothing is remembered where there is no such place, or where it is not this user's.
 
     Args:
         environ: the operator's environment; a relative path in it does not count.
+        secret: signs the answers; those that were signed otherwise are not known.
     """
     cache = Path(environ.get("XDG_CACHE_HOME", ""))
     if not cache.is_absolute():
@@ -70,7 +72,7 @@ def memory_at(environ: Mapping[str, str]) -> Memory:
     place = cache / "prjury"
     try:
         if place.is_absolute() and _is_made_ours(place):
-            return SqliteMemory(place / "answers.sqlite3")
+            return SqliteMemory(place / "answers.sqlite3", secret=secret)
     except (OSError, ValueError):
         pass  # nobody may write there, or it is no path at all
     return NoMemory()
@@ -98,14 +100,21 @@ class SqliteMemory:
         path: the file, in a directory that is there and that only this user may write to.
         now: seconds since the epoch.
         limit: bytes of the file.
+        secret: signs the answers; without one they are only proof against a failing disk.
     """
 
     def __init__(
-        self, path: Path, now: Callable[[], float] = time.time, limit: int = LIMIT
+        self,
+        path: Path,
+        now: Callable[[], float] = time.time,
+        limit: int = LIMIT,
+        secret: bytes = b"",
     ) -> None:
         self._path = path
         self._now = now
         self._limit = limit
+        self._secret = secret
+        self._writing = threading.Lock()
 
     def recall(self, key: str) -> str | None:
         """What was kept under the key, if it is still as it was written."""
@@ -113,37 +122,40 @@ class SqliteMemory:
 
     def keep(self, key: str, value: str) -> None:
         """Keeps it, if that can be had."""
-        self._tried(lambda connection: self._kept(connection, _bytes(key), _bytes(value)))
+        # Threads take turns here, for SQLite lets only one of them in and the others time out.
+        with self._writing:
+            self._tried(lambda connection: self._kept(connection, _bytes(key), _bytes(value)))
 
     def _recalled(self, connection: sqlite3.Connection, key: bytes) -> str | None:
-        import sqlite3  # noqa: PLC0415 - costs start-up time
-
         found = connection.execute(
-            "SELECT value, digest, used FROM answers WHERE key = ?", (key,)
+            "SELECT value, digest, written FROM answers WHERE key = ?", (key,)
         ).fetchone()
         if found is None:
             return None
-        value, digest, used = found
-        if not isinstance(value, bytes) or digest != _digest(key, value):
-            return None  # the disk has changed it: SQLite does not notice
-        if used < self._now() - LIFETIME:
+        value, digest, written = found
+        if not isinstance(value, bytes) or not self._is_signed(key, value, digest):
+            return None  # somebody else, or the disk, has changed it: SQLite does not notice
+        if written < self._now() - LIFETIME:
             return None
-        if used < self._now() - _FRESH:
-            with contextlib.suppress(sqlite3.OperationalError):  # known all the same
-                connection.execute("UPDATE answers SET used = ? WHERE key = ?", (self._now(), key))
         return value.decode("utf-8", "surrogatepass")
 
     def _kept(self, connection: sqlite3.Connection, key: bytes, value: bytes) -> None:
         now = self._now()
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(
-            "REPLACE INTO answers VALUES (?, ?, ?, ?)", (key, value, _digest(key, value), now)
+            "REPLACE INTO answers VALUES (?, ?, ?, ?)", (key, value, self._digest(key, value), now)
         )
-        connection.execute("DELETE FROM answers WHERE used < ?", (now - LIFETIME,))
+        connection.execute("DELETE FROM answers WHERE written < ?", (now - LIFETIME,))
         while connection.execute(_SIZE).fetchone()[0] > self._limit:
             if not connection.execute(_FORGET_A_TENTH).rowcount:
                 break
         connection.execute("COMMIT")
+
+    def _is_signed(self, key: bytes, value: bytes, digest: object) -> bool:
+        return isinstance(digest, bytes) and hmac.compare_digest(self._digest(key, value), digest)
+
+    def _digest(self, key: bytes, value: bytes) -> bytes:
+        return hmac.digest(self._secret, b"%d " % len(key) + key + value, "sha256")
 
     def _tried(self, work: _Work[T]) -> T | None:
         """The work's result; the file is made where it is missing, and again if it is damaged."""
@@ -254,7 +266,3 @@ def _tells_damage(error: sqlite3.DatabaseError) -> bool:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
-
-
-def _digest(key: bytes, value: bytes) -> bytes:
-    return hashlib.sha256(b"%d " % len(key) + key + value).digest()

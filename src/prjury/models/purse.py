@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from dataclasses import dataclass, replace
 
 from prjury.config.schema import LimitsConfig
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError, Prompt, Reply
+from prjury.dialogue import ModelError, Prompt, Reply, tokens_of
 from prjury.models.busy import UnansweredError
 from prjury.models.wrapped import WrappedModel
 from prjury.ports import ChatModel
-
-#: Bytes of text that are taken for one token where nobody has counted them.
-_BYTES_PER_TOKEN = 4
-
-#: Tokens of an answer that has no limit of its own: four criteria with their quotes take 500 to
-#: 1,500, and a model that thinks first takes two or three times as much.
-_OUTPUT_ESTIMATE = 4_000
 
 #: Failures before anything is sent, and those that no provider charges for.
 _UNSENT = frozenset({"not_installed", "budget"})
@@ -101,6 +93,8 @@ class Purse:
                 f"and this takes about {estimate.input_tokens:,}",
                 "limits.input_tokens",
             )
+        if estimate.usd is None and not self._limits.usd:
+            return _over("nothing may be spent, and the price of this is not known", "limits.usd")
         usd = self._usd + self._promised_usd
         if estimate.usd and usd + estimate.usd > self._limits.usd:
             return _over(
@@ -129,7 +123,7 @@ class PursedModel(WrappedModel):
     ) -> None:
         super().__init__(inner)
         self._purse = purse
-        self._output = max_output_tokens or _OUTPUT_ESTIMATE
+        self._output = max_output_tokens
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
         """The inner model's reply, with what it counts for where the server did not say.
@@ -156,19 +150,15 @@ class PursedModel(WrappedModel):
         return _charged(reply, used)
 
     def _estimate(self, prompt: Prompt) -> Spent:
-        texts = (prompt.instructions, prompt.user, json.dumps(dict(prompt.schema)))
-        size = sum(len(text.encode(errors="replace")) for text in texts)
-        tokens = -(-size // _BYTES_PER_TOKEN)
-        return Spent(1, tokens, self._output, self.price(tokens, self._output))
+        output = self._output or prompt.answer_tokens
+        return Spent(1, prompt.tokens, output, self.price(prompt.tokens, output))
 
     def _used(self, reply: Reply, estimate: Spent) -> Spent:
         """What a reply cost; where it does not say, what was set aside for it."""
         tokens_in, tokens_out = reply.input_tokens, reply.output_tokens
         if not tokens_in and estimate.usd != 0.0:
             tokens_in = estimate.input_tokens
-            tokens_out = tokens_out or -(
-                -len(reply.text.encode(errors="replace")) // _BYTES_PER_TOKEN
-            )
+            tokens_out = tokens_out or tokens_of(reply.text)
         usd = reply.usd if reply.usd is not None else self.price(tokens_in, tokens_out)
         return Spent(1, tokens_in, tokens_out, usd)
 

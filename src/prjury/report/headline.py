@@ -200,7 +200,7 @@ def _unconfigured(verdict: Verdict) -> str:
 
 def _reason(pull: PullRequest, verdict: Verdict) -> str:
     if reason := _missed_floor(verdict):
-        return reason
+        return "; ".join([reason, *_silent_models(verdict)])
     guilty = culprits(verdict)
     if not guilty:
         return _short(first_line(verdict.aggregated.reasoning))

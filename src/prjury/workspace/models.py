@@ -25,9 +25,9 @@ from prjury.judges.workspace.root import Workspace, answered
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import FunctionJudge, Judge, JudgeType
 from prjury.jury.judgment import Judgment
-from prjury.models.bench import bench
+from prjury.models.bench import ModelBench, bench
 from prjury.models.memory import memory_at
-from prjury.ports import Doors, Models
+from prjury.ports import Doors
 from prjury.pull.model import FileChange, Hunk
 from prjury.sources.directory import open_directory
 from prjury.workspace.around import Around
@@ -39,11 +39,12 @@ STRICT, LENIENT = QuestionOptions(threshold=1.0), QuestionOptions()
 def _judge(
     inquiry: Inquiry[JudgmentContext], around: Around, asking: QuestionOptions
 ) -> ModelBackedJudge[JudgmentContext]:
-    panel = _models(around, asking.model).panel()
-    return ModelBackedJudge(inquiry, panel, asking.runs, memory_at(around.environ))
+    models = _models(around, asking.model)
+    memory = memory_at(around.environ, models.secret)
+    return ModelBackedJudge(inquiry, models.panel(), asking.runs, memory)
 
 
-def _models(around: Around, model: str) -> Models:
+def _models(around: Around, model: str) -> ModelBench:
     """Whom there is to ask."""
     return bench(ModelsConfig(), LimitsConfig(), around.environ, flag=model)
 
@@ -136,7 +137,7 @@ def _over_directory(
     options: QuestionOptions,
 ) -> Judge[JudgmentContext]:
     models = _models(around, options.model)
-    memory = memory_at(around.environ)
+    memory = memory_at(around.environ, models.secret)
 
     def judged(context: JudgmentContext) -> Judgment:
         directory = open_directory(Workspace.of(context).root)

@@ -62,11 +62,18 @@ def test_over_the_price_limit_nothing_is_sent() -> None:
 
 
 def test_where_no_price_is_known_only_tokens_count() -> None:
-    full = purse(usd=0.0, tokens=1_000_000)
+    full = purse(usd=0.01, tokens=1_000_000)
     model = PursedModel(Speaker([reply(tokens_in=50_000)]), full)
     for _ in range(9):
         model.ask(LARGE, SOON)
     assert (full.spent.input_tokens, full.spent.usd) == (450_000, None)
+
+
+def test_a_limit_of_nothing_admits_no_unknown_price() -> None:
+    inner = Speaker([reply()])
+    with pytest.raises(ModelError, match="the price of this is not known"):
+        PursedModel(inner, purse(usd=0.0, tokens=1_000_000)).ask(LARGE, SOON)
+    assert inner.asked == []
 
 
 @pytest.mark.parametrize("full", [purse(usd=0.0), purse(tokens=0)], ids=["usd", "tokens"])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from prjury.deadline import Deadline
 from prjury.judges.llm.asking.question import Form
+from prjury.judges.llm.material.plan import Plan
 from prjury.judges.llm.material.sheet import NotSent, Piece, Sheet
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Check
@@ -35,6 +36,8 @@ class Case(JudgmentContext):
 
     Attributes:
         turned: whether the files are shown in the opposite order.
+        plans: how the pieces are laid out, by a model's identity and room, once that is known: for
+            a large change it takes seconds.
     """
 
     form: Form = field(kw_only=True)
@@ -43,6 +46,7 @@ class Case(JudgmentContext):
     threshold: float = field(kw_only=True)
     left_out: tuple[NotSent, ...] = ()
     turned: bool = False
+    plans: dict[tuple[str, int], Plan] = field(default_factory=dict, compare=False, repr=False)
 
     def shown(self, pieces: Sequence[Piece]) -> Sheet:
         """These pieces and what stands beside them in every question."""

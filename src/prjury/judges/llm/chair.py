@@ -46,7 +46,9 @@ class Chair:
             document(f"juror-{number}", "opinion", "\n".join(_lines(ballot)), str)
             for number, ballot in enumerate(context.ballots, start=1)
         ]
-        asked = replace(case, form=form, pieces=tuple(opinions), left_out=(), turned=False)
+        asked = replace(
+            case, form=form, pieces=tuple(opinions), left_out=(), turned=False, plans={}
+        )
         juror = Juror(self.model, self.desk)
         if len(juror.plan(asked).sheets) > 1:
             told = "the opinions of the seats are longer than the chair can read at once"

@@ -6,14 +6,11 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from prjury.judges.llm.asking.question import CHARACTERS_PER_TOKEN
+from prjury.dialogue import Prompt
 from prjury.judges.llm.asking.recollection import remembered
 from prjury.judges.llm.case import Case
 from prjury.judges.llm.juror import Juror
 from prjury.judges.llm.material.sheet import Sheet
-
-#: Tokens of the answer to one criterion: a few quotes and three sentences.
-_TOKENS_PER_CRITERION = 250
 
 
 @dataclass(frozen=True)
@@ -42,12 +39,14 @@ class Forecast:
     Attributes:
         rounds: how often every question would be asked at most, repairs and a chair not counted.
         nothing_because: why nobody would be asked, None where somebody would.
+        refusal: why the budget does not allow it, None where it does.
     """
 
     judge: str
     calls: tuple[PlannedCall, ...] = ()
     rounds: int = 1
     nothing_because: str | None = None
+    refusal: str | None = None
 
     @property
     def paid(self) -> tuple[PlannedCall, ...]:
@@ -77,14 +76,18 @@ def planned_calls(juror: Juror, case: Case) -> Iterator[PlannedCall]:
     made = juror.plan(case)
     for sheet in made.sheets:
         question = juror.question(case, made, sheet)
-        key = juror.key(question, sheet)
+        key = juror.key(question, sheet, juror.turn(0, case))
         known = _is_known(juror, case, key, sheet)
-        tokens = math.ceil(question.prompt.size / CHARACTERS_PER_TOKEN)
-        answer = _TOKENS_PER_CRITERION * len(case.form.criteria)
-        price = juror.model.price(tokens, answer)
-        yield PlannedCall(
-            juror.name, sheet.paths, question.prompt.size, tokens, answer, price, known
-        )
+        yield planned_call(juror, question.prompt, sheet.paths, cached=known)
+
+
+def planned_call(
+    juror: Juror, prompt: Prompt, paths: tuple[str, ...], *, cached: bool = False
+) -> PlannedCall:
+    """One question to a seat, as the budget would count it."""
+    tokens, answer = prompt.tokens, prompt.answer_tokens
+    price = juror.model.price(tokens, answer)
+    return PlannedCall(juror.name, paths, prompt.size, tokens, answer, price, cached)
 
 
 def _is_known(juror: Juror, case: Case, key: str, sheet: Sheet) -> bool:

@@ -14,11 +14,12 @@ from prjury.deadline import Deadline
 from prjury.judges.llm.asking.interview import TaintedError, random_word
 from prjury.judges.llm.asking.ledger import Ledger
 from prjury.judges.llm.asking.prompts import Instructions
-from prjury.judges.llm.asking.question import Form
+from prjury.judges.llm.asking.question import CHARACTERS_PER_TOKEN, Form
 from prjury.judges.llm.case import Case, Material
 from prjury.judges.llm.chair import Chair
 from prjury.judges.llm.forecast import Forecast, planned_calls
 from prjury.judges.llm.juror import Desk, Juror
+from prjury.judges.llm.material.sheet import sizes
 from prjury.judges.llm.opinions.decide import prose
 from prjury.judges.llm.opinions.panel import Bench
 from prjury.jury.bench import JuryVerdict, Seat
@@ -26,7 +27,6 @@ from prjury.jury.confidence import ConfidenceStrategy
 from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.retry import JuryWithRetry
-from prjury.jury.voting import NOT_CONFIGURED
 from prjury.ports import Memory, NoMemory, Panel
 
 #: Seconds for all calls of one judgment.
@@ -105,7 +105,7 @@ class ModelBackedJudge(Generic[ContextT]):
         """The seats' answers, counted; ABSTAIN with a reason where there are none to count."""
         subject = {"subject": ", ".join(self.inquiry.criteria)}
         if not self.panel.models:
-            return Judgment.abstained(self.panel.missing, NOT_CONFIGURED, metadata=subject)
+            return Judgment.abstained(self.panel.missing, self.panel.label, metadata=subject)
         case, warnings = self.case(context)
         if isinstance(case, Judgment):
             return _with(case, warnings, subject)
@@ -139,12 +139,26 @@ class ModelBackedJudge(Generic[ContextT]):
             threshold=self.inquiry.threshold,
             left_out=gathered.left_out,
         )
+        if told := self._crowded(gathered):
+            return Judgment.abstained(told, "too_large"), gathered.warnings
         if gathered.pieces:
             return case, gathered.warnings
         unread = [{"path": file.path, "reason": file.reason} for file in gathered.left_out]
         told = "nothing of it can be laid before a model"
         metadata = {"scope": {"read": [], "unread": unread}}
         return Judgment.abstained(told, "too_large", metadata=metadata), gathered.warnings
+
+    def _crowded(self, material: Material) -> str | None:
+        """Why the texts beside the work leave too little room for it; None where they do not.
+
+        Nobody must be able to make one question of every line by writing much.
+        """
+        beside = sizes(material.always)
+        room = min(model.room for model in self.panel.models) * CHARACTERS_PER_TOKEN
+        if beside * 2 <= room:
+            return None
+        names = ", ".join(piece.path.removeprefix("/") for piece in material.always)
+        return f"{beside:,} characters of {names} take more than half of a model's room"
 
     def forecast(self, context: ContextT) -> Forecast:
         """What would be asked; nothing is."""
@@ -167,21 +181,21 @@ class ModelBackedJudge(Generic[ContextT]):
             seated[model.identity] += 1
         return jurors
 
-    def _rounds(self) -> int:
+    def _most_rounds(self) -> int:
         """How often all are asked at most: a single seat has nobody to agree with."""
         alone = len(self.panel.models) * self.runs == 1 and self.panel.trigger == "agreement"
         return 1 if alone else self.panel.rounds
 
     def _refusal(self, case: Case) -> str | None:
         """Why one round of all questions is more than the budget allows; nobody is asked then."""
-        planned = self._planned(case)
-        return self.panel.refusal(planned.input_tokens, planned.usd)
+        return self._planned(case).refusal
 
     def _planned(self, case: Case) -> Forecast:
         jurors = self._jurors(Desk(memory=self.memory))
-        calls = tuple(call for juror in jurors for call in planned_calls(juror, case))
-        twice = 2 if self.panel.trigger == "flip" else 1
-        return Forecast(self.name, calls, self._rounds() * twice)
+        cases = (case, case.flipped()) if self.panel.trigger == "flip" else (case,)
+        calls = [call for juror in jurors for it in cases for call in planned_calls(juror, it)]
+        planned = Forecast(self.name, tuple(calls), self._most_rounds())
+        return replace(planned, refusal=self.panel.refusal(planned.input_tokens, planned.usd))
 
     def _vote(self, jurors: Sequence[Juror], case: Case) -> JuryVerdict:
         confidence = _confidence(self.panel.trigger)
@@ -190,7 +204,7 @@ class ModelBackedJudge(Generic[ContextT]):
             [Seat(juror, confidence=confidence) for juror in jurors],
             None if chair is None else Chair(chair, jurors[0].desk, case.deadline),
             self.panel.confidence,
-            self._rounds(),
+            self._most_rounds(),
             name=self.name,
             parallel=self.parallel,
         )

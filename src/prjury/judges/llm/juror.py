@@ -94,16 +94,21 @@ class Juror:
 
     def plan(self, case: Case) -> Plan:
         """The sheets that this model is asked about."""
-        budget = self.model.room * CHARACTERS_PER_TOKEN - sizes(case.form.always)
-        made = plan(case.pieces, case.left_out, max(budget, 1), self._known(case))
-        sheets = (sheet.turned() for sheet in made.sheets) if case.turned else made.sheets
-        return replace(made, sheets=tuple(sheets))
+        whose = (self.model.identity, self.model.room)
+        made = case.plans.get(whose)
+        if made is None:
+            budget = self.model.room * CHARACTERS_PER_TOKEN - sizes(case.form.always)
+            made = plan(case.pieces, case.left_out, max(budget, 1), self._known(case))
+            case.plans[whose] = made
+        if not case.turned:
+            return made
+        return replace(made, sheets=tuple(sheet.turned() for sheet in made.sheets))
 
     def judge(self, case: Case, /) -> Judgment:
         """The opinion on the whole case; ABSTAIN with a reason where a sheet has no answer."""
         made = self.plan(case)
         with self._turning:
-            turn = next(self._turns[case.turned]) + case.turned * _TURNS // 2
+            turn = self.turn(next(self._turns[case.turned]), case)
         outcomes = self._ask_all(case, made, turn)
         judgment = _decided(outcomes, Lines(case.shown(made.pieces).pieces), case.threshold)
         told = judgment.told(**_about(self.model, made, outcomes, judgment))
@@ -139,6 +144,11 @@ class Juror:
             turn: how often it has been asked before.
         """
         return key_of(self.model.identity, question, sheet, self.seat * _TURNS + turn)
+
+    @staticmethod
+    def turn(number: int, case: Case) -> int:
+        """Which of its equal questions it is; those about a turned case have their own numbers."""
+        return number + case.turned * _TURNS // 2
 
     def _known(self, case: Case) -> KnownSheets:
         about = digest_of([self.model.identity, case.form.digest])

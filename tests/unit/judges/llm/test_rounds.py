@@ -162,8 +162,8 @@ def test_a_doubtful_approval_does_not_stand_where_nobody_confirms_it(reason: Mod
 
 
 def test_a_failure_stands_where_nobody_takes_it_back() -> None:
-    sure = reply(tests=answer("fail", [quote()], 0.6), risk=answer("fail", [quote()], 0.6))
-    judgment, _ = asked([sure, ModelError("no", "refused")], trigger="self_report")
+    unsure = reply(**{name: answer("fail", [quote()], 0.5) for name in FOUR})
+    judgment, _ = asked([unsure, ModelError("no", "refused")], trigger="self_report")
     assert judgment.status is Status.FAIL
     assert judgment.metadata["no_answer_again"] == "refused"
 

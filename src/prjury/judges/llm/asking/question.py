@@ -13,7 +13,6 @@ from prjury.judges.llm.asking.prompts import Instructions
 from prjury.judges.llm.asking.reply import schema
 from prjury.judges.llm.material.plan import Plan
 from prjury.judges.llm.material.sheet import Piece, Sheet, digest_of
-from prjury.report.hidden import shown
 
 #: Characters for naming files that are not on the sheet, and as many for those that nobody sees,
 #: beyond the room for the files themselves. The judgment names all of them.
@@ -21,6 +20,9 @@ LISTS = 4_000
 
 #: Characters that count as one token.
 CHARACTERS_PER_TOKEN = 4
+
+#: Tokens of an answer: a few quotes and three sentences a criterion, and some thought before it.
+_ANSWER, _ANSWER_PER_CRITERION = 1_000, 400
 
 _RUN = """\
 # For this run
@@ -104,7 +106,7 @@ class Form:
             word: a new random word at every call.
         """
         elsewhere = [piece.heading for piece in plan.elsewhere(sheet)]
-        left_out = [{"path": shown(file.path), "reason": file.reason} for file in plan.left_out]
+        left_out = [{"path": file.name, "reason": file.reason} for file in plan.left_out]
         lists = {"elsewhere": _listed(elsewhere), "not_shown": _listed(left_out)}
         around = {name: listed for name, listed in lists.items() if listed["count"]}
         material = {"files": [piece.value for piece in sheet.pieces], **around}
@@ -119,6 +121,7 @@ class Form:
             f"{self.name}/{self.instructions.version}",
             (nonce, canary),
             _RUN.format(nonce=nonce, canary=canary),
+            _ANSWER + _ANSWER_PER_CRITERION * len(self.criteria),
         )
         # Why a file is not shown may change with each of its lines, and says nothing of the others.
         others = [elsewhere, [entry["path"] for entry in left_out]]

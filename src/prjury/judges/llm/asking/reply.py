@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from prjury.report.hidden import shown
-
 #: Bytes; a longer reply is not read.
 LONGEST_REPLY = 64 * 1024
 
+_KEYS = frozenset(
+    "criteria evidence reasoning verdict confidence path side line end_line quote".split()
+)
 _FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n```", re.DOTALL | re.IGNORECASE)
 
 
@@ -89,7 +90,7 @@ def read(text: str, criteria: Iterable[str]) -> Mapping[str, Answer]:
     try:
         document = _Document.model_validate(_load(text))
     except ValidationError as error:
-        raise InvalidReplyError(_told(error)) from None
+        raise InvalidReplyError(_told(error, {*_KEYS, *criteria})) from None
     expected = list(criteria)
     missing = [name for name in expected if name not in document.criteria]
     if missing:
@@ -135,8 +136,9 @@ def _finite(digits: str) -> float:
     return value
 
 
-def _told(error: ValidationError) -> str:
+def _told(error: ValidationError, known: Collection[str]) -> str:
     """The first thing that is wrong; keys are cut short, because the model chose them."""
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    place = shown(".".join(str(part)[:40] for part in first["loc"])[:200])
+    # Keys that the model chose have no place in what is told of it.
+    place = ".".join(str(p) if isinstance(p, int) or p in known else "…" for p in first["loc"])
     return f"{place or 'the whole'}: {first['msg']}"

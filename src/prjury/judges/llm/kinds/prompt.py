@@ -12,6 +12,7 @@ from prjury.judges.llm.asking.prompts import Instructions
 from prjury.judges.llm.judge import Inquiry, ModelBackedJudge
 from prjury.judges.llm.kinds.reading import ChangeReader, own_texts, time_of, with_description
 from prjury.ports import Doors
+from prjury.report.redact import redacted
 
 NAME = "prompt"
 
@@ -30,7 +31,7 @@ def make(options: PromptOptions, doors: Doors) -> ModelBackedJudge[PullRequestCo
         own = own_texts(doors, context)
         values = {
             "criteria": dict(options.criteria),
-            "task": text_of(options, own).strip(),
+            "task": redacted(text_of(options, own).strip(), doors.redact),
             "sees_description": sees,
         }
         return own.prompts().render(NAME, values)

@@ -89,20 +89,13 @@ class ChangeReader:
 def with_description(
     read: ChangeReader, redact: Redact
 ) -> Callable[[PullRequestContext, Deadline], Material | Judgment]:
-    """A reader that lays what the author says beside the change.
-
-    It abstains where that takes more than half of every sheet: an author must not make one question
-    of every line.
-    """
+    """A reader that lays what the author says beside the change."""
 
     def both(context: PullRequestContext, deadline: Deadline) -> Material | Judgment:
         material = read(context, deadline)
         if isinstance(material, Judgment):
             return material
         told = description(context.pull, redact)
-        if told.size * 2 > read.room:
-            what = f"the description of {told.size} characters leaves no room for the change"
-            return Judgment.abstained(what, "too_large")
         said = spoken("the description", f"{context.pull.title}\n{context.pull.body}")
         return replace(material, always=(told,), warnings=(*material.warnings, *said))
 

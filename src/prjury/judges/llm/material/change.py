@@ -39,7 +39,7 @@ def pieces_of(
         piece = _piece(file, redact)
         reason = _why_not(file, piece, min(longest_line, LONGEST_LINE))
         if reason:
-            left_out.append(NotSent(piece.path, reason))
+            left_out.append(NotSent(piece.path, reason, piece.heading["path"]))
         else:
             pieces.append((SENT_KINDS.index(file.kind), piece))
     ordered = sorted(pieces, key=lambda ranked: ranked[0])

@@ -104,10 +104,16 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class NotSent:
-    """A file that the model does not see, or not all of it."""
+    """A file that the model does not see.
+
+    Attributes:
+        path: as the report prints it.
+        name: as the prompt names it: hidden characters are visible, secrets are gone.
+    """
 
     path: str
     reason: str
+    name: str
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def test_a_change_that_fits_is_on_one_sheet() -> None:
 
 
 def test_nothing_needs_no_sheet() -> None:
-    assert plan((), (NotSent("a.png", "a binary file"),), BUDGET).sheets == ()
+    assert plan((), (NotSent("a.png", "a binary file", "a.png"),), BUDGET).sheets == ()
 
 
 def test_a_smaller_file_takes_the_room_that_is_left() -> None:
