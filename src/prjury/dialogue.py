@@ -122,3 +122,7 @@ class ModelError(CannotJudgeError):
     ) -> None:
         super().__init__(what, why=why, remedy=remedy, reason=reason)
         self.spent = spent
+
+
+class UnsentError(ModelError):
+    """Nothing left this machine, so nothing is charged and no call is counted."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError, Prompt, Reply
+from prjury.dialogue import Prompt, Reply, UnsentError
 from prjury.models.choose import Absent
 
 
@@ -35,7 +35,7 @@ class AbsentModel:
         Raises:
             ModelError: always, and nothing is sent.
         """
-        raise ModelError(
+        raise UnsentError(
             f"{self._absent.name} cannot be asked: {self._absent.why}",
             "unauthorized",
             remedy="Make it available, or take it out of models in the policy",

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError, Prompt, Reply
+from prjury.dialogue import ModelError, Prompt, Reply, UnsentError
 from prjury.models.choose import ModelChoice
 from prjury.models.programs import Programs, late, too_large
 
@@ -100,7 +100,7 @@ class CommandModel:
             found = shutil.which(self._program, path=self._path)
         if found:
             return found
-        raise ModelError(
+        raise UnsentError(
             f"`{self._program}` is not installed",
             "not_installed",
             why="It is no program on the PATH, and no absolute path of one",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError, Prompt, Reply
+from prjury.dialogue import Prompt, Reply, UnsentError
 from prjury.models.busy import BusyError, SchemaRefusedError
 from prjury.models.choose import ModelChoice
 
@@ -79,11 +79,11 @@ class HostedModel:
 
     def _once(self, prompt: Prompt, mode: Mode, deadline: Deadline) -> Reply:
         if not deadline.remaining:
-            raise ModelError("There is no time left to ask the model", "timeout")
+            raise UnsentError("There is no time left to ask the model", "timeout")
         try:
             from prjury.models.wire import converse  # noqa: PLC0415 - heavy and optional
         except ImportError:
-            raise ModelError(
+            raise UnsentError(
                 "The client library for models is not installed",
                 "not_installed",
                 why="Model clients are optional",

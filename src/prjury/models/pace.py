@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from prjury.config.models import RateConfig
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError, Prompt, Reply
+from prjury.dialogue import ModelError, Prompt, Reply, UnsentError
 from prjury.models.wrapped import WrappedModel
 from prjury.ports import ChatModel
 
@@ -108,7 +108,7 @@ class PacedModel(WrappedModel):
 
 
 def _too_late(why: str) -> ModelError:
-    return ModelError(
+    return UnsentError(
         "There was no time left to wait for a turn with the model",
         "timeout",
         why=why,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx2
 from pydantic_ai.models import Model
 
-from prjury.dialogue import ModelError
+from prjury.dialogue import ModelError, UnsentError
 from prjury.models.choose import ModelChoice
 from prjury.models.transport import trusted
 
@@ -29,7 +29,7 @@ def connect(choice: ModelChoice, client: httpx2.AsyncClient) -> Model:
 
 def not_installed(provider: str) -> ModelError:
     """The error for a provider whose library is missing."""
-    return ModelError(
+    return UnsentError(
         f"The client library for {provider} is not installed",
         "not_installed",
         why="Model clients are optional",

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 
 from prjury.config.schema import LimitsConfig
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError, Prompt, Reply, tokens_of
+from prjury.dialogue import ModelError, Prompt, Reply, UnsentError, tokens_of
 from prjury.models.busy import UnansweredError
 from prjury.models.wrapped import WrappedModel
 from prjury.ports import ChatModel
 
-#: Failures before anything is sent, and those that no provider charges for.
-_UNSENT = frozenset({"not_installed", "budget"})
+#: Failures that no provider charges for.
 _FREE = frozenset({"unauthorized", "rate_limited", "unreachable"})
 
 
@@ -74,7 +73,7 @@ class Purse:
         with self._lock:
             refusal = self._refusal(estimate)
             if refusal:
-                raise ModelError(refusal, "budget")
+                raise UnsentError(refusal, "budget")
             self._promise(estimate, 1)
 
     def settle(self, estimate: Spent, used: Spent | None) -> None:
@@ -133,7 +132,7 @@ class PursedModel(WrappedModel):
                 exceed a limit, and nothing is sent then.
         """
         if not deadline.remaining:
-            raise ModelError("There is no time left to ask the model", "timeout")
+            raise UnsentError("There is no time left to ask the model", "timeout")
         estimate = self._estimate(prompt)
         self._purse.reserve(estimate)
         used: Spent | None = estimate
@@ -165,7 +164,7 @@ class PursedModel(WrappedModel):
     def _used_in_vain(self, error: ModelError, estimate: Spent) -> Spent | None:
         if error.spent is not None:
             return self._used(error.spent, estimate)
-        if error.reason in _UNSENT:
+        if isinstance(error, UnsentError):
             return None
         if isinstance(error, UnansweredError) or error.reason in _FREE:
             return Spent(calls=1)

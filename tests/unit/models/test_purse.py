@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from prjury.config.schema import LimitsConfig
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError, ModelReason, Prompt, Reply
+from prjury.dialogue import ModelError, ModelReason, Prompt, Reply, UnsentError
 from prjury.models.purse import Purse, PursedModel, Spent
 from unit.models.speakers import PROMPT, SOON, Speaker, busy, error, reply
 
@@ -73,7 +73,7 @@ def test_a_limit_of_nothing_admits_no_unknown_price() -> None:
     inner = Speaker([reply()])
     with pytest.raises(ModelError, match="the price of this is not known"):
         PursedModel(inner, purse(usd=0.0, tokens=1_000_000)).ask(LARGE, SOON)
-    assert inner.asked == []
+    assert inner.asked == 0
 
 
 @pytest.mark.parametrize("full", [purse(usd=0.0), purse(tokens=0)], ids=["usd", "tokens"])
@@ -123,7 +123,7 @@ def test_what_no_model_saw_costs_nothing(said: ModelError) -> None:
 def test_without_a_client_nothing_is_sent() -> None:
     full = purse()
     with pytest.raises(ModelError, match="not_installed"):
-        PursedModel(Speaker([error("not_installed")]), full).ask(LARGE, SOON)
+        PursedModel(Speaker([UnsentError("not_installed", "not_installed")]), full).ask(LARGE, SOON)
     assert full.spent == Spent()
 
 

@@ -227,8 +227,7 @@ def test_a_model_error_is_its_own_reason(reason: ModelReason) -> None:
     assert judgment.metadata["reason"] == reason
     assert judgment.reasoning == "It did not work."
     assert len(model.asked) == 1
-    sent = reason not in {"budget", "not_installed"}
-    assert judgment.metadata["usage"]["llm_calls"] == sent
+    assert judgment.metadata["usage"]["llm_calls"] == 1
     assert judgment.metadata["scope"]["unread"][0]["reason"] == f"no answer: {reason}"
 
 

@@ -9,15 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError, Prompt, Reply
+from prjury.dialogue import ModelError, Prompt, Reply, UnsentError
 from prjury.errors import CannotJudgeError
 from prjury.ports import ChatModel
 
 #: Failures before or without any work of the model, which no provider charges for.
-_FREE = frozenset({"not_installed", "rate_limited", "unauthorized", "unreachable", "budget"})
-
-#: Calls that never left this machine.
-_NOT_SENT = frozenset({"not_installed", "budget"})
+_FREE = frozenset({"rate_limited", "unauthorized", "unreachable"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +47,7 @@ class Ledger:
         try:
             reply = model.ask(prompt, deadline)
         except CannotJudgeError as error:
-            if error.reason not in _NOT_SENT:
+            if not isinstance(error, UnsentError):
                 self._enter(_failure(model, error, started))
             raise
         self._enter(_entry(model, reply, started), reply.model)

@@ -6,7 +6,7 @@ import pytest
 
 from fakes.llm import Talker, always
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError, ModelReason, Prompt, Reply
+from prjury.dialogue import ModelError, ModelReason, Prompt, Reply, UnsentError
 from prjury.errors import CannotJudgeError
 from prjury.judges.llm.asking.ledger import Ledger
 
@@ -59,9 +59,9 @@ def test_what_a_failure_cost_is_known_only_where_nothing_was_done(
     assert entered("a", ModelError("no", reason)).usage["usd"] == usd
 
 
-@pytest.mark.parametrize("reason", ["budget", "not_installed"])
+@pytest.mark.parametrize("reason", ["budget", "not_installed", "timeout", "unauthorized"])
 def test_what_never_left_the_machine_is_no_call(reason: ModelReason) -> None:
-    usage = entered("a", ModelError("no", reason)).usage
+    usage = entered("a", UnsentError("no", reason)).usage
     assert (usage["llm_calls"], usage["usd"]) == (1, 0.01)
 
 
