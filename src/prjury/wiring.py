@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from prjury.config.models import ModelsConfig
 from prjury.config.schema import BuildOptions, Config
-from prjury.models.bench import ModelBench, bench
+from prjury.models.bench import ModelBench
 from prjury.models.memory import memory_at
 from prjury.ports import Checks, Doors, Memory, NoMemory
 from prjury.request import ReviewRequest, Surroundings
@@ -39,7 +39,7 @@ def review_doors(
         doors = _with_checks(doors, checks_of(url, surroundings.environ, offline=request.offline))
     if request.evidence and "evidence" in sources:
         doors = replace(doors, evidence=EvidenceFile(request.evidence))
-    models = bench(
+    models = ModelBench(
         config.models,
         config.limits,
         surroundings.environ,

@@ -149,7 +149,11 @@ def ours(store: Store, pull: PullRequest) -> Figures:
         len(prompts),
         frozenset(_rows(files)),
         {file["path"] for file in files},
-        {file["path"] for each in material for file in each["not_shown"]["files"]},
+        {
+            file["path"]
+            for each in material
+            for file in each.get("not_shown", {"files": []})["files"]
+        },
     )
 
 

@@ -323,6 +323,69 @@ def needs_a_human() -> Report:
     )
 
 
+def panel() -> Report:
+    """Two models side by side of which one objects, and a judge whose model refused."""
+    check = Check(
+        "correctness",
+        False,
+        "openai:gpt-6.1-terra: the remainder of the division is lost",
+        Location("src/main/java/shop/Cart.java", 2),
+        "warning",
+        evidence="total = total / 2;",
+    )
+    names = ("correctness", "tests", "conventions", "risk")
+    seats = [
+        {
+            "seat": "anthropic:claude-sonnet-5-5",
+            "status": "pass",
+            "score": 1.0,
+            "criteria": dict.fromkeys(names, "pass"),
+        },
+        {
+            "seat": "openai:gpt-6.1-terra",
+            "status": "fail",
+            "score": 0.5,
+            "criteria": {**dict.fromkeys(names, "pass"), "correctness": "fail", "risk": "abstain"},
+        },
+        {
+            "seat": "google:gemini-3.8-flash",
+            "status": "pass",
+            "score": 0.75,
+            "criteria": {**dict.fromkeys(names, "pass"), "tests": "fail"},
+        },
+    ]
+    usage = {"llm_calls": 5, "input_tokens": 18_240, "output_tokens": 2_310, "usd": 0.0671}
+    quality = Judgment.passed(
+        "2 pass, 1 fail of 3 seats: 3 of 4 criteria passed, the threshold is 0.70; failed: tests",
+        score=NumericalScore(0.75),
+        confidence=0.88,
+        checks=[Check("correctness", True, "it does what its name says"), check],
+        metadata={
+            "model": "google:gemini-3.8-flash",
+            "panel": seats,
+            "agreement": {"agree": 2, "seats": 3},
+            "iterations": 2,
+            "evidence": {"verified": 7, "dropped": 1},
+            "usage": {**usage, "cached_calls": 1},
+            **READ,
+        },
+    )
+    refused = Judgment.abstained("The model refused to answer.", "refused")
+    llm = JudgeType.LLM_POWERED
+    return report(
+        tier("build", ballot("merge", MERGED), ballot("build", BUILT, 181_000)),
+        tier("version-patterns", ballot("patterns", PATTERNS, 340)),
+        tier(
+            "quality",
+            ballot("quality", quality, 9_300, llm),
+            ballot("tests-exercise-behaviour", refused, 2_100, llm),
+            policy=TierPolicy.FINAL_TIER,
+            advisory=True,
+        ),
+        cost=Cost(6, 1, 20_110, 2_310, 0.0702),
+    )
+
+
 def with_findings(
     count: int, message: str = "cannot find symbol `Foo`", severity: str = "error"
 ) -> Report:

@@ -16,7 +16,7 @@ from prjury.config.models import ModelConfig, ModelsConfig
 from prjury.config.schema import LimitsConfig
 from prjury.deadline import Deadline
 from prjury.dialogue import ModelError, ModelReason, Prompt, Reply
-from prjury.models.bench import bench
+from prjury.models.bench import ModelBench
 from prjury.models.choose import DEFAULT_NAMES, ModelChoice
 from prjury.models.hosted import HostedModel
 from prjury.models.patient import PatientModel
@@ -245,7 +245,7 @@ def test_the_bench_finds_address_and_key(server: Aimock, provider: Provider) -> 
         "ANTHROPIC_BASE_URL": server.anthropic,
     }
     config = ModelsConfig(default=ModelConfig(provider=provider, name=NAMES[provider]))
-    (model,) = bench(config, LimitsConfig(), environ).panel().models
+    (model,) = ModelBench(config, LimitsConfig(), environ).panel().models
     reply = model.ask(PROMPT, Deadline.after(PATIENCE))
     assert reply.text == '{"a": 1}'
     assert [request.status for request in server.requests] == [200]

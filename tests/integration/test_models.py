@@ -40,7 +40,7 @@ from prjury.config.schema import LimitsConfig, ModelConfig, ModelsConfig
 from prjury.deadline import Deadline
 from prjury.dialogue import ModelError, Prompt, Reply
 from prjury.jury.judgment import Judgment, Status
-from prjury.models.bench import bench
+from prjury.models.bench import ModelBench
 from prjury.models.choose import ModelChoice, Provider
 from prjury.models.connect import connect
 from prjury.models.hosted import HostedModel
@@ -464,7 +464,7 @@ def test_eight_judges_are_answered_side_by_side(provider: Provider) -> None:
     with serving(once_all_are_there) as server, ThreadPoolExecutor(8) as pool:
         url = server.url if provider == "openai" else server.root
         config = ModelsConfig(default=ModelConfig(provider=provider, name=name, base_url=url))
-        models = bench(config, LimitsConfig(), {})
+        models = ModelBench(config, LimitsConfig(), {})
         (model,) = models.panel().models
         deadline = Deadline.after(60)
         replies = list(pool.map(lambda _: model.ask(IN_PARTS, deadline), range(8)))
@@ -476,8 +476,8 @@ def test_to_warm_loads_the_clients() -> None:
     program = """
 import sys, threading
 from prjury.config.schema import LimitsConfig, ModelsConfig
-from prjury.models.bench import bench
-models = bench(ModelsConfig(), LimitsConfig(), {"OPENAI_API_KEY": "k"})
+from prjury.models.bench import ModelBench
+models = ModelBench(ModelsConfig(), LimitsConfig(), {"OPENAI_API_KEY": "k"})
 models.panel()
 assert "pydantic_ai" not in sys.modules
 models.warm()

@@ -19,16 +19,10 @@ from prjury.models.wish import wished
 from prjury.ports import ChatModel, Panel
 
 
-def bench(
-    config: ModelsConfig,
-    limits: LimitsConfig,
-    environ: Mapping[str, str],
-    *,
-    flag: str | None = None,
-    offline: bool = False,
-    barred: str | None = None,
-) -> ModelBench:
-    """The models of a run. Nothing is contacted and no client is loaded.
+class ModelBench:
+    """Seats models. Judges who want the same one share it, with its budget and its pace.
+
+    Nothing is contacted and no client is loaded before somebody is asked.
 
     Args:
         config: the ``models`` section of the policy.
@@ -39,11 +33,6 @@ def bench(
         barred: why the policy's models may not be asked, only those of the flag; None where they
             may.
     """
-    return ModelBench(config, limits, environ, flag=flag, offline=offline, barred=barred)
-
-
-class ModelBench:
-    """Seats models. Judges who want the same one share it, with its budget and its pace."""
 
     def __init__(
         self,

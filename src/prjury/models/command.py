@@ -20,6 +20,7 @@ from typing import Any
 from prjury.deadline import Deadline
 from prjury.dialogue import ModelError, Prompt, Reply, UnsentError
 from prjury.models.choose import ModelChoice
+from prjury.models.chosen import ChosenModel
 from prjury.models.programs import Programs, late, too_large
 
 #: Bytes of the answer, as for a server's.
@@ -34,7 +35,7 @@ _KEPT_BACK = re.compile(
 )
 
 
-class CommandModel:
+class CommandModel(ChosenModel):
     """Starts the program anew for each prompt, without a shell, in an empty directory.
 
     The program leads a session of its own. It is killed at the deadline, when it prints too much
@@ -47,7 +48,7 @@ class CommandModel:
     """
 
     def __init__(self, choice: ModelChoice, environ: Mapping[str, str]) -> None:
-        self._choice = choice
+        super().__init__(choice)
         self._program = choice.command[0]
         self._path = _absolute(environ.get("PATH", os.defpath))
         self._environ = {
@@ -56,21 +57,6 @@ class CommandModel:
         self._programs = Programs()
         # A judge's thread is a daemon: neither Ctrl-C nor the end of the process unwinds it.
         weakref.finalize(self, self._programs.close)
-
-    @property
-    def name(self) -> str:
-        """``command:name``."""
-        return str(self._choice)
-
-    @property
-    def identity(self) -> str:
-        """The command with its arguments, and where its answer is."""
-        return self._choice.identity
-
-    @property
-    def room(self) -> int:
-        """Tokens of material in one prompt."""
-        return self._choice.room
 
     def price(self, input_tokens: int, output_tokens: int) -> float | None:  # noqa: ARG002
         """Not known: a subscription has been paid already."""

@@ -8,6 +8,7 @@ from prjury.deadline import Deadline
 from prjury.dialogue import Prompt, Reply, UnsentError
 from prjury.models.busy import BusyError, SchemaRefusedError
 from prjury.models.choose import ModelChoice
+from prjury.models.chosen import ChosenModel
 
 if TYPE_CHECKING:
     from prjury.models.wire import Mode
@@ -17,31 +18,16 @@ if TYPE_CHECKING:
 _BROKEN = 500
 
 
-class HostedModel:
+class HostedModel(ChosenModel):
     """Asks with a JSON Schema that binds, and in plain JSON mode where the server takes none.
 
     It asks once; see `PatientModel` for servers that are busy.
     """
 
     def __init__(self, choice: ModelChoice) -> None:
-        self._choice = choice
+        super().__init__(choice)
         self._mode: Mode = "schema"
         self._answered = False
-
-    @property
-    def name(self) -> str:
-        """``provider:model``."""
-        return str(self._choice)
-
-    @property
-    def identity(self) -> str:
-        """Provider, model, address and options as a line of JSON; no key."""
-        return self._choice.identity
-
-    @property
-    def room(self) -> int:
-        """Tokens of material in one prompt."""
-        return self._choice.room
 
     def price(self, input_tokens: int, output_tokens: int) -> float | None:
         """US dollars for so many tokens; None where the price is not known."""

@@ -9,7 +9,7 @@ from prjury.jury.voting import Ballot
 from prjury.report.findings import voices
 from prjury.report.model import Backport, Cost, Coverage, Report
 from prjury.report.phrases import counted, duration
-from prjury.report.seats import facts_of_seats
+from prjury.report.seats import facts_of_seats, models_of
 
 _BACKPORT_WORDS = {
     "suitable": "suitable",
@@ -65,8 +65,8 @@ def _facts(ballot: Ballot) -> Iterator[str]:
     repeated = judgment.metadata.get("repeated")
     if isinstance(repeated, Mapping):
         yield f"{repeated.get('strategy', 'one')} of {repeated.get('total_judges', '?')} runs"
-    if model := judgment.metadata.get("model"):
-        yield f"model `{model}`"
+    if len(models := models_of(judgment.metadata)) == 1:
+        yield f"model `{models[0]}`"
     yield from facts_of_seats(judgment.metadata)
     yield duration(ballot.elapsed_ms)
     if log := judgment.metadata.get("log"):
@@ -83,12 +83,11 @@ def _cost(report: Report) -> Iterator[str]:
     if not cost.llm_calls and not cost.cached_calls:
         yield "no model was called"
         return
-    models = dict.fromkeys(
-        str(model)
-        for voice in voices(report.verdict)
-        if (model := voice.judgment.metadata.get("model"))
-    )
-    yield from (f"`{model}`" for model in list(models)[:3])
+    named = (models_of(voice.judgment.metadata) for voice in voices(report.verdict))
+    models = list(dict.fromkeys(model for some in named for model in some))
+    yield from (f"`{model}`" for model in models[:3])
+    if len(models) > 3:  # noqa: PLR2004 - as above
+        yield counted(len(models) - 3, "more model")
     cached = f" ({cost.cached_calls:,} cached)" if cost.cached_calls else ""
     yield f"{counted(cost.llm_calls, 'call')}{cached}"
     yield counted(cost.input_tokens + cost.output_tokens, "token")

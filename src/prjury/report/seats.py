@@ -43,6 +43,14 @@ def seats_of(metadata: Mapping[str, Any]) -> Seats | None:
     return Seats(criteria, tuple(_row(seat, criteria) for seat in members))
 
 
+def models_of(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    """The models that were asked, each once: those of all seats, or the one."""
+    seats = seats_of(metadata)
+    named = [row.seat.partition("#")[0] for row in seats.rows] if seats else []
+    model = metadata.get("model")
+    return tuple(dict.fromkeys(named or ([str(model)] if model else [])))
+
+
 def facts_of_seats(metadata: Mapping[str, Any]) -> Iterator[str]:
     """How many agree, how often they were asked, what was thrown away, and what it took."""
     agreement = _mapping(metadata, "agreement")

@@ -25,7 +25,7 @@ from prjury.judges.workspace.root import Workspace, answered
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import FunctionJudge, Judge, JudgeType
 from prjury.jury.judgment import Judgment
-from prjury.models.bench import ModelBench, bench
+from prjury.models.bench import ModelBench
 from prjury.models.memory import memory_at
 from prjury.ports import Doors
 from prjury.pull.model import FileChange, Hunk
@@ -46,7 +46,7 @@ def _judge(
 
 def _models(around: Around, model: str) -> ModelBench:
     """Whom there is to ask."""
-    return bench(ModelsConfig(), LimitsConfig(), around.environ, flag=model)
+    return ModelBench(ModelsConfig(), LimitsConfig(), around.environ, flag=model)
 
 
 def correctness_judge(

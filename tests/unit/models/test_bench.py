@@ -12,7 +12,7 @@ from prjury.config.models import ModelConfig, ModelsConfig, RetryConfig
 from prjury.config.schema import LimitsConfig
 from prjury.dialogue import ModelError
 from prjury.errors import ConfigError, UsageError
-from prjury.models.bench import ModelBench, bench
+from prjury.models.bench import ModelBench
 from prjury.models.purse import Spent
 from prjury.ports import ChatModel, Panel
 from unit.models.speakers import PROMPT, SOON
@@ -33,7 +33,7 @@ def seated(
     **config: Any,
 ) -> ModelBench:
     limits = limits or LimitsConfig()
-    return bench(ModelsConfig(**config), limits, environ, flag=flag, offline=offline)
+    return ModelBench(ModelsConfig(**config), limits, environ, flag=flag, offline=offline)
 
 
 def names(panel: Panel) -> list[str]:

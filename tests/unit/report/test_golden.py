@@ -18,6 +18,7 @@ COMMENTS = {
     "comment-build-failure.md": fake.broken_build,
     "comment-conflict.md": fake.conflicting,
     "comment-needs-a-human.md": fake.needs_a_human,
+    "comment-panel.md": fake.panel,
 }
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
 from prjury.judges.llm.asking.own import OwnTexts
+from prjury.judges.llm.asking.prompts import Instructions
 from prjury.judges.llm.asking.question import CHARACTERS_PER_TOKEN
 from prjury.judges.llm.authorship import same_family
 from prjury.judges.llm.case import Material
@@ -106,6 +107,17 @@ def description(pull: PullRequest, redact: Redact) -> Piece:
     """Title and text of a pull request as a document."""
     text = f"{pull.title.strip()}\n\n{pull.body.strip()}".strip()
     return document(DESCRIPTION, "description", text, redact)
+
+
+def templated(
+    doors: Doors, template: str, criteria: Mapping[str, str]
+) -> Callable[[PullRequestContext], Instructions]:
+    """The instructions of a template that needs nothing but the criteria."""
+
+    def instruct(context: PullRequestContext) -> Instructions:
+        return own_texts(doors, context).prompts().render(template, {"criteria": dict(criteria)})
+
+    return instruct
 
 
 def not_applicable(pull: PullRequest) -> str | None:

@@ -7,9 +7,8 @@ from types import MappingProxyType
 
 from prjury.config.questions import SuitabilityOptions
 from prjury.judges.context import PullRequestContext
-from prjury.judges.llm.asking.prompts import Instructions
 from prjury.judges.llm.judge import Inquiry, ModelBackedJudge
-from prjury.judges.llm.kinds.reading import ChangeReader, own_texts, time_of
+from prjury.judges.llm.kinds.reading import ChangeReader, templated, time_of
 from prjury.ports import Doors
 
 NAME = "backport-suitability"
@@ -38,10 +37,9 @@ def make(options: SuitabilityOptions, doors: Doors) -> ModelBackedJudge[PullRequ
     """
     panel = doors.models.panel(options.model)
 
-    def instruct(context: PullRequestContext) -> Instructions:
-        return own_texts(doors, context).prompts().render(_TEMPLATE, {"criteria": dict(CRITERIA)})
-
     about = "asks a model whether the change belongs on a release branch"
     read = ChangeReader.of(doors, panel)
-    inquiry = Inquiry(NAME, about, CRITERIA, options.threshold, read, instruct)
+    inquiry = Inquiry(
+        NAME, about, CRITERIA, options.threshold, read, templated(doors, _TEMPLATE, CRITERIA)
+    )
     return ModelBackedJudge(inquiry, panel, options.runs, doors.memory, time_of)

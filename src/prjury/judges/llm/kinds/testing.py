@@ -8,10 +8,9 @@ from types import MappingProxyType
 from prjury.config.questions import QuestionOptions
 from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
-from prjury.judges.llm.asking.prompts import Instructions
 from prjury.judges.llm.case import Material
 from prjury.judges.llm.judge import Inquiry, ModelBackedJudge
-from prjury.judges.llm.kinds.reading import ChangeReader, own_texts, time_of
+from prjury.judges.llm.kinds.reading import ChangeReader, templated, time_of
 from prjury.jury.judgment import Judgment
 from prjury.jury.voting import NOT_APPLICABLE
 from prjury.ports import Doors
@@ -49,11 +48,10 @@ def make(options: QuestionOptions, doors: Doors) -> ModelBackedJudge[PullRequest
             return Judgment.abstained("no test is added or changed", NOT_APPLICABLE)
         return read(context, deadline)
 
-    def instruct(context: PullRequestContext) -> Instructions:
-        return own_texts(doors, context).prompts().render(_TEMPLATE, {"criteria": dict(CRITERIA)})
-
     about = "asks a model whether the new tests exercise what they claim to test"
-    inquiry = Inquiry(NAME, about, CRITERIA, options.threshold, gather, instruct)
+    inquiry = Inquiry(
+        NAME, about, CRITERIA, options.threshold, gather, templated(doors, _TEMPLATE, CRITERIA)
+    )
     return ModelBackedJudge(inquiry, panel, options.runs, doors.memory, time_of)
 
 
