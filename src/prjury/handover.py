@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping, MutableMapping
 from typing import NoReturn
@@ -28,6 +29,12 @@ SECRET_VARIABLES = (
     "ACTIONS_RUNTIME_TOKEN",
     "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
 )
+#: How other variables that hold secrets are called; a policy may name any for a model's key.
+_SECRET = re.compile(
+    r".*(API_?KEY|ACCESS_?KEY|[_-]KEY|TOKEN|SECRET|PASSWORD|PASSWD)", re.IGNORECASE
+)
+#: Characters; a shorter value of such a variable may well be no secret and stand anywhere.
+_SHORTEST = 8
 _PIPE = "PRJURY_SECRETS_PIPE"
 #: What a pipe takes without a reader; real secrets are far from it.
 _LIMIT = 32_768
@@ -45,7 +52,7 @@ def start_again(environ: Mapping[str, str], command: list[str]) -> NoReturn:
     Raises:
         UsageError: when the secrets are larger than any secret is.
     """
-    held = {name: environ[name] for name in SECRET_VARIABLES if name in environ}
+    held = {name: value for name, value in environ.items() if _is_secret(name, value)}
     content = json.dumps(held).encode()
     if len(content) > _LIMIT:
         raise UsageError("The token and the keys are too long to be any")
@@ -78,7 +85,14 @@ def take_over(environ: MutableMapping[str, str]) -> dict[str, str]:
 
 def secrets_in(environ: Mapping[str, str]) -> tuple[str, ...]:
     """The values that must not be seen anywhere: those that `start_again` hands over."""
-    return tuple(filter(None, (environ.get(name, "").strip() for name in SECRET_VARIABLES)))
+    held = (value.strip() for name, value in environ.items() if _is_secret(name, value))
+    return tuple(filter(None, held))
+
+
+def _is_secret(name: str, value: str) -> bool:
+    if name in SECRET_VARIABLES:
+        return True
+    return _SECRET.fullmatch(name) is not None and len(value.strip()) >= _SHORTEST
 
 
 def forbid_dumps() -> None:

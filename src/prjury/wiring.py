@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from prjury.config.models import ModelsConfig
 from prjury.config.schema import BuildOptions, Config
 from prjury.models.bench import ModelBench
 from prjury.models.memory import memory_at
@@ -45,7 +44,7 @@ def review_doors(
         surroundings.environ,
         flag=request.model,
         offline=request.offline,
-        barred=_barred(request, config.models),
+        untrusted=not (request.trusts_policy or request.config),
     )
     memory = _memory(request, surroundings, config, models.secret)
     return Wired(replace(doors, models=models, memory=memory), models)
@@ -59,20 +58,6 @@ def _memory(
     if builds_here and not secret:
         return NoMemory()
     return memory_at(surroundings.environ, secret)
-
-
-def _barred(request: ReviewRequest, models: ModelsConfig) -> str | None:
-    """Why the policy's models are not asked; None where they may be.
-
-    A key, and the code, go where a policy says. That of a commit is somebody else's word when one
-    looks at another's repository, unless the operator takes it for his own.
-    """
-    if request.trusts_policy or request.config or not models.reaches_out:
-        return None
-    return (
-        "the policy of the base names a server, a key or a program for models; "
-        "nothing is sent there without --trust-policy, or --config with a policy of your own"
-    )
 
 
 def build_doors(surroundings: Surroundings, config: Config, store: Store) -> Doors:

@@ -256,15 +256,17 @@ def test_the_machine_readable_reason(workspace: Path, prjury: Prjury) -> None:
             ["nonesuch"],
             (
                 "prjury: there is no judge called 'nonesuch'. Known are file-exists, file-content, "
-                "command, coverage, patterns. Name one of them, or your own as "
-                "package.module:function or path/to/file.py:function."
+                "command, coverage, patterns, quality, tests-exercise-behaviour, correctness, "
+                "faithfulness, hallucination, contextual-relevance. Name one of them, or your "
+                "own as package.module:function or path/to/file.py:function."
             ),
         ),
         (
             ["superset-diff"],
             (
                 "prjury: the judge superset-diff is not available yet. Known are file-exists, "
-                "file-content, command, coverage, patterns."
+                "file-content, command, coverage, patterns, quality, tests-exercise-behaviour, "
+                "correctness, faithfulness, hallucination, contextual-relevance."
             ),
         ),
         (

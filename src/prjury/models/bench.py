@@ -15,8 +15,15 @@ from prjury.models.connect import connect
 from prjury.models.fallback import FallbackModel
 from prjury.models.pace import Pace
 from prjury.models.purse import Purse, Spent
-from prjury.models.wish import wished
+from prjury.models.wish import names_a_program, wished
 from prjury.ports import ChatModel, Panel
+
+#: A key, and the code, go where a policy says. That of a commit is somebody else's word when one
+#: looks at another's repository, unless the operator takes it for his own.
+_NOT_TRUSTED = (
+    "the policy of the base names a server, a key or a program for models; "
+    "nothing is sent there without --trust-policy, or --config with a policy of your own"
+)
 
 
 class ModelBench:
@@ -30,8 +37,8 @@ class ModelBench:
         environ: the operator's environment variables, for keys and addresses.
         flag: what ``--model`` says.
         offline: whether nothing may be contacted; only scripted models are left then.
-        barred: why the policy's models may not be asked, only those of the flag; None where they
-            may.
+        untrusted: whether the policy is somebody else's word: then it says which models are asked,
+            and not by which address, key or program.
     """
 
     def __init__(
@@ -42,13 +49,13 @@ class ModelBench:
         *,
         flag: str | None = None,
         offline: bool = False,
-        barred: str | None = None,
+        untrusted: bool = False,
     ) -> None:
-        self._config = config if barred is None else config.without_addresses
+        self._config = config.without_addresses if untrusted and flag else config
         self._environ = environ
         self._flag = None if flag in {None, "", AUTO} else flag
         self._offline = offline
-        self._barred = None if self._flag else barred
+        self._untrusted = untrusted and not self._flag
         self._purse = Purse(limits)
         self._lock = threading.Lock()
         self._models: dict[ModelChoice, ChatModel] = {}
@@ -63,7 +70,7 @@ class ModelBench:
     def secret(self) -> bytes:
         """What only this user knows: the keys of all models that could be asked, as one digest."""
         config = self._config
-        named = (config.default, *config.fallback, *config.panel)
+        named = (config.default, *config.fallback, *config.panel, *filter(None, [config.chair]))
         names = sorted({*KEYS.values(), *(one.key_env for one in named if one.key_env)})
         keys = [self._environ.get(name, "").strip() for name in names]
         return hashlib.sha256("\n".join(keys).encode()).digest() if any(keys) else b""
@@ -77,8 +84,8 @@ class ModelBench:
             ConfigError: for a provider that is not known, or an address that must not be used.
             UsageError: for a script that cannot be read.
         """
-        if self._barred:
-            return Panel(missing=self._barred, label="policy_not_trusted")
+        if self._untrusted and (self._config.reaches_out or names_a_program(wish)):
+            return Panel(missing=_NOT_TRUSTED, label="policy_not_trusted")
         seats = [[self._choose(one) for one in seat] for seat in self._seats(wish)]
         choices = [choice for seat in seats for choice in seat]
         absent = [choice.why for choice in choices if isinstance(choice, Absent)]

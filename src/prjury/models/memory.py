@@ -133,17 +133,18 @@ class SqliteMemory:
         if found is None:
             return None
         value, digest, written = found
-        if not isinstance(value, bytes) or not self._is_signed(key, value, digest):
+        if not isinstance(value, bytes) or not self._is_signed(key, value, written, digest):
             return None  # somebody else, or the disk, has changed it: SQLite does not notice
         if written < self._now() - LIFETIME:
             return None
         return value.decode("utf-8", "surrogatepass")
 
     def _kept(self, connection: sqlite3.Connection, key: bytes, value: bytes) -> None:
-        now = self._now()
+        now = float(self._now())
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(
-            "REPLACE INTO answers VALUES (?, ?, ?, ?)", (key, value, self._digest(key, value), now)
+            "REPLACE INTO answers VALUES (?, ?, ?, ?)",
+            (key, value, self._digest(key, value, now), now),
         )
         connection.execute("DELETE FROM answers WHERE written < ?", (now - LIFETIME,))
         while connection.execute(_SIZE).fetchone()[0] > self._limit:
@@ -151,11 +152,14 @@ class SqliteMemory:
                 break
         connection.execute("COMMIT")
 
-    def _is_signed(self, key: bytes, value: bytes, digest: object) -> bool:
-        return isinstance(digest, bytes) and hmac.compare_digest(self._digest(key, value), digest)
+    def _is_signed(self, key: bytes, value: bytes, written: object, digest: object) -> bool:
+        if not isinstance(digest, bytes) or not isinstance(written, float):
+            return False
+        return hmac.compare_digest(self._digest(key, value, written), digest)
 
-    def _digest(self, key: bytes, value: bytes) -> bytes:
-        return hmac.digest(self._secret, b"%d " % len(key) + key + value, "sha256")
+    def _digest(self, key: bytes, value: bytes, written: float) -> bytes:
+        head = f"{len(key)} {written!r} ".encode()
+        return hmac.digest(self._secret, head + key + value, "sha256")
 
     def _tried(self, work: _Work[T]) -> T | None:
         """The work's result; the file is made where it is missing, and again if it is damaged."""

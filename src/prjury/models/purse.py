@@ -149,7 +149,7 @@ class PursedModel(WrappedModel):
         return _charged(reply, used)
 
     def _estimate(self, prompt: Prompt) -> Spent:
-        output = self._output or prompt.answer_tokens
+        output = min(self._output or prompt.answer_tokens, prompt.answer_tokens)
         return Spent(1, prompt.tokens, output, self.price(prompt.tokens, output))
 
     def _used(self, reply: Reply, estimate: Spent) -> Spent:

@@ -13,6 +13,11 @@ from prjury.models.choose import AUTO, Wanted
 _COMMAND = re.compile(r"(?:^|,)\s*command:(.*)", re.DOTALL)
 
 
+def names_a_program(text: str) -> bool:
+    """Whether a wish is for a program to be run."""
+    return _COMMAND.search(text) is not None
+
+
 def wished(text: str, place: str, models: ModelsConfig, *, script: bool = False) -> list[Wanted]:
     """The models that are named, one seat each.
 

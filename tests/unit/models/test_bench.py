@@ -178,3 +178,50 @@ def test_the_room_of_a_model_is_the_configured_one(tmp_path: Path) -> None:
     assert seated(flag=recorded, default=default).panel().models[0].room == 4_000
     assert seated(default=default).panel().models[0].room == 4_000
     assert seated(panel=[GPT, CLAUDE], default=default).panel().models[1].room == 4_000
+
+
+FOREIGN = [
+    ModelsConfig(base_url="https://models.example.org/v1"),
+    ModelsConfig(default=ModelConfig(provider="openai", key_env="MY_KEY")),
+    ModelsConfig(default=ModelConfig(provider="command", command=["sh", "-c", "touch x"])),
+    ModelsConfig(chair=ModelConfig(provider="openai", name="m", base_url="https://x.org/v1")),
+]
+
+
+@pytest.mark.parametrize("config", FOREIGN, ids=["address", "key", "program", "chair"])
+def test_a_policy_that_is_not_trusted_says_not_where_a_key_goes(config: ModelsConfig) -> None:
+    made = ModelBench(
+        config, LimitsConfig(), {"OPENAI_API_KEY": "sk", "MY_KEY": "k"}, untrusted=True
+    )
+    panel = made.panel()
+    assert (panel.models, panel.label) == ((), "policy_not_trusted")
+    assert "--trust-policy" in panel.missing
+
+
+def test_nor_may_a_judge_of_it_name_a_program() -> None:
+    made = ModelBench(ModelsConfig(), LimitsConfig(), {"OPENAI_API_KEY": "sk"}, untrusted=True)
+    assert made.panel("command:touch x").label == "policy_not_trusted"
+    assert made.panel("openai:m, command:touch x").models == ()
+    assert [model.name for model in made.panel("openai:m").models] == ["openai:m"]
+
+
+def test_what_the_operator_names_goes_to_the_operators_own_address() -> None:
+    made = ModelBench(
+        ModelsConfig(base_url="https://models.example.org/v1"),
+        LimitsConfig(),
+        {"OPENAI_API_KEY": "sk"},
+        flag="openai:m",
+        untrusted=True,
+    )
+    (model,) = made.panel().models
+    assert "example.org" not in model.identity
+
+
+def test_the_secret_is_made_of_every_key_that_could_be_used() -> None:
+    config = ModelsConfig(chair=ModelConfig(provider="openai", name="m", key_env="MY_KEY"))
+    secrets = {
+        ModelBench(config, LimitsConfig(), environ).secret
+        for environ in ({}, {"MY_KEY": "a"}, {"MY_KEY": "b"}, {"OPENAI_API_KEY": "a"})
+    }
+    assert len(secrets) == 4
+    assert b"" in secrets

@@ -254,7 +254,8 @@ def _sure(judgment: Judgment, verdict: JuryVerdict) -> Judgment:
     met = verdict.aggregated.metadata.get("met_threshold")
     if judgment.status is not Status.PASS or met or not flipped:
         return judgment
-    return _withheld(judgment, "it says otherwise with the files in another order", "unsure")
+    told = "it says otherwise, or nothing, with the files in another order"
+    return _withheld(judgment, told, "unsure")
 
 
 def _withheld(judgment: Judgment, because: str, label: str) -> Judgment:

@@ -69,7 +69,7 @@ class OwnTexts:
             if name.removesuffix(_ENDING) not in OVERRIDABLE and not name.startswith("_"):
                 known = ", ".join(OVERRIDABLE)
                 problem = f"is no template of a judge; those are {known}, and parts begin with _"
-                raise _unusable(path, self.commit, problem)
+                raise _unusable(path, self.commit, problem, remedy="Rename it, or remove it")
         return Prompts({name: self.text(path) for name, path in named.items()})
 
     def guidelines(self) -> str:
@@ -125,11 +125,17 @@ class OwnTexts:
         return [p for p in self.entries if p.rpartition("/")[2] == name]
 
 
-def _unusable(path: str, commit: str, problem: str, near: Iterable[str] = ()) -> ConfigError:
+def _unusable(
+    path: str,
+    commit: str,
+    problem: str,
+    near: Iterable[str] = (),
+    remedy: str = "Commit it to the base branch, or correct the path in the policy",
+) -> ConfigError:
     there = ", ".join(visible(printable(p)) for p in list(near)[:3])
     return ConfigError(
         f"{visible(path)} {problem} ({commit[:12]})",
         why=f"There is {there}" if there else "",
-        remedy="Commit it to the base branch, or correct the path in the policy",
+        remedy=remedy,
         reason="prompt_invalid",
     )

@@ -43,7 +43,8 @@ def _why_not_pass(opinion: Opinion) -> str | None:
         return _too_few(opinion)
     if not opinion.doubts:
         return None
-    return f"said to fail, without evidence that is there: {', '.join(opinion.doubts)}"
+    names = ", ".join(opinion.doubts)
+    return f"said to fail, without conviction or without evidence that is there: {names}"
 
 
 def _too_few(opinion: Opinion) -> str:

@@ -57,7 +57,7 @@ class Opinion:
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """The criteria that are said to fail, without evidence that is there."""
+        """The criteria that are said to fail, without conviction or evidence that is there."""
         return tuple(
             name
             for name, finding in self.findings.items()
