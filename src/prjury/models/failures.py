@@ -81,7 +81,15 @@ _TABLE: tuple[tuple[type[ModelAPIError], _Words], ...] = (
     (ModelUnavailableError, _FAILING),
     (ModelServerError, _FAILING),
     (ModelTimeoutError, _Words("timeout", "The model did not answer in time")),
-    (ModelConnectionError, _Words("unreachable", "The model server cannot be reached")),
+    (
+        ModelConnectionError,
+        _Words(
+            "unreachable",
+            "The model server cannot be reached",
+            "There is no network, or the address is wrong; proxies of the environment are not used",
+            "Check the network and the address",
+        ),
+    ),
 )
 _FILTER = _Words("content_filter", "The provider's content filter stopped the request")
 _REFUSED = _Words("provider_error", "The model server refused the request{status}")

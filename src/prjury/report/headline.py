@@ -109,7 +109,7 @@ def _silent_models(verdict: Verdict) -> Iterator[str]:
     if silent:
         names = listed([voice.ballot.judge for voice in silent])
         words = dict.fromkeys(_word(voice.judgment) for voice in silent)
-        yield f"no answer of {names} ({listed(list(words))})"
+        yield f"no answer of {names}: {listed(list(words))}"
 
 
 def _is_unheard(voice: Voice) -> bool:

@@ -250,14 +250,14 @@ def asked(name: str, judgment: Judgment) -> Any:
 def test_a_silent_judge_beside_one_that_answers_is_named() -> None:
     silent = Judgment.abstained("the model refused to answer", "refused")
     line = headline(GREEN, models(asked("quality", SURE), asked("naming", silent)))
-    assert line == "✅ Ready to merge (no answer of naming (refused))"
+    assert line == "✅ Ready to merge (no answer of naming: refused)"
 
 
 def test_several_silent_judges_share_a_phrase() -> None:
     silent = Judgment.abstained("the model refused to answer", "refused")
     keyless = Judgment.abstained("no key", "not_configured")
     line = headline(GREEN, models(asked("quality", SURE), asked("a", silent), asked("b", keyless)))
-    assert line == "✅ Ready to merge (no answer of a and b (refused and not configured))"
+    assert line == "✅ Ready to merge (no answer of a and b: refused and not configured)"
 
 
 def test_what_the_tier_says_already_is_not_said_twice() -> None:
