@@ -158,6 +158,7 @@ class Panel:
         models: one seat each; none where there is no provider or key.
         missing: why there is none.
         label: the label of the abstention then.
+        absent: those among the models that will not answer, by name, and why.
         chair: who reads the answers of the last round and decides; None where votes are counted.
         confidence: the mean confidence, 0..1, below which everybody is asked again.
         rounds: how often everybody is asked at most.
@@ -170,6 +171,7 @@ class Panel:
     models: tuple[ChatModel, ...] = ()
     missing: str = "no model provider or key is configured"
     label: str = NOT_CONFIGURED
+    absent: Mapping[str, str] = field(default_factory=dict)
     chair: ChatModel | None = None
     confidence: float = 0.7
     rounds: int = 1

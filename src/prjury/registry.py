@@ -45,6 +45,9 @@ JUDGES: Mapping[str, str] = {
     "prompt": "prjury.judges.llm.kinds.prompt:make",
 }
 
+#: Where the judges of ours are that ask models.
+_ASKING = "prjury.judges.llm."
+
 VOTING: Mapping[str, Callable[..., VotingStrategy]] = {
     "majority": MajorityVoting,
     "average": AverageVoting,
@@ -133,6 +136,19 @@ def seat(config: Config, doors: Doors, unwanted: Unwanted) -> Seating:
         skipped[tier.name] = left_out
         tiers.append(_tier(tier, seats, config.calibration))
     return Seating(CascadedJury(tiers), skipped)
+
+
+def try_models(config: Config, doors: Doors) -> None:
+    """Makes every judge of ours that asks models, and asks nobody.
+
+    Raises:
+        ConfigError: for a model, a criterion or a tier that a review would refuse.
+    """
+    for tier in config.tiers:
+        asking = [entry for entry in tier.judges if JUDGES.get(entry.name, "").startswith(_ASKING)]
+        seats = [Seat(judge_factory(entry.name)(entry.options, doors)) for entry in asking]
+        if len(seats) == len(tier.judges):
+            _refuse_to_accept(tier, seats)
 
 
 def _with_policy(entry: JudgeEntry, config: Config) -> JudgeEntry:

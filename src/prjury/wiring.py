@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from prjury.config.schema import BuildOptions, Config
 from prjury.models.bench import ModelBench
@@ -58,6 +59,18 @@ def _memory(
     if builds_here and not secret:
         return NoMemory()
     return memory_at(surroundings.environ, secret)
+
+
+def model_doors(config: Config) -> Doors:
+    """The door to the models alone, of which none has a key: to see what a policy asks for.
+
+    Raises:
+        ConfigError: for a provider that is not known, or an address that must not be used.
+    """
+    models = ModelBench(config.models, config.limits, {})
+    models.panel()
+    nobody: Any = None
+    return Doors(nobody, nobody, nobody, models=models)
 
 
 def build_doors(surroundings: Surroundings, config: Config, store: Store) -> Doors:

@@ -23,6 +23,9 @@ def forecast_lines(forecasts: Sequence[Forecast]) -> Iterator[str]:
     if rows:
         yield from _table([_HEADINGS, *rows])
         yield ""
+    absent = {name: why for forecast in forecasts for name, why in forecast.absent.items()}
+    for name, why in absent.items():
+        yield f"{log_line(name)} would not answer: {log_line(why)}"
     for forecast in forecasts:
         if because := forecast.nothing_because or forecast.refusal:
             yield f"{forecast.judge} would ask nobody: {log_line(because)}"
@@ -107,5 +110,6 @@ def _judge(forecast: Forecast) -> dict[str, Any]:
         "rounds": forecast.rounds,
         "nothing_because": forecast.nothing_because,
         "refusal": forecast.refusal,
+        "absent": dict(forecast.absent),
         "calls": calls,
     }

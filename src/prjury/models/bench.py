@@ -92,8 +92,10 @@ class ModelBench:
         if len(absent) == len(choices):
             return Panel(missing="; ".join(dict.fromkeys(absent)))
         retry = self._config.retry
+        first = [seat[0] for seat in seats if len(seat) == 1]
         return Panel(
             tuple(map(self._seated, seats)),
+            absent={one.name: one.why for one in first if isinstance(one, Absent)},
             chair=self._chair(),
             confidence=retry.confidence,
             rounds=retry.iterations,

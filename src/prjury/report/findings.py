@@ -105,10 +105,10 @@ def _all(verdict: Verdict) -> Iterator[Finding]:
             yield Finding(voice, check, _weight(check, voice))
         if voice.rejects and not any(check.severity == "error" for check in failed):
             said = Check(voice.ballot.judge, passed=False, message=voice.judgment.reasoning)
-            yield Finding(voice, said, Weight.MUST_FIX)
+            yield Finding(voice, said, _weight(said, voice))
 
 
 def _weight(check: Check, voice: Voice) -> Weight:
-    if voice.rejects and check.severity == "error":
+    if voice.rejects and check.severity == "error" and not voice.attempt.advisory:
         return Weight.MUST_FIX
     return Weight.NIT if check.severity == "hint" else Weight.SHOULD_LOOK

@@ -205,7 +205,9 @@ def _reason(pull: PullRequest, verdict: Verdict) -> str:
     if not guilty:
         return _short(first_line(verdict.aggregated.reasoning))
     if verdict.status is Status.FAIL:
-        return listed([_failure(pull, voice) for voice in guilty], most=2)
+        words = [_failure(pull, voice) for voice in guilty[:2]]
+        more = [counted(len(guilty) - 2, "more judge")] if len(guilty) > 2 else []  # noqa: PLR2004
+        return listed([*words, *more])
     others = f" and {counted(len(guilty) - 1, 'other judge')}" if len(guilty) > 1 else ""
     return f"{_silence(guilty[0])}{others}"
 

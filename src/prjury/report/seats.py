@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from prjury.report.phrases import counted
+from prjury.report.phrases import counted, listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,8 @@ def facts_of_seats(metadata: Mapping[str, Any]) -> Iterator[str]:
         yield f"{counted(flipped, 'seat')} said otherwise with the files in another order"
     if dropped := _whole(_mapping(metadata, "evidence"), "dropped"):
         yield f"{counted(dropped, 'quote')} not in the material, thrown away"
+    if stand_ins := _listed(metadata.get("stand_ins")):
+        yield f"{listed([str(name) for name in stand_ins])} answered in its place"
     yield from _usage(_mapping(metadata, "usage"))
 
 
@@ -72,7 +74,7 @@ def _usage(usage: Mapping[str, Any]) -> Iterator[str]:
         tokens = _whole(usage, "input_tokens") + _whole(usage, "output_tokens")
         usd = usage.get("usd")
         price = f"${usd:.4f}" if isinstance(usd, int | float) else "price not known"
-        yield f"{counted(calls, 'call')}, {counted(tokens, 'token')}, {price}"
+        yield f"{counted(calls, 'question')}, {counted(tokens, 'token')}, {price}"
 
 
 def _row(seat: Mapping[str, Any], criteria: tuple[str, ...]) -> SeatRow:

@@ -15,6 +15,7 @@ from prjury.judges.llm.judge import ALL_CALLS, Inquiry, ModelBackedJudge
 from prjury.judges.llm.kinds import quality, testing
 from prjury.judges.llm.kinds.correctness import NAME as CORRECTNESS
 from prjury.judges.llm.kinds.correctness import correctness
+from prjury.judges.llm.kinds.criteria import chosen
 from prjury.judges.llm.kinds.grounded import (
     Grounds,
     contextual_relevance,
@@ -137,6 +138,9 @@ def _over_directory(
     options: QuestionOptions,
 ) -> Judge[JudgmentContext]:
     models = _models(around, options.model)
+    models.panel()  # a model or a criterion that nobody knows is said before anything is read
+    if isinstance(options, QualityOptions):
+        chosen(options)
     memory = memory_at(around.environ, models.secret)
 
     def judged(context: JudgmentContext) -> Judgment:

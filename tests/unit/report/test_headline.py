@@ -117,7 +117,7 @@ def test_a_rebase_that_stops_is_told_with_its_commit() -> None:
 
 def test_several_failing_judges_are_all_named() -> None:
     three = [fake.ballot(name, Judgment.failed("no")) for name in ("a", "b", "c")]
-    assert headline(fake.tier("t", *three)) == "❌ Do not merge: a: no, b: no and 1 more"
+    assert headline(fake.tier("t", *three)) == "❌ Do not merge: a: no, b: no and 1 more judge"
 
 
 def test_a_tier_that_fails_by_its_score_has_no_failing_judge() -> None:

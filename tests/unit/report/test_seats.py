@@ -53,13 +53,13 @@ def test_facts_say_who_agrees_and_what_was_thrown_away() -> None:
         "1 seat said otherwise with the files in another order",
         "2 quotes not in the material, thrown away",
         "1 answer from an earlier run",
-        "3 calls, 1,020 tokens, $0.0123",
+        "3 questions, 1,020 tokens, $0.0123",
     ]
 
 
 def test_an_unknown_price_is_said() -> None:
     usage = {"llm_calls": 1, "input_tokens": 5, "output_tokens": 0, "usd": None}
-    assert list(facts_of_seats({"usage": usage})) == ["1 call, 5 tokens, price not known"]
+    assert list(facts_of_seats({"usage": usage})) == ["1 question, 5 tokens, price not known"]
 
 
 @pytest.mark.parametrize(
@@ -77,3 +77,7 @@ def test_they_are_among_the_facts_of_a_ballot() -> None:
     said = Judgment.passed("fine", metadata={"model": "a:x", "evidence": {"dropped": 1}})
     facts = facts_of(fake.ballot("quality", said, kind=JudgeType.LLM_POWERED))
     assert "1 quote not in the material, thrown away" in facts
+
+
+def test_who_answered_in_anothers_place_is_named() -> None:
+    assert list(facts_of_seats({"stand_ins": ["m-2"]})) == ["m-2 answered in its place"]

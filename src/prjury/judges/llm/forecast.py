@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from prjury.dialogue import Prompt
 from prjury.judges.llm.asking.recollection import remembered
@@ -40,6 +40,7 @@ class Forecast:
         rounds: how often every question would be asked at most, repairs and a chair not counted.
         nothing_because: why nobody would be asked, None where somebody would.
         refusal: why the budget does not allow it, None where it does.
+        absent: the seats that would not answer, by name, and why.
     """
 
     judge: str
@@ -47,6 +48,7 @@ class Forecast:
     rounds: int = 1
     nothing_because: str | None = None
     refusal: str | None = None
+    absent: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def paid(self) -> tuple[PlannedCall, ...]:

@@ -26,6 +26,7 @@ from prjury.jury.bench import JuryVerdict, Seat
 from prjury.jury.confidence import ConfidenceStrategy
 from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
+from prjury.jury.population import Ballot
 from prjury.jury.retry import JuryWithRetry
 from prjury.ports import Memory, NoMemory, Panel
 
@@ -114,11 +115,13 @@ class ModelBackedJudge(Generic[ContextT]):
         if refusal := self._refusal(case):
             return _with(_unasked(refusal, case), warnings, subject)
         verdict = self._vote(jurors, case)
-        judgment = Bench(verdict.ballots, self._chairs_word(verdict)).judgment()
+        ballots = [_in_own_words(ballot, case) for ballot in verdict.ballots]
+        judgment = Bench(ballots, self._chairs_word(verdict)).judgment()
         judgment = _untainted(_sure(judgment, verdict), desk.leaks)
         about = {
             **subject,
             "answered_by": prose(desk.ledger.answered_by)[:200],
+            **({"stand_ins": stand_ins} if (stand_ins := desk.ledger.stand_ins) else {}),
             "prompt": jurors[0].about(case),
             "usage": desk.ledger.usage,
             **_rounds(verdict),
@@ -191,11 +194,13 @@ class ModelBackedJudge(Generic[ContextT]):
         return self._planned(case).refusal
 
     def _planned(self, case: Case) -> Forecast:
-        jurors = self._jurors(Desk(memory=self.memory))
+        seats = self._jurors(Desk(memory=self.memory))
+        jurors = [juror for juror in seats if juror.model.name not in self.panel.absent]
         cases = (case, case.flipped()) if self.panel.trigger == "flip" else (case,)
         calls = [call for juror in jurors for it in cases for call in planned_calls(juror, it)]
         planned = Forecast(self.name, tuple(calls), self._most_rounds())
-        return replace(planned, refusal=self.panel.refusal(planned.input_tokens, planned.usd))
+        refusal = self.panel.refusal(planned.input_tokens, planned.usd)
+        return replace(planned, refusal=refusal, absent=dict(self.panel.absent))
 
     def _vote(self, jurors: Sequence[Juror], case: Case) -> JuryVerdict:
         confidence = _confidence(self.panel.trigger)
@@ -216,10 +221,19 @@ class ModelBackedJudge(Generic[ContextT]):
         return verdict.aggregated if self.panel.chair is not None else None
 
 
-def _unasked(refusal: str, case: Case) -> Judgment:
+def _unasked(refusal: str, case: Case, label: str = "budget") -> Judgment:
     paths = dict.fromkeys(piece.path for piece in case.pieces)
-    unread = [{"path": path, "reason": "no answer: budget"} for path in paths]
-    return Judgment.abstained(refusal, "budget", metadata={"scope": {"read": [], "unread": unread}})
+    unread = [{"path": path, "reason": f"no answer: {label}"} for path in paths]
+    return Judgment.abstained(refusal, label, metadata={"scope": {"read": [], "unread": unread}})
+
+
+def _in_own_words(ballot: Ballot, case: Case) -> Ballot:
+    """A seat that was abandoned, because it did not keep to its time, has not answered in time."""
+    said = ballot.judgment
+    if said.status is not Status.ERROR or said.metadata.get("reason") != "timeout":
+        return ballot
+    told = "The model did not answer in time"
+    return replace(ballot, judgment=_unasked(told, case, "timeout"))
 
 
 def _sooner(deadline: Deadline) -> Deadline:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
 import pytest
@@ -179,3 +180,20 @@ def test_whatever_models_say_a_pass_has_a_majority_of_passes(them: list[Said]) -
         assert them.count(PASSING) > them.count(HALF)
         assert (them.count(PASSING) + them.count(HALF)) * 2 > len(them)
         assert leak not in them
+
+
+def test_a_seat_that_does_not_keep_to_its_time_has_not_answered() -> None:
+    def sleeps(prompt: Prompt) -> str:
+        threading.Event().wait(5)
+        return PASSING
+
+    made = replace(judge([always(sleeps)]), parallel=True)
+    judgment = made.judge(context(SMALL, seconds=0.4))
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "timeout")
+    assert judgment.reasoning == "The model did not answer in time"
+    assert judgment.metadata["scope"]["read"] == ()
+
+
+def test_a_stand_in_is_named() -> None:
+    judgment = judge(Talker([PASSING], stand_in=True)).judge(context(SMALL))
+    assert judgment.metadata["stand_ins"] == ("talker-1",)

@@ -35,6 +35,7 @@ class Ledger:
     _entries: list[Entry] = field(default_factory=list)
     _cached: int = 0
     _answered_by: dict[str, None] = field(default_factory=dict)
+    _stand_ins: dict[str, None] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def ask(self, model: ChatModel, prompt: Prompt, deadline: Deadline) -> Reply:
@@ -50,7 +51,7 @@ class Ledger:
             if not isinstance(error, UnsentError):
                 self._enter(_failure(model, error, started))
             raise
-        self._enter(_entry(model, reply, started), reply.model)
+        self._enter(_entry(model, reply, started), reply)
         return reply
 
     def recalled(self) -> None:
@@ -62,6 +63,11 @@ class Ledger:
     def answered_by(self) -> str:
         """Who answered, as the servers call their models."""
         return ", ".join(self._answered_by)
+
+    @property
+    def stand_ins(self) -> list[str]:
+        """Who answered in the place of somebody who could not, as the servers call them."""
+        return list(self._stand_ins)
 
     @property
     def usage(self) -> dict[str, Any]:
@@ -79,11 +85,13 @@ class Ledger:
             "calls": [_told(entry) for entry in entries],
         }
 
-    def _enter(self, entry: Entry, answered_by: str | None = None) -> None:
+    def _enter(self, entry: Entry, reply: Reply | None = None) -> None:
         with self._lock:
             self._entries.append(entry)
-            if answered_by:
-                self._answered_by[answered_by] = None
+            if reply and reply.model:
+                self._answered_by[reply.model] = None
+            if reply and reply.stand_in:
+                self._stand_ins[reply.model] = None
 
 
 def _entry(model: ChatModel, reply: Reply, started: float) -> Entry:

@@ -1,0 +1,53 @@
+"""What ``check-config`` finds beyond the schema."""
+
+from __future__ import annotations
+
+import pytest
+
+from prjury.config.load import read_policy
+from prjury.config.schema import Config
+from prjury.errors import ConfigError
+from prjury.registry import try_models
+from prjury.wiring import model_doors
+
+FINAL = "tiers: [{name: q, policy: final_tier, judges: [%s]}]"
+ACCEPTING = """\
+tiers:
+  - {name: q, policy: accept_on_all_pass, judges: [%s]}
+  - {name: z, policy: final_tier, judges: [quality]}
+"""
+
+
+def config(text: str) -> Config:
+    return read_policy(f"version: 1\n{text}\n", "file:x", shown="x").config
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("models: {default: {provider: openai, name: m, base_url: 'http://10.0.0.1/v1'}}", "plain"),
+        ("models: {default: {provider: scripted}}", "not known"),
+        (FINAL % "{quality: {criteria: [nope]}}", "no question of its own"),
+        (FINAL % "{quality: {model: 'nobody:x'}}", "not known"),
+        (ACCEPTING % "description-matches-change", "can only lower"),
+    ],
+)
+def test_what_a_review_would_refuse_is_found_without_one(text: str, told: str) -> None:
+    policy = config(text)
+    with pytest.raises(ConfigError, match=told):
+        try_models(policy, model_doors(policy))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        FINAL % "quality, description-matches-change, tests-exercise-behaviour",
+        ACCEPTING % "description-matches-change, quality",
+        FINAL % "merge, build, {prompt: {name: units, text: T, criteria: {metric: 'Is it?'}}}",
+        "models: {panel: [{provider: openai, name: a}, {provider: anthropic, name: b}]}",
+    ],
+)
+def test_what_a_review_takes_is_in_order(text: str) -> None:
+    policy = config(text)
+    try_models(policy, model_doors(policy))
