@@ -64,8 +64,6 @@ class HostedModel(ChosenModel):
             self._mode = "json" if self._mode == "schema" else "schema"
 
     def _once(self, prompt: Prompt, mode: Mode, deadline: Deadline) -> Reply:
-        if not deadline.remaining:
-            raise UnsentError("There is no time left to ask the model", "timeout")
         try:
             from prjury.models.wire import converse  # noqa: PLC0415 - heavy and optional
         except ImportError:
@@ -75,4 +73,7 @@ class HostedModel(ChosenModel):
                 why="Model clients are optional",
                 remedy=f"Install it: pip install 'prjury[{self._choice.provider}]'",
             ) from None
+        # Looked at last: to load the client takes seconds.
+        if not deadline.remaining:
+            raise UnsentError("There is no time left to ask the model", "timeout")
         return converse(self._choice, prompt, mode, deadline)
