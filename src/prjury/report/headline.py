@@ -108,7 +108,7 @@ def _silent_models(verdict: Verdict) -> Iterator[str]:
     silent = [voice for voice in voices(verdict) if _is_unheard(voice)]
     if silent:
         names = listed([voice.ballot.judge for voice in silent])
-        words = dict.fromkeys(_word(voice.judgment) for voice in silent)
+        words = dict.fromkeys(_word(voice.judgment) or "no reason" for voice in silent)
         yield f"no answer of {names}: {listed(list(words))}"
 
 
@@ -121,9 +121,9 @@ def _is_unheard(voice: Voice) -> bool:
 
 
 def _word(judgment: Judgment) -> str:
-    """The machine-readable reason of a silence, as words."""
-    word = judgment.metadata.get("reason") or judgment.label or "no reason"
-    return _short(str(word)).replace("_", " ")
+    """The machine-readable reason of a silence, as words; empty where there is none."""
+    word = judgment.metadata.get("reason") or judgment.label
+    return _short(str(word)).replace("_", " ") if word else ""
 
 
 def _in_no_build(counting: Sequence[Voice]) -> str:
@@ -180,12 +180,9 @@ def _names_its_silent(attempt: TierAttempt) -> bool:
 def _in_brackets(attempt: TierAttempt) -> str:
     """The machine-readable reason of the first ballot that gives one."""
     judgments: Sequence[Judgment] = attempt.verdict.individual if attempt.verdict else ()
-    reasons = [
-        str(judgment.metadata["reason"])
-        for judgment in judgments
-        if judgment.status in {Status.ERROR, Status.ABSTAIN} and "reason" in judgment.metadata
-    ]
-    return f" ({_short(reasons[0]).replace('_', ' ')})" if reasons else ""
+    silent = (said for said in judgments if said.status in {Status.ERROR, Status.ABSTAIN})
+    word = next(filter(None, map(_word, silent)), "")
+    return f" ({word})" if word else ""
 
 
 def _unconfigured(verdict: Verdict) -> str:
@@ -215,10 +212,8 @@ def _reason(pull: PullRequest, verdict: Verdict) -> str:
 def _silence(voice: Voice) -> str:
     """``build (timeout)``, or the first words of a judge that has no word for its reason."""
     name, judgment = voice.ballot.judge, voice.judgment
-    word = judgment.metadata.get("reason") or judgment.label
-    if word:
-        return f"{name} ({_short(str(word)).replace('_', ' ')})"
-    return f"{name}: {_short(first_line(judgment.reasoning))}"
+    word = _word(judgment)
+    return f"{name} ({word})" if word else f"{name}: {_short(first_line(judgment.reasoning))}"
 
 
 def _missed_floor(verdict: Verdict) -> str:

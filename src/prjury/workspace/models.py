@@ -29,7 +29,7 @@ from prjury.jury.judgment import Judgment
 from prjury.models.bench import ModelBench
 from prjury.models.memory import memory_at
 from prjury.ports import Doors
-from prjury.pull.model import FileChange, Hunk
+from prjury.pull.model import FileChange, Hunk, PullRequest
 from prjury.sources.directory import open_directory
 from prjury.workspace.around import Around
 
@@ -126,8 +126,8 @@ def change_judge(
     """
     if name == testing.NAME:
         return _over_directory(name, around, testing.make, asking)
-    chosen = {} if criteria is None else {"criteria": criteria}
-    options = QualityOptions.model_validate({**asking.model_dump(), **chosen})
+    own = {} if criteria is None else {"criteria": criteria}
+    options = QualityOptions.model_validate({**asking.model_dump(), **own})
     return _over_directory(name, around, quality.make, options)
 
 
@@ -153,10 +153,13 @@ def _over_directory(
             memory=memory,
             redact=around.redact,
         )
-        pull = replace(directory.pull, files=_all_files(context))
+        pull = directory.pull
         deadline = Deadline.after(ALL_CALLS)
         asked = PullRequestContext(
-            context.goal, workspace=directory.root, pull=pull, deadline=deadline
+            context.goal,
+            workspace=directory.root,
+            pull=replace(pull, files=_all_lines(pull)),
+            deadline=deadline,
         )
         return make(options, doors).judge(asked)
 
@@ -165,7 +168,10 @@ def _over_directory(
 
 def _all_files(context: JudgmentContext) -> tuple[FileChange, ...]:
     """Every file of the workspace that people read, with all its lines as added ones."""
-    pull = open_directory(Workspace.of(context).root).pull
+    return _all_lines(open_directory(Workspace.of(context).root).pull)
+
+
+def _all_lines(pull: PullRequest) -> tuple[FileChange, ...]:
     return tuple(_whole(file) for file in pull.files if file.readable)
 
 

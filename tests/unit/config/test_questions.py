@@ -139,3 +139,9 @@ def test_options_survive_the_way_through_the_whole_policy() -> None:
     own, quality = Config.model_validate(value).tiers[0].judges
     assert (own.options.name, own.weight) == ("units", 2.0)
     assert quality.options.runs == 3
+
+
+@pytest.mark.parametrize("name", ["build", "merge", "patterns", "quality", "chair"])
+def test_no_judge_of_ones_own_takes_the_name_of_another(name: str) -> None:
+    with pytest.raises(ValidationError, match="is the name of another judge"):
+        PromptOptions(**{**OWN, "name": name})

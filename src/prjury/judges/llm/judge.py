@@ -21,7 +21,7 @@ from prjury.judges.llm.forecast import Forecast, planned_calls
 from prjury.judges.llm.juror import Desk, Juror
 from prjury.judges.llm.material.sheet import sizes
 from prjury.judges.llm.opinions.decide import prose
-from prjury.judges.llm.opinions.panel import Bench
+from prjury.judges.llm.opinions.panel import Poll
 from prjury.jury.bench import JuryVerdict, Seat
 from prjury.jury.confidence import ConfidenceStrategy
 from prjury.jury.judge import ContextT, JudgeType
@@ -110,13 +110,14 @@ class ModelBackedJudge(Generic[ContextT]):
         case, warnings = self.case(context)
         if isinstance(case, Judgment):
             return _with(case, warnings, subject)
+        # A round that the budget does not allow as a whole would be paid for nothing.
+        if refusal := self._planned(case).refusal:
+            return _with(_unanswered(case, refusal, "budget"), warnings, subject)
         desk = Desk(Ledger(), self.memory, self.word, self.parallel)
         jurors = self._jurors(desk)
-        if refusal := self._refusal(case):
-            return _with(_unasked(refusal, case), warnings, subject)
         verdict = self._vote(jurors, case)
         ballots = [_in_own_words(ballot, case) for ballot in verdict.ballots]
-        judgment = Bench(ballots, self._chairs_word(verdict)).judgment()
+        judgment = Poll(ballots, self._chairs_word(verdict)).judgment()
         judgment = _untainted(_sure(judgment, verdict), desk.leaks)
         about = {
             **subject,
@@ -189,10 +190,6 @@ class ModelBackedJudge(Generic[ContextT]):
         alone = len(self.panel.models) * self.runs == 1 and self.panel.trigger == "agreement"
         return 1 if alone else self.panel.rounds
 
-    def _refusal(self, case: Case) -> str | None:
-        """Why one round of all questions is more than the budget allows; nobody is asked then."""
-        return self._planned(case).refusal
-
     def _planned(self, case: Case) -> Forecast:
         seats = self._jurors(Desk(memory=self.memory))
         jurors = [juror for juror in seats if juror.model.name not in self.panel.absent]
@@ -221,10 +218,10 @@ class ModelBackedJudge(Generic[ContextT]):
         return verdict.aggregated if self.panel.chair is not None else None
 
 
-def _unasked(refusal: str, case: Case, label: str = "budget") -> Judgment:
+def _unanswered(case: Case, because: str, label: str) -> Judgment:
     paths = dict.fromkeys(piece.path for piece in case.pieces)
     unread = [{"path": path, "reason": f"no answer: {label}"} for path in paths]
-    return Judgment.abstained(refusal, label, metadata={"scope": {"read": [], "unread": unread}})
+    return Judgment.abstained(because, label, metadata={"scope": {"read": [], "unread": unread}})
 
 
 def _in_own_words(ballot: Ballot, case: Case) -> Ballot:
@@ -233,7 +230,7 @@ def _in_own_words(ballot: Ballot, case: Case) -> Ballot:
     if said.status is not Status.ERROR or said.metadata.get("reason") != "timeout":
         return ballot
     told = "The model did not answer in time"
-    return replace(ballot, judgment=_unasked(told, case, "timeout"))
+    return replace(ballot, judgment=_unanswered(case, told, "timeout"))
 
 
 def _sooner(deadline: Deadline) -> Deadline:

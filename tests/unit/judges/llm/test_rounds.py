@@ -149,6 +149,11 @@ def test_ones_own_word_may_be_what_counts() -> None:
     assert calls == [1]
 
 
+def test_a_single_seat_has_nobody_to_agree_with() -> None:
+    _, calls = asked([UNSURE, UNSURE], trigger="agreement")
+    assert calls == [1]
+
+
 def test_an_approval_that_flips_in_every_round_is_none() -> None:
     judgment, calls = asked([PASSING, HALF, PASSING, HALF], trigger="flip")
     assert (judgment.status, judgment.label, calls) == (Status.ABSTAIN, "unsure", [4])

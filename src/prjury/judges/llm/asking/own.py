@@ -15,6 +15,7 @@ from prjury.ports import Repository
 from prjury.pull.kinds import REGULAR_MODES
 from prjury.pull.model import printable, visible
 from prjury.report.hidden import one_kind_of_line_end, shown
+from prjury.report.redact import Redact, redacted
 
 _PROMPTS = f"{HOME}/prompts/"
 
@@ -72,11 +73,14 @@ class OwnTexts:
                 raise _unusable(path, self.commit, problem, remedy="Rename it, or remove it")
         return Prompts({name: self.text(path) for name, path in named.items()})
 
-    def guidelines(self) -> str:
+    def guidelines(self, redact: Redact = str) -> str:
         """What the project expects of a change; empty where it does not say.
 
         Guidelines that are made for this program have to be in order. Those that are made for
         people are taken as they are, and a link to them is passed over.
+
+        Args:
+            redact: takes secrets out of them.
 
         Raises:
             ConfigError: for guidelines that cannot be read.
@@ -86,8 +90,9 @@ class OwnTexts:
             return ""
         ours = path.startswith(HOME)
         text = self.text(path) if ours else self._content(path).decode("utf-8-sig", "replace")
-        text = shown(one_kind_of_line_end(text)).strip()
-        longest = _LONGEST_OWN if path.startswith(HOME) else _LONGEST_GUIDELINES
+        # Before it is cut: half a secret is not known for one.
+        text = shown(redacted(one_kind_of_line_end(text), redact)).strip()
+        longest = _LONGEST_OWN if ours else _LONGEST_GUIDELINES
         more = len(text) - longest
         cut = f"{text[:longest]}\n… (+{more} characters)" if more > 0 else text
         return f"{path}:\n\n{cut}"

@@ -9,7 +9,6 @@ from prjury.judges.llm.judge import Inquiry, ModelBackedJudge
 from prjury.judges.llm.kinds.criteria import chosen
 from prjury.judges.llm.kinds.reading import ChangeReader, own_texts, time_of
 from prjury.ports import Doors
-from prjury.report.redact import redacted
 
 NAME = "quality"
 
@@ -24,7 +23,7 @@ def make(options: QualityOptions, doors: Doors) -> ModelBackedJudge[PullRequestC
 
     def instruct(context: PullRequestContext) -> Instructions:
         own = own_texts(doors, context)
-        guidelines = redacted(own.guidelines(), doors.redact) if options.guidelines else ""
+        guidelines = own.guidelines(doors.redact) if options.guidelines else ""
         values = {"criteria": dict(criteria), "guidelines": guidelines}
         return own.prompts().render(NAME, values)
 

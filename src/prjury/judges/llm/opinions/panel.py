@@ -17,7 +17,7 @@ _VOTES = (Status.PASS, Status.FAIL)
 
 
 @dataclass(frozen=True)
-class Bench:
+class Poll:
     """The ballots of the last round.
 
     Attributes:
@@ -34,7 +34,7 @@ class Bench:
         ABSTAIN, or ERROR if a seat crashed, where too few seats voted.
         """
         if self.chair is not None and not any(map(self._saying, _VOTES)):
-            return Bench(self.ballots).judgment()
+            return Poll(self.ballots).judgment()
         if len(self.ballots) == 1 and self.chair is None:
             return self.ballots[0].judgment
         status = self._status()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fakes.llm import FOUR, SMALL, Talker, always, context, doors, judge, reply
+from fakes.llm import FOUR, SMALL, Talker, always, changed, context, doors, judge, reply
 from fakes.repository import FakeRepository
 from prjury.config.questions import QualityOptions
 from prjury.errors import ConfigError
@@ -104,3 +104,18 @@ def test_the_options_are_those_of_the_policy() -> None:
 
 def test_it_may_lift_what_others_say() -> None:
     assert not judge(None).lowers_only
+
+
+@pytest.mark.parametrize("before", [0, 3_980], ids=["within", "at the cut"])
+def test_no_secret_of_the_guidelines_is_sent(before: int) -> None:
+    token = "ghp_" + "a1" * 20
+    text = instructions({"CONTRIBUTING.md": f"{'x' * before} {token} {'y' * 200}"})
+    assert "ghp_" not in text
+
+
+def test_no_secret_in_the_name_of_a_file_that_is_not_shown_is_sent() -> None:
+    token = "ghp_" + "a1" * 20
+    model = always(reply())
+    judgment = judge(model).judge(context(SMALL, changed(f"vendor/{token}.js", "+x")))
+    assert token not in model.asked[0].user
+    assert judgment.metadata["scope"]["unread"][0]["path"] == f"vendor/{token}.js"

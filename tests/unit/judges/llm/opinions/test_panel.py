@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.llm.opinions.panel import Bench
+from prjury.judges.llm.opinions.panel import Poll
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.population import Ballot
 from prjury.jury.score import NumericalScore
@@ -28,7 +28,7 @@ def ballots(statuses: str) -> list[Ballot]:
 
 
 def decided(statuses: str, chair: Judgment | None = None) -> Judgment:
-    return Bench(ballots(statuses), chair).judgment()
+    return Poll(ballots(statuses), chair).judgment()
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,12 @@ def test_more_than_half_must_vote_and_more_must_pass_than_fail(
 
 def test_one_seat_alone_is_taken_at_its_word() -> None:
     judgment = said(PASS, 0.8)
-    assert Bench([Ballot("m", judgment)]).judgment() is judgment
+    assert Poll([Ballot("m", judgment)]).judgment() is judgment
 
 
 def test_the_upper_median_of_those_who_agree_speaks() -> None:
     seats = [Ballot(f"m{n}", said(PASS, score)) for n, score in enumerate([0.7, 1.0, 0.8, 0.9])]
-    judgment = Bench([*seats, Ballot("no", said(FAIL, 0.0))]).judgment()
+    judgment = Poll([*seats, Ballot("no", said(FAIL, 0.0))]).judgment()
     assert judgment.effective_score == 0.9
     assert judgment.reasoning == "4 pass, 1 fail of 5 seats: it is pass"
 
@@ -82,7 +82,7 @@ def test_who_dissents_is_heard_in_warnings_each_thing_once() -> None:
         Ballot("four", said(FAIL, 0.5, here, fine)),
         Ballot("five", said(PASS, 1.0)),
     ]
-    judgment = Bench(seats).judgment()
+    judgment = Poll(seats).judgment()
     assert judgment.status is PASS
     assert [(c.message, c.severity) for c in judgment.failed_checks] == [
         ("three: drops a table", "warning"),
@@ -94,7 +94,7 @@ def test_who_dissents_is_heard_in_warnings_each_thing_once() -> None:
 def test_what_the_speaker_says_itself_is_not_repeated() -> None:
     here = Check("risk", False, "drops a table", Location("a.py", 1))
     seats = [Ballot(f"m{n}", said(FAIL, 0.0, here)) for n in range(3)]
-    assert Bench(seats).judgment().checks == (here,)
+    assert Poll(seats).judgment().checks == (here,)
 
 
 def test_every_seat_is_in_the_metadata() -> None:
@@ -107,7 +107,7 @@ def test_every_seat_is_in_the_metadata() -> None:
         Ballot("four", said(FAIL)),
         Ballot("five", said(FAIL)),
     ]
-    judgment = Bench(seats).judgment()
+    judgment = Poll(seats).judgment()
     panel = judgment.metadata["panel"]
     assert [(seat["seat"], seat["status"], seat["reason"]) for seat in panel] == [
         ("one", "fail", None),
@@ -126,9 +126,9 @@ def test_silence_has_the_first_reason_a_crash_before_all() -> None:
         Ballot("one", Judgment.abstained("no reply", "timeout")),
         Ballot("two", Judgment.abstained("refused", "refused")),
     ]
-    assert Bench(seats).judgment().label == "timeout"
+    assert Poll(seats).judgment().label == "timeout"
     crash = Judgment.errored("boom", metadata={"reason": "crashed"})
-    judgment = Bench([*seats, Ballot("three", crash)]).judgment()
+    judgment = Poll([*seats, Ballot("three", crash)]).judgment()
     assert (judgment.status, judgment.metadata["reason"]) == (ERROR, "crashed")
 
 
@@ -181,7 +181,7 @@ def test_the_chair_decides_but_passes_nothing_that_no_seat_passes(
 def test_where_nobody_voted_the_chair_has_nothing_to_say(chair: Status) -> None:
     seats = [Ballot(name, Judgment.abstained("no reply", "timeout")) for name in ("one", "two")]
     for some in (seats, seats[:1]):
-        judgment = Bench(some, said(chair)).judgment()
+        judgment = Poll(some, said(chair)).judgment()
         assert (judgment.status, judgment.label) == (ABSTAIN, "timeout")
         assert "chair" not in judgment.reasoning
 
