@@ -90,7 +90,7 @@ def test_the_environment_is_read_at_the_edges_only() -> None:
 
 @pytest.mark.parametrize(
     ("library", "room"),
-    [("git", ("sources/git/find.py",)), ("github", ("sources/github", "sources/conversation"))],
+    [("git", ("sources/git/find.py",)), ("github", ("sources/github/",))],
 )
 def test_foreign_libraries_have_one_door(library: str, room: tuple[str, ...]) -> None:
     importers = {

@@ -10,9 +10,9 @@ from prjury.models.bench import ModelBench
 from prjury.models.memory import memory_at
 from prjury.ports import Checks, Doors, Memory, NoMemory
 from prjury.request import ReviewRequest, Surroundings
-from prjury.sources.checks import checks_of
 from prjury.sources.evidence import EvidenceFile
 from prjury.sources.git.store import Store
+from prjury.sources.github.checks import checks_of
 from prjury.sources.shell import ContainedShell
 
 

@@ -33,9 +33,9 @@ from prjury.jury.gate import Gate
 from prjury.jury.judgment import Status
 from prjury.report.model import PolicyOrigin, Report
 from prjury.report.redact import Redactor
-from prjury.sources.event import Event
-from prjury.sources.github import Connection, GitHub, Patience
-from prjury.sources.payload import Tip
+from prjury.sources.github.event import Event
+from prjury.sources.github.hub import Connection, GitHub, Patience
+from prjury.sources.github.payload import Tip
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "ghs_actions"

@@ -16,10 +16,10 @@ from prjury.action.wiring import _with_secrets
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.exchange import CheckRun
-from prjury.sources.checks import CommitChecks
 from prjury.sources.git.fetch import Remote, Transport, fetched, refspec
-from prjury.sources.github import Connection
-from prjury.sources.reported import OwnRun
+from prjury.sources.github.checks import CommitChecks
+from prjury.sources.github.hub import Connection
+from prjury.sources.github.reported import OwnRun
 
 TOKEN = "ghs_actions"
 

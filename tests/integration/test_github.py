@@ -21,9 +21,9 @@ from fakes.github import (
 )
 from prjury.errors import PublishError, SourceError, UsageError
 from prjury.publishers.comment import StickyComment
-from prjury.sources.conversation import Conversation
-from prjury.sources.github import Connection, GitHub, Patience
-from prjury.sources.payload import Tip
+from prjury.sources.github.conversation import Conversation
+from prjury.sources.github.hub import Connection, GitHub, Patience
+from prjury.sources.github.payload import Tip
 
 TOKEN = "ghs_actions"
 COMMENTS = r"/issues/7/comments"

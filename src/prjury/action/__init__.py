@@ -17,8 +17,8 @@ from prjury.errors import ExitCode, PrJuryError, PublishError, SourceError, Usag
 from prjury.handover import secrets_in
 from prjury.report.model import Report
 from prjury.report.redact import Redactor
-from prjury.sources.event import Event, EventKind, read_event
-from prjury.sources.payload import PullFacts, Tip
+from prjury.sources.github.event import Event, EventKind, read_event
+from prjury.sources.github.payload import PullFacts, Tip
 
 _NOT_GATING = " (not gating: fail-on is `never`)"
 #: In these a job holds the base repository's token and secrets, whoever wrote the change.

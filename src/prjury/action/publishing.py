@@ -18,10 +18,10 @@ from prjury.publishers.summary import JobSummary, add_markdown
 from prjury.report.model import Report
 from prjury.report.redact import Redact, Redactor
 from prjury.report.sanitise import plain
-from prjury.sources.conversation import Conversation
-from prjury.sources.event import Event
-from prjury.sources.github import GitHub
-from prjury.sources.payload import PullFacts
+from prjury.sources.github.conversation import Conversation
+from prjury.sources.github.event import Event
+from prjury.sources.github.hub import GitHub
+from prjury.sources.github.payload import PullFacts
 
 
 class Published(NamedTuple):

@@ -13,9 +13,9 @@ from prjury.ports import Progress
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.request import ReviewRequest, Surroundings
-from prjury.sources.event import Event, EventKind
 from prjury.sources.git.fetch import Transport
-from prjury.sources.github import Connection, GitHub
+from prjury.sources.github.event import Event, EventKind
+from prjury.sources.github.hub import Connection, GitHub
 from prjury.sources.pulls import Wanted
 
 

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.exchange import CheckRun
-from prjury.sources.github import GITHUB_API, Connection, GitHub, Patience
-from prjury.sources.payload import at
-from prjury.sources.reported import (
+from prjury.sources.github.hub import GITHUB_API, Connection, GitHub, Patience
+from prjury.sources.github.payload import at
+from prjury.sources.github.reported import (
     Commit,
     OwnRun,
     Reported,

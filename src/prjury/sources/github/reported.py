@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from prjury.exchange import CheckRun
-from prjury.sources.payload import at, text, whole_number
+from prjury.sources.github.payload import at, text, whole_number
 
 ACTIONS = "github-actions"
 

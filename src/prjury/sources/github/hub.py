@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from urllib.parse import urlsplit
 
 from prjury.errors import PrJuryError, SourceError, UsageError
-from prjury.sources.github_errors import Trouble, diagnose, foreign_errors
-from prjury.sources.payload import PullFacts, read_pull, text
+from prjury.sources.github.errors import Trouble, diagnose, foreign_errors
+from prjury.sources.github.payload import PullFacts, read_pull, text
 
 if TYPE_CHECKING:
     from github import Github

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from prjury.errors import SourceError, UsageError
-from prjury.sources.payload import (
+from prjury.sources.github.payload import (
     PullFacts,
     Tip,
     at,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from prjury.errors import PublishError, SourceError
-from prjury.sources.github import GitHub
-from prjury.sources.payload import repo_name, text, whole_number
+from prjury.sources.github.hub import GitHub
+from prjury.sources.github.payload import repo_name, text, whole_number
 
 if TYPE_CHECKING:
     from github.Issue import Issue
