@@ -206,12 +206,12 @@ class Memory(Protocol):
 class NoModels:
     """There is no model."""
 
-    def __init__(self, missing: str = Panel.missing) -> None:
-        self._missing = missing
+    def __init__(self, missing: str = Panel.missing, label: str = Panel.label) -> None:
+        self._nobody = Panel(missing=missing, label=label)
 
     def panel(self, wish: str = "auto") -> Panel:  # noqa: ARG002 - there is none of any name
         """Nobody."""
-        return Panel(missing=self._missing)
+        return self._nobody
 
 
 class NoMemory:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, cast
+from typing import Any
+from typing import cast as typed
 
 from prjury.config.schema import Config, JudgeEntry, TierConfig, VotingEntry
 from prjury.errors import ConfigError
@@ -32,6 +33,21 @@ from prjury.ports import Doors
 from prjury.report.model import SkippedJudge
 
 JudgeFactory = Callable[[Any, Doors], Judge[PullRequestContext]]
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+#: Who is seated in a place: the judge that the policy names, unless there is a reason.
+
+    tier: str
+    number: int
+    name: str
+
+
+#: Who is seated in a place; the judge that the policy names, unless there is a reason.
+Casting = Callable[
+    [Place, Callable[[Doors], Judge[PullRequestContext]], Doors], Judge[PullRequestContext]
+]
 
 #: The judges that ship with the program; others come from the entry points ``prjury.judges``.
 JUDGES: Mapping[str, str] = {
@@ -87,7 +103,7 @@ def _outsider(
 ) -> Judge[PullRequestContext]:
     """A judge of another package; one that cannot be made is seated as an error."""
     return guarded(
-        lambda: cast("JudgeFactory", point.load())(options, doors),
+        lambda: typed("JudgeFactory", point.load())(options, doors),
         lambda crash: FunctionJudge(lambda _: crash, name, "could not be made"),
     )
 
@@ -122,7 +138,14 @@ class Unwanted:
         return self.model_backed if type_of(judge) in MODEL_BACKED else None
 
 
-def seat(config: Config, doors: Doors, unwanted: Unwanted) -> Seating:
+def as_named(
+    _place: Place, make: Callable[[Doors], Judge[PullRequestContext]], doors: Doors
+) -> Judge[PullRequestContext]:
+    """The judge that the policy names."""
+    return make(doors)
+
+
+def seat(config: Config, doors: Doors, unwanted: Unwanted, cast: Casting = as_named) -> Seating:
     """Seats every judge of the configuration that is wanted.
 
     Raises:
@@ -132,7 +155,7 @@ def seat(config: Config, doors: Doors, unwanted: Unwanted) -> Seating:
     skipped: dict[str, Sequence[SkippedJudge]] = {}
     for tier in config.tiers:
         entries = [_with_policy(entry, config) for entry in tier.judges]
-        seats, left_out = _seats(entries, doors, unwanted, f"tier {tier.name}")
+        seats, left_out = _seats(tier.name, entries, doors, unwanted, cast)
         skipped[tier.name] = left_out
         tiers.append(_tier(tier, seats, config.calibration))
     return Seating(CascadedJury(tiers), skipped)
@@ -164,12 +187,16 @@ def _with_policy(entry: JudgeEntry, config: Config) -> JudgeEntry:
 
 
 def _seats(
-    entries: Sequence[JudgeEntry], doors: Doors, unwanted: Unwanted, where: str
+    tier: str, entries: Sequence[JudgeEntry], doors: Doors, unwanted: Unwanted, cast: Casting
 ) -> tuple[list[Seat[PullRequestContext]], list[SkippedJudge]]:
     seats: list[Seat[PullRequestContext]] = []
     skipped: list[SkippedJudge] = []
-    for entry in entries:
-        judge = judge_factory(entry.name, where)(entry.options, doors)
+    for number, entry in enumerate(entries):
+
+        def make(doors: Doors, entry: JudgeEntry = entry) -> Judge[PullRequestContext]:
+            return judge_factory(entry.name, f"tier {tier}")(entry.options, doors)
+
+        judge = cast(Place(tier, number, entry.name), make, doors)
         reason = unwanted.reason(entry.name, judge)
         if reason:
             skipped.append(SkippedJudge(entry.name, reason))

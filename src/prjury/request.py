@@ -30,6 +30,7 @@ class ReviewRequest:
         backport_to: branches beyond those that the policy names.
         trusts_policy: whether the base's policy is the operator's own word: it may then say where
             models are reached and with which key.
+        actor: whose act started this run; None where nobody says.
         evidence: what a build elsewhere has left behind, where the policy takes the build from it.
     """
 
@@ -43,6 +44,7 @@ class ReviewRequest:
     timeout: float | None = None
     backport_to: tuple[str, ...] = ()
     trusts_policy: bool = False
+    actor: str | None = None
     evidence: Path | None = None
 
 

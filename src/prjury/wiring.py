@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from prjury.config.schema import BuildOptions, Config
+from prjury.config.schema import BuildOptions, Config, PullsConfig
+from prjury.jury.population import NOT_APPLICABLE
 from prjury.models.bench import ModelBench
 from prjury.models.memory import memory_at
-from prjury.ports import Checks, Doors, Memory, NoMemory
+from prjury.ports import Checks, Doors, Memory, Models, NoMemory, NoModels
+from prjury.pull.model import PullRequest
 from prjury.request import ReviewRequest, Surroundings
 from prjury.sources.evidence import EvidenceFile
 from prjury.sources.git.store import Store
 from prjury.sources.github.checks import checks_of
+from prjury.sources.pulls import Photo
 from prjury.sources.shell import ContainedShell
 
 
@@ -25,13 +28,24 @@ class Wired:
 
 
 def review_doors(
-    request: ReviewRequest, surroundings: Surroundings, config: Config, store: Store
+    request: ReviewRequest, surroundings: Surroundings, config: Config, photo: Photo
 ) -> Wired:
     """The doors of a review.
 
     Raises:
         ConfigError: for an address of a model server that must not be used.
     """
+    doors = program_doors(request, surroundings, config, photo.store)
+    bench = model_bench(request, surroundings, config)
+    memory = _memory(request, surroundings, config, bench.secret)
+    models = models_for(photo.pull, config.pulls, request.actor) or bench
+    return Wired(replace(doors, models=models, memory=memory), bench)
+
+
+def program_doors(
+    request: ReviewRequest, surroundings: Surroundings, config: Config, store: Store
+) -> Doors:
+    """The doors of the judges that ask no model."""
     doors = build_doors(surroundings, config, store)
     sources = {build.from_ for build in builds(config)}
     if "checks" in sources:
@@ -39,7 +53,16 @@ def review_doors(
         doors = _with_checks(doors, checks_of(url, surroundings.environ, offline=request.offline))
     if request.evidence and "evidence" in sources:
         doors = replace(doors, evidence=EvidenceFile(request.evidence))
-    models = ModelBench(
+    return doors
+
+
+def model_bench(request: ReviewRequest, surroundings: Surroundings, config: Config) -> ModelBench:
+    """The models that the operator has.
+
+    Raises:
+        ConfigError: for an address of a model server that must not be used.
+    """
+    return ModelBench(
         config.models,
         config.limits,
         surroundings.environ,
@@ -47,8 +70,20 @@ def review_doors(
         offline=request.offline,
         untrusted=not (request.trusts_policy or request.config),
     )
-    memory = _memory(request, surroundings, config, models.secret)
-    return Wired(replace(doors, models=models, memory=memory), models)
+
+
+def models_for(pull: PullRequest, policy: PullsConfig, actor: str | None) -> Models | None:
+    """Nobody, where the policy has models asked of other pull requests only; else None.
+
+    A draft is asked about when it is ready: a tier of models that blocks is closed until then. A
+    bot's change is the bot's as long as nobody else has pushed to it.
+    """
+    if pull.draft and not policy.drafts:
+        return NoModels("a draft: models are asked when it is ready (pulls.drafts)", "draft")
+    bots = {f"{name}[bot]" for name in policy.bots}
+    if pull.author in bots and actor in {None, pull.author}:
+        return NoModels(f"a pull request of {pull.author} (pulls.bots)", NOT_APPLICABLE)
+    return None
 
 
 def _memory(

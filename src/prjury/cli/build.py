@@ -39,7 +39,7 @@ def build(  # noqa: PLR0913 - the command line's options, named as documented
     ] = None,
 ) -> int:
     """Merge and build a change, and write what happened to a file that another job can judge."""
-    from prjury.app import build as run  # noqa: PLC0415 - the same
+    from prjury.app.zones.build import build as run  # noqa: PLC0415 - the same
     from prjury.request import ReviewRequest  # noqa: PLC0415 - keeps `--help` instant
     from prjury.sources.pulls import NothingToReview  # noqa: PLC0415 - the same
 

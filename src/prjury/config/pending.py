@@ -22,7 +22,6 @@ PENDING = (
     "publish.labels",
     "sandbox.mounts",
     "fix",
-    "pulls",
 )
 
 

@@ -1,0 +1,120 @@
+"""The whole review in one process: event -> PullRequest -> cascade -> Verdict -> Report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from importlib.metadata import version as installed_version
+from typing import TYPE_CHECKING
+
+from prjury.app import backports, terms
+from prjury.config.pending import pending_note
+from prjury.config.schema import Config, SuitabilityOptions
+from prjury.errors import UsageError
+from prjury.judges.llm.judge import ModelBackedJudge
+from prjury.judges.llm.kinds import suitability
+from prjury.jury.judgment import Status
+from prjury.policy import policy_in_force, policy_notes
+from prjury.ports import Publisher
+from prjury.registry import seat
+from prjury.report.assemble import assemble
+from prjury.report.model import PolicyOrigin, Report, Sandbox
+from prjury.request import ReviewRequest, Surroundings
+from prjury.sources.pulls import NothingToReview, Photo, photographed
+from prjury.wiring import builds, review_doors
+
+if TYPE_CHECKING:
+    from prjury.judges.llm.forecast import Forecast
+
+
+def run(
+    request: ReviewRequest, surroundings: Surroundings, publishers: Iterable[Publisher] = ()
+) -> Report | NothingToReview:
+    """Event -> PullRequest -> cascade -> Verdict -> Report -> publishers.
+
+    Raises:
+        PrJuryError: with the exit code that says whose fault it is.
+    """
+    started = time.monotonic()
+    with photographed(request.wanted) as photo:
+        if isinstance(photo, NothingToReview):
+            return photo
+        policy = policy_in_force(photo.pull, photo.store, request.config, request.policy_path)
+        refuse_idle_evidence(request, policy.config)
+        wired = review_doors(request, surroundings, policy.config, photo)
+        doors = wired.doors
+        seating = seat(policy.config, doors, terms.unwanted(request))
+        if request.models:
+            wired.models.warm()
+        context = terms.context_of(photo.pull, terms.seconds(request, policy.config))
+        verdict = terms.vote(seating, context, doors.progress)
+        tried = backports.tried(photo, request.backport_to, terms.branches(request, policy.config))
+        # No money is spent on where a change could go that is rejected.
+        asks = request.models and verdict.status is not Status.FAIL
+        opinion = backports.opinion(tried, doors, context) if asks else None
+        report = assemble(
+            photo.pull,
+            verdict,
+            gate_policy=terms.gate_policy(policy.config),
+            skipped=seating.skipped,
+            policy=PolicyOrigin(policy.source, policy.hash, policy.resolved),
+            sandbox=Sandbox(doors.shell.level, policy.config.sandbox.network),
+            version=installed_version("prjury"),
+            backports=backports.told(tried, opinion),
+            cost=terms.cost_of(verdict, wired.models.spent, opinion),
+            elapsed_ms=round((time.monotonic() - started) * 1000),
+            notes=(*notes_of(request, photo), *pending_note(policy.config)),
+        )
+    publish(report, publishers)
+    return report
+
+
+def forecast(
+    request: ReviewRequest, surroundings: Surroundings
+) -> tuple[Forecast, ...] | NothingToReview:
+    """What a review would ask of models: event -> PullRequest -> questions. Nobody is asked.
+
+    Raises:
+        PrJuryError: with the exit code that says whose fault it is.
+    """
+    with photographed(request.wanted) as photo:
+        if isinstance(photo, NothingToReview):
+            return photo
+        policy = policy_in_force(photo.pull, photo.store, request.config, request.policy_path)
+        wired = review_doors(request, surroundings, policy.config, photo)
+        seating = seat(policy.config, wired.doors, terms.unwanted(request))
+        context = terms.context_of(photo.pull, terms.seconds(request, policy.config))
+        juries = (tier.jury for tier in seating.cascade.tiers if tier.jury)
+        judges = [seat.judge for jury in juries for seat in jury.seats]
+        if request.models and terms.branches(request, policy.config):
+            judges.append(suitability.make(SuitabilityOptions(), wired.doors))
+        try:
+            return tuple(j.forecast(context) for j in judges if isinstance(j, ModelBackedJudge))
+        finally:
+            wired.doors.progress.close()
+
+
+def publish(report: Report, publishers: Iterable[Publisher]) -> None:
+    """Hangs the report up everywhere, in order."""
+    for publisher in publishers:
+        publisher.publish(report)
+
+
+def notes_of(request: ReviewRequest, photo: Photo) -> tuple[str, ...]:
+    """What a reader has to know where the change touches what it is judged by."""
+    work_tree = photo.store.operator.work_tree
+    path = request.policy_path
+    return policy_notes(photo.pull, photo.store, request.config, work_tree, path)
+
+
+def refuse_idle_evidence(request: ReviewRequest, config: Config) -> None:
+    """Evidence that nobody reads is a mistake: somebody believes that it was judged.
+
+    Raises:
+        UsageError: for such evidence.
+    """
+    if request.evidence and not any(build.from_ == "evidence" for build in builds(config)):
+        raise UsageError(
+            f"--evidence {request.evidence} is given, and no build judge of the policy reads it",
+            remedy="Leave it out, or set `build: {from: evidence}` in the policy",
+        )
