@@ -1,4 +1,4 @@
-"""What all tests share: how Hypothesis searches.
+"""What all tests share: how Hypothesis searches, and the word on who ran the workflows.
 
 On a developer's machine it looks for new cases each time. In CI it tries the same ones, and half as
 many, so that a run is red because of the change and nothing else. How long an example takes says
@@ -8,7 +8,9 @@ nothing: the machine may be busy with builds.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 _PATIENT = [HealthCheck.too_slow]
@@ -18,3 +20,24 @@ settings.register_profile(
     "same", deadline=None, suppress_health_check=_PATIENT, derandomize=True, max_examples=50
 )
 settings.load_profile("same" if os.environ.get("CI") else "search")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says who ran the workflows: a real runner, or a harness of ours where there is none."""
+    told = list(_properties(terminalreporter))
+    for runner in sorted({str(value) for name, value in told if name == "runner"}):
+        aloud = "::warning::" if "NOT" in runner and os.environ.get("GITHUB_ACTIONS") else ""
+        terminalreporter.write_line(f"{aloud}workflows were run by {runner}")
+    if seconds := sorted(float(str(value)) for name, value in told if name == "installed in"):
+        middle, most = seconds[len(seconds) // 2], seconds[-1]
+        terminalreporter.write_line(
+            f"the action installed itself {len(seconds)} times, in {middle:.1f} s as a rule, "
+            f"in {most:.1f} s at most"
+        )
+
+
+def _properties(reporter: pytest.TerminalReporter) -> Iterator[tuple[str, object]]:
+    for reports in reporter.stats.values():
+        for report in reports:
+            if getattr(report, "when", None) == "call":
+                yield from report.user_properties

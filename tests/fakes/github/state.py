@@ -1,0 +1,115 @@
+"""What GitHub remembers, in plain words for tests, and what tests put there."""
+
+from __future__ import annotations
+
+import re
+import threading
+from datetime import UTC, datetime, timedelta
+
+from fakes.github.accounts import ACTIONS, OCTOCAT, Account
+from fakes.github.check_payloads import (
+    REPOSITORY,
+)
+from fakes.github.exchange import Headers, Payload, Refusal, Request
+from fakes.github.faults import Fault
+from fakes.github.payloads import (
+    BASE_SHA,
+)
+from fakes.github.statuses import commit_of
+
+_START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+class State:
+    """One repository, `REPOSITORY`, and the pull requests of any.
+
+    Attributes:
+        diffs: by the pull request's number: the paths, and the lines that a comment may stand on.
+        commits: the commits that are there; None: whichever is asked for.
+        files: by ref and path; the ref None stands for all.
+        roles: what people may do, by login; all others are nobody.
+        protections: the required checks of a branch, and the only app that each may come from.
+        violations: where somebody did not speak as GitHub describes it; see `contract`.
+        delay: seconds before each answer.
+        skew: seconds by which the server's clock is wrong, in the header ``Date``.
+    """
+
+    url: str
+    prefix: str
+
+    def __init__(self) -> None:
+        self.accounts: dict[str, Account] = {"ghs_actions": ACTIONS, "ghp_octocat": OCTOCAT}
+        self.repositories: dict[str, Payload] = {REPOSITORY: {}}
+        self.pulls: dict[tuple[str, int], Payload] = {}
+        self.diffs: dict[int, dict[str, frozenset[int]]] = {}
+        self.comments: dict[int, Payload] = {}
+        self.review_list: list[Payload] = []
+        self.review_comment_list: list[Payload] = []
+        self.events: dict[int, list[Payload]] = {}
+        self.roles: dict[str, str] = {"octocat": "admin"}
+        self.check_runs: list[Payload] = []
+        self.annotations: dict[int, list[Payload]] = {}
+        self.statuses: list[Payload] = []
+        self.workflow_runs: list[Payload] = []
+        self.artifacts: dict[int, Payload] = {}
+        self.archives: dict[int, bytes] = {}
+        self.branches: dict[str, str] = {"main": BASE_SHA}
+        self.commits: set[str] | None = None
+        self.files: dict[tuple[str | None, str], bytes] = {}
+        self.comparisons: dict[str, Payload] = {}
+        self.protections: dict[str, dict[str, int | None]] = {}
+        self.rules: dict[str, list[Payload]] = {}
+        self.workflow_permissions: Payload = {
+            "default_workflow_permissions": "read",
+            "can_approve_pull_request_reviews": False,
+        }
+        self.faults: list[Fault] = []
+        self.requests: list[Request] = []
+        self.violations: list[str] = []
+        self.locked = False
+        self.delay = 0.0
+        self.skew = 0.0
+        self.rate: Headers = {
+            "X-RateLimit-Limit": "5000",
+            "X-RateLimit-Remaining": "4999",
+            "X-RateLimit-Reset": "4102444800",
+        }
+        self.next_link: str | None = None
+        self._next_id = 1_000
+        self._lock = threading.RLock()
+
+    def number(self) -> int:
+        """An id that nothing else has."""
+        with self._lock:
+            self._next_id += 1
+            return self._next_id
+
+    def moment(self) -> str:
+        """The time by the server's clock, which goes on by a second whenever something is made."""
+        now = _START + timedelta(seconds=self._next_id - 1_000)
+        return now.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def resolve(self, ref: str) -> str:
+        """The commit that is meant by a branch or a hash."""
+        sha = self.branches.get(ref.removeprefix("refs/").removeprefix("heads/"), ref)
+        self.known_commit(sha)
+        return sha
+
+    def known_commit(self, sha: str) -> None:
+        full = re.fullmatch("[0-9a-f]{40}", sha) is not None
+        if not full or (self.commits is not None and sha not in self.commits):
+            raise Refusal(422, f"No commit found for SHA: {sha}")
+
+    def tree(self, ref: str | None) -> dict[str, bytes]:
+        """The files at a branch or commit."""
+        name = ref or "main"
+        names = {None, name, self.branches.get(name, name)}
+        return {path: content for (at, path), content in self.files.items() if at in names}
+
+    def statuses_of(self, sha: str, context: str | None = None) -> list[Payload]:
+        """A commit's statuses, the newest first."""
+        return [
+            one
+            for one in reversed(self.statuses)
+            if commit_of(one) == sha and context in {None, one["context"]}
+        ]

@@ -1,0 +1,70 @@
+"""Commit statuses."""
+
+from __future__ import annotations
+
+from fakes.github.exchange import REPO, Answer, Call, Payload, Routes, invalid
+from fakes.github.payloads import minimal_repository
+
+routes = Routes()
+
+MOST_OF_A_CONTEXT = 1_000
+LONGEST_DESCRIPTION = 140
+_STATES = {"error", "failure", "pending", "success"}
+
+
+@routes("POST", f"{REPO}/statuses/{{sha}}", "statuses=write")
+def create_status(call: Call) -> Answer:
+    sha, body, fake = call["sha"], call.body, call.fake
+    fake.known_commit(sha)
+    state, context = body.get("state"), body.get("context") or "default"
+    if state not in _STATES:
+        raise invalid("Status", "state", "State is not included in the list")
+    if len(body.get("description") or "") > LONGEST_DESCRIPTION:
+        most = f"(maximum is {LONGEST_DESCRIPTION} characters)"
+        raise invalid("Status", "description", f"description is too long {most}")
+    if not str(body.get("target_url") or "https://").startswith(("http://", "https://")):
+        raise invalid("Status", "target_url", "target_url must use http(s) scheme")
+    if len(fake.statuses_of(sha, context)) >= MOST_OF_A_CONTEXT:
+        message = "This SHA and context has reached the maximum number of statuses."
+        raise invalid("Status", "base", message)
+    moment = fake.moment()
+    more: Payload = {"created_at": moment, "updated_at": moment}
+    more |= {name: body.get(name) for name in ("description", "target_url")}
+    created = fake.add_status(context, state, call.author, sha=sha, **more)
+    return Answer(201, created, {"Location": created["url"]})
+
+
+@routes("GET", f"{REPO}/commits/{{ref}}/statuses", "statuses=read")
+def list_statuses(call: Call) -> Answer:
+    return call.paged(call.fake.statuses_of(call.fake.resolve(call["ref"])))
+
+
+@routes("GET", f"{REPO}/commits/{{ref}}/status", "statuses=read")
+def combined_status(call: Call) -> Answer:
+    """The newest of each context, and what they come to together."""
+    fake = call.fake
+    sha = fake.resolve(call["ref"])
+    latest = {one["context"]: one for one in reversed(fake.statuses_of(sha))}
+    root = f"{fake.url}/repos/{call.repo}/commits/{sha}"
+    more = {
+        "state": _together({one["state"] for one in latest.values()}),
+        "sha": sha,
+        "repository": minimal_repository(fake.url, call.repo),
+        "commit_url": root,
+        "url": f"{root}/status",
+    }
+    return call.paged([_simple(one) for one in latest.values()], "statuses", **more)
+
+
+def _together(states: set[str]) -> str:
+    if states & {"error", "failure"}:
+        return "failure"
+    return "pending" if "pending" in states or not states else "success"
+
+
+def _simple(status: Payload) -> Payload:
+    return {name: value for name, value in status.items() if name != "creator"}
+
+
+def commit_of(status: Payload) -> str:
+    return str(status["url"]).rpartition("/")[2]

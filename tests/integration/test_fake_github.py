@@ -1,0 +1,679 @@
+"""The fake GitHub itself: it serves what GitHub describes, and refuses what GitHub refuses."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import http.client
+import io
+import json
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from fakes.github import (
+    ACTIONS,
+    BASE_SHA,
+    HEAD_SHA,
+    Account,
+    FakeGitHub,
+    Fault,
+    rate_limited,
+    refused,
+    running,
+    secondary_limit,
+)
+from fakes.github.exchange import Handler
+from fakes.github.server import ROUTES
+
+TOKEN = "ghs_actions"
+REPO = "/repos/octo/shop"
+RUNS, STATUSES, REVIEWS = (
+    f"{REPO}/check-runs",
+    f"{REPO}/statuses/{HEAD_SHA}",
+    f"{REPO}/pulls/7/reviews",
+)
+LABELS = f"{REPO}/issues/7/labels"
+TESTS = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Reply:
+    status: int
+    content: bytes
+    headers: dict[str, str]
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.content)
+
+    @property
+    def message(self) -> str:
+        """What GitHub says, with the reasons that it gives."""
+        errors = self.json.get("errors", [])
+        reasons = [one if isinstance(one, str) else str(one) for one in errors]
+        return " ".join([self.json["message"], *reasons])
+
+
+def ask(
+    fake: FakeGitHub,
+    method: str,
+    path: str,
+    body: Any = None,
+    token: str | None = TOKEN,
+    **headers: str,
+) -> Reply:
+    """One request, redirects not followed."""
+    where = urlsplit(fake.url)
+    connection = http.client.HTTPConnection("127.0.0.1", where.port, timeout=10)
+    if token:
+        headers["Authorization"] = f"Bearer {token}"
+    content = None if body is None else json.dumps(body)
+    try:
+        connection.request(method, path, content, headers)
+        answer = connection.getresponse()
+        return Reply(answer.status, answer.read(), {k.lower(): v for k, v in answer.getheaders()})
+    finally:
+        connection.close()
+
+
+def filled(fake: FakeGitHub) -> FakeGitHub:
+    """One of everything."""
+    fake.add_pull("octo/shop", 7)
+    fake.set_diff(7, {"src/cart.py": [3, 4, 5]})
+    fake.add_comment("hello")
+    fake.add_check_run("test", "success")
+    fake.add_status("ci", "success")
+    fake.add_workflow_run("CI", "success")
+    fake.add_artifact("evidence", {"evidence.json": b"{}"})
+    fake.add_file("src/cart.py", "x = 1\n")
+    fake.add_comparison("main", HEAD_SHA, {"src/cart.py": [3]})
+    fake.protect("main", {"prjury": None})
+    fake.require("main", "prjury", 15_368)
+    fake.accounts["ghs_app"] = Account("our-app[bot]", "Bot", id=55)
+    return fake
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeGitHub]:
+    with running() as server:
+        yield filled(server)
+
+
+@pytest.fixture
+def lax() -> Iterator[FakeGitHub]:
+    """One that is sent what GitHub's description forbids."""
+    with running(strict=False) as server:
+        yield filled(server)
+
+
+def first(found: Any) -> int:
+    """The id of the first of some payloads."""
+    return int(next(iter(found))["id"])
+
+
+def remarks(count: int, **more: Any) -> list[dict[str, Any]]:
+    one = {"path": "a.py", "annotation_level": "warning", "message": "m"}
+    return [{**one, "start_line": line, "end_line": line, **more} for line in range(1, count + 1)]
+
+
+def output(**more: Any) -> dict[str, Any]:
+    return {"output": {"title": "t", "summary": "s", **more}}
+
+
+def new_run(fake: FakeGitHub, token: str = TOKEN, **more: Any) -> Any:
+    reply = ask(fake, "POST", RUNS, {"name": "prjury", "head_sha": HEAD_SHA, **more}, token)
+    assert reply.status == 201, reply.content
+    return reply.json
+
+
+NEW_RUN = {"name": "x", "head_sha": HEAD_SHA}
+NEW_REVIEW = {
+    "event": "COMMENT",
+    "body": "b",
+    "comments": [{"path": "src/cart.py", "line": 4, "body": "x"}],
+}
+TOO_MANY = {**NEW_RUN, **output(annotations=remarks(51))}
+BACKWARDS = {**NEW_RUN, **output(annotations=remarks(2, end_line=1))}
+
+#: One good request for each route, in the order of a life: what is asked for first is there still.
+GOOD: tuple[tuple[str, str, Any], ...] = (
+    ("GET", "/user", None),
+    ("GET", "/rate_limit", None),
+    ("GET", REPO, None),
+    ("GET", f"{REPO}/pulls?state=all", None),
+    ("GET", f"{REPO}/pulls/7", None),
+    ("GET", f"{REPO}/pulls/7/files", None),
+    ("POST", REVIEWS, NEW_REVIEW),
+    ("GET", REVIEWS, None),
+    ("GET", f"{REVIEWS}/{{review}}", None),
+    ("PUT", f"{REVIEWS}/{{review}}", {"body": "c"}),
+    ("GET", f"{REPO}/pulls/7/comments", None),
+    ("GET", f"{REPO}/issues/7/comments", None),
+    ("POST", f"{REPO}/issues/7/comments", {"body": "b"}),
+    ("GET", f"{REPO}/issues/comments/{{comment}}", None),
+    ("PATCH", f"{REPO}/issues/comments/{{comment}}", {"body": "b"}),
+    ("DELETE", f"{REPO}/issues/comments/{{comment}}", None),
+    ("POST", RUNS, {**NEW_RUN, **output(annotations=remarks(2))}),
+    ("GET", f"{RUNS}/{{run}}", None),
+    ("PATCH", f"{RUNS}/{{run}}", {"conclusion": "success", **output(annotations=remarks(1))}),
+    ("GET", f"{RUNS}/{{run}}/annotations", None),
+    ("GET", f"{REPO}/commits/{HEAD_SHA}/check-runs", None),
+    ("POST", STATUSES, {"state": "pending", "context": "prjury", "description": "d"}),
+    ("GET", f"{REPO}/commits/{HEAD_SHA}/statuses", None),
+    ("GET", f"{REPO}/commits/main/status", None),
+    ("POST", LABELS, {"labels": ["backport:1.1.x"]}),
+    ("GET", LABELS, None),
+    ("PUT", LABELS, {"labels": ["bug", "backport:1.1.x"]}),
+    ("GET", f"{REPO}/issues/7/events", None),
+    ("DELETE", f"{LABELS}/backport%3A1.1.x", None),
+    ("GET", f"{REPO}/collaborators/octocat/permission", None),
+    ("GET", f"{REPO}/actions/runs?head_sha={HEAD_SHA}", None),
+    ("GET", f"{REPO}/actions/runs/100", None),
+    ("GET", f"{REPO}/actions/runs/100/artifacts?name=evidence", None),
+    ("GET", f"{REPO}/actions/artifacts?name=evidence", None),
+    ("GET", f"{REPO}/actions/artifacts/{{artifact}}", None),
+    ("GET", f"{REPO}/actions/artifacts/{{artifact}}/zip", None),
+    ("GET", f"{REPO}/contents/src/cart.py?ref=main", None),
+    ("GET", f"{REPO}/contents/src", None),
+    ("GET", f"{REPO}/compare/main...{HEAD_SHA}", None),
+    ("GET", f"{REPO}/branches/main", None),
+    ("GET", f"{REPO}/branches/main/protection", None),
+    ("GET", f"{REPO}/rules/branches/main", None),
+    ("GET", f"{REPO}/actions/permissions/workflow", None),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("prefix", ["", "/api/v3"])
+def test_every_route_is_served_as_github_describes_it(prefix: str) -> None:
+    with running(prefix) as fake:
+        assert serves(filled(fake)) == {route.handler for route in ROUTES if route.described}
+
+
+def serves(fake: FakeGitHub) -> set[Handler]:
+    """Who answered what is asked in `GOOD`."""
+    served = set()
+    for method, path, body in GOOD:
+        names = {
+            "review": first(fake.review_list or [{"id": 0}]),
+            "run": next((run["id"] for run in fake.checks() if run["name"] == "x"), 0),
+            "comment": max(fake.comments, default=0),
+            "artifact": first(fake.artifacts.values()),
+        }
+        where = path
+        for name, value in names.items():
+            where = where.replace(f"{{{name}}}", str(value))
+        token = TOKEN if where.startswith(RUNS) else "ghp_octocat"
+        reply = ask(fake, method, fake.prefix + where, body, token)
+        assert reply.status in {200, 201, 204, 302}, (method, where, reply.content)
+        found = fake.route(fake.requests[-1])
+        assert found is not None
+        served.add(found[0].handler)
+    return served
+
+
+class TestContract:
+    @pytest.mark.parametrize(
+        ("method", "path", "body", "said"),
+        [
+            ("POST", STATUSES, {"state": "green"}, "state: 'green' is not one of"),
+            ("POST", STATUSES, {"context": "x"}, "'state' is a required property"),
+            ("POST", STATUSES, {"state": "success", "text": "x"}, "text"),
+            ("POST", RUNS, TOO_MANY, "annotations"),
+            ("GET", f"{REPO}/pulls?stat=all", None, "there is no parameter stat"),
+            ("GET", f"{REPO}/pulls?state=merged", None, "merged"),
+            ("GET", f"{REPO}/pulls?per_page=many", None, "many"),
+            ("GET", f"{REPO}/issues/7/timeline", None, "no such route"),
+            ("PUT", f"{REPO}/pulls/7/merge", {}, "no such route"),
+        ],
+    )  # fmt: skip
+    def test_a_wrong_request_is_noticed(
+        self, lax: FakeGitHub, method: str, path: str, body: Any, said: str
+    ) -> None:
+        ask(lax, method, path, body)
+        assert len(lax.violations) == 1
+        assert said in lax.violations[0]
+
+    @pytest.mark.parametrize(
+        ("wrong", "said"),
+        [
+            ({"conclusion": "green"}, "check_runs/1/conclusion"),
+            ({"check_suite": {}}, "check_runs/1/check_suite"),
+            ({"started_at": "yesterday"}, "check_runs/1/started_at"),
+            ({"id": "7"}, "check_runs/1/id"),
+        ],
+    )
+    def test_a_wrong_answer_is_noticed(
+        self, lax: FakeGitHub, wrong: dict[str, Any], said: str
+    ) -> None:
+        lax.add_check_run("wrong", **wrong)
+        ask(lax, "GET", f"{REPO}/commits/{HEAD_SHA}/check-runs?filter=all")
+        (found,) = lax.violations
+        assert said.replace("/1/", "/0/") in found
+
+    def test_at_the_end_it_makes_the_test_fail(self) -> None:
+        with pytest.raises(AssertionError, match=r"forks: .* no such route"), running() as fake:
+            ask(fake, "GET", f"{REPO}/forks")
+
+    def test_another_failure_is_not_hidden_by_it(self) -> None:
+        def fails() -> None:
+            with running() as fake:
+                ask(fake, "GET", f"{REPO}/forks")
+                raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            fails()
+
+    def test_answers_by_script_are_free(self, fake: FakeGitHub) -> None:
+        fake.faults = [Fault("GET", "/pulls/7", status=200, body="[]")]
+        assert ask(fake, "GET", f"{REPO}/pulls/7").json == []
+
+    def test_the_description_tells_its_version_and_licence(self) -> None:
+        description = json.loads((TESTS / "openapi" / "github.json").read_text())
+        pinned = json.loads((TESTS / "openapi" / "package.json").read_text())["devDependencies"]
+        assert description["info"]["version"] == pinned["@octokit/openapi"]
+        assert description["info"]["license"]["name"] == "MIT"
+        assert {(route.template, route.method.lower()) for route in ROUTES if route.described} == {
+            (path, method) for path, methods in description["paths"].items() for method in methods
+        }
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("method", "path", "body", "status", "said"),
+        [
+            ("GET", f"{REPO}/pulls/9", None, 404, "Not Found"),
+            ("GET", "/repos/octo/other/pulls", None, 404, "Not Found"),
+            ("POST", f"{REPO}/issues/7/comments", {"body": " "}, 422, "Validation Failed"),
+            ("POST", f"{REPO}/issues/7/comments", {"body": "x" * 65_537}, 422, "65536"),
+            ("POST", STATUSES, {"state": "success", "description": "x" * 141}, 422, "is 140"),
+            ("POST", STATUSES, {"state": "success", "target_url": "ftp://x"}, 422, "http(s)"),
+            ("POST", f"{REPO}/statuses/abc", {"state": "success"}, 422, "No commit found"),
+            ("GET", f"{REPO}/commits/nowhere/check-runs", None, 422, "No commit found"),
+            ("PATCH", f"{RUNS}/1", {"status": "queued"}, 404, "Not Found"),
+            ("POST", RUNS, {**NEW_RUN, "head_sha": "abc"}, 422, "No commit found"),
+            ("POST", RUNS, {**NEW_RUN, "status": "completed"}, 422, "conclusion"),
+            ("POST", RUNS, BACKWARDS, 422, "end_line"),
+            ("POST", LABELS, {"labels": ["x" * 51]}, 422, "too long"),
+            ("DELETE", f"{LABELS}/nothing", None, 404, "Label does not exist"),
+            ("GET", f"{REPO}/collaborators/nobody/permission", None, 404, "not a user"),
+            ("GET", f"{REPO}/actions/runs/1", None, 404, "Not Found"),
+            ("GET", f"{REPO}/contents/nothing", None, 404, "Not Found"),
+            ("GET", f"{REPO}/compare/a...b", None, 404, "Not Found"),
+            ("GET", f"{REPO}/branches/gone", None, 404, "Branch not found"),
+            ("GET", f"{REPO}/branches/main/protection", None, 403, "not accessible by integration"),
+            ("GET", f"{REPO}/actions/permissions/workflow", None, 403, "by integration"),
+            ("GET", "/user", None, 403, "not accessible by integration"),
+        ],
+    )  # fmt: skip
+    def test_what_github_refuses(
+        self, fake: FakeGitHub, method: str, path: str, body: Any, status: int, said: str
+    ) -> None:
+        reply = ask(fake, method, path, body)
+        assert (reply.status, said in reply.message) == (status, True), reply.content
+
+    @pytest.mark.parametrize(
+        "more",
+        [
+            {"output": {"title": "t", "summary": "s", "annotations": remarks(51)}},
+            {"output": {"title": "t", "summary": "s", "text": "x" * 65_536}},
+            {"output": {"title": "t", "summary": "x" * 65_536}},
+            {"output": {"title": "t"}},
+            {"conclusion": "green"},
+        ],
+    )
+    def test_a_check_run_beyond_the_limits_leaves_nothing(
+        self, lax: FakeGitHub, more: dict[str, Any]
+    ) -> None:
+        before = len(lax.check_runs)
+        reply = ask(lax, "POST", RUNS, {**NEW_RUN, **more})
+        assert (reply.status, len(lax.check_runs)) == (422, before)
+        assert lax.violations
+
+    @pytest.mark.parametrize(
+        ("comment", "said"),
+        [
+            ({"path": "src/cart.py", "line": 6}, "Line could not be resolved"),
+            ({"path": "src/other.py", "line": 3}, "Path could not be resolved"),
+            ({"path": "src/cart.py", "line": 3, "side": "LEFT"}, "Line could not be resolved"),
+            ({"path": "src/cart.py", "line": 3, "start_line": 3}, "must precede"),
+            ({"path": "src/cart.py", "line": 3, "start_line": 2}, "Start line could not"),
+        ],
+    )
+    def test_one_wrong_line_and_nothing_of_a_review_is_kept(
+        self, fake: FakeGitHub, comment: dict[str, Any], said: str
+    ) -> None:
+        good = {"path": "src/cart.py", "line": 5, "start_line": 3, "body": "b"}
+        review = {"event": "COMMENT", "body": "b", "comments": [good, comment | {"body": "b"}]}
+        reply = ask(fake, "POST", REVIEWS, review)
+        assert (reply.status, said in reply.message) == (422, True), reply.content
+        assert fake.reviews(7) == []
+        assert ask(fake, "POST", REVIEWS, review | {"comments": [good]}).status == 200
+        (kept,) = fake.reviews(7)
+        assert [(one["start_line"], one["line"]) for one in kept["comments"]] == [(3, 5)]
+
+    @pytest.mark.parametrize(
+        ("review", "said"),
+        [
+            ({"event": "COMMENT"}, "can't be blank"),
+            ({"event": "COMMENT", "body": "b", "commit_id": "c" * 40}, "not part of the pull"),
+            ({"event": "APPROVE"}, "not permitted to approve"),
+        ],
+    )
+    def test_a_review_that_cannot_be(
+        self, fake: FakeGitHub, review: dict[str, Any], said: str
+    ) -> None:
+        reply = ask(fake, "POST", REVIEWS, review)
+        assert (reply.status, said in reply.message) == (422, True), reply.content
+
+    def test_nobody_approves_his_own(self, fake: FakeGitHub) -> None:
+        reply = ask(fake, "POST", REVIEWS, {"event": "APPROVE"}, "ghp_octocat")
+        assert (reply.status, "your own" in reply.message) == (422, True)
+
+
+class TestTokens:
+    @pytest.mark.parametrize(
+        ("method", "path", "body", "needs"),
+        [
+            ("POST", STATUSES, {"state": "success"}, "statuses=write"),
+            ("POST", RUNS, NEW_RUN, "checks=write"),
+            ("POST", LABELS, {"labels": ["x"]}, "issues=write; pull_requests=write"),
+            ("POST", REVIEWS, {"event": "COMMENT", "body": "b"}, "pull_requests=write"),
+            ("GET", f"{REPO}/actions/artifacts", None, "actions=read"),
+            ("GET", f"{REPO}/contents/src", None, "contents=read"),
+        ],
+    )
+    def test_a_permission_opens_what_it_is_for(
+        self, fake: FakeGitHub, method: str, path: str, body: Any, needs: str
+    ) -> None:
+        fake.accounts["ghs_few"] = replace(ACTIONS, grants={})
+        reply = ask(fake, method, path, body, "ghs_few")
+        assert (reply.status, reply.message) == (403, "Resource not accessible by integration")
+        assert reply.headers["x-accepted-github-permissions"] == needs
+        name, level = needs.partition(";")[0].split("=")
+        fake.accounts["ghs_few"] = replace(ACTIONS, grants={name: level})
+        assert ask(fake, method, path, body, "ghs_few").status in {200, 201}
+
+    def test_writing_includes_reading_but_not_the_reverse(self, fake: FakeGitHub) -> None:
+        for level, expected in (("read", [200, 403]), ("write", [200, 201])):
+            fake.accounts["t"] = replace(ACTIONS, grants={"statuses": level})
+            read = ask(fake, "GET", f"{REPO}/commits/main/statuses", token="t")
+            assert [
+                read.status,
+                ask(fake, "POST", STATUSES, {"state": "error"}, "t").status,
+            ] == expected
+
+    def test_a_fine_grained_token_is_told_apart(self, fake: FakeGitHub) -> None:
+        fake.accounts["github_pat_x"] = Account("octocat", grants={"contents": "read"})
+        reply = ask(fake, "POST", STATUSES, {"state": "error"}, "github_pat_x")
+        assert reply.message == "Resource not accessible by personal access token"
+        assert "x-oauth-scopes" not in reply.headers
+
+    def test_a_classic_token_tells_its_scopes(self, fake: FakeGitHub) -> None:
+        assert (
+            ask(fake, "GET", "/user", token="ghp_octocat").headers["x-oauth-scopes"]
+            == "repo, workflow"
+        )
+
+    @pytest.mark.parametrize("path", ["/user", REPO, f"{REPO}/pulls/7", "/rate_limit"])
+    def test_a_wrong_token_opens_nothing(self, fake: FakeGitHub, path: str) -> None:
+        reply = ask(fake, "GET", path, token="ghp_stolen")
+        assert (reply.status, reply.message) == (401, "Bad credentials")
+
+    @pytest.mark.parametrize(
+        ("method", "path", "body", "status"),
+        [
+            ("GET", f"{REPO}/pulls/7", None, 200),
+            ("GET", "/user", None, 401),
+            ("POST", STATUSES, {"state": "error"}, 401),
+            ("GET", f"{REPO}/branches/main/protection", None, 401),
+        ],
+    )
+    def test_without_a_token(
+        self, fake: FakeGitHub, method: str, path: str, body: Any, status: int
+    ) -> None:
+        assert ask(fake, method, path, body, None).status == status
+
+
+class TestChecks:
+    def test_annotations_pile_up_in_pages(self, fake: FakeGitHub) -> None:
+        run = new_run(fake, **output(annotations=remarks(50)))
+        for _ in range(2):
+            change = output(annotations=remarks(50, message="more"))
+            ask(fake, "PATCH", f"{RUNS}/{run['id']}", change)
+        pages = [
+            ask(fake, "GET", f"{RUNS}/{run['id']}/annotations?per_page=100&page={n}")
+            for n in (1, 2, 3)
+        ]
+        assert [len(page.json) for page in pages] == [100, 50, 0]
+        assert 'rel="next"' in pages[0].headers["link"]
+        assert 'rel="next"' not in pages[1].headers["link"]
+        assert len(fake.annotations_of("prjury")) == 150
+        assert fake.checks()[-1]["output"]["annotations_count"] == 150
+
+    def test_a_conclusion_completes_it_and_a_status_reopens_it(self, fake: FakeGitHub) -> None:
+        run = new_run(fake)
+        assert (run["status"], run["conclusion"]) == ("queued", None)
+        where = f"{RUNS}/{run['id']}"
+        done = ask(fake, "PATCH", where, {"conclusion": "failure"}).json
+        assert (done["status"], done["conclusion"]) == ("completed", "failure")
+        assert done["completed_at"] is not None
+        again = ask(fake, "PATCH", where, {"status": "in_progress"}).json
+        assert (again["status"], again["conclusion"], again["completed_at"]) == (
+            "in_progress",
+            None,
+            None,
+        )
+
+    def test_a_run_of_another_app_is_not_ours(self, fake: FakeGitHub) -> None:
+        run = new_run(fake, "ghs_app")
+        reply = ask(fake, "PATCH", f"{RUNS}/{run['id']}", {"conclusion": "success"})
+        assert (reply.status, "Invalid app_id `15368`" in reply.message) == (403, True)
+
+    def test_a_person_makes_none(self, fake: FakeGitHub) -> None:
+        reply = ask(fake, "POST", RUNS, NEW_RUN, "ghp_octocat")
+        assert (reply.status, reply.message) == (403, "You must authenticate via a GitHub App.")
+
+    def test_a_run_joins_the_suite_of_its_app(self, fake: FakeGitHub) -> None:
+        fake.check_runs.clear()
+        fake.add_check_run("test", suite=3)
+        assert new_run(fake)["check_suite"]["id"] == 3
+
+    def test_the_list_is_narrowed(self, fake: FakeGitHub) -> None:
+        for _ in range(2):
+            new_run(fake)
+        new_run(fake, "ghs_app")
+        where = f"{REPO}/commits/{HEAD_SHA}/check-runs"
+
+        def count(query: str) -> int:
+            return int(ask(fake, "GET", f"{where}?{query}").json["total_count"])
+
+        assert count("check_name=prjury&filter=all") == 3
+        assert count("check_name=prjury&app_id=55") == 1
+        assert count("status=completed") == 1
+
+    def test_the_latest_status_counts(self, fake: FakeGitHub) -> None:
+        for state in ("pending", "failure", "success"):
+            ask(fake, "POST", STATUSES, {"state": state, "context": "prjury"})
+        assert fake.latest_status(HEAD_SHA, "prjury") == "success"
+        assert fake.latest_status(BASE_SHA, "prjury") is None
+        together = ask(fake, "GET", f"{REPO}/commits/{HEAD_SHA}/status").json
+        assert (together["state"], together["total_count"]) == ("success", 2)
+
+
+class TestLabels:
+    @pytest.mark.parametrize(
+        "name", ["backport:1.1.x", "area/cart", "good first issue", "50%", "größe", "a+b"]
+    )
+    def test_odd_names_come_and_go(self, fake: FakeGitHub, name: str) -> None:
+        ask(fake, "POST", LABELS, {"labels": [name]})
+        assert fake.labels(7) == ["bug", name]
+        quoted = "".join(f"%{byte:02X}" for byte in name.encode())
+        assert ask(fake, "DELETE", f"{LABELS}/{quoted}").status == 200
+        assert fake.labels(7) == ["bug"]
+
+    def test_events_say_who_and_when(self, fake: FakeGitHub) -> None:
+        fake.add_label(7, "prjury:override")
+        ask(fake, "PUT", LABELS, {"labels": ["bug"]})
+        events = ask(fake, "GET", f"{REPO}/issues/7/events").json
+        assert [(one["event"], one["actor"]["login"], one["label"]["name"]) for one in events] == [
+            ("labeled", "octocat", "prjury:override"),
+            ("unlabeled", "github-actions[bot]", "prjury:override"),
+        ]
+        assert events[0]["created_at"] < events[1]["created_at"]
+
+    def test_case_makes_no_other_label(self, fake: FakeGitHub) -> None:
+        assert [one["name"] for one in ask(fake, "POST", LABELS, {"labels": ["BUG"]}).json] == [
+            "bug"
+        ]
+
+    @pytest.mark.parametrize(
+        ("role", "permission"), [("admin", "admin"), ("maintain", "write"), ("triage", "read")]
+    )
+    def test_roles_and_their_old_names(self, fake: FakeGitHub, role: str, permission: str) -> None:
+        fake.roles["anna"] = role
+        told = ask(fake, "GET", f"{REPO}/collaborators/anna/permission").json
+        assert (told["permission"], told["role_name"]) == (permission, role)
+
+
+class TestArtifacts:
+    def test_the_store_wants_no_token(self, fake: FakeGitHub) -> None:
+        (artifact,) = ask(fake, "GET", f"{REPO}/actions/runs/100/artifacts").json["artifacts"]
+        sent = ask(fake, "GET", urlsplit(artifact["archive_download_url"]).path)
+        assert sent.status == 302
+        where = sent.headers["location"].removeprefix(fake.url)
+        assert ask(fake, "GET", where).status == 400
+        archive = ask(fake, "GET", where, token=None).content
+        assert artifact["digest"] == f"sha256:{hashlib.sha256(archive).hexdigest()}"
+        assert zipfile.ZipFile(io.BytesIO(archive)).namelist() == ["evidence.json"]
+
+    def test_one_that_has_expired(self, fake: FakeGitHub) -> None:
+        gone = fake.add_artifact("old", b"", expired=True)
+        reply = ask(fake, "GET", f"{REPO}/actions/artifacts/{gone['id']}/zip")
+        assert (reply.status, reply.message) == (410, "Artifact has expired")
+
+    def test_strangers_download_nothing(self, fake: FakeGitHub) -> None:
+        number = first(fake.artifacts.values())
+        where = f"{REPO}/actions/artifacts/{number}/zip"
+        assert ask(fake, "GET", where, token=None).status == 401
+
+    def test_names_are_exact(self, fake: FakeGitHub) -> None:
+        assert ask(fake, "GET", f"{REPO}/actions/artifacts?name=evid").json["total_count"] == 0
+
+
+class TestRepository:
+    def test_pulls_are_found_by_their_head(self, fake: FakeGitHub) -> None:
+        fake.add_pull("octo/shop", 8, state="closed")
+
+        def numbers(query: str) -> list[int]:
+            return [one["number"] for one in ask(fake, "GET", f"{REPO}/pulls?{query}").json]
+
+        assert numbers("") == [7]
+        assert numbers("state=all&per_page=1&page=2") == [7]
+        assert numbers("state=all&head=octo:cart") == [8, 7]
+        assert numbers("head=stranger:cart") == []
+        assert numbers("head=elsewhere") == [7]  # without an owner GitHub filters nothing
+        assert numbers("base=1.0.x") == []
+
+    def test_a_file_at_a_ref(self, fake: FakeGitHub) -> None:
+        fake.branches["release/1.0"] = "d" * 40
+        fake.add_file("a b/ü.txt", "old\r\n", ref="d" * 40)
+        where = f"{REPO}/contents/a%20b/%C3%BC.txt"
+        told = ask(fake, "GET", f"{where}?ref=release%2F1.0").json
+        assert base64.b64decode(told["content"]) == b"old\r\n"
+        assert ask(fake, "GET", where).status == 404
+        raw = ask(fake, "GET", f"{where}?ref={'d' * 40}", Accept="application/vnd.github.raw+json")
+        assert raw.content == b"old\r\n"
+
+    def test_a_large_file_comes_without_its_content(self, fake: FakeGitHub) -> None:
+        fake.add_file("large", b"x" * 1_048_577)
+        told = ask(fake, "GET", f"{REPO}/contents/large").json
+        assert (told["encoding"], told["content"], told["size"]) == ("none", "", 1_048_577)
+
+    def test_rules_and_protection_name_the_check_and_its_app(self, fake: FakeGitHub) -> None:
+        (rule,) = ask(fake, "GET", f"{REPO}/rules/branches/main").json
+        assert rule["parameters"]["required_status_checks"] == [
+            {"context": "prjury", "integration_id": 15_368}
+        ]
+        where = f"{REPO}/branches/main/protection"
+        told = ask(fake, "GET", where, token="ghp_octocat").json
+        assert told["required_status_checks"]["checks"] == [{"context": "prjury", "app_id": None}]
+        fake.protections.clear()
+        reply = ask(fake, "GET", where, token="ghp_octocat")
+        assert (reply.status, reply.message) == (404, "Branch not protected")
+
+    def test_a_branch_with_a_slash(self, fake: FakeGitHub) -> None:
+        fake.branches["release/1.0"] = "d" * 40
+        told = ask(fake, "GET", f"{REPO}/branches/release%2F1.0").json
+        assert (told["commit"]["sha"], told["protected"]) == ("d" * 40, False)
+
+
+class TestFaults:
+    @pytest.mark.parametrize(
+        ("fault", "status", "header"),
+        [
+            (rate_limited("GET", "/pulls/7", 3_000), 403, ("x-ratelimit-remaining", "0")),
+            (secondary_limit("GET", "/pulls/7", 7, status=429), 429, ("retry-after", "7")),
+            (refused("*", "/pulls/7", 409, "Conflict"), 409, ("content-type", "application/json")),
+            (refused("*", "/pulls/7", 422, "No"), 422, ("content-type", "application/json")),
+        ],
+    )
+    def test_a_refusal_by_script(
+        self, fake: FakeGitHub, fault: Fault, status: int, header: tuple[str, str]
+    ) -> None:
+        fake.faults = [replace(fault)]
+        reply = ask(fake, "GET", f"{REPO}/pulls/7")
+        assert (reply.status, reply.headers[header[0]]) == (status, header[1])
+        assert ask(fake, "GET", f"{REPO}/pulls/7").status == 200
+
+    @pytest.mark.parametrize(
+        ("moment", "done"), [("before", False), ("during", True), ("after", True)]
+    )
+    def test_a_cut_connection(self, fake: FakeGitHub, moment: Any, done: bool) -> None:
+        fake.faults = [Fault("POST", "/comments", moment=moment, status=None)]
+        expected = http.client.IncompleteRead if moment == "during" else http.client.HTTPException
+        with pytest.raises(expected):
+            ask(fake, "POST", f"{REPO}/issues/7/comments", {"body": "cut"})
+        assert ("cut" in fake.bodies) is done
+
+    def test_a_clock_that_is_wrong(self, fake: FakeGitHub) -> None:
+        now = parsedate_to_datetime(ask(fake, "GET", REPO).headers["date"])
+        fake.skew = -86_400
+        then = parsedate_to_datetime(ask(fake, "GET", REPO).headers["date"])
+        assert 86_000 < (now - then).total_seconds() < 86_800
+        fake.faults = [Fault("GET", REPO, status=200, body="{}", headers={"Date": "yesterday"})]
+        assert ask(fake, "GET", REPO).headers["date"] == "yesterday"
+
+    def test_what_has_not_changed_is_not_sent_again(self, fake: FakeGitHub) -> None:
+        etag = ask(fake, "GET", REPO).headers["etag"]
+        assert ask(fake, "GET", REPO, **{"If-None-Match": etag}).status == 304
+
+    def test_writes_are_remembered_in_their_order(self, fake: FakeGitHub) -> None:
+        ask(fake, "POST", STATUSES, {"state": "pending"})
+        ask(fake, "GET", REPO)
+        ask(fake, "DELETE", f"{LABELS}/bug")
+        assert fake.writes == [("POST", STATUSES), ("DELETE", f"{LABELS}/bug")]
+
+
+def test_it_runs_as_a_process_of_its_own() -> None:
+    command = [sys.executable, "-m", "fakes.github", "--pull", "octo/shop#7"]
+    with subprocess.Popen(
+        command, cwd=TESTS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        url = urlsplit(process.stdout.readline().strip())
+        connection = http.client.HTTPConnection("127.0.0.1", url.port, timeout=10)
+        connection.request("GET", f"{REPO}/pulls/7")
+        assert connection.getresponse().status == 200
+        connection.close()
+        process.stdin.close()
+        assert process.wait(10) == 0
