@@ -14,7 +14,6 @@ PENDING = (
     "backport.default",
     "backport.merge",
     "backport.build",
-    "gate.override",
     "publish.check",
     "publish.annotations",
     "publish.review",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from prjury.config.fields import Duration, Section, Share, Version
 from prjury.config.models import ModelConfig, ModelsConfig
@@ -48,6 +48,9 @@ __all__ = [
     "VotingEntry",
 ]
 
+#: Characters that GitHub takes.
+_LONGEST_LABEL = 50
+
 
 class BackportConfig(Section):
     """Which release branches a change is judged for."""
@@ -61,7 +64,9 @@ class BackportConfig(Section):
 class OverrideConfig(Section):
     """How a maintainer overrules the gate."""
 
-    label: str = "prjury:override"
+    label: str | None = Field(
+        "prjury:override", min_length=1, max_length=50, description="null: nobody can"
+    )
 
 
 class GateConfig(Section):
@@ -75,6 +80,21 @@ class GateConfig(Section):
     override: OverrideConfig = OverrideConfig()
 
 
+def _label(name: str) -> str:
+    """Refuses what GitHub takes for no label, or for several."""
+    if not name.strip() or len(name) > _LONGEST_LABEL or set(name) & set(",\r\n"):
+        raise ValueError(
+            f"a label has 1 to {_LONGEST_LABEL} characters, and neither a comma nor a line break"
+        )
+    return name
+
+
+Label: TypeAlias = Annotated[str, AfterValidator(_label)]
+
+#: What the labels that a run sets may stand for: the verdict's status, and suitable branches.
+LabelKey: TypeAlias = Literal["pass", "fail", "abstain", "error", "backport"]
+
+
 class PublishConfig(Section):
     """Where the report is hung up."""
 
@@ -84,7 +104,14 @@ class PublishConfig(Section):
     summary: bool = True
     review: bool = False
     sarif: bool = False
-    labels: dict[str, str] = Field(default_factory=dict)
+    labels: dict[LabelKey, Label] = Field(default_factory=dict)
+
+    @field_validator("labels")
+    @classmethod
+    def _names_the_branch(cls, labels: dict[LabelKey, Label]) -> dict[LabelKey, Label]:
+        if "backport" in labels and "{branch}" not in labels["backport"]:
+            raise ValueError("backport: the label has to hold {branch}")
+        return labels
 
 
 class LimitsConfig(Section):
@@ -172,3 +199,11 @@ class Config(Section):
         if tiers[-1].policy is not TierPolicy.FINAL_TIER:
             raise ValueError(f"the last tier, {names[-1]}, must have the policy final_tier")
         return tiers
+
+    @model_validator(mode="after")
+    def _overrules_nothing_itself(self) -> Self:
+        names = [name.casefold() for name in self.publish.labels.values()]
+        label = self.gate.override.label
+        if label and label.casefold() in names:
+            raise ValueError("publish.labels: a run cannot give the label that overrules the gate")
+        return self

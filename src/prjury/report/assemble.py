@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from prjury.jury.cascade import Verdict
-from prjury.jury.gate import GatePolicy, gate, hold_to_coverage
+from prjury.jury.gate import Gate, GatePolicy, gate, hold_to_coverage
 from prjury.jury.judgment import Status
 from prjury.pull.model import PullRequest
 from prjury.report.coverage import measure
-from prjury.report.headline import headline
+from prjury.report.headline import OVERRIDDEN, headline
 from prjury.report.model import (
     Backport,
     Cost,
     Coverage,
+    Override,
     PolicyOrigin,
     Report,
     Sandbox,
@@ -36,21 +37,28 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
     cost: Cost | None = None,
     elapsed_ms: int = 0,
     notes: Sequence[str] = (),
+    override: Override | None = None,
 ) -> Report:
     """The report of one run.
 
     Args:
+        override: a maintainer's word that opens the gate where the verdict closes it.
         skipped: the judges that were never seated, by the name of their tier.
         notes: what a reader must know beyond the verdict; those of the pull request come first.
     """
     coverage = measure(pull, verdict.attempts)
     held = hold(verdict, coverage, gate_policy)
-    conclusion = gate(held, gate_policy)
+    closed = gate(held, gate_policy)
+    told = headline(pull, held, closed)
+    override = None if closed is Gate.SUCCESS else override
+    if override:
+        notes = (_overridden(override, pull), *notes)
+        told = f"{OVERRIDDEN} by @{override.by}: {told}"
     return Report(
         pull=pull,
         verdict=held,
-        gate=conclusion,
-        headline=headline(pull, held, conclusion),
+        gate=Gate.SUCCESS if override else closed,
+        headline=told,
         tiers=tuple(
             TierReport(attempt, tuple(skipped.get(attempt.name, ()))) for attempt in held.attempts
         ),
@@ -62,6 +70,14 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
         cost=cost or Cost(),
         elapsed_ms=elapsed_ms,
         notes=tuple(dict.fromkeys((*pull.notes, *notes))),
+        override=override,
+    )
+
+
+def _overridden(override: Override, pull: PullRequest) -> str:
+    return (
+        f"@{override.by} opened the gate with the label {override.label}, for the head "
+        f"{pull.head.sha[:12]} alone"
     )
 
 

@@ -35,6 +35,7 @@ def report_to_json(report: Report, redact: Redact = BY_SHAPE) -> Json:
             "reasoning": report.verdict.aggregated.reasoning,
             "gate": report.gate,
             "headline": report.headline,
+            "override": _fields(report.override) if report.override else None,
         },
         "tiers": [_tier(tier) for tier in report.tiers],
         "coverage": _fields(coverage, not_checked=list(map(_fields, coverage.not_checked))),
@@ -68,11 +69,15 @@ def verdict_from_report(data: Mapping[str, Any]) -> Verdict:
 def gate_from_report(data: Mapping[str, Any]) -> Gate:
     """The gate, decided again from the judgments and the policy of a JSON report.
 
+    A maintainer's override is no conclusion from anything, so it is taken as it stands there.
+
     Raises:
         ValueError: for a value that is no such report.
     """
-    policy = gate_policy_of(_origin(ReportJson.model_validate(data)))
-    return gate(verdict_from_report(data), policy)
+    report = ReportJson.model_validate(data)
+    if report.verdict.override:
+        return Gate.SUCCESS
+    return gate(verdict_from_report(data), gate_policy_of(_origin(report)))
 
 
 def _origin(report: ReportJson) -> PolicyOrigin:

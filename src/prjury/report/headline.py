@@ -18,6 +18,8 @@ READY = "✅ Ready to merge"
 DO_NOT = "❌ Do not merge"
 HUMAN = "⚠️ Needs a human"
 UNJUDGED = "⚪ Could not be judged"
+#: Stands before any of these.
+OVERRIDDEN = "⚠️ Overridden"
 
 _LONGEST_REASON = 120
 _KINDS = {"compile": "compile error", "test": "test failure", "lint": "lint error"}

@@ -117,6 +117,18 @@ class Sandbox:
     network: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Override:
+    """A maintainer's word that opens the gate for one head, whatever the verdict says.
+
+    Attributes:
+        by: the account that put the label on.
+    """
+
+    label: str
+    by: str
+
+
 @dataclass(frozen=True)
 class Report:
     """A run, told completely. Every publisher and every format shows a part of it.
@@ -125,6 +137,7 @@ class Report:
         headline: the first line for people: the decision and its one main reason.
         notes: what a reader must know beyond the verdict, such as a policy change in this very
             pull request.
+        override: who opened a gate that the verdict had closed; None where nobody did.
     """
 
     pull: PullRequest
@@ -140,3 +153,4 @@ class Report:
     cost: Cost = Cost()
     elapsed_ms: int = 0
     notes: tuple[str, ...] = ()
+    override: Override | None = None

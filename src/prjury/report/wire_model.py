@@ -63,6 +63,13 @@ class PullJson(Part):
     files: list[FileJson]
 
 
+class OverrideJson(Part):
+    """Who opened the gate for this head, and by which label."""
+
+    label: str
+    by: str
+
+
 class VerdictJson(Part):
     """The verdict, the gate and the first line for people."""
 
@@ -71,6 +78,7 @@ class VerdictJson(Part):
     reasoning: str
     gate: Gate
     headline: str
+    override: OverrideJson | None = None
 
 
 class LocationJson(Part):

@@ -25,6 +25,9 @@ class EvidenceFile:
 
     path: Path
 
+    def __str__(self) -> str:
+        return str(self.path)
+
     def read(self) -> bytes:
         """All of it.
 

@@ -221,13 +221,11 @@ def checks_of(
     """
     if offline:
         return "--offline forbids to ask GitHub. Leave it out, or build here: `build: {from: run}`"
-    server = environ.get("GITHUB_SERVER_URL") or "https://github.com"
-    host = (urlsplit(server).hostname or "").casefold()
-    match = _CLONE_URL.search(url or "")
-    if not match or not _same_host(match["host"].casefold(), host):
+    place = cloned_from(url, environ)
+    if place is None:
         return (
-            f"the repository is not known to be on {host or 'GitHub'}. Name the pull request by "
-            "its URL, or build here: `build: {from: run}`"
+            f"the repository is not known to be on {_server(environ) or 'GitHub'}. Name the pull "
+            "request by its URL, or build here: `build: {from: run}`"
         )
     token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
     if not token:
@@ -235,8 +233,22 @@ def checks_of(
             "there is no token. Set GITHUB_TOKEN to one with `checks: read`, `statuses: read` and "
             "`actions: read`"
         )
-    api = environ.get("GITHUB_API_URL") or _api_of(host)
-    return CommitChecks(Connection(api, token), match["name"], _own_run(environ))
+    api, name = place
+    return CommitChecks(Connection(api, token), name, _own_run(environ))
+
+
+def cloned_from(url: str | None, environ: Mapping[str, str]) -> tuple[str, str] | None:
+    """GitHub's API and ``owner/name`` of the repository at a URL; None where it is elsewhere."""
+    host = _server(environ)
+    match = _CLONE_URL.search(url or "")
+    if not match or not _same_host(match["host"].casefold(), host):
+        return None
+    return environ.get("GITHUB_API_URL") or _api_of(host), match["name"]
+
+
+def _server(environ: Mapping[str, str]) -> str:
+    server = environ.get("GITHUB_SERVER_URL") or "https://github.com"
+    return (urlsplit(server).hostname or "").casefold()
 
 
 def _same_host(host: str, server: str) -> bool:

@@ -21,6 +21,7 @@ from prjury.sources.github.payload import (
     text,
     whole_number,
 )
+from prjury.sources.github.trigger import TriggeringRun, read_trigger
 
 #: GitHub sends no larger webhook.
 _PAYLOAD_LIMIT = 25 * 1024 * 1024
@@ -38,6 +39,7 @@ class EventKind(StrEnum):
     PULL_REQUEST_TARGET = "pull_request_target"
     WORKFLOW_DISPATCH = "workflow_dispatch"
     MERGE_GROUP = "merge_group"
+    WORKFLOW_RUN = "workflow_run"
 
 
 class Run(NamedTuple):
@@ -59,6 +61,9 @@ class Event:
         api_url: the REST API's root, without a trailing slash.
         server_url: the web pages' root, without a trailing slash.
         run: the workflow run, None outside of one.
+        trigger: the run whose end this event tells of; the pull request is not known yet then.
+        sender: whose act it was.
+        label: the label that was put on or taken off, where it is about one.
         notes: what a reader of the report has to know about this kind of event.
     """
 
@@ -68,6 +73,9 @@ class Event:
     api_url: str = "https://api.github.com"
     server_url: str = "https://github.com"
     run: Run | None = None
+    trigger: TriggeringRun | None = None
+    sender: str | None = None
+    label: str | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -106,6 +114,9 @@ def read_event(environ: Mapping[str, str]) -> Event:
             api_url=_root(environ.get("GITHUB_API_URL"), "https://api.github.com"),
             server_url=_root(environ.get("GITHUB_SERVER_URL"), "https://github.com"),
             run=_run(environ),
+            trigger=_trigger(kind, payload),
+            sender=text(at(payload, "sender", "login")) or None,
+            label=text(at(payload, "label", "name")) or None,
             notes=(_TARGET_NOTE,) if kind is EventKind.PULL_REQUEST_TARGET else (),
         )
     except ValueError as error:
@@ -201,11 +212,24 @@ def _group_tip(group: object, side: str) -> Tip:
     return Tip(ref or None, sha)
 
 
+def _of_workflow_run(payload: object, repo: str) -> PullFacts:
+    """The head alone; which pull request has it is for `prjury.sources.github.trigger` to say."""
+    run = read_trigger(at(payload, "workflow_run"))
+    name = repo_name(repo or text(at(payload, "repository", "full_name")), "GITHUB_REPOSITORY")
+    head = Tip(run.head_branch or None, run.head_sha)
+    return PullFacts(repo=name, base=Tip(), head=head, head_repo=run.head_repo)
+
+
+def _trigger(kind: EventKind, payload: object) -> TriggeringRun | None:
+    return read_trigger(at(payload, "workflow_run")) if kind is EventKind.WORKFLOW_RUN else None
+
+
 _READERS = {
     EventKind.PULL_REQUEST: _of_pull_request,
     EventKind.PULL_REQUEST_TARGET: _of_pull_request,
     EventKind.WORKFLOW_DISPATCH: _of_dispatch,
     EventKind.MERGE_GROUP: _of_merge_group,
+    EventKind.WORKFLOW_RUN: _of_workflow_run,
 }
 
 

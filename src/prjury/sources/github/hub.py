@@ -12,11 +12,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from prjury.errors import PrJuryError, SourceError, UsageError
 from prjury.sources.github.errors import Trouble, diagnose, foreign_errors
-from prjury.sources.github.payload import PullFacts, read_pull, text
+from prjury.sources.github.payload import PullFacts, at, read_pull, repo_name, text
 
 if TYPE_CHECKING:
     from github import Github
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 GITHUB_API = "https://api.github.com"
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 #: The account behind the token that every job gets.
 _ACTIONS_BOT = "github-actions[bot]"
 
@@ -59,7 +59,7 @@ class Connection:
 def _checked_root(url: str) -> str:
     try:
         parts = urlsplit(url.strip())
-        plain = parts.scheme == "http" and parts.hostname in _LOOPBACK
+        plain = parts.scheme == "http" and parts.hostname in LOOPBACK
         usable = (parts.scheme == "https" or plain) and parts.hostname and (parts.port or 1) > 0
     except ValueError:
         usable = False
@@ -134,6 +134,19 @@ class GitHub:
             lambda: read_pull(self.api.get_repo(repo).get_pull(number).raw_data),
             needs="pull-requests: read",
         )
+
+    def may_write(self, repo: str, login: str) -> bool:
+        """Whether an account may push to a repository; who may only triage may not.
+
+        Raises:
+            SourceError: when GitHub cannot be asked.
+        """
+        path = f"/repos/{repo_name(repo, 'the repository')}/collaborators/{quote(login)}/permission"
+        told = self.ask(
+            f"tell what {login} may do in {repo}",
+            lambda: at(self.api.requester.requestJsonAndCheck("GET", path)[1], "permission"),
+        )
+        return told in {"admin", "write", "maintain"}
 
     def login(self) -> str:
         """The account that the token acts as; an installation's token acts as a bot.

@@ -37,6 +37,7 @@ class PullFacts:
         number: None where the event stands for a comparison, not for a pull request.
         head_repo: ``owner/name`` of the repository that the head lies in, None when it is gone.
         url: the page of the pull request.
+        labels: the names of its labels.
     """
 
     repo: str
@@ -50,6 +51,7 @@ class PullFacts:
     closed: bool = False
     head_repo: str | None = None
     url: str | None = None
+    labels: tuple[str, ...] = ()
 
     @property
     def is_fork(self) -> bool:
@@ -76,6 +78,7 @@ def read_pull(payload: object) -> PullFacts:
         closed=at(payload, "state") == "closed",
         head_repo=_head_repo(payload),
         url=text(at(payload, "html_url")) or None,
+        labels=_labels(at(payload, "labels")),
     )
 
 
@@ -121,6 +124,11 @@ def _tip(payload: object, side: str) -> Tip:
     if not ref:
         raise ValueError(f"{side}.ref is missing")
     return Tip(ref, object_name(at(payload, side, "sha"), f"{side}.sha"))
+
+
+def _labels(value: object) -> tuple[str, ...]:
+    entries = value if isinstance(value, list) else []
+    return tuple(filter(None, (text(at(entry, "name")) for entry in entries)))
 
 
 def _head_repo(payload: object) -> str | None:

@@ -1,0 +1,271 @@
+"""The check run on the head of a pull request: in progress first, then the gate's conclusion.
+
+Our own is known by name, external id *and* app; a foreign one of the same name is never touched.
+Check runs cannot be deleted, and annotations only added: where some of an earlier verdict no longer
+hold, a new check run takes the place of the old one, which GitHub hides behind it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from prjury.errors import PublishError
+from prjury.jury.gate import Gate
+from prjury.publishers.check_run_door import CheckRun, CheckRuns
+from prjury.publishers.converge import converge, is_newer, run_of, written_once
+from prjury.report.annotations import Annotation, Annotations, annotate
+from prjury.report.facts import judged_share
+from prjury.report.findings import Weight, findings
+from prjury.report.model import Report
+from prjury.report.redact import Redact
+from prjury.report.sanitise import BY_SHAPE, one_line, plain
+
+NAME = "PR Jury report"
+
+#: GitHub takes 255 characters; some of them tell how many were cut off.
+_LONGEST_TITLE = 230
+_BATCH = 50
+_JUDGING = ("Judging", "The verdict follows.")
+_SUPERSEDED = "A newer run tells the verdict."
+_REPLACED = "A later check run of this name tells the verdict."
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What a check run says when it has ended."""
+
+    conclusion: str
+    title: str
+    summary: str
+    text: str = ""
+
+
+@dataclass
+class CheckRunReport:
+    """Publishes a report as the check run of its head.
+
+    Attributes:
+        number: of the pull request; None for a comparison without one.
+        render: the text's Markdown, at most 65,535 bytes.
+        annotate: the annotations of a report; none where the policy wants none.
+        page: the page of the workflow run, with its attempt: an older run changes nothing of what
+            a newer one has written. Empty outside of a workflow.
+        redact: takes the secrets of this run out of texts.
+        id: which of several check runs on the same pull request this is.
+        sleep: waits so many seconds between attempts.
+        notes: after `publish`, what could not be written though the check run was.
+    """
+
+    check_runs: CheckRuns
+    number: int | None
+    render: Callable[[Report], str]
+    annotate: Callable[[Report], Annotations] = annotate
+    page: str = ""
+    id: str = "default"
+    redact: Redact = BY_SHAPE
+    sleep: Callable[[float], None] = time.sleep
+    name: str = "check run"
+    notes: tuple[str, ...] = field(default=(), init=False)
+    _app: str | None = field(default=None, init=False)
+    _ended: set[str] = field(default_factory=set, init=False)
+
+    def start(self, head_sha: str) -> str:
+        """Sets the check run in progress, before anything is judged; the result is its address.
+
+        Raises:
+            PublishError: when it could not; reason ``"permission"`` for a token that may not.
+        """
+        return converge(lambda: self._started(head_sha), self.sleep)
+
+    def publish(self, report: Report) -> str | None:
+        """Ends the check run with the gate's conclusion; the result is its address.
+
+        Raises:
+            PublishError: when it could not; reason ``"permission"`` for a token that may not.
+        """
+        head = report.pull.head.sha
+        found, text = self.annotate(report), self.render(report)
+        words = _Words(report.gate.value, self._title(report.headline), _summary(report), text)
+        url = converge(lambda: self._published(head, words, found), self.sleep)
+        self._ended.add(head)
+        return url
+
+    def abandon(self, reason: str, head_sha: str) -> str | None:
+        """Ends what was begun on a head without a verdict, so that no check hangs or stays green.
+
+        What this very run has published stays, and so does what a newer one has written.
+
+        Raises:
+            PublishError: when it could not.
+        """
+        if head_sha in self._ended:
+            return None
+        said = plain(reason, 1_000, self.redact)
+        words = _Words(Gate.ACTION_REQUIRED.value, "⚪ Could not be judged", said)
+        return converge(lambda: self._abandoned(head_sha, words), self.sleep)
+
+    def _started(self, head: str) -> str:
+        own = self._settled(head)
+        latest = own[-1]
+        if self._is_behind(own):
+            return latest.url
+        title, summary = _JUDGING
+        opened = self.check_runs.update(latest.id, title=title, summary=summary, page=self.page)
+        # One that cannot be opened again would show an earlier verdict until there is a new one.
+        return opened.url if opened.conclusion is None else self._create(head).url
+
+    def _published(self, head: str, words: _Words, found: Annotations) -> str:
+        own = self._settled(head)
+        latest, missing = own[-1], self._missing(own[-1], found.entries)
+        if missing is None:
+            own = self._own(head)  # what is stale may be a newer run's
+        if self._is_behind(own):
+            return self._given_way(own)
+        if missing is None:
+            latest, missing = self._create(head), found.entries
+        url = self._end(latest, words, found, missing)
+        for other in own:
+            if other.id != latest.id and other.conclusion != words.conclusion:
+                self._close(other, words)
+        return url
+
+    def _abandoned(self, head: str, words: _Words) -> str:
+        own = self._own(head)
+        if own and self._has_ended(own[-1]):
+            return own[-1].url
+        own = own or self._settled(head)
+        if self._is_behind(own):
+            return self._given_way(own)
+        for one in own:
+            if one.conclusion != words.conclusion:
+                self._close(one, words)
+        return own[-1].url
+
+    def _has_ended(self, run: CheckRun) -> bool:
+        """Whether this very workflow run has told its verdict already."""
+        same = run_of(run.details_url) is not None and run_of(run.details_url) == run_of(self.page)
+        return same and run.conclusion is not None
+
+    def _is_behind(self, own: Sequence[CheckRun]) -> bool:
+        """Whether a newer workflow run is at work on the head, or has been."""
+        return any(is_newer(run.details_url, self.page) for run in own)
+
+    def _given_way(self, own: Sequence[CheckRun]) -> str:
+        """Leaves the word to a newer run, and nothing of ours hanging in front of it."""
+        newer = [run for run in own if is_newer(run.details_url, self.page)]
+        conclusion = newer[-1].conclusion or Gate.ACTION_REQUIRED.value
+        for run in own:
+            if run.conclusion is None and run_of(run.details_url) == run_of(self.page):
+                self._close(run, _Words(conclusion, "Superseded", _SUPERSEDED))
+        return newer[-1].url
+
+    def _settled(self, head: str) -> list[CheckRun]:
+        """Our check runs of the head, oldest first; at least one, for one is begun otherwise."""
+        own = self._own(head)
+        if own:
+            return own
+        created = self._create(head)
+        # A second look: another run may have found nothing and begun one at the same time.
+        every = {run.id: run for run in (created, *self._own(head))}
+        return sorted(every.values(), key=lambda run: run.id)
+
+    def _own(self, head: str) -> list[CheckRun]:
+        named = self.check_runs.named(head, NAME)
+        marked = [run for run in named if run.external_id == self._external_id]
+        if marked and self._app is None:
+            self._app = self.check_runs.app()
+        return [run for run in marked if self._app and run.app == self._app]
+
+    @property
+    def _external_id(self) -> str:
+        return f"prjury:{self.id}:{self.number or 0}"
+
+    def _create(self, head: str) -> CheckRun:
+        title, summary = _JUDGING
+        try:
+            with written_once():
+                return self.check_runs.create(
+                    head, NAME, self._external_id, title=title, summary=summary, page=self.page
+                )
+        except PublishError as error:
+            if error.reason == "permission" and not self.check_runs.app():
+                raise PublishError(
+                    error.what,
+                    why="GitHub takes check runs from apps only, and this is a user's token",
+                    remedy="Use the token of the job (`checks: write`)",
+                    reason=error.reason,
+                ) from error
+            raise
+
+    def _missing(self, run: CheckRun, wanted: Sequence[Annotation]) -> Sequence[Annotation] | None:
+        """The annotations that a check run lacks; None where it has some that no longer hold."""
+        there = Counter(one.identity for one in self.check_runs.annotations(run.id))
+        if there - Counter(one.identity for one in wanted):
+            return None
+        missing = []
+        for one in wanted:
+            if there[one.identity] > 0:
+                there[one.identity] -= 1
+            else:
+                missing.append(one)
+        return missing
+
+    def _end(
+        self, run: CheckRun, words: _Words, found: Annotations, missing: Sequence[Annotation]
+    ) -> str:
+        """Adds the annotations in batches, the last one with the conclusion."""
+        self.notes = found.notes
+        batches = [missing[at : at + _BATCH] for at in range(0, len(missing), _BATCH)]
+        try:
+            for batch in batches[:-1]:
+                self._write(run, words, batch, ended=False)
+            return self._write(run, words, batches[-1] if batches else (), ended=True)
+        except PublishError as error:
+            if error.reason != "refused" or not batches:
+                raise
+            refused = f"GitHub refused annotations ({error.why}); the text below has all findings."
+        self.notes = (refused, *found.notes)
+        return self._write(run, words, (), ended=True)
+
+    def _write(
+        self, run: CheckRun, words: _Words, batch: Sequence[Annotation], *, ended: bool
+    ) -> str:
+        told = "\n\n".join([words.summary, *(plain(note) for note in self.notes)])
+        with written_once():
+            return self.check_runs.update(
+                run.id,
+                title=words.title if ended else _JUDGING[0],
+                summary=told if ended else _JUDGING[1],
+                page=self.page,
+                text=words.text if ended else "",
+                annotations=batch,
+                conclusion=words.conclusion if ended else None,
+            ).url
+
+    def _close(self, run: CheckRun, words: _Words) -> None:
+        """Ends a check run that another one has replaced, or that is given up."""
+        replaced = bool(words.text)
+        self.check_runs.update(
+            run.id,
+            title=words.title,
+            summary=_REPLACED if replaced else words.summary,
+            page=self.page,
+            conclusion=words.conclusion,
+        )
+
+    def _title(self, headline: str) -> str:
+        return one_line(headline, _LONGEST_TITLE, self.redact)
+
+
+def _summary(report: Report) -> str:
+    found = Counter(finding.weight for finding in findings(report.verdict))
+    others = found[Weight.SHOULD_LOOK] + found[Weight.NIT]
+    parts = [
+        f"Must fix: {found[Weight.MUST_FIX]:,}",
+        f"should look at: {others:,}",
+        f"judged: {judged_share(report.coverage)}",
+    ]
+    return " · ".join(parts)

@@ -1,0 +1,124 @@
+"""One review with remarks at added lines; what was said once is never said again.
+
+What there is to say follows from what our own account has said before: on the same head nothing,
+on a later one the findings that have no remark yet.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from prjury.errors import PublishError
+from prjury.publishers.converge import converge, written_once
+from prjury.pull.model import PullRequest
+from prjury.report.inline import AddedLines, Remark, Remarks, Reviewer, added_lines, markers
+from prjury.report.model import Report
+from prjury.report.redact import Redact
+from prjury.report.render import marker
+from prjury.report.sanitise import BY_SHAPE
+
+
+class Said(Protocol):
+    """A review's body, or a remark at a line."""
+
+    @property
+    def body(self) -> str:
+        """Its Markdown."""
+        ...
+
+    @property
+    def author(self) -> str:
+        """The login of the account that wrote it, empty for a deleted one."""
+        ...
+
+    @property
+    def url(self) -> str:
+        """Its web address."""
+        ...
+
+
+class Reviews(Protocol):
+    """The reviews of one pull request; every method raises PublishError."""
+
+    def author(self) -> str:
+        """The account under which reviews are written here."""
+        ...
+
+    def bodies(self) -> Sequence[Said]:
+        """What every review says as a whole."""
+        ...
+
+    def remarks(self) -> Sequence[Said]:
+        """Every remark at a line."""
+        ...
+
+    def create(self, head_sha: str, body: str, remarks: Sequence[Remark]) -> Said:
+        """Posts a review that neither approves nor blocks."""
+        ...
+
+
+@dataclass
+class LineReview:
+    """Publishes a report as a review of its head.
+
+    Attributes:
+        run: the workflow run and its attempt (``5.1``), None outside of a workflow.
+        added: where remarks may stand; by default the added lines of the photograph.
+        redact: takes the secrets of this run out of texts.
+        id: which of several reviewers of the pull request this is.
+        sleep: waits so many seconds between attempts.
+    """
+
+    reviews: Reviews
+    run: str | None = None
+    added: Callable[[PullRequest], AddedLines] = added_lines
+    redact: Redact = BY_SHAPE
+    id: str = "default"
+    sleep: Callable[[float], None] = time.sleep
+    name: str = "review"
+
+    def publish(self, report: Report) -> str | None:
+        """Posts what is new; the result is the review's address, None if nothing was to be said.
+
+        Raises:
+            PublishError: when it could not; reason ``"permission"`` for a read-only token.
+        """
+        line = marker(report, self.id, self.run)
+        lines = self.added(report.pull)
+        reviewer = Reviewer(report, line, lines, self.redact, self.id)
+        if reviewer.remarks() is None:
+            return None
+        return converge(lambda: self._attempt(reviewer), self.sleep)
+
+    def _attempt(self, reviewer: Reviewer) -> str | None:
+        head = reviewer.report.pull.head.sha
+        told: set[str] = set()
+        bodies, remarks = self.reviews.bodies(), self.reviews.remarks()
+        for said, values in self._ours([*bodies, *remarks]):
+            if values.get("head") == head:
+                return said.url
+            told |= {values["finding"]} if "finding" in values else set()
+            told |= set(values.get("told", "").split(","))
+        new = reviewer.remarks(told)
+        return self._post(head, new, reviewer, told) if new else None
+
+    def _ours(self, every: Sequence[Said]) -> list[tuple[Said, dict[str, str]]]:
+        marked = [(said, values) for said in every if (values := markers(said.body))]
+        named = [(said, values) for said, values in marked if values.get("id") == self.id]
+        author = self.reviews.author() if named else ""
+        return [(said, values) for said, values in named if said.author == author]
+
+    def _post(self, head: str, new: Remarks, reviewer: Reviewer, told: set[str]) -> str:
+        try:
+            with written_once():
+                return self.reviews.create(head, new.body, new.inline).url
+        except PublishError as error:
+            if error.reason != "refused" or not new.inline:
+                raise
+        # GitHub refuses a review as a whole where it does not know one of its lines.
+        everything = reviewer.remarks(told, most=0)
+        with written_once():
+            return self.reviews.create(head, everything.body if everything else new.body, ()).url

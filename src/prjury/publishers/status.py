@@ -1,0 +1,147 @@
+"""The commit status on the head: one word and one line, where a check run cannot be the gate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from prjury.jury.gate import Gate
+from prjury.publishers.converge import converge, is_newer, written_once
+from prjury.report.model import Report
+from prjury.report.redact import Redact
+from prjury.report.sanitise import BY_SHAPE, one_line
+
+CONTEXT = "prjury"
+
+#: GitHub takes 140 characters; some of them tell how many were cut off.
+_LONGEST = 120
+_STATES = {
+    Gate.SUCCESS: "success",
+    Gate.FAILURE: "failure",
+    Gate.ACTION_REQUIRED: "error",
+}
+
+
+class Status(Protocol):
+    """A status as GitHub holds it."""
+
+    @property
+    def state(self) -> str:
+        """``success``, ``failure``, ``error`` or ``pending``."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """One line of plain text."""
+        ...
+
+    @property
+    def target_url(self) -> str:
+        """The page that it leads to, or an empty text."""
+        ...
+
+    @property
+    def creator(self) -> str:
+        """The login of the account that set it."""
+        ...
+
+
+class Statuses(Protocol):
+    """The statuses of a repository's commits; every method raises PublishError."""
+
+    def account(self) -> str:
+        """The account under which statuses are set here."""
+        ...
+
+    def latest(self, sha: str, context: str) -> Status | None:
+        """The last status of that context."""
+        ...
+
+    def create(
+        self, sha: str, context: str, *, state: str, description: str, target_url: str
+    ) -> Status:
+        """Sets a status."""
+        ...
+
+
+@dataclass
+class CommitStatus:
+    """Publishes a report as the status of its head.
+
+    Attributes:
+        page: the page of the workflow run, with its attempt; empty outside of a workflow. A status
+            of a later run stays.
+        context: the name of the status, which branch rules ask for.
+        redact: takes the secrets of this run out of texts.
+        sleep: waits so many seconds between attempts.
+    """
+
+    statuses: Statuses
+    page: str = ""
+    context: str = CONTEXT
+    redact: Redact = BY_SHAPE
+    sleep: Callable[[float], None] = time.sleep
+    name: str = "commit status"
+    _account: str | None = field(default=None, init=False)
+
+    def publish(self, report: Report) -> str | None:
+        """Sets the status to the gate's state.
+
+        Raises:
+            PublishError: when it could not; reason ``"permission"`` for a read-only token.
+        """
+        self._set(report.pull.head.sha, _STATES[report.gate], report.headline)
+        return None
+
+    def pending(self, head_sha: str, words: str = "Judging") -> None:
+        """Says that the verdict is still to come, which keeps a required status closed.
+
+        Raises:
+            PublishError: when it could not.
+        """
+        self._set(head_sha, "pending", words)
+
+    def open(self, reason: str, head_sha: str) -> None:
+        """Opens the gate where there is nothing to judge, and says why.
+
+        Raises:
+            PublishError: when it could not.
+        """
+        self._set(head_sha, "success", reason)
+
+    def fail(self, reason: str, head_sha: str) -> None:
+        """Says that there is no verdict, and why; the status is ``error``.
+
+        Raises:
+            PublishError: when it could not.
+        """
+        self._set(head_sha, "error", reason)
+
+    def _set(self, sha: str, state: str, words: str) -> None:
+        description = one_line(words, _LONGEST, self.redact)
+        converge(lambda: self._attempt(sha, state, description), self.sleep)
+
+    def _attempt(self, sha: str, state: str, description: str) -> None:
+        latest = self.statuses.latest(sha, self.context)
+        if latest and self._stays(latest, state, description) and self._is_ours(latest):
+            return
+        with written_once():
+            self.statuses.create(
+                sha,
+                self.context,
+                state=state,
+                description=description,
+                target_url=self.page,
+            )
+
+    def _stays(self, latest: Status, state: str, description: str) -> bool:
+        """Whether there is nothing to write: it is there already, or a later run has spoken."""
+        there = (latest.state, latest.description, latest.target_url)
+        return is_newer(latest.target_url, self.page) or there == (state, description, self.page)
+
+    def _is_ours(self, latest: Status) -> bool:
+        if self._account is None:
+            self._account = self.statuses.account()
+        return latest.creator == self._account

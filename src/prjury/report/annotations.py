@@ -1,0 +1,142 @@
+"""What was found, as annotations of lines: texts without markup, within GitHub's limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from prjury.jury.judgment import Location
+from prjury.pull.model import FileStatus, PullRequest, printable
+from prjury.report.findings import Finding, Weight, findings
+from prjury.report.model import Report
+from prjury.report.phrases import counted
+from prjury.report.redact import Redact
+from prjury.report.remedies import remedy
+from prjury.report.sanitise import BY_SHAPE, clean, one_line
+
+#: More would take minutes to send, and nobody reads them.
+MOST = 500
+
+_LONGEST_TITLE = 200
+#: Characters; GitHub takes 64 KiB, and a character is four bytes at most.
+_LONGEST_TEXT = 15_000
+_LEVELS = {Weight.MUST_FIX: "failure", Weight.SHOULD_LOOK: "warning", Weight.NIT: "notice"}
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """Words at lines of a file; the lines count from 1 and are inclusive.
+
+    Attributes:
+        level: ``failure``, ``warning`` or ``notice``.
+        raw_details: what the message rests on, and what would put it right.
+    """
+
+    path: str
+    start_line: int
+    end_line: int
+    level: str
+    title: str
+    message: str
+    raw_details: str = ""
+
+    @property
+    def identity(self) -> tuple[str, int, int, str, str, str]:
+        """What is the same in an annotation that was sent and in the one that GitHub lists."""
+        words = (" ".join(text.split()) for text in (self.title, self.message))
+        title, message = words
+        return self.path, self.start_line, self.end_line, self.level, title, message
+
+
+@dataclass(frozen=True, slots=True)
+class Annotations:
+    """The heaviest findings at their lines.
+
+    Attributes:
+        left_out: how many more there are than an audience can take.
+        unplaceable: how many stand in files whose path GitHub could not take.
+    """
+
+    entries: tuple[Annotation, ...] = ()
+    left_out: int = 0
+    unplaceable: int = 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is not there, in sentences."""
+        told = []
+        if self.left_out:
+            more = counted(self.left_out, "more finding")
+            told.append(f"Not annotated, but in the report: {more}.")
+        if self.unplaceable:
+            some = counted(self.unplaceable, "finding")
+            told.append(f"Not annotated: {some} in files whose path cannot be sent to GitHub.")
+        return tuple(told)
+
+
+def annotate(report: Report, redact: Redact = BY_SHAPE, most: int = MOST) -> Annotations:
+    """The annotations of a report, heaviest first.
+
+    Only findings in files that exist at the head have a line there; others stand in the text.
+    """
+    places = Places(report.pull)
+    placed = [(one, place) for one in findings(report.verdict) if (place := places.of(one))]
+    usable = [(one, place) for one, place in placed if sendable(place.path)]
+    entries = (_annotation(report.pull, one, place, redact) for one, place in usable[:most])
+    return Annotations(tuple(entries), max(0, len(usable) - most), len(placed) - len(usable))
+
+
+class Places:
+    """Where findings are on the head's side of a pull request."""
+
+    def __init__(self, pull: PullRequest) -> None:
+        self._paths = {printable(file.path): file.path for file in pull.files}
+        self._gone = frozenset(_gone(pull))
+
+    def of(self, finding: Finding) -> Location | None:
+        """The place with the path as git stores it, None for one that is not at the head."""
+        place = finding.check.location
+        if place is None or place.path in self._gone:
+            return None
+        return Location(self._paths.get(place.path, place.path), place.line, place.end_line)
+
+
+def _gone(pull: PullRequest) -> Iterator[str]:
+    present = {file.path for file in pull.files if file.status is not FileStatus.DELETED}
+    for file in pull.files:
+        left = {FileStatus.DELETED: file.path, FileStatus.RENAMED: file.old_path}.get(file.status)
+        if left and left not in present:
+            yield printable(left)
+
+
+def sendable(path: str) -> bool:
+    """Whether GitHub's API can take a path: UTF-8 without control characters, relative."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    unusual = any(ord(char) < 0x20 or 0x7F <= ord(char) < 0xA0 for char in path)  # noqa: PLR2004 - C0, DEL and C1
+    return not unusual and not path.startswith("/") and ".." not in path.split("/")
+
+
+def _annotation(pull: PullRequest, finding: Finding, place: Location, redact: Redact) -> Annotation:
+    check = finding.check
+    start = place.line or 1
+    return Annotation(
+        path=place.path,
+        start_line=start,
+        end_line=place.end_line or start,
+        level=_LEVELS[finding.weight],
+        title=one_line(check.name, _LONGEST_TITLE, redact),
+        message=clean(check.message.strip() or check.name, _LONGEST_TEXT, redact),
+        raw_details=_details(pull, finding, redact),
+    )
+
+
+def _details(pull: PullRequest, finding: Finding, redact: Redact) -> str:
+    check = finding.check
+    parts = [check.evidence or ""]
+    if finding.weight is Weight.MUST_FIX or check.fix:
+        parts.append(f"What would make it pass: {remedy(pull, finding)}")
+    told = "\n\n".join(part.strip("\n") for part in parts if part.strip())
+    return clean(told, _LONGEST_TEXT, redact) if told else ""

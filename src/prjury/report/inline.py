@@ -1,0 +1,248 @@
+"""Findings as the remarks of a review: at the lines that the change adds, the rest in its body.
+
+Every remark begins with a hidden marker that names its finding, so that a later run knows what has
+been said. Fingerprints do not hold line numbers and survive a rebase.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from prjury.jury.judgment import Location
+from prjury.pull.model import Line, PullRequest
+from prjury.report.annotations import Places, sendable
+from prjury.report.findings import Finding, Weight, findings
+from prjury.report.links import Links
+from prjury.report.model import Report
+from prjury.report.phrases import counted
+from prjury.report.redact import Redact
+from prjury.report.remedies import remedy
+from prjury.report.sanitise import BY_SHAPE, block, clean, inline_code, plain, prose
+from prjury.report.silenced import silencer
+
+#: More would bury a change in remarks.
+MOST_INLINE = 30
+
+#: Bytes of a body that lists findings; GitHub takes 65,536 characters with all that is around it.
+_LONGEST_LIST = 50_000
+#: Fingerprints of listed findings that are remembered: 17 characters each.
+_MOST_REMEMBERED = 500
+_LONGEST_SUGGESTION = 2_000
+_MARKER = re.compile(r"<!-- prjury:v1((?: [a-z]+=[^\s>]*)*) ?-->")
+_BACKTICKS = re.compile("`+")
+_WORDS = {
+    Weight.MUST_FIX: "Must fix",
+    Weight.SHOULD_LOOK: "Should look at",
+    Weight.NIT: "Hint",
+}
+
+#: The lines that a pull request adds: path as git stores it, number at the head, line.
+AddedLines = Mapping[str, Mapping[int, Line]]
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Words at added lines of one file.
+
+    Attributes:
+        line: the last line, which GitHub shows the remark below.
+        start_line: the first line, None for a remark at a single one.
+    """
+
+    path: str
+    line: int
+    body: str
+    start_line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Remarks:
+    """A review: what it says as a whole, and what at single lines."""
+
+    body: str
+    inline: tuple[Remark, ...] = ()
+
+
+def added_lines(pull: PullRequest) -> AddedLines:
+    """The added lines as the photograph has them."""
+    return {
+        file.path: {line.new: line for line in file.added_lines if line.new}
+        for file in pull.files
+        if file.hunks
+    }
+
+
+def markers(body: str) -> dict[str, str]:
+    """The values in the hidden markers at the start of a text; none where there are none."""
+    values: dict[str, str] = {}
+    for line in body.splitlines():
+        match = _MARKER.fullmatch(line.rstrip())
+        if not match:
+            break
+        values |= dict(pair.split("=", 1) for pair in match[1].split())
+    return values
+
+
+@dataclass(frozen=True)
+class Reviewer:
+    """Turns a report into the remarks of one review.
+
+    Attributes:
+        marker: the hidden first line of a review's body, from the report.
+        added: the lines that remarks may stand at.
+        id: which of several reviewers of a pull request this is.
+    """
+
+    report: Report
+    marker: str
+    added: AddedLines
+    redact: Redact = BY_SHAPE
+    id: str = "default"
+    _places: Places = field(init=False)
+    _links: Links = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_places", Places(self.report.pull))
+        object.__setattr__(self, "_links", Links(self.report.pull, self.redact))
+
+    def remarks(self, told: Collection[str] = (), most: int = MOST_INLINE) -> Remarks | None:
+        """What is new, heaviest first; None where everything has been said.
+
+        Args:
+            told: fingerprints of findings that need no further word.
+            most: remarks at lines; 0 puts everything into the body.
+        """
+        new = [
+            finding
+            for finding in findings(self.report.verdict)
+            if finding.check.fingerprint not in told and silencer(finding) is None
+        ]
+        if not new:
+            return None
+        placed = list(islice(self._placed(new), most))
+        at_lines = {id(finding) for finding, _ in placed}
+        rest = [finding for finding in new if id(finding) not in at_lines]
+        inline = tuple(self._remark(finding, span) for finding, span in placed)
+        return Remarks(self._body(len(inline), rest), inline)
+
+    def _placed(self, new: Sequence[Finding]) -> Iterator[tuple[Finding, Location]]:
+        for finding in new:
+            place = self._places.of(finding)
+            if place and place.line and sendable(place.path):
+                span = _on_added(place, self.added.get(place.path, {}))
+                if span:
+                    yield finding, span
+
+    def _remark(self, finding: Finding, span: Location) -> Remark:
+        line = span.line or 1
+        last = span.end_line or line
+        fingerprint = finding.check.fingerprint
+        parts = [
+            f"<!-- prjury:v1 finding={fingerprint} id={self.id} -->",
+            self._sentence(finding),
+            "",
+            *self._remedy(finding, span),
+        ]
+        body = "\n".join(parts).rstrip("\n") + "\n"
+        return Remark(span.path, last, body, line if last != line else None)
+
+    def _sentence(self, finding: Finding) -> str:
+        """In one line: how grave it is, what it is called, what is wrong."""
+        check = finding.check
+        message = f": {prose(check.message, 1_000, self.redact)}" if check.message.strip() else ""
+        name = plain(check.name, 200, self.redact)
+        return f"{_WORDS[finding.weight]}: **{name}**{message}"
+
+    def _remedy(self, finding: Finding, span: Location) -> Iterator[str]:
+        suggestion = self._suggestion(finding, span)
+        if suggestion is not None:
+            yield suggestion
+        elif finding.check.fix and "\n" in finding.check.fix.strip("\n"):
+            yield block(finding.check.fix, 2_000, self.redact)
+        elif finding.check.fix or finding.weight is Weight.MUST_FIX:
+            told = prose(remedy(self.report.pull, finding), 600, self.redact)
+            yield f"What would make it pass: {told}"
+
+    def _suggestion(self, finding: Finding, span: Location) -> str | None:
+        """A block that a click applies; only where the fix is the line as it would be right.
+
+        A fix with anything in it that would have to be cleaned or hidden is no suggestion, nor is
+        one in a file with carriage returns, which the block could not hold.
+        """
+        fix, line = finding.check.fix, self.added.get(span.path, {}).get(span.line or 0)
+        if not fix or line is None or span.end_line not in {None, span.line}:
+            return None
+        usable = _replaces_the_line(finding) and line.end != "\r\n" and "\n" not in fix
+        if not usable or len(fix) > _LONGEST_SUGGESTION or clean(fix, None, self.redact) != fix:
+            return None
+        fence = "`" * max(3, *(len(run) + 1 for run in ["", *_BACKTICKS.findall(fix)]))
+        return f"{fence}suggestion\n{fix}\n{fence}"
+
+    def _body(self, inline: int, rest: Sequence[Finding]) -> str:
+        lines = [self.marker]
+        if rest:
+            prints = dict.fromkeys(finding.check.fingerprint for finding in rest)
+            remembered = ",".join(islice(prints, _MOST_REMEMBERED))
+            lines.append(f"<!-- prjury:v1 told={remembered} id={self.id} -->")
+        lines += [f"**{plain(self.report.headline, 240, self.redact)}**", ""]
+        if inline:
+            lines += [f"{counted(inline, 'remark')} at the lines that this change adds.", ""]
+        if rest:
+            where = "not at a single added line" if inline else "all told here"
+            lines += [f"{counted(len(rest), 'finding')}, {where}:", ""]
+            lines += self._list(rest)
+        return "\n".join(lines).rstrip("\n") + "\n"
+
+    def _list(self, rest: Sequence[Finding]) -> Iterator[str]:
+        room = _LONGEST_LIST
+        for number, finding in enumerate(rest):
+            entry = self._entry(finding)
+            room -= len(entry.encode())
+            if room < 0:
+                yield f"* … and {len(rest) - number:,} more in the report"
+                return
+            yield entry
+
+    def _entry(self, finding: Finding) -> str:
+        check = finding.check
+        place = ""
+        if check.location:
+            shown = inline_code(str(check.location), 200, self.redact)
+            url = self._links.to(check.location)
+            place = f" [{shown}]({url})" if url else f" {shown}"
+        message = f": {prose(check.message, 300, self.redact)}" if check.message.strip() else ""
+        return f"*{place} **{plain(check.name, 200, self.redact)}**{message}"
+
+
+def _on_added(place: Location, added: Mapping[int, Line]) -> Location | None:
+    """The place itself where all of it is added, else its first added line."""
+    first = place.line or 1
+    last = min(place.end_line or first, first + len(added))
+    if place.end_line in {None, last} and all(line in added for line in range(first, last + 1)):
+        return place
+    start = next((line for line in sorted(added) if first <= line <= (place.end_line or first)), 0)
+    return Location(place.path, start) if start else None
+
+
+def _replaces_the_line(finding: Finding) -> bool:
+    """Whether the judge says that its fix is the whole line as it would be right."""
+    check, details = finding.check, finding.voice.judgment.metadata.get("findings")
+    place = check.location
+    if place is None or not isinstance(details, list | tuple):
+        return False
+    return any(_is_at(entry, check.name, place) and entry.get("applicability") for entry in details)
+
+
+def _is_at(entry: object, name: str, place: Location) -> bool:
+    if not isinstance(entry, Mapping):
+        return False
+    found: Mapping[str, Any] = entry
+    return (found.get("rule"), found.get("path"), found.get("line")) == (
+        name,
+        place.path,
+        place.line,
+    )

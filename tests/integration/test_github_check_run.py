@@ -1,0 +1,280 @@
+"""Check runs and statuses, written to a server that speaks as GitHub does."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from fakes.github import (
+    HEAD_SHA,
+    READ_ONLY_ACTIONS,
+    Account,
+    FakeGitHub,
+    Fault,
+    refused,
+    running,
+    secondary_limit,
+)
+from fakes.reports import broken_build, with_findings
+from fakes.writing import connected, no_sleep
+from prjury.errors import PublishError
+from prjury.jury.gate import Gate
+from prjury.publishers.check_run import NAME, CheckRunReport
+from prjury.publishers.status import CommitStatus
+from prjury.pull.model import Side
+from prjury.report.model import Report
+from prjury.report.render import Renderer
+from prjury.sources.github.check_runs import CheckRuns
+from prjury.sources.github.hub import GitHub
+from prjury.sources.github.statuses import Statuses
+
+PAGE = "https://github.com/octo/shop/actions/runs/{}/attempts/{}"
+OURS = PAGE.format(50, 1)
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeGitHub]:
+    with running() as server:
+        server.add_pull("octo/shop", 7)
+        yield server
+
+
+def of_head(made: Report, **more: Any) -> Report:
+    return replace(made, pull=replace(made.pull, head=Side("cart", HEAD_SHA)), **more)
+
+
+def check_run(hub: GitHub, page: str = OURS) -> CheckRunReport:
+    door = CheckRuns(hub, "octo/shop")
+    return CheckRunReport(door, 7, Renderer().check, page=page, sleep=no_sleep)
+
+
+def status(hub: GitHub, page: str = OURS) -> CommitStatus:
+    return CommitStatus(Statuses(hub, "octo/shop"), page, sleep=no_sleep)
+
+
+def test_from_in_progress_to_the_conclusion(fake: FakeGitHub) -> None:
+    with connected(fake) as hub:
+        check_run(hub).start(HEAD_SHA)
+        (begun,) = fake.checks()
+        assert (begun["status"], begun["conclusion"]) == ("in_progress", None)
+        address = check_run(hub).publish(of_head(broken_build()))
+    (run,) = fake.checks()
+    assert (run["name"], run["conclusion"], run["html_url"]) == (NAME, "failure", address)
+    assert run["external_id"] == "prjury:default:7"
+    assert run["details_url"] == OURS
+    assert run["output"]["title"].startswith("❌ Do not merge")
+    assert "Must fix: 3" in run["output"]["summary"]
+    assert "cannot find symbol" in run["output"]["text"]
+    assert len(fake.annotations_of(NAME)) == 4
+
+
+def test_a_second_run_changes_the_first_ones_and_sends_no_annotation_twice(
+    fake: FakeGitHub,
+) -> None:
+    made = of_head(with_findings(120))
+    for attempt in (1, 2, 3):
+        with connected(fake) as hub:
+            page = PAGE.format(50, attempt)
+            check_run(hub, page).start(HEAD_SHA)
+            check_run(hub, page).publish(made)
+    assert [run["conclusion"] for run in fake.checks()] == ["failure"]
+    assert len(fake.annotations_of(NAME)) == 120
+
+
+def test_stale_annotations_make_a_new_check_run(fake: FakeGitHub) -> None:
+    with connected(fake) as hub:
+        check_run(hub).publish(of_head(broken_build()))
+        check_run(hub).publish(of_head(with_findings(2)))
+    assert [run["conclusion"] for run in fake.checks()] == ["failure", "failure"]
+    newest = fake.checks()[-1]["id"]
+    assert len(fake.annotations[newest]) == 2
+
+
+def test_a_foreign_check_run_of_that_name_is_left_alone(fake: FakeGitHub) -> None:
+    fake.accounts["mallory"] = Account("mallory[bot]", "Bot", id=666, app=666)
+    with connected(fake, "mallory") as hub:
+        check_run(hub).publish(of_head(broken_build(), gate=Gate.SUCCESS))
+    before = dict(fake.checks()[0])
+    with connected(fake) as hub:
+        check_run(hub).publish(of_head(broken_build()))
+    assert fake.checks()[0] == before
+    assert [run["conclusion"] for run in fake.checks()] == ["success", "failure"]
+
+
+def test_all_pages_are_read(fake: FakeGitHub) -> None:
+    with connected(fake) as hub:
+        check_run(hub).start(HEAD_SHA)
+        for _ in range(130):
+            fake.add_check_run(NAME, "success", suite=9, external_id="other")
+        check_run(hub).publish(of_head(with_findings(340)))
+        check_run(hub).publish(of_head(with_findings(340)))
+    ours = [run for run in fake.checks() if run["external_id"] == "prjury:default:7"]
+    assert [run["conclusion"] for run in ours] == ["failure"]
+    assert len(fake.annotations[ours[0]["id"]]) == 340
+
+
+def test_refused_annotations_do_not_cost_the_conclusion(fake: FakeGitHub) -> None:
+    fake.faults = [Fault("PATCH", "check-runs", status=422, body='{"message": "Invalid request."}')]
+    with connected(fake) as hub:
+        report_check = check_run(hub)
+        report_check.publish(of_head(broken_build()))
+    (run,) = fake.checks()
+    assert run["conclusion"] == "failure"
+    assert "GitHub refused annotations" in run["output"]["summary"]
+    assert report_check.notes
+
+
+def test_a_run_that_broke_leaves_action_required(fake: FakeGitHub) -> None:
+    with connected(fake) as hub:
+        check_run(hub).start(HEAD_SHA)
+        check_run(hub).abandon("The base cannot be fetched", HEAD_SHA)
+    (run,) = fake.checks()
+    assert (run["status"], run["conclusion"]) == ("completed", "action_required")
+    assert "The base cannot be fetched" in run["output"]["summary"]
+
+
+def test_a_users_token_is_told_that_it_takes_an_app(fake: FakeGitHub) -> None:
+    with connected(fake, "ghp_octocat") as hub, pytest.raises(PublishError) as caught:
+        check_run(hub).publish(of_head(broken_build()))
+    assert caught.value.reason == "permission"
+    assert "from apps only" in str(caught.value)
+
+
+def test_a_read_only_token_is_told_what_it_lacks(fake: FakeGitHub) -> None:
+    fake.accounts["ghs_actions"] = READ_ONLY_ACTIONS
+    with connected(fake) as hub:
+        for act in (check_run(hub).publish, status(hub).publish):
+            with pytest.raises(PublishError) as caught:
+                act(of_head(broken_build()))
+            assert caught.value.reason == "permission"
+            assert "write" in caught.value.remedy
+
+
+def test_enterprise_prefixes() -> None:
+    with running("/api/v3") as server:
+        server.add_pull("octo/shop", 7)
+        with connected(server) as hub:
+            check_run(hub).publish(of_head(broken_build()))
+            status(hub).publish(of_head(broken_build()))
+        assert [run["conclusion"] for run in server.checks()] == ["failure"]
+        assert server.latest_status(HEAD_SHA, "prjury") == "failure"
+
+
+def test_the_status_is_set_once_and_by_the_newest_run(fake: FakeGitHub) -> None:
+    made = of_head(broken_build())
+    with connected(fake) as hub:
+        status(hub).pending(HEAD_SHA)
+        status(hub).publish(made)
+        status(hub).publish(made)
+        status(hub, PAGE.format(50, 2)).publish(replace(made, gate=Gate.ACTION_REQUIRED))
+        status(hub).publish(made)
+        status(hub, PAGE.format(49, 7)).fail("late", HEAD_SHA)
+    assert [one["state"] for one in fake.statuses] == ["pending", "failure", "error"]
+    assert fake.statuses[-1]["description"].startswith("❌ Do not merge")
+    assert fake.statuses[-1]["target_url"] == PAGE.format(50, 2)
+
+
+def test_a_status_among_many_is_found(fake: FakeGitHub) -> None:
+    with connected(fake) as hub:
+        status(hub).publish(of_head(broken_build()))
+        for number in range(230):
+            fake.add_status(f"ci/{number}", "success")
+        status(hub).publish(of_head(broken_build()))
+    assert len([one for one in fake.statuses if one["context"] == "prjury"]) == 1
+
+
+FAULTS = {
+    "502 before": {"moment": "before"},
+    "502 after": {"moment": "after"},
+    "cut before": {"moment": "before", "status": None},
+    "cut after": {"moment": "after", "status": None},
+    "half an answer": {"moment": "during"},
+    "twice": {"moment": "after", "times": 2},
+    "not JSON": {"moment": "after", "status": 200, "body": "<html>login</html>"},
+}
+
+
+@pytest.mark.parametrize("name", list(FAULTS))
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "commits/.*/check-runs"),
+        ("GET", "annotations"),
+        ("POST", "check-runs"),
+        ("PATCH", "check-runs"),
+    ],
+)
+def test_whatever_breaks_there_is_one_check_run_with_each_annotation_once(
+    fake: FakeGitHub, name: str, method: str, path: str
+) -> None:
+    made = of_head(with_findings(120))
+    with connected(fake) as hub:
+        fake.faults = [Fault(method, path, **FAULTS[name])]  # type: ignore[arg-type] # a table
+        try:
+            check_run(hub).publish(made)
+        except PublishError as error:
+            assert error.reason == "bad_response"  # noqa: PT017 - some of the faults, not all
+            assert "success" not in {run["conclusion"] for run in fake.checks()}
+            check_run(hub).publish(made)
+    assert [run["conclusion"] for run in fake.checks()] == ["failure"]
+    assert len(fake.annotations_of(NAME)) == 120
+
+
+@pytest.mark.parametrize("name", list(FAULTS))
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_whatever_breaks_the_status_is_there_once(fake: FakeGitHub, name: str, method: str) -> None:
+    made = of_head(broken_build())
+    with connected(fake) as hub:
+        fake.faults = [Fault(method, "statuses", **FAULTS[name])]  # type: ignore[arg-type] # as above
+        try:
+            status(hub).publish(made)
+        except PublishError as error:
+            assert error.reason == "bad_response"  # noqa: PT017 - as above
+            status(hub).publish(made)
+    assert [one["state"] for one in fake.statuses] == ["failure"]
+
+
+def test_two_runs_at_once_leave_one_verdict_and_the_newer_one_is_shown(fake: FakeGitHub) -> None:
+    for number in range(8):
+        sha = f"{number:040x}"
+        begin = threading.Barrier(2)
+
+        def publish(attempt: int, words: str, sha: str, begin: threading.Barrier) -> None:
+            made = of_head(with_findings(3, words))
+            made = replace(made, pull=replace(made.pull, head=Side("cart", sha)))
+            with connected(fake) as hub:
+                report_check = check_run(hub, PAGE.format(50, attempt))
+                begin.wait(10)
+                report_check.start(sha)
+                report_check.publish(made)
+
+        runs = [
+            threading.Thread(target=publish, args=(attempt, words, sha, begin))
+            for attempt, words in ((1, "older"), (2, "newer"))
+        ]
+        for run in runs:
+            run.start()
+        for run in runs:
+            run.join(30)
+        posted = fake.checks(sha)
+        assert {one["conclusion"] for one in posted} == {"failure"}
+        assert posted[-1]["details_url"] == PAGE.format(50, 2)
+        said = {one["message"][:5] for one in fake.annotations[posted[-1]["id"]]}
+        assert said == {"newer"}
+
+
+def test_limits_are_waited_out(fake: FakeGitHub) -> None:
+    fake.faults = [
+        secondary_limit("POST", "check-runs"),
+        secondary_limit("PATCH", "check-runs", status=429),
+        refused("POST", "statuses", 503, "Unicorn!", moment="after"),
+    ]
+    with connected(fake) as hub:
+        check_run(hub).publish(of_head(broken_build()))
+        status(hub).publish(of_head(broken_build()))
+    assert [run["conclusion"] for run in fake.checks()] == ["failure"]
+    assert [one["state"] for one in fake.statuses] == ["failure"]

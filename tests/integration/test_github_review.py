@@ -1,0 +1,167 @@
+"""Reviews and labels, written to a server that speaks as GitHub does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from fakes.github import HEAD_SHA, READ_ONLY_ACTIONS, FakeGitHub, Fault, running
+from fakes.reports import ballot, pull, report, tier
+from fakes.writing import connected, no_sleep
+from prjury.errors import PublishError
+from prjury.jury.judgment import Check, Judgment, Location
+from prjury.publishers.labels import Labels
+from prjury.publishers.review import LineReview
+from prjury.pull.model import FileChange, FileKind, FileStatus, Hunk, Line, Side
+from prjury.report.model import Backport, Report
+from prjury.sources.github.hub import GitHub
+from prjury.sources.github.labels import IssueLabels
+from prjury.sources.github.reviews import Reviews
+
+PATH = "src/a b.py"
+MAPPING = {"fail": "prjury:fail", "pass": "prjury:pass", "backport": "backport:{branch}"}
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeGitHub]:
+    with running() as server:
+        server.add_pull("octo/shop", 7)
+        server.set_diff(7, {PATH: range(1, 60)})
+        yield server
+
+
+def judged(*lines: int, head: str = HEAD_SHA, fix: str | None = None) -> Report:
+    checks = [Check("rule", False, f"wrong {n}", Location(PATH, n), fix=fix) for n in lines]
+    checks.append(Check("elsewhere", False, "in no file", severity="warning"))
+    details = [
+        {"rule": "rule", "path": PATH, "line": n, "applicability": "maybe-incorrect"} for n in lines
+    ]
+    judgment = Judgment.failed("no", checks=checks, metadata={"findings": details})
+    added = tuple(Line("+", None, number, "x") for number in range(1, 60))
+    hunk = Hunk(0, 0, 1, 59, "", added)
+    files = [FileChange(PATH, FileStatus.ADDED, FileKind.SOURCE, 59, hunks=(hunk,))]
+    made = report(tier("t", ballot("patterns", judgment)), pull_request=pull(files))
+    return replace(made, pull=replace(made.pull, head=Side("cart", head)))
+
+
+def review(hub: GitHub) -> LineReview:
+    return LineReview(Reviews(hub, "octo/shop", 7), sleep=no_sleep)
+
+
+def test_one_review_on_the_head_with_suggestions(fake: FakeGitHub) -> None:
+    with connected(fake) as hub:
+        address = review(hub).publish(judged(3, 5, fix="y = '```'"))
+    (posted,) = fake.reviews(7)
+    assert (posted["state"], posted["commit_id"], posted["html_url"]) == (
+        "COMMENTED",
+        HEAD_SHA,
+        address,
+    )
+    assert [(one["path"], one["line"], one["side"]) for one in posted["comments"]] == [
+        (PATH, 3, "RIGHT"),
+        (PATH, 5, "RIGHT"),
+    ]
+    assert "````suggestion\ny = '```'\n````" in posted["comments"][0]["body"]
+    assert "in no file" in posted["body"]
+
+
+def test_a_second_run_says_nothing_and_a_later_push_what_is_new(fake: FakeGitHub) -> None:
+    later = "c" * 40
+    with connected(fake) as hub:
+        review(hub).publish(judged(*range(1, 41)))
+        review(hub).publish(judged(*range(1, 41)))
+        assert [len(one["comments"]) for one in fake.reviews(7)] == [30]
+        fake.pulls["octo/shop", 7]["head"]["sha"] = later
+        review(hub).publish(judged(*range(1, 41), head=later))
+        assert len(fake.reviews(7)) == 1
+        review(hub).publish(judged(*range(1, 43), head=later))
+        review(hub).publish(judged(*range(1, 43), head=later))
+    assert [[one["line"] for one in it["comments"]][-2:] for it in fake.reviews(7)] == [
+        [29, 30],
+        [41, 42],
+    ]
+    bodies = [one["body"] for one in fake.review_comment_list]
+    assert len(set(bodies)) == len(bodies)
+
+
+def test_refused_lines_are_told_in_the_body(fake: FakeGitHub) -> None:
+    fake.set_diff(7, {PATH: range(1, 3)})
+    with connected(fake) as hub:
+        review(hub).publish(judged(1, 50))
+    (posted,) = fake.reviews(7)
+    assert posted["comments"] == []
+    assert "3 findings, all told here:" in posted["body"]
+
+
+FAULTS = {
+    "502 before": {"moment": "before"},
+    "502 after": {"moment": "after"},
+    "cut before": {"moment": "before", "status": None},
+    "cut after": {"moment": "after", "status": None},
+    "half an answer": {"moment": "during"},
+    "not JSON": {"moment": "after", "status": 200, "body": "<html>login</html>"},
+}
+
+
+@pytest.mark.parametrize("name", list(FAULTS))
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", "reviews"), ("GET", "comments"), ("POST", "reviews")]
+)
+def test_whatever_breaks_there_is_one_review(
+    fake: FakeGitHub, name: str, method: str, path: str
+) -> None:
+    with connected(fake) as hub:
+        fake.faults = [Fault(method, path, **FAULTS[name])]  # type: ignore[arg-type] # a table
+        try:
+            review(hub).publish(judged(3, 5))
+        except PublishError as error:
+            assert error.reason == "bad_response"  # noqa: PT017 - some of the faults, not all
+            review(hub).publish(judged(3, 5))
+    assert [len(one["comments"]) for one in fake.reviews(7)] == [2]
+
+
+@pytest.mark.parametrize("name", list(FAULTS))
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
+def test_whatever_breaks_the_labels_are_right(fake: FakeGitHub, name: str, method: str) -> None:
+    fake.add_label(7, "prjury:pass")
+    with connected(fake) as hub:
+        fake.faults = [Fault(method, "labels", **FAULTS[name])]  # type: ignore[arg-type] # as above
+        try:
+            Labels(IssueLabels(hub, "octo/shop", 7), MAPPING).publish(judged(3))
+        except PublishError as error:
+            assert error.reason == "bad_response"  # noqa: PT017 - as above
+            Labels(IssueLabels(hub, "octo/shop", 7), MAPPING).publish(judged(3))
+    assert sorted(fake.labels(7)) == ["bug", "prjury:fail"]
+
+
+def test_labels_with_colons_and_slashes(fake: FakeGitHub) -> None:
+    for name in ("prjury:pass", "backport:release/1.0 ä", "backport:other"):
+        fake.add_label(7, name)
+    branches = (
+        Backport("release/1.0 ä", "not_suitable", applies=False),
+        Backport("release/1.1", "suitable", applies=True),
+    )
+    made = replace(judged(3), backports=branches)
+    with connected(fake) as hub:
+        labels = Labels(IssueLabels(hub, "octo/shop", 7), MAPPING)
+        labels.publish(made)
+        labels.publish(made)
+    assert sorted(fake.labels(7)) == [
+        "backport:other",
+        "backport:release/1.1",
+        "bug",
+        "prjury:fail",
+    ]
+    assert [method for method, _ in fake.writes] == ["POST", "DELETE", "DELETE"]
+
+
+def test_a_read_only_token_is_told_what_it_lacks(fake: FakeGitHub) -> None:
+    fake.accounts["ghs_actions"] = READ_ONLY_ACTIONS
+    with connected(fake) as hub:
+        for publisher in (review(hub), Labels(IssueLabels(hub, "octo/shop", 7), MAPPING)):
+            with pytest.raises(PublishError) as caught:
+                publisher.publish(judged(3))
+            assert caught.value.reason == "permission"
+            assert "pull-requests: write" in caught.value.remedy

@@ -1,0 +1,58 @@
+"""Labels: what they may stand for, and what GitHub takes for one."""
+
+from __future__ import annotations
+
+import pytest
+
+from prjury.config.load import json_schema, read_policy
+from prjury.errors import ConfigError
+
+
+def labels(text: str) -> dict[str, str]:
+    policy = read_policy(f"version: 1\npublish:\n  labels: {text}\n", "f.yml")
+    return {str(key): name for key, name in policy.config.publish.labels.items()}
+
+
+def test_every_status_and_branches() -> None:
+    names = {"pass": "ok", "fail": "prjury:fail", "abstain": "?", "error": "a/b c"}
+    assert labels("{pass: ok, fail: prjury:fail, abstain: '?', error: a/b c}") == names
+    assert labels("{backport: 'backport:{branch}'}") == {"backport": "backport:{branch}"}
+
+
+_FORM = "a label has 1 to 50 characters, and neither a comma nor a line break"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "{foo: bar}",
+            (
+                "f.yml line 3: publish.labels.foo: input should be 'pass', 'fail', 'abstain', "
+                "'error' or 'backport', not \"foo\"."
+            ),
+        ),
+        ("{fail: 'a,b'}", f'f.yml line 3: publish.labels.fail: {_FORM}, not "a,b".'),
+        ("{fail: ' '}", f'f.yml line 3: publish.labels.fail: {_FORM}, not " ".'),
+        (
+            '{error: "a\\nb"}',
+            f'f.yml line 3: publish.labels.error: {_FORM}, not "a\\\\nb".'.replace("\\\\", "\\"),
+        ),
+        (f"{{pass: {'x' * 51}}}", f'publish.labels.pass: {_FORM}, not "{"x" * 51}".'),
+        ("{fail: 3}", "f.yml line 3: publish.labels.fail: input should be a valid string, not 3."),
+        ("{backport: x}", "publish.labels: backport: the label has to hold {branch}."),
+        (
+            "{pass: 'PRjury:Override'}",
+            "publish.labels: a run cannot give the label that overrules the gate.",
+        ),
+    ],
+)
+def test_anything_else_is_an_error_with_its_place(text: str, told: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        labels(text)
+    assert str(caught.value).endswith(told)
+
+
+def test_the_schema_for_editors_knows_the_keys() -> None:
+    section = json_schema()["$defs"]["PublishConfig"]["properties"]["labels"]
+    assert section["propertyNames"]["enum"] == ["pass", "fail", "abstain", "error", "backport"]

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import pytest
+
+from fakes.github import ACTIONS_APP, HEAD_SHA, Account, FakeGitHub, running
+from fakes.github.repository import rule_payload
+from prjury.errors import SourceError
+from prjury.sources.github.hub import GITHUB_API, Connection, Patience
+from prjury.sources.github.rights import (
+    BranchRules,
+    NamedCheck,
+    RequiredCheck,
+    Rights,
+    rights_of,
+)
+
+SHOP = "https://github.com/octo/shop.git"
+
+
+PERSON, JOB = "ghp_octocat", "ghs_actions"
+
+
+def rights(fake: FakeGitHub, token: str | None = PERSON) -> Rights:
+    connection = Connection(fake.url, token, seconds_between_requests=0)
+    return Rights(connection, "octo/shop", Patience(attempts=1))
+
+
+def test_the_facts_tell_forks_and_the_scopes_of_a_classic_token() -> None:
+    with running() as fake, rights(fake) as door:
+        fake.repositories["octo/shop"] = {
+            "forks_count": 3,
+            "private": False,
+            "visibility": "public",
+        }
+        facts = door.facts()
+    assert (facts.forks, facts.private, facts.default_branch) == (3, False, "main")
+    assert facts.scopes == ("repo", "workflow")
+
+
+def test_other_tokens_have_no_scopes() -> None:
+    with running() as fake, rights(fake, JOB) as door:
+        assert door.facts().scopes is None
+
+
+@pytest.mark.parametrize(("token", "reason"), [("ghp_wrong", "bad_credentials")])
+def test_a_token_that_is_not_valid_is_told(token: str, reason: str) -> None:
+    with running() as fake, rights(fake, token) as door, pytest.raises(SourceError) as caught:
+        door.facts()
+    assert caught.value.reason == reason
+
+
+def test_a_repository_that_cannot_be_seen_is_told() -> None:
+    with running() as fake, rights(fake) as door:
+        fake.repositories.clear()
+        with pytest.raises(SourceError, match="Could not see octo/shop") as caught:
+            door.facts()
+    assert caught.value.reason == "not_found"
+
+
+def test_rules_are_read_from_all_pages() -> None:
+    many = [rule_payload("octo/shop", f"check-{n}", None, n) for n in range(1, 150)]
+    with running() as fake, rights(fake) as door:
+        fake.rules["main"] = [*many, rule_payload("octo/shop", "prjury", ACTIONS_APP, 200)]
+        found = door.rules("main")
+    assert len(found.checks) == 150
+    assert found.checks[0] == RequiredCheck("check-1", None, "ruleset 1")
+    assert found.checks[-1] == RequiredCheck("prjury", ACTIONS_APP, "ruleset 200")
+    assert not found.has_queue
+
+
+def test_a_branch_with_a_slash_is_asked_for_as_one_name() -> None:
+    with running(strict=False) as fake, rights(fake) as door:
+        assert door.rules("release/1.0") == BranchRules()
+        assert "/rules/branches/release%2F1.0?" in fake.requests[-1].path
+
+
+def test_the_protection_names_its_checks() -> None:
+    with running() as fake, rights(fake) as door:
+        assert door.protection("main") == ()
+        fake.protections["main"] = {"prjury": ACTIONS_APP, "lint": None}
+        assert door.protection("main") == (
+            RequiredCheck("prjury", ACTIONS_APP, "the branch protection"),
+            RequiredCheck("lint", None, "the branch protection"),
+        )
+
+
+def test_who_may_not_read_the_protection_sees_the_checks_of_the_branch() -> None:
+    with running() as fake, rights(fake, JOB) as door:
+        fake.protections["main"] = {"prjury": ACTIONS_APP}
+        assert door.protection("main") == (
+            RequiredCheck("prjury", ACTIONS_APP, "the branch protection"),
+        )
+
+
+def test_who_sees_no_checks_and_may_not_read_the_protection_knows_nothing() -> None:
+    with running() as fake, rights(fake, JOB) as door, pytest.raises(SourceError) as caught:
+        door.protection("main")
+    assert caught.value.reason == "permission"
+    assert "administration: read" in caught.value.remedy
+
+
+def test_the_settings_of_actions_take_a_permission() -> None:
+    with running() as fake, rights(fake) as door:
+        assert door.default_permissions() == "read"
+    with running() as fake, rights(fake, JOB) as door, pytest.raises(SourceError):
+        door.default_permissions()
+
+
+def test_checks_and_statuses_of_a_name_are_told_with_their_authors() -> None:
+    with running() as fake, rights(fake, JOB) as door:
+        fake.add_pull("octo/shop", 7, labels=[])
+        assert door.said("prjury") == ()
+        fake.add_status("prjury", "success", Account("mallory", id=666), sha=HEAD_SHA)
+        fake.add_status("lint", "success", Account("mallory", id=666), sha=HEAD_SHA)
+        said = door.said("prjury")
+    assert said == (NamedCheck("prjury", "status", "mallory"),)
+    assert said[0].is_foreign
+
+
+def test_the_number_of_actions_is_known_of_github_itself_alone() -> None:
+    def there(api: str) -> int | None:
+        return Rights(Connection(api), "octo/shop").actions_app
+
+    assert there(GITHUB_API) == ACTIONS_APP
+    assert there("https://ghe.example.com/api/v3") is None
+
+
+def test_without_a_way_to_ask_there_is_a_reason() -> None:
+    token = {"GITHUB_TOKEN": "ghp_octocat"}
+    assert rights_of(SHOP, token, offline=True) == "--offline forbids to ask GitHub"
+    assert rights_of("/srv/git/shop.git", token) == "the repository has no remote on GitHub"
+    assert rights_of(None, token) == "the repository has no remote on GitHub"
+    assert str(rights_of(SHOP, {})).startswith("there is no token")
+    found = rights_of(SHOP, {"GH_TOKEN": "ghp_octocat"})
+    assert isinstance(found, Rights)
+    assert found.repo == "octo/shop"
