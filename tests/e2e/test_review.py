@@ -150,7 +150,7 @@ def test_every_format_to_a_file_and_the_same_verdict(
     project: History, prjury: Prjury, tmp_path: Path
 ) -> None:
     project.commit({"calc.py": CALC.replace("a + b", "a - b")}, "Break it")
-    formats = ("markdown", "json", "html", "feedback", "terminal")
+    formats = ("markdown", "json", "html", "sarif", "feedback", "terminal")
     outputs = [word for f in formats for word in ("--output", f"{f}={tmp_path / f}")]
     run = prjury("review", "--repo", project.path, *outputs)
     assert run.code == 1
@@ -160,6 +160,8 @@ def test_every_format_to_a_file_and_the_same_verdict(
     assert "<script" not in texts["html"]
     assert "test_calc.py" in texts["feedback"]
     assert json.loads(texts["json"])["verdict"]["status"] == "fail"
+    (scan,) = json.loads(texts["sarif"])["runs"]
+    assert (scan["tool"]["driver"]["name"], scan["properties"]["verdict"]) == ("PR Jury", "fail")
 
 
 def test_nothing_to_review(project: History, prjury: Prjury) -> None:

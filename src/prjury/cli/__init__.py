@@ -16,6 +16,8 @@ import typer
 from prjury.cli.build import build
 from prjury.cli.config import check_config, schema
 from prjury.cli.demo import demo
+from prjury.cli.doctor import doctor
+from prjury.cli.init import init
 from prjury.cli.judge import judge
 from prjury.cli.output import Terminal, hang_up
 from prjury.cli.review import review
@@ -39,6 +41,8 @@ app.command()(build)
 app.command()(demo)
 app.command("check-config")(check_config)
 app.command()(schema)
+app.command()(init)
+app.command()(doctor)
 app.add_typer(rules)
 
 

@@ -16,17 +16,11 @@ def check_config(
     ),
 ) -> None:
     """Check a configuration file; every problem comes with key path and line."""
-    from prjury.config.load import read_policy  # noqa: PLC0415 - pydantic costs 0.1 s
-    from prjury.config.pending import pending_note  # noqa: PLC0415 - the same
+    from prjury.config.pending import pending_note  # noqa: PLC0415 - pydantic costs 0.1 s
+    from prjury.doctor.local import checked_policy  # noqa: PLC0415 - the same
     from prjury.policy import text_of  # noqa: PLC0415 - the same
-    from prjury.registry import judge_factory, try_models  # noqa: PLC0415 - the same
-    from prjury.wiring import model_doors  # noqa: PLC0415 - the same
 
-    policy = read_policy(text_of(file), f"file:{file}", shown=str(file))
-    for i, tier in enumerate(policy.config.tiers):
-        for j, entry in enumerate(tier.judges):
-            judge_factory(entry.name, f"{file}: tiers[{i}].judges[{j}]")
-    try_models(policy.config, model_doors(policy.config))
+    policy = checked_policy(text_of(file), str(file))
     judges = [entry.name for tier in policy.config.tiers for entry in tier.judges]
     for note in pending_note(policy.config):
         print(f"note: {note}", file=sys.stderr)

@@ -27,6 +27,7 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
     JSON = "json"
     HTML = "html"
+    SARIF = "sarif"
     FEEDBACK = "feedback"
 
 
@@ -73,9 +74,12 @@ class Terminal:
         from prjury.publishers.terminal import TerminalPublisher  # noqa: PLC0415 - as above
         from prjury.report.codec import report_to_json  # noqa: PLC0415 - as above
         from prjury.report.render import Renderer  # noqa: PLC0415 - as above
+        from prjury.report.sarif import to_sarif  # noqa: PLC0415 - as above
 
         if kind is Format.JSON:
             return json.dumps(report_to_json(report, self.redact), indent=2, ensure_ascii=False)
+        if kind is Format.SARIF:
+            return json.dumps(to_sarif(report, self.redact), indent=1, ensure_ascii=False)
         if kind is Format.TERMINAL:
             stream = StringIO()
             TerminalPublisher(stream, color=False, width=100, redact=self.redact).publish(report)

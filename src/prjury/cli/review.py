@@ -13,6 +13,7 @@ from prjury.cli.output import Format, Terminal, hang_up, parse_output
 from prjury.errors import ExitCode, PublishError, UsageError
 
 if TYPE_CHECKING:
+    from prjury.ports import Evidence
     from prjury.report.model import Report
     from prjury.request import ReviewRequest
     from prjury.sources.pulls import Wanted
@@ -60,9 +61,16 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
         timeout=timeout,
         backport_to=tuple(onto or ()),
         trusts_policy=trust_policy,
-        evidence=evidence,
+        evidence=evidence_in(evidence),
     )
     return (_foretold if dry_run else _run)(terminal, request, format, files)
+
+
+def evidence_in(file: Path | None) -> Evidence | None:
+    """The evidence in a file that the operator names."""
+    from prjury.sources.evidence import EvidenceFile  # noqa: PLC0415 - keeps `--help` instant
+
+    return EvidenceFile(file) if file else None
 
 
 def _facts(title: str | None, body_file: Path | None) -> dict[str, object]:

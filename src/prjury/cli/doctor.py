@@ -1,0 +1,87 @@
+"""``prjury doctor``: what is wrong with the set-up, each in one sentence with its fix."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from prjury.cli.output import Terminal
+from prjury.errors import ExitCode
+
+if TYPE_CHECKING:
+    from prjury.doctor.finding import Finding
+
+SCHEMA = "prjury/doctor/v1"
+
+
+class DoctorFormat(StrEnum):
+    """How the findings can be written."""
+
+    TERMINAL = "terminal"
+    JSON = "json"
+
+
+def doctor(
+    context: typer.Context,
+    *,
+    repo: Annotated[Path, typer.Option(help="A directory in the repository.")] = Path(),
+    offline: Annotated[bool, typer.Option("--offline", help="Do not ask GitHub.")] = False,
+    format: Annotated[  # noqa: A002 - the option's name
+        DoctorFormat, typer.Option(help="How the findings are printed.")
+    ] = DoctorFormat.TERMINAL,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Tell what is fine as well.")
+    ] = False,
+) -> int:
+    """Check the set-up: workflows, policy, token, required checks; each problem with its fix."""
+    from prjury.doctor.examination import examination  # noqa: PLC0415 - keeps `--help` instant
+    from prjury.doctor.finding import Level  # noqa: PLC0415 - the same
+
+    terminal: Terminal = context.obj
+    findings = list(examination(repo, terminal.environ, offline=offline))
+    if format is DoctorFormat.JSON:
+        print(json.dumps(_as_json(findings, terminal), indent=2))
+    else:
+        _print(findings, terminal, everything=verbose or terminal.verbose)
+    bad = any(finding.level is Level.PROBLEM for finding in findings)
+    return ExitCode.REJECTED if bad else ExitCode.OPEN
+
+
+def _as_json(findings: Sequence[Finding], terminal: Terminal) -> dict[str, object]:
+    from prjury.report.sanitise import log_line  # noqa: PLC0415 - as above
+
+    told = [
+        {
+            "level": str(finding.level),
+            "about": log_line(finding.about, redact=terminal.redact) if finding.about else "",
+            "text": log_line(finding.text, redact=terminal.redact),
+        }
+        for finding in findings
+    ]
+    return {"schema": SCHEMA, "findings": told}
+
+
+def _print(findings: Sequence[Finding], terminal: Terminal, *, everything: bool) -> None:
+    from prjury.doctor.finding import Level  # noqa: PLC0415 - as above
+    from prjury.publishers.terminal import printable_line  # noqa: PLC0415 - as above
+
+    for level in Level:
+        for finding in findings:
+            if finding.level is level and (everything or level is not Level.FINE):
+                line = f"{level}: {finding.sentence}."
+                print(printable_line(line, sys.stdout, terminal.redact))
+    numbers = {level: sum(one.level is level for one in findings) for level in Level}
+    print(_summary(numbers[Level.PROBLEM], numbers[Level.WARNING], numbers[Level.FINE]))
+
+
+def _summary(problems: int, warnings: int, fine: int) -> str:
+    from prjury.report.phrases import counted  # noqa: PLC0415 - as above
+
+    words = [counted(problems, "problem"), counted(warnings, "warning"), f"{fine} fine"]
+    return ", ".join(words)

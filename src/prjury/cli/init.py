@@ -1,0 +1,174 @@
+"""``prjury init``: writes the workflows that fit, and a policy with every key explained."""
+
+from __future__ import annotations
+
+import re
+import stat
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from prjury.cli.output import Terminal
+from prjury.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from prjury.sources.git.operator import OperatorRepository
+
+WORKFLOWS = ".github/workflows"
+POLICY = ".github/prjury.yml"
+#: What stands in the templates where the action's repository and commit belong.
+PLACEHOLDER = "OWNER/pr-jury@COMMIT"
+
+_ALONE = ("prjury.yml",)
+_APART = ("prjury-build.yml", "prjury-judge.yml")
+_QUEUE = ("prjury-queue.yml",)
+_ACTION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[\w.-]{1,100}@[0-9a-f]{40}", re.ASCII)
+_PINNED = r"[\w.-]+/[\w./-]+@[0-9a-f]{40}"
+
+
+def init(
+    context: typer.Context,
+    *,
+    repo: Annotated[Path, typer.Option(help="A directory in the repository.")] = Path(),
+    forks: Annotated[
+        bool, typer.Option("--forks", help="For pull requests from forks: build and judge apart.")
+    ] = False,
+    queue: Annotated[bool, typer.Option("--queue", help="With a merge queue.")] = False,
+    action: Annotated[
+        str | None,
+        typer.Option(metavar="OWNER/NAME@SHA", help="The action, pinned by its full commit id."),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite files that are there and differ.")
+    ] = False,
+) -> int:
+    """Write workflows and a policy into a repository; nothing is overwritten without --force."""
+    from prjury.publishers.files import write_atomically  # noqa: PLC0415 - keeps `--help` instant
+    from prjury.sources.git.find import open_repository  # noqa: PLC0415 - the same
+
+    terminal: Terminal = context.obj
+    wanted = _wanted((_APART if forks else _ALONE) + _QUEUE * queue, action)
+    repository = open_repository(repo)
+    root = _work_tree(repository)
+    new = {path: text for path, text in wanted.items() if not _is_there(root / path, text)}
+    differing = [path for path in new if (root / path).exists()]
+    if differing and not force:
+        raise UsageError(
+            f"{_listed(differing)} would be overwritten",
+            why="What is there differs from what would be written",
+            remedy="Nothing was written; compare them, then use --force",
+        )
+    for path, text in new.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(root / path, text)
+    _tell(terminal, _lines(list(new), root, forks=forks, action=action))
+    return ExitCode.OPEN
+
+
+def _wanted(workflows: tuple[str, ...], action: str | None) -> Mapping[str, str]:
+    """The files by their paths in the repository.
+
+    Raises:
+        UsageError: for an action that is not pinned.
+    """
+    from prjury.resources import templates  # noqa: PLC0415 - as above
+
+    if action is not None and not _ACTION.fullmatch(action):
+        raise UsageError(
+            f"--action {action[:120]!r} is not OWNER/NAME@SHA",
+            remedy="Pin the action by its full commit id, which nobody can move",
+        )
+    place = templates()
+    texts = {f"{WORKFLOWS}/{name}": (place / "workflows" / name) for name in workflows}
+    files = {path: file.read_text(encoding="utf-8") for path, file in texts.items()}
+    pinned = {
+        path: text.replace(PLACEHOLDER, action or PLACEHOLDER) for path, text in files.items()
+    }
+    return {**pinned, POLICY: (place / "policy.yml").read_text(encoding="utf-8")}
+
+
+def _work_tree(repository: OperatorRepository) -> Path:
+    """Where files are written.
+
+    Raises:
+        UsageError: in a bare repository, or where a link would lead the files elsewhere.
+    """
+    root = repository.work_tree
+    if root is None:
+        raise UsageError(
+            f"{repository.name} is a bare repository, in which no files are",
+            remedy="Run it in a clone",
+        )
+    for directory in (root / ".github", root / WORKFLOWS):
+        mode = _mode(directory)
+        if mode is not None and not stat.S_ISDIR(mode):
+            raise UsageError(
+                f"{directory.relative_to(root)} is not a directory but a link or a file",
+                why="Files are not written through links",
+                remedy="Put a directory there",
+            )
+    return root
+
+
+def _mode(path: Path) -> int | None:
+    try:
+        return path.lstat().st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _is_there(path: Path, text: str) -> bool:
+    """Whether the file holds this text; with the placeholder in it, any commit will do.
+
+    Raises:
+        UsageError: when something else than a file stands there.
+    """
+    mode = _mode(path)
+    if mode is None:
+        return False
+    if not stat.S_ISREG(mode):
+        raise UsageError(
+            f"{path.name} is a link or a directory", remedy="Put a regular file there, or none"
+        )
+    there = path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n")
+    pattern = re.escape(text).replace(
+        re.escape(PLACEHOLDER), f"({re.escape(PLACEHOLDER)}|{_PINNED})"
+    )
+    return re.fullmatch(pattern, there) is not None
+
+
+def _lines(written: list[str], root: Path, *, forks: bool, action: str | None) -> Iterator[str]:
+    """What was written, and what is to be done next."""
+    yield f"wrote {_listed(written)}" if written else "everything is there already"
+    other = _ALONE if forks else _APART
+    superfluous = [f"{WORKFLOWS}/{name}" for name in other if (root / WORKFLOWS / name).exists()]
+    if superfluous:
+        yield f"Remove {_listed(superfluous)}: a pull request has one gate."
+    if action is None and any(path != POLICY for path in written):
+        yield (
+            f"Put the action's repository and commit in place of {PLACEHOLDER}, or run it again "
+            "with --action OWNER/NAME@SHA --force."
+        )
+    yield (
+        "When it is merged, require the check `prjury` in a ruleset, with GitHub Actions as its "
+        "source; models need the secret OPENAI_API_KEY."
+    )
+    yield (
+        "Until then the base commit's policy stays in force; try this one now: "
+        f"prjury review --config {POLICY}"
+    )
+    yield "See whether all is well: prjury doctor"
+
+
+def _tell(terminal: Terminal, lines: Iterator[str]) -> None:
+    from prjury.publishers.terminal import printable_line  # noqa: PLC0415 - as above
+
+    for line in lines:
+        print(printable_line(line, sys.stdout, terminal.redact))
+
+
+def _listed(paths: list[str]) -> str:
+    return ", ".join(paths)

@@ -1,0 +1,84 @@
+"""Checks of the care that a workflow takes: pinned actions, limits of time, one run at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from prjury.doctor.finding import Check, Finding, problem, warning
+from prjury.doctor.setup import Setup, Sitting
+from prjury.doctor.workflow import Job, Step, Workflow
+
+#: What the workflows hold as `prjury init` writes them without `--action`.
+_PLACEHOLDER = "OWNER/pr-jury@COMMIT"
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+def pins(setup: Setup) -> Iterator[Finding]:
+    """Actions by a name that can be moved to other code."""
+    used = ((flow.path, step) for flow, job in _jobs(setup) for step in job.steps)
+    for path, uses in dict.fromkeys((path, s.uses) for path, s in used if not _is_pinned(s)):
+        if uses == _PLACEHOLDER:
+            yield problem(
+                path, f"it holds `{uses}` still; put the action's repository and commit there"
+            )
+            continue
+        yield warning(
+            path,
+            f"it uses `{uses}`, which can become other code at any time; pin it by its full commit "
+            "id",
+        )
+
+
+def _is_pinned(step: Step) -> bool:
+    local = step.uses.startswith((".", "docker://")) or not step.uses
+    return local or bool(_COMMIT.fullmatch(step.version))
+
+
+def timeouts(setup: Setup) -> Iterator[Finding]:
+    """Jobs that may hang for six hours."""
+    for workflow, job in _jobs(setup):
+        if not job.has_timeout:
+            yield warning(
+                workflow.path,
+                f"the job `{job.id}` has no `timeout-minutes` and may hang for six hours; set it",
+            )
+
+
+def concurrency(setup: Setup) -> Iterator[Finding]:
+    """Runs of one pull request beside each other."""
+    for sitting in {one.about: one for one in setup.sittings}.values():
+        if not _takes_turns(sitting):
+            yield warning(
+                sitting.about,
+                "it has no `concurrency`, so that every push pays for a run that an earlier one "
+                "is still in; add it as `prjury init` does",
+            )
+
+
+def _takes_turns(sitting: Sitting) -> bool:
+    return sitting.workflow.has_concurrency or sitting.job.has_concurrency
+
+
+def runners(setup: Setup) -> Iterator[Finding]:
+    """Runners on which PR Jury does not run."""
+    for workflow, job in _jobs(setup):
+        if any(label.lower().startswith("windows") for label in job.runs_on):
+            yield problem(
+                workflow.path,
+                f"the job `{job.id}` runs on Windows, where PR Jury does not; use `ubuntu-24.04`",
+            )
+
+
+def _jobs(setup: Setup) -> Iterator[tuple[Workflow, Job]]:
+    """Each job with PR Jury in it, once."""
+    found = {(one.about, one.job.id): (one.workflow, one.job) for one in setup.sittings}
+    yield from found.values()
+
+
+CHECKS: tuple[Check[Setup], ...] = (
+    Check("every action is pinned by its commit", pins),
+    Check("every job has a limit of time", timeouts),
+    Check("a new push ends the run before it", concurrency),
+    Check("every job has a runner that PR Jury runs on", runners),
+)

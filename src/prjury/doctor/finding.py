@@ -1,0 +1,93 @@
+"""A finding: one sentence, and how much it matters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from prjury.errors import PrJuryError
+
+Subject = TypeVar("Subject")
+
+
+class Level(StrEnum):
+    """How much a finding matters; only problems make `prjury doctor` fail."""
+
+    PROBLEM = "problem"
+    WARNING = "warning"
+    UNKNOWN = "not checked"
+    FINE = "fine"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        about: the file or the setting.
+        text: a sentence without its full stop: what is so, and after a semicolon the fix.
+    """
+
+    level: Level
+    about: str
+    text: str
+
+    @property
+    def sentence(self) -> str:
+        """The whole sentence."""
+        return f"{self.about}: {self.text}" if self.about else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Check(Generic[Subject]):
+    """A question to a subject.
+
+    Attributes:
+        fine: what is so where it finds nothing.
+        applies: whether there is anything to ask about.
+    """
+
+    fine: str
+    ask: Callable[[Subject], Iterable[Finding]]
+    applies: Callable[[Subject], bool] = lambda _: True
+
+
+def examine(subject: Subject, checks: Sequence[Check[Subject]]) -> Iterator[Finding]:
+    """What all checks find; one that finds nothing says what is fine."""
+    for check in (check for check in checks if check.applies(subject)):
+        found = list(check.ask(subject))
+        yield from found or [Finding(Level.FINE, "", check.fine)]
+
+
+def problem(about: str, text: str) -> Finding:
+    """Something that makes the gate wrong, open or stuck."""
+    return Finding(Level.PROBLEM, about, text)
+
+
+def warning(about: str, text: str) -> Finding:
+    """Something that is worth a look."""
+    return Finding(Level.WARNING, about, text)
+
+
+def unknown(about: str, text: str) -> Finding:
+    """Something that could not be looked at."""
+    return Finding(Level.UNKNOWN, about, text)
+
+
+def fine(about: str, text: str) -> Finding:
+    """Something that is as it should be."""
+    return Finding(Level.FINE, about, text)
+
+
+def one_sentence(error: PrJuryError) -> str:
+    """An error's three parts as one sentence without its full stop."""
+    first, *more = [part.strip().rstrip(".") for part in (error.what, error.why, error.remedy)]
+    return "; ".join([first, *(_within(part) for part in more if part)])
+
+
+def _within(part: str) -> str:
+    """Without the capital letter that a sentence begins with; names keep theirs."""
+    word = part.partition(" ")[0]
+    return part[:1].lower() + part[1:] if word[1:].islower() or len(word) == 1 else part

@@ -1,0 +1,138 @@
+"""Checks of this machine and of the work tree: git, Python, the policy, the workflow files."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+from prjury.config.load import POLICY_PATH, Policy, read_policy
+from prjury.config.pending import pending_note
+from prjury.config.yaml_reader import read_yaml
+from prjury.doctor.finding import Finding, fine, one_sentence, problem, unknown, warning
+from prjury.doctor.setup import GATE, Setup
+from prjury.doctor.workflow import LARGEST, Workflow, read_workflow
+from prjury.errors import ConfigError, SourceError
+from prjury.registry import judge_factory, try_models
+from prjury.sources.git.command import ask
+from prjury.sources.git.operator import OperatorRepository
+from prjury.wiring import model_doors
+
+WORKFLOWS = ".github/workflows"
+OLDEST_GIT = (2, 38)
+_OUR_NAME = "PR Jury"
+
+
+def machine() -> Iterator[Finding]:
+    """The programs that PR Jury is made of and needs."""
+    output, _, _ = ask(Path("/"), "--version")
+    yield git_version(output.decode("utf-8", "replace").strip())
+    python = ".".join(map(str, sys.version_info[:3]))
+    yield fine("", f"prjury {version('prjury')} on Python {python}")
+
+
+def git_version(told: str) -> Finding:
+    """Whether git is new enough to merge without a work tree."""
+    numbers = re.search(r"(\d+)\.(\d+)", told)
+    oldest = ".".join(map(str, OLDEST_GIT))
+    if not numbers:
+        return unknown("git", f"its version cannot be told; {oldest} or newer is needed")
+    if (int(numbers[1]), int(numbers[2])) < OLDEST_GIT:
+        return problem("git", f"{numbers[0]} is too old; install {oldest} or newer")
+    return fine("", f"git {numbers[0]}")
+
+
+def policy(root: Path) -> Iterator[Finding]:
+    """Whether the policy in the work tree is valid, and whether all of it is obeyed."""
+    file = root / POLICY_PATH
+    if file.is_symlink():
+        yield problem(POLICY_PATH, "it is a link, which is not followed; put the file itself there")
+        return
+    if not file.exists():
+        yield fine("", "no policy, the default is in force")
+        return
+    try:
+        checked = checked_policy(_text(file, POLICY_PATH), POLICY_PATH)
+    except ConfigError as error:
+        yield problem("", one_sentence(error))
+        return
+    for note in pending_note(checked.config):
+        yield warning(POLICY_PATH, f"{note}; leave it out until it is")
+    yield fine("", f"{POLICY_PATH} is valid")
+
+
+def checked_policy(text: str, shown: str) -> Policy:
+    """The policy in a text, with judges and models that there are.
+
+    Raises:
+        ConfigError: naming what is wrong.
+    """
+    checked = read_policy(text, f"file:{shown}", shown=shown)
+    for i, tier in enumerate(checked.config.tiers):
+        for j, entry in enumerate(tier.judges):
+            judge_factory(entry.name, f"{shown}: tiers[{i}].judges[{j}]")
+    try_models(checked.config, model_doors(checked.config))
+    return checked
+
+
+def workflows(root: Path) -> tuple[list[Workflow], list[Finding]]:
+    """The workflows in the work tree, and what could not be read."""
+    read: list[Workflow] = []
+    unread: list[Finding] = []
+    directory = root / WORKFLOWS
+    for file in sorted([*directory.glob("*.yml"), *directory.glob("*.yaml")]):
+        try:
+            read.append(_workflow(file, f"{WORKFLOWS}/{file.name}"))
+        except ConfigError as error:
+            tell = problem if file.name.startswith(GATE) else unknown
+            unread.append(tell("", one_sentence(error)))
+    return read, unread
+
+
+def _workflow(file: Path, shown: str) -> Workflow:
+    if file.is_symlink() or not file.is_file():
+        raise ConfigError(f"{shown} is not a regular file", remedy="Put the file itself there")
+    if file.stat().st_size > LARGEST:
+        raise ConfigError(f"{shown} is larger than {LARGEST // 1024} KiB")
+    return read_workflow(_text(file, shown), shown)
+
+
+def _text(file: Path, shown: str) -> str:
+    try:
+        return file.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{shown} is not UTF-8 text") from error
+    except OSError as error:
+        raise ConfigError(f"{shown} cannot be read: {error.strerror}") from error
+
+
+def setup(repository: OperatorRepository, root: Path, read: list[Workflow]) -> Setup:
+    """The workflows with what git tells of the default branch."""
+    branch, there = _default(repository)
+    return Setup(tuple(read), _is_home(root), branch, there)
+
+
+def _is_home(root: Path) -> bool:
+    """Whether the action in this repository is PR Jury itself."""
+    file = root / "action.yml"
+    if not file.is_file() or file.stat().st_size > LARGEST:
+        return False
+    try:
+        value = read_yaml(_text(file, "action.yml"), "action.yml", LARGEST).value
+    except ConfigError:
+        return False
+    return isinstance(value, dict) and value.get("name") == _OUR_NAME
+
+
+def _default(repository: OperatorRepository) -> tuple[str | None, frozenset[str] | None]:
+    try:
+        side = repository.default_branch()
+        listed = repository.git(
+            "ls-tree", "-r", "-z", "--name-only", "--full-tree", side.sha, "--", WORKFLOWS
+        )
+    except SourceError:
+        return None, None
+    paths = (path.decode("utf-8", "replace") for path in listed.split(b"\0") if path)
+    return side.ref.removeprefix("origin/"), frozenset(paths)

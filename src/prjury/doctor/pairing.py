@@ -1,0 +1,120 @@
+"""Checks of how the jobs of PR Jury belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prjury.doctor.finding import Check, Finding, problem, unknown, warning
+from prjury.doctor.setup import JUDGING, MODES, Setup, Sitting
+
+_AGAIN = "write both workflows with `prjury init --forks`"
+_EVIDENCE, _VERDICT = "PRJURY_EVIDENCE_SHA256", "PRJURY_VERDICT_SHA256"
+
+
+def used(setup: Setup) -> Iterator[Finding]:
+    """Whether PR Jury runs here at all."""
+    if setup.sittings:
+        return
+    called = next(
+        (w.path for w in setup.workflows for job in w.jobs if "jury" in job.uses.lower()), None
+    )
+    if called:
+        yield unknown(called, "it calls a workflow elsewhere, and only this directory is looked at")
+        return
+    yield problem(".github/workflows", "no workflow runs PR Jury; write one with `prjury init`")
+
+
+def modes(setup: Setup) -> Iterator[Finding]:
+    """Modes that there are not."""
+    for sitting in setup.sittings:
+        if sitting.mode not in MODES:
+            yield problem(
+                sitting.about,
+                f"there is no `mode: {sitting.mode}`; the modes are {', '.join(MODES)}",
+            )
+
+
+def parts(setup: Setup) -> Iterator[Finding]:
+    """A build without a judge, a judge without a build, a chain with a missing link."""
+    builds, judging = setup.of_mode("build"), setup.of_mode(*JUDGING)
+    if builds and not judging:
+        yield problem(builds[0].about, f"it builds, and nothing judges that; {_AGAIN}")
+    if judging and not builds:
+        yield problem(judging[0].about, f"it judges builds, and nothing builds; {_AGAIN}")
+    present = {sitting.mode for sitting in judging}
+    for mode in JUDGING:
+        if judging and mode not in present:
+            yield problem(judging[0].about, f"no job has `mode: {mode}`; {_AGAIN}")
+
+
+def waiting(setup: Setup) -> Iterator[Finding]:
+    """Whether the judge waits for the build by the name that it has."""
+    builds = {sitting.workflow.name for sitting in setup.of_mode("build")}
+    for workflow in {one.about: one.workflow for one in setup.of_mode(*JUDGING)}.values():
+        trigger = workflow.triggers.get("workflow_run")
+        if trigger is None:
+            yield problem(
+                workflow.path,
+                f"it judges builds and does not wait for one by `workflow_run`; {_AGAIN}",
+            )
+            continue
+        if trigger.types is not None and "completed" not in trigger.types:
+            yield problem(
+                workflow.path,
+                "`workflow_run` lacks the type `completed`, so that it never judges; add it",
+            )
+        if builds and not builds & set(trigger.workflows):
+            awaited = ", ".join(f"`{name}`" for name in trigger.workflows) or "nothing"
+            yield problem(
+                workflow.path,
+                f"it waits for {awaited}, but the build is called `{min(builds)}`; put that name "
+                "into `workflow_run.workflows`",
+            )
+
+
+def handed_over(setup: Setup) -> Iterator[Finding]:
+    """Whether each job is told what its file has to be."""
+    wanted = {"decide": (_EVIDENCE,), "publish": (_EVIDENCE, _VERDICT)}
+    for sitting in setup.of_mode(*wanted):
+        for name in wanted[sitting.mode]:
+            if not _told(sitting, name):
+                yield problem(
+                    sitting.about,
+                    f"the job `{sitting.job.id}` is not told by `{name}` which file it takes; "
+                    "copy its `env` from what `prjury init --forks` writes",
+                )
+
+
+def _told(sitting: Sitting, name: str) -> bool:
+    places = (sitting.step.env, sitting.job.env, sitting.workflow.env)
+    return any(place.get(name) for place in places)
+
+
+def on_default_branch(setup: Setup) -> Iterator[Finding]:
+    """Whether the workflows that GitHub takes from the default branch are there."""
+    for path in dict.fromkeys(one.about for one in setup.of_mode(*JUDGING)):
+        if setup.on_default is None:
+            yield unknown(
+                path,
+                "GitHub starts it from the default branch only, and which one that is cannot be "
+                "told here; see that it is merged",
+            )
+        elif path not in setup.on_default:
+            yield warning(
+                path,
+                f"GitHub starts it from `{setup.default_branch}` only, where it is not; merge it",
+            )
+
+
+def _apart(setup: Setup) -> bool:
+    return setup.is_apart
+
+
+CHECKS: tuple[Check[Setup], ...] = (
+    Check("PR Jury runs here", used),
+    Check("every mode is one that there is", modes),
+    Check("what is built is judged, and what is judged is published", parts, _apart),
+    Check("the judge waits for the build", waiting, _apart),
+    Check("every job is told which file it takes", handed_over, _apart),
+    Check("the judge is on the default branch", on_default_branch, _apart),
+)

@@ -1,0 +1,159 @@
+"""Checks of what each job may do: enough for its work, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from prjury.doctor.finding import Check, Finding, problem, warning
+from prjury.doctor.setup import Setup, Sitting
+from prjury.doctor.workflow import ALL, Permissions
+
+_SECRET = re.compile(r"\bsecrets\s*(\.\s*(?!GITHUB_TOKEN\b)\w+|\[)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class _Rights:
+    """What a job needs and may have.
+
+    Attributes:
+        must: without these it cannot do its work.
+        should: without these it leaves something out; what that is.
+        may_write: the scopes that it may write besides.
+    """
+
+    must: Mapping[str, str]
+    should: Mapping[str, tuple[str, str]]
+    may_write: frozenset[str] = frozenset()
+
+
+_FETCH = {"contents": "read"}
+_TELL = {
+    "pull-requests": ("write", "it cannot comment"),
+    "checks": ("write", "it cannot annotate lines"),
+}
+_TELLING = frozenset({"issues", "statuses", "security-events"})
+
+_NEEDED = {
+    "review": _Rights(_FETCH, _TELL, _TELLING),
+    "queue": _Rights(
+        _FETCH, {"actions": ("read", "it cannot take over what models said")}, _TELLING
+    ),
+    "elsewhere": _Rights(_FETCH, {}, _TELLING | _TELL.keys()),
+    "build": _Rights(_FETCH, {}),
+    "collect": _Rights(
+        {"contents": "read", "actions": "read", "checks": "read", "pull-requests": "read"}, {}
+    ),
+    "decide": _Rights({}, {}),
+    "publish": _Rights(
+        {"statuses": "write"},
+        {**_TELL, "actions": ("read", "it cannot tell which run it speaks of")},
+        _TELLING | {"actions"},
+    ),
+}
+_HARM = {
+    "review": "runs the change's code",
+    "queue": "runs the change's code",
+    "elsewhere": "runs the change's code",
+    "build": "runs the change's code",
+    "collect": "only reads",
+    "decide": "holds the model's key",
+    "publish": "only tells the verdict",
+}
+
+
+def _kind(sitting: Sitting) -> str:
+    """The mode; a review is told apart by what starts it."""
+    if sitting.mode != "review" or sitting.on_pull_requests:
+        return sitting.mode
+    return "queue" if sitting.in_queue else "elsewhere"
+
+
+def _given(sitting: Sitting) -> Permissions | None:
+    job = sitting.job.permissions
+    return sitting.workflow.permissions if job is None else job
+
+
+def too_few(setup: Setup) -> Iterator[Finding]:
+    """Rights that a job lacks."""
+    for sitting in setup.of_mode(*_NEEDED):
+        given = _given(sitting)
+        if given is None:
+            yield warning(
+                sitting.about,
+                f"the job `{sitting.job.id}` says no `permissions` and gets the repository's "
+                "default, which may be too much or too little; list them as `prjury init` does",
+            )
+            continue
+        rights = _NEEDED[_kind(sitting)]
+        for scope, level in rights.must.items():
+            if not _has(given, scope, level):
+                yield problem(
+                    sitting.about,
+                    f"the job `{sitting.job.id}` lacks the permission `{scope}: {level}`, without "
+                    "which it cannot work; add it",
+                )
+        for scope, (level, otherwise) in rights.should.items():
+            if not _has(given, scope, level):
+                yield warning(
+                    sitting.about,
+                    f"the job `{sitting.job.id}` lacks the permission `{scope}: {level}`, without "
+                    f"which {otherwise}; add it",
+                )
+
+
+def too_many(setup: Setup) -> Iterator[Finding]:
+    """Rights to write that a job does not need."""
+    for sitting in setup.of_mode(*_NEEDED):
+        kind = _kind(sitting)
+        rights = _NEEDED[kind]
+        needed = {scope for scope, level in rights.must.items() if level == "write"}
+        needed |= {scope for scope, (level, _) in rights.should.items() if level == "write"}
+        for scope, level in (_given(sitting) or {}).items():
+            if level == "write" and scope not in needed | rights.may_write:
+                told = "write-all" if scope == ALL else f"{scope}: write"
+                yield problem(
+                    sitting.about,
+                    f"the job `{sitting.job.id}` {_HARM[kind]} and has the permission `{told}`, "
+                    "which it does not need; remove it",
+                )
+
+
+def secrets(setup: Setup) -> Iterator[Finding]:
+    """Secrets in a job that has no use for them."""
+    for sitting in setup.of_mode("build"):
+        if _has_secret(sitting):
+            yield problem(
+                sitting.about,
+                f"the job `{sitting.job.id}` runs the change's code and is given a secret; "
+                "remove it, the judge has the model's key",
+            )
+    for sitting in setup.of_mode("collect", "publish"):
+        if sitting.step.inputs.get("model-api-key"):
+            yield problem(
+                sitting.about,
+                f"`mode: {sitting.mode}` asks no model and is given `model-api-key`; give it to "
+                "`mode: decide` alone",
+            )
+
+
+def _has_secret(sitting: Sitting) -> bool:
+    job = sitting.job
+    places = [sitting.workflow.env, job.env]
+    places += [given for step in job.steps for given in (step.env, step.inputs)]
+    texts = [text for place in places for text in place.values()]
+    texts += [step.run for step in job.steps]
+    return job.inherits_secrets or any(map(_SECRET.search, texts))
+
+
+def _has(given: Permissions, scope: str, level: str) -> bool:
+    held = {given.get(scope), given.get(ALL)}
+    return "write" in held or (level == "read" and "read" in held)
+
+
+CHECKS: tuple[Check[Setup], ...] = (
+    Check("every job has the permissions that it needs", too_few),
+    Check("no job has a permission to write that it does not need", too_many),
+    Check("no job has a secret that it does not need", secrets),
+)

@@ -1,0 +1,237 @@
+"""Checks of the repository's settings on GitHub: is the gate required, and who may set it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from prjury.doctor.finding import (
+    Check,
+    Finding,
+    examine,
+    fine,
+    one_sentence,
+    problem,
+    unknown,
+    warning,
+)
+from prjury.doctor.setup import GATE, Setup
+from prjury.errors import SourceError
+from prjury.sources.github.rights import (
+    BranchRules,
+    NamedCheck,
+    RepositoryFacts,
+    RequiredCheck,
+    Rights,
+)
+
+Answer = TypeVar("Answer")
+
+#: Scopes of a classic token with which everything here can be read.
+_ENOUGH = frozenset({"public_repo", "repo:status", "read:org", "read:user"})
+_FINE_GRAINED = "use a fine-grained token for this repository alone"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What GitHub said; a text in place of an answer is why there is none.
+
+    Attributes:
+        actions_app: the number of GitHub Actions there, None where it is not known.
+    """
+
+    setup: Setup
+    repo: str
+    facts: RepositoryFacts
+    rules: BranchRules | str = field(default_factory=BranchRules)
+    protection: tuple[RequiredCheck, ...] | str = ()
+    permissions: str = "read"
+    said: tuple[NamedCheck, ...] | str = ()
+    actions_app: int | None = None
+
+    @property
+    def branch(self) -> str:
+        """The branch that is looked at."""
+        return self.facts.default_branch
+
+    @property
+    def gate_names(self) -> list[str]:
+        """What the gate is called here, or would be."""
+        return self.setup.gate_names or [GATE]
+
+    @property
+    def required(self) -> list[RequiredCheck]:
+        """Every check that is known to be required."""
+        ruled = () if isinstance(self.rules, str) else self.rules.checks
+        protected = () if isinstance(self.protection, str) else self.protection
+        return [*ruled, *protected]
+
+
+def ask_server(rights: Rights, setup: Setup) -> Iterator[Finding]:
+    """What is wrong with the settings on GitHub, and what could not be read there."""
+    try:
+        facts = rights.facts()
+    except SourceError as error:
+        tell = problem if error.reason in {"bad_credentials", "not_found"} else unknown
+        yield tell("GitHub", one_sentence(error))
+        return
+    branch = facts.default_branch
+    standing = Standing(
+        setup,
+        rights.repo,
+        facts,
+        _or_why(lambda: rights.rules(branch)),
+        _or_why(lambda: rights.protection(branch)),
+        _permissions(rights),
+        _or_why(lambda: rights.said((setup.gate_names or [GATE])[0])),
+        rights.actions_app,
+    )
+    yield from examine(standing, CHECKS)
+
+
+def _or_why(call: Callable[[], Answer]) -> Answer | str:
+    try:
+        return call()
+    except SourceError as error:
+        return one_sentence(error)
+
+
+def _permissions(rights: Rights) -> str:
+    answer = _or_why(rights.default_permissions)
+    return answer or "no answer"
+
+
+def token(standing: Standing) -> Iterator[Finding]:
+    """A token that may do more than is needed."""
+    scopes = standing.facts.scopes
+    needed = _ENOUGH | {"repo"} if standing.facts.private else _ENOUGH
+    excess = [scope for scope in scopes or () if scope not in needed]
+    if excess:
+        yield warning(
+            "the token",
+            f"it is a classic one with more scopes than are needed, {', '.join(excess)}; "
+            f"{_FINE_GRAINED}",
+        )
+
+
+def forks(standing: Standing) -> Iterator[Finding]:
+    """Forks before a jury that has no secrets for them."""
+    facts, setup = standing.facts, standing.setup
+    alone = [one for one in setup.gates if one.on_pull_requests]
+    if alone and not setup.of_mode("publish") and facts.forks and not facts.private:
+        yield warning(
+            alone[0].about,
+            f"{standing.repo} is public and has forks, whose pull requests are judged without "
+            "models and without a comment here; `prjury init --forks` writes the workflows that "
+            "do both",
+        )
+
+
+def required(standing: Standing) -> Iterator[Finding]:
+    """Whether the gate is required, and from whom."""
+    about = f"the rules of `{standing.branch}`"
+    ours = [check for check in standing.required if check.context in standing.gate_names]
+    for check in ours:
+        yield _of_source(standing, about, check)
+    yield from _misspelt(standing, about)
+    if not ours:
+        yield from _not_required(standing, about)
+
+
+def _of_source(standing: Standing, about: str, check: RequiredCheck) -> Finding:
+    told = f"`{check.context}` is required by {check.source}"
+    if check.app is None:
+        return warning(
+            about,
+            f"{told} from any source, so that another app or a person can turn it green; "
+            "choose GitHub Actions as its source",
+        )
+    if standing.actions_app and check.app != standing.actions_app:
+        return problem(
+            about,
+            f"{told} from the app {check.app}, but it comes from GitHub Actions "
+            f"({standing.actions_app}) and is waited for without end; choose that as its source",
+        )
+    return fine(about, told)
+
+
+def _misspelt(standing: Standing, about: str) -> Iterator[Finding]:
+    """The page of a pull request shows the workflow's name before the job's; a rule must not."""
+    shown = {f"{one.workflow.name} / {one.job.name}" for one in standing.setup.sittings}
+    for check in standing.required:
+        if check.context in shown:
+            yield problem(
+                about,
+                f"`{check.context}` is required, a name that no check has; require "
+                f"`{standing.gate_names[0]}`",
+            )
+
+
+def _not_required(standing: Standing, about: str) -> Iterator[Finding]:
+    name = standing.gate_names[0]
+    unread = [one for one in (standing.rules, standing.protection) if isinstance(one, str)]
+    if not unread:
+        yield problem(
+            about,
+            f"`{name}` is not required, so that everything can be merged; require it in a ruleset "
+            "with GitHub Actions as its source",
+        )
+    for why in unread:
+        yield unknown(about, f"whether `{name}` is required cannot be told with this token: {why}")
+
+
+def queue(standing: Standing) -> Iterator[Finding]:
+    """A merge queue in which the gate never reports."""
+    sittings = standing.setup.sittings
+    if isinstance(standing.rules, str) or not (standing.rules.has_queue and sittings):
+        return
+    if not any(one.in_queue for one in sittings):
+        yield problem(
+            f"the rules of `{standing.branch}`",
+            "there is a merge queue and no workflow of PR Jury on `merge_group`, so that a "
+            f"required `{standing.gate_names[0]}` is waited for without end; write it with "
+            "`prjury init --queue`",
+        )
+
+
+def imitations(standing: Standing) -> Iterator[Finding]:
+    """Checks and statuses of the gate's name that come from elsewhere."""
+    if isinstance(standing.said, str):
+        yield unknown("recent commits", standing.said)
+        return
+    for check in standing.said:
+        if check.is_foreign:
+            yield warning(
+                "recent commits",
+                f"a {check.kind} `{check.name}` comes from {check.author}, not from a workflow; "
+                "choose GitHub Actions as the source of the required check",
+            )
+        elif check.kind == "check" and not standing.setup.gates and standing.setup.is_apart:
+            yield warning(
+                "recent commits",
+                f"a check `{check.name}` comes from a workflow that is none of PR Jury's, whose "
+                "gate is a status here; see which pull request brought it",
+            )
+
+
+def default_permissions(standing: Standing) -> Iterator[Finding]:
+    """What jobs may do that do not say it."""
+    if standing.permissions == "write":
+        yield warning(
+            "the settings of Actions",
+            "a job that says no `permissions` may write; set the default to read in Settings, "
+            "Actions, General",
+        )
+    elif standing.permissions != "read":
+        yield unknown("the settings of Actions", standing.permissions)
+
+
+CHECKS: tuple[Check[Standing], ...] = (
+    Check("the token may not do more than is needed", token),
+    Check("strangers' pull requests are judged as well as can be", forks),
+    Check("the gate is required", required),
+    Check("the merge queue asks PR Jury", queue),
+    Check("nobody else reports by the gate's name", imitations),
+    Check("jobs that say no permissions may only read", default_permissions),
+)

@@ -1,0 +1,112 @@
+"""The workflows of a repository together, and where PR Jury sits in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from prjury.doctor.workflow import Job, Step, Workflow
+
+#: What the required check is called in every workflow that `prjury init` writes.
+GATE = "prjury"
+#: The modes of the jobs that stand after a build, in their order.
+JUDGING = ("collect", "decide", "publish")
+MODES = ("review", "build", *JUDGING)
+
+_NAMES = frozenset({"pr-jury", "prjury"})
+_OTHERS = frozenset({"actions", "github"})
+
+
+@dataclass(frozen=True)
+class Sitting:
+    """A step in which PR Jury runs."""
+
+    workflow: Workflow
+    job: Job
+    step: Step
+
+    @property
+    def mode(self) -> str:
+        """The part of the work that the step does."""
+        return self.step.inputs.get("mode") or "review"
+
+    @property
+    def about(self) -> str:
+        """The file."""
+        return self.workflow.path
+
+    @property
+    def on_pull_requests(self) -> bool:
+        """Whether it reviews pull requests on its own: its job is the gate."""
+        return self.mode == "review" and "pull_request" in self.workflow.triggers
+
+    @property
+    def in_queue(self) -> bool:
+        """Whether it reviews merge groups: its job is the gate there."""
+        return self.mode == "review" and "merge_group" in self.workflow.triggers
+
+    @property
+    def is_gate(self) -> bool:
+        """Whether the job's outcome is the gate."""
+        return self.on_pull_requests or self.in_queue
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What stands in a repository.
+
+    Attributes:
+        is_home: whether this is the repository of PR Jury itself, where `uses: ./` is it.
+        default_branch: None where it cannot be told.
+        on_default: the paths of the workflows there; None where they cannot be told.
+    """
+
+    workflows: tuple[Workflow, ...]
+    is_home: bool = False
+    default_branch: str | None = None
+    on_default: frozenset[str] | None = None
+
+    @cached_property
+    def sittings(self) -> tuple[Sitting, ...]:
+        """Every step in which PR Jury runs."""
+        return tuple(self._sittings())
+
+    def of_mode(self, *modes: str) -> list[Sitting]:
+        """The sittings of these modes."""
+        return [one for one in self.sittings if one.mode in modes]
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether building and judging are jobs of their own, as forks need it."""
+        return bool(self.of_mode("build", *JUDGING))
+
+    @property
+    def gates(self) -> list[Sitting]:
+        """The sittings whose jobs are the gate, for pull requests first."""
+        found = [one for one in self.sittings if one.is_gate]
+        return sorted(found, key=lambda one: not one.on_pull_requests)
+
+    @property
+    def gate_names(self) -> list[str]:
+        """What the required check can be called; the status of the mode for forks comes last."""
+        names = [one.job.name for one in self.gates]
+        return list(dict.fromkeys(names + [GATE] * bool(self.of_mode("publish"))))
+
+    def _sittings(self) -> Iterator[Sitting]:
+        for workflow in self.workflows:
+            for job in workflow.jobs:
+                for step in job.steps:
+                    if self._is_ours(workflow, step):
+                        yield Sitting(workflow, job, step)
+
+    def _is_ours(self, workflow: Workflow, step: Step) -> bool:
+        """By the action's name; in a file of ours, by whatever name a copy of it has."""
+        if step.action in {".", "./"}:
+            return self.is_home
+        owner, _, name = step.action.partition("/")
+        if name.partition("/")[0].lower() in _NAMES:
+            return True
+        ours = PurePosixPath(workflow.path).stem.startswith(GATE)
+        return ours and bool(name) and owner not in _OTHERS and owner != "."

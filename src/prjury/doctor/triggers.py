@@ -1,0 +1,142 @@
+"""Checks of when workflows start, and with what in their hands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prjury.doctor.finding import Check, Finding, problem, warning
+from prjury.doctor.setup import Setup, Sitting
+from prjury.doctor.workflow import Step, Trigger, Workflow
+
+_GITHUBS_TYPES = ("opened", "synchronize", "reopened")
+_RUNS_CODE = ("review", "build")
+#: Events that bring secrets and a token that can write, whoever opened the pull request.
+_PRIVILEGED = ("pull_request_target", "workflow_run")
+_FOR_FORKS = "for forks there is `prjury init --forks`"
+
+_NEEDED = {
+    "opened": "a new pull request is not judged",
+    "synchronize": "new commits are not judged",
+    "reopened": "a reopened pull request is not judged",
+    "edited": "a pull request that is moved to another base stays judged by the old one",
+}
+
+
+def missing_types(setup: Setup) -> Iterator[Finding]:
+    """Events of a pull request after which the verdict would be an old one."""
+    for sitting in _on_pull_requests(setup):
+        types = sitting.workflow.triggers["pull_request"].types or _GITHUBS_TYPES
+        for name, otherwise in _NEEDED.items():
+            if name not in types:
+                yield problem(
+                    sitting.about,
+                    f"`pull_request` lacks the type `{name}`, so that {otherwise}; add it to "
+                    "`types`",
+                )
+        if "ready_for_review" not in types:
+            yield warning(
+                sitting.about,
+                "`pull_request` lacks the type `ready_for_review`, so that a draft is not judged "
+                "when it becomes ready; add it to `types`",
+            )
+        if sitting.is_gate and "labeled" not in types:
+            yield warning(
+                sitting.about,
+                "`pull_request` lacks the type `labeled`, so that a maintainer's label that "
+                "overrules the gate counts from the next push only; add it to `types`",
+            )
+
+
+def filters(setup: Setup) -> Iterator[Finding]:
+    """Filters under which the required check never starts."""
+    seen: set[tuple[str, str]] = set()
+    for sitting in setup.sittings:
+        for event, trigger in sitting.workflow.triggers.items():
+            if (sitting.about, event) not in seen:
+                yield from _of_filters(sitting.about, event, trigger)
+            seen.add((sitting.about, event))
+
+
+def _of_filters(about: str, event: str, trigger: Trigger) -> Iterator[Finding]:
+    for name in trigger.filters:
+        tell = problem if name.startswith("paths") or event == "workflow_run" else warning
+        yield tell(
+            about,
+            f"`{event}` is filtered by `{name}`: where that leaves a change out, the required "
+            "check never starts and is waited for without end; remove the filter",
+        )
+
+
+def never_started(setup: Setup) -> Iterator[Finding]:
+    """Workflows that no pull request starts."""
+    known = {"pull_request", "merge_group", "workflow_call", *_PRIVILEGED}
+    for sitting in setup.of_mode(*_RUNS_CODE):
+        if not known & sitting.workflow.triggers.keys():
+            yield warning(
+                sitting.about, "no pull request starts it; add `pull_request` to its `on`"
+            )
+
+
+def privileged_builds(setup: Setup) -> Iterator[Finding]:
+    """The change's code where a token can write."""
+    for sitting in setup.of_mode(*_RUNS_CODE):
+        for event in _PRIVILEGED:
+            if event in sitting.workflow.triggers:
+                yield problem(
+                    sitting.about,
+                    f"`mode: {sitting.mode}` runs the change's code, and `{event}` gives it "
+                    f"secrets and a token that can write; use `pull_request`, {_FOR_FORKS}",
+                )
+
+
+def privileged_checkouts(setup: Setup) -> Iterator[Finding]:
+    """Checkouts of a pull request's head under events that bring secrets, in any workflow."""
+    ours = {sitting.workflow.path for sitting in setup.sittings}
+    for workflow in setup.workflows:
+        tell = problem if workflow.path in ours else warning
+        event = next((name for name in _PRIVILEGED if name in workflow.triggers), None)
+        if event and any(map(_takes_head, _steps(workflow))):
+            yield tell(
+                workflow.path,
+                f"it checks out what a pull request brings under `{event}`, where secrets are; "
+                "do that under `pull_request`, and hand results over as an artifact",
+            )
+        if any(_is_unsafe(step) for step in _steps(workflow)):
+            yield tell(
+                workflow.path,
+                "it sets `allow-unsafe-pr-checkout`, which lets a stranger's code run beside "
+                "secrets; remove it",
+            )
+
+
+def _on_pull_requests(setup: Setup) -> Iterator[Sitting]:
+    for sitting in setup.of_mode(*_RUNS_CODE):
+        if "pull_request" in sitting.workflow.triggers:
+            yield sitting
+
+
+def _steps(workflow: Workflow) -> Iterator[Step]:
+    for job in workflow.jobs:
+        yield from job.steps
+
+
+def _takes_head(step: Step) -> bool:
+    if "gh pr checkout" in step.run:
+        return True
+    wanted = f"{step.inputs.get('ref', '')} {step.inputs.get('repository', '')}"
+    return step.action == "actions/checkout" and any(
+        word in wanted for word in ("head", "refs/pull/", "pull_request.number")
+    )
+
+
+def _is_unsafe(step: Step) -> bool:
+    return step.inputs.get("allow-unsafe-pr-checkout", "false") not in {"", "false"}
+
+
+CHECKS: tuple[Check[Setup], ...] = (
+    Check("every event of a pull request that changes the verdict starts a run", missing_types),
+    Check("no filter keeps the required check from starting", filters),
+    Check("every workflow of PR Jury is started by something", never_started),
+    Check("no change's code runs where a token can write for strangers", privileged_builds),
+    Check("no workflow checks a pull request out beside secrets", privileged_checkouts),
+)

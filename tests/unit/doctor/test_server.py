@@ -1,0 +1,266 @@
+"""What is said of the settings on GitHub: a table over what GitHub said, then over a GitHub."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fakes.github import ACTIONS_APP, FakeGitHub, rate_limited, running
+from fakes.github.repository import rule_payload
+from prjury.doctor.finding import Finding, Level, examine
+from prjury.doctor.server import CHECKS, Standing, ask_server
+from prjury.doctor.setup import Setup
+from prjury.doctor.workflow import read_workflow
+from prjury.sources.github.hub import Connection, Patience
+from prjury.sources.github.rights import (
+    BranchRules,
+    NamedCheck,
+    RepositoryFacts,
+    RequiredCheck,
+    Rights,
+)
+
+TEMPLATES = Path(__file__).resolve().parents[3] / "templates" / "workflows"
+AT = "the rules of `main`"
+
+
+def set_up(*names: str) -> Setup:
+    read = [read_workflow((TEMPLATES / f"{n}.yml").read_text(), f"{n}.yml") for n in names]
+    return Setup(tuple(read))
+
+
+def required(context: str = "prjury", app: int | None = ACTIONS_APP) -> BranchRules:
+    return BranchRules((RequiredCheck(context, app, "ruleset 7"),))
+
+
+FINE = Standing(
+    set_up("prjury"),
+    "octo/shop",
+    RepositoryFacts(private=False, forks=0, default_branch="main"),
+    required(),
+    actions_app=ACTIONS_APP,
+)
+APART = replace(FINE, setup=set_up("prjury-build", "prjury-judge"))
+QUEUE = BranchRules(required().checks, has_queue=True)
+MAY_NOT = "Could not read the protection of main; GitHub answers 403"
+ANYBODY = (
+    "from any source, so that another app or a person can turn it green; choose GitHub Actions as "
+    "its source"
+)
+
+
+def facts(**more: object) -> RepositoryFacts:
+    return replace(FINE.facts, **more)  # type: ignore[arg-type] # the fields of the facts
+
+
+CASES = {
+    "all is well": (FINE, []),
+    "all is well with forks": (replace(APART, facts=facts(forks=9)), []),
+    "a classic token": (
+        replace(FINE, facts=facts(scopes=("repo", "public_repo", "admin:org"))),
+        [
+            (
+                "warning: the token: it is a classic one with more scopes than are needed, repo, "
+                "admin:org; use a fine-grained token for this repository alone"
+            )
+        ],
+    ),
+    "a classic token that a private repository needs": (
+        replace(FINE, facts=facts(private=True, scopes=("repo",))),
+        [],
+    ),
+    "forks of a private repository": (replace(FINE, facts=facts(private=True, forks=9)), []),
+    "forks": (
+        replace(FINE, facts=facts(forks=9)),
+        [
+            (
+                "warning: prjury.yml: octo/shop is public and has forks, whose pull requests are "
+                "judged without models and without a comment here; `prjury init --forks` writes "
+                "the workflows that do both"
+            )
+        ],
+    ),
+    "nothing is required": (
+        replace(FINE, rules=BranchRules()),
+        [
+            (
+                f"problem: {AT}: `prjury` is not required, so that everything can be merged; "
+                "require it in a ruleset with GitHub Actions as its source"
+            )
+        ],
+    ),
+    "something else is required": (
+        replace(FINE, rules=required("Build")),
+        [
+            (
+                f"problem: {AT}: `prjury` is not required, so that everything can be merged; "
+                "require it in a ruleset with GitHub Actions as its source"
+            )
+        ],
+    ),
+    "the shown name is required": (
+        replace(FINE, rules=required("PR Jury / prjury")),
+        [
+            (
+                f"problem: {AT}: `PR Jury / prjury` is required, a name that no check has; require "
+                "`prjury`"
+            ),
+            (
+                f"problem: {AT}: `prjury` is not required, so that everything can be merged; "
+                "require it in a ruleset with GitHub Actions as its source"
+            ),
+        ],
+    ),
+    "any source": (
+        replace(FINE, rules=required(app=None)),
+        [f"warning: {AT}: `prjury` is required by ruleset 7 {ANYBODY}"],
+    ),
+    "another app": (
+        replace(FINE, rules=required(app=99)),
+        [
+            (
+                f"problem: {AT}: `prjury` is required by ruleset 7 from the app 99, but it comes "
+                "from GitHub Actions (15368) and is waited for without end; choose that as its "
+                "source"
+            )
+        ],
+    ),
+    "another app on a server of one's own": (
+        replace(FINE, rules=required(app=99), actions_app=None),
+        [],
+    ),
+    "classic protection": (
+        replace(
+            FINE,
+            rules=BranchRules(),
+            protection=(RequiredCheck("prjury", None, "the branch protection"),),
+        ),
+        [f"warning: {AT}: `prjury` is required by the branch protection {ANYBODY}"],
+    ),
+    "protection that cannot be read": (
+        replace(FINE, rules=BranchRules(), protection=MAY_NOT),
+        [
+            (
+                f"not checked: {AT}: whether `prjury` is required cannot be told with this token: "
+                f"{MAY_NOT}"
+            )
+        ],
+    ),
+    "protection that does not matter": (replace(FINE, protection=MAY_NOT), []),
+    "a queue without a workflow": (
+        replace(FINE, rules=QUEUE),
+        [
+            (
+                f"problem: {AT}: there is a merge queue and no workflow of PR Jury on "
+                "`merge_group`, so that a required `prjury` is waited for without end; write it "
+                "with `prjury init --queue`"
+            )
+        ],
+    ),
+    "a queue": (replace(FINE, setup=set_up("prjury", "prjury-queue"), rules=QUEUE), []),
+    "a person's status": (
+        replace(
+            FINE,
+            said=(
+                NamedCheck("prjury", "status", "mallory"),
+                NamedCheck("prjury", "check", "github-actions"),
+                NamedCheck("prjury", "status", "github-actions[bot]"),
+            ),
+        ),
+        [
+            (
+                "warning: recent commits: a status `prjury` comes from mallory, not from a "
+                "workflow; choose GitHub Actions as the source of the required check"
+            )
+        ],
+    ),
+    "a workflow of a pull request's own": (
+        replace(APART, said=(NamedCheck("prjury", "check", "github-actions"),)),
+        [
+            (
+                "warning: recent commits: a check `prjury` comes from a workflow that is none of "
+                "PR Jury's, whose gate is a status here; see which pull request brought it"
+            )
+        ],
+    ),
+    "checks that cannot be read": (
+        replace(FINE, said="Could not read the checks of a commit"),
+        ["not checked: recent commits: Could not read the checks of a commit"],
+    ),
+    "jobs that may write": (
+        replace(FINE, permissions="write"),
+        [
+            (
+                "warning: the settings of Actions: a job that says no `permissions` may write; set "
+                "the default to read in Settings, Actions, General"
+            )
+        ],
+    ),
+    "settings that cannot be read": (
+        replace(FINE, permissions="Could not read the settings"),
+        ["not checked: the settings of Actions: Could not read the settings"],
+    ),
+}
+
+
+def told(findings: list[Finding]) -> list[str]:
+    return [f"{one.level}: {one.sentence}" for one in findings if one.level is not Level.FINE]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_setting_is_told_in_one_sentence(name: str) -> None:
+    standing, expected = CASES[name]
+    assert told(list(examine(standing, CHECKS))) == expected
+
+
+def asked(fake: FakeGitHub, token: str, setup: Setup) -> list[str]:
+    connection = Connection(fake.url, token, seconds_between_requests=0)
+    with Rights(connection, "octo/shop", Patience(attempts=1)) as door:
+        return told(list(ask_server(door, setup)))
+
+
+def test_a_repository_that_is_set_up_well_has_no_complaint() -> None:
+    with running() as fake:
+        fake.rules["main"] = [rule_payload("octo/shop", "prjury", ACTIONS_APP, 7)]
+        fake.repositories["octo/shop"] = {"private": True, "visibility": "private"}
+        found = asked(fake, "ghp_octocat", FINE.setup)
+    assert [one for one in found if "scopes" not in one] == []
+
+
+@pytest.mark.parametrize(
+    ("prefix", "token"), [("", "ghp_wrong"), ("/api/v3", "ghp_wrong")], ids=["github", "enterprise"]
+)
+def test_a_wrong_token_is_one_problem(prefix: str, token: str) -> None:
+    with running(prefix) as fake:
+        assert asked(fake, token, FINE.setup) == [
+            (
+                "problem: GitHub: Could not see octo/shop; GitHub answers 401: Bad credentials; "
+                "give a valid token"
+            )
+        ]
+
+
+def test_a_repository_that_the_token_does_not_see_is_one_problem() -> None:
+    with running() as fake:
+        fake.repositories.clear()
+        (found,) = asked(fake, "ghp_octocat", FINE.setup)
+    assert found.startswith("problem: GitHub: Could not see octo/shop; ")
+
+
+def test_a_limit_is_no_problem_of_the_set_up() -> None:
+    with running() as fake:
+        fake.faults.append(rate_limited("GET", "/repos/octo/shop"))
+        (found,) = asked(fake, "ghp_octocat", FINE.setup)
+    assert found.startswith("not checked: GitHub: Could not see octo/shop; ")
+
+
+def test_a_token_that_may_read_little_hears_what_it_did_not_learn() -> None:
+    with running() as fake:
+        fake.repositories["octo/shop"] = {"private": True, "visibility": "private"}
+        fake.rules["main"] = [rule_payload("octo/shop", "prjury", ACTIONS_APP, 7)]
+        found = asked(fake, "ghs_actions", FINE.setup)
+    assert len(found) == 1
+    assert found[0].startswith("not checked: the settings of Actions: Could not read the settings")
+    assert found[0].endswith("give the token the permission `administration: read`")

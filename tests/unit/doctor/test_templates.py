@@ -1,0 +1,137 @@
+"""The workflows and the policy that `prjury init` writes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import BaseModel
+
+from prjury.action.inputs import INPUTS
+from prjury.config.load import default_policy, read_policy
+from prjury.config.schema import Config
+from prjury.resources import templates
+
+ROOT = Path(__file__).resolve().parents[3]
+EXAMPLES = ROOT / ".github" / "workflows" / "examples"
+WORKFLOWS = sorted((templates() / "workflows").iterdir())
+POLICY = templates() / "policy.yml"
+PIN = re.compile(r"[\w-]+/[\w-]+@[0-9a-f]{40}")
+
+
+def read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text())
+
+
+def test_the_examples_are_what_init_writes() -> None:
+    assert {path.name: path.read_text() for path in EXAMPLES.iterdir()} == {
+        path.name: path.read_text() for path in WORKFLOWS
+    }
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_a_workflow_is_pinned_bounded_and_without_rights_of_its_own(path: Path) -> None:
+    workflow = read(path)
+    assert path.read_text().startswith("# PR Jury ")
+    assert workflow["permissions"] == {}
+    assert workflow["concurrency"]["cancel-in-progress"] is True
+    for job in workflow["jobs"].values():
+        assert 0 < job["timeout-minutes"] <= 60
+        assert job["runs-on"] == "ubuntu-24.04"
+        assert "permissions" in job
+        for step in job["steps"]:
+            assert "run" not in step
+            assert step["uses"] == "OWNER/pr-jury@COMMIT" or PIN.fullmatch(step["uses"])
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_every_pin_and_every_permission_is_explained(path: Path) -> None:
+    lines = path.read_text().splitlines()
+    pins = [line for line in lines if "uses: actions/" in line]
+    rights = [line for line in lines if re.match(r"      [a-z-]+: (read|write)\b", line)]
+    assert [line for line in pins if not re.search(r"@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line)] == []
+    assert [line for line in rights if " # to " not in line] == []
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_the_action_is_given_inputs_that_it_has(path: Path) -> None:
+    known = {one.name: one for one in INPUTS}
+    for job in read(path)["jobs"].values():
+        for step in job["steps"]:
+            if step["uses"] == "OWNER/pr-jury@COMMIT":
+                given = step.get("with", {})
+                assert given.keys() <= known.keys()
+                assert given.get("mode", "review") in known["mode"].allowed
+
+
+def test_the_gate_has_one_name_in_every_mode() -> None:
+    jobs = {path.name: read(path)["jobs"] for path in WORKFLOWS}
+    assert jobs["prjury.yml"]["prjury"]["name"] == "prjury"
+    assert jobs["prjury-queue.yml"]["prjury"]["name"] == "prjury"
+    others = [*jobs["prjury-build.yml"].values(), *jobs["prjury-judge.yml"].values()]
+    assert "prjury" not in {job["name"] for job in others}
+
+
+def test_only_one_job_of_four_holds_the_key() -> None:
+    texts = {name: (templates() / "workflows" / name).read_text() for name in ("prjury-build.yml",)}
+    assert [name for name, text in texts.items() if "secrets." in text] == []
+    jobs = read(templates() / "workflows" / "prjury-judge.yml")["jobs"]
+    assert [name for name, job in jobs.items() if "secrets." in str(job)] == ["judge"]
+    assert jobs["judge"]["permissions"] == {}
+
+
+def test_the_policy_is_the_default_one() -> None:
+    written = read_policy(POLICY.read_text(), "file:policy.yml")
+    assert written.resolved == default_policy().resolved
+    assert written.hash == default_policy().hash
+
+
+def test_the_policy_holds_every_key() -> None:
+    written = read(POLICY)
+    expected = Config().model_dump(mode="json", by_alias=True)
+    assert list(written) == list(expected)
+    for name, section in expected.items():
+        if isinstance(section, dict):
+            assert _keys(written[name]) == _keys(section)
+    for tier, default in zip(written["tiers"], Config().tiers, strict=True):
+        assert tier.keys() == default.model_dump(by_alias=True).keys()
+        for entry, judge in zip(tier["judges"], default.judges, strict=True):
+            options: BaseModel = getattr(judge, judge.name)
+            assert entry[judge.name].keys() == options.model_dump(by_alias=True).keys()
+            assert "weight" in entry
+
+
+def _keys(section: dict[str, Any], prefix: str = "") -> set[str]:
+    return {
+        key
+        for name, value in section.items()
+        for key in (
+            {f"{prefix}{name}"} | _keys(value, f"{prefix}{name}.")
+            if isinstance(value, dict)
+            else {f"{prefix}{name}"}
+        )
+    }
+
+
+def test_every_key_of_the_policy_is_explained_where_it_first_stands() -> None:
+    seen: set[str] = set()
+    silent = []
+    above = ""
+    for line in POLICY.read_text().splitlines():
+        key = re.match(r"\s*(?:- )?([a-z_]+):", line)
+        if key and key[1] not in seen:
+            seen.add(key[1])
+            if "#" not in line and not above.strip().startswith("#") and key[1] not in OBVIOUS:
+                silent.append(key[1])
+        above = line
+    assert silent == []
+
+
+#: Names of judges and keys that only hold others.
+OBVIOUS = {
+    "version", "name", "judges", "merge", "build", "patterns", "quality",
+    "default", "retry", "rate", "override", "enabled",
+}  # fmt: skip
