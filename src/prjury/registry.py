@@ -37,7 +37,7 @@ JudgeFactory = Callable[[Any, Doors], Judge[PullRequestContext]]
 
 @dataclass(frozen=True, order=True)
 class Place:
-#: Who is seated in a place: the judge that the policy names, unless there is a reason.
+    """A judge's place in a policy: its tier, the number of its entry there, and its name."""
 
     tier: str
     number: int

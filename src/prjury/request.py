@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from prjury.config.load import POLICY_PATH
-from prjury.ports import Progress
+from prjury.config.load import POLICY_PATH, Policy
+from prjury.ports import Evidence, Progress
 from prjury.publishers.progress import SilentProgress
+from prjury.pull.model import PullRequest
+from prjury.report.model import Override
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
 from prjury.sources.pulls import Wanted
@@ -30,6 +32,8 @@ class ReviewRequest:
         backport_to: branches beyond those that the policy names.
         trusts_policy: whether the base's policy is the operator's own word: it may then say where
             models are reached and with which key.
+        override: a label that somebody with the right to write has put on this very head; it opens
+            the gate if it is the policy's.
         actor: whose act started this run; None where nobody says.
         evidence: what a build elsewhere has left behind, where the policy takes the build from it.
     """
@@ -44,8 +48,9 @@ class ReviewRequest:
     timeout: float | None = None
     backport_to: tuple[str, ...] = ()
     trusts_policy: bool = False
+    override: Override | None = None
     actor: str | None = None
-    evidence: Path | None = None
+    evidence: Evidence | None = None
 
 
 @dataclass(frozen=True)
@@ -56,8 +61,10 @@ class Surroundings:
         environ: the operator's environment.
         progress: hears what is going on.
         redact: takes secrets out of whatever leaves this machine.
+        begun: hears which pull request is judged, and by which policy, before it is.
     """
 
     environ: Mapping[str, str] = field(default_factory=dict)
     progress: Progress = field(default_factory=SilentProgress)
     redact: Redact = BY_SHAPE
+    begun: Callable[[PullRequest, Policy], None] = lambda _pull, _policy: None

@@ -12,7 +12,6 @@ from prjury.models.memory import memory_at
 from prjury.ports import Checks, Doors, Memory, Models, NoMemory, NoModels
 from prjury.pull.model import PullRequest
 from prjury.request import ReviewRequest, Surroundings
-from prjury.sources.evidence import EvidenceFile
 from prjury.sources.git.store import Store
 from prjury.sources.github.checks import checks_of
 from prjury.sources.pulls import Photo
@@ -52,7 +51,7 @@ def program_doors(
         url = request.wanted.url or store.operator.remote_url
         doors = _with_checks(doors, checks_of(url, surroundings.environ, offline=request.offline))
     if request.evidence and "evidence" in sources:
-        doors = replace(doors, evidence=EvidenceFile(request.evidence))
+        doors = replace(doors, evidence=request.evidence)
     return doors
 
 

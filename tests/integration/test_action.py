@@ -26,12 +26,13 @@ from fakes.github import (
 from fakes.history import History
 from prjury.action import main
 from prjury.action.inputs import INPUTS, Inputs, read_inputs
-from prjury.action.wiring import Wiring, wire
+from prjury.action.wiring import Begun, GitAccess, Wiring, wire
+from prjury.config.load import default_policy
 from prjury.errors import CannotJudgeError, ExitCode
 from prjury.handover import SECRET_VARIABLES, secrets_in
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Status
-from prjury.report.model import PolicyOrigin, Report
+from prjury.report.model import Override, PolicyOrigin, Report
 from prjury.report.redact import Redactor
 from prjury.sources.github.event import Event
 from prjury.sources.github.hub import Connection, GitHub, Patience
@@ -55,6 +56,7 @@ class Job:
     fake: FakeGitHub
     judged: Report | Nothing | Exception = field(default_factory=report)
     asked: list[tuple[Event, Inputs]] = field(default_factory=list)
+    overrides: list[Override | None] = field(default_factory=list)
     environ: dict[str, str] = field(default_factory=dict)
     log: str = ""
 
@@ -88,16 +90,23 @@ class Job:
         return Wiring(
             judge=self.judge,
             comment=lambda told, run: f"<!-- prjury:v1 id=default run={run} -->\n{told.headline}",
+            check=lambda told: told.headline,
+            sarif=lambda told: "{}",
             summary=lambda told: f"## {told.headline}",
             html=lambda told: f"<h1>{told.gate}</h1>",
             json=lambda told: json.dumps({"gate": told.gate}),
             connect=self.connect,
         )
 
-    def judge(self, event: Event, inputs: Inputs) -> Report | Nothing:
+    def judge(
+        self, event: Event, inputs: Inputs, override: Override | None, begun: Begun
+    ) -> Report | Nothing:
         self.asked.append((event, inputs))
+        self.overrides.append(override)
         if isinstance(self.judged, Exception):
             raise self.judged
+        if isinstance(self.judged, Report):
+            begun(self.judged.pull, default_policy())
         return self.judged
 
     def connect(self, event: Event, inputs: Inputs) -> GitHub:
@@ -139,7 +148,7 @@ def test_a_verdict_is_hung_up_everywhere(job: Job) -> None:
     assert (outputs["verdict"], outputs["gate"]) == ("pass", "success")
     assert Path(outputs["report-json"]).read_text() == '{"gate": "success"}'
     assert Path(outputs["report-html"]).read_text() == "<h1>success</h1>"
-    assert outputs["comment-url"].endswith("#issuecomment-1001")
+    assert outputs["comment-url"].endswith("#issuecomment-1002")
     assert "Ready to merge" in job.log.splitlines()
     assert job.asked[0][0].number == 7
 
@@ -168,7 +177,9 @@ def test_a_read_only_token_is_a_note_and_the_gate_decides(job: Job, gate: Gate) 
     job.judged = report(gate=gate)
     assert job.run() == gate.exit_code
     for place in (job.log, job.summary):
-        assert "the token lacks `pull-requests: write`" in place.replace("\\", "")
+        told = place.replace("\\", "")
+        assert "the check run (give the token the permission `checks: write`)" in told
+        assert "the comment (give the token the permission `pull-requests: write`)" in told
     assert "## Ready to merge" in job.summary
     assert job.outputs["comment-url"] == ""
     assert job.outputs["verdict"] == "pass"
@@ -238,11 +249,14 @@ def test_a_bug_is_not_forgiven(job: Job) -> None:
 def test_an_interruption_has_its_own_code(job: Job) -> None:
     job.judged = ZeroDivisionError()
 
-    def interrupted(_event: Event, _inputs: Inputs) -> Report:
+    def interrupted(_event: Event, _inputs: Inputs, _: Override | None, begun: Begun) -> Report:
+        begun(report().pull, default_policy())
         raise KeyboardInterrupt
 
     wiring = replace(job.wiring, judge=interrupted)
     assert main(job.environ, io.StringIO(), wiring) == ExitCode.INTERRUPTED
+    (check,) = job.fake.check_runs
+    assert check["conclusion"] == "action_required"
 
 
 def test_secrets_are_not_logged(job: Job) -> None:
@@ -265,11 +279,16 @@ def test_secrets_in_variables_are_not_logged_either(job: Job) -> None:
     assert read_inputs(job.environ).secrets == secrets_in(job.environ)
 
 
-@pytest.mark.parametrize("name", ["build", "collect", "decide", "publish"])
-def test_other_modes_say_that_they_are_not_there_yet(job: Job, name: str) -> None:
+@pytest.mark.parametrize("name", ["collect", "publish"])
+def test_what_may_not_be_reached_by_a_pull_request_says_so(job: Job, name: str) -> None:
     assert job.run(mode=name) == ExitCode.USAGE
-    assert "not available yet" in job.log
+    assert "runs on workflow_run, not on pull_request" in job.log
     assert job.asked == []
+
+
+def test_a_decision_takes_evidence_that_the_workflow_names(job: Job) -> None:
+    assert job.run(mode="decide") == ExitCode.USAGE
+    assert "PRJURY_EVIDENCE_SHA256 is not set" in job.log
 
 
 @pytest.mark.parametrize(
@@ -390,12 +409,10 @@ class Server:
     good: str
 
     def run(self, **environ: str) -> int:
-        given = {"GITHUB_SERVER_URL": f"file://{self.job.directory}/server", **environ}
+        given = {"GITHUB_SERVER_URL": "https://github.com", **environ}
         stream = io.StringIO()
         everything = {**self.job.environ, **given}
-        wiring = replace(
-            wire(everything, stream, Redactor(), protocols="file"), connect=self.job.connect
-        )
+        wiring = replace(wire(everything, stream, Redactor(), self.git), connect=self.job.connect)
         code = main(everything, stream, wiring)
         self.job.log = stream.getvalue()
         return code
@@ -410,6 +427,12 @@ class Server:
         """What GitHub's API calls the head of the pull request."""
         side = side_payload(self.job.fake.url, "octo/shop", "cart", head)
         self.job.fake.add_pull("octo/shop", 7, head=side)
+
+    @property
+    def git(self) -> GitAccess:
+        return GitAccess(
+            "file", lambda event: f"file://{self.job.directory}/server/{event.repo}.git"
+        )
 
     @property
     def judged(self) -> dict[str, Any]:
@@ -472,7 +495,7 @@ def test_no_comment_where_the_head_has_moved_on_during_the_review(server: Server
     assert server.run() == ExitCode.REJECTED
     assert server.judged["pull"]["head"]["sha"] == server.bad
     assert server.job.fake.bodies == []
-    assert "the comment was not written" in server.job.log
+    assert "nothing was posted to it" in server.job.log
 
 
 def test_a_ref_that_lags_behind_supersedes_nothing(server: Server) -> None:
@@ -562,9 +585,9 @@ class TestProcess:
         )
 
     def test_it_starts_over_and_ends_with_our_exit_code(self, job: Job) -> None:
-        done = self.start(job, PRJURY_INPUT_MODE="build")
+        done = self.start(job, PRJURY_INPUT_MODE="collect")
         assert done.returncode == ExitCode.USAGE
-        assert "not available yet" in done.stdout
+        assert "runs on workflow_run" in done.stdout
         assert done.stderr == ""
 
     def test_a_module_beside_it_is_not_imported(self, job: Job) -> None:
@@ -573,7 +596,7 @@ class TestProcess:
         (job.directory / "startup").write_text("raise SystemExit('imported')")
         done = self.start(
             job,
-            PRJURY_INPUT_MODE="build",
+            PRJURY_INPUT_MODE="collect",
             PYTHONPATH=str(job.directory),
             PYTHONSTARTUP=str(job.directory / "startup"),
         )

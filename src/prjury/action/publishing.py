@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Any, NamedTuple, Self
 
-from prjury.action.inputs import OUTPUTS, Inputs
-from prjury.action.places import Places
-from prjury.action.wiring import Wiring
-from prjury.errors import PublishError, SourceError
-from prjury.publishers.comment import StickyComment
+from prjury.action.inputs import OUTPUTS
+from prjury.action.job import Ended, Job, ended_with
+from prjury.action.posts import Posts
+from prjury.config.load import Policy
+from prjury.errors import PrJuryError, PublishError
+from prjury.publishers.check_run import CheckRunReport
 from prjury.publishers.files import ReportFile
-from prjury.publishers.outputs import ActionOutputs, write_outputs
+from prjury.publishers.outputs import ActionOutputs
 from prjury.publishers.summary import JobSummary, add_markdown
+from prjury.pull.model import PullRequest
 from prjury.report.model import Report
-from prjury.report.redact import Redact, Redactor
 from prjury.report.sanitise import plain
-from prjury.sources.github.conversation import Conversation
 from prjury.sources.github.event import Event
 from prjury.sources.github.hub import GitHub
-from prjury.sources.github.payload import PullFacts
+
+_NOT_GATING = " (not gating: fail-on is `never`)"
+_NO_POST = "The report is in the job summary and in the report files."
+_INTERRUPTED = "The job was stopped before there was a verdict. Run it again."
 
 
 class Published(NamedTuple):
@@ -37,119 +41,177 @@ class Published(NamedTuple):
     notes: list[str]
 
 
-def publish(
-    report: Report, event: Event, inputs: Inputs, wiring: Wiring, places: Places
-) -> Published:
-    """Writes files, summary, comment and outputs, in this order.
+@dataclass
+class Publication:
+    """Everything that one job writes, in a fixed order, so that a second run comes to the same end.
 
-    The files come first, so that the verdict is on disk whatever becomes of the rest.
+    First the check is in progress. Then, when there is a report: files, summary, comment, review,
+    labels, the status where it is the gate, and the check is completed; the outputs come last. Left
+    by an error, it ends what was begun as one that needs a human.
     """
-    complaints: list[str] = []
-    notes: list[str] = []
-    seen: dict[str, str] = dict.fromkeys(OUTPUTS, "")
-    collect = partial(_collected, complaints)
-    for output, file, render in (
-        ("report-json", "report.json", wiring.json),
-        ("report-html", "report.html", wiring.html),
-    ):
-        with collect():
-            path = places.report_file(file)
-            seen[output] = ReportFile(path, render, output).publish(report) or ""
-    with collect():
-        _summarise(report, wiring.summary, places)
-    with collect(), _noted(notes):
-        seen["comment-url"] = _comment(report, event, inputs, wiring)
-    with collect():
-        _tell_complaints(complaints + notes, places, Redactor(inputs.secrets))
-    with collect():
-        if places.outputs:
-            own = {name: value for name, value in seen.items() if value or name == "comment-url"}
-            ActionOutputs(places.outputs, own).publish(report)
-    return Published(complaints, notes)
 
+    job: Job
+    event: Event
+    complaints: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    _hub: GitHub | None = None
+    _check: CheckRunReport | None = None
+    _withheld: dict[str, PublishError] = field(default_factory=dict)
+    _gates: bool = True
 
-def tell_outcome(places: Places, verdict: str, gate: str, line: str, redact: Redact) -> None:
-    """Outputs and summary of a run without a report.
+    def __enter__(self) -> Self:
+        if self.job.inputs.github_token:
+            self._hub = self.job.wiring.connect(self.event, self.job.inputs)
+        return self
 
-    Raises:
-        PublishError: when the runner's files cannot be written.
-    """
-    if places.outputs:
-        values = {
-            "verdict": verdict,
-            "gate": gate,
-            "headline": " ".join(redact(line).split()),
-            "backports": "{}",
-        }
-        write_outputs(places.outputs, {**dict.fromkeys(OUTPUTS, ""), **values})
-    if places.summary:
-        add_markdown(places.summary, f"**PR Jury:** {plain(line, None, redact)}\n")
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        if error is not None:
+            told = str(error) if isinstance(error, PrJuryError) else _INTERRUPTED
+            with suppress(PublishError):
+                self._abandon(told)
+        if self._hub:
+            self._hub.close()
 
+    def begin(self, _pull: PullRequest, policy: Policy) -> None:
+        """Sets the check in progress, where the policy wants one."""
+        posts = self._posts()
+        wanted = policy.resolved.get("publish", {})
+        self._check = posts.check(wanted) if posts else None
+        if self._check and (head := self.event.pull.head.sha):
+            with self._told("check run"):
+                self._check.start(head)
 
-@contextmanager
-def _collected(complaints: list[str]) -> Iterator[None]:
-    try:
-        yield
-    except PublishError as error:
-        complaints.append(str(error))
+    def leave(self) -> None:
+        """There is a newer head, which has a run of its own: nothing of this one is posted."""
+        self._gates = False
 
+    def open(self, reason: str) -> list[str]:
+        """Opens the gate where there is nothing to judge; what could not be said, one line each."""
+        posts = self._posts()
+        status = posts.status() if posts else None
+        if status and (head := self.event.pull.head.sha):
+            with self._collected():
+                status.open(reason, head)
+        return self.complaints
 
-@contextmanager
-def _noted(notes: list[str]) -> Iterator[None]:
-    """A comment that must not be written is no failure: the report is elsewhere as well."""
-    try:
-        yield
-    except PublishError as error:
-        if error.reason == "superseded":
-            notes.append(str(error))
+    def hang_up(self, report: Report) -> Ended:
+        """Publishes the report, says so in the log, and ends the job as the gate is."""
+        if self.job.inputs.fail_on == "never":
+            report = replace(report, headline=report.headline + _NOT_GATING)
+        self.job.log.say(report.headline)
+        complaints, notes = self.publish(report)
+        for note in notes:
+            self.job.log.say(note)
+        return ended_with(report, complaints)
+
+    def publish(self, report: Report) -> Published:
+        """Writes files, summary, posts and outputs, in this order.
+
+        The files come first, so that the verdict is on disk whatever becomes of the rest.
+        """
+        wanted = report.policy.resolved.get("publish", {})
+        seen = dict.fromkeys(OUTPUTS, "")
+        self._write_files(report, wanted, seen)
+        if self._hub:
+            self._post(report, wanted, seen)
+        self._note_withheld()
+        with self._collected():
+            self._tell_in_summary()
+        with self._collected():
+            if outputs := self.job.places.outputs:
+                own = {
+                    name: value for name, value in seen.items() if value or name == "comment-url"
+                }
+                ActionOutputs(outputs, own).publish(report)
+        return Published(self.complaints, self.notes)
+
+    def _write_files(self, report: Report, wanted: Mapping[str, Any], seen: dict[str, str]) -> None:
+        wiring, places = self.job.wiring, self.job.places
+        files: list[tuple[str, str, Callable[[Report], str]]] = [
+            ("report-json", "report.json", wiring.json),
+            ("report-html", "report.html", wiring.html),
+        ]
+        if wanted.get("sarif"):
+            files.append(("", "report.sarif", wiring.sarif))
+        for output, file, render in files:
+            with self._collected():
+                path = places.report_file(file)
+                seen[output] = ReportFile(path, render, output or file).publish(report) or ""
+        seen.pop("", None)
+        with self._collected():
+            if places.summary and wanted.get("summary", True):
+                JobSummary(places.summary, wiring.summary).publish(report)
+
+    def _post(self, report: Report, wanted: Mapping[str, Any], seen: dict[str, str]) -> None:
+        posts = self._posts()
+        if posts is None:
             return
-        if error.reason != "permission":
-            raise
-        notes.append(
-            "The comment was not written: the token lacks `pull-requests: write` "
-            f"({error.why}). The report is in the job summary and in the report files."
-        )
+        with self._told("comment"):
+            posts.refuse_old_head()
+            for output, publisher in posts.of_pull_request(wanted):
+                with self._told(publisher.name):
+                    address = publisher.publish(report) or ""
+                    seen |= {output: address} if output else {}
+        if status := posts.status():
+            with self._collected():
+                status.publish(report)
+        check = self._check or posts.check(wanted)
+        if check:
+            with self._told(check.name):
+                check.publish(report)
+            self.notes += check.notes
+        self._gates = False
 
+    def _abandon(self, reason: str) -> None:
+        """Ends what was begun without a verdict."""
+        posts, head = self._posts(), self.event.pull.head.sha
+        if not (self._gates and posts and head):
+            return
+        if status := posts.status():
+            status.fail(reason, head)
+        if self._check:
+            self._check.abandon(reason, head)
 
-def _summarise(report: Report, render: Callable[[Report], str], places: Places) -> None:
-    if places.summary and _wanted(report, "summary"):
-        JobSummary(places.summary, render).publish(report)
+    def _posts(self) -> Posts | None:
+        if self._hub is None:
+            return None
+        return Posts(self.event, self._hub, self.job.wiring, self.job.log.redact)
 
+    @contextmanager
+    def _collected(self) -> Iterator[None]:
+        try:
+            yield
+        except PublishError as error:
+            self.complaints.append(str(error))
 
-def _comment(report: Report, event: Event, inputs: Inputs, wiring: Wiring) -> str:
-    if not (inputs.github_token and event.number and _wanted(report, "comment")):
-        return ""
-    run = str(event.run) if event.run else None
-    with wiring.connect(event, inputs) as hub:
-        if event.of_pull_request:
-            _refuse_old_head(hub, event.pull)
-        conversation = Conversation(hub, event.repo, event.number)
-        sticky = StickyComment(conversation, lambda report: wiring.comment(report, run))
-        return sticky.publish(report) or ""
+    @contextmanager
+    def _told(self, what: str) -> Iterator[None]:
+        """What must not be written is no failure: the report is elsewhere as well."""
+        try:
+            yield
+        except PublishError as error:
+            if error.reason == "permission":
+                self._withheld[what] = error
+            elif error.reason == "superseded":
+                self.notes.append(str(error))
+            else:
+                self.complaints.append(str(error))
 
+    def _note_withheld(self) -> None:
+        """One line about everything that this token may not write."""
+        if not self._withheld:
+            return
+        errors = self._withheld.items()
+        lacks = [
+            f"the {what} ({error.remedy[:1].lower()}{error.remedy[1:]})" for what, error in errors
+        ]
+        whys = dict.fromkeys(error.why for error in self._withheld.values())
+        self.notes.append(f"Not written: {', '.join(lacks)}. {'. '.join(whys)}. {_NO_POST}")
 
-def _refuse_old_head(hub: GitHub, pull: PullFacts) -> None:
-    """Raises PublishError where the pull request has moved on: its comment is about what is now."""
-    try:
-        told = hub.pull(pull.repo, pull.number or 0)
-    except SourceError as error:
-        raise PublishError(
-            error.what, why=error.why, remedy=error.remedy, reason=error.reason
-        ) from error
-    if pull.head.sha not in {None, told.head.sha}:
-        raise PublishError(
-            "Superseded: the pull request has a newer head, so the comment was not written",
-            reason="superseded",
-        )
-
-
-def _tell_complaints(complaints: list[str], places: Places, redact: Redact) -> None:
-    if complaints and places.summary:
-        lines = "\n".join(f"* {plain(complaint, None, redact)}" for complaint in complaints)
-        add_markdown(places.summary, f"\n**Not published everywhere:**\n\n{lines}\n")
-
-
-def _wanted(report: Report, place: str) -> bool:
-    """Whether the policy in force wants the report there."""
-    section = report.policy.resolved.get("publish", {})
-    return bool(section.get(place, True))
+    def _tell_in_summary(self) -> None:
+        told, summary = self.complaints + self.notes, self.job.places.summary
+        if told and summary:
+            lines = "\n".join(f"* {plain(line, None, self.job.log.redact)}" for line in told)
+            add_markdown(summary, f"\n**Not published everywhere:**\n\n{lines}\n")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol, TextIO
 
 from prjury.action.inputs import Inputs
-from prjury.config.load import POLICY_PATH
-from prjury.ports import Progress
-from prjury.report.model import Report
+from prjury.config.load import POLICY_PATH, Policy
+from prjury.pull.model import PullRequest
+from prjury.report.model import Override, Report
 from prjury.report.redact import Redact
 from prjury.request import ReviewRequest, Surroundings
 from prjury.sources.git.fetch import Transport
@@ -33,26 +34,56 @@ class Nothing(Protocol):
         ...
 
 
+def clone_url(event: Event) -> str:
+    """Where the event's repository is fetched from."""
+    return f"{event.server_url}/{event.repo}.git"
+
+
+@dataclass(frozen=True)
+class GitAccess:
+    """How git reaches the server.
+
+    Attributes:
+        protocols: what it may speak.
+        url: where an event's repository is.
+    """
+
+    protocols: str = "https"
+    url: Callable[[Event], str] = clone_url
+
+
+#: Hears which pull request is judged, and by which policy, before it is.
+Begun = Callable[[PullRequest, Policy], None]
+
+
 @dataclass(frozen=True)
 class Wiring:
     """What judges, what renders, and what speaks with GitHub.
 
     Attributes:
-        judge: from an event to a report.
+        judge: from an event, and what a maintainer has said of its head, to a report.
         comment: the sticky comment's Markdown for a report and a run (``id.attempt``).
+        check: the check run's text, Markdown.
         summary: the job summary's Markdown.
+        sarif: a SARIF log.
+        surroundings: what the zones find around them.
+        git: how git reaches the server.
     """
 
-    judge: Callable[[Event, Inputs], Report | Nothing]
+    judge: Callable[[Event, Inputs, Override | None, Begun], Report | Nothing]
     comment: Callable[[Report, str | None], str]
+    check: Callable[[Report], str]
     summary: Callable[[Report], str]
     html: Callable[[Report], str]
     json: Callable[[Report], str]
+    sarif: Callable[[Report], str]
     connect: Callable[[Event, Inputs], GitHub]
+    surroundings: Surroundings = field(default_factory=Surroundings)
+    git: GitAccess = field(default_factory=GitAccess)
 
 
 def wire(
-    environ: Mapping[str, str], stream: TextIO, redact: Redact, protocols: str = "https"
+    environ: Mapping[str, str], stream: TextIO, redact: Redact, git: GitAccess | None = None
 ) -> Wiring:
     """The real parts.
 
@@ -60,27 +91,27 @@ def wire(
         environ: the job's environment with its secrets.
         stream: where the judges' progress is told.
         redact: takes the secrets of this run out of texts.
-        protocols: what git may speak to the server.
+        git: how git reaches the server; over https by default.
     """
     from prjury.publishers.progress import PlainProgress  # noqa: PLC0415 - tests do without
     from prjury.report.codec import report_to_json  # noqa: PLC0415 - the same
     from prjury.report.render import Renderer  # noqa: PLC0415 - loads templates
+    from prjury.report.sarif import to_sarif  # noqa: PLC0415 - the same
 
+    git = git or GitAccess()
     renderer = Renderer(redact)
-    progress = PlainProgress(stream, redact)
+    surroundings = Surroundings(environ, PlainProgress(stream, redact), redact)
     return Wiring(
-        judge=lambda event, inputs: _judge(
-            wanted(event, inputs, Transport(environ, inputs.github_token or None, protocols)),
-            inputs,
-            environ,
-            progress,
-            redact,
-        ),
+        judge=partial(_judge, surroundings, git),
         comment=lambda report, run: renderer.comment(report, run=run),
+        check=renderer.check,
         summary=renderer.summary,
         html=renderer.html,
         json=lambda report: json.dumps(report_to_json(report, redact), indent=2),
+        sarif=lambda report: json.dumps(to_sarif(report, redact)),
         connect=connect,
+        surroundings=surroundings,
+        git=git,
     )
 
 
@@ -90,34 +121,54 @@ def connect(event: Event, inputs: Inputs) -> GitHub:
 
 
 def _judge(
-    pull: Wanted, inputs: Inputs, environ: Mapping[str, str], progress: Progress, redact: Redact
+    surroundings: Surroundings,
+    git: GitAccess,
+    event: Event,
+    inputs: Inputs,
+    override: Override | None,
+    begun: Begun,
 ) -> Report | Nothing:
-    from prjury import app  # noqa: PLC0415 - everything that judges; tests do without
+    from prjury.app import run  # noqa: PLC0415 - everything that judges; tests do without
 
-    request = ReviewRequest(
-        wanted=pull,
+    request = request_of(event, inputs, surroundings, git)
+    around = replace(with_inputs(surroundings, inputs), begun=begun)
+    return run(replace(request, override=override), around)
+
+
+def request_of(
+    event: Event | None, inputs: Inputs, surroundings: Surroundings, git: GitAccess
+) -> ReviewRequest:
+    """What the workflow asks for; without an event of no pull request in particular."""
+    transport = Transport(surroundings.environ, inputs.github_token or None, git.protocols)
+    return ReviewRequest(
+        wanted=wanted(event, inputs, transport, git.url(event)) if event else Wanted(),
         policy_path=inputs.config or POLICY_PATH,
         build=inputs.build,
         model=inputs.model or None,
         trusts_policy=True,  # the base is the repository's own, in whose name this runs
+        actor=event.sender if event else None,
     )
-    surroundings = Surroundings(_with_secrets(environ, inputs), progress, redact)
-    return app.run(request, surroundings)
 
 
-def wanted(event: Event, inputs: Inputs, transport: Transport) -> Wanted:
+def with_inputs(surroundings: Surroundings, inputs: Inputs) -> Surroundings:
+    """The surroundings in which a model and a token are looked for: the inputs count more."""
+    return replace(surroundings, environ=_with_secrets(surroundings.environ, inputs))
+
+
+def wanted(event: Event, inputs: Inputs, transport: Transport, url: str) -> Wanted:
     """What the event is about, to be fetched from the server.
 
     The workspace is not looked into: the code of a pull request, or a branch that bears the base's
     name, may have written what lies there.
     """
     pull, group = event.pull, event.kind is EventKind.MERGE_GROUP
+    of_head = event.of_pull_request or event.kind is EventKind.WORKFLOW_RUN
     return Wanted(
         number=pull.number,
         # A queue tests one commit on another; everything else is merged into the branch of today.
         base=(pull.base.sha if group else None) or pull.base.ref or pull.base.sha,
-        head=inputs.head or (None if event.of_pull_request else pull.head.sha or pull.head.ref),
-        url=f"{event.server_url}/{event.repo}.git",
+        head=inputs.head or (None if of_head else pull.head.sha or pull.head.ref),
+        url=url,
         transport=transport,
         facts={
             "repo": pull.repo,
@@ -128,7 +179,7 @@ def wanted(event: Event, inputs: Inputs, transport: Transport) -> Wanted:
             "url": pull.url,
         },
         local=False,
-        head_sha=pull.head.sha if event.of_pull_request else None,
+        head_sha=pull.head.sha if of_head else None,
     )
 
 

@@ -41,6 +41,7 @@ def run(
             return photo
         policy = policy_in_force(photo.pull, photo.store, request.config, request.policy_path)
         refuse_idle_evidence(request, policy.config)
+        surroundings.begun(photo.pull, policy)
         wired = review_doors(request, surroundings, policy.config, photo)
         doors = wired.doors
         seating = seat(policy.config, doors, terms.unwanted(request))
@@ -64,6 +65,7 @@ def run(
             cost=terms.cost_of(verdict, wired.models.spent, opinion),
             elapsed_ms=round((time.monotonic() - started) * 1000),
             notes=(*notes_of(request, photo), *pending_note(policy.config)),
+            override=terms.override(request, policy.config),
         )
     publish(report, publishers)
     return report

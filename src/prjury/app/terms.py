@@ -12,7 +12,7 @@ from prjury.models.purse import Spent
 from prjury.ports import Progress
 from prjury.pull.model import PullRequest, printable
 from prjury.registry import Seating, Unwanted
-from prjury.report.model import Cost
+from prjury.report.model import Cost, Override
 from prjury.request import ReviewRequest
 
 
@@ -44,6 +44,12 @@ def gate_policy(config: Config) -> GatePolicy:
     gate = config.gate
     block_on = frozenset(Status(word) for word in gate.block_on)
     return GatePolicy(block_on, gate.not_configured, gate.coverage_floor)
+
+
+def override(request: ReviewRequest, config: Config) -> Override | None:
+    """The maintainer's word that counts under this policy."""
+    given = request.override
+    return given if given and given.label == config.gate.override.label else None
 
 
 def vote(seating: Seating, context: PullRequestContext, progress: Progress) -> Verdict:

@@ -124,17 +124,24 @@ class Waiting:
         return judge
 
 
-@dataclass(frozen=True)
+@dataclass
 class Asking:
-    """Seats those that have waited, and for all others what they have said."""
+    """Seats those that have waited, and for all others what they have said.
+
+    Attributes:
+        places: where each judge sits, by the judge's identity.
+    """
 
     records: Records
+    places: dict[int, Place] = field(default_factory=dict)
 
     def __call__(self, place: Place, make: Make, doors: Doors) -> PullJudge:
         """The judge for the place."""
         record = self.records.get(place)
         waits = record is not None and record.judgment is None
-        return make(doors) if waits else RecordedJudge(record or _unknown(place))
+        judge = make(doors) if waits else RecordedJudge(record or _unknown(place))
+        self.places[id(judge)] = place
+        return judge
 
 
 @dataclass(frozen=True)
@@ -173,15 +180,14 @@ def _record(judge: PullJudge, ballot: Ballot) -> SeatRecord:
     return SeatRecord(judge.name, ballot.type, lowers_only, said, ballot.elapsed_ms)
 
 
-def with_times(seating: Seating, records: Records, verdict: Verdict) -> Verdict:
+def with_times(seating: Seating, verdict: Verdict) -> Verdict:
     """The verdict with the time that each recorded answer really took."""
-    took = {id(record): record.elapsed_ms for record in records.values()}
 
     def told(tier: Sequence[PullJudge], attempt: TierAttempt) -> TierAttempt:
         if attempt.verdict is None:
             return attempt
         ballots = tuple(
-            replace(ballot, elapsed_ms=took.get(id(judge.record), ballot.elapsed_ms))
+            replace(ballot, elapsed_ms=judge.record.elapsed_ms)
             if isinstance(judge, RecordedJudge)
             else ballot
             for judge, ballot in zip(tier, attempt.verdict.ballots, strict=True)

@@ -1,0 +1,92 @@
+"""The event of a job, completed by GitHub where it says too little, and by the inputs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from prjury.action.job import Job
+from prjury.errors import SourceError, UsageError
+from prjury.report.model import Override
+from prjury.sources.github.event import Event, EventKind, read_event
+from prjury.sources.github.payload import PullFacts, Tip
+
+#: In these a job holds the base repository's token and secrets, whoever wrote the change.
+_BESIDE_SECRETS = frozenset({EventKind.PULL_REQUEST_TARGET, EventKind.WORKFLOW_DISPATCH})
+
+
+def event_of(job: Job) -> Event:
+    """The event that names a pull request or a comparison.
+
+    Raises:
+        UsageError: for an event that belongs to another mode, and for a fork's build next to the
+            base repository's token.
+    """
+    event = read_event(job.environ)
+    if event.kind is EventKind.WORKFLOW_RUN:
+        raise UsageError(
+            f"The mode {job.inputs.mode} does not run on workflow_run",
+            why="That event names no pull request and must not build one",
+            remedy="Use the modes collect, decide and publish there",
+        )
+    pull = event.pull
+    if event.kind is EventKind.WORKFLOW_DISPATCH and event.number:
+        pull = _completed(event, job)
+    if job.inputs.base:
+        pull = replace(pull, base=Tip(job.inputs.base))
+    if job.inputs.head:
+        pull = replace(pull, head=Tip(job.inputs.head))
+    if event.kind in _BESIDE_SECRETS and pull.is_fork and job.inputs.build:
+        raise UsageError(
+            f"A fork's code is not built under {event.kind}",
+            why="The job holds the base repository's token and secrets",
+            remedy="Run on pull_request, or set `build: false`",
+        )
+    for note in event.notes:
+        job.log.say(note)
+    return replace(event, pull=pull)
+
+
+def _completed(event: Event, job: Job) -> PullFacts:
+    """What GitHub says of the number; the head is the one that the event names, if it does."""
+    named = event.pull
+    with job.wiring.connect(event, job.inputs) as hub:
+        told = hub.pull(named.repo, named.number or 0)
+    base = named.base if named.base.named else told.base
+    return replace(told, base=base, head=named.head)
+
+
+def override_of(event: Event, job: Job) -> Override | None:
+    """The label that this event put on this head, if whoever did so may write to the repository.
+
+    A label that was there before says nothing of this head. Whoever may triage may put on labels
+    as well, so the right to write is looked up.
+
+    Raises:
+        SourceError: when GitHub cannot be asked.
+    """
+    by, label = event.sender, event.label
+    if not (event.of_pull_request and event.action == "labeled" and by and label):
+        return None
+    with job.wiring.connect(event, job.inputs) as hub:
+        told = hub.pull(event.repo, event.number or 0)
+        still = label in told.labels and told.head.sha == event.pull.head.sha
+        if not (still and hub.may_write(event.repo, by)):
+            return None
+    return Override(label, by)
+
+
+def confirm_newer_head(event: Event, job: Job) -> None:
+    """The newer head has a run of its own; without one, nothing would judge the event's head.
+
+    Raises:
+        SourceError: when GitHub still calls the event's head the current one.
+    """
+    with job.wiring.connect(event, job.inputs) as hub:
+        told = hub.pull(event.repo, event.number or 0)
+    if told.head.sha == event.pull.head.sha:
+        raise SourceError(
+            f"The head of #{event.number} cannot be fetched",
+            why="The server's refs/pull is not at the head that GitHub names; it may lag behind",
+            remedy="Run the job again",
+            reason="ref_lags",
+        )

@@ -1,0 +1,52 @@
+"""One job of a workflow: what it was given, and how it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from prjury.action.inputs import Inputs
+from prjury.action.log import Log
+from prjury.action.outcome import tell_outcome
+from prjury.action.places import Places
+from prjury.action.wiring import Wiring
+from prjury.errors import ExitCode, PublishError
+from prjury.report.model import Report
+
+
+class Ended(NamedTuple):
+    """How a job ends: its exit code, and what is shown as its error."""
+
+    code: ExitCode
+    complaint: str | None = None
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a job works with."""
+
+    inputs: Inputs
+    environ: Mapping[str, str]
+    log: Log
+    wiring: Wiring
+    places: Places
+
+    def nothing(self, reason: str, gate: str = "success") -> Ended:
+        """Ends where there is no change to judge, and says so."""
+        self.log.say(reason)
+        tell_outcome(self.places, "abstain", gate, reason, self.log.redact)
+        return Ended(ExitCode.OPEN)
+
+    def tell_error(self, complaint: str) -> None:
+        """Says in the summary and the outputs that there is no verdict."""
+        with suppress(PublishError):
+            tell_outcome(self.places, "error", "action_required", complaint, self.log.redact)
+
+
+def ended_with(report: Report, complaints: list[str]) -> Ended:
+    """The gate is the exit code; what could not be published is one where the gate is open."""
+    code = report.gate.exit_code
+    code = ExitCode.NOT_PUBLISHED if complaints and code is ExitCode.OPEN else code
+    return Ended(code, " ".join(complaints) or None)

@@ -1,0 +1,28 @@
+"""Which part of the work a job does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+
+from prjury.action.job import Ended, Job
+
+#: The module and the function of each mode; a job loads what it needs and nothing else.
+_MODES: Mapping[str, str] = {
+    "review": "prjury.action.review:review",
+    "build": "prjury.action.zones:build",
+    "collect": "prjury.action.zones:collect",
+    "decide": "prjury.action.zones:decide",
+    "publish": "prjury.action.settle:settle",
+}
+
+
+def run_mode(job: Job) -> Ended:
+    """Does what the job's mode says.
+
+    Raises:
+        PrJuryError: with the exit code that says whose fault it is.
+    """
+    module, _, function = _MODES[job.inputs.mode].partition(":")
+    mode: Callable[[Job], Ended] = getattr(import_module(module), function)
+    return mode(job)

@@ -1,0 +1,131 @@
+"""The modes ``build``, ``collect`` and ``decide``: three of the four trust zones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from prjury.action.events import event_of
+from prjury.action.job import Ended, Job
+from prjury.action.wiring import request_of, with_inputs
+from prjury.app.zones.build import build as build_zone
+from prjury.app.zones.codec import evidence_from_text, evidence_to_text, verdict_to_text
+from prjury.app.zones.collect import collect as collect_zone
+from prjury.app.zones.decide import decide as decide_zone
+from prjury.app.zones.evidence import NoEvidence
+from prjury.app.zones.reading import LARGEST
+from prjury.app.zones.settle import settle
+from prjury.errors import ExitCode, UsageError
+from prjury.publishers.files import write_atomically
+from prjury.request import ReviewRequest, Surroundings
+from prjury.sources.github.artifacts import FILE, BuildArtifact
+from prjury.sources.github.event import Event, EventKind, read_event
+from prjury.sources.github.trigger import Superseded, TriggeringRun, bound
+from prjury.sources.handed import read_handed, sha256
+from prjury.sources.pulls import NothingToReview
+
+EVIDENCE, VERDICT = "evidence.json", "verdict.json"
+#: Where the jobs before say which file they have made; empty where they have made none.
+EVIDENCE_DIGEST, VERDICT_DIGEST = "PRJURY_EVIDENCE_SHA256", "PRJURY_VERDICT_SHA256"
+
+
+def build(job: Job) -> Ended:
+    """Builds what the event names, and leaves evidence behind, whatever came out."""
+    if not job.inputs.build:
+        return job.nothing("Nothing to do: the input build is false.", "action_required")
+    event = event_of(job)
+    outcome = build_zone(_request(job, event), _surroundings(job))
+    if isinstance(outcome, NothingToReview):
+        return job.nothing(outcome.reason)
+    written = json.dumps(outcome.evidence, indent=1, allow_nan=False) + "\n"
+    write_atomically(job.places.report_file(FILE), written)
+    said = outcome.ballot.judgment
+    job.log.say(f"build: {said.status} - {said.reasoning}")
+    return Ended(ExitCode.OPEN)
+
+
+def collect(job: Job) -> Ended:
+    """Finds the pull request of the build that has ended, and what can be known of it."""
+    event, run = triggered(job)
+    with job.wiring.connect(event, job.inputs) as hub:
+        pull = bound(hub, event.repo, run)
+        if isinstance(pull, Superseded):
+            return job.nothing(pull.reason, "action_required")
+        event = replace(event, pull=pull)
+        artifact = BuildArtifact(hub, event.repo, run.id)
+        request = replace(_request(job, event), evidence=artifact, actor=run.actor)
+        found = collect_zone(request, _surroundings(job), run.path)
+    if isinstance(found, NothingToReview) and found.superseded:
+        return job.nothing(found.reason, "action_required")
+    outcome = (
+        NoEvidence(found.reason, event.repo, pull.number, run.head_sha)
+        if isinstance(found, NothingToReview)
+        else found
+    )
+    write_atomically(job.places.report_file(EVIDENCE), evidence_to_text(outcome))
+    return Ended(ExitCode.OPEN)
+
+
+def decide(job: Job) -> Ended:
+    """Asks the models about the evidence; nothing else is here to be asked."""
+    content = handed(job, EVIDENCE, EVIDENCE_DIGEST)
+    evidence = evidence_from_text(content)
+    if isinstance(evidence, NoEvidence):
+        return job.nothing(evidence.reason)
+    digest = sha256(content)
+    opinions = decide_zone(evidence, digest, _request(job, None), _surroundings(job))
+    report = settle(evidence, digest, opinions)
+    job.log.say(report.headline)
+    text = verdict_to_text(report, opinions, job.log.redact)
+    write_atomically(job.places.report_file(VERDICT), text)
+    return Ended(ExitCode.OPEN)
+
+
+def triggered(job: Job) -> tuple[Event, TriggeringRun]:
+    """The event of a workflow run that has ended.
+
+    Raises:
+        UsageError: for another event.
+    """
+    event = read_event(job.environ)
+    if event.kind is not EventKind.WORKFLOW_RUN or event.trigger is None:
+        raise UsageError(
+            f"The mode {job.inputs.mode} runs on workflow_run, not on {event.kind}",
+            why="It must not be reached by what a pull request brings",
+            remedy="Use the workflows that `prjury init --forks` writes",
+        )
+    return event, event.trigger
+
+
+def handed(job: Job, name: str, variable: str) -> bytes:
+    """A file that a job before has made.
+
+    Raises:
+        SourceError: when it is not there, or is another one.
+        UsageError: when the workflow does not say which one it has to be.
+    """
+    digest = _told(job.environ, variable)
+    what = Path(name).stem
+    path = job.places.report_file(name)
+    return read_handed(path, what, digest, LARGEST)
+
+
+def _request(job: Job, event: Event | None) -> ReviewRequest:
+    return request_of(event, job.inputs, job.wiring.surroundings, job.wiring.git)
+
+
+def _surroundings(job: Job) -> Surroundings:
+    return with_inputs(job.wiring.surroundings, job.inputs)
+
+
+def _told(environ: Mapping[str, str], variable: str) -> str:
+    digest = environ.get(variable)
+    if digest is None:
+        raise UsageError(
+            f"{variable} is not set",
+            why="The job that made the file tells its sha256, so that no other is taken for it",
+            remedy="Use the workflows that `prjury init --forks` writes",
+        )
+    return digest

@@ -1,0 +1,281 @@
+"""BUILD, COLLECT, JUDGE and PUBLISH as jobs of their own."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from fakes.github import Fault, side_payload
+from integration.zones.conftest import BUILD_WORKFLOW, FORK, Zones
+from prjury.errors import ExitCode
+
+
+def told(zones: Zones, job: str = "publish") -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(zones.report(job, "report.json").read_text())
+    return value
+
+
+def test_a_green_change_of_a_fork_goes_through_four_jobs(zones: Zones) -> None:
+    assert zones.all() == ExitCode.OPEN, zones.log
+    assert zones.status == "success"
+    (comment,) = zones.fake.bodies
+    assert "Ready to merge" in comment
+    assert "run=40.1" in comment.splitlines()[0]
+    (check,) = zones.fake.checks(zones.head)
+    assert (check["name"], check["conclusion"]) == ("PR Jury report", "success")
+    report = told(zones)
+    assert report["verdict"]["status"] == "pass"
+    assert report["pull"]["head"]["sha"] == zones.head
+    judges = {j["judge"]: j["status"] for tier in report["tiers"] for j in tier["judgments"]}
+    assert judges == {"merge": "pass", "build": "pass", "patterns": "pass", "quality": "abstain"}
+
+
+def test_a_broken_build_closes_the_gate(zones: Zones) -> None:
+    zones.push({"broken": "yes\n"})
+    assert zones.all() == ExitCode.REJECTED, zones.log
+    assert zones.status == "failure"
+    assert "Do not merge" in zones.fake.bodies[0]
+
+
+def test_a_second_push_edits_the_comment(zones: Zones) -> None:
+    zones.all()
+    first = zones.head
+    zones.push({"broken": "yes\n"})
+    zones.run = 41
+    zones.fake.artifacts.clear()
+    assert zones.all() == ExitCode.REJECTED
+    (comment,) = zones.fake.bodies
+    assert "Do not merge" in comment
+    assert zones.fake.latest_status(first, "prjury") == "success"
+    assert zones.status == "failure"
+
+
+def test_the_report_is_that_of_a_review_in_one_job(zones: Zones) -> None:
+    """But for where the build ran, and how long everything took."""
+    zones.all()
+    event = zones.event("build")
+    assert zones.act("review", **event, PRJURY_INPUT_GITHUB_TOKEN="ghs_writes") == 0, zones.log
+    apart, whole = told(zones), told(zones, "review")
+    for report in (apart, whole):
+        report.pop("elapsed_ms")
+        report.pop("policy")
+        report["verdict"].pop("headline")
+        for tier in report["tiers"]:
+            tier.pop("elapsed_ms")
+            for judgment in tier["judgments"]:
+                judgment.pop("elapsed_ms")
+        report["tiers"][0]["judgments"] = [
+            (j["judge"], j["status"]) for j in report["tiers"][0]["judgments"]
+        ]
+    assert apart == whole
+
+
+class TestModels:
+    """The judge's job holds the model's key and asks; programs say again what they said."""
+
+    def test_a_model_is_asked_in_its_own_job(self, zones: Zones) -> None:
+        script = zones.directory / "script.json"
+        script.write_text(json.dumps({"replies": []}))
+        zones.build()
+        zones.collect()
+        evidence = json.loads(zones.report("collect", "evidence.json").read_text())
+        waiting = [r["judge"] for r in evidence["records"] if r["judgment"] is None]
+        assert waiting == ["quality"]
+
+    def test_what_the_model_reads_comes_along(self, zones: Zones) -> None:
+        zones.push({"cart.py": "def total(items):\n    return sum(items) + 1\n"})
+        zones.build()
+        zones.collect()
+        evidence = json.loads(zones.report("collect", "evidence.json").read_text())
+        assert any("sum(items) + 1" in str(text) for text in evidence["files"]["blobs"].values())
+
+
+class TestMissing:
+    """What a job before has not handed over is an error, never a green or a hanging gate."""
+
+    def test_no_build_evidence_is_an_error_of_the_build(self, zones: Zones) -> None:
+        assert zones.collect() == 0
+        zones.decide()
+        assert zones.publish() == ExitCode.NOT_JUDGED
+        assert zones.status == "error"
+        assert "evidence" in zones.fake.bodies[0]
+
+    def test_a_job_that_collected_nothing_leaves_an_error(self, zones: Zones) -> None:
+        assert zones.publish() == ExitCode.SOURCE
+        assert zones.status == "error"
+        assert zones.fake.bodies == []
+
+    def test_a_judge_that_failed_leaves_an_error(self, zones: Zones) -> None:
+        zones.build()
+        zones.collect()
+        assert zones.publish() == ExitCode.SOURCE
+        assert zones.status == "error"
+        (check,) = zones.fake.checks(zones.head)
+        assert check["conclusion"] == "action_required"
+
+    def test_an_expired_artifact_is_missing(self, zones: Zones) -> None:
+        zones.build()
+        for artifact in zones.fake.artifacts.values():
+            artifact["expired"] = True
+        zones.collect()
+        zones.decide()
+        assert zones.publish() == ExitCode.NOT_JUDGED
+
+    def test_a_workflow_that_tells_no_digest_is_refused(self, zones: Zones) -> None:
+        zones.build()
+        zones.collect()
+        assert zones.act("decide") == ExitCode.USAGE
+        assert "PRJURY_EVIDENCE_SHA256 is not set" in zones.log
+
+
+class TestForged:
+    """What was handed over is believed of its own pull request alone, and only unchanged."""
+
+    @pytest.mark.parametrize("name", ["evidence.json", "verdict.json"])
+    def test_another_file_than_the_one_that_was_made(self, zones: Zones, name: str) -> None:
+        zones.build()
+        zones.collect()
+        zones.decide()
+        file = zones.report("publish", name)
+        file.write_text(file.read_text().replace('"fail"', '"pass"') + " ")
+        assert zones.publish() == ExitCode.SOURCE
+        assert zones.status == "error"
+        assert zones.fake.bodies == []
+
+    def test_art_01_evidence_of_another_pull_request(self, zones: Zones) -> None:
+        zones.build()
+        zones.collect()
+        zones.decide()
+        for job in ("publish", "decide"):
+            file = zones.report(job, "evidence.json")
+            value = json.loads(file.read_text())
+            value["pull"]["number"] = 1
+            file.write_text(json.dumps(value))
+        zones.digests["PRJURY_EVIDENCE_SHA256"] = zones.hand_over("evidence.json", "publish")
+        assert zones.publish() == ExitCode.SOURCE
+        assert "about #1" in zones.log
+        assert zones.status == "error"
+        assert zones.fake.bodies == []
+
+    def test_opinions_cannot_change_what_programs_said(self, zones: Zones) -> None:
+        zones.push({"broken": "yes\n"})
+        zones.build()
+        zones.collect()
+        zones.decide()
+        file = zones.report("publish", "verdict.json")
+        value = json.loads(file.read_text())
+        value["verdict"] |= {"status": "pass", "gate": "success"}
+        for tier in value["tiers"]:
+            tier["status"] = "pass"
+        evidence = json.loads(zones.report("publish", "evidence.json").read_text())
+        forged = [dict(record) for record in evidence["records"]]
+        for record in forged:
+            record["judgment"] = {"status": "pass", "reasoning": "fine", "score": None}
+        value["opinions"]["records"] = forged
+        file.write_text(json.dumps(value))
+        zones.digests["PRJURY_VERDICT_SHA256"] = zones.hand_over("verdict.json", "publish")
+        assert zones.publish() == ExitCode.REJECTED
+        assert zones.status == "failure"
+
+    def test_art_14_a_change_of_the_build_workflow_proves_nothing(self, zones: Zones) -> None:
+        zones.push({BUILD_WORKFLOW: "name: PR Jury build\non: push\n"})
+        assert zones.all() == ExitCode.NOT_JUDGED
+        assert zones.status == "error"
+        judged = {j["judge"]: j for tier in told(zones)["tiers"] for j in tier["judgments"]}
+        assert judged["build"]["metadata"]["reason"] == "evidence_untrusted"
+
+    @pytest.mark.parametrize(
+        ("change", "words"),
+        [
+            ({"schema": "prjury/evidence/v2"}, "of another version"),
+            ({"schema": "other/v1"}, "is no prjury/evidence/v1"),
+            ({"pull": None}, "pull"),
+            ({"seconds": -1.0}, "seconds"),
+            ({"policy": {"source": "default", "hash": "0" * 64, "resolved": {}}}, "hash"),
+        ],
+    )
+    def test_evidence_of_another_form(
+        self, zones: Zones, change: dict[str, Any], words: str
+    ) -> None:
+        zones.build()
+        zones.collect()
+        file = zones.report("decide", "evidence.json")
+        file.write_text(json.dumps(json.loads(file.read_text()) | change))
+        zones.digests["PRJURY_EVIDENCE_SHA256"] = zones.hand_over("evidence.json", "decide")
+        assert zones.decide() == ExitCode.SOURCE
+        assert words in zones.log
+        assert "Traceback" not in zones.log
+
+
+class TestBinding:
+    """Which pull request a run belongs to, GitHub says and nobody else."""
+
+    def test_art_04_two_pull_requests_with_one_head(self, zones: Zones) -> None:
+        twin = dict(zones.fake.pulls["octo/shop", 7])
+        zones.fake.add_pull("octo/shop", 8, head=twin["head"], base=twin["base"])
+        assert zones.collect() == ExitCode.SOURCE
+        assert "#8, #7 have the same head" in zones.log
+        assert zones.publish() == ExitCode.SOURCE
+        assert zones.status == "error"
+
+    @pytest.mark.parametrize("state", ["closed", "newer"])
+    def test_art_05_a_pull_request_that_has_moved_on(self, zones: Zones, state: str) -> None:
+        zones.build()
+        zones.collect()
+        zones.decide()
+        pull = zones.fake.pulls["octo/shop", 7]
+        if state == "closed":
+            pull["state"] = "closed"
+        else:
+            pull["head"] = side_payload(zones.fake.url, FORK, "cart", "d" * 40)
+        assert zones.publish() == ExitCode.OPEN
+        assert "Superseded" in zones.log
+        assert zones.fake.bodies == []
+        assert zones.status is None
+
+    @pytest.mark.parametrize(
+        ("change", "words"),
+        [
+            ({"event": "push"}, "started by push"),
+            ({"head_repository": None}, "is gone"),
+        ],
+    )
+    def test_art_15_runs_of_no_pull_request(
+        self, zones: Zones, change: dict[str, Any], words: str
+    ) -> None:
+        payload = zones.workflow_run(**change)
+        file = zones.directory / "other.json"
+        file.write_text(json.dumps(payload))
+        assert zones.act("collect", GITHUB_EVENT_PATH=str(file)) == ExitCode.SOURCE
+        assert words in zones.log
+
+    def test_art_17_an_older_attempt_changes_nothing(self, zones: Zones) -> None:
+        zones.attempt = 2
+        zones.all()
+        before = list(zones.fake.bodies), zones.status
+        zones.attempt = 1
+        zones.build()
+        zones.collect()
+        zones.decide()
+        zones.publish()
+        assert (zones.fake.bodies, zones.status) == before
+
+
+def test_a_head_that_the_base_holds_opens_the_gate(zones: Zones) -> None:
+    zones.shop.switch("main")
+    zones.shop.git("update-ref", "refs/heads/main", zones.head)
+    assert zones.collect() == 0, zones.log
+    assert zones.act("decide", **zones.digests) == 0
+    assert zones.publish() == ExitCode.OPEN
+    assert zones.status == "success"
+
+
+def test_a_status_that_cannot_be_written_is_no_success(zones: Zones) -> None:
+    zones.build()
+    zones.collect()
+    zones.decide()
+    zones.fake.faults = [Fault("POST", "/statuses/", times=99)]
+    assert zones.publish() == ExitCode.NOT_PUBLISHED
+    assert zones.status is None
