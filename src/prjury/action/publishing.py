@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, Self
 
 from prjury.action.inputs import OUTPUTS
 from prjury.action.job import Ended, Job, ended_with
-from prjury.action.posts import Posts
 from prjury.config.load import Policy
 from prjury.errors import PrJuryError, PublishError
+from prjury.posting import Posts, Target, Words
 from prjury.publishers.check_run import CheckRunReport
 from prjury.publishers.files import ReportFile
 from prjury.publishers.outputs import ActionOutputs
@@ -20,7 +20,7 @@ from prjury.publishers.summary import JobSummary, add_markdown
 from prjury.pull.model import PullRequest
 from prjury.report.model import Report
 from prjury.report.sanitise import plain
-from prjury.sources.github.event import Event
+from prjury.sources.github.event import Event, EventKind
 from prjury.sources.github.hub import GitHub
 
 _NOT_GATING = " (not gating: fail-on is `never`)"
@@ -154,6 +154,7 @@ class Publication:
                 with self._told(publisher.name):
                     address = publisher.publish(report) or ""
                     seen |= {output: address} if output else {}
+                    self.notes += getattr(publisher, "notes", ())
         if status := posts.status():
             with self._collected():
                 status.publish(report)
@@ -177,7 +178,8 @@ class Publication:
     def _posts(self) -> Posts | None:
         if self._hub is None:
             return None
-        return Posts(self.event, self._hub, self.job.wiring, self.job.log.redact)
+        words = Words(self.job.wiring.comment, self.job.wiring.check)
+        return Posts(target_of(self.event), self._hub, words, self.job.log.redact)
 
     @contextmanager
     def _collected(self) -> Iterator[None]:
@@ -215,3 +217,19 @@ class Publication:
         if told and summary:
             lines = "\n".join(f"* {plain(line, None, self.job.log.redact)}" for line in told)
             add_markdown(summary, f"\n**Not published everywhere:**\n\n{lines}\n")
+
+
+def target_of(event: Event) -> Target:
+    """Where the report of an event goes."""
+    by_status = event.kind is EventKind.WORKFLOW_RUN
+    run, page = event.run, ""
+    if run:
+        page = f"{event.server_url}/{event.repo}/actions/runs/{run.id}/attempts/{run.attempt}"
+    return Target(
+        event.repo,
+        event.number,
+        event.pull.head.sha if event.of_pull_request or by_status else None,
+        by_status,
+        str(run) if run else None,
+        page,
+    )

@@ -22,6 +22,7 @@ from prjury.cli.judge import judge
 from prjury.cli.output import Terminal, hang_up
 from prjury.cli.review import review
 from prjury.cli.rules import rules
+from prjury.cli.zones import collect, decide, publish
 from prjury.errors import ExitCode, PrJuryError
 
 app = typer.Typer(
@@ -38,6 +39,9 @@ app = typer.Typer(
 app.command()(review)
 app.command()(judge)
 app.command()(build)
+app.command()(collect)
+app.command()(decide)
+app.command()(publish)
 app.command()(demo)
 app.command("check-config")(check_config)
 app.command()(schema)

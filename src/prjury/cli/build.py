@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from prjury.cli.output import Terminal, hang_up
-from prjury.cli.review import wanted_by
-from prjury.errors import CannotJudgeError, ExitCode, PublishError, UsageError
+from prjury.cli.review import refuse_place, wanted_by
+from prjury.errors import CannotJudgeError, ExitCode, PublishError
 
 if TYPE_CHECKING:
     from prjury.judges.build.zone import Built
@@ -44,10 +44,7 @@ def build(  # noqa: PLR0913 - the command line's options, named as documented
     from prjury.sources.pulls import NothingToReview  # noqa: PLC0415 - the same
 
     terminal: Terminal = context.obj
-    if not output.absolute().parent.is_dir() or output.is_dir():
-        raise UsageError(
-            f"--output cannot write {output}", remedy="Name a file in a directory that exists"
-        )
+    refuse_place(output)
     wanted = wanted_by(terminal, target, repo, base, head, {}, offline=offline)
     outcome = run(ReviewRequest(wanted, config, timeout=timeout), terminal.surroundings())
     if isinstance(outcome, NothingToReview):

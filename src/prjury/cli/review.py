@@ -51,7 +51,7 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
     files = [parse_output(text) for text in output or ()]
     request = ReviewRequest(
         wanted=wanted_by(
-            terminal, target, repo, base, head, _facts(title, body_file), offline=offline
+            terminal, target, repo, base, head, facts_of(title, body_file), offline=offline
         ),
         config=config,
         build=not no_build,
@@ -73,7 +73,12 @@ def evidence_in(file: Path | None) -> Evidence | None:
     return EvidenceFile(file) if file else None
 
 
-def _facts(title: str | None, body_file: Path | None) -> dict[str, object]:
+def facts_of(title: str | None, body_file: Path | None) -> dict[str, object]:
+    """What the operator says that the pull request says of itself.
+
+    Raises:
+        UsageError: for a file that cannot be read.
+    """
     facts: dict[str, object] = {} if title is None else {"title": title}
     if body_file is not None:
         try:
@@ -107,26 +112,46 @@ def _run(
     terminal: Terminal, request: ReviewRequest, kind: Format, files: list[tuple[Format, Path]]
 ) -> int:
     from prjury.app import run  # noqa: PLC0415 - as above
-    from prjury.publishers.files import write_atomically  # noqa: PLC0415 - as above
     from prjury.sources.pulls import NothingToReview  # noqa: PLC0415 - as above
 
     for _, file in files:
-        if not file.absolute().parent.is_dir() or file.is_dir():
-            raise UsageError(
-                f"--output cannot write {file}", remedy="Name a file in a directory that exists"
-            )
+        refuse_place(file)
     outcome = run(request, terminal.surroundings())
     if isinstance(outcome, NothingToReview):
         print(outcome.reason, file=sys.stdout if kind is Format.TERMINAL else sys.stderr)
         return ExitCode.OPEN
-    unprinted = _printed(terminal, outcome, kind)
+    return tell(terminal, outcome, kind, files)
+
+
+def refuse_place(output: Path) -> None:
+    """Raises UsageError for a file that cannot be written, before anything is done for it."""
+    if not output.absolute().parent.is_dir() or output.is_dir():
+        raise UsageError(
+            f"--output cannot write {output}", remedy="Name a file in a directory that exists"
+        )
+
+
+def tell(terminal: Terminal, report: Report, kind: Format, files: list[tuple[Format, Path]]) -> int:
+    """Prints the report and writes it to files; the result is the gate's exit code.
+
+    Raises:
+        PublishError: when it could not.
+    """
+    from prjury.publishers.files import write_atomically  # noqa: PLC0415 - as above
+
+    unprinted = _printed(terminal, report, kind)
     for each, file in files:
-        write_atomically(file, terminal.rendered(outcome, each))
+        write_atomically(file, terminal.rendered(report, each))
     if unprinted:
         raise unprinted
-    if outcome.gate.exit_code:
-        print(_closing_line(terminal, outcome), file=sys.stderr)
-    return outcome.gate.exit_code
+    return closed_with(terminal, report)
+
+
+def closed_with(terminal: Terminal, report: Report) -> int:
+    """The gate's exit code; where it is closed, one line on standard error says why."""
+    if report.gate.exit_code:
+        print(_closing_line(terminal, report), file=sys.stderr)
+    return report.gate.exit_code
 
 
 def _foretold(

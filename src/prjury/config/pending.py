@@ -14,11 +14,6 @@ PENDING = (
     "backport.default",
     "backport.merge",
     "backport.build",
-    "publish.check",
-    "publish.annotations",
-    "publish.review",
-    "publish.sarif",
-    "publish.labels",
     "sandbox.mounts",
     "fix",
 )

@@ -19,8 +19,8 @@ def test_the_default_leaves_nothing_to_tell() -> None:
         ({"backport": {"build": True}}, ("backport.build",)),
         ({"fix": {"enabled": True}}, ("fix",)),
         (
-            {"publish": {"sarif": True, "comment": False}},
-            ("publish.sarif",),
+            {"backport": {"default": "yes"}, "publish": {"comment": False}},
+            ("backport.default",),
         ),
         ({"gate": {"coverage_floor": 0.5}}, ()),
     ],
