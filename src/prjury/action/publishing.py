@@ -20,7 +20,7 @@ from prjury.publishers.summary import JobSummary, add_markdown
 from prjury.pull.model import PullRequest
 from prjury.report.model import Report
 from prjury.report.sanitise import plain
-from prjury.sources.github.event import Event, EventKind
+from prjury.sources.github.event import Event
 from prjury.sources.github.hub import GitHub
 
 _NOT_GATING = " (not gating: fail-on is `never`)"
@@ -179,7 +179,7 @@ class Publication:
         if self._hub is None:
             return None
         words = Words(self.job.wiring.comment, self.job.wiring.check)
-        return Posts(target_of(self.event), self._hub, words, self.job.log.redact)
+        return Posts(target_of(self.event, self.job), self._hub, words, self.job.log.redact)
 
     @contextmanager
     def _collected(self) -> Iterator[None]:
@@ -219,9 +219,12 @@ class Publication:
             add_markdown(summary, f"\n**Not published everywhere:**\n\n{lines}\n")
 
 
-def target_of(event: Event) -> Target:
-    """Where the report of an event goes."""
-    by_status = event.kind is EventKind.WORKFLOW_RUN
+def target_of(event: Event, job: Job) -> Target:
+    """Where the report of an event goes.
+
+    A job that only publishes runs on the default branch, so its own success is no gate.
+    """
+    by_status = job.inputs.mode == "publish"
     run, page = event.run, ""
     if run:
         page = f"{event.server_url}/{event.repo}/actions/runs/{run.id}/attempts/{run.attempt}"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from prjury.action.events import event_of
+from prjury.action.handed import EVIDENCE, EVIDENCE_DIGEST, VERDICT, handed
 from prjury.action.job import Ended, Job
 from prjury.action.wiring import request_of, with_inputs
 from prjury.app.zones.build import build as build_zone
@@ -15,7 +14,6 @@ from prjury.app.zones.codec import evidence_from_text, evidence_to_text, verdict
 from prjury.app.zones.collect import collect as collect_zone
 from prjury.app.zones.decide import decide as decide_zone
 from prjury.app.zones.evidence import NoEvidence
-from prjury.app.zones.reading import LARGEST
 from prjury.app.zones.settle import settle
 from prjury.errors import ExitCode, UsageError
 from prjury.publishers.files import write_atomically
@@ -23,12 +21,8 @@ from prjury.request import ReviewRequest, Surroundings
 from prjury.sources.github.artifacts import FILE, BuildArtifact
 from prjury.sources.github.event import Event, EventKind, read_event
 from prjury.sources.github.trigger import Superseded, TriggeringRun, bound
-from prjury.sources.handed import read_handed, sha256
+from prjury.sources.handed import sha256
 from prjury.sources.pulls import NothingToReview
-
-EVIDENCE, VERDICT = "evidence.json", "verdict.json"
-#: Where the jobs before say which file they have made; empty where they have made none.
-EVIDENCE_DIGEST, VERDICT_DIGEST = "PRJURY_EVIDENCE_SHA256", "PRJURY_VERDICT_SHA256"
 
 
 def build(job: Job) -> Ended:
@@ -99,33 +93,9 @@ def triggered(job: Job) -> tuple[Event, TriggeringRun]:
     return event, event.trigger
 
 
-def handed(job: Job, name: str, variable: str) -> bytes:
-    """A file that a job before has made.
-
-    Raises:
-        SourceError: when it is not there, or is another one.
-        UsageError: when the workflow does not say which one it has to be.
-    """
-    digest = _told(job.environ, variable)
-    what = Path(name).stem
-    path = job.places.report_file(name)
-    return read_handed(path, what, digest, LARGEST)
-
-
 def _request(job: Job, event: Event | None) -> ReviewRequest:
     return request_of(event, job.inputs, job.wiring.surroundings, job.wiring.git)
 
 
 def _surroundings(job: Job) -> Surroundings:
     return with_inputs(job.wiring.surroundings, job.inputs)
-
-
-def _told(environ: Mapping[str, str], variable: str) -> str:
-    digest = environ.get(variable)
-    if digest is None:
-        raise UsageError(
-            f"{variable} is not set",
-            why="The job that made the file tells its sha256, so that no other is taken for it",
-            remedy="Use the workflows that `prjury init --forks` writes",
-        )
-    return digest

@@ -50,7 +50,8 @@ class Shape:
         checks: checks per judge, in the fold that tells every judge's reasoning.
         blocks: whether evidence is quoted as a whole there.
         not_checked: files that nobody read.
-        backports: whether each branch is told with its reasons and commands.
+        backports: conflicts and commits that are told of each branch, with its reasons and
+            commands; none of all that where it is 0.
         cut: whether something was left out that a roomier place would show.
     """
 
@@ -59,26 +60,28 @@ class Shape:
     checks: int | None = 100
     blocks: bool = True
     not_checked: int | None = 100
-    backports: bool = True
+    backports: int | None = 20
     cut: bool = True
 
 
 #: From everything to the bare decision: the least valuable parts go first.
-_COMMENT_SHAPES = (
+COMMENT_SHAPES = (
     Shape(cut=False),
     Shape(checks=20, blocks=False),
-    Shape(should_look=30, checks=0, blocks=False, not_checked=30),
-    Shape(should_look=20, checks=None, not_checked=10),
-    Shape(should_look=10, checks=None, not_checked=None, backports=False),
-    Shape(should_look=None, checks=None, not_checked=None, backports=False),
-    Shape(must_fix=3, should_look=None, checks=None, not_checked=None, backports=False),
-    Shape(must_fix=0, should_look=None, checks=None, not_checked=None, backports=False),
+    Shape(should_look=50, checks=0, blocks=False, not_checked=30, backports=3),
+    Shape(should_look=100, checks=None, not_checked=30, backports=0),
+    Shape(should_look=50, checks=None, not_checked=10, backports=0),
+    Shape(should_look=20, checks=None, not_checked=10, backports=0),
+    Shape(should_look=10, checks=None, not_checked=None, backports=None),
+    Shape(should_look=None, checks=None, not_checked=None, backports=None),
+    Shape(must_fix=3, should_look=None, checks=None, not_checked=None, backports=None),
+    Shape(must_fix=0, should_look=None, checks=None, not_checked=None, backports=None),
 )
-_SUMMARY_SHAPES = (
-    Shape(must_fix=2_000, should_look=2_000, checks=2_000, not_checked=3_000, cut=False),
+SUMMARY_SHAPES = (
+    Shape(2_000, 2_000, checks=2_000, not_checked=3_000, backports=100, cut=False),
     Shape(must_fix=1_000, should_look=500, checks=50, not_checked=500),
     Shape(must_fix=200, should_look=100, checks=20, not_checked=200),
-    *_COMMENT_SHAPES[1:],
+    *COMMENT_SHAPES[1:],
 )
 
 
@@ -98,19 +101,19 @@ class Renderer:
     def comment(self, report: Report, *, id: str = "default", run: str | None = None) -> str:  # noqa: A002 - the marker's own word
         """The sticky comment, found again by the hidden marker in its first line."""
         line = marker(report, id, run)
-        return self._fitting(report, "comment.md.j2", _COMMENT_SHAPES, COMMENT_LIMIT, line)
+        return self.fitting(report, "comment.md.j2", COMMENT_SHAPES, COMMENT_LIMIT, line)
 
     def check(self, report: Report) -> str:
         """The text of a check run: the comment without its marker."""
-        return self._fitting(report, "comment.md.j2", _COMMENT_SHAPES, CHECK_LIMIT)
+        return self.fitting(report, "comment.md.j2", COMMENT_SHAPES, CHECK_LIMIT)
 
     def summary(self, report: Report) -> str:
         """The full report in Markdown."""
-        return self._fitting(report, "summary.md.j2", _SUMMARY_SHAPES, SUMMARY_LIMIT)
+        return self.fitting(report, "summary.md.j2", SUMMARY_SHAPES, SUMMARY_LIMIT)
 
     def feedback(self, report: Report) -> str:
         """What a coding agent has to do: what is wrong, where, what would make it pass."""
-        return self._fitting(report, "feedback.md.j2", _SUMMARY_SHAPES, SUMMARY_LIMIT)
+        return self.fitting(report, "feedback.md.j2", SUMMARY_SHAPES, SUMMARY_LIMIT)
 
     def html(self, report: Report) -> str:
         """One self-contained page that loads nothing and runs nothing."""
@@ -129,10 +132,10 @@ class Renderer:
     def _ink(self, language: type[Text]) -> Ink:
         return lambda raw: language(raw, self.redact)
 
-    def _fitting(
+    def fitting(
         self, report: Report, name: str, shapes: Sequence[Shape], limit: int, marker: str = ""
     ) -> str:
-        """The roomiest shape that keeps within the limit of characters and bytes."""
+        """A template in the roomiest shape that keeps within the limit of characters and bytes."""
         view = self._page(report, MarkdownText)
         template = _environment(MarkdownText, self.overrides).get_template(name)
         text = ""

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from fakes.github import Account, FakeGitHub, running, side_payload
+from fakes.github.payloads import label_payload
 from fakes.history import History, script
 from prjury.action import main
 from prjury.action.inputs import Inputs
@@ -115,6 +116,30 @@ class Zones:
 
     def report(self, job: str, name: str) -> Path:
         return self.place(job) / "prjury-report" / name
+
+    def label(self, action: str, label: str, by: str = "maintainer", **environ: str) -> int:
+        """A label that is put on or taken off, and the job that this starts."""
+        pull = self.fake.pulls["octo/shop", 7]
+        known = [one for one in pull["labels"] if one["name"] != label]
+        there = [label_payload(self.fake.url, "octo/shop", label, 77)]
+        pull["labels"] = known + (there if action == "labeled" else [])
+        payload = {
+            "action": action,
+            "pull_request": pull,
+            "label": {"name": label},
+            "sender": {"login": by},
+        }
+        file = self.directory / "label.json"
+        file.write_text(json.dumps(payload))
+        event = {"GITHUB_EVENT_NAME": "pull_request_target", "GITHUB_EVENT_PATH": str(file)}
+        return self.act("publish", "label", **event, GITHUB_RUN_ID="90", **environ)
+
+    def keep_files(self) -> None:
+        """What the jobs of the judging run have handed over stays with that run."""
+        self.fake.add_workflow_run("PR Jury", "success", id=self.run, event="workflow_run")
+        for name in ("evidence.json", "verdict.json"):
+            content = self.report("publish", name).read_bytes()
+            self.fake.add_artifact(name, content, run=self.run)
 
     def event(self, mode: str) -> dict[str, str]:
         name = "pull_request" if mode == "build" else "workflow_run"

@@ -279,3 +279,65 @@ def test_a_status_that_cannot_be_written_is_no_success(zones: Zones) -> None:
     zones.fake.faults = [Fault("POST", "/statuses/", times=99)]
     assert zones.publish() == ExitCode.NOT_PUBLISHED
     assert zones.status is None
+
+
+class TestOverride:
+    """A maintainer's label opens the gate for one head, and says whose word that was."""
+
+    LABEL = "prjury:override"
+
+    @pytest.fixture
+    def closed(self, zones: Zones) -> Zones:
+        zones.fake.roles |= {"maintainer": "write", "helper": "triage"}
+        zones.push({"broken": "yes\n"})
+        assert zones.all() == ExitCode.REJECTED
+        zones.keep_files()
+        return zones
+
+    def test_it_opens_the_gate_and_is_told(self, closed: Zones) -> None:
+        assert closed.label("labeled", self.LABEL) == ExitCode.OPEN, closed.log
+        assert closed.status == "success"
+        (comment,) = closed.fake.bodies
+        assert "Overridden by" in comment.splitlines()[1]
+        assert "maintainer" in comment
+        assert "build" in comment
+        assert [check["conclusion"] for check in closed.fake.checks(closed.head)] == ["success"]
+        report = told(closed, "label")
+        assert report["verdict"]["override"] == {"label": self.LABEL, "by": "maintainer"}
+        assert (report["verdict"]["status"], report["verdict"]["gate"]) == ("fail", "success")
+
+    def test_taken_off_the_verdict_is_back(self, closed: Zones) -> None:
+        closed.label("labeled", self.LABEL)
+        assert closed.label("unlabeled", self.LABEL) == ExitCode.REJECTED
+        assert closed.status == "failure"
+        assert "Overridden" not in closed.fake.bodies[0]
+
+    def test_it_is_bound_to_the_head(self, closed: Zones) -> None:
+        closed.label("labeled", self.LABEL)
+        closed.push({"broken": "still\n"})
+        closed.run = 41
+        closed.fake.artifacts.clear()
+        assert closed.all() == ExitCode.REJECTED
+        assert closed.status == "failure"
+        assert "Overridden" not in closed.fake.bodies[0]
+
+    @pytest.mark.parametrize(
+        ("label", "by"), [("bug", "maintainer"), (LABEL, "helper"), (LABEL, "stranger")]
+    )
+    def test_other_labels_and_people_without_the_right(
+        self, closed: Zones, label: str, by: str
+    ) -> None:
+        assert closed.label("labeled", label, by) == ExitCode.OPEN
+        assert closed.status == "failure"
+        assert "Overridden" not in closed.fake.bodies[0]
+
+    def test_a_head_without_a_verdict(self, zones: Zones) -> None:
+        zones.fake.roles["maintainer"] = "write"
+        assert zones.label("labeled", self.LABEL) == ExitCode.OPEN
+        assert zones.status is None
+        assert "no verdict yet" in zones.log
+
+    def test_a_status_of_somebody_else(self, closed: Zones) -> None:
+        closed.fake.workflow_runs[-1]["event"] = "pull_request"
+        assert closed.label("labeled", self.LABEL) == ExitCode.SOURCE
+        assert closed.status == "failure"

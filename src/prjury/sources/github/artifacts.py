@@ -28,6 +28,7 @@ ARTIFACT, FILE = "build-evidence", "build-evidence.json"
 _LARGEST_ZIP = 32 * 1024**2
 _LARGEST_FILE = 64 * 1024**2
 _MOST_ENTRIES = 20
+_ZIP = b"PK"
 _CHUNK = 256 * 1024
 _REDIRECTS = (301, 302, 303, 307, 308)
 _GONE = 410
@@ -60,46 +61,63 @@ class BuildArtifact:
                 give it.
         """
         try:
-            artifact = self._newest()
-            content = self._fetched(artifact)
+            return only_file(left_behind(self.hub, self.repo, self.run, ARTIFACT), FILE)
         except SourceError as error:
             raise CannotJudgeError(
                 error.what, why=error.why, remedy=error.remedy, reason=error.reason
             ) from error
-        if artifact.digest and artifact.digest != f"sha256:{hashlib.sha256(content).hexdigest()}":
-            raise _refused("it is not what was uploaded")
-        return only_file(content, FILE)
 
-    def _newest(self) -> Artifact:
-        path = f"/repos/{repo_name(self.repo, 'the repository')}/actions/runs/{self.run}/artifacts"
-        found = self.hub.ask(
-            f"list the artifacts of run {self.run}",
-            lambda: _artifacts(
-                self.hub.api.requester.requestJsonAndCheck(
-                    "GET", path, {"name": ARTIFACT, "per_page": "100"}
-                )[1]
-            ),
-            needs="actions: read",
-        )
-        there = [each for each in found if each.name == ARTIFACT and not each.expired]
-        if not there:
-            raise CannotJudgeError(
-                f"the build {self.run} has left no evidence behind",
-                why="It was cancelled, it crashed, or its artifact has expired",
-                remedy="Run the build again",
-                reason="evidence_missing",
-            )
-        newest = max(there, key=lambda each: each.id)
-        if newest.size > _LARGEST_ZIP:
-            raise _refused(f"it is larger than {_LARGEST_ZIP // 1024**2} MiB")
-        return newest
 
-    def _fetched(self, artifact: Artifact) -> bytes:
-        return self.hub.ask(
-            f"fetch the artifact {artifact.id}",
-            lambda: _download(self.hub, f"/repos/{self.repo}/actions/artifacts/{artifact.id}/zip"),
-            needs="actions: read",
+def handed_file(hub: GitHub, repo: str, run: int, name: str) -> bytes:
+    """A file that a run of our own has handed from job to job, which is no archive.
+
+    Raises:
+        CannotJudgeError: when it is not there any more, or is not what was uploaded.
+        SourceError: when GitHub cannot be asked.
+    """
+    content = left_behind(hub, repo, run, name)
+    return only_file(content, name) if content.startswith(_ZIP) else content
+
+
+def left_behind(hub: GitHub, repo: str, run: int, name: str) -> bytes:
+    """The newest artifact of that name as GitHub keeps it.
+
+    Raises:
+        CannotJudgeError: when there is none, or it is too large or not what was uploaded.
+        SourceError: when GitHub cannot be asked.
+    """
+    artifact = _newest(hub, repo, run, name)
+    content = hub.ask(
+        f"fetch the artifact {artifact.id}",
+        lambda: _download(hub, f"/repos/{repo}/actions/artifacts/{artifact.id}/zip"),
+        needs="actions: read",
+    )
+    if artifact.digest and artifact.digest != f"sha256:{hashlib.sha256(content).hexdigest()}":
+        raise _refused("it is not what was uploaded")
+    return content
+
+
+def _newest(hub: GitHub, repo: str, run: int, name: str) -> Artifact:
+    path = f"/repos/{repo_name(repo, 'the repository')}/actions/runs/{run}/artifacts"
+    found = hub.ask(
+        f"list the artifacts of run {run}",
+        lambda: _artifacts(
+            hub.api.requester.requestJsonAndCheck("GET", path, {"name": name, "per_page": "100"})[1]
+        ),
+        needs="actions: read",
+    )
+    there = [each for each in found if each.name == name and not each.expired]
+    if not there:
+        raise CannotJudgeError(
+            f"run {run} has left no {name} behind",
+            why="It was cancelled, it crashed, or its artifact has expired",
+            remedy="Run the build again",
+            reason="evidence_missing",
         )
+    newest = max(there, key=lambda each: each.id)
+    if newest.size > _LARGEST_ZIP:
+        raise _refused(f"it is larger than {_LARGEST_ZIP // 1024**2} MiB")
+    return newest
 
 
 def only_file(content: bytes, name: str) -> bytes:

@@ -142,10 +142,15 @@ class GitHub:
             SourceError: when GitHub cannot be asked.
         """
         path = f"/repos/{repo_name(repo, 'the repository')}/collaborators/{quote(login)}/permission"
-        told = self.ask(
-            f"tell what {login} may do in {repo}",
-            lambda: at(self.api.requester.requestJsonAndCheck("GET", path)[1], "permission"),
-        )
+        try:
+            told = self.ask(
+                f"tell what {login} may do in {repo}",
+                lambda: at(self.api.requester.requestJsonAndCheck("GET", path)[1], "permission"),
+            )
+        except SourceError as error:
+            if error.reason != "not_found":
+                raise
+            return False
         return told in {"admin", "write", "maintain"}
 
     def login(self) -> str:

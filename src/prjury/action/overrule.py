@@ -1,0 +1,84 @@
+"""A maintainer's label where the gate is a status: the last verdict is told again, overruled.
+
+Nothing is judged and nothing of the change is fetched. What the last run has handed over is taken
+from it by the status that it has set; whoever takes the label off gets the verdict back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from prjury.action.events import override_of
+from prjury.action.handed import EVIDENCE, VERDICT, refuse_other
+from prjury.action.job import Ended, Job
+from prjury.action.publishing import Publication
+from prjury.app.zones.codec import evidence_from_text, opinions_from_text
+from prjury.app.zones.evidence import Evidence, NoEvidence
+from prjury.app.zones.settle import settle
+from prjury.errors import SourceError
+from prjury.publishers.converge import run_of
+from prjury.publishers.status import CONTEXT
+from prjury.sources.github.artifacts import handed_file
+from prjury.sources.github.event import Event, Run
+from prjury.sources.github.hub import GitHub
+from prjury.sources.github.payload import at
+from prjury.sources.github.statuses import Statuses
+from prjury.sources.handed import sha256
+
+
+def overrule(job: Job, event: Event) -> Ended:
+    """Tells the last verdict of the head again, with the label's word or without it."""
+    if event.action not in {"labeled", "unlabeled"} or not event.label:
+        return job.nothing("Nothing to do: no label was put on or taken off.")
+    with job.wiring.connect(event, job.inputs) as hub:
+        run = _judged_by(hub, event)
+        if run is None:
+            return job.nothing("Nothing to overrule: this head has no verdict yet.")
+        content = handed_file(hub, event.repo, run.id, EVIDENCE)
+        verdict = handed_file(hub, event.repo, run.id, VERDICT)
+    evidence = evidence_from_text(content)
+    refuse_other(evidence, event)
+    if isinstance(evidence, NoEvidence) or not _overrules(event.label, evidence):
+        return job.nothing("Nothing to do: this is not the label that overrules the gate.")
+    override = override_of(event, job)
+    if event.action == "labeled" and override is None:
+        return job.nothing(f"The label does not count: {event.sender} may not write here.")
+    report = settle(evidence, sha256(content), opinions_from_text(verdict), override)
+    # In that run's name, so that one that judges anew is newer than this.
+    with Publication(job, replace(event, run=run)) as publication:
+        publication.begin(evidence.pull, evidence.policy)
+        return publication.hang_up(report)
+
+
+def _overrules(label: str, evidence: Evidence) -> bool:
+    return label == evidence.policy.config.gate.override.label
+
+
+def _judged_by(hub: GitHub, event: Event) -> Run | None:
+    """The run that has set the head's status; None where there is none.
+
+    Raises:
+        SourceError: for a status that no run of ours has set.
+    """
+    statuses = Statuses(hub, event.repo)
+    latest = statuses.latest(event.pull.head.sha or "", CONTEXT)
+    found = run_of(latest.target_url) if latest else None
+    if latest is None or found is None:
+        return None
+    run = Run(*found)
+    told = hub.ask(
+        f"read run {run.id}",
+        lambda: hub.api.requester.requestJsonAndCheck(
+            "GET", f"/repos/{event.repo}/actions/runs/{run.id}"
+        )[1],
+        needs="actions: read",
+    )
+    # Runs of this event take their workflow from the default branch, whatever a fork brings.
+    if at(told, "event") != "workflow_run" or latest.creator != hub.login():
+        raise SourceError(
+            f"The status {CONTEXT} was not set by the workflow that judges",
+            why="Another workflow or person has set it",
+            remedy="Push again, so that the pull request is judged",
+            reason="not_bound",
+        )
+    return run
