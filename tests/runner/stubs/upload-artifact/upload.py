@@ -1,0 +1,49 @@
+"""Keeps files as an artifact in the directory that ARTIFACTS names."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import zipfile
+from pathlib import Path
+
+_FIRST = 5_001
+
+
+def main() -> int:
+    source, store = Path(os.environ["FROM"]), Path(os.environ["ARTIFACTS"])
+    files = sorted(file for file in [source, *source.rglob("*")] if file.is_file())
+    if not files:
+        sys.stdout.write(f"No files were found with the provided path: {source}\n")
+        return int(os.environ["WITHOUT"] == "error")
+    store.mkdir(parents=True, exist_ok=True)
+    number = _FIRST + len(list(store.glob("*.json")))
+    content = store / f"{number}.content"
+    plain = os.environ["ARCHIVE"] == "false"
+    if plain:
+        (single,) = files
+        content.write_bytes(single.read_bytes())
+    else:
+        _zip(content, source, files)
+    digest = hashlib.sha256(content.read_bytes()).hexdigest()
+    name = files[0].name if plain else os.environ["NAME"]
+    if name == os.environ.get("CORRUPTED"):  # whoever keeps it is not to be trusted
+        content.write_bytes(content.read_bytes().replace(b"0", b"1"))
+    told = {"id": number, "name": name, "digest": f"sha256:{digest}", "plain": plain}
+    (store / f"{number}.json").write_text(json.dumps(told))
+    with Path(os.environ["GITHUB_OUTPUT"]).open("a") as outputs:
+        outputs.write(f"artifact-id={number}\nartifact-digest={digest}\n")
+    return 0
+
+
+def _zip(target: Path, source: Path, files: list[Path]) -> None:
+    root = source if source.is_dir() else source.parent
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in files:
+            archive.write(file, file.relative_to(root))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
