@@ -74,12 +74,17 @@ def _notes_of_policy(
 
 def _notes_of_workflows(pull: PullRequest) -> tuple[str, ...]:
     """The runner takes the workflow of a pull request from the change itself."""
-    paths = (path for file in pull.files for path in (file.path, file.old_path) if path)
-    found = next((path for path in paths if _WORKFLOW.search(path)), None)
+    found = edits_workflow(pull)
     if found is None:
         return ()
     what = f"this change touches the workflow {printable(found)}: it runs as the change says"
     return (f"{what}; require the workflow by a ruleset",)
+
+
+def edits_workflow(pull: PullRequest) -> str | None:
+    """The first workflow, or action, that the change touches."""
+    paths = (path for file in pull.files for path in (file.path, file.old_path) if path)
+    return next((path for path in paths if _WORKFLOW.search(path)), None)
 
 
 def text_of(file: Path) -> str:

@@ -78,6 +78,7 @@ class Posts:
             self._annotated if wanted.get("annotations", True) else _no_annotations,
             target.page,
             redact=self.redact,
+            sleep=self.hub.sleep,
         )
 
     def _annotated(self, report: Report) -> Annotations:
@@ -88,7 +89,7 @@ class Posts:
         if not (self.target.by_status and self.target.head_sha):
             return None
         statuses = Statuses(self.hub, self.target.repo)
-        return CommitStatus(statuses, self.target.page, redact=self.redact)
+        return CommitStatus(statuses, self.target.page, redact=self.redact, sleep=self.hub.sleep)
 
     def of_pull_request(self, wanted: Mapping[str, Any]) -> Iterator[tuple[str, Publisher]]:
         """What is posted to the pull request itself, each with the output that it fills, if any."""
@@ -101,10 +102,10 @@ class Posts:
             def render(report: Report) -> str:
                 return self.words.comment(report, target.run)
 
-            yield "comment-url", StickyComment(conversation, render)
+            yield "comment-url", StickyComment(conversation, render, sleep=self.hub.sleep)
         if wanted.get("review"):
             reviews = Reviews(self.hub, target.repo, target.number)
-            yield "", LineReview(reviews, target.run, redact=self.redact)
+            yield "", LineReview(reviews, target.run, redact=self.redact, sleep=self.hub.sleep)
         if labels := wanted.get("labels"):
             door = IssueLabels(self.hub, target.repo, target.number)
             yield "", Labels(door, labels)

@@ -10,7 +10,7 @@ from prjury.config.load import POLICY_PATH, Policy
 from prjury.ports import Evidence, Progress
 from prjury.publishers.progress import SilentProgress
 from prjury.pull.model import PullRequest
-from prjury.report.model import Override
+from prjury.report.model import Override, Said
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
 from prjury.sources.pulls import Wanted
@@ -34,6 +34,7 @@ class ReviewRequest:
             models are reached and with which key.
         override: a label that somebody with the right to write has put on this very head; it opens
             the gate if it is the policy's.
+        said: what models said before, which counts again of the same change under the same policy.
         actor: whose act started this run; None where nobody says.
         evidence: what a build elsewhere has left behind, where the policy takes the build from it.
     """
@@ -49,6 +50,7 @@ class ReviewRequest:
     backport_to: tuple[str, ...] = ()
     trusts_policy: bool = False
     override: Override | None = None
+    said: Said | None = None
     actor: str | None = None
     evidence: Evidence | None = None
 

@@ -26,13 +26,13 @@ from fakes.github import (
 from fakes.history import History
 from prjury.action import main
 from prjury.action.inputs import INPUTS, Inputs, read_inputs
-from prjury.action.wiring import Begun, GitAccess, Wiring, wire
+from prjury.action.wiring import Beforehand, GitAccess, Wiring, wire
 from prjury.config.load import default_policy
 from prjury.errors import CannotJudgeError, ExitCode
 from prjury.handover import SECRET_VARIABLES, secrets_in
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Status
-from prjury.report.model import Override, PolicyOrigin, Report
+from prjury.report.model import PolicyOrigin, Report
 from prjury.report.redact import Redactor
 from prjury.sources.github.event import Event
 from prjury.sources.github.hub import Connection, GitHub, Patience
@@ -56,7 +56,7 @@ class Job:
     fake: FakeGitHub
     judged: Report | Nothing | Exception = field(default_factory=report)
     asked: list[tuple[Event, Inputs]] = field(default_factory=list)
-    overrides: list[Override | None] = field(default_factory=list)
+    known: list[Beforehand] = field(default_factory=list)
     environ: dict[str, str] = field(default_factory=dict)
     log: str = ""
 
@@ -98,15 +98,13 @@ class Job:
             connect=self.connect,
         )
 
-    def judge(
-        self, event: Event, inputs: Inputs, override: Override | None, begun: Begun
-    ) -> Report | Nothing:
+    def judge(self, event: Event, inputs: Inputs, known: Beforehand) -> Report | Nothing:
         self.asked.append((event, inputs))
-        self.overrides.append(override)
+        self.known.append(known)
         if isinstance(self.judged, Exception):
             raise self.judged
         if isinstance(self.judged, Report):
-            begun(self.judged.pull, default_policy())
+            known.begun(self.judged.pull, default_policy())
         return self.judged
 
     def connect(self, event: Event, inputs: Inputs) -> GitHub:
@@ -249,8 +247,8 @@ def test_a_bug_is_not_forgiven(job: Job) -> None:
 def test_an_interruption_has_its_own_code(job: Job) -> None:
     job.judged = ZeroDivisionError()
 
-    def interrupted(_event: Event, _inputs: Inputs, _: Override | None, begun: Begun) -> Report:
-        begun(report().pull, default_policy())
+    def interrupted(_event: Event, _inputs: Inputs, known: Beforehand) -> Report:
+        known.begun(report().pull, default_policy())
         raise KeyboardInterrupt
 
     wiring = replace(job.wiring, judge=interrupted)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 from prjury.action.inputs import OUTPUTS
 from prjury.action.job import Ended, Job, ended_with
 from prjury.config.load import Policy
-from prjury.errors import PrJuryError, PublishError
+from prjury.errors import PrJuryError, PublishError, UsageError
 from prjury.posting import Posts, Target, Words
 from prjury.publishers.check_run import CheckRunReport
 from prjury.publishers.files import ReportFile
@@ -73,6 +73,20 @@ class Publication:
                 self._abandon(told)
         if self._hub:
             self._hub.close()
+
+    @property
+    def hub(self) -> GitHub:
+        """The connection through which everything is written.
+
+        Raises:
+            UsageError: without a token.
+        """
+        if self._hub is None:
+            raise UsageError(
+                f"The mode {self.job.inputs.mode} takes a token",
+                remedy="Give `github-token: ${{ github.token }}` to the action",
+            )
+        return self._hub
 
     def begin(self, _pull: PullRequest, policy: Policy) -> None:
         """Sets the check in progress, where the policy wants one."""

@@ -6,7 +6,8 @@ from prjury.action.events import confirm_newer_head, event_of, override_of
 from prjury.action.inputs import Inputs
 from prjury.action.job import Ended, Job
 from prjury.action.publishing import Publication
-from prjury.action.wiring import Nothing
+from prjury.action.queue import said_before
+from prjury.action.wiring import Beforehand, Nothing
 from prjury.report.model import Report
 from prjury.sources.github.event import Event
 
@@ -19,7 +20,8 @@ def review(job: Job) -> Ended:
     job.wiring.connect(event, job.inputs).close()  # tells a wrong address or token before any work
     override = override_of(event, job)
     with Publication(job, event) as publication:
-        judged = job.wiring.judge(event, job.inputs, override, publication.begin)
+        known = Beforehand(override, said_before(job, event), publication.begin)
+        judged = job.wiring.judge(event, job.inputs, known)
         if isinstance(judged, Report):
             return publication.hang_up(judged)
     if judged.superseded:

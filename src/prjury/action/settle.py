@@ -36,8 +36,7 @@ def settle(job: Job) -> Ended:
         return overrule(job, event)
     event, run = triggered(job)
     with Publication(job, event) as publication:
-        with job.wiring.connect(event, job.inputs) as hub:
-            pull = bound(hub, event.repo, run)
+        pull = bound(publication.hub, event.repo, run)
         if isinstance(pull, Superseded):
             publication.leave()
             return job.nothing(pull.reason, "action_required")

@@ -11,7 +11,7 @@ from typing import Protocol, TextIO
 from prjury.action.inputs import Inputs
 from prjury.config.load import POLICY_PATH, Policy
 from prjury.pull.model import PullRequest
-from prjury.report.model import Override, Report
+from prjury.report.model import Override, Report, Said
 from prjury.report.redact import Redact
 from prjury.request import ReviewRequest, Surroundings
 from prjury.sources.git.fetch import Transport
@@ -52,8 +52,23 @@ class GitAccess:
     url: Callable[[Event], str] = clone_url
 
 
-#: Hears which pull request is judged, and by which policy, before it is.
-Begun = Callable[[PullRequest, Policy], None]
+def _unheard(_pull: PullRequest, _policy: Policy) -> None:
+    """Nobody wants to know."""
+
+
+@dataclass(frozen=True)
+class Beforehand:
+    """What is known before anything is judged.
+
+    Attributes:
+        override: a maintainer's word on the head.
+        said: what models said of the same change before.
+        begun: hears which pull request is judged, and by which policy.
+    """
+
+    override: Override | None = None
+    said: Said | None = None
+    begun: Callable[[PullRequest, Policy], None] = _unheard
 
 
 @dataclass(frozen=True)
@@ -61,7 +76,7 @@ class Wiring:
     """What judges, what renders, and what speaks with GitHub.
 
     Attributes:
-        judge: from an event, and what a maintainer has said of its head, to a report.
+        judge: from an event, and what is known of it already, to a report.
         comment: the sticky comment's Markdown for a report and a run (``id.attempt``).
         check: the check run's text, Markdown.
         summary: the job summary's Markdown.
@@ -70,7 +85,7 @@ class Wiring:
         git: how git reaches the server.
     """
 
-    judge: Callable[[Event, Inputs, Override | None, Begun], Report | Nothing]
+    judge: Callable[[Event, Inputs, Beforehand], Report | Nothing]
     comment: Callable[[Report, str | None], str]
     check: Callable[[Report], str]
     summary: Callable[[Report], str]
@@ -121,18 +136,13 @@ def connect(event: Event, inputs: Inputs) -> GitHub:
 
 
 def _judge(
-    surroundings: Surroundings,
-    git: GitAccess,
-    event: Event,
-    inputs: Inputs,
-    override: Override | None,
-    begun: Begun,
+    surroundings: Surroundings, git: GitAccess, event: Event, inputs: Inputs, known: Beforehand
 ) -> Report | Nothing:
     from prjury.app import run  # noqa: PLC0415 - everything that judges; tests do without
 
     request = request_of(event, inputs, surroundings, git)
-    around = replace(with_inputs(surroundings, inputs), begun=begun)
-    return run(replace(request, override=override), around)
+    around = replace(with_inputs(surroundings, inputs), begun=known.begun)
+    return run(replace(request, override=known.override, said=known.said), around)
 
 
 def request_of(

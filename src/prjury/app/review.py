@@ -8,15 +8,19 @@ from importlib.metadata import version as installed_version
 from typing import TYPE_CHECKING
 
 from prjury.app import backports, terms
+from prjury.app.zones.recorded import SaidBefore
+from prjury.config.load import Policy
 from prjury.config.pending import pending_note
 from prjury.config.schema import Config, SuitabilityOptions
 from prjury.errors import UsageError
 from prjury.judges.llm.judge import ModelBackedJudge
 from prjury.judges.llm.kinds import suitability
 from prjury.jury.judgment import Status
-from prjury.policy import policy_in_force, policy_notes
+from prjury.policy import edits_workflow, policy_in_force, policy_notes
 from prjury.ports import Publisher
-from prjury.registry import seat
+from prjury.pull.model import PullRequest
+from prjury.pull.patch import patch_id
+from prjury.registry import Casting, as_named, seat
 from prjury.report.assemble import assemble
 from prjury.report.model import PolicyOrigin, Report, Sandbox
 from prjury.request import ReviewRequest, Surroundings
@@ -44,7 +48,8 @@ def run(
         surroundings.begun(photo.pull, policy)
         wired = review_doors(request, surroundings, policy.config, photo)
         doors = wired.doors
-        seating = seat(policy.config, doors, terms.unwanted(request))
+        again = _said_again(request, policy, photo.pull)
+        seating = seat(policy.config, doors, terms.unwanted(request), again)
         if request.models:
             wired.models.warm()
         context = terms.context_of(photo.pull, terms.seconds(request, policy.config))
@@ -100,6 +105,13 @@ def publish(report: Report, publishers: Iterable[Publisher]) -> None:
     """Hangs the report up everywhere, in order."""
     for publisher in publishers:
         publisher.publish(report)
+
+
+def _said_again(request: ReviewRequest, policy: Policy, pull: PullRequest) -> Casting:
+    """Seats what models said before, if it was of this very change, which must not run itself."""
+    said = request.said
+    same = said is not None and (said.patch, said.policy) == (patch_id(pull), policy.hash)
+    return SaidBefore(said.judgments) if said and same and not edits_workflow(pull) else as_named
 
 
 def notes_of(request: ReviewRequest, photo: Photo) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ POLICY = ".github/prjury.yml"
 PLACEHOLDER = "OWNER/pr-jury@COMMIT"
 
 _ALONE = ("prjury.yml",)
-_APART = ("prjury-build.yml", "prjury-judge.yml")
+_APART = ("prjury-build.yml", "prjury-judge.yml", "prjury-override.yml")
 _QUEUE = ("prjury-queue.yml",)
 _ACTION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[\w.-]{1,100}@[0-9a-f]{40}", re.ASCII)
 _PINNED = r"[\w.-]+/[\w./-]+@[0-9a-f]{40}"

@@ -9,13 +9,15 @@ from prjury.jury.bench import JuryVerdict
 from prjury.jury.cascade import TierAttempt, Verdict, conclude
 from prjury.jury.codec import check_from_json, check_to_json, plain
 from prjury.jury.gate import Gate, gate
+from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.score import NumericalScore, Score
 from prjury.jury.voting import Ballot
 from prjury.pull.model import Conflict, ConflictRegion, FileChange, PullRequest
+from prjury.pull.patch import patch_id
 from prjury.report.assemble import gate_policy_of, hold
 from prjury.report.hidden import without_surrogates
-from prjury.report.model import Backport, Coverage, PolicyOrigin, Report, TierReport
+from prjury.report.model import Backport, Coverage, PolicyOrigin, Report, Said, TierReport
 from prjury.report.redact import Redact, redacted
 from prjury.report.sanitise import BY_SHAPE
 from prjury.report.wire_model import SCHEMA_NAME, JudgmentJson, ReportJson, TierJson
@@ -80,6 +82,23 @@ def gate_from_report(data: Mapping[str, Any]) -> Gate:
     return gate(verdict_from_report(data), gate_policy_of(_origin(report)))
 
 
+def said_in_report(data: Mapping[str, Any]) -> Said:
+    """What models said of a change, for whoever judges the same change again.
+
+    Raises:
+        ValueError: for a value that is no such report.
+    """
+    report = ReportJson.model_validate(data)
+    judgments = {
+        (tier.name, ballot.judge): _ballot(ballot).judgment
+        for tier in report.tiers
+        for ballot in tier.judgments
+        if ballot.type in {JudgeType.LLM_POWERED, JudgeType.AGENT}
+        and ballot.status in {Status.PASS, Status.FAIL}
+    }
+    return Said(report.pull.patch_id or "", report.policy.hash, judgments)
+
+
 def _origin(report: ReportJson) -> PolicyOrigin:
     return PolicyOrigin(report.policy.source, report.policy.hash, report.policy.resolved)
 
@@ -111,6 +130,7 @@ def _pull(pull: PullRequest) -> Json:
         "head": _fields(pull.head),
         "merged_tree": pull.merge.tree,
         "files": [_file(file) for file in pull.files],
+        "patch_id": patch_id(pull),
     }
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from prjury.jury.cascade import TierAttempt, Verdict
 from prjury.jury.gate import Gate
+from prjury.jury.judgment import Judgment
 from prjury.pull.model import Conflict, PullRequest
 
 BackportVerdict: TypeAlias = Literal[
@@ -127,6 +128,21 @@ class Override:
 
     label: str
     by: str
+
+
+@dataclass(frozen=True)
+class Said:
+    """What models said of a change in an earlier run.
+
+    Attributes:
+        patch: the change's name (`prjury.pull.patch`).
+        policy: the hash of the policy by which they were asked.
+        judgments: by tier and judge; those that passed or failed.
+    """
+
+    patch: str
+    policy: str
+    judgments: Mapping[tuple[str, str], Judgment]
 
 
 @dataclass(frozen=True)

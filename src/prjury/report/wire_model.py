@@ -61,6 +61,7 @@ class PullJson(Part):
     additions: Count
     deletions: Count
     files: list[FileJson]
+    patch_id: str | None = Field(None, description="the same after a rebase that moves lines only")
 
 
 class OverrideJson(Part):

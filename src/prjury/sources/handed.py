@@ -28,7 +28,7 @@ def read_handed(path: Path, what: str, digest: str | None, largest: int) -> byte
         content = _read(path, largest + 1)
     except FileNotFoundError as error:
         raise SourceError(
-            f"There is no {what} at {visible(str(path))}",
+            f"There is no {visible(path.name)}",
             why="The job that makes it has failed, was cancelled, or did not hand it over",
             remedy="See what became of that job, and run the workflow again",
             reason=f"{what}_missing",
@@ -59,7 +59,7 @@ def _read(path: Path, size: int) -> bytes:
 
 def _refused(path: Path, what: str, why: str) -> SourceError:
     return SourceError(
-        f"The {what} at {visible(str(path))} is refused: {why}",
+        f"The {what} in {visible(path.name)} is refused: {why}",
         why="It was replaced, or the jobs of the workflow are not those of the examples",
         remedy="Run the workflow again",
         reason=f"{what}_invalid",

@@ -155,6 +155,22 @@ class Recorded:
         return RecordedJudge(self.records.get(place) or _unknown(place))
 
 
+@dataclass(frozen=True)
+class SaidBefore:
+    """Seats what models said in an earlier run, and everybody else as named."""
+
+    judgments: Mapping[tuple[str, str], Judgment]
+
+    def __call__(self, place: Place, make: Make, doors: Doors) -> PullJudge:
+        """The judge for the place."""
+        judge = make(doors)
+        said = self.judgments.get((place.tier, judge.name))
+        if said is None or type_of(judge) not in MODEL_BACKED:
+            return judge
+        lowers_only = bool(getattr(judge, "lowers_only", False))
+        return RecordedJudge(SeatRecord(judge.name, type_of(judge), lowers_only, said))
+
+
 def _unknown(place: Place) -> SeatRecord:
     return SeatRecord(place.name, JudgeType.DETERMINISTIC)
 

@@ -127,9 +127,22 @@ def only_file(content: bytes, name: str) -> bytes:
         CannotJudgeError: ``evidence_invalid``, for an archive that holds anything else, or too
             much.
     """
+    return _file(content, name, alone=True)
+
+
+def one_file(content: bytes, name: str) -> bytes:
+    """One file of an archive of a few.
+
+    Raises:
+        CannotJudgeError: ``evidence_invalid``, as for `only_file`, and where it is not there.
+    """
+    return _file(content, name, alone=False)
+
+
+def _file(content: bytes, name: str, *, alone: bool) -> bytes:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            entry = _only(archive, name)
+            entry = _entry(archive, name, alone=alone)
             with archive.open(entry) as file:
                 found = file.read(_LARGEST_FILE + 1)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
@@ -141,12 +154,12 @@ def only_file(content: bytes, name: str) -> bytes:
     return found
 
 
-def _only(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+def _entry(archive: zipfile.ZipFile, name: str, *, alone: bool) -> zipfile.ZipInfo:
     entries = archive.infolist()
     if len(entries) > _MOST_ENTRIES:
         raise _refused(f"it holds more than {_MOST_ENTRIES} files")
     named = [entry for entry in entries if entry.filename == name]
-    if len(named) != 1 or len(entries) != 1:
+    if len(named) != 1 or (alone and len(entries) != 1):
         raise _refused(f"it does not hold {name} alone, once")
     entry = named[0]
     kind = stat.S_IFMT(entry.external_attr >> 16)

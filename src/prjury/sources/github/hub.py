@@ -110,6 +110,7 @@ class GitHub:
         self.connection = connection
         self._patience = patience or Patience()
         self._opened: Github | None = None
+        self._account: str | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -122,6 +123,11 @@ class GitHub:
         if self._opened is not None:
             self._opened.close()
             self._opened = None
+
+    @property
+    def sleep(self) -> Callable[[float], None]:
+        """Waits so many seconds, as between two tries of a request."""
+        return self._patience.sleep
 
     def pull(self, repo: str, number: int) -> PullFacts:
         """What GitHub says about a pull request.
@@ -159,12 +165,9 @@ class GitHub:
         Raises:
             SourceError: when GitHub cannot be asked.
         """
-        try:
-            return self.ask("tell whose token this is", lambda: _login(self.api.get_user().login))
-        except SourceError as error:
-            if error.reason != "permission":
-                raise
-        return self._bot()
+        if self._account is None:
+            self._account = self._user() or self._bot()
+        return self._account
 
     def ask(
         self,
@@ -201,6 +204,15 @@ class GitHub:
         if self._opened is None:
             self._opened = _open(self.connection)
         return self._opened
+
+    def _user(self) -> str:
+        """The person behind the token; empty for an installation, which may not ask."""
+        try:
+            return self.ask("tell whose token this is", lambda: _login(self.api.get_user().login))
+        except SourceError as error:
+            if error.reason != "permission":
+                raise
+        return ""
 
     def _bot(self) -> str:
         """Installations may not ask `/user`, but GraphQL tells them who they are."""
