@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from fakes import llm
 from fakes.bare_report import report
 from fakes.github import (
     ACTIONS,
@@ -23,6 +24,7 @@ from fakes.github import (
     running,
     side_payload,
 )
+from fakes.github.payloads import label_payload
 from fakes.history import History
 from prjury.action import main
 from prjury.action.inputs import INPUTS, Inputs, read_inputs
@@ -32,7 +34,8 @@ from prjury.errors import CannotJudgeError, ExitCode
 from prjury.handover import SECRET_VARIABLES, secrets_in
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Status
-from prjury.report.model import PolicyOrigin, Report
+from prjury.report.codec import gate_from_report
+from prjury.report.model import Override, PolicyOrigin, Report
 from prjury.report.redact import Redactor
 from prjury.sources.github.event import Event
 from prjury.sources.github.hub import Connection, GitHub, Patience
@@ -565,6 +568,145 @@ def test_a_dispatch_that_names_nothing_is_a_usage_error(server: Server) -> None:
     server.job.event(inputs={})
     assert server.run(GITHUB_EVENT_NAME="workflow_dispatch") == ExitCode.USAGE
     assert "Nothing says what to review" in server.job.log
+
+
+class TestQueue:
+    """A group is judged anew; what models said of its pull request counts again."""
+
+    POLICY = json.dumps(
+        {
+            "version": 1,
+            "tiers": [{"name": "quality", "policy": "final_tier", "judges": ["quality"]}],
+        }
+    )
+
+    @pytest.fixture
+    def queued(self, server: Server) -> Server:
+        """Pull request 7 has been judged with a model, and its group is on a newer base."""
+        shop = server.shop
+        shop.switch("main")
+        fork = shop.commit({".github/prjury.yml": self.POLICY, "till.py": "a = 1\nb = 2\n"})
+        shop.switch("queued", create=True, at=fork)
+        head = shop.commit({"till.py": "a = 1\nb = 3\n"})
+        shop.git("update-ref", "refs/pull/7/head", head)
+        server.base = fork
+        server.event(head)
+        script = server.job.directory / "script.json"
+        quoted = [llm.quote("till.py", 2, "b = 3")]
+        answered = llm.document(**dict.fromkeys(llm.FOUR, llm.answer("pass", quoted)))
+        script.write_text(json.dumps([{"prompt": "*", "text": answered}]))
+        assert server.run(PRJURY_INPUT_MODEL=f"scripted:{script}") == 0, server.job.log
+        assert server.judged["cost"]["llm_calls"] == 1
+        self.keep(server, head)
+        shop.switch("main")
+        server.base = shop.commit({"other.txt": "newer\n"})
+        shop.switch("group", create=True)
+        return server
+
+    def keep(self, server: Server, head: str, **run: Any) -> None:
+        server.job.fake.add_workflow_run("PR Jury", "success", id=12, head_sha=head, **run)
+        report = Path(server.job.outputs["report-json"]).read_bytes()
+        files = {"report.json": report, "report.html": b"<html>"}
+        server.job.fake.add_artifact("prjury-report", files, run=12)
+
+    def judge_group(self, server: Server, **change: Any) -> dict[str, Any]:
+        head = server.shop.commit({"till.py": "a = 1\nb = 3\n"} | change)
+        ref = f"refs/heads/gh-readonly-queue/main/pr-7-{server.base}"
+        group = {"base_ref": "refs/heads/main", "head_ref": ref}
+        group |= {"base_sha": server.base, "head_sha": head}
+        server.job.event(action="checks_requested", merge_group=group)
+        assert server.run(GITHUB_EVENT_NAME="merge_group") == 0, server.job.log
+        judged: dict[str, Any] = server.judged["tiers"][0]["judgments"][0]
+        return judged
+
+    def test_the_same_change_is_asked_about_once(self, queued: Server) -> None:
+        assert self.judge_group(queued)["status"] == "pass"
+        assert queued.judged["cost"]["llm_calls"] == 0
+        assert "is taken over if the change is the same" in queued.job.log
+
+    def test_another_change_is_not(self, queued: Server) -> None:
+        judged = self.judge_group(queued, **{"more.py": "c = 4\n"})
+        assert judged["label"] == "not_configured"
+
+    def test_what_a_fork_has_left_behind_is_not_looked_at(self, queued: Server) -> None:
+        for run in queued.job.fake.workflow_runs:
+            run["head_repository"] = {**run["head_repository"], "full_name": "stranger/shop"}
+        assert self.judge_group(queued)["label"] == "not_configured"
+        assert "was not kept" in queued.job.log
+
+    def test_a_github_that_does_not_answer_fails_nothing(self, queued: Server) -> None:
+        queued.job.fake.faults = [Fault("GET", "/artifacts", times=99)]
+        assert self.judge_group(queued)["label"] == "not_configured"
+
+    def test_a_report_of_another_form_is_none(self, queued: Server) -> None:
+        queued.job.fake.archives = dict.fromkeys(queued.job.fake.archives, b"PK nothing")
+        for artifact in queued.job.fake.artifacts.values():
+            artifact["digest"] = None
+        assert self.judge_group(queued)["label"] == "not_configured"
+
+
+class TestOverride:
+    """A label that a maintainer puts on opens the gate for this head."""
+
+    def labeled(self, job: Job, label: str = "prjury:override", by: str = "maintainer") -> None:
+        pull = job.fake.pulls["octo/shop", 7]
+        pull["labels"] = [label_payload(job.fake.url, "octo/shop", label, 5)]
+        job.event(action="labeled", pull_request=pull, label={"name": label}, sender={"login": by})
+
+    @pytest.mark.parametrize(
+        ("role", "counts"),
+        [("admin", True), ("maintain", True), ("write", True), ("triage", False), ("read", False)],
+    )
+    def test_whose_label_counts(self, job: Job, role: str, counts: bool) -> None:
+        job.fake.roles["maintainer"] = role
+        self.labeled(job)
+        job.run()
+        assert job.known[0].override == (
+            Override("prjury:override", "maintainer") if counts else None
+        )
+
+    def test_a_label_that_was_taken_off_meanwhile(self, job: Job) -> None:
+        job.fake.roles["maintainer"] = "write"
+        self.labeled(job)
+        job.fake.pulls["octo/shop", 7]["labels"] = []
+        job.run()
+        assert job.known[0].override is None
+
+    def test_a_label_of_an_earlier_head(self, job: Job) -> None:
+        job.fake.roles["maintainer"] = "write"
+        self.labeled(job)
+        side = side_payload(job.fake.url, "octo/shop", "cart", "d" * 40)
+        job.fake.pulls["octo/shop", 7] = {**job.fake.pulls["octo/shop", 7], "head": side}
+        job.run()
+        assert job.known[0].override is None
+
+    def test_a_label_that_is_there_already_is_no_word_on_this_head(self, job: Job) -> None:
+        pull = job.fake.pulls["octo/shop", 7]
+        pull["labels"] = [label_payload(job.fake.url, "octo/shop", "prjury:override", 5)]
+        job.event(action="synchronize", pull_request=pull, sender={"login": "maintainer"})
+        job.run()
+        assert job.known[0].override is None
+
+    @pytest.mark.parametrize(
+        ("label", "code", "words"),
+        [("prjury:override", 0, "Overridden by @maintainer"), ("bug", 1, "Do not merge")],
+    )
+    def test_the_policy_names_the_label(
+        self, server: Server, label: str, code: int, words: str
+    ) -> None:
+        job = server.job
+        job.fake.roles["maintainer"] = "write"
+        pull = job.fake.pulls["octo/shop", 7] | {
+            "labels": [label_payload(job.fake.url, "octo/shop", label, 5)]
+        }
+        pull["base"]["sha"], pull["head"]["sha"] = server.base, server.bad
+        job.fake.pulls["octo/shop", 7] = pull
+        sender = {"login": "maintainer"}
+        job.event(action="labeled", pull_request=pull, label={"name": label}, sender=sender)
+        assert server.run() == code, job.log
+        assert server.judged["verdict"]["headline"].find(words) >= 0
+        assert server.judged["verdict"]["status"] == "fail"
+        assert gate_from_report(server.judged) is (Gate.SUCCESS if code == 0 else Gate.FAILURE)
 
 
 class TestProcess:

@@ -68,6 +68,7 @@ class Zones:
     head: str = ""
     run: int = 40
     attempt: int = 1
+    actor: str = "stranger"
     log: str = ""
     digests: dict[str, str] = field(default_factory=dict)
 
@@ -161,7 +162,7 @@ class Zones:
             "head_repository": {"full_name": FORK},
             "path": BUILD_WORKFLOW,
             "pull_requests": [],
-            "actor": {"login": "stranger"},
+            "actor": {"login": self.actor},
             "conclusion": "success",
         }
         return {"action": "completed", "workflow_run": run | more}

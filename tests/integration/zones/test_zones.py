@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
-from fakes.github import Fault, side_payload
+from fakes import llm
+from fakes.github import Account, Fault, side_payload
+from fakes.github.payloads import user_payload
 from integration.zones.conftest import BUILD_WORKFLOW, FORK, Zones
 from prjury.errors import ExitCode
+
+BOT_USER = user_payload("http://127.0.0.1", Account("dependabot[bot]", "Bot", id=49_699_333))
 
 
 def told(zones: Zones, job: str = "publish") -> dict[str, Any]:
@@ -75,9 +79,33 @@ def test_the_report_is_that_of_a_review_in_one_job(zones: Zones) -> None:
 class TestModels:
     """The judge's job holds the model's key and asks; programs say again what they said."""
 
-    def test_a_model_is_asked_in_its_own_job(self, zones: Zones) -> None:
-        script = zones.directory / "script.json"
-        script.write_text(json.dumps({"replies": []}))
+    CHANGE: ClassVar = {"cart.py": "def total(items):\n    return sum(items) + 1\n"}
+
+    def script(self, zones: Zones, **answers: Any) -> dict[str, str]:
+        file = zones.directory / "script.json"
+        document = llm.document(**answers)
+        file.write_text(json.dumps([{"prompt": "*", "text": document, "input_tokens": 900}]))
+        return {"PRJURY_INPUT_MODEL": f"scripted:{file}"}
+
+    @pytest.mark.parametrize("status", ["pass", "fail"])
+    def test_a_model_is_asked_in_its_own_job(self, zones: Zones, status: str) -> None:
+        zones.push(self.CHANGE)
+        quoted = llm.quote("cart.py", 2, "return sum(items) + 1")
+        found = llm.answer(status, [quoted])
+        model = self.script(zones, **dict.fromkeys(llm.FOUR, found))
+        zones.build()
+        zones.collect()
+        assert zones.decide(**model) == 0, zones.log
+        assert zones.publish() == ExitCode.OPEN, zones.log
+        report = told(zones)
+        (judgment,) = report["tiers"][2]["judgments"]
+        assert (judgment["judge"], judgment["status"]) == ("quality", status)
+        assert report["cost"]["llm_calls"] == 1
+        assert report["cost"]["input_tokens"] == 900
+        advises = "advises against" in zones.fake.bodies[0]
+        assert advises == (status == "fail")
+
+    def test_who_waits_is_known_before(self, zones: Zones) -> None:
         zones.build()
         zones.collect()
         evidence = json.loads(zones.report("collect", "evidence.json").read_text())
@@ -85,11 +113,42 @@ class TestModels:
         assert waiting == ["quality"]
 
     def test_what_the_model_reads_comes_along(self, zones: Zones) -> None:
-        zones.push({"cart.py": "def total(items):\n    return sum(items) + 1\n"})
+        zones.push(self.CHANGE)
         zones.build()
         zones.collect()
         evidence = json.loads(zones.report("collect", "evidence.json").read_text())
         assert any("sum(items) + 1" in str(text) for text in evidence["files"]["blobs"].values())
+
+    @pytest.mark.parametrize(
+        ("pull", "label"),
+        [({"draft": True}, "draft"), ({"user": BOT_USER}, "not_applicable")],
+        ids=["draft", "bot"],
+    )
+    def test_drafts_and_bots_are_judged_by_programs(
+        self, zones: Zones, pull: dict[str, Any], label: str
+    ) -> None:
+        zones.push(self.CHANGE)
+        zones.fake.pulls["octo/shop", 7] |= pull
+        model = self.script(zones)
+        zones.actor = "dependabot[bot]"
+        zones.build()
+        zones.collect()
+        zones.decide(**model)
+        assert zones.publish() == ExitCode.OPEN
+        report = told(zones)
+        assert report["tiers"][2]["judgments"][0]["label"] == label
+        assert report["cost"]["llm_calls"] == 0
+
+    def test_a_bots_change_that_a_person_pushed_to_is_asked_about(self, zones: Zones) -> None:
+        zones.push(self.CHANGE)
+        zones.fake.pulls["octo/shop", 7]["user"] = BOT_USER
+        model = self.script(zones)
+        zones.actor = "stranger"
+        zones.build()
+        zones.collect()
+        zones.decide(**model)
+        zones.publish()
+        assert told(zones)["cost"]["llm_calls"] == 1
 
 
 class TestMissing:
