@@ -143,7 +143,10 @@ def _evidence(evidence: Evidence) -> Json:
 
 
 def _from_wire(wire: EvidenceJson) -> Evidence:
-    policy = Policy(Config.model_validate(wire.policy.resolved), wire.policy.source)
+    # Files that a policy of the base names are files of the base, never of this machine.
+    commit = wire.pull.base.sha if wire.policy.source.startswith("base:") else None
+    config = Config.model_validate(wire.policy.resolved, context={"commit": commit})
+    policy = Policy(config, wire.policy.source)
     if policy.hash != wire.policy.hash:
         raise ValueError("the policy has not the hash that it is said to have")
     files = wire.files
