@@ -1,6 +1,6 @@
 """What it costs to judge real pull requests in four jobs instead of one, without builds and models.
 
-    PYTHONPATH=tests python tests/benchmarks/zones.py path/to/repository.git refs/pull/1/head refs/pull/2/head
+    PYTHONPATH=tests python tests/benchmarks/zones.py REPOSITORY refs/pull/1/head refs/pull/2/head
 
 Whole processes: `prjury collect`, `decide` and `publish` one after the other, beside `prjury review
 --no-build` of the same commits in the same run; and the size of what passes from job to job, beside
@@ -21,6 +21,7 @@ from pathlib import Path
 from fakes.bare_report import report
 from fakes.github import running
 from prjury.posting import Posts, Target, Words
+from prjury.report.model import Report
 from prjury.report.sanitise import BY_SHAPE
 from prjury.sources.github.hub import Connection, GitHub
 
@@ -87,6 +88,10 @@ def publications() -> None:
             print(
                 f"{what}: {len(fake.requests)} requests, {len(fake.writes)} writes, {seconds:.2f} s"
             )
+
+
+def _marked(told: Report, run: str | None) -> str:
+    return f"<!-- prjury:v1 id=default run={run} -->\n{told.headline}"
 
 
 def main(repository: str, *refs: str, branch: str = "main") -> None:
