@@ -708,6 +708,36 @@ class TestOverride:
         assert server.judged["verdict"]["status"] == "fail"
         assert gate_from_report(server.judged) is (Gate.SUCCESS if code == 0 else Gate.FAILURE)
 
+    @pytest.mark.parametrize(
+        ("by_status", "still_there", "code"),
+        [(False, True, 0), (False, False, 1), (True, True, 0), (True, False, 1)],
+    )
+    def test_in_the_queue_it_counts_as_long_as_the_label_is_there(
+        self, server: Server, by_status: bool, still_there: bool, code: int
+    ) -> None:
+        fake = server.job.fake
+        assert server.run() == ExitCode.REJECTED
+        report = server.judged
+        if by_status:
+            page = "https://github.com/octo/shop/actions/runs/12/attempts/1"
+            told = "⚠️ Overridden by @maintainer: ❌ Do not merge"
+            fake.add_status(
+                "prjury", "success", ACTIONS, server.bad, description=told, target_url=page
+            )
+        else:
+            report["verdict"]["override"] = {"label": "prjury:override", "by": "maintainer"}
+        fake.add_workflow_run("PR Jury", "failure", id=12, head_sha=server.bad)
+        fake.add_artifact("prjury-report", {"report.json": json.dumps(report).encode()}, run=12)
+        labels = [label_payload(fake.url, "octo/shop", "prjury:override", 5)]
+        fake.pulls["octo/shop", 7]["labels"] = labels if still_there else []
+        ref = f"refs/heads/gh-readonly-queue/main/pr-7-{server.base}"
+        group = {"base_ref": "refs/heads/main", "head_ref": ref}
+        group |= {"base_sha": server.base, "head_sha": server.bad}
+        server.job.event(action="checks_requested", merge_group=group)
+        assert server.run(GITHUB_EVENT_NAME="merge_group") == code, server.job.log
+        told_by = server.judged["verdict"]["override"]
+        assert told_by == (report["verdict"]["override"] or told_by if still_there else None)
+
 
 class TestProcess:
     """The entry point as a process of its own."""

@@ -9,6 +9,7 @@ from prjury.action.job import Job
 from prjury.app.zones.evidence import Evidence, NoEvidence
 from prjury.app.zones.reading import LARGEST
 from prjury.errors import SourceError, UsageError
+from prjury.pull.model import visible
 from prjury.sources.github.event import Event
 from prjury.sources.handed import read_handed
 
@@ -35,8 +36,17 @@ def refuse_other(evidence: Evidence | NoEvidence, event: Event) -> None:
     pull = event.pull
     if isinstance(evidence, NoEvidence):
         told = (evidence.repo, evidence.number, evidence.head_sha)
+        base = evidence.base_ref
     else:
         told = (evidence.pull.repo, evidence.pull.number, evidence.pull.head.sha)
+        base = evidence.pull.base.ref
+    if told == (pull.repo, pull.number, pull.head.sha) and base != pull.base.ref:
+        raise SourceError(
+            f"#{pull.number} was judged against {visible(base)}, and its base is another one now",
+            why="It was moved to another base meanwhile",
+            remedy="The move has started a run of its own; otherwise push again",
+            reason="evidence_mismatch",
+        )
     if told != (pull.repo, pull.number, pull.head.sha):
         raise SourceError(
             f"The evidence is about #{told[1]} at {told[2][:12]}, and this run about "

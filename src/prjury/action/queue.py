@@ -1,4 +1,4 @@
-"""The merge queue: what models said of a pull request counts again for its group.
+"""The merge queue: what models and maintainers said of a pull request counts again for its group.
 
 A group is merged, built and scanned anew, for it stands on another base. What was said of the
 change itself is taken from the report that the pull request's own run has left behind. Nothing here
@@ -7,61 +7,88 @@ can fail the job: without such a report, models are asked anew, if there are any
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
 from prjury.action.job import Job
 from prjury.errors import CannotJudgeError, PrJuryError
+from prjury.jury.gate import Gate
 from prjury.publishers.converge import run_of
 from prjury.publishers.status import CONTEXT
 from prjury.report.codec import said_in_report
-from prjury.report.model import Said
+from prjury.report.model import Override, Said
+from prjury.report.wire import ReportJson
 from prjury.sources.github.artifacts import left_behind, one_file
 from prjury.sources.github.event import Event, EventKind
 from prjury.sources.github.hub import GitHub
-from prjury.sources.github.payload import at, whole_number
-from prjury.sources.github.statuses import Statuses
+from prjury.sources.github.payload import PullFacts, at, whole_number
+from prjury.sources.github.statuses import PostedStatus, Statuses
 
 _GROUP = re.compile(r"gh-readonly-queue/.+/pr-(?P<number>[1-9]\d{0,8})-[0-9a-f]{40}", re.ASCII)
 _ARTIFACT, _FILE = "prjury-report", "report.json"
 _MOST_RUNS = 10
+#: Who opened the gate, in the words of our own status.
+_BY = re.compile(r"Overridden by @([A-Za-z0-9-]{1,39}(?:\[bot\])?)", re.ASCII)
 
 
 def said_before(job: Job, event: Event) -> Said | None:
-    """What models said of the pull request that this group is made of; None for other events."""
+    """What was said of the pull request that this group is made of; None for other events."""
     match = _GROUP.fullmatch(event.pull.head.ref or "")
     if event.kind is not EventKind.MERGE_GROUP or match is None or not job.inputs.github_token:
         return None
     number = int(match["number"])
     try:
         with job.wiring.connect(event, job.inputs) as hub:
-            head = hub.pull(event.repo, number).head.sha or ""
-            every = (_said(hub, event.repo, run) for run in _runs(hub, event, head))
-            found = next(filter(None, every), None)
+            found = _found(hub, hub.pull(event.repo, number))
     except PrJuryError as error:
-        job.log.say(f"What models said of #{number} cannot be had: {error}")
+        job.log.say(f"What was said of #{number} cannot be had: {error}")
         return None
     told = "is taken over if the change is the same" if found else "was not kept"
-    job.log.say(f"What models said of #{number} {told}.")
+    job.log.say(f"What was said of #{number} {told}.")
     return found
 
 
-def _runs(hub: GitHub, event: Event, head: str) -> Iterator[int]:
-    """The runs that have judged a head: of the workflow that is the gate, the newest first.
+def _found(hub: GitHub, pull: PullFacts) -> Said | None:
+    """The newest report of the head that can be read, with a maintainer's word if it still stands.
+
+    Where the gate is a status, the run that judged knows nothing of a label that came later: then
+    its verdict closed the gate, and the status is a success all the same.
+    """
+    latest = Statuses(hub, pull.repo).latest(pull.head.sha or "", CONTEXT)
+    ours = latest if latest and latest.creator == hub.login() else None
+    for run in _runs(hub, pull, ours):
+        report = _report(hub, pull.repo, run)
+        if report is None:
+            continue
+        said = said_in_report(report)
+        given = said.override or _overruled(report, ours)
+        return replace(said, override=given if given and given.label in pull.labels else None)
+    return None
+
+
+def _overruled(report: Mapping[str, Any], status: PostedStatus | None) -> Override | None:
+    label = report["policy"]["resolved"].get("gate", {}).get("override", {}).get("label")
+    by = _BY.search(status.description) if status and status.state == "success" else None
+    closed = report["verdict"]["gate"] != Gate.SUCCESS
+    return Override(label, by[1]) if closed and by and isinstance(label, str) else None
+
+
+def _runs(hub: GitHub, pull: PullFacts, status: PostedStatus | None) -> Iterator[int]:
+    """The runs that have judged the head: of the workflow that is the gate, the newest first.
 
     A fork's run takes its workflow from the fork, so what it leaves behind is not looked at; the
     run that sets the status takes it from the default branch.
     """
-    latest = Statuses(hub, event.repo).latest(head, CONTEXT)
-    judged = run_of(latest.target_url) if latest and latest.creator == hub.login() else None
+    judged = run_of(status.target_url) if status else None
     if judged:
         yield judged[0]
-    query = {"head_sha": head, "event": "pull_request", "per_page": str(_MOST_RUNS)}
+    query = {"head_sha": pull.head.sha, "event": "pull_request", "per_page": str(_MOST_RUNS)}
     told = hub.ask(
-        f"list the runs of {head[:12]}",
+        f"list the runs of {str(pull.head.sha)[:12]}",
         lambda: hub.api.requester.requestJsonAndCheck(
-            "GET", f"/repos/{event.repo}/actions/runs", query
+            "GET", f"/repos/{pull.repo}/actions/runs", query
         )[1],
         needs="actions: read",
     )
@@ -71,9 +98,10 @@ def _runs(hub: GitHub, event: Event, head: str) -> Iterator[int]:
             yield whole_number(at(run, "id"), "the run's id")
 
 
-def _said(hub: GitHub, repo: str, run: int) -> Said | None:
+def _report(hub: GitHub, repo: str, run: int) -> dict[str, Any] | None:
+    """The report that a run has kept; None for none, and for one of another version."""
     try:
         content = one_file(left_behind(hub, repo, run, _ARTIFACT), _FILE)
-        return said_in_report(json.loads(content))
-    except (CannotJudgeError, ValueError, RecursionError):
-        return None  # no report, or one of another version
+        return ReportJson.model_validate_json(content).model_dump(mode="json", by_alias=True)
+    except (CannotJudgeError, ValueError):
+        return None

@@ -54,7 +54,7 @@ def collect(job: Job) -> Ended:
     if isinstance(found, NothingToReview) and found.superseded:
         return job.nothing(found.reason, "action_required")
     outcome = (
-        NoEvidence(found.reason, event.repo, pull.number, run.head_sha)
+        NoEvidence(found.reason, event.repo, pull.number, run.head_sha, pull.base.ref or "")
         if isinstance(found, NothingToReview)
         else found
     )

@@ -20,9 +20,9 @@ from prjury.policy import edits_workflow, policy_in_force, policy_notes
 from prjury.ports import Publisher
 from prjury.pull.model import PullRequest
 from prjury.pull.patch import patch_id
-from prjury.registry import Casting, as_named, seat
+from prjury.registry import as_named, seat
 from prjury.report.assemble import assemble
-from prjury.report.model import PolicyOrigin, Report, Sandbox
+from prjury.report.model import PolicyOrigin, Report, Said, Sandbox
 from prjury.request import ReviewRequest, Surroundings
 from prjury.sources.pulls import NothingToReview, Photo, photographed
 from prjury.wiring import builds, review_doors
@@ -48,7 +48,9 @@ def run(
         surroundings.begun(photo.pull, policy)
         wired = review_doors(request, surroundings, policy.config, photo)
         doors = wired.doors
-        again = _said_again(request, policy, photo.pull)
+        said = _said_before(request, policy, photo.pull)
+        again = SaidBefore(said.judgments) if said else as_named
+        word = said.override if said else None
         seating = seat(policy.config, doors, terms.unwanted(request), again)
         if request.models:
             wired.models.warm()
@@ -70,7 +72,7 @@ def run(
             cost=terms.cost_of(verdict, wired.models.spent, opinion),
             elapsed_ms=round((time.monotonic() - started) * 1000),
             notes=(*notes_of(request, photo), *pending_note(policy.config)),
-            override=terms.override(request, policy.config),
+            override=terms.override(request.override or word, policy.config),
         )
     publish(report, publishers)
     return report
@@ -107,11 +109,14 @@ def publish(report: Report, publishers: Iterable[Publisher]) -> None:
         publisher.publish(report)
 
 
-def _said_again(request: ReviewRequest, policy: Policy, pull: PullRequest) -> Casting:
-    """Seats what models said before, if it was of this very change, which must not run itself."""
+def _said_before(request: ReviewRequest, policy: Policy, pull: PullRequest) -> Said | None:
+    """What was said before, if it was of this very change, by this policy, and counts again.
+
+    A change that touches workflows may have chosen itself what its own run leaves behind.
+    """
     said = request.said
     same = said is not None and (said.patch, said.policy) == (patch_id(pull), policy.hash)
-    return SaidBefore(said.judgments) if said and same and not edits_workflow(pull) else as_named
+    return said if same and not edits_workflow(pull) else None
 
 
 def notes_of(request: ReviewRequest, photo: Photo) -> tuple[str, ...]:

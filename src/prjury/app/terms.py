@@ -46,9 +46,8 @@ def gate_policy(config: Config) -> GatePolicy:
     return GatePolicy(block_on, gate.not_configured, gate.coverage_floor)
 
 
-def override(request: ReviewRequest, config: Config) -> Override | None:
-    """The maintainer's word that counts under this policy."""
-    given = request.override
+def override(given: Override | None, config: Config) -> Override | None:
+    """The maintainer's word, if it counts under this policy."""
     return given if given and given.label == config.gate.override.label else None
 
 

@@ -17,7 +17,15 @@ from prjury.pull.model import Conflict, ConflictRegion, FileChange, PullRequest
 from prjury.pull.patch import patch_id
 from prjury.report.assemble import gate_policy_of, hold
 from prjury.report.hidden import without_surrogates
-from prjury.report.model import Backport, Coverage, PolicyOrigin, Report, Said, TierReport
+from prjury.report.model import (
+    Backport,
+    Coverage,
+    Override,
+    PolicyOrigin,
+    Report,
+    Said,
+    TierReport,
+)
 from prjury.report.redact import Redact, redacted
 from prjury.report.sanitise import BY_SHAPE
 from prjury.report.wire_model import SCHEMA_NAME, JudgmentJson, ReportJson, TierJson
@@ -83,7 +91,7 @@ def gate_from_report(data: Mapping[str, Any]) -> Gate:
 
 
 def said_in_report(data: Mapping[str, Any]) -> Said:
-    """What models said of a change, for whoever judges the same change again.
+    """What was said of a change by models and maintainers, for whoever judges the same one again.
 
     Raises:
         ValueError: for a value that is no such report.
@@ -96,7 +104,9 @@ def said_in_report(data: Mapping[str, Any]) -> Said:
         if ballot.type in {JudgeType.LLM_POWERED, JudgeType.AGENT}
         and ballot.status in {Status.PASS, Status.FAIL}
     }
-    return Said(report.pull.patch_id or "", report.policy.hash, judgments)
+    told = report.verdict.override
+    override = Override(told.label, told.by) if told else None
+    return Said(report.pull.patch_id or "", report.policy.hash, judgments, override)
 
 
 def _origin(report: ReportJson) -> PolicyOrigin:

@@ -138,11 +138,13 @@ class Said:
         patch: the change's name (`prjury.pull.patch`).
         policy: the hash of the policy by which they were asked.
         judgments: by tier and judge; those that passed or failed.
+        override: who had opened the gate for it.
     """
 
     patch: str
     policy: str
     judgments: Mapping[tuple[str, str], Judgment]
+    override: Override | None = None
 
 
 @dataclass(frozen=True)

@@ -294,6 +294,16 @@ class TestBinding:
         assert zones.fake.bodies == []
         assert zones.status is None
 
+    def test_a_pull_request_that_was_moved_to_another_base(self, zones: Zones) -> None:
+        zones.build()
+        zones.collect()
+        zones.decide()
+        zones.fake.pulls["octo/shop", 7]["base"]["ref"] = "1.x"
+        assert zones.publish() == ExitCode.SOURCE
+        assert "was judged against main, and its base is another one now" in zones.log
+        assert zones.status == "error"
+        assert zones.fake.bodies == []
+
     @pytest.mark.parametrize(
         ("change", "words"),
         [

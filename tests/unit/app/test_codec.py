@@ -153,7 +153,7 @@ def test_opinions_come_back_the_same(
 
 
 def test_nothing_to_judge_comes_back_the_same() -> None:
-    nothing = NoEvidence("no commit that main lacks", "octo/shop", 7, "b" * 40)
+    nothing = NoEvidence("no commit that main lacks", "octo/shop", 7, "b" * 40, "main")
     assert evidence_from_text(evidence_to_text(nothing).encode()) == nothing
 
 

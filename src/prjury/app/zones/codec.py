@@ -48,7 +48,9 @@ def evidence_to_text(evidence: Evidence | NoEvidence) -> str:
         CannotJudgeError: ``too_large``.
     """
     if isinstance(evidence, NoEvidence):
-        fields = {name: getattr(evidence, name) for name in ("repo", "number", "head_sha")}
+        fields = {
+            name: getattr(evidence, name) for name in ("repo", "number", "head_sha", "base_ref")
+        }
         return _text({"schema": EVIDENCE_SCHEMA, "nothing": evidence.reason, **fields})
     value = _evidence(evidence)
     text = _text(value)
@@ -73,7 +75,7 @@ def evidence_from_text(content: bytes) -> Evidence | NoEvidence:
     value = value_of(content, "evidence", EVIDENCE_SCHEMA)
     if "nothing" in value:
         told = checked(NothingJson, value, "evidence")
-        return NoEvidence(told.nothing, told.repo, told.number, told.head_sha)
+        return NoEvidence(told.nothing, told.repo, told.number, told.head_sha, told.base_ref)
     wire = checked(EvidenceJson, value, "evidence")
     return made(lambda: _from_wire(wire), "evidence")
 

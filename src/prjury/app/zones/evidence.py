@@ -51,6 +51,7 @@ class NoEvidence:
     repo: str
     number: int | None
     head_sha: str
+    base_ref: str
 
 
 @dataclass(frozen=True)

@@ -105,6 +105,7 @@ class NothingJson(Part):
     repo: str
     number: int | None
     head_sha: str
+    base_ref: str
 
 
 class OpinionsJson(Part):
