@@ -735,8 +735,8 @@ class TestOverride:
         group |= {"base_sha": server.base, "head_sha": server.bad}
         server.job.event(action="checks_requested", merge_group=group)
         assert server.run(GITHUB_EVENT_NAME="merge_group") == code, server.job.log
-        told_by = server.judged["verdict"]["override"]
-        assert told_by == (report["verdict"]["override"] or told_by if still_there else None)
+        word = {"label": "prjury:override", "by": "maintainer"}
+        assert server.judged["verdict"]["override"] == (word if still_there else None)
 
 
 class TestProcess:
@@ -838,6 +838,7 @@ class TestSteps:
             "PATH": f"{tmp_path}/bin:{os.environ['PATH']}",
             "RUNNER_TEMP": str(tmp_path / "temp dir"),
             "GITHUB_ACTION_PATH": "/action path",
+            "MODE": "review",
         }
         given = {name: value for name, value in step["env"].items() if "${{" not in value}
         command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
@@ -852,6 +853,20 @@ class TestSteps:
             timeout=60,
         )
         return done.returncode
+
+    @pytest.mark.parametrize("mode", ["review", "build", "collect", "decide", "publish"])
+    def test_the_models_clients_are_installed_where_one_may_be_asked(
+        self,
+        steps: list[dict[str, Any]],
+        stub: Callable[[str], Path],
+        tmp_path: Path,
+        mode: str,
+    ) -> None:
+        stub("bin/python3")
+        stub("temp dir/prjury/uv/bin/uv")
+        assert self.bash(steps[0], tmp_path, WANTED_PYTHON="", MODE=mode) == 0
+        installed = "--extra openai" in self.calls(tmp_path)[-1]
+        assert installed == (mode in {"review", "decide"})
 
     def calls(self, tmp_path: Path) -> list[str]:
         return (tmp_path / "calls").read_text().splitlines()
