@@ -52,8 +52,8 @@ def report_holding(words: str) -> Report:
     said = words.encode("utf-8", "backslashreplace").decode()
     told = said if said.strip() else "blank"
     checks = (
-        Check(told, False, said, Location(word, 3), evidence=said, fix=said),
-        Check(f"{told}!", False, f"{said}!", Location(f"{word}!"), "warning", said),
+        Check(told, False, said, Location(word, 3), evidence=f"{said}\nE", fix=said),
+        Check(f"{told}!", False, f"{said}!", Location(f"{word}!"), "warning", f"E\n{said}"),
         Check(f"{told}?", False, f"{said}?", None, "hint", fix=said),
         Check("fine", True, said),
     )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from prjury.errors import PublishError
 from prjury.jury.judgment import Status
 from prjury.report.facts import backport_words, footer, judged_share
-from prjury.report.findings import Finding, Weight, findings
+from prjury.report.findings import Finding, Weight, evidence_beyond, findings
 from prjury.report.headline import why
 from prjury.report.model import Report
 from prjury.report.phrases import counted, duration
@@ -178,6 +178,7 @@ class _Page:
         table = Table(
             box=box.SIMPLE if self.unicode and self.screen else None,
             pad_edge=False,
+            show_edge=False,
             header_style="bold",
         )
         for title in ("Tier", "Judge", "Result"):
@@ -207,8 +208,8 @@ class _Page:
         check = finding.check
         place = f"{check.location} " if check.location else ""
         words = f": {check.message}" if check.message.strip() else ""
-        yield self._indented(f"{number}. {place}{check.name}{words}", 2)
-        lines = [line for line in (check.evidence or "").splitlines() if line.strip()]
+        yield self._numbered(number, f"{place}{check.name}{words}")
+        lines = [line for line in (evidence_beyond(check) or "").splitlines() if line.strip()]
         for line in lines[:_EVIDENCE_LINES]:
             yield self._indented(f"| {line}", 5, "dim")
         if len(lines) > _EVIDENCE_LINES:
@@ -227,6 +228,16 @@ class _Page:
             yield self._indented(f"{entry.path}: {entry.reason}", 2)
         if len(entries) > _MOST_FILES:
             yield self._text(f"  … and {len(entries) - _MOST_FILES} more")
+
+    def _numbered(self, number: int, words: str) -> Table:
+        """An entry of a list, whose further lines stand below its first word."""
+        from rich.table import Table  # noqa: PLC0415 - see above
+
+        entry = Table.grid()
+        entry.add_column(width=5, no_wrap=True)
+        entry.add_column(overflow="fold")
+        entry.add_row(f"  {number}. ", self._text(words))
+        return entry
 
     def _indented(self, words: str, columns: int, style: str = "") -> Any:  # noqa: ANN401 - rich's Padding
         from rich.padding import Padding  # noqa: PLC0415 - see above

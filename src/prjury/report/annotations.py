@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from prjury.jury.judgment import Location
 from prjury.pull.model import FileStatus, PullRequest, printable
-from prjury.report.findings import Finding, Weight, findings
+from prjury.report.findings import Finding, Weight, evidence_beyond, findings
 from prjury.report.model import Report
 from prjury.report.phrases import counted
 from prjury.report.redact import Redact
@@ -135,7 +135,7 @@ def _annotation(pull: PullRequest, finding: Finding, place: Location, redact: Re
 
 def _details(pull: PullRequest, finding: Finding, redact: Redact) -> str:
     check = finding.check
-    parts = [check.evidence or ""]
+    parts = [evidence_beyond(check) or ""]
     if finding.weight is Weight.MUST_FIX or check.fix:
         parts.append(f"What would make it pass: {remedy(pull, finding)}")
     told = "\n\n".join(part.strip("\n") for part in parts if part.strip())

@@ -10,6 +10,9 @@ from prjury.jury.cascade import TierAttempt, Verdict
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.voting import Ballot
 
+#: Characters of a message that are shown wherever it is shown.
+_SHOWN = 300
+
 
 class Weight(IntEnum):
     """How much a finding matters, heaviest first."""
@@ -96,6 +99,13 @@ def telling(checks: Iterable[Check]) -> list[Check]:
     every = list(checks)
     placed = {check.severity for check in every if check.location}
     return [check for check in every if check.location or check.fix or check.severity not in placed]
+
+
+def evidence_beyond(check: Check) -> str | None:
+    """The evidence of a check; None for one line that its message begins by saying already."""
+    said = (check.evidence or "").strip()
+    repeated = bool(said) and "\n" not in said and said in check.message[:_SHOWN]
+    return None if repeated else check.evidence
 
 
 def _all(verdict: Verdict) -> Iterator[Finding]:

@@ -11,7 +11,15 @@ from prjury.jury.gate import Gate
 from prjury.jury.judgment import Check, Location, Status
 from prjury.report import rows as table
 from prjury.report.facts import cost_table, facts_of, footer, judged_share
-from prjury.report.findings import Finding, Voice, Weight, culprits, findings, voices
+from prjury.report.findings import (
+    Finding,
+    Voice,
+    Weight,
+    culprits,
+    evidence_beyond,
+    findings,
+    voices,
+)
 from prjury.report.headline import why
 from prjury.report.links import Links
 from prjury.report.model import Report
@@ -153,13 +161,14 @@ class _Painter:
 
     def check(self, check: Check) -> CheckView:
         symbol = _PASSED if check.passed else _SEVERITY_SYMBOLS[check.severity]
+        evidence = evidence_beyond(check)
         return CheckView(
             symbol=own(symbol),
             word=own("pass" if check.passed else check.severity),
             name=self.ink(check.name),
             message=self.ink(check.message) if check.message.strip() else None,
             place=self.place(check.location),
-            evidence=None if check.evidence is None else self.ink(check.evidence),
+            evidence=None if evidence is None else self.ink(evidence),
             fix=None if check.fix is None else self.ink(check.fix),
         )
 

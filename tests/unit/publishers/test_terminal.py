@@ -53,6 +53,16 @@ def test_blockers_are_told_with_place_evidence_and_remedy() -> None:
     assert "package-lock.json: lock file" in text
 
 
+def test_a_finding_that_is_wrapped_keeps_its_indent() -> None:
+    text = printed(fake.with_findings(1, "a sentence that is much longer than a line " * 3))
+    start = text.index("  1. ")
+    assert re.match(r"  1\. \S.*\n(     \S.*\n)+     \|", text[start:])
+
+
+def test_no_two_blank_lines_follow_each_other_on_a_screen() -> None:
+    assert not re.search(r"\n *\n *\n", printed(fake.broken_build(), Screen()))
+
+
 def test_off_a_screen_there_are_no_lines_and_no_colours() -> None:
     text = printed(fake.broken_build())
     assert not re.search("[\u2500-\u257f]", text)

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import pytest
+
 from fakes import reports as fake
 from prjury.jury.cascade import TierAttempt, TierPolicy
 from prjury.jury.judgment import Check, Judgment, Location, Severity
-from prjury.report.findings import Weight, findings
+from prjury.report.findings import Weight, evidence_beyond, findings
 
 HERE = Location("a.py", 3)
 
@@ -81,3 +83,21 @@ def test_different_messages_on_the_same_evidence_are_different_findings() -> Non
     checks = [bad("test", evidence="E", message="one"), bad("test", evidence="E", message="two")]
     attempt = fake.tier("t", fake.ballot("j", Judgment.failed("x", checks=checks)))
     assert len(told(attempt)) == 2
+
+
+@pytest.mark.parametrize(
+    ("message", "evidence", "shown"),
+    [
+        ("T#t: KeyError: 'x'", "KeyError: 'x'\n", None),
+        ("cannot find symbol", "Foo foo;", "Foo foo;"),
+        ("one two", "one\ntwo", "one\ntwo"),
+        ("a\nb", "a\nb", "a\nb"),
+        ("x" * 300 + "tail", "tail", "tail"),
+        ("anything", None, None),
+        ("anything", " ", " "),
+    ],
+)
+def test_evidence_that_the_message_says_already_is_not_told_again(
+    message: str, evidence: str | None, shown: str | None
+) -> None:
+    assert evidence_beyond(bad("test", evidence=evidence, message=message)) == shown
