@@ -47,10 +47,13 @@ def test_what_init_writes_is_well_once_it_is_merged(prjury: Prjury, repository: 
     assert prjury("check-config", cwd=repository).code == 0
     before = prjury("doctor", cwd=repository)
     assert before.code == 0
-    assert before.out.startswith(
-        "warning: .github/workflows/prjury-judge.yml: GitHub starts it from `main` only, where it "
-        "is not; merge it.\n"
-    )
+    assert before.out.splitlines()[:2] == [
+        (
+            f"warning: .github/workflows/prjury-{name}.yml: GitHub starts it from `main` only, "
+            "where it is not; merge it."
+        )
+        for name in ("judge", "override")
+    ]
     git(repository, "add", ".")
     git(repository, "commit", "-q", "-m", "jury")
     after = prjury("doctor", cwd=repository)

@@ -9,11 +9,58 @@ import yaml
 
 from fakes.bare_report import report
 from prjury.action.inputs import INPUTS, OUTPUTS
+from prjury.doctor.examination import examine_setup
+from prjury.doctor.finding import Level
+from prjury.doctor.local import workflows
+from prjury.doctor.setup import Setup
 from prjury.handover import SECRET_VARIABLES
 from prjury.publishers.outputs import outputs_of
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+EXAMPLES = ROOT / ".github" / "workflows" / "examples"
+SHOWN = sorted(EXAMPLES.glob("*.yml"))
+#: What each job of the examples may do, and why nothing less will do is said beside it there.
+LEAST = {
+    "prjury.yml": {
+        "prjury": {"contents": "read", "pull-requests": "write", "checks": "write"},
+    },
+    "prjury-queue.yml": {
+        "prjury": {
+            "contents": "read",
+            "pull-requests": "read",
+            "statuses": "read",
+            "actions": "read",
+        },
+    },
+    "prjury-build.yml": {
+        "build": {"contents": "read"},
+    },
+    "prjury-judge.yml": {
+        "collect": {
+            "contents": "read",
+            "actions": "read",
+            "checks": "read",
+            "statuses": "read",
+            "pull-requests": "read",
+        },
+        "judge": {},
+        "publish": {
+            "statuses": "write",
+            "checks": "write",
+            "pull-requests": "write",
+            "actions": "read",
+        },
+    },
+    "prjury-override.yml": {
+        "override": {
+            "statuses": "write",
+            "checks": "write",
+            "pull-requests": "write",
+            "actions": "read",
+        },
+    },
+}
 SHA = re.compile(r"[\w-]+/[\w./-]+@[0-9a-f]{40}")
 
 
@@ -105,7 +152,51 @@ def test_workflows_are_pinned_bounded_and_without_rights_of_their_own(path: Path
                 assert step["with"]["persist-credentials"] is False
 
 
-def test_our_own_jury_sees_no_fork() -> None:
-    workflow = read(ROOT / ".github" / "workflows" / "prjury.yml")
-    condition = "github.event.pull_request.head.repo.full_name == github.repository"
-    assert [job["if"] for job in workflow["jobs"].values()] == [condition]
+def test_our_own_jury_is_the_example_with_the_version_under_test() -> None:
+    """And without a key: the action that would hold it is the pull request's own."""
+    own = read(ROOT / ".github" / "workflows" / "prjury.yml")
+    example = read(EXAMPLES / "prjury.yml")
+    job, shown = own["jobs"].pop("prjury"), example["jobs"].pop("prjury")
+    checkout, review, keep = job.pop("steps")
+    shown_review, shown_keep = shown.pop("steps")
+    assert (own, job) == (example, shown)
+    assert "if" not in job
+    assert checkout["uses"].startswith("actions/checkout@")
+    assert (review.pop("uses"), shown_review.pop("uses")) == ("./", "OWNER/pr-jury@COMMIT")
+    assert shown_review["with"].pop("model-api-key") == "${{ secrets.OPENAI_API_KEY }}"
+    assert (review, keep) == (shown_review, shown_keep)
+
+
+def test_our_own_workflows_are_in_order_by_our_own_doctor() -> None:
+    read_ones, unread = workflows(ROOT)
+    assert unread == []
+    found = examine_setup(Setup(tuple(read_ones), is_home=True))
+    assert [one.sentence for one in found if one.level is not Level.FINE] == []
+
+
+@pytest.mark.parametrize("path", SHOWN, ids=lambda path: path.name)
+def test_examples_are_pinned_and_run_no_text_of_their_own(path: Path) -> None:
+    workflow = read(path)
+    assert workflow["permissions"] == {}
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    assert [step for step in steps if "run" in step] == []
+    used = {step["uses"] for step in steps} - {"OWNER/pr-jury@COMMIT"}
+    assert [uses for uses in used if not SHA.fullmatch(uses)] == []
+    assert not any(uses.startswith("actions/checkout@") for uses in used)
+
+
+def test_every_job_of_the_examples_has_the_least_permissions() -> None:
+    found = {
+        path.name: {name: job["permissions"] for name, job in read(path)["jobs"].items()}
+        for path in SHOWN
+    }
+    assert found == LEAST
+
+
+@pytest.mark.parametrize("path", SHOWN, ids=lambda path: path.name)
+def test_no_job_of_the_examples_holds_a_key_and_may_write_for_strangers(path: Path) -> None:
+    workflow = read(path)
+    for name, job in workflow["jobs"].items():
+        has_key = "secrets." in str(job)
+        writes = "write" in job["permissions"].values()
+        assert not (has_key and writes) or (path.name, name) == ("prjury.yml", "prjury")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from prjury.cli.init import init
 from prjury.config.load import read_policy
 from prjury.errors import ExitCode
 
@@ -60,11 +62,13 @@ def test_the_policy_that_is_shown_is_valid() -> None:
     ]
 
 
-def test_the_workflow_that_is_shown_is_yaml_with_least_permissions() -> None:
-    (workflow,) = [block for block in blocks("yaml") if "runs-on" in block]
-    loaded = yaml.safe_load(workflow)
-    assert loaded["permissions"] == {}
-    assert loaded["jobs"]["jury"]["permissions"] == {"contents": "read", "pull-requests": "write"}
+def test_every_way_that_init_knows_is_shown() -> None:
+    for name in ("prjury", "prjury-build", "prjury-judge", "prjury-queue"):
+        assert f"](.github/workflows/examples/{name}.yml)" in text()
+    assert "prjury init --action OWNER/pr-jury@COMMIT" in text()
+    told = inspect.signature(init).parameters
+    assert {"forks", "queue", "action"} <= told.keys()
+    assert [name for name in ("forks", "queue") if f"--{name}" not in text()] == []
 
 
 def test_its_links_lead_somewhere() -> None:

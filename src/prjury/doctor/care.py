@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from prjury.doctor.finding import Check, Finding, problem, warning
-from prjury.doctor.setup import Setup, Sitting
+from prjury.doctor.setup import OVERRIDE, Setup, Sitting
 from prjury.doctor.workflow import Job, Step, Workflow
 
 #: What the workflows hold as `prjury init` writes them without `--action`.
@@ -49,10 +49,14 @@ def concurrency(setup: Setup) -> Iterator[Finding]:
     """Runs of one pull request beside each other."""
     for sitting in {one.about: one for one in setup.sittings}.values():
         if not _takes_turns(sitting):
+            otherwise = (
+                "a label that is taken off at once may open the gate for good"
+                if sitting.part == OVERRIDE
+                else "every push pays for a run that an earlier one is still in"
+            )
             yield warning(
                 sitting.about,
-                "it has no `concurrency`, so that every push pays for a run that an earlier one "
-                "is still in; add it as `prjury init` does",
+                f"it has no `concurrency`, so that {otherwise}; add it as `prjury init` does",
             )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from prjury.doctor import care, gate, local, pairing, permissions, triggers
+from prjury.doctor import care, gate, local, overruling, pairing, permissions, triggers
 from prjury.doctor.finding import Check, Finding, Level, examine, fine, unknown
 from prjury.doctor.server import ask_server
 from prjury.doctor.setup import Setup
@@ -17,6 +17,7 @@ CHECKS: tuple[Check[Setup], ...] = (
     *pairing.CHECKS,
     *triggers.CHECKS,
     *gate.CHECKS,
+    *overruling.CHECKS,
     *permissions.CHECKS,
     *care.CHECKS,
 )

@@ -52,7 +52,7 @@ def always_green(setup: Setup) -> Iterator[Finding]:
 
 def unfinished(setup: Setup) -> Iterator[Finding]:
     """A last job that does not run where an earlier one failed: the status would hang."""
-    for sitting in setup.of_mode("publish"):
+    for sitting in setup.parts("publish"):
         conditions = [one for one in (sitting.job.condition, sitting.step.condition) if one]
         if not sitting.job.condition or any("always()" not in one for one in conditions):
             yield problem(
@@ -102,7 +102,7 @@ def _imitates(job: Job) -> str:
 def twice(setup: Setup) -> Iterator[Finding]:
     """Both ways to judge pull requests at once."""
     alone = [one for one in setup.gates if one.on_pull_requests]
-    apart = setup.of_mode("publish")
+    apart = setup.parts("publish")
     if alone and apart:
         yield problem(
             alone[0].about,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from prjury.config.load import POLICY_PATH, Policy, read_policy
 from prjury.config.pending import pending_note
+from prjury.config.schema import OverrideConfig
 from prjury.config.yaml_reader import read_yaml
 from prjury.doctor.finding import Finding, fine, one_sentence, problem, unknown, warning
 from prjury.doctor.setup import GATE, Setup
@@ -111,7 +112,21 @@ def _text(file: Path, shown: str) -> str:
 def setup(repository: OperatorRepository, root: Path, read: list[Workflow]) -> Setup:
     """The workflows with what git tells of the default branch."""
     branch, there = _default(repository)
-    return Setup(tuple(read), _is_home(root), branch, there)
+    return Setup(tuple(read), _is_home(root), branch, there, override_in(root))
+
+
+def override_in(root: Path) -> OverrideConfig | None:
+    """What the policy in the work tree says of overruling; None where it cannot be read."""
+    file = root / POLICY_PATH
+    if file.is_symlink():
+        return None
+    if not file.exists():
+        return OverrideConfig()
+    try:
+        text = _text(file, POLICY_PATH)
+        return read_policy(text, f"file:{POLICY_PATH}", shown=POLICY_PATH).config.gate.override
+    except ConfigError:
+        return None
 
 
 def _is_home(root: Path) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prjury.doctor.finding import Check, Finding, problem, unknown, warning
-from prjury.doctor.setup import JUDGING, MODES, Setup, Sitting
+from prjury.doctor.setup import JUDGING, MODES, OVERRIDE, Setup, Sitting
 
-_AGAIN = "write both workflows with `prjury init --forks`"
+_AGAIN = "write the workflows with `prjury init --forks`"
 _EVIDENCE, _VERDICT = "PRJURY_EVIDENCE_SHA256", "PRJURY_VERDICT_SHA256"
 
 
@@ -36,12 +36,12 @@ def modes(setup: Setup) -> Iterator[Finding]:
 
 def parts(setup: Setup) -> Iterator[Finding]:
     """A build without a judge, a judge without a build, a chain with a missing link."""
-    builds, judging = setup.of_mode("build"), setup.of_mode(*JUDGING)
+    builds, judging = setup.parts("build"), setup.parts(*JUDGING)
     if builds and not judging:
         yield problem(builds[0].about, f"it builds, and nothing judges that; {_AGAIN}")
     if judging and not builds:
         yield problem(judging[0].about, f"it judges builds, and nothing builds; {_AGAIN}")
-    present = {sitting.mode for sitting in judging}
+    present = {sitting.part for sitting in judging}
     for mode in JUDGING:
         if judging and mode not in present:
             yield problem(judging[0].about, f"no job has `mode: {mode}`; {_AGAIN}")
@@ -49,8 +49,8 @@ def parts(setup: Setup) -> Iterator[Finding]:
 
 def waiting(setup: Setup) -> Iterator[Finding]:
     """Whether the judge waits for the build by the name that it has."""
-    builds = {sitting.workflow.name for sitting in setup.of_mode("build")}
-    for workflow in {one.about: one.workflow for one in setup.of_mode(*JUDGING)}.values():
+    builds = {sitting.workflow.name for sitting in setup.parts("build")}
+    for workflow in {one.about: one.workflow for one in setup.parts(*JUDGING)}.values():
         trigger = workflow.triggers.get("workflow_run")
         if trigger is None:
             yield problem(
@@ -75,7 +75,7 @@ def waiting(setup: Setup) -> Iterator[Finding]:
 def handed_over(setup: Setup) -> Iterator[Finding]:
     """Whether each job is told what its file has to be."""
     wanted = {"decide": (_EVIDENCE,), "publish": (_EVIDENCE, _VERDICT)}
-    for sitting in setup.of_mode(*wanted):
+    for sitting in setup.parts(*wanted):
         for name in wanted[sitting.mode]:
             if not _told(sitting, name):
                 yield problem(
@@ -92,7 +92,7 @@ def _told(sitting: Sitting, name: str) -> bool:
 
 def on_default_branch(setup: Setup) -> Iterator[Finding]:
     """Whether the workflows that GitHub takes from the default branch are there."""
-    for path in dict.fromkeys(one.about for one in setup.of_mode(*JUDGING)):
+    for path in dict.fromkeys(one.about for one in setup.parts(*JUDGING, OVERRIDE)):
         if setup.on_default is None:
             yield unknown(
                 path,
@@ -116,5 +116,9 @@ CHECKS: tuple[Check[Setup], ...] = (
     Check("what is built is judged, and what is judged is published", parts, _apart),
     Check("the judge waits for the build", waiting, _apart),
     Check("every job is told which file it takes", handed_over, _apart),
-    Check("the judge is on the default branch", on_default_branch, _apart),
+    Check(
+        "what starts from the default branch is there",
+        on_default_branch,
+        lambda setup: setup.is_apart or bool(setup.overruling),
+    ),
 )

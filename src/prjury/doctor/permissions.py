@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from prjury.doctor.finding import Check, Finding, problem, warning
-from prjury.doctor.setup import Setup, Sitting
+from prjury.doctor.setup import OVERRIDE, Setup, Sitting
 from prjury.doctor.workflow import ALL, Permissions
 
 _SECRET = re.compile(r"\bsecrets\s*(\.\s*(?!GITHUB_TOKEN\b)\w+|\[)", re.IGNORECASE)
@@ -33,17 +33,21 @@ _TELL = {
     "pull-requests": ("write", "it cannot comment"),
     "checks": ("write", "it cannot annotate lines"),
 }
+_AGAIN = ("read", "it cannot take over what was said of the pull request")
 _TELLING = frozenset({"issues", "statuses", "security-events"})
 
 _NEEDED = {
     "review": _Rights(_FETCH, _TELL, _TELLING),
     "queue": _Rights(
-        _FETCH, {"actions": ("read", "it cannot take over what models said")}, _TELLING
+        _FETCH,
+        dict.fromkeys(("actions", "pull-requests", "statuses"), _AGAIN),
+        _TELLING,
     ),
     "elsewhere": _Rights(_FETCH, {}, _TELLING | _TELL.keys()),
     "build": _Rights(_FETCH, {}),
     "collect": _Rights(
-        {"contents": "read", "actions": "read", "checks": "read", "pull-requests": "read"}, {}
+        {"contents": "read", "actions": "read", "checks": "read", "pull-requests": "read"},
+        {"statuses": ("read", "it cannot read what other checks say by status")},
     ),
     "decide": _Rights({}, {}),
     "publish": _Rights(
@@ -51,6 +55,7 @@ _NEEDED = {
         {**_TELL, "actions": ("read", "it cannot tell which run it speaks of")},
         _TELLING | {"actions"},
     ),
+    OVERRIDE: _Rights({"statuses": "write", "actions": "read"}, _TELL, _TELLING),
 }
 _HARM = {
     "review": "runs the change's code",
@@ -60,13 +65,14 @@ _HARM = {
     "collect": "only reads",
     "decide": "holds the model's key",
     "publish": "only tells the verdict",
+    OVERRIDE: "only tells the verdict again",
 }
 
 
 def _kind(sitting: Sitting) -> str:
-    """The mode; a review is told apart by what starts it."""
+    """The part of the work; a review is told apart by what starts it."""
     if sitting.mode != "review" or sitting.on_pull_requests:
-        return sitting.mode
+        return sitting.part
     return "queue" if sitting.in_queue else "elsewhere"
 
 
@@ -77,7 +83,7 @@ def _given(sitting: Sitting) -> Permissions | None:
 
 def too_few(setup: Setup) -> Iterator[Finding]:
     """Rights that a job lacks."""
-    for sitting in setup.of_mode(*_NEEDED):
+    for sitting in setup.parts(*_NEEDED):
         given = _given(sitting)
         if given is None:
             yield warning(
@@ -105,7 +111,7 @@ def too_few(setup: Setup) -> Iterator[Finding]:
 
 def too_many(setup: Setup) -> Iterator[Finding]:
     """Rights to write that a job does not need."""
-    for sitting in setup.of_mode(*_NEEDED):
+    for sitting in setup.parts(*_NEEDED):
         kind = _kind(sitting)
         rights = _NEEDED[kind]
         needed = {scope for scope, level in rights.must.items() if level == "write"}
@@ -122,14 +128,14 @@ def too_many(setup: Setup) -> Iterator[Finding]:
 
 def secrets(setup: Setup) -> Iterator[Finding]:
     """Secrets in a job that has no use for them."""
-    for sitting in setup.of_mode("build"):
+    for sitting in setup.parts("build"):
         if _has_secret(sitting):
             yield problem(
                 sitting.about,
                 f"the job `{sitting.job.id}` runs the change's code and is given a secret; "
                 "remove it, the judge has the model's key",
             )
-    for sitting in setup.of_mode("collect", "publish"):
+    for sitting in setup.parts("collect", "publish", OVERRIDE):
         if sitting.step.inputs.get("model-api-key"):
             yield problem(
                 sitting.about,

@@ -119,7 +119,7 @@ def forks(standing: Standing) -> Iterator[Finding]:
     """Forks before a jury that has no secrets for them."""
     facts, setup = standing.facts, standing.setup
     alone = [one for one in setup.gates if one.on_pull_requests]
-    if alone and not setup.of_mode("publish") and facts.forks and not facts.private:
+    if alone and not setup.parts("publish") and facts.forks and not facts.private:
         yield warning(
             alone[0].about,
             f"{standing.repo} is public and has forks, whose pull requests are judged without "

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from prjury.config.schema import OverrideConfig
 from prjury.doctor.workflow import Job, Step, Workflow
 
 #: What the required check is called in every workflow that `prjury init` writes.
@@ -14,6 +15,9 @@ GATE = "prjury"
 #: The modes of the jobs that stand after a build, in their order.
 JUDGING = ("collect", "decide", "publish")
 MODES = ("review", "build", *JUDGING)
+#: The part of the work that tells the last verdict again, with a maintainer's word: publishing,
+#: where a label starts it.
+OVERRIDE = "override"
 
 _NAMES = frozenset({"pr-jury", "prjury"})
 _OTHERS = frozenset({"actions", "github"})
@@ -29,8 +33,19 @@ class Sitting:
 
     @property
     def mode(self) -> str:
-        """The part of the work that the step does."""
+        """The mode that the step names."""
         return self.step.inputs.get("mode") or "review"
+
+    @property
+    def part(self) -> str:
+        """The part of the work that the step does: its mode, but for `OVERRIDE`."""
+        triggers = self.workflow.triggers
+        return OVERRIDE if self.overrules and "workflow_run" not in triggers else self.mode
+
+    @property
+    def overrules(self) -> bool:
+        """Whether it hears a maintainer's label where the gate is a status."""
+        return self.mode == "publish" and "pull_request_target" in self.workflow.triggers
 
     @property
     def about(self) -> str:
@@ -61,26 +76,38 @@ class Setup:
         is_home: whether this is the repository of PR Jury itself, where `uses: ./` is it.
         default_branch: None where it cannot be told.
         on_default: the paths of the workflows there; None where they cannot be told.
+        override: what the policy says of overruling; None where that cannot be read.
     """
 
     workflows: tuple[Workflow, ...]
     is_home: bool = False
     default_branch: str | None = None
     on_default: frozenset[str] | None = None
+    override: OverrideConfig | None = field(default_factory=OverrideConfig)
 
     @cached_property
     def sittings(self) -> tuple[Sitting, ...]:
         """Every step in which PR Jury runs."""
         return tuple(self._sittings())
 
-    def of_mode(self, *modes: str) -> list[Sitting]:
-        """The sittings of these modes."""
-        return [one for one in self.sittings if one.mode in modes]
+    def parts(self, *names: str) -> list[Sitting]:
+        """The sittings that do these parts of the work."""
+        return [one for one in self.sittings if one.part in names]
+
+    @property
+    def overruling(self) -> list[Sitting]:
+        """The sittings that hear a maintainer's label where the gate is a status."""
+        return [one for one in self.sittings if one.overrules]
+
+    @property
+    def label(self) -> str | None:
+        """The label that overrules the gate; None where there is none, or none is known."""
+        return self.override.label if self.override else None
 
     @property
     def is_apart(self) -> bool:
         """Whether building and judging are jobs of their own, as forks need it."""
-        return bool(self.of_mode("build", *JUDGING))
+        return bool(self.parts("build", *JUDGING))
 
     @property
     def gates(self) -> list[Sitting]:
@@ -92,7 +119,7 @@ class Setup:
     def gate_names(self) -> list[str]:
         """What the required check can be called; the status of the mode for forks comes last."""
         names = [one.job.name for one in self.gates]
-        return list(dict.fromkeys(names + [GATE] * bool(self.of_mode("publish"))))
+        return list(dict.fromkeys(names + [GATE] * bool(self.parts("publish"))))
 
     def _sittings(self) -> Iterator[Sitting]:
         for workflow in self.workflows:

@@ -8,7 +8,6 @@ from prjury.doctor.finding import Check, Finding, problem, warning
 from prjury.doctor.setup import Setup, Sitting
 from prjury.doctor.workflow import Step, Trigger, Workflow
 
-_GITHUBS_TYPES = ("opened", "synchronize", "reopened")
 _RUNS_CODE = ("review", "build")
 #: Events that bring secrets and a token that can write, whoever opened the pull request.
 _PRIVILEGED = ("pull_request_target", "workflow_run")
@@ -25,26 +24,18 @@ _NEEDED = {
 def missing_types(setup: Setup) -> Iterator[Finding]:
     """Events of a pull request after which the verdict would be an old one."""
     for sitting in _on_pull_requests(setup):
-        types = sitting.workflow.triggers["pull_request"].types or _GITHUBS_TYPES
+        types = sitting.workflow.triggers["pull_request"].started_by
         for name, otherwise in _NEEDED.items():
             if name not in types:
-                yield problem(
-                    sitting.about,
-                    f"`pull_request` lacks the type `{name}`, so that {otherwise}; add it to "
-                    "`types`",
-                )
+                yield problem(sitting.about, lacking("pull_request", name, otherwise))
         if "ready_for_review" not in types:
-            yield warning(
-                sitting.about,
-                "`pull_request` lacks the type `ready_for_review`, so that a draft is not judged "
-                "when it becomes ready; add it to `types`",
-            )
-        if sitting.is_gate and "labeled" not in types:
-            yield warning(
-                sitting.about,
-                "`pull_request` lacks the type `labeled`, so that a maintainer's label that "
-                "overrules the gate counts from the next push only; add it to `types`",
-            )
+            otherwise = "a draft is not judged when it becomes ready"
+            yield warning(sitting.about, lacking("pull_request", "ready_for_review", otherwise))
+
+
+def lacking(event: str, name: str, otherwise: str) -> str:
+    """What is so where a type of an event does not start a workflow, and the fix."""
+    return f"`{event}` lacks the type `{name}`, so that {otherwise}; add it to `types`"
 
 
 def filters(setup: Setup) -> Iterator[Finding]:
@@ -70,7 +61,7 @@ def _of_filters(about: str, event: str, trigger: Trigger) -> Iterator[Finding]:
 def never_started(setup: Setup) -> Iterator[Finding]:
     """Workflows that no pull request starts."""
     known = {"pull_request", "merge_group", "workflow_call", *_PRIVILEGED}
-    for sitting in setup.of_mode(*_RUNS_CODE):
+    for sitting in setup.parts(*_RUNS_CODE):
         if not known & sitting.workflow.triggers.keys():
             yield warning(
                 sitting.about, "no pull request starts it; add `pull_request` to its `on`"
@@ -79,7 +70,7 @@ def never_started(setup: Setup) -> Iterator[Finding]:
 
 def privileged_builds(setup: Setup) -> Iterator[Finding]:
     """The change's code where a token can write."""
-    for sitting in setup.of_mode(*_RUNS_CODE):
+    for sitting in setup.parts(*_RUNS_CODE):
         for event in _PRIVILEGED:
             if event in sitting.workflow.triggers:
                 yield problem(
@@ -110,7 +101,7 @@ def privileged_checkouts(setup: Setup) -> Iterator[Finding]:
 
 
 def _on_pull_requests(setup: Setup) -> Iterator[Sitting]:
-    for sitting in setup.of_mode(*_RUNS_CODE):
+    for sitting in setup.parts(*_RUNS_CODE):
         if "pull_request" in sitting.workflow.triggers:
             yield sitting
 

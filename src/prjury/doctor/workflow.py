@@ -21,6 +21,8 @@ LARGEST = 512 * 1024
 ALL = "*"
 Permissions = Mapping[str, str]
 
+#: What starts a workflow where it names no types.
+_GITHUBS_TYPES = ("opened", "synchronize", "reopened")
 _FILTERS = ("paths", "paths-ignore", "branches", "branches-ignore")
 
 
@@ -37,6 +39,11 @@ class Trigger:
     types: tuple[str, ...] | None = None
     filters: tuple[str, ...] = ()
     workflows: tuple[str, ...] = ()
+
+    @property
+    def started_by(self) -> tuple[str, ...]:
+        """The types of a pull request's event that start it."""
+        return self.types or _GITHUBS_TYPES
 
 
 @dataclass(frozen=True)

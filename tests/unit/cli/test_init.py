@@ -21,6 +21,7 @@ APART = {
     ".github/prjury.yml",
     ".github/workflows/prjury-build.yml",
     ".github/workflows/prjury-judge.yml",
+    ".github/workflows/prjury-override.yml",
 }
 QUEUE = {".github/workflows/prjury-queue.yml"}
 
@@ -72,7 +73,7 @@ def test_files_are_those_of_the_templates(repository: Path) -> None:
 def test_the_action_is_put_in_place(repository: Path) -> None:
     run(repository, forks=True, queue=True, action=ACTION)
     texts = "".join(files(repository).values())
-    assert texts.count(f"uses: {ACTION}\n") == 5
+    assert texts.count(f"uses: {ACTION}\n") == 6
     assert "OWNER/" not in texts
 
 
@@ -120,6 +121,11 @@ def test_the_other_way_is_to_be_removed(
     assert "Remove .github/workflows/prjury.yml: a pull request has one gate." in (
         capsys.readouterr().out
     )
+    run(repository)
+    assert (
+        "Remove .github/workflows/prjury-build.yml, .github/workflows/prjury-judge.yml, "
+        ".github/workflows/prjury-override.yml: a pull request has one gate.\n"
+    ) in capsys.readouterr().out
 
 
 def test_a_second_time_nothing_is_written(

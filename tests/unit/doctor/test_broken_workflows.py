@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from prjury.config.schema import OverrideConfig
 from prjury.doctor.examination import examine_setup
 from prjury.doctor.finding import Finding, Level
 from prjury.doctor.setup import Setup
@@ -15,7 +16,9 @@ from prjury.doctor.workflow import read_workflow
 TEMPLATES = Path(__file__).resolve().parents[3] / "templates" / "workflows"
 ALONE, BUILD = "prjury.yml", "prjury-build.yml"
 JUDGE, QUEUE = "prjury-judge.yml", "prjury-queue.yml"
-WAYS = {ALONE: (ALONE, QUEUE), QUEUE: (ALONE, QUEUE), BUILD: (BUILD, JUDGE), JUDGE: (BUILD, JUDGE)}
+OVERRIDE = "prjury-override.yml"
+APART = (BUILD, JUDGE, OVERRIDE)
+WAYS = {ALONE: (ALONE, QUEUE), QUEUE: (ALONE, QUEUE), **dict.fromkeys(APART, APART)}
 PINNED = "octo/pr-jury@" + "0123456789" * 4
 AT = ".github/workflows"
 
@@ -52,7 +55,7 @@ class Defect:
     text: str
 
 
-STRANGE_TYPES = "[opened, synchronize, reopened, ready_for_review, edited, labeled]"
+STRANGE_TYPES = "[opened, synchronize, reopened, ready_for_review, edited, labeled, unlabeled]"
 BUILD_TYPES = "[opened, synchronize, reopened, ready_for_review, edited]"
 SKIPPED = "and a skipped job counts as success for a required check"
 HANGS = (
@@ -60,11 +63,15 @@ HANGS = (
     "end; remove the filter"
 )
 NOT_FETCHED = "without which it cannot work; add it"
-AGAIN = "write both workflows with `prjury init --forks`"
+AGAIN = "write the workflows with `prjury init --forks`"
 
 
-def lacking(name: str, otherwise: str) -> str:
-    return f"`pull_request` lacks the type `{name}`, so that {otherwise}; add it to `types`"
+LABELS = "{types: [labeled, unlabeled]}"
+STAYS_OPEN = "the gate stays open when the label that has overruled it is taken off"
+
+
+def lacking(name: str, otherwise: str, event: str = "") -> str:
+    return f"`pull_request{event}` lacks the type `{name}`, so that {otherwise}; add it to `types`"
 
 
 def needless(job: str, does: str, permission: str) -> str:
@@ -104,13 +111,95 @@ DEFECTS = {
     ),
     "no labeled": Defect(
         ALONE,
-        ", labeled]",
+        ", labeled, unlabeled]",
         "]",
         "warning",
-        lacking(
-            "labeled",
-            "a maintainer's label that overrules the gate counts from the next push only",
-        ),
+        lacking("labeled", "a maintainer's label cannot overrule the gate"),
+    ),
+    "no unlabeled": Defect(ALONE, ", unlabeled]", "]", "problem", lacking("unlabeled", STAYS_OPEN)),
+    "a label that nobody hears": Defect(
+        OVERRIDE,
+        "[labeled, unlabeled]",
+        "[opened]",
+        "warning",
+        lacking("labeled", "a maintainer's label cannot overrule the gate", "_target"),
+    ),
+    "a label that nobody takes off": Defect(
+        OVERRIDE,
+        "[labeled, unlabeled]",
+        "[labeled]",
+        "problem",
+        lacking("unlabeled", STAYS_OPEN, "_target"),
+    ),
+    "another label": Defect(
+        OVERRIDE,
+        "github.event.label.name == 'prjury:override'",
+        "github.event.label.name == 'it''s fine'",
+        "warning",
+        "it waits for the label `it's fine`, and by the policy `prjury:override` overrules the "
+        "gate; put that one into its `if`",
+    ),
+    "another label at the step": Defect(
+        OVERRIDE,
+        "      - name: Tell the last verdict again\n",
+        "      - name: Tell the last verdict again\n"
+        "        if: github.actor != 'x' && github.event.label.name=='skip'\n",
+        "warning",
+        "it waits for the label `skip`, and by the policy `prjury:override` overrules the gate; "
+        "put that one into its `if`",
+    ),
+    "an override that sets no status": Defect(
+        OVERRIDE,
+        "      statuses: write # to set the status `prjury`, the required check\n",
+        "",
+        "problem",
+        f"the job `override` lacks the permission `statuses: write`, {NOT_FETCHED}",
+    ),
+    "an override that finds no verdict": Defect(
+        OVERRIDE,
+        "      actions: read # to take the last verdict from the run that found it\n",
+        "",
+        "problem",
+        f"the job `override` lacks the permission `actions: read`, {NOT_FETCHED}",
+    ),
+    "an override that may push": Defect(
+        OVERRIDE,
+        "      statuses: write",
+        "      contents: write\n      statuses: write",
+        "problem",
+        needless("override", "only tells the verdict again", "contents: write"),
+    ),
+    "an override with a key": Defect(
+        OVERRIDE,
+        "          mode: publish\n",
+        "          mode: publish\n          model-api-key: ${{ secrets.OPENAI_API_KEY }}\n",
+        "problem",
+        "`mode: publish` asks no model and is given `model-api-key`; give it to `mode: decide` "
+        "alone",
+    ),
+    "an override that checks the change out": Defect(
+        OVERRIDE,
+        "      - name: Tell the last verdict again\n",
+        "      - run: gh pr checkout 7\n      - name: Tell the last verdict again\n",
+        "problem",
+        "it checks out what a pull request brings under `pull_request_target`, where secrets are; "
+        "do that under `pull_request`, and hand results over as an artifact",
+    ),
+    "an override called like the gate": Defect(
+        OVERRIDE,
+        "    name: Override\n",
+        "    name: prjury\n",
+        "problem",
+        "the job `override` is called `prjury` like the required check and can turn it green; "
+        "give it another name",
+    ),
+    "an override without turns": Defect(
+        OVERRIDE,
+        "concurrency:\n",
+        "x-concurrency:\n",
+        "warning",
+        "it has no `concurrency`, so that a label that is taken off at once may open the gate for "
+        "good; add it as `prjury init` does",
     ),
     "paths": Defect(
         ALONE,
@@ -310,7 +399,23 @@ DEFECTS = {
         "",
         "warning",
         "the job `prjury` lacks the permission `actions: read`, without which it cannot take over "
-        "what models said; add it",
+        "what was said of the pull request; add it",
+    ),
+    "no head of the pull request": Defect(
+        QUEUE,
+        "      pull-requests: read # to find the head of the pull request\n",
+        "",
+        "warning",
+        "the job `prjury` lacks the permission `pull-requests: read`, without which it cannot take "
+        "over what was said of the pull request; add it",
+    ),
+    "no statuses of others": Defect(
+        JUDGE,
+        "      statuses: read # to read what they say by status\n",
+        "",
+        "warning",
+        "the job `collect` lacks the permission `statuses: read`, without which it cannot read "
+        "what other checks say by status; add it",
     ),
     "a review that may push": Defect(
         ALONE,
@@ -442,7 +547,7 @@ DEFECTS = {
 }
 
 
-@pytest.mark.parametrize("way", [(ALONE,), (ALONE, QUEUE), (BUILD, JUDGE), (BUILD, JUDGE, QUEUE)])
+@pytest.mark.parametrize("way", [(ALONE,), (ALONE, QUEUE), APART, (*APART, QUEUE)])
 def test_what_init_writes_is_fine(way: tuple[str, ...]) -> None:
     assert complaints(set_up({name: text_of(name) for name in way})) == []
 
@@ -484,7 +589,7 @@ def test_a_build_without_a_judge_is_told() -> None:
 
 
 def test_a_judge_without_a_build_is_told() -> None:
-    assert complaints(set_up({JUDGE: text_of(JUDGE)})) == [
+    assert complaints(set_up({JUDGE: text_of(JUDGE), OVERRIDE: text_of(OVERRIDE)})) == [
         f"problem: {AT}/{JUDGE}: it judges builds, and nothing builds; {AGAIN}"
     ]
 
@@ -498,7 +603,8 @@ def test_a_missing_link_of_the_chain_is_told() -> None:
 
 def test_a_judge_that_waits_for_nothing_is_told() -> None:
     text = text_of(JUDGE).replace("workflow_run: #", "workflow_dispatch: #", 1)
-    assert complaints(set_up({BUILD: text_of(BUILD), JUDGE: text})) == [
+    texts = {name: text_of(name) for name in APART} | {JUDGE: text}
+    assert complaints(set_up(texts)) == [
         (
             f"problem: {AT}/{JUDGE}: it judges builds and does not wait for one by "
             f"`workflow_run`; {AGAIN}"
@@ -507,7 +613,7 @@ def test_a_judge_that_waits_for_nothing_is_told() -> None:
 
 
 def test_both_ways_at_once_are_one_too_many() -> None:
-    texts = {name: text_of(name) for name in (ALONE, BUILD, JUDGE)}
+    texts = {name: text_of(name) for name in (ALONE, *APART)}
     assert complaints(set_up(texts)) == [
         (
             f"problem: {AT}/{ALONE}: it judges pull requests, and {AT}/{JUDGE} does so "
@@ -517,18 +623,100 @@ def test_both_ways_at_once_are_one_too_many() -> None:
 
 
 def test_a_judge_has_to_be_on_the_default_branch() -> None:
-    texts = {BUILD: text_of(BUILD), JUDGE: text_of(JUDGE)}
+    texts = {name: text_of(name) for name in APART}
     elsewhere = set_up(texts, on_default=frozenset())
     assert complaints(elsewhere) == [
-        f"warning: {AT}/{JUDGE}: GitHub starts it from `main` only, where it is not; merge it"
+        f"warning: {AT}/{name}: GitHub starts it from `main` only, where it is not; merge it"
+        for name in (JUDGE, OVERRIDE)
     ]
     nowhere = set_up(texts, default_branch=None, on_default=None)
     assert complaints(nowhere) == [
         (
-            f"not checked: {AT}/{JUDGE}: GitHub starts it from the default branch only, and "
+            f"not checked: {AT}/{name}: GitHub starts it from the default branch only, and "
             "which one that is cannot be told here; see that it is merged"
         )
+        for name in (JUDGE, OVERRIDE)
     ]
+
+
+def test_a_label_that_the_policy_names_and_nobody_hears_is_told() -> None:
+    texts = {name: text_of(name) for name in (BUILD, JUDGE)}
+    assert complaints(set_up(texts, override=OverrideConfig(label="ship it"))) == [
+        (
+            f"warning: {AT}/{JUDGE}: no workflow hears the label `ship it`, which overrules the "
+            "gate by the policy; write it with `prjury init --forks`, or set "
+            "`gate: {override: {label: null}}`"
+        )
+    ]
+
+
+def test_another_label_in_the_policy_is_told() -> None:
+    texts = {name: text_of(name) for name in APART}
+    assert complaints(set_up(texts, override=OverrideConfig(label="ship it"))) == [
+        (
+            f"warning: {AT}/{OVERRIDE}: it waits for the label `prjury:override`, and by the "
+            "policy `ship it` overrules the gate; put that one into its `if`"
+        )
+    ]
+
+
+@pytest.mark.parametrize("label", ["prjury:override", "PRJury:Override"])
+def test_github_compares_labels_without_their_case(label: str) -> None:
+    texts = {name: text_of(name) for name in APART}
+    assert complaints(set_up(texts, override=OverrideConfig(label=label))) == []
+
+
+def test_an_override_for_every_label_is_fine() -> None:
+    texts = {name: text_of(name) for name in APART}
+    condition = "    if: github.event.label.name == 'prjury:override' #"
+    texts[OVERRIDE] = replaced(texts[OVERRIDE], condition, "    #")
+    assert complaints(set_up(texts)) == []
+
+
+@pytest.mark.parametrize("way", [(ALONE,), (BUILD, JUDGE)])
+def test_where_nobody_can_overrule_no_label_need_be_heard(way: tuple[str, ...]) -> None:
+    texts = {name: text_of(name).replace(", labeled, unlabeled]", "]") for name in way}
+    nobody = set_up(texts, override=OverrideConfig(label=None))
+    found = list(examine_setup(nobody))
+    assert [told(one) for one in found if one.level is not Level.FINE] == []
+    assert "nobody can overrule the gate, as the policy says" in {one.text for one in found}
+
+
+def test_a_workflow_for_a_label_that_never_counts_is_told() -> None:
+    texts = {name: text_of(name) for name in APART}
+    assert complaints(set_up(texts, override=OverrideConfig(label=None))) == [
+        (
+            f"warning: {AT}/{OVERRIDE}: it waits for a label, and by `gate.override.label` of the "
+            "policy none overrules the gate; remove it, or name the label there"
+        )
+    ]
+
+
+def test_of_a_policy_that_cannot_be_read_no_label_is_known() -> None:
+    texts = {BUILD: text_of(BUILD), JUDGE: text_of(JUDGE)}
+    assert complaints(set_up(texts, override=None)) == []
+
+
+def test_an_override_of_what_nobody_judges_is_told() -> None:
+    expected = (
+        f"problem: {AT}/{OVERRIDE}: it overrules a status, and no job here judges and sets one"
+    )
+    alone = {OVERRIDE: text_of(OVERRIDE)}
+    assert complaints(set_up(alone)) == [f"{expected}; {AGAIN}"]
+    beside = {**alone, ALONE: text_of(ALONE)}
+    assert complaints(set_up(beside)) == [
+        f"{expected}; {AT}/{ALONE} hears the label itself, so remove this one"
+    ]
+
+
+def test_one_workflow_may_hear_builds_and_labels() -> None:
+    """`mode: publish` goes by the event, so both may stand in one file."""
+    event = "workflow_run: # zizmor"
+    text = replaced(text_of(JUDGE), event, f"pull_request_target: {LABELS}\n  {event}")
+    text = replaced(
+        text, "always() && github.event.workflow_run.event == 'pull_request'", "always()"
+    )
+    assert complaints(set_up({BUILD: text_of(BUILD), JUDGE: text})) == []
 
 
 def test_another_workflow_cannot_take_the_name_of_the_gate() -> None:

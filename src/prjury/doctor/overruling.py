@@ -1,0 +1,118 @@
+"""Checks of the label with which a maintainer overrules the gate: is it heard, and is it the one.
+
+Where a job is the gate, its own workflow hears the label. Where a status is, a workflow of its own
+does, which tells the last verdict again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from prjury.doctor.finding import Check, Finding, problem, warning
+from prjury.doctor.setup import OVERRIDE, Setup, Sitting
+from prjury.doctor.triggers import lacking
+
+_TYPES = {
+    "labeled": "a maintainer's label cannot overrule the gate",
+    "unlabeled": "the gate stays open when the label that has overruled it is taken off",
+}
+_NAMED = re.compile(r"github\.event\.label\.name\s*==\s*'((?:[^']|'')*)'", re.IGNORECASE)
+_AGAIN = "write it with `prjury init --forks`"
+
+
+def heard(setup: Setup) -> Iterator[Finding]:
+    """Whether a label starts a run in which it counts, and another one when it is taken off."""
+    for sitting, event in _listening(setup):
+        types = sitting.workflow.triggers[event].started_by
+        if "labeled" not in types:
+            yield warning(sitting.about, lacking(event, "labeled", _TYPES["labeled"]))
+        elif "unlabeled" not in types:
+            yield problem(sitting.about, lacking(event, "unlabeled", _TYPES["unlabeled"]))
+    yield from _unheard(setup)
+
+
+def _unheard(setup: Setup) -> Iterator[Finding]:
+    """A status that no label can overrule, although the policy names one."""
+    publishing = setup.parts("publish")
+    if publishing and not setup.overruling:
+        yield warning(
+            publishing[0].about,
+            f"no workflow hears the label `{setup.label}`, which overrules the gate by the policy; "
+            f"{_AGAIN}, or set `gate: {{override: {{label: null}}}}`",
+        )
+
+
+def named(setup: Setup) -> Iterator[Finding]:
+    """Whether the workflow waits for the label that the policy names; GitHub ignores its case."""
+    label = setup.label or ""
+    for sitting in setup.overruling:
+        for name in _labels(sitting):
+            if name.casefold() != label.casefold():
+                yield warning(
+                    sitting.about,
+                    f"it waits for the label `{name}`, and by the policy `{label}` overrules the "
+                    "gate; put that one into its `if`",
+                )
+
+
+def judged(setup: Setup) -> Iterator[Finding]:
+    """Whether there is a status to be overruled."""
+    if setup.parts("publish"):
+        return
+    alone = [one for one in setup.gates if one.on_pull_requests]
+    for sitting in setup.parts(OVERRIDE):
+        fix = (
+            f"{alone[0].about} hears the label itself, so remove this one"
+            if alone
+            else "write the workflows with `prjury init --forks`"
+        )
+        yield problem(
+            sitting.about, f"it overrules a status, and no job here judges and sets one; {fix}"
+        )
+
+
+def idle(setup: Setup) -> Iterator[Finding]:
+    """A workflow that waits for a label where none counts."""
+    for sitting in setup.overruling:
+        yield warning(
+            sitting.about,
+            "it waits for a label, and by `gate.override.label` of the policy none overrules the "
+            "gate; remove it, or name the label there",
+        )
+
+
+def _listening(setup: Setup) -> Iterator[tuple[Sitting, str]]:
+    for sitting in setup.sittings:
+        if sitting.on_pull_requests:
+            yield sitting, "pull_request"
+        if sitting.overrules:
+            yield sitting, "pull_request_target"
+
+
+def _labels(sitting: Sitting) -> list[str]:
+    conditions = (sitting.job.condition, sitting.step.condition)
+    found = [name for condition in conditions for name in _NAMED.findall(condition)]
+    return [name.replace("''", "'") for name in found]
+
+
+def _may(setup: Setup) -> bool:
+    return setup.override is not None and setup.label is not None
+
+
+def _nobody_may(setup: Setup) -> bool:
+    return setup.override is not None and setup.label is None
+
+
+def _stands_apart(setup: Setup) -> bool:
+    return bool(setup.overruling)
+
+
+CHECKS: tuple[Check[Setup], ...] = (
+    Check("a maintainer's label overrules the gate as long as it is there", heard, _may),
+    Check(
+        "the label is the one that the policy names", named, lambda s: _may(s) and _stands_apart(s)
+    ),
+    Check("what the label overrules is judged", judged, _stands_apart),
+    Check("nobody can overrule the gate, as the policy says", idle, _nobody_may),
+)
