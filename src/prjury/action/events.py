@@ -69,7 +69,8 @@ def override_of(event: Event, job: Job) -> Override | None:
         return None
     with job.wiring.connect(event, job.inputs) as hub:
         told = hub.pull(event.repo, event.number or 0)
-        still = label in told.labels and told.head.sha == event.pull.head.sha
+        there = {name.casefold() for name in told.labels}
+        still = label.casefold() in there and told.head.sha == event.pull.head.sha
         if not (still and hub.may_write(event.repo, by)):
             return None
     return Override(label, by)

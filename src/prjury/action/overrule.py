@@ -51,7 +51,8 @@ def overrule(job: Job, event: Event) -> Ended:
 
 
 def _overrules(label: str, evidence: Evidence) -> bool:
-    return label == evidence.policy.config.gate.override.label
+    ours = evidence.policy.config.gate.override.label
+    return ours is not None and label.casefold() == ours.casefold()
 
 
 def _judged_by(hub: GitHub, event: Event) -> Run | None:

@@ -48,7 +48,8 @@ def gate_policy(config: Config) -> GatePolicy:
 
 def override(given: Override | None, config: Config) -> Override | None:
     """The maintainer's word, if it counts under this policy."""
-    return given if given and given.label == config.gate.override.label else None
+    label = config.gate.override.label
+    return given if given and label and given.label.casefold() == label.casefold() else None
 
 
 def vote(seating: Seating, context: PullRequestContext, progress: Progress) -> Verdict:

@@ -104,8 +104,8 @@ class Renderer:
         return self.fitting(report, "comment.md.j2", COMMENT_SHAPES, COMMENT_LIMIT, line)
 
     def check(self, report: Report) -> str:
-        """The text of a check run: the comment without its marker."""
-        return self.fitting(report, "comment.md.j2", COMMENT_SHAPES, CHECK_LIMIT)
+        """The text of a check run: the comment without its first line, which is the title."""
+        return self.fitting(report, "comment.md.j2", COMMENT_SHAPES, CHECK_LIMIT, titled=False)
 
     def summary(self, report: Report) -> str:
         """The full report in Markdown."""
@@ -133,14 +133,26 @@ class Renderer:
         return lambda raw: language(raw, self.redact)
 
     def fitting(
-        self, report: Report, name: str, shapes: Sequence[Shape], limit: int, marker: str = ""
+        self,
+        report: Report,
+        name: str,
+        shapes: Sequence[Shape],
+        limit: int,
+        marker: str = "",
+        *,
+        titled: bool = True,
     ) -> str:
-        """A template in the roomiest shape that keeps within the limit of characters and bytes."""
+        """A template in the roomiest shape that keeps within the limit of characters and bytes.
+
+        Args:
+            titled: whether the decision stands above; not where the place has a title of its own.
+        """
         view = self._page(report, MarkdownText)
         template = _environment(MarkdownText, self.overrides).get_template(name)
         text = ""
         for shape in shapes:
-            text = _tidy(template.render(page=view, shape=shape, marker=own(marker)))
+            words = template.render(page=view, shape=shape, marker=own(marker), titled=titled)
+            text = _tidy(words)
             if len(text.encode()) <= limit:
                 break
         return text

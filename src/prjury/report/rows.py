@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -59,6 +60,9 @@ def word_of(judgment: Judgment) -> str:
     return WORDS[judgment.status]
 
 
+_COUNTED = re.compile(r"([\d,]+ findings?): ")
+
+
 def subject_of(ballot: Ballot) -> str:
     """What the judge looked at: its name, with the subject that it gave itself."""
     subject = first_line(str(ballot.judgment.metadata.get("subject") or ""))
@@ -81,12 +85,20 @@ def _tier_rows(tier: TierReport, policy: PolicyOrigin) -> Iterator[Row]:
 
 def _ballot_row(attempt: TierAttempt, ballot: Ballot) -> Row:
     judgment = ballot.judgment
-    said, word = first_line(judgment.reasoning), word_of(judgment)
+    said, word = _short(judgment), word_of(judgment)
     if judgment.status in {Status.ABSTAIN, Status.ERROR}:
         said = f"{word}: {said}"
     symbol, rank = SYMBOLS[judgment.status], Rank[judgment.status.name]
     subject, elapsed = subject_of(ballot), ballot.elapsed_ms
     return Row(attempt.name, subject, symbol, said or word, rank, elapsed, attempt.advisory)
+
+
+def _short(judgment: Judgment) -> str:
+    """What was said, without the findings where these are told one by one elsewhere."""
+    said = first_line(judgment.reasoning)
+    told = _COUNTED.match(said)
+    placed = any(check.location for check in judgment.failed_checks)
+    return told[1] if told and placed and judgment.status is Status.FAIL else said
 
 
 def _nobody_seated(tier: TierReport, policy: PolicyOrigin) -> bool:

@@ -239,8 +239,8 @@ def test_a_marker_cannot_be_broken_out_of() -> None:
     assert " run=7.1 " in text
 
 
-def test_a_check_run_has_no_marker() -> None:
-    assert Renderer().check(fake.passed()).startswith("## ✅ Ready to merge")
+def test_a_check_run_has_no_marker_and_its_decision_is_the_title() -> None:
+    assert Renderer().check(fake.passed()).startswith("**Why:** merge: clean")
 
 
 def test_without_an_address_places_are_code() -> None:
