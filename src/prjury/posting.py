@@ -35,6 +35,7 @@ class Target:
         by_status: whether a commit status is the gate: where no job of the head itself is.
         run: the workflow run and its attempt (``5.1``), None outside of one.
         page: that run's page, or an empty text.
+        files: what the comment's marker says of the files that the report was made of, if anything.
     """
 
     repo: str
@@ -43,6 +44,7 @@ class Target:
     by_status: bool = False
     run: str | None = None
     page: str = ""
+    files: str = ""
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,9 @@ class Posts:
             conversation = Conversation(self.hub, target.repo, target.number)
 
             def render(report: Report) -> str:
-                return self.words.comment(report, target.run)
+                said = self.words.comment(report, target.run)
+                more = f" files={target.files} -->" if target.files else " -->"
+                return said.replace(" -->", more, 1)
 
             yield "comment-url", StickyComment(conversation, render, sleep=self.hub.sleep)
         if wanted.get("review"):

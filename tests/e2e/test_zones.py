@@ -49,6 +49,18 @@ def test_in_parts_and_as_a_whole(prjury: Prjury, shop: Path, head: str, codes: l
     assert apart["pull"] == whole.report["pull"]
 
 
+def test_what_was_not_wanted_stays_unwanted(prjury: Prjury, shop: Path) -> None:
+    sides = ("--repo", shop, "--base", "main", "--head", "bad")
+    flags = ("--no-build", "--no-llm")
+    assert prjury("collect", *sides, *flags).code == 0
+    assert prjury("decide").code == 0
+    apart = prjury("publish", "--format", "json")
+    whole = prjury("review", *sides, *flags, "--format", "json")
+    assert (apart.code, whole.code) == (0, 0), apart.err
+    skipped = [[one["skipped"] for one in run.report["tiers"]] for run in (apart, whole)]
+    assert skipped[0] == skipped[1]
+
+
 def test_what_was_handed_over_must_be_the_very_file(
     prjury: Prjury, shop: Path, tmp_path: Path
 ) -> None:

@@ -18,6 +18,7 @@ from fakes.bare_report import report
 from fakes.github import (
     ACTIONS,
     READ_ONLY_ACTIONS,
+    Account,
     FakeGitHub,
     Fault,
     pull_payload,
@@ -513,7 +514,7 @@ def test_a_head_that_the_base_holds_is_nothing_to_review(server: Server) -> None
 
 
 def test_level_sides_that_the_workflow_named_tell_nothing_of_the_event(server: Server) -> None:
-    assert server.run(PRJURY_INPUT_BASE="bad") == ExitCode.OPEN
+    assert server.run(PRJURY_INPUT_BASE="bad") == ExitCode.NOT_JUDGED
     assert server.outcome == ("abstain", "action_required")
 
 
@@ -708,6 +709,25 @@ class TestOverride:
         assert server.judged["verdict"]["status"] == "fail"
         assert gate_from_report(server.judged) is (Gate.SUCCESS if code == 0 else Gate.FAILURE)
 
+    @pytest.mark.parametrize(("by", "role"), [("helper", "triage"), ("another", "write")])
+    def test_in_the_queue_a_forged_word_does_not_count(
+        self, server: Server, by: str, role: str
+    ) -> None:
+        """Another workflow's run of the head may have left a report behind that says anything."""
+        fake = server.job.fake
+        assert server.run() == ExitCode.REJECTED
+        report = server.judged
+        report["verdict"]["override"] = {"label": "prjury:override", "by": "maintainer"}
+        fake.add_workflow_run("Tests", "success", id=12, head_sha=server.bad)
+        fake.add_artifact("prjury-report", {"report.json": json.dumps(report).encode()}, run=12)
+        fake.roles |= {by: role, "maintainer": "write"}
+        fake.add_label(7, "prjury:override", Account(by, id=9))
+        ref = f"refs/heads/gh-readonly-queue/main/pr-7-{server.base}"
+        group = {"base_ref": "refs/heads/main", "head_ref": ref}
+        group |= {"base_sha": server.base, "head_sha": server.bad}
+        server.job.event(action="checks_requested", merge_group=group)
+        assert server.run(GITHUB_EVENT_NAME="merge_group") == ExitCode.REJECTED
+
     @pytest.mark.parametrize(
         ("by_status", "still_there", "code"),
         [(False, True, 0), (False, False, 1), (True, True, 0), (True, False, 1)],
@@ -728,8 +748,10 @@ class TestOverride:
             report["verdict"]["override"] = {"label": "prjury:override", "by": "maintainer"}
         fake.add_workflow_run("PR Jury", "failure", id=12, head_sha=server.bad)
         fake.add_artifact("prjury-report", {"report.json": json.dumps(report).encode()}, run=12)
-        labels = [label_payload(fake.url, "octo/shop", "prjury:override", 5)]
-        fake.pulls["octo/shop", 7]["labels"] = labels if still_there else []
+        fake.roles["maintainer"] = "write"
+        fake.add_label(7, "prjury:override", Account("maintainer", id=8))
+        if not still_there:
+            fake.remove_label(7, "prjury:override")
         ref = f"refs/heads/gh-readonly-queue/main/pr-7-{server.base}"
         group = {"base_ref": "refs/heads/main", "head_ref": ref}
         group |= {"base_sha": server.base, "head_sha": server.bad}

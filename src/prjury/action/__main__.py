@@ -14,6 +14,8 @@ from prjury.handover import forbid_dumps, is_handed_over, start_again, take_over
 
 #: How this program is started: isolated from the environment and the directory.
 _COMMAND = [sys.executable, "-I", "-m", "prjury.action"]
+#: What a runner sends where a job is cancelled, seconds apart, before it kills.
+_ENDINGS = (signal.SIGINT, signal.SIGTERM)
 
 
 def start() -> NoReturn:
@@ -28,7 +30,7 @@ def start() -> NoReturn:
         sys.exit(error.exit_code)
     from prjury.action import main  # noqa: PLC0415 - the first of the two starts is a short one
 
-    signal.signal(signal.SIGTERM, _interrupt)
+    heed_endings()
     code = main(environ, sys.stdout)
     sys.stderr.flush()
     atexit._run_exitfuncs()  # noqa: SLF001 - scratch directories are removed there
@@ -36,8 +38,20 @@ def start() -> NoReturn:
     os._exit(code)
 
 
+def heed_endings() -> None:
+    """From now on the runner's first word that the job is cancelled is an interruption."""
+    for each in _ENDINGS:
+        signal.signal(each, _interrupt)
+
+
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+    for each in _ENDINGS:
+        signal.signal(each, _heard)
     raise KeyboardInterrupt
+
+
+def _heard(_signal: int, _frame: FrameType | None) -> None:
+    """A runner that cancels says so twice; what is being ended after the first is not cut short."""
 
 
 if __name__ == "__main__":

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 from prjury.action.job import Job
 from prjury.errors import SourceError, UsageError
+from prjury.posting import Target
 from prjury.report.model import Override
 from prjury.sources.github.event import Event, EventKind, read_event
 from prjury.sources.github.payload import PullFacts, Tip
+from prjury.sources.github.trigger import open_pulls, refuse_twins
 
 #: In these a job holds the base repository's token and secrets, whoever wrote the change.
 _BESIDE_SECRETS = frozenset({EventKind.PULL_REQUEST_TARGET, EventKind.WORKFLOW_DISPATCH})
@@ -76,6 +78,18 @@ def override_of(event: Event, job: Job) -> Override | None:
     return Override(label, by)
 
 
+def refuse_twin(event: Event, job: Job) -> None:
+    """The job is the check of a commit, so that commit must be the head of one pull request alone.
+
+    Raises:
+        SourceError: ``not_bound``, where another one has it as well.
+    """
+    if not (event.of_pull_request and job.inputs.github_token and event.pull.head.sha):
+        return
+    with job.wiring.connect(event, job.inputs) as hub:
+        refuse_twins(open_pulls(hub, event.repo), event.pull.head.sha)
+
+
 def confirm_newer_head(event: Event, job: Job) -> None:
     """The newer head has a run of its own; without one, nothing would judge the event's head.
 
@@ -91,3 +105,23 @@ def confirm_newer_head(event: Event, job: Job) -> None:
             remedy="Run the job again",
             reason="ref_lags",
         )
+
+
+def target_of(event: Event, job: Job, files: str = "") -> Target:
+    """Where the report of an event goes.
+
+    A job that only publishes runs on the default branch, so its own success is no gate.
+    """
+    by_status = job.inputs.mode == "publish"
+    run, page = event.run, ""
+    if run:
+        page = f"{event.server_url}/{event.repo}/actions/runs/{run.id}/attempts/{run.attempt}"
+    return Target(
+        event.repo,
+        event.number,
+        event.pull.head.sha if event.of_pull_request or by_status else None,
+        by_status,
+        str(run) if run else None,
+        page,
+        files,
+    )

@@ -11,7 +11,7 @@ from prjury.app.zones.reading import LARGEST
 from prjury.errors import SourceError, UsageError
 from prjury.pull.model import visible
 from prjury.sources.github.event import Event
-from prjury.sources.handed import read_handed
+from prjury.sources.handed import read_handed, sha256
 
 EVIDENCE, VERDICT = "evidence.json", "verdict.json"
 #: Where the jobs before say which file they have made; empty where they have made none.
@@ -29,6 +29,11 @@ def handed(job: Job, name: str, variable: str) -> bytes:
     what = Path(name).stem
     path = job.places.report_file(name)
     return read_handed(path, what, digest, LARGEST)
+
+
+def digests(evidence: bytes, verdict: bytes) -> str:
+    """What a comment's marker says of the files, so that they are known again."""
+    return f"{sha256(evidence)}.{sha256(verdict)}"
 
 
 def refuse_other(evidence: Evidence | NoEvidence, event: Event) -> None:

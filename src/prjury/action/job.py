@@ -33,9 +33,14 @@ class Job:
     wiring: Wiring
     places: Places
 
-    def nothing(self, reason: str, gate: str = "success") -> Ended:
-        """Ends where there is no change to judge, and says so."""
+    def nothing(self, reason: str, *, is_open: bool = False) -> Ended:
+        """Ends where nothing is judged, and says so.
+
+        Args:
+            is_open: whether that opens the gate: where the base holds the head already.
+        """
         self.log.say(reason)
+        gate = "success" if is_open else "action_required"
         tell_outcome(self.places, "abstain", gate, reason, self.log.redact)
         return Ended(ExitCode.OPEN)
 

@@ -9,16 +9,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from prjury.action.events import override_of
-from prjury.action.handed import EVIDENCE, VERDICT, refuse_other
+from prjury.action.handed import EVIDENCE, VERDICT, digests, refuse_other
 from prjury.action.job import Ended, Job
 from prjury.action.publishing import Publication
 from prjury.app.zones.codec import evidence_from_text, opinions_from_text
 from prjury.app.zones.evidence import Evidence, NoEvidence
 from prjury.app.zones.settle import settle
 from prjury.errors import SourceError
+from prjury.publishers.comment import Marker
 from prjury.publishers.converge import run_of
 from prjury.publishers.status import CONTEXT
 from prjury.sources.github.artifacts import handed_file
+from prjury.sources.github.conversation import Conversation
 from prjury.sources.github.event import Event, Run
 from prjury.sources.github.hub import GitHub
 from prjury.sources.github.payload import at
@@ -28,6 +30,8 @@ from prjury.sources.handed import sha256
 
 def overrule(job: Job, event: Event) -> Ended:
     """Tells the last verdict of the head again, with the label's word or without it."""
+    if event.moved:
+        return _closed(job, event)
     if event.action not in {"labeled", "unlabeled"} or not event.label:
         return job.nothing("Nothing to do: no label was put on or taken off.")
     with job.wiring.connect(event, job.inputs) as hub:
@@ -36,6 +40,7 @@ def overrule(job: Job, event: Event) -> Ended:
             return job.nothing("Nothing to overrule: this head has no verdict yet.")
         content = handed_file(hub, event.repo, run.id, EVIDENCE)
         verdict = handed_file(hub, event.repo, run.id, VERDICT)
+        _refuse_unknown(hub, event, digests(content, verdict))
     evidence = evidence_from_text(content)
     refuse_other(evidence, event)
     if isinstance(evidence, NoEvidence) or not _overrules(event.label, evidence):
@@ -45,14 +50,43 @@ def overrule(job: Job, event: Event) -> Ended:
         return job.nothing(f"The label does not count: {event.sender} may not write here.")
     report = settle(evidence, sha256(content), opinions_from_text(verdict), override)
     # In that run's name, so that one that judges anew is newer than this.
-    with Publication(job, replace(event, run=run)) as publication:
+    files = digests(content, verdict)
+    with Publication(job, replace(event, run=run), files) as publication:
         publication.begin(evidence.pull, evidence.policy)
         return publication.hang_up(report)
+
+
+def _closed(job: Job, event: Event) -> Ended:
+    """A verdict on another base says nothing of this one: the gate is closed until there is one."""
+    with Publication(job, event) as publication:
+        publication.close("Its base was changed; the verdict follows")
+    return job.nothing(f"#{event.number} has another base: its verdict waits for the new one.")
 
 
 def _overrules(label: str, evidence: Evidence) -> bool:
     ours = evidence.policy.config.gate.override.label
     return ours is not None and label.casefold() == ours.casefold()
+
+
+def _refuse_unknown(hub: GitHub, event: Event, files: str) -> None:
+    """The run's artifacts count if they are those of which the report was made.
+
+    Any job of a run may upload files of that name; which they must be, our own comment says, and
+    no job that judges can write it.
+
+    Raises:
+        SourceError: where the comment says otherwise, or nothing.
+    """
+    account = hub.login()
+    comments = Conversation(hub, event.repo, event.number or 0).comments()
+    ours = (Marker.of(comment.body) for comment in comments if comment.author == account)
+    if not any(marker and marker.files == files for marker in ours):
+        raise SourceError(
+            "The last verdict cannot be told again",
+            why="The files of that run are not those that our comment names, if there is one",
+            remedy="Push again, so that the pull request is judged; the label needs the comment",
+            reason="evidence_mismatch",
+        )
 
 
 def _judged_by(hub: GitHub, event: Event) -> Run | None:

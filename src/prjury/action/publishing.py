@@ -8,14 +8,19 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+from prjury.action.events import target_of
 from prjury.action.inputs import OUTPUTS
 from prjury.action.job import Ended, Job, ended_with
 from prjury.config.load import Policy
 from prjury.errors import PrJuryError, PublishError, UsageError
-from prjury.posting import Posts, Target, Words
+from prjury.ports import Publisher
+from prjury.posting import Posts, Words
 from prjury.publishers.check_run import CheckRunReport
+from prjury.publishers.comment import StickyComment
 from prjury.publishers.files import ReportFile
 from prjury.publishers.outputs import ActionOutputs
+from prjury.publishers.review import LineReview
+from prjury.publishers.status import CommitStatus
 from prjury.publishers.summary import JobSummary, add_markdown
 from prjury.pull.model import PullRequest
 from prjury.report.model import Report
@@ -48,10 +53,14 @@ class Publication:
     First the check is in progress. Then, when there is a report: files, summary, comment, review,
     labels, the status where it is the gate, and the check is completed; the outputs come last. Left
     by an error, it ends what was begun as one that needs a human.
+
+    Attributes:
+        files: what the comment's marker says of the files that the report was made of.
     """
 
     job: Job
     event: Event
+    files: str = ""
     complaints: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     _hub: GitHub | None = None
@@ -69,8 +78,7 @@ class Publication:
     ) -> None:
         if error is not None:
             told = str(error) if isinstance(error, PrJuryError) else _INTERRUPTED
-            with suppress(PublishError):
-                self._abandon(told)
+            self._abandon(told)
         if self._hub:
             self._hub.close()
 
@@ -89,13 +97,25 @@ class Publication:
         return self._hub
 
     def begin(self, _pull: PullRequest, policy: Policy) -> None:
-        """Sets the check in progress, where the policy wants one."""
+        """Sets the check in progress, where the policy wants one, and closes the gate till then."""
         posts = self._posts()
+        with suppress(PublishError):  # the verdict's own status tells whether that can be set
+            self.close("Judging")
         wanted = policy.resolved.get("publish", {})
         self._check = posts.check(wanted) if posts else None
         if self._check and (head := self.event.pull.head.sha):
-            with self._told("check run"):
+            with suppress(PublishError):  # it is tried again with the verdict
                 self._check.start(head)
+
+    def close(self, reason: str) -> None:
+        """Closes the gate until there is a verdict.
+
+        Raises:
+            PublishError: when it could not.
+        """
+        posts = self._posts()
+        if posts and (status := posts.status()) and self.event.pull.head.sha:
+            status.pending(self.event.pull.head.sha, reason)
 
     def leave(self) -> None:
         """There is a newer head, which has a run of its own: nothing of this one is posted."""
@@ -112,7 +132,8 @@ class Publication:
 
     def hang_up(self, report: Report) -> Ended:
         """Publishes the report, says so in the log, and ends the job as the gate is."""
-        if self.job.inputs.fail_on == "never":
+        # Where the status is the gate, a job that is green whatever comes changes nothing of it.
+        if self.job.inputs.fail_on == "never" and self.job.inputs.mode == "review":
             report = replace(report, headline=report.headline + _NOT_GATING)
         self.job.log.say(report.headline)
         complaints, notes = self.publish(report)
@@ -162,13 +183,17 @@ class Publication:
         posts = self._posts()
         if posts is None:
             return
+        posted: list[Publisher] = []
         with self._told("comment"):
             posts.refuse_old_head()
             for output, publisher in posts.of_pull_request(wanted):
+                posted.append(publisher)
                 with self._told(publisher.name):
                     address = publisher.publish(report) or ""
                     seen |= {output: address} if output else {}
                     self.notes += getattr(publisher, "notes", ())
+                if _is_outdated(publisher):
+                    break
         if status := posts.status():
             with self._collected():
                 status.publish(report)
@@ -178,6 +203,31 @@ class Publication:
                 check.publish(report)
             self.notes += check.notes
         self._gates = False
+        if not self.complaints:
+            self._look_again(report, posted, status, check)
+
+    def _look_again(
+        self,
+        report: Report,
+        posted: list[Publisher],
+        status: CommitStatus | None,
+        check: CheckRunReport | None,
+    ) -> None:
+        """Writes again what an older run has overwritten: it had read before this one wrote."""
+        for publisher in posted:
+            if publisher.name in self._withheld or isinstance(publisher, LineReview):
+                continue  # nobody overwrites a review
+            with self._told(publisher.name):
+                publisher.publish(report)
+            if _is_outdated(publisher):
+                break
+        if status:
+            with self._collected():
+                status.publish(report)
+        if check and check.name not in self._withheld:
+            with self._told(check.name):
+                if not check.stands(report):
+                    check.publish(report)
 
     def _abandon(self, reason: str) -> None:
         """Ends what was begun without a verdict."""
@@ -185,15 +235,19 @@ class Publication:
         if not (self._gates and posts and head):
             return
         if status := posts.status():
-            status.fail(reason, head)
+            with suppress(PublishError):
+                status.fail(reason, head)
         if self._check:
-            self._check.abandon(reason, head)
+            with suppress(PublishError):
+                self._check.abandon(reason, head)
 
     def _posts(self) -> Posts | None:
         if self._hub is None:
             return None
         words = Words(self.job.wiring.comment, self.job.wiring.check)
-        return Posts(target_of(self.event, self.job), self._hub, words, self.job.log.redact)
+        return Posts(
+            target_of(self.event, self.job, self.files), self._hub, words, self.job.log.redact
+        )
 
     @contextmanager
     def _collected(self) -> Iterator[None]:
@@ -233,20 +287,6 @@ class Publication:
             add_markdown(summary, f"\n**Not published everywhere:**\n\n{lines}\n")
 
 
-def target_of(event: Event, job: Job) -> Target:
-    """Where the report of an event goes.
-
-    A job that only publishes runs on the default branch, so its own success is no gate.
-    """
-    by_status = job.inputs.mode == "publish"
-    run, page = event.run, ""
-    if run:
-        page = f"{event.server_url}/{event.repo}/actions/runs/{run.id}/attempts/{run.attempt}"
-    return Target(
-        event.repo,
-        event.number,
-        event.pull.head.sha if event.of_pull_request or by_status else None,
-        by_status,
-        str(run) if run else None,
-        page,
-    )
+def _is_outdated(publisher: Publisher) -> bool:
+    """Whether a later run has told its verdict: what follows is for that one to say."""
+    return isinstance(publisher, StickyComment) and publisher.outdated

@@ -30,7 +30,7 @@ _GROUP = re.compile(r"gh-readonly-queue/.+/pr-(?P<number>[1-9]\d{0,8})-[0-9a-f]{
 _ARTIFACT, _FILE = "prjury-report", "report.json"
 _MOST_RUNS = 10
 #: Who opened the gate, in the words of our own status.
-_BY = re.compile(r"Overridden by @([A-Za-z0-9-]{1,39}(?:\[bot\])?)", re.ASCII)
+_BY = re.compile(r"\S+ Overridden by @([A-Za-z0-9-]{1,39}(?:\[bot\])?)", re.ASCII)
 
 
 def said_before(job: Job, event: Event) -> Said | None:
@@ -64,13 +64,21 @@ def _found(hub: GitHub, pull: PullFacts) -> Said | None:
             continue
         said = said_in_report(report)
         given = said.override or _overruled(report, ours)
-        return replace(said, override=given if given and given.label in pull.labels else None)
+        return replace(said, override=given if given and _stands(hub, pull, given) else None)
     return None
+
+
+def _stands(hub: GitHub, pull: PullFacts, given: Override) -> bool:
+    """Whether the label is there, put on last by that account, which may write here."""
+    if given.label.casefold() not in {name.casefold() for name in pull.labels}:
+        return False
+    by = hub.labelled_by(pull.repo, pull.number or 0, given.label)
+    return by == given.by and hub.may_write(pull.repo, by)
 
 
 def _overruled(report: Mapping[str, Any], status: PostedStatus | None) -> Override | None:
     label = report["policy"]["resolved"].get("gate", {}).get("override", {}).get("label")
-    by = _BY.search(status.description) if status and status.state == "success" else None
+    by = _BY.match(status.description) if status and status.state == "success" else None
     closed = report["verdict"]["gate"] != Gate.SUCCESS
     return Override(label, by[1]) if closed and by and isinstance(label, str) else None
 

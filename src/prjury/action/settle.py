@@ -13,6 +13,7 @@ from prjury.action.handed import (
     EVIDENCE_DIGEST,
     VERDICT,
     VERDICT_DIGEST,
+    digests,
     handed,
     refuse_other,
 )
@@ -24,7 +25,9 @@ from prjury.app.zones.codec import evidence_from_text, opinions_from_text
 from prjury.app.zones.evidence import NoEvidence
 from prjury.app.zones.settle import settle as settled
 from prjury.errors import ExitCode
-from prjury.sources.github.event import EventKind, read_event
+from prjury.pull.model import visible
+from prjury.report.model import Report
+from prjury.sources.github.event import Event, EventKind, read_event
 from prjury.sources.github.trigger import Superseded, bound
 from prjury.sources.handed import sha256
 
@@ -39,7 +42,7 @@ def settle(job: Job) -> Ended:
         pull = bound(publication.hub, event.repo, run)
         if isinstance(pull, Superseded):
             publication.leave()
-            return job.nothing(pull.reason, "action_required")
+            return job.nothing(pull.reason)
         publication.event = event = replace(event, pull=pull)
         content = handed(job, EVIDENCE, EVIDENCE_DIGEST)
         evidence = evidence_from_text(content)
@@ -47,13 +50,23 @@ def settle(job: Job) -> Ended:
         if isinstance(evidence, NoEvidence):
             return _opened(job, evidence.reason, publication)
         publication.begin(evidence.pull, evidence.policy)
-        opinions = opinions_from_text(handed(job, VERDICT, VERDICT_DIGEST))
-        report = settled(evidence, sha256(content), opinions)
-        return publication.hang_up(report)
+        verdict = handed(job, VERDICT, VERDICT_DIGEST)
+        publication.files = digests(content, verdict)
+        report = settled(evidence, sha256(content), opinions_from_text(verdict))
+        return publication.hang_up(_dated(report, event))
+
+
+def _dated(report: Report, event: Event) -> Report:
+    """The report, which says so where the base has moved on since it was judged."""
+    tip, judged = event.pull.base.sha, report.pull.base
+    if tip in {None, judged.sha}:
+        return report
+    note = f"{visible(judged.ref)} has moved on: this is the verdict on {judged.sha[:12]}"
+    return replace(report, notes=(*report.notes, note))
 
 
 def _opened(job: Job, reason: str, publication: Publication) -> Ended:
     complaints = publication.open(reason)
-    ended = job.nothing(reason)
+    ended = job.nothing(reason, is_open=True)
     code = ExitCode.NOT_PUBLISHED if complaints else ended.code
     return Ended(code, " ".join(complaints) or None)

@@ -155,9 +155,17 @@ def request_of(
         policy_path=inputs.config or POLICY_PATH,
         build=inputs.build,
         model=inputs.model or None,
-        trusts_policy=True,  # the base is the repository's own, in whose name this runs
+        trusts_policy=event is not None and is_owners(event),
         actor=event.sender if event else None,
     )
+
+
+def is_owners(event: Event) -> bool:
+    """Whether the base's policy is the owner's own word: then it may say where keys go.
+
+    Whoever may push a branch writes its policy; the default branch alone speaks for the repository.
+    """
+    return event.default_branch is not None and event.pull.base.ref == event.default_branch
 
 
 def with_inputs(surroundings: Surroundings, inputs: Inputs) -> Surroundings:

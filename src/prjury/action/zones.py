@@ -28,11 +28,11 @@ from prjury.sources.pulls import NothingToReview
 def build(job: Job) -> Ended:
     """Builds what the event names, and leaves evidence behind, whatever came out."""
     if not job.inputs.build:
-        return job.nothing("Nothing to do: the input build is false.", "action_required")
+        return job.nothing("Nothing to do: the input build is false.")
     event = event_of(job)
     outcome = build_zone(_request(job, event), _surroundings(job))
     if isinstance(outcome, NothingToReview):
-        return job.nothing(outcome.reason)
+        return job.nothing(outcome.reason, is_open=not outcome.superseded)
     written = json.dumps(outcome.evidence, indent=1, allow_nan=False) + "\n"
     write_atomically(job.places.report_file(FILE), written)
     said = outcome.ballot.judgment
@@ -46,13 +46,13 @@ def collect(job: Job) -> Ended:
     with job.wiring.connect(event, job.inputs) as hub:
         pull = bound(hub, event.repo, run)
         if isinstance(pull, Superseded):
-            return job.nothing(pull.reason, "action_required")
+            return job.nothing(pull.reason)
         event = replace(event, pull=pull)
         artifact = BuildArtifact(hub, event.repo, run.id)
         request = replace(_request(job, event), evidence=artifact, actor=run.actor)
         found = collect_zone(request, _surroundings(job), run.path)
     if isinstance(found, NothingToReview) and found.superseded:
-        return job.nothing(found.reason, "action_required")
+        return job.nothing(found.reason)
     outcome = (
         NoEvidence(found.reason, event.repo, pull.number, run.head_sha, pull.base.ref or "")
         if isinstance(found, NothingToReview)
@@ -67,9 +67,10 @@ def decide(job: Job) -> Ended:
     content = handed(job, EVIDENCE, EVIDENCE_DIGEST)
     evidence = evidence_from_text(content)
     if isinstance(evidence, NoEvidence):
-        return job.nothing(evidence.reason)
+        return job.nothing(evidence.reason, is_open=True)
     digest = sha256(content)
-    opinions = decide_zone(evidence, digest, _request(job, None), _surroundings(job))
+    request = replace(_request(job, None), trusts_policy=evidence.trusted)
+    opinions = decide_zone(evidence, digest, request, _surroundings(job))
     report = settle(evidence, digest, opinions)
     job.log.say(report.headline)
     text = verdict_to_text(report, opinions, job.log.redact)

@@ -99,7 +99,10 @@ def decide(  # noqa: PLR0913 - as above
         print(found.reason)
         return ExitCode.OPEN
     request = ReviewRequest(
-        model=model, trusts_policy=trust_policy, offline=offline, timeout=timeout
+        model=model,
+        trusts_policy=trust_policy or found.trusted,
+        offline=offline,
+        timeout=timeout,
     )
     opinions = run(found, digest, request, terminal.surroundings())
     report = settle(found, digest, opinions)

@@ -93,6 +93,18 @@ class CheckRunReport:
         self._ended.add(head)
         return url
 
+    def stands(self, report: Report) -> bool:
+        """Whether the check run still says what was published, or what a newer run says.
+
+        Raises:
+            PublishError: when it cannot be read.
+        """
+        own = self._own(report.pull.head.sha)
+        if self._is_behind(own):
+            return True
+        there = (own[-1].conclusion, run_of(own[-1].details_url)) if own else None
+        return there == (report.gate.value, run_of(self.page))
+
     def abandon(self, reason: str, head_sha: str) -> str | None:
         """Ends what was begun on a head without a verdict, so that no check hangs or stays green.
 

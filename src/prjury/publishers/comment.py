@@ -77,10 +77,12 @@ class Marker:
     Attributes:
         id: which of several comments on the same pull request this is.
         run: the workflow run and its attempt, None for a comment from elsewhere.
+        files: what it says of the files that the report was made of.
     """
 
     id: str
     run: tuple[int, int] | None = None
+    files: str = ""
 
     @classmethod
     def of(cls, body: str) -> Marker | None:
@@ -90,7 +92,8 @@ class Marker:
             return None
         values = dict(pair.split("=", 1) for pair in match[1].split())
         run = re.fullmatch(r"(\d{1,18})\.(\d{1,9})", values.get("run", ""), re.ASCII)
-        return cls(values.get("id", "default"), (int(run[1]), int(run[2])) if run else None)
+        at = (int(run[1]), int(run[2])) if run else None
+        return cls(values.get("id", "default"), at, values.get("files", ""))
 
 
 class _LookAgainError(Exception):
@@ -108,6 +111,7 @@ class StickyComment:
     Attributes:
         render: the comment's Markdown, with the marker on its first line.
         sleep: waits so many seconds between attempts.
+        outdated: after `publish`, whether a later run has told its verdict already.
     """
 
     conversation: Conversation
@@ -115,6 +119,7 @@ class StickyComment:
     id: str = "default"
     sleep: Callable[[float], None] = time.sleep
     name: str = "comment"
+    outdated: bool = field(default=False, init=False)
     _author: str | None = field(default=None, init=False)
 
     def publish(self, report: Report) -> str | None:
@@ -142,6 +147,7 @@ class StickyComment:
             own = sorted({c.id: c for c in (created, *self._own())}.values(), key=lambda c: c.id)
         keep, *extra = own
         text = _newest(body, own)
+        self.outdated = text != body
         if keep.body.replace("\r\n", "\n") != text:
             self._edit(keep, text)
         for comment in extra:

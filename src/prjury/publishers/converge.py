@@ -71,6 +71,10 @@ def run_of(url: str | None) -> tuple[int, int] | None:
 
 
 def is_newer(theirs: str | None, ours: str | None) -> bool:
-    """Whether the first address leads to a later run, or attempt, than the second."""
+    """Whether the first address leads to a later run, or attempt, of the same repository."""
     other, own = run_of(theirs), run_of(ours)
-    return bool(other and own and other > own)
+    return bool(other and own and other > own) and _place(theirs) == _place(ours)
+
+
+def _place(url: str | None) -> str:
+    return (url or "").partition("/actions/runs/")[0]

@@ -93,7 +93,7 @@ class LineReview:
             return None
         return converge(lambda: self._attempt(reviewer), self.sleep)
 
-    def _attempt(self, reviewer: Reviewer) -> str | None:
+    def _attempt(self, reviewer: Reviewer, *, inline: bool = True) -> str | None:
         head = reviewer.report.pull.head.sha
         told: set[str] = set()
         bodies, remarks = self.reviews.bodies(), self.reviews.remarks()
@@ -102,8 +102,8 @@ class LineReview:
                 return said.url
             told |= {values["finding"]} if "finding" in values else set()
             told |= set(values.get("told", "").split(","))
-        new = reviewer.remarks(told)
-        return self._post(head, new, reviewer, told) if new else None
+        new = reviewer.remarks(told) if inline else reviewer.remarks(told, most=0)
+        return self._post(head, new, reviewer) if new else None
 
     def _ours(self, every: Sequence[Said]) -> list[tuple[Said, dict[str, str]]]:
         marked = [(said, values) for said in every if (values := markers(said.body))]
@@ -111,7 +111,7 @@ class LineReview:
         author = self.reviews.author() if named else ""
         return [(said, values) for said, values in named if said.author == author]
 
-    def _post(self, head: str, new: Remarks, reviewer: Reviewer, told: set[str]) -> str:
+    def _post(self, head: str, new: Remarks, reviewer: Reviewer) -> str | None:
         try:
             with written_once():
                 return self.reviews.create(head, new.body, new.inline).url
@@ -119,6 +119,4 @@ class LineReview:
             if error.reason != "refused" or not new.inline:
                 raise
         # GitHub refuses a review as a whole where it does not know one of its lines.
-        everything = reviewer.remarks(told, most=0)
-        with written_once():
-            return self.reviews.create(head, everything.body if everything else new.body, ()).url
+        return self._attempt(reviewer, inline=False)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from prjury.jury.gate import Gate
-from prjury.publishers.converge import converge, is_newer, written_once
+from prjury.publishers.converge import converge, is_newer, run_of, written_once
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE, one_line
@@ -17,6 +17,8 @@ CONTEXT = "prjury"
 
 #: GitHub takes 140 characters; some of them tell how many were cut off.
 _LONGEST = 120
+#: How often a later run's word is set again, should it be overwritten again.
+_MOST_LOOKS = 4
 _STATES = {
     Gate.SUCCESS: "success",
     Gate.FAILURE: "failure",
@@ -26,6 +28,11 @@ _STATES = {
 
 class Status(Protocol):
     """A status as GitHub holds it."""
+
+    @property
+    def id(self) -> int:
+        """Its number; later statuses have greater ones."""
+        ...
 
     @property
     def state(self) -> str:
@@ -57,6 +64,10 @@ class Statuses(Protocol):
 
     def latest(self, sha: str, context: str) -> Status | None:
         """The last status of that context."""
+        ...
+
+    def recent(self, sha: str, context: str) -> Sequence[Status]:
+        """The last statuses of that context, the newest first."""
         ...
 
     def create(
@@ -127,21 +138,43 @@ class CommitStatus:
         latest = self.statuses.latest(sha, self.context)
         if latest and self._stays(latest, state, description) and self._is_ours(latest):
             return
+        written = self._create(sha, state, description, self.page)
+        self._give_way(sha, {written.id})
+
+    def _create(self, sha: str, state: str, description: str, page: str) -> Status:
         with written_once():
-            self.statuses.create(
-                sha,
-                self.context,
-                state=state,
-                description=description,
-                target_url=self.page,
+            return self.statuses.create(
+                sha, self.context, state=state, description=description, target_url=page
             )
+
+    def _give_way(self, sha: str, written: set[int]) -> None:
+        """Sets again what a later run has said between our look and our word, which hides it."""
+        for _ in range(_MOST_LOOKS):
+            recent = self.statuses.recent(sha, self.context)
+            later = [
+                one
+                for one in recent
+                if one.id not in written
+                and is_newer(one.target_url, self.page)
+                and self._is_ours(one)
+            ]
+            if not later:
+                return
+            last = max(later, key=lambda one: run_of(one.target_url) or (0, 0))
+            if _said(recent[0]) == _said(last):
+                return
+            written.add(self._create(sha, *_said(last)).id)
 
     def _stays(self, latest: Status, state: str, description: str) -> bool:
         """Whether there is nothing to write: it is there already, or a later run has spoken."""
-        there = (latest.state, latest.description, latest.target_url)
-        return is_newer(latest.target_url, self.page) or there == (state, description, self.page)
+        ours = (state, description, self.page)
+        return is_newer(latest.target_url, self.page) or _said(latest) == ours
 
     def _is_ours(self, latest: Status) -> bool:
         if self._account is None:
             self._account = self.statuses.account()
         return latest.creator == self._account
+
+
+def _said(status: Status) -> tuple[str, str, str]:
+    return status.state, status.description, status.target_url

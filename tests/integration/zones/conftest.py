@@ -146,6 +146,7 @@ class Zones:
         name = "pull_request" if mode == "build" else "workflow_run"
         file = self.directory / f"{name}.json"
         payload = self.pull_request() if mode == "build" else self.workflow_run()
+        payload["repository"] = {"full_name": "octo/shop", "default_branch": "main"}
         file.write_text(json.dumps(payload))
         return {"GITHUB_EVENT_NAME": name, "GITHUB_EVENT_PATH": str(file)}
 

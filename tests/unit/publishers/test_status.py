@@ -22,6 +22,7 @@ class Posted:
     description: str = "Ready to merge"
     target_url: str = OURS
     creator: str = ME
+    id: int = field(default=0, compare=False)
 
 
 @dataclass
@@ -31,6 +32,7 @@ class Statuses:
     posted: list[Posted] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     writes: int = 0
+    between: Callable[[], None] = lambda: None
 
     def account(self) -> str:
         return ME
@@ -39,6 +41,10 @@ class Statuses:
         assert (sha, context) == (HEAD, "prjury")
         return self.posted[-1] if self.posted else None
 
+    def recent(self, sha: str, context: str) -> list[Posted]:
+        assert (sha, context) == (HEAD, "prjury")
+        return self.posted[::-1]
+
     def create(
         self, sha: str, context: str, *, state: str, description: str, target_url: str
     ) -> Posted:
@@ -46,7 +52,9 @@ class Statuses:
         self.writes += 1
         moment, _, reason = (self.failures.pop(0) if self.failures else "").partition(":")
         if moment != "before":
-            self.posted.append(Posted(state, description, target_url))
+            self.between()
+            number = len(self.posted) + 1
+            self.posted.append(Posted(state, description, target_url, id=number))
         if reason:
             raise PublishError("Could not write", reason=reason)
         return self.posted[-1]
@@ -64,6 +72,38 @@ def test_the_state_is_the_gates(gate: Gate, state: str) -> None:
     statuses = Statuses()
     publisher(statuses).publish(report(gate=gate))
     assert statuses.posted == [Posted(state)]
+
+
+def test_a_later_run_that_spoke_between_look_and_word_has_the_last_one() -> None:
+    later = Posted("failure", "no", PAGE.format(51, 1), id=70)
+    statuses = Statuses()
+
+    def speak() -> None:
+        statuses.between = lambda: None
+        statuses.posted.append(later)
+
+    statuses.between = speak
+    publisher(statuses).publish(report())
+    assert statuses.posted == [later, Posted("success"), later]
+
+
+def test_what_a_later_run_says_next_is_not_taken_back() -> None:
+    first = Posted("pending", "wait", PAGE.format(51, 1), id=70)
+    second = Posted("failure", "no", PAGE.format(51, 1), id=71)
+    statuses, said = Statuses(), iter([first, second])
+
+    def speak() -> None:
+        statuses.posted += [one for one in [next(said, None)] if one]
+
+    statuses.between = speak
+    publisher(statuses).publish(report())
+    assert statuses.posted == [first, Posted("success"), second, first, second]
+
+
+def test_a_status_of_that_page_by_somebody_else_is_not_repeated() -> None:
+    statuses = Statuses([Posted("failure", "no", PAGE.format(51, 1), "mallory", 70)])
+    publisher(statuses).publish(report())
+    assert [one.state for one in statuses.posted] == ["failure", "success"]
 
 
 def test_the_same_content_is_not_set_again() -> None:

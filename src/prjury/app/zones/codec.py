@@ -40,6 +40,9 @@ from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
 from prjury.report.wire import SCHEMA_NAME
 
+#: Bytes; what models say of a change is far smaller.
+_LARGEST_VERDICT = 8 * 1024 * 1024
+
 
 def evidence_to_text(evidence: Evidence | NoEvidence) -> str:
     """The evidence as JSON. Where it is too large, models do without what is beside the change.
@@ -92,7 +95,7 @@ def opinions_from_text(content: bytes) -> Opinions:
     Raises:
         SourceError: ``verdict_invalid``, for anything else.
     """
-    value = value_of(content, "verdict", SCHEMA_NAME)
+    value = value_of(content, "verdict", SCHEMA_NAME, _LARGEST_VERDICT)
     if "opinions" not in value:
         raise invalid("verdict", "it holds no opinions; a report alone cannot be published")
     wire = checked(OpinionsJson, value["opinions"], "verdict")
@@ -113,7 +116,8 @@ def _opinions(opinions: Opinions) -> Json:
 def _opinions_of(wire: OpinionsJson) -> Opinions:
     opinion = judgment_from_json(wire.opinion) if wire.opinion is not None else None
     records = dict(seat.record() for seat in wire.records)
-    return Opinions(wire.evidence, records, wire.cost, opinion, wire.elapsed_ms)
+    cost = Cost(**wire.cost.model_dump())
+    return Opinions(wire.evidence, records, cost, opinion, wire.elapsed_ms)
 
 
 def _evidence(evidence: Evidence) -> Json:
@@ -138,6 +142,7 @@ def _evidence(evidence: Evidence) -> Json:
         "backports": [_BACKPORT.dump_python(backport) for backport in evidence.backports],
         "notes": list(evidence.notes),
         "spares": evidence.spares,
+        "trusted": evidence.trusted,
         "level": evidence.level,
         "seconds": evidence.seconds,
         "elapsed_ms": evidence.elapsed_ms,
@@ -163,6 +168,7 @@ def _from_wire(wire: EvidenceJson) -> Evidence:
         backports=tuple(wire.backports),
         notes=tuple(wire.notes),
         spares=wire.spares,
+        trusted=wire.trusted,
         level=wire.level,
         seconds=wire.seconds,
         elapsed_ms=wire.elapsed_ms,

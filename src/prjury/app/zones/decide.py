@@ -62,5 +62,5 @@ def decide(
 def _said(records: Records, cast: Asking, seating: Seating, verdict: Verdict) -> Records:
     """What those said who had waited, as far as they were reached."""
     every = records_of(seating, cast.places, verdict)
-    waited = (place for place, record in records.items() if record.judgment is None)
+    waited = (place for place, record in records.items() if record.waits)
     return {place: every[place] for place in waited if place in every}

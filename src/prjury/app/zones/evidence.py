@@ -25,6 +25,7 @@ class Evidence:
         files: what those who wait will read beside the change.
         backports: the branches' trials.
         spares: why no model is to be asked, and the label for that; None where one may be.
+        trusted: whether the policy may say where models are reached, and with which key.
         level: the sandbox level of this side; nothing of the change was run here.
         seconds: how long the judges of the next zone may take together.
     """
@@ -38,6 +39,7 @@ class Evidence:
     backports: tuple[Backport, ...] = ()
     notes: tuple[str, ...] = ()
     spares: tuple[str, str] | None = None
+    trusted: bool = False
     level: str = "L0"
     seconds: float = 2700.0
     elapsed_ms: int = 0

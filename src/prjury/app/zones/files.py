@@ -77,12 +77,24 @@ class TakenAlong:
     taken: Files
 
     def files(self, commit: str) -> Sequence[TreeEntry]:
-        """The files of that commit that were read; of others none."""
-        return self.taken.entries if commit == self.taken.commit else ()
+        """The files of that commit that were read.
+
+        Raises:
+            SourceError: for another commit, for nobody must take it for an empty one.
+        """
+        if commit != self.taken.commit:
+            raise self._absent()
+        return self.taken.entries
 
     def read(self, blobs: Sequence[str]) -> Mapping[str, bytes | None]:
-        """The blobs' bytes; None for those that were not taken along."""
-        return {blob: self.taken.blobs.get(blob) for blob in blobs}
+        """The blobs' bytes; None for those that were missing there as well.
+
+        Raises:
+            SourceError: for a blob that was not taken along.
+        """
+        if not self.taken.blobs.keys() >= set(blobs):
+            raise self._absent()
+        return {blob: self.taken.blobs[blob] for blob in blobs}
 
     def export(self, tree: str, directory: Path) -> Sequence[str]:  # noqa: ARG002 - there is none
         """Raises SourceError, as everything does that takes a repository."""
@@ -101,4 +113,8 @@ class TakenAlong:
         raise self._absent()
 
     def _absent(self) -> SourceError:
-        return SourceError("the repository is not here", reason="no_repository")
+        return SourceError(
+            "the repository is not here",
+            why="Models are asked in a job that holds their key and nothing else",
+            reason="no_repository",
+        )

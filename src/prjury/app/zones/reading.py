@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -18,19 +19,22 @@ Wire = TypeVar("Wire", bound=BaseModel)
 Made = TypeVar("Made")
 
 
-def value_of(content: bytes, what: str, schema: str) -> Json:
+def value_of(content: bytes, what: str, schema: str, largest: int = LARGEST) -> Json:
     """The file's value, of the version that is read here.
 
     Args:
         what: what the file holds, for messages.
+        largest: bytes.
 
     Raises:
         SourceError: ``…_invalid``, for anything else.
     """
-    if len(content) > LARGEST:
-        raise invalid(what, f"it is larger than {LARGEST // 1024**2} MiB")
+    if len(content) > largest:
+        raise invalid(what, f"it is larger than {largest // 1024**2} MiB")
     try:
-        value = json.loads(content, object_pairs_hook=_once, parse_constant=_refuse)
+        value = json.loads(
+            content, object_pairs_hook=_once, parse_constant=_refuse, parse_float=_finite
+        )
     except (ValueError, RecursionError) as error:
         raise invalid(what, "it is not JSON, or a key stands twice") from error
     found = value.get("schema") if isinstance(value, dict) else None
@@ -46,6 +50,13 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> Json:
     if len(value) != len(pairs):
         raise ValueError("a key stands twice")
     return value
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"{digits[:20]} is too large a number")
+    return number
 
 
 def _refuse(word: str) -> float:

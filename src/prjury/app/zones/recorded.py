@@ -28,7 +28,8 @@ class SeatRecord:
 
     Attributes:
         title: the name on its ballots.
-        judgment: None where the seat is asked in another zone.
+        judgment: None where nobody was asked.
+        waits: whether it is asked in another zone.
     """
 
     title: str
@@ -36,6 +37,7 @@ class SeatRecord:
     lowers_only: bool = False
     judgment: Judgment | None = None
     elapsed_ms: int = 0
+    waits: bool = False
 
 
 #: What was said in which place.
@@ -110,10 +112,12 @@ class Waiting:
     Attributes:
         along: the doors through which those that wait read.
         places: where each judge sits, by the judge's identity.
+        seats: who sits in each place, whether asked or not.
     """
 
     along: Doors
     places: dict[int, Place] = field(default_factory=dict)
+    seats: dict[Place, SeatRecord] = field(default_factory=dict)
 
     def __call__(self, place: Place, make: Make, doors: Doors) -> PullJudge:
         """The judge for the place."""
@@ -121,6 +125,7 @@ class Waiting:
         if type_of(judge) in MODEL_BACKED:
             judge = WaitingJudge(make(self.along))
         self.places[id(judge)] = place
+        self.seats[place] = _seat(judge)
         return judge
 
 
@@ -138,8 +143,7 @@ class Asking:
     def __call__(self, place: Place, make: Make, doors: Doors) -> PullJudge:
         """The judge for the place."""
         record = self.records.get(place)
-        waits = record is not None and record.judgment is None
-        judge = make(doors) if waits else RecordedJudge(record or _unknown(place))
+        judge = make(doors) if record and record.waits else RecordedJudge(record or _unknown(place))
         self.places[id(judge)] = place
         return judge
 
@@ -191,9 +195,16 @@ def records_of(seating: Seating, seated: Mapping[int, Place], verdict: Verdict) 
 
 
 def _record(judge: PullJudge, ballot: Ballot) -> SeatRecord:
-    said = None if ballot.judgment.label == WAITING else ballot.judgment
+    seat = _seat(judge)
+    said = None if seat.waits else ballot.judgment
+    return replace(seat, judgment=said, elapsed_ms=ballot.elapsed_ms)
+
+
+def _seat(judge: PullJudge) -> SeatRecord:
+    """Who sits there, without a word of what is said."""
     lowers_only = bool(getattr(judge, "lowers_only", False))
-    return SeatRecord(judge.name, ballot.type, lowers_only, said, ballot.elapsed_ms)
+    waits = isinstance(judge, WaitingJudge)
+    return SeatRecord(judge.name, type_of(judge), lowers_only, waits=waits)
 
 
 def with_times(seating: Seating, verdict: Verdict) -> Verdict:

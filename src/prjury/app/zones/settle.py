@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from prjury.app import backports, terms
@@ -65,10 +66,17 @@ def settle(
     )
 
 
+def _answered(record: SeatRecord, opinion: SeatRecord | None) -> SeatRecord:
+    """The seat with its answer; who sits there, the evidence alone says."""
+    if opinion is None:
+        return record
+    return replace(record, judgment=opinion.judgment, elapsed_ms=opinion.elapsed_ms)
+
+
 def _together(
     records: Mapping[Place, SeatRecord], opinions: Mapping[Place, SeatRecord]
 ) -> Mapping[Place, SeatRecord]:
     return {
-        place: opinions.get(place, record) if record.judgment is None else record
+        place: _answered(record, opinions.get(place)) if record.waits else record
         for place, record in records.items()
     }

@@ -12,7 +12,8 @@ from prjury.jury.codec import judgment_from_json, judgment_to_json
 from prjury.jury.judge import JudgeType
 from prjury.pull.model import PullRequest
 from prjury.registry import Place
-from prjury.report.model import Backport, Cost
+from prjury.report.model import Backport
+from prjury.report.wire_model import CostJson
 
 EVIDENCE_SCHEMA: Final = "prjury/evidence/v1"
 OPINIONS_SCHEMA: Final = "prjury/opinions/v1"
@@ -40,6 +41,7 @@ class SeatJson(Part):
     lowers_only: bool
     judgment: Json | None
     elapsed_ms: Count
+    waits: bool = False
 
     @classmethod
     def of(cls, place: Place, record: SeatRecord) -> SeatJson:
@@ -53,12 +55,15 @@ class SeatJson(Part):
             lowers_only=record.lowers_only,
             judgment=judgment_to_json(record.judgment) if record.judgment else None,
             elapsed_ms=record.elapsed_ms,
+            waits=record.waits,
         )
 
     def record(self) -> tuple[Place, SeatRecord]:
         """The place and what was said there."""
         said = judgment_from_json(self.judgment) if self.judgment is not None else None
-        record = SeatRecord(self.title, self.type, self.lowers_only, said, self.elapsed_ms)
+        record = SeatRecord(
+            self.title, self.type, self.lowers_only, said, self.elapsed_ms, self.waits
+        )
         return Place(self.tier, self.number, self.judge), record
 
 
@@ -92,6 +97,7 @@ class EvidenceJson(Part):
     backports: list[Backport]
     notes: list[str]
     spares: tuple[str, str] | None
+    trusted: bool
     level: str
     seconds: Seconds
     elapsed_ms: Count
@@ -114,6 +120,6 @@ class OpinionsJson(Part):
     schema_: Literal["prjury/opinions/v1"] = Field(OPINIONS_SCHEMA, alias="schema")
     evidence: Sha256
     records: list[SeatJson]
-    cost: Cost
+    cost: CostJson
     opinion: Json | None
     elapsed_ms: Count

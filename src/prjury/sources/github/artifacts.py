@@ -29,6 +29,7 @@ _LARGEST_ZIP = 32 * 1024**2
 _LARGEST_FILE = 64 * 1024**2
 _MOST_ENTRIES = 20
 _ZIP = b"PK"
+_METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _CHUNK = 256 * 1024
 _REDIRECTS = (301, 302, 303, 307, 308)
 _GONE = 410
@@ -165,6 +166,8 @@ def _entry(archive: zipfile.ZipFile, name: str, *, alone: bool) -> zipfile.ZipIn
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if entry.is_dir() or kind not in {0, stat.S_IFREG}:
         raise _refused(f"its {name} is no regular file")
+    if entry.compress_type not in _METHODS:
+        raise _refused("it is packed in a way that the runner's upload does not use")
     if entry.file_size > _LARGEST_FILE:
         raise _refused(f"it unpacks to more than {_LARGEST_FILE // 1024**2} MiB")
     return entry

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 
 from prjury.errors import PrJuryError
 
@@ -64,7 +65,8 @@ def diagnose(error: Exception, doing: str, permission: str, now: float) -> Troub
     Args:
         doing: what was tried, for the sentence "Could not …".
         permission: the permission that it takes, such as ``pull-requests: write``.
-        now: seconds since the epoch, against which GitHub's reset times are read.
+        now: seconds since the epoch, against which GitHub's reset times are read where its answer
+            does not say what time it is there.
     """
     from github import GithubException, RateLimitExceededException  # noqa: PLC0415 - heavy, late
     from github.GithubException import IncompletableObject  # noqa: PLC0415 - the same
@@ -109,7 +111,7 @@ def _rate_limited(what: str, headers: Mapping[str, str], now: float) -> Trouble:
     if wait is None and headers.get("x-ratelimit-remaining") == "0":
         reset = _number(headers.get("x-ratelimit-reset"))
         # One second more, because nobody knows when within that second the limit is reset.
-        wait = None if reset is None else max(0.0, reset - now) + 1
+        wait = None if reset is None else max(0.0, reset - _their_time(headers, now)) + 1
     wait = 60.0 if wait is None else wait
     return Trouble(
         what,
@@ -141,6 +143,14 @@ def _said(data: object) -> str:
     """GitHub's own message on one line; a page of HTML has none."""
     message = data.get("message") if isinstance(data, Mapping) else None
     return " ".join(message.split())[:200].rstrip(".") if isinstance(message, str) else ""
+
+
+def _their_time(headers: Mapping[str, str], ours: float) -> float:
+    """The time by GitHub's clock, which its resets go by."""
+    try:
+        return parsedate_to_datetime(headers.get("date", "")).timestamp()
+    except (ValueError, OverflowError):
+        return ours
 
 
 def _number(value: str | None) -> float | None:

@@ -64,6 +64,8 @@ class Event:
         trigger: the run whose end this event tells of; the pull request is not known yet then.
         sender: whose act it was.
         label: the label that was put on or taken off, where it is about one.
+        default_branch: the branch by whose policy the repository's owner speaks.
+        moved: whether the pull request got another base.
         notes: what a reader of the report has to know about this kind of event.
     """
 
@@ -76,6 +78,8 @@ class Event:
     trigger: TriggeringRun | None = None
     sender: str | None = None
     label: str | None = None
+    default_branch: str | None = None
+    moved: bool = False
     notes: tuple[str, ...] = ()
 
     @property
@@ -117,6 +121,8 @@ def read_event(environ: Mapping[str, str]) -> Event:
             trigger=_trigger(kind, payload),
             sender=text(at(payload, "sender", "login")) or None,
             label=text(at(payload, "label", "name")) or None,
+            default_branch=text(at(payload, "repository", "default_branch")) or None,
+            moved=at(payload, "changes", "base") is not None,
             notes=(_TARGET_NOTE,) if kind is EventKind.PULL_REQUEST_TARGET else (),
         )
     except ValueError as error:

@@ -27,6 +27,7 @@ GITHUB_API = "https://api.github.com"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 #: The account behind the token that every job gets.
 _ACTIONS_BOT = "github-actions[bot]"
+_MOST_PAGES = 50
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,36 @@ class GitHub:
                 raise
             return False
         return told in {"admin", "write", "maintain"}
+
+    def labelled_by(self, repo: str, number: int, label: str) -> str | None:
+        """The account that put a label on last; None where nobody did.
+
+        Raises:
+            SourceError: when GitHub cannot be asked.
+        """
+        events = self.ask(
+            f"list the events of {repo}#{number}",
+            lambda: self._labelings(repo, number),
+            needs="pull-requests: read",
+        )
+        by = [who for who, name in events if name.casefold() == label.casefold()]
+        return by[-1] if by else None
+
+    def _labelings(self, repo: str, number: int) -> list[tuple[str, str]]:
+        """Who has put on which label, in order; the list may be of several pages."""
+        found: list[tuple[str, str]] = []
+        path, page = f"/repos/{repo_name(repo, 'the repository')}/issues/{number}/events", 0
+        while page < _MOST_PAGES:
+            page += 1
+            query = {"per_page": "100", "page": str(page)}
+            headers, events = self.api.requester.requestJsonAndCheck("GET", path, query)
+            for event in events if isinstance(events, list) else ():
+                if at(event, "event") == "labeled":
+                    name = text(at(event, "label", "name"))
+                    found.append((text(at(event, "actor", "login")), name))
+            if 'rel="next"' not in str(headers.get("link", "")):
+                break
+        return found
 
     def login(self) -> str:
         """The account that the token acts as; an installation's token acts as a bot.

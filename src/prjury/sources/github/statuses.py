@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from prjury.errors import PublishError
 from prjury.sources.github.hub import GitHub
-from prjury.sources.github.payload import at, object_name, text
+from prjury.sources.github.payload import at, object_name, text, whole_number
 from prjury.sources.github.room import Room
 
 #: GitHub keeps so many statuses of a commit and context; a hundred of them are a page.
@@ -18,11 +18,13 @@ class PostedStatus:
     """A status as GitHub holds it.
 
     Attributes:
+        id: its number; later statuses have greater ones.
         state: ``success``, ``failure``, ``error`` or ``pending``.
         creator: the login of the account that set it, empty for a deleted one.
         target_url: the page that it leads to, or an empty text.
     """
 
+    id: int
     state: str
     description: str
     target_url: str
@@ -55,6 +57,13 @@ class Statuses:
                 return None
         raise PublishError(f"Could not {doing}", why="The pages do not end", reason="bad_response")
 
+    def recent(self, sha: str, context: str) -> list[PostedStatus]:
+        """The statuses of that context among the last hundred of all, the newest first."""
+        path = f"/commits/{object_name(sha, 'the head')}/statuses"
+        doing = f"list the statuses of {self._room.repo}"
+        entries, _ = self._room.page(doing, path, needs="statuses: read")
+        return [_posted(entry) for entry in entries if text(at(entry, "context")) == context]
+
     def create(
         self, sha: str, context: str, *, state: str, description: str, target_url: str
     ) -> PostedStatus:
@@ -73,6 +82,7 @@ class Statuses:
 
 def _posted(payload: object) -> PostedStatus:
     return PostedStatus(
+        id=whole_number(at(payload, "id"), "the status's id"),
         state=text(at(payload, "state")),
         description=text(at(payload, "description")),
         target_url=text(at(payload, "target_url")),

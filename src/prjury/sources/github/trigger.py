@@ -6,7 +6,7 @@ pull request is looked up: the one that is open and has the run's head, reposito
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -22,8 +22,8 @@ from prjury.sources.github.payload import (
     whole_number,
 )
 
-#: Pull requests of one branch; nobody opens so many by accident.
-_MOST = 500
+#: Open pull requests; a hundred of them are one request.
+_MOST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +88,10 @@ def bound(hub: GitHub, repo: str, run: TriggeringRun) -> PullFacts | Superseded:
         raise _not_bound(f"run {run.id} was started by {run.event or 'nothing known'}")
     if run.head_repo is None:
         raise _not_bound("the repository that the head lies in is gone")
-    owner = run.head_repo.partition("/")[0]
-    of_branch = hub.ask(
-        f"list the pull requests of {owner}:{run.head_branch} in {repo}",
-        lambda: list(_open(hub, repo, f"{owner}:{run.head_branch}")),
-        needs="pull-requests: read",
-    )
-    own = [pull for pull in of_branch if _is_of(pull, repo, run)]
-    found = [pull for pull in own if pull.head.sha == run.head_sha]
-    if len(found) > 1:
-        numbers = ", ".join(f"#{pull.number}" for pull in found)
-        raise _not_bound(f"{numbers} have the same head {run.head_sha[:12]}")
-    if found:
+    every = open_pulls(hub, repo)
+    refuse_twins(every, run.head_sha)
+    own = [pull for pull in every if _is_of(pull, repo, run)]
+    if found := [pull for pull in own if pull.head.sha == run.head_sha]:
         return found[0]
     if own:
         newer = ", ".join(f"#{p.number} is at {str(p.head.sha)[:12]}" for p in own)
@@ -107,8 +99,39 @@ def bound(hub: GitHub, repo: str, run: TriggeringRun) -> PullFacts | Superseded:
     return Superseded(f"Superseded: no open pull request has the head {run.head_sha[:12]}.")
 
 
-def _open(hub: GitHub, repo: str, head: str) -> Iterator[PullFacts]:
-    pulls = hub.api.get_repo(repo).get_pulls(state="open", head=head)
+def open_pulls(hub: GitHub, repo: str) -> list[PullFacts]:
+    """Every open pull request of a repository.
+
+    Raises:
+        SourceError: when GitHub cannot be asked, or there are too many to know them all.
+    """
+    found = hub.ask(
+        f"list the open pull requests of {repo}",
+        lambda: list(_open(hub, repo)),
+        needs="pull-requests: read",
+    )
+    if len(found) >= _MOST:
+        raise _not_bound(f"there are {_MOST:,} open pull requests, which is too many to know")
+    return found
+
+
+def refuse_twins(pulls: Iterable[PullFacts], head_sha: str) -> None:
+    """Refuses a commit that is the head of several pull requests.
+
+    A check or status hangs on the commit, whoever it was made for: judged against one base, it
+    would open the gate of the other.
+
+    Raises:
+        SourceError: ``not_bound``, where there are several.
+    """
+    twins = [pull for pull in pulls if pull.head.sha == head_sha]
+    if len(twins) > 1:
+        numbers = ", ".join(f"#{pull.number}" for pull in twins)
+        raise _not_bound(f"{numbers} have the same head {head_sha[:12]}")
+
+
+def _open(hub: GitHub, repo: str) -> Iterator[PullFacts]:
+    pulls = hub.api.get_repo(repo).get_pulls(state="open")
     return (read_pull(pull.raw_data) for pull in islice(pulls, _MOST))
 
 
