@@ -140,7 +140,7 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    #: Head and body are two writes; together with the client's delayed answer each would take 40 ms.
+    #: Head and body are two writes; with the client's delayed answer each would take 40 ms.
     disable_nagle_algorithm = True
 
     @property
