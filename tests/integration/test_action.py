@@ -534,6 +534,31 @@ def test_nothing_in_the_workspace_passes_for_a_side(server: Server) -> None:
     assert told["policy"]["source"] == f"base:{server.base}:.github/prjury.yml"
 
 
+def test_a_shallow_checkout_is_neither_needed_nor_read(server: Server) -> None:
+    clone = server.shop.clone(server.job.directory / "shallow", "--depth=1")
+    clone.detach()
+    assert server.run(GITHUB_WORKSPACE=str(clone.path)) == ExitCode.REJECTED
+    pull = server.judged["pull"]
+    assert (pull["base"]["sha"], pull["head"]["sha"]) == (server.base, server.bad)
+    assert pull["merge_base"] not in {server.base, server.bad}
+
+
+def test_a_stacked_pull_request_is_judged_against_the_one_below(server: Server) -> None:
+    """It conflicts with main, and not with the branch that it goes to."""
+    shop = server.shop
+    shop.switch("top", create=True, at="bad")
+    top = shop.commit({"cart.txt": "four\n"})
+    shop.git("update-ref", "refs/pull/7/head", top)
+    server.event(top)
+    payload = json.loads((server.job.directory / "event.json").read_text())
+    payload["pull_request"]["base"] |= {"ref": "bad", "sha": server.bad}
+    server.job.event(**payload)
+    assert server.run() == ExitCode.OPEN, server.job.log
+    told = server.judged
+    assert told["pull"]["base"] == {"ref": "bad", "sha": server.bad}
+    assert told["policy"]["source"].startswith(f"base:{server.bad}:")
+
+
 @pytest.mark.parametrize("side", ["bad", "good"])
 def test_a_merge_group_is_judged_by_its_commits(server: Server, side: str) -> None:
     head, sha = f"gh-readonly-queue/main/pr-7-{server.base}", getattr(server, side)

@@ -81,13 +81,20 @@ def override_of(event: Event, job: Job) -> Override | None:
 def refuse_twin(event: Event, job: Job) -> None:
     """The job is the check of a commit, so that commit must be the head of one pull request alone.
 
+    A token that may not list them cannot tell, and says so.
+
     Raises:
         SourceError: ``not_bound``, where another one has it as well.
     """
     if not (event.of_pull_request and job.inputs.github_token and event.pull.head.sha):
         return
-    with job.wiring.connect(event, job.inputs) as hub:
-        refuse_twins(open_pulls(hub, event.repo), event.pull.head.sha)
+    try:
+        with job.wiring.connect(event, job.inputs) as hub:
+            refuse_twins(open_pulls(hub, event.repo), event.pull.head.sha)
+    except SourceError as error:
+        if error.reason != "permission":
+            raise
+        job.log.say(f"Whether another pull request has this head is not known: {error}")
 
 
 def confirm_newer_head(event: Event, job: Job) -> None:

@@ -86,6 +86,13 @@ class TestTwins:
         assert "have the same head" in zones.log
 
 
+    def test_a_token_that_may_not_look_says_so(self, zones: Zones) -> None:
+        grants = {"contents": "read"}
+        zones.fake.accounts["ghs_reads"] = Account("github-actions[bot]", "Bot", grants=grants)
+        assert zones.act("review", **zones.event("build")) == ExitCode.OPEN, zones.log
+        assert "Whether another pull request has this head is not known" in zones.log
+
+
 class TestOtherBase:
     """What was judged against one base says nothing of another."""
 
