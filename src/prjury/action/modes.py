@@ -13,7 +13,7 @@ _MODES: Mapping[str, str] = {
     "build": "prjury.action.zones:build",
     "collect": "prjury.action.zones:collect",
     "decide": "prjury.action.zones:decide",
-    "publish": "prjury.action.settle:settle",
+    "publish": "prjury.action.publish:publish",
 }
 
 

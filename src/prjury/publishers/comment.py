@@ -14,11 +14,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from prjury.errors import PublishError
+from prjury.publishers.converge import LookAgainError, converge, written_once
 from prjury.report.model import Report
 
-#: After these nobody knows whether a new comment was written.
-_AMBIGUOUS = frozenset({"unreachable", "server_error", "bad_response"})
-_ATTEMPTS = 4
 _MARKER = re.compile(r"<!-- prjury:v1((?: [a-z]+=[^\s>]*)*) ?-->")
 
 
@@ -96,14 +94,6 @@ class Marker:
         return cls(values.get("id", "default"), at, values.get("files", ""))
 
 
-class _LookAgainError(Exception):
-    """What is below the pull request may have changed; a new attempt starts with a look."""
-
-    def __init__(self, error: PublishError) -> None:
-        super().__init__(str(error))
-        self.error = error
-
-
 @dataclass
 class StickyComment:
     """Publishes a report as the pull request's comment of this id.
@@ -129,15 +119,7 @@ class StickyComment:
             PublishError: when it could not; reason ``"permission"`` for a read-only token.
         """
         body = self.render(report)
-        attempt = 1
-        while True:
-            try:
-                return self._upsert(body)
-            except _LookAgainError as unclear:
-                if attempt == _ATTEMPTS:
-                    raise unclear.error from unclear
-            self.sleep(2.0 ** (attempt - 1))
-            attempt += 1
+        return converge(lambda: self._upsert(body), self.sleep)
 
     def _upsert(self, body: str) -> str:
         own = self._own()
@@ -167,19 +149,15 @@ class StickyComment:
         return sorted(ours, key=lambda comment: comment.id)
 
     def _create(self, body: str) -> Comment:
-        try:
+        with written_once():
             return self.conversation.create(body)
-        except PublishError as error:
-            if error.reason in _AMBIGUOUS:
-                raise _LookAgainError(error) from error
-            raise
 
     def _edit(self, comment: Comment, body: str) -> None:
         try:
             self.conversation.edit(comment.id, body)
         except PublishError as error:
             if error.reason == "not_found":  # it was deleted since we looked
-                raise _LookAgainError(error) from error
+                raise LookAgainError(error) from error
             raise
 
     def _delete(self, comment: Comment) -> None:

@@ -23,7 +23,7 @@ from prjury.action.publishing import Publication
 from prjury.action.zones import triggered
 from prjury.app.zones.codec import evidence_from_text, opinions_from_text
 from prjury.app.zones.evidence import NoEvidence
-from prjury.app.zones.settle import settle as settled
+from prjury.app.zones.settle import settle
 from prjury.errors import ExitCode
 from prjury.pull.model import visible
 from prjury.report.model import Report
@@ -32,7 +32,7 @@ from prjury.sources.github.trigger import Superseded, bound
 from prjury.sources.handed import sha256
 
 
-def settle(job: Job) -> Ended:
+def publish(job: Job) -> Ended:
     """Finds the pull request again, makes the report, and hangs it up everywhere."""
     event = read_event(job.environ)
     if event.kind is EventKind.PULL_REQUEST_TARGET:
@@ -52,7 +52,7 @@ def settle(job: Job) -> Ended:
         publication.begin(evidence.pull, evidence.policy)
         verdict = handed(job, VERDICT, VERDICT_DIGEST)
         publication.files = digests(content, verdict)
-        report = settled(evidence, sha256(content), opinions_from_text(verdict))
+        report = settle(evidence, sha256(content), opinions_from_text(verdict))
         return publication.hang_up(_dated(report, event))
 
 
