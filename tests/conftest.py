@@ -1,7 +1,7 @@
 """What all tests share: how Hypothesis searches, and the word on who ran the workflows.
 
-On a developer's machine it looks for new cases each time. In CI it tries the same ones, and half as
-many, so that a run is red because of the change and nothing else. How long an example takes says
+On a developer's machine it looks for new cases each time. In CI it tries the same ones, and a third
+as many, so that a run is red because of the change and nothing else. How long an example takes says
 nothing: the machine may be busy with builds.
 """
 
@@ -17,9 +17,14 @@ _PATIENT = [HealthCheck.too_slow]
 
 settings.register_profile("search", deadline=None, suppress_health_check=_PATIENT)
 settings.register_profile(
-    "same", deadline=None, suppress_health_check=_PATIENT, derandomize=True, max_examples=50
+    "same", deadline=None, suppress_health_check=_PATIENT, derandomize=True, max_examples=34
 )
 settings.load_profile("same" if os.environ.get("CI") else "search")
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One more than there are cores: many tests wait, for processes and for limits to be over."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

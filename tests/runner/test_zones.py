@@ -57,8 +57,12 @@ def agrees(site: Site, ran: Ran, verdict: str, gate: str, state: str) -> None:
 
 @pytest.mark.parametrize(
     ("files", "verdict", "gate", "said"),
-    [(GREEN, "pass", "success", "Ready to merge"), (BROKEN, "fail", "failure", "build fails")],
-    ids=["green", "broken"],
+    [
+        pytest.param(GREEN, "pass", "success", "Ready to merge", id="green"),
+        pytest.param(
+            BROKEN, "fail", "failure", "build fails", id="broken", marks=pytest.mark.nightly
+        ),
+    ],
 )
 def test_what_a_fork_builds_is_judged_without_its_code(
     fork: Site, files: Files, verdict: str, gate: str, said: str
@@ -75,9 +79,11 @@ def test_what_a_fork_builds_is_judged_without_its_code(
         "build-evidence",
         "evidence.json",
         "verdict.json",
+        "prjury-report",
     ]
 
 
+@pytest.mark.nightly
 def test_a_build_without_evidence_opens_nothing(fork: Site) -> None:
     fork.shop.push(GREEN, "opened")
     ran = judge(fork, fork.shop.built("success", None))

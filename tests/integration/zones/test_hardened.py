@@ -85,7 +85,6 @@ class TestTwins:
         assert zones.act("review", **event) == ExitCode.SOURCE
         assert "have the same head" in zones.log
 
-
     def test_a_token_that_may_not_look_says_so(self, zones: Zones) -> None:
         grants = {"contents": "read"}
         zones.fake.accounts["ghs_reads"] = Account("github-actions[bot]", "Bot", grants=grants)

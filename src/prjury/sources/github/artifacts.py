@@ -12,6 +12,7 @@ import stat
 import zipfile
 import zlib
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -192,29 +193,27 @@ def _artifact(entry: object) -> Artifact:
 
 def _download(hub: GitHub, path: str) -> bytes:
     """The archive: GitHub sends to a store elsewhere, which must not be given the token."""
-    from github import GithubException  # noqa: PLC0415 - heavy, hence late
     from requests import Session  # noqa: PLC0415 - comes with PyGithub
 
     connection = hub.connection
     token = {"Authorization": f"Bearer {connection.token}"} if connection.token else {}
     with Session() as session:
         session.auth = _no_auth
-        answer = session.get(
-            connection.api_url + path,
-            headers={**token, "User-Agent": "prjury"},
-            allow_redirects=False,
-            timeout=connection.timeout,
-            stream=True,
-        )
-        if answer.status_code in _REDIRECTS:
+        ask = partial(session.get, timeout=connection.timeout, stream=True, allow_redirects=False)
+        with ask(connection.api_url + path, headers={**token, "User-Agent": "prjury"}) as answer:
+            if answer.status_code not in _REDIRECTS:
+                return _content(answer)
             where = _checked(answer.headers.get("Location", ""))
-            answer.close()
-            answer = session.get(
-                where, timeout=connection.timeout, stream=True, allow_redirects=False
-            )
-        if not answer.ok or answer.status_code in _REDIRECTS:
-            raise GithubException(answer.status_code, _said(answer), dict(answer.headers))
-        return _capped(answer)
+        with ask(where) as answer:
+            return _content(answer)
+
+
+def _content(answer: Response) -> bytes:
+    from github import GithubException  # noqa: PLC0415 - heavy, hence late
+
+    if not answer.ok or answer.status_code in _REDIRECTS:
+        raise GithubException(answer.status_code, _said(answer), dict(answer.headers))
+    return _capped(answer)
 
 
 def _no_auth(request: PreparedRequest) -> PreparedRequest:

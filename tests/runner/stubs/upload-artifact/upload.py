@@ -13,10 +13,12 @@ _FIRST = 5_001
 
 
 def main() -> int:
-    source, store = Path(os.environ["FROM"]), Path(os.environ["ARTIFACTS"])
-    files = sorted(file for file in [source, *source.rglob("*")] if file.is_file())
+    sources = [Path(line.strip()) for line in os.environ["FROM"].splitlines() if line.strip()]
+    store = Path(os.environ["ARTIFACTS"])
+    every = (file for source in sources for file in [source, *source.rglob("*")])
+    files = sorted(file for file in every if file.is_file())
     if not files:
-        sys.stdout.write(f"No files were found with the provided path: {source}\n")
+        sys.stdout.write(f"No files were found with the provided path: {sources}\n")
         return int(os.environ["WITHOUT"] == "error")
     store.mkdir(parents=True, exist_ok=True)
     number = _FIRST + len(list(store.glob("*.json")))
@@ -26,7 +28,7 @@ def main() -> int:
         (single,) = files
         content.write_bytes(single.read_bytes())
     else:
-        _zip(content, source, files)
+        _zip(content, sources, files)
     digest = hashlib.sha256(content.read_bytes()).hexdigest()
     name = files[0].name if plain else os.environ["NAME"]
     if name == os.environ.get("CORRUPTED"):  # whoever keeps it is not to be trusted
@@ -38,8 +40,10 @@ def main() -> int:
     return 0
 
 
-def _zip(target: Path, source: Path, files: list[Path]) -> None:
-    root = source if source.is_dir() else source.parent
+def _zip(target: Path, sources: list[Path], files: list[Path]) -> None:
+    """Names are relative to the directory that all of the files have in common."""
+    alone = len(sources) == 1 and sources[0].is_dir()
+    root = sources[0] if alone else Path(os.path.commonpath([file.parent for file in files]))
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in files:
             archive.write(file, file.relative_to(root))
