@@ -10,7 +10,7 @@ from prjury.posting import Target
 from prjury.report.model import Override
 from prjury.sources.github.event import Event, EventKind, read_event
 from prjury.sources.github.payload import PullFacts, Tip
-from prjury.sources.github.trigger import open_pulls, refuse_twins
+from prjury.sources.github.trigger import open_pulls, refuse_twins, twins_of
 
 #: In these a job holds the base repository's token and secrets, whoever wrote the change.
 _BESIDE_SECRETS = frozenset({EventKind.PULL_REQUEST_TARGET, EventKind.WORKFLOW_DISPATCH})
@@ -81,16 +81,23 @@ def override_of(event: Event, job: Job) -> Override | None:
 def refuse_twin(event: Event, job: Job) -> None:
     """The job is the check of a commit, so that commit must be the head of one pull request alone.
 
-    A token that may not list them cannot tell, and says so.
+    A branch of this repository may well go to two others at once: whoever may push it can do worse,
+    so that is told and no more. A token that may not list pull requests says so as well.
 
     Raises:
-        SourceError: ``not_bound``, where another one has it as well.
+        SourceError: ``not_bound``, where another one has it as well, and one of them is a fork's.
     """
-    if not (event.of_pull_request and job.inputs.github_token and event.pull.head.sha):
+    head = event.pull.head.sha
+    if not (event.of_pull_request and job.inputs.github_token and head):
         return
     try:
         with job.wiring.connect(event, job.inputs) as hub:
-            refuse_twins(open_pulls(hub, event.repo), event.pull.head.sha)
+            twins = twins_of(open_pulls(hub, event.repo), head)
+        if any(twin.is_fork for twin in twins):
+            refuse_twins(twins, head)
+        elif len(twins) > 1:
+            numbers = ", ".join(f"#{twin.number}" for twin in twins)
+            job.log.say(f"{numbers} have the same head, and so the same check.")
     except SourceError as error:
         if error.reason != "permission":
             raise

@@ -85,6 +85,13 @@ class TestTwins:
         assert zones.act("review", **event) == ExitCode.SOURCE
         assert "have the same head" in zones.log
 
+    def test_a_branch_of_the_repository_may_go_to_two_others(self, zones: Zones) -> None:
+        own = side_payload(zones.fake.url, "octo/shop", "cart", zones.head)
+        zones.fake.pulls["octo/shop", 7]["head"] = own
+        zones.fake.add_pull("octo/shop", 8, head=own)
+        assert zones.act("review", **zones.event("build")) == ExitCode.OPEN, zones.log
+        assert "have the same head, and so the same check" in zones.log
+
     def test_a_token_that_may_not_look_says_so(self, zones: Zones) -> None:
         grants = {"contents": "read"}
         zones.fake.accounts["ghs_reads"] = Account("github-actions[bot]", "Bot", grants=grants)

@@ -124,10 +124,15 @@ def refuse_twins(pulls: Iterable[PullFacts], head_sha: str) -> None:
     Raises:
         SourceError: ``not_bound``, where there are several.
     """
-    twins = [pull for pull in pulls if pull.head.sha == head_sha]
+    twins = twins_of(pulls, head_sha)
     if len(twins) > 1:
         numbers = ", ".join(f"#{pull.number}" for pull in twins)
         raise _not_bound(f"{numbers} have the same head {head_sha[:12]}")
+
+
+def twins_of(pulls: Iterable[PullFacts], head_sha: str) -> list[PullFacts]:
+    """The pull requests that have this commit as their head."""
+    return [pull for pull in pulls if pull.head.sha == head_sha]
 
 
 def _open(hub: GitHub, repo: str) -> Iterator[PullFacts]:
