@@ -38,9 +38,9 @@ from prjury.jury.judgment import Status
 from prjury.report.codec import gate_from_report
 from prjury.report.model import Override, PolicyOrigin, Report
 from prjury.report.redact import Redactor
-from prjury.sources.github.event import Event
+from prjury.sources.github.event import Event, EventKind
 from prjury.sources.github.hub import Connection, GitHub, Patience
-from prjury.sources.github.payload import Tip
+from prjury.sources.github.payload import PullFacts, Tip
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "ghs_actions"
@@ -594,6 +594,20 @@ def test_a_dispatch_that_names_nothing_is_a_usage_error(server: Server) -> None:
     server.job.event(inputs={})
     assert server.run(GITHUB_EVENT_NAME="workflow_dispatch") == ExitCode.USAGE
     assert "Nothing says what to review" in server.job.log
+
+
+@pytest.mark.parametrize(
+    ("server", "protocols"),
+    [
+        ("https://github.com", "https"),
+        ("http://127.0.0.1:8080", "http"),
+        ("http://ghe.example.com", "https"),
+        ("https://127.0.0.1:8443", "https"),
+    ],
+)
+def test_what_git_speaks_to_which_server(server: str, protocols: str) -> None:
+    event = Event(EventKind.PULL_REQUEST, PullFacts("o/r", Tip(), Tip()), server_url=server)
+    assert GitAccess().transport(event, {}, TOKEN).protocols == protocols
 
 
 class TestQueue:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol, TextIO
+from urllib.parse import urlsplit
 
 from prjury.action.inputs import Inputs
 from prjury.config.load import POLICY_PATH, Policy
@@ -16,7 +17,7 @@ from prjury.report.redact import Redact
 from prjury.request import ReviewRequest, Surroundings
 from prjury.sources.git.fetch import Transport
 from prjury.sources.github.event import Event, EventKind
-from prjury.sources.github.hub import Connection, GitHub
+from prjury.sources.github.hub import LOOPBACK, Connection, GitHub
 from prjury.sources.pulls import Wanted
 
 
@@ -50,6 +51,12 @@ class GitAccess:
 
     protocols: str = "https"
     url: Callable[[Event], str] = clone_url
+
+    def transport(self, event: Event, environ: Mapping[str, str], token: str) -> Transport:
+        """The transport for an event's repository; plain http is for a server on this machine."""
+        server = urlsplit(event.server_url)
+        here = server.scheme == "http" and server.hostname in LOOPBACK
+        return Transport(environ, token or None, "http" if here else self.protocols)
 
 
 def _unheard(_pull: PullRequest, _policy: Policy) -> None:
@@ -149,9 +156,9 @@ def request_of(
     event: Event | None, inputs: Inputs, surroundings: Surroundings, git: GitAccess
 ) -> ReviewRequest:
     """What the workflow asks for; without an event of no pull request in particular."""
-    transport = Transport(surroundings.environ, inputs.github_token or None, git.protocols)
+    around = surroundings.environ
     return ReviewRequest(
-        wanted=wanted(event, inputs, transport, git.url(event)) if event else Wanted(),
+        wanted=_wanted(event, inputs, git, around) if event else Wanted(),
         policy_path=inputs.config or POLICY_PATH,
         build=inputs.build,
         model=inputs.model or None,
@@ -171,6 +178,10 @@ def is_owners(event: Event) -> bool:
 def with_inputs(surroundings: Surroundings, inputs: Inputs) -> Surroundings:
     """The surroundings in which a model and a token are looked for: the inputs count more."""
     return replace(surroundings, environ=_with_secrets(surroundings.environ, inputs))
+
+
+def _wanted(event: Event, inputs: Inputs, git: GitAccess, environ: Mapping[str, str]) -> Wanted:
+    return wanted(event, inputs, git.transport(event, environ, inputs.github_token), git.url(event))
 
 
 def wanted(event: Event, inputs: Inputs, transport: Transport, url: str) -> Wanted:
