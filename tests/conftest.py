@@ -12,6 +12,8 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.remote import Producer
+from xdist.scheduler import Scheduling, WorkStealingScheduling
 
 _PATIENT = [HealthCheck.too_slow]
 
@@ -25,6 +27,11 @@ settings.load_profile("same" if os.environ.get("CI") else "search")
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """One more than there are cores: many tests wait, for processes and for limits to be over."""
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
+    """Whoever has nothing left takes tests from others: some tests take half a minute."""
+    return WorkStealingScheduling(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

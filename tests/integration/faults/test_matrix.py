@@ -56,8 +56,8 @@ def _named(cells: list[Cell]) -> list[object]:
 
 
 EVERY = list(_cells(ROWS))
-QUICK = [cell for cell in EVERY if _is_quick(cell)]
-SLOW = [cell for cell in EVERY if not _is_quick(cell)]
+QUICK = [cell for cell in EVERY if _is_quick(cell)][::2]
+SLOW = [cell for cell in EVERY if cell not in QUICK]
 #: What the collecting job reads; what it cannot read is judged as a build without evidence.
 ARTIFACTS = {
     "artifact: list": r"/runs/500/artifacts",
