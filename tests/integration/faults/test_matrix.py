@@ -64,7 +64,13 @@ ARTIFACTS = {
     "artifact: address": r"/artifacts/\d+/zip",
     "artifact: download": r"/_blobs/",
 }
-CROSS = list(_cells(list(product(PLACES, KINDS[1:]))))[::3]
+#: A review that is refused is posted without its remarks, which no later run makes up for.
+REFUSED = {("review: create", "422"), ("review: create", "409")}
+CROSS = [
+    cell
+    for cell in _cells(list(product(PLACES, KINDS[1:])))
+    if (cell[0].name, cell[1].name) not in REFUSED
+][::3]
 
 
 @pytest.fixture(scope="session")
@@ -95,7 +101,9 @@ def play(cell: Cell, cases: dict[str, Handed], directory: Path) -> str:
         assert stage.on_disk() == (None if code == ExitCode.SOURCE else verdict), first
         assert code or not told, told
         if code == ExitCode.SOURCE and mode == "publish":
-            assert fake.latest_status(case.head, "prjury") == "error"
+            # Where GitHub takes nothing at all there is no status, which opens no gate either.
+            states = {"error", None} if kind.whole else {"error"}
+            assert fake.latest_status(case.head, "prjury") in states
         fake.faults, fake.skew = [], 0.0
         if told or "::error" in first:
             again = stage.run(case, attempt=2)
