@@ -9,7 +9,6 @@ from pathlib import Path
 from prjury.config.load import POLICY_PATH, Policy
 from prjury.ports import Evidence, Progress
 from prjury.publishers.progress import SilentProgress
-from prjury.pull.model import PullRequest
 from prjury.report.model import Override, Said
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
@@ -63,10 +62,10 @@ class Surroundings:
         environ: the operator's environment.
         progress: hears what is going on.
         redact: takes secrets out of whatever leaves this machine.
-        begun: hears which pull request is judged, and by which policy, before it is.
+        begun: hears by which policy is judged, before anything is.
     """
 
     environ: Mapping[str, str] = field(default_factory=dict)
     progress: Progress = field(default_factory=SilentProgress)
     redact: Redact = BY_SHAPE
-    begun: Callable[[PullRequest, Policy], None] = lambda _pull, _policy: None
+    begun: Callable[[Policy], None] = lambda _policy: None

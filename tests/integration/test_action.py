@@ -108,7 +108,7 @@ class Job:
         if isinstance(self.judged, Exception):
             raise self.judged
         if isinstance(self.judged, Report):
-            known.begun(self.judged.pull, default_policy())
+            known.begun(default_policy())
         return self.judged
 
     def connect(self, event: Event, inputs: Inputs) -> GitHub:
@@ -252,7 +252,7 @@ def test_an_interruption_has_its_own_code(job: Job) -> None:
     job.judged = ZeroDivisionError()
 
     def interrupted(_event: Event, _inputs: Inputs, known: Beforehand) -> Report:
-        known.begun(report().pull, default_policy())
+        known.begun(default_policy())
         raise KeyboardInterrupt
 
     wiring = replace(job.wiring, judge=interrupted)

@@ -1,7 +1,7 @@
-"""A maintainer's label where the gate is a status: the last verdict is told again, overruled.
+"""The gate where it is a status: closed for what is new, and overruled by a maintainer's label.
 
-Nothing is judged and nothing of the change is fetched. What the last run has handed over is taken
-from it by the status that it has set; whoever takes the label off gets the verdict back.
+Nothing is judged and nothing of the change is fetched. A label tells the last verdict again, from
+what that run has handed over; whoever takes the label off gets the verdict back.
 """
 
 from __future__ import annotations
@@ -25,16 +25,21 @@ from prjury.sources.github.event import Event, Run
 from prjury.sources.github.hub import GitHub
 from prjury.sources.github.payload import at
 from prjury.sources.github.statuses import Statuses
+from prjury.sources.github.trigger import open_pulls, refuse_twins
 from prjury.sources.handed import sha256
+
+#: After these a status that is there already is about another base, or another pull request.
+_NEW = frozenset({"opened", "reopened", "synchronize"})
 
 
 def overrule(job: Job, event: Event) -> Ended:
     """Tells the last verdict of the head again, with the label's word or without it."""
-    if event.moved:
+    if event.moved or event.action in _NEW:
         return _closed(job, event)
     if event.action not in {"labeled", "unlabeled"} or not event.label:
         return job.nothing("Nothing to do: no label was put on or taken off.")
     with job.wiring.connect(event, job.inputs) as hub:
+        refuse_twins(open_pulls(hub, event.repo), event.pull.head.sha or "")
         run = _judged_by(hub, event)
         if run is None:
             return job.nothing("Nothing to overrule: this head has no verdict yet.")
@@ -52,15 +57,18 @@ def overrule(job: Job, event: Event) -> Ended:
     # In that run's name, so that one that judges anew is newer than this.
     files = digests(content, verdict)
     with Publication(job, replace(event, run=run), files) as publication:
-        publication.begin(evidence.pull, evidence.policy)
+        publication.begin(evidence.policy)
         return publication.hang_up(report)
 
 
 def _closed(job: Job, event: Event) -> Ended:
-    """A verdict on another base says nothing of this one: the gate is closed until there is one."""
+    """What was said of the commit for another base says nothing here: the gate waits for a verdict.
+
+    A run that has judged this meanwhile is a later one, and its word stays.
+    """
     with Publication(job, event) as publication:
-        publication.close("Its base was changed; the verdict follows")
-    return job.nothing(f"#{event.number} has another base: its verdict waits for the new one.")
+        publication.close("The verdict follows")
+    return job.nothing(f"The gate of #{event.number} is closed until its verdict is there.")
 
 
 def _overrules(label: str, evidence: Evidence) -> bool:

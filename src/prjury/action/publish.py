@@ -49,7 +49,7 @@ def publish(job: Job) -> Ended:
         refuse_other(evidence, event)
         if isinstance(evidence, NoEvidence):
             return _opened(job, evidence.reason, publication)
-        publication.begin(evidence.pull, evidence.policy)
+        publication.begin(evidence.policy)
         verdict = handed(job, VERDICT, VERDICT_DIGEST)
         publication.files = digests(content, verdict)
         report = settle(evidence, sha256(content), opinions_from_text(verdict))

@@ -22,7 +22,6 @@ from prjury.publishers.outputs import ActionOutputs
 from prjury.publishers.review import LineReview
 from prjury.publishers.status import CommitStatus
 from prjury.publishers.summary import JobSummary, add_markdown
-from prjury.pull.model import PullRequest
 from prjury.report.model import Report
 from prjury.report.sanitise import plain
 from prjury.sources.github.event import Event
@@ -96,7 +95,7 @@ class Publication:
             )
         return self._hub
 
-    def begin(self, _pull: PullRequest, policy: Policy) -> None:
+    def begin(self, policy: Policy) -> None:
         """Sets the check in progress, where the policy wants one, and closes the gate till then."""
         posts = self._posts()
         with suppress(PublishError):  # the verdict's own status tells whether that can be set

@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 from prjury.action.inputs import Inputs
 from prjury.config.load import POLICY_PATH, Policy
-from prjury.pull.model import PullRequest
 from prjury.report.model import Override, Report, Said
 from prjury.report.redact import Redact
 from prjury.request import ReviewRequest, Surroundings
@@ -59,7 +58,7 @@ class GitAccess:
         return Transport(environ, token or None, "http" if here else self.protocols)
 
 
-def _unheard(_pull: PullRequest, _policy: Policy) -> None:
+def _unheard(_policy: Policy) -> None:
     """Nobody wants to know."""
 
 
@@ -70,12 +69,12 @@ class Beforehand:
     Attributes:
         override: a maintainer's word on the head.
         said: what models said of the same change before.
-        begun: hears which pull request is judged, and by which policy.
+        begun: hears by which policy is judged.
     """
 
     override: Override | None = None
     said: Said | None = None
-    begun: Callable[[PullRequest, Policy], None] = _unheard
+    begun: Callable[[Policy], None] = _unheard
 
 
 @dataclass(frozen=True)

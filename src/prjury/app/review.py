@@ -45,7 +45,7 @@ def run(
             return photo
         policy = policy_in_force(photo.pull, photo.store, request.config, request.policy_path)
         refuse_idle_evidence(request, policy.config)
-        surroundings.begun(photo.pull, policy)
+        surroundings.begun(policy)
         wired = review_doors(request, surroundings, policy.config, photo)
         doors = wired.doors
         said = _said_before(request, policy, photo.pull)

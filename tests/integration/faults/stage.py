@@ -226,7 +226,7 @@ class Stage:
         def judge(_event: Event, _inputs: Inputs, known: Beforehand) -> Report:
             read = evidence_from_text(case.evidence)
             assert isinstance(read, Evidence)
-            known.begun(read.pull, read.policy)
+            known.begun(read.policy)
             return case.report
 
         return wiring(judge, self.sleep)
