@@ -14,6 +14,9 @@ Each error reads as three parts: *what* happened, *why* that usually is, and wha
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import TypeVar
+
+Kind = TypeVar("Kind", bound="PrJuryError")
 
 
 class ExitCode(IntEnum):
@@ -50,6 +53,10 @@ class PrJuryError(Exception):
         self.why = why
         self.remedy = remedy
         self.reason = reason or self.default_reason
+
+    def told_as(self, kind: type[Kind]) -> Kind:
+        """The same failure as an error of another kind, with another exit code."""
+        return kind(self.what, why=self.why, remedy=self.remedy, reason=self.reason)
 
     def __str__(self) -> str:
         said = [self.what.strip(), *map(_sentence, (self.why, self.remedy))]

@@ -122,9 +122,7 @@ class Posts:
         try:
             told = self.hub.pull(target.repo, target.number)
         except SourceError as error:
-            raise PublishError(
-                error.what, why=error.why, remedy=error.remedy, reason=error.reason
-            ) from error
+            raise error.told_as(PublishError) from error
         if told.closed or target.head_sha != told.head.sha:
             now = "is closed" if told.closed else "has a newer head"
             raise PublishError(

@@ -65,9 +65,7 @@ class BuildArtifact:
         try:
             return only_file(left_behind(self.hub, self.repo, self.run, ARTIFACT), FILE)
         except SourceError as error:
-            raise CannotJudgeError(
-                error.what, why=error.why, remedy=error.remedy, reason=error.reason
-            ) from error
+            raise error.told_as(CannotJudgeError) from error
 
 
 def handed_file(hub: GitHub, repo: str, run: int, name: str) -> bytes:

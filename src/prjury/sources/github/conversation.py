@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from prjury.errors import PublishError, SourceError
+from prjury.errors import PublishError
 from prjury.sources.github.hub import GitHub
 from prjury.sources.github.payload import repo_name, text, whole_number
+from prjury.sources.github.room import Room
 
 if TYPE_CHECKING:
     from github.Issue import Issue
@@ -43,12 +44,7 @@ class Conversation:
 
     def author(self) -> str:
         """The account under which comments are written here."""
-        try:
-            return self._hub.login()
-        except SourceError as error:
-            raise PublishError(
-                error.what, why=error.why, remedy=error.remedy, reason=error.reason
-            ) from error
+        return Room(self._hub, self._repo).account()
 
     def comments(self) -> list[PostedComment]:
         """Every comment, from all pages, oldest first."""

@@ -44,9 +44,7 @@ class Room:
         try:
             return self.hub.login()
         except SourceError as error:
-            raise PublishError(
-                error.what, why=error.why, remedy=error.remedy, reason=error.reason
-            ) from error
+            raise error.told_as(PublishError) from error
 
     def page(
         self,
