@@ -15,32 +15,21 @@ from dataclasses import dataclass, field
 from prjury.errors import PublishError
 from prjury.jury.gate import Gate
 from prjury.publishers.check_run_door import CheckRun, CheckRuns
+from prjury.publishers.check_run_words import Words
 from prjury.publishers.converge import converge, is_newer, run_of, written_once
 from prjury.report.annotations import Annotation, Annotations, annotate
-from prjury.report.facts import judged_share
-from prjury.report.findings import Weight, findings
 from prjury.report.model import Report
 from prjury.report.redact import Redact
-from prjury.report.sanitise import BY_SHAPE, one_line, plain
+from prjury.report.sanitise import BY_SHAPE, plain
 
 NAME = "PR Jury report"
 
-#: GitHub takes 255 characters; some of them tell how many were cut off.
-_LONGEST_TITLE = 230
 _BATCH = 50
+#: How often check runs that another run has written over are written again.
+_LOOKS = 4
 _JUDGING = ("Judging", "The verdict follows.")
 _SUPERSEDED = "A newer run tells the verdict."
 _REPLACED = "A later check run of this name tells the verdict."
-
-
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """What a check run says when it has ended."""
-
-    conclusion: str
-    title: str
-    summary: str
-    text: str = ""
 
 
 @dataclass
@@ -88,7 +77,7 @@ class CheckRunReport:
         """
         head = report.pull.head.sha
         found, text = self.annotate(report), self.render(report)
-        words = _Words(report.gate.value, self._title(report.headline), _summary(report), text)
+        words = Words.of(report, text, self.redact)
         url = converge(lambda: self._published(head, words, found), self.sleep)
         self._ended.add(head)
         return url
@@ -116,7 +105,7 @@ class CheckRunReport:
         if head_sha in self._ended:
             return None
         said = plain(reason, 1_000, self.redact)
-        words = _Words(Gate.ACTION_REQUIRED.value, "⚪ Could not be judged", said)
+        words = Words(Gate.ACTION_REQUIRED.value, "⚪ Could not be judged", said)
         return converge(lambda: self._abandoned(head_sha, words), self.sleep)
 
     def _started(self, head: str) -> str:
@@ -129,28 +118,43 @@ class CheckRunReport:
         # One that cannot be opened again would show an earlier verdict until there is a new one.
         return opened.url if opened.conclusion is None else self._create(head).url
 
-    def _published(self, head: str, words: _Words, found: Annotations) -> str:
+    def _published(self, head: str, words: Words, found: Annotations) -> str:
         own = self._settled(head)
         latest, missing = own[-1], self._missing(own[-1], found.entries)
         if missing is None:
             own = self._own(head)  # what is stale may be a newer run's
         if self._is_behind(own):
-            return self._given_way(own)
+            return self._given_way(head, own)
         if missing is None:
             latest, missing = self._create(head), found.entries
         url = self._end(latest, words, found, missing)
-        for other in own:
-            if other.id != latest.id and other.conclusion != words.conclusion:
-                self._close(other, words)
+        self._settle(head, latest.id, words)
         return url
 
-    def _abandoned(self, head: str, words: _Words) -> str:
+    def _settle(self, head: str, shown: int, words: Words) -> None:
+        """Sees to it that all our check runs say the same, for an older run may write meanwhile."""
+        for _ in range(_LOOKS):
+            stale = [run for run in self._own(head) if self._is_stale(run, shown, words)]
+            for run in stale:
+                if run.id == shown:
+                    self._write(run, words, (), ended=True)
+                else:
+                    self._close(run, words)
+            if not stale:
+                return
+
+    def _is_stale(self, run: CheckRun, shown: int, words: Words) -> bool:
+        taken = run.id == shown and run_of(run.details_url) != run_of(self.page)
+        differs = run.conclusion != words.conclusion
+        return (taken or differs) and not is_newer(run.details_url, self.page)
+
+    def _abandoned(self, head: str, words: Words) -> str:
         own = self._own(head)
         if own and self._has_ended(own[-1]):
             return own[-1].url
         own = own or self._settled(head)
         if self._is_behind(own):
-            return self._given_way(own)
+            return self._given_way(head, own)
         for one in own:
             if one.conclusion != words.conclusion:
                 self._close(one, words)
@@ -165,14 +169,28 @@ class CheckRunReport:
         """Whether a newer workflow run is at work on the head, or has been."""
         return any(is_newer(run.details_url, self.page) for run in own)
 
-    def _given_way(self, own: Sequence[CheckRun]) -> str:
+    def _given_way(self, head: str, own: Sequence[CheckRun]) -> str:
         """Leaves the word to a newer run, and nothing of ours hanging in front of it."""
-        newer = [run for run in own if is_newer(run.details_url, self.page)]
-        conclusion = newer[-1].conclusion or Gate.ACTION_REQUIRED.value
-        for run in own:
-            if run.conclusion is None and run_of(run.details_url) == run_of(self.page):
-                self._close(run, _Words(conclusion, "Superseded", _SUPERSEDED))
+        same = run_of(self.page)
+        ours = [run for run in own if run.conclusion is None and run_of(run.details_url) == same]
+        ids = {run.id for run in ours}
+        newer = self._newer(own)
+        self._hand_over(ours, newer[-1])
+        if ours and newer[-1].conclusion is None:
+            # It may have ended meanwhile, before it could see what was written here.
+            now = [run for run in self._newer(self._own(head)) if run.id not in ids]
+            if now and now[-1].conclusion is not None:
+                self._hand_over(ours, now[-1])
         return newer[-1].url
+
+    def _newer(self, own: Sequence[CheckRun]) -> list[CheckRun]:
+        return [run for run in own if is_newer(run.details_url, self.page)]
+
+    def _hand_over(self, ours: Sequence[CheckRun], newest: CheckRun) -> None:
+        """Ends check runs in the name of a newer workflow run; not green while that one judges."""
+        conclusion = newest.conclusion or Gate.ACTION_REQUIRED.value
+        for run in ours:
+            self._close(run, Words(conclusion, "Superseded", _SUPERSEDED), newest.details_url)
 
     def _settled(self, head: str) -> list[CheckRun]:
         """Our check runs of the head, oldest first; at least one, for one is begun otherwise."""
@@ -226,7 +244,7 @@ class CheckRunReport:
         return missing
 
     def _end(
-        self, run: CheckRun, words: _Words, found: Annotations, missing: Sequence[Annotation]
+        self, run: CheckRun, words: Words, found: Annotations, missing: Sequence[Annotation]
     ) -> str:
         """Adds the annotations in batches, the last one with the conclusion."""
         self.notes = found.notes
@@ -243,7 +261,7 @@ class CheckRunReport:
         return self._write(run, words, (), ended=True)
 
     def _write(
-        self, run: CheckRun, words: _Words, batch: Sequence[Annotation], *, ended: bool
+        self, run: CheckRun, words: Words, batch: Sequence[Annotation], *, ended: bool
     ) -> str:
         told = "\n\n".join([words.summary, *(plain(note) for note in self.notes)])
         with written_once():
@@ -257,27 +275,13 @@ class CheckRunReport:
                 conclusion=words.conclusion if ended else None,
             ).url
 
-    def _close(self, run: CheckRun, words: _Words) -> None:
+    def _close(self, run: CheckRun, words: Words, page: str = "") -> None:
         """Ends a check run that another one has replaced, or that is given up."""
         replaced = bool(words.text)
         self.check_runs.update(
             run.id,
             title=words.title,
             summary=_REPLACED if replaced else words.summary,
-            page=self.page,
+            page=page or self.page,
             conclusion=words.conclusion,
         )
-
-    def _title(self, headline: str) -> str:
-        return one_line(headline, _LONGEST_TITLE, self.redact)
-
-
-def _summary(report: Report) -> str:
-    found = Counter(finding.weight for finding in findings(report.verdict))
-    others = found[Weight.SHOULD_LOOK] + found[Weight.NIT]
-    parts = [
-        f"Must fix: {found[Weight.MUST_FIX]:,}",
-        f"should look at: {others:,}",
-        f"judged: {judged_share(report.coverage)}",
-    ]
-    return " · ".join(parts)

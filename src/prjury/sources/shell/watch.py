@@ -88,15 +88,29 @@ def _resident(pid: int) -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def kill_by_home(home: str) -> None:
-    """Kills the processes that were started with this HOME.
+def kill_by_home(home: str, seconds: float = 5.0) -> None:
+    """Kills the processes that were started with this HOME, until none is left.
 
     The last resort when a program has killed the launcher that would have cleaned up after it. The
-    HOME must be one that was made for the program alone.
+    HOME must be one that was made for the program alone. A process that was sent its end still
+    lives for a moment, and may have started another one before; so they are looked for again, for
+    at most so many seconds.
     """
     wanted = b"HOME=" + os.fsencode(home)
+    until = time.monotonic() + seconds
+    while (found := _started_with(wanted)) and time.monotonic() < until:
+        for pid in found:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.002)
+
+
+def _started_with(variable: bytes) -> list[int]:
+    """The processes whose environment has it; none where there is no ``/proc``."""
+    found = []
     with contextlib.suppress(FileNotFoundError):
         for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208 - plain names do
             with contextlib.suppress(OSError):
-                if wanted in Path("/proc", name, "environ").read_bytes().split(b"\0"):
-                    os.kill(int(name), signal.SIGKILL)
+                if variable in Path("/proc", name, "environ").read_bytes().split(b"\0"):
+                    found.append(int(name))
+    return found
