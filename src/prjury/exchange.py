@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from prjury.pull.model import MergeTrial
-
 
 @dataclass(frozen=True, slots=True)
 class TreeEntry:
@@ -19,18 +17,45 @@ class TreeEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class PickTrial:
-    """A change picked onto another branch in object space.
+class BranchTip:
+    """A branch as it is now.
 
     Attributes:
-        merge: the outcome; its tree is what the branch would hold afterwards.
-        branch_sha: the tip that the change was tried on.
-        empty: whether the branch would not change, because it holds the change already.
+        date: when its newest commit was made, in seconds since 1970.
+        tree: the object name of what it holds; empty where nobody has looked.
     """
 
-    merge: MergeTrial
-    branch_sha: str
-    empty: bool = False
+    name: str
+    sha: str
+    date: int = 0
+    tree: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A commit's message.
+
+    Attributes:
+        date: when the commit was made, in seconds since 1970.
+    """
+
+    sha: str
+    date: int
+    text: str
+    parents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WordPlaces:
+    """Where words stand in a tree.
+
+    Attributes:
+        places: path and line (from 1) of every occurrence, by word; a word without any is no key.
+        missing: files that a partial clone lacks; nobody knows what stands in them.
+    """
+
+    places: Mapping[str, Sequence[tuple[str, int]]]
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from prjury.deadline import Deadline
-from prjury.exchange import PickTrial, TreeEntry
+from prjury.exchange import TreeEntry
 from prjury.pull.kinds import kind_of
 from prjury.pull.landing import Commit, RebaseTrial
 from prjury.pull.model import (
@@ -64,9 +64,6 @@ class FakeRepository:
         return {blob: None if blob in self.gone else stored[blob] for blob in blobs}
 
     def export(self, tree: str, directory: Path) -> Sequence[str]:
-        raise NotImplementedError
-
-    def pick(self, base: str, head: str, onto: str) -> PickTrial:
         raise NotImplementedError
 
     def recent(self, tip: str, count: int) -> Sequence[Commit]:

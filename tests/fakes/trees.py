@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from prjury.deadline import Deadline
-from prjury.exchange import PickTrial, TreeEntry
+from prjury.exchange import TreeEntry
 from prjury.judges.context import PullRequestContext
 from prjury.pull.kinds import kind_of
 from prjury.pull.landing import Commit, RebaseTrial
@@ -46,9 +46,6 @@ class TreeRepository:
             file.write_text(text)
             file.chmod(0o755 if path in self.executable else 0o644)
         return ()
-
-    def pick(self, base: str, head: str, onto: str) -> PickTrial:
-        raise NotImplementedError
 
     def recent(self, tip: str, count: int) -> Sequence[Commit]:
         raise NotImplementedError

@@ -32,6 +32,7 @@ from fakes.github import (
     secondary_limit,
 )
 from fakes.github.exchange import Handler
+from fakes.github.objects import EMPTY_TREE
 from fakes.github.server import ROUTES
 
 TOKEN = "ghs_actions"
@@ -96,6 +97,8 @@ def filled(fake: FakeGitHub) -> FakeGitHub:
     fake.add_artifact("evidence", {"evidence.json": b"{}"})
     fake.add_file("src/cart.py", "x = 1\n")
     fake.add_comparison("main", HEAD_SHA, {"src/cart.py": [3]})
+    fake.add_branch("1.x", {"a.py": b"x = 1\n"})
+    fake.add_branch("backport/7-to-1.x", {"a.py": b"x = 2\n"}, onto="1.x")
     fake.protect("main", {"prjury": None})
     fake.require("main", "prjury", 15_368)
     fake.accounts["ghs_app"] = Account("our-app[bot]", "Bot", id=55)
@@ -144,6 +147,13 @@ NEW_REVIEW = {
 TOO_MANY = {**NEW_RUN, **output(annotations=remarks(51))}
 BACKWARDS = {**NEW_RUN, **output(annotations=remarks(2, end_line=1))}
 
+GONE = {"path": "a", "mode": "100644", "type": "blob", "sha": None}
+BOTH = {**GONE, "content": "a"}
+OUTSIDE = {"path": "a/../b", "mode": "100644", "content": "a"}
+WORKFLOW = {**OUTSIDE, "path": ".github/workflows/a.yml"}
+SAME = {"head": "1.x", "base": "1.x", "title": "t"}
+SOMEBODY = {"name": "A", "email": "a@example.com", "date": "2026-01-02T03:04:05+02:00"}
+
 #: One good request for each route, in the order of a life: what is asked for first is there still.
 GOOD: tuple[tuple[str, str, Any], ...] = (
     ("GET", "/user", None),
@@ -184,6 +194,13 @@ GOOD: tuple[tuple[str, str, Any], ...] = (
     ("GET", f"{REPO}/actions/artifacts/{{artifact}}/zip", None),
     ("GET", f"{REPO}/contents/src/cart.py?ref=main", None),
     ("GET", f"{REPO}/contents/src", None),
+    ("POST", f"{REPO}/git/blobs", {"content": "YQ==", "encoding": "base64"}),
+    ("POST", f"{REPO}/git/trees", {"tree": [{"path": "a", "mode": "100644", "content": "a"}]}),
+    ("POST", f"{REPO}/git/commits", {"message": "m", "tree": EMPTY_TREE, "author": SOMEBODY}),
+    ("GET", f"{REPO}/git/commits/{{commit}}", None),
+    ("POST", f"{REPO}/git/refs", {"ref": "refs/heads/new", "sha": "{commit}"}),
+    ("GET", f"{REPO}/git/ref/heads/backport/7-to-1.x", None),
+    ("POST", f"{REPO}/pulls", {"head": "backport/7-to-1.x", "base": "1.x", "title": "t"}),
     ("GET", f"{REPO}/compare/main...{HEAD_SHA}", None),
     ("GET", f"{REPO}/branches/main", None),
     ("GET", f"{REPO}/branches/main/protection", None),
@@ -207,12 +224,15 @@ def serves(fake: FakeGitHub) -> set[Handler]:
             "run": next((run["id"] for run in fake.checks() if run["name"] == "x"), 0),
             "comment": max(fake.comments, default=0),
             "artifact": first(fake.artifacts.values()),
+            "commit": fake.branches["1.x"],
         }
         where = path
         for name, value in names.items():
             where = where.replace(f"{{{name}}}", str(value))
+        at_commit = body and body.get("sha") == "{commit}"
+        sent = {**body, "sha": names["commit"]} if at_commit else body
         token = TOKEN if where.startswith(RUNS) else "ghp_octocat"
-        reply = ask(fake, method, fake.prefix + where, body, token)
+        reply = ask(fake, method, fake.prefix + where, sent, token)
         assert reply.status in {200, 201, 204, 302}, (method, where, reply.content)
         found = fake.route(fake.requests[-1])
         assert found is not None
@@ -309,6 +329,15 @@ class TestRefusals:
             ("GET", f"{REPO}/contents/nothing", None, 404, "Not Found"),
             ("GET", f"{REPO}/compare/a...b", None, 404, "Not Found"),
             ("GET", f"{REPO}/branches/gone", None, 404, "Branch not found"),
+            ("GET", f"{REPO}/git/ref/heads/gone", None, 404, "Not Found"),
+            ("GET", f"{REPO}/git/commits/{HEAD_SHA}", None, 404, "Not Found"),
+            ("POST", f"{REPO}/git/refs", {"ref": "refs/heads/a", "sha": HEAD_SHA}, 422, "Object"),
+            ("POST", f"{REPO}/git/trees", {"tree": [GONE]}, 422, "BadObjectState"),
+            ("POST", f"{REPO}/git/trees", {"tree": [BOTH]}, 422, "either"),
+            ("POST", f"{REPO}/git/trees", {"tree": [OUTSIDE]}, 422, "malformed"),
+            ("POST", f"{REPO}/git/trees", {"tree": [WORKFLOW]}, 403, "by integration"),
+            ("POST", f"{REPO}/git/commits", {"message": "m", "tree": HEAD_SHA}, 422, "Tree SHA"),
+            ("POST", f"{REPO}/pulls", SAME, 403, "not permitted"),
             ("GET", f"{REPO}/branches/main/protection", None, 403, "not accessible by integration"),
             ("GET", f"{REPO}/actions/permissions/workflow", None, 403, "by integration"),
             ("GET", "/user", None, 403, "not accessible by integration"),

@@ -60,6 +60,9 @@ LEAST = {
             "actions": "read",
         },
     },
+    "prjury-backport.yml": {
+        "backport": {"contents": "write", "pull-requests": "write"},
+    },
 }
 SHA = re.compile(r"[\w-]+/[\w./-]+@[0-9a-f]{40}")
 

@@ -9,7 +9,7 @@ from typing import Literal
 from prjury.errors import UsageError
 from prjury.handover import secrets_in
 
-Mode = Literal["review", "build", "collect", "decide", "publish"]
+Mode = Literal["review", "build", "collect", "decide", "publish", "backport"]
 FailOn = Literal["gate", "never"]
 
 _PREFIX = "PRJURY_INPUT_"
@@ -35,7 +35,7 @@ class Input:
 
 
 INPUTS = (
-    Input("mode", "review", ("review", "build", "collect", "decide", "publish")),
+    Input("mode", "review", ("review", "build", "collect", "decide", "publish", "backport")),
     Input("github-token"),
     Input("config"),
     Input("model"),

@@ -14,6 +14,7 @@ _MODES: Mapping[str, str] = {
     "collect": "prjury.action.zones:collect",
     "decide": "prjury.action.zones:decide",
     "publish": "prjury.action.publish:publish",
+    "backport": "prjury.action.backporting:backport",
 }
 
 

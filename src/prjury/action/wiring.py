@@ -10,6 +10,7 @@ from typing import Protocol, TextIO
 from urllib.parse import urlsplit
 
 from prjury.action.inputs import Inputs
+from prjury.action.picks import Picking
 from prjury.config.load import POLICY_PATH, Policy
 from prjury.report.model import Override, Report, Said
 from prjury.report.redact import Redact
@@ -89,6 +90,7 @@ class Wiring:
         sarif: a SARIF log.
         surroundings: what the zones find around them.
         git: how git reaches the server.
+        picks: what a merged change is worth to release branches; None where nobody can say.
     """
 
     judge: Callable[[Event, Inputs, Beforehand], Report | Nothing]
@@ -101,6 +103,7 @@ class Wiring:
     connect: Callable[[Event, Inputs], GitHub]
     surroundings: Surroundings = field(default_factory=Surroundings)
     git: GitAccess = field(default_factory=GitAccess)
+    picks: Picking | None = None
 
 
 def wire(
@@ -205,6 +208,7 @@ def wanted(event: Event, inputs: Inputs, transport: Transport, url: str) -> Want
             "author": pull.author,
             "draft": pull.draft,
             "url": pull.url,
+            "labels": pull.labels,
         },
         local=False,
         head_sha=pull.head.sha if of_head else None,

@@ -1,38 +1,87 @@
-"""The release branches of a run: tried by program, and where that leaves it open, an opinion."""
+"""The release branches of a run: judged by program, and where that leaves it open, an opinion."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from prjury.config.schema import SuitabilityOptions
-from prjury.judges.backport import is_open, try_backport, with_opinion
+from prjury.config.schema import BuildOptions, Config, PatternsOptions, SuitabilityOptions
+from prjury.deadline import Deadline
+from prjury.judges.backport.branches import Chosen, release_branches
+from prjury.judges.backport.judge import BackportJudge
+from prjury.judges.backport.opinion import is_open, with_opinion
+from prjury.judges.backport.picked import Picked
 from prjury.judges.context import PullRequestContext
 from prjury.judges.llm.kinds import suitability
 from prjury.jury.asking import guarded, itself
+from prjury.jury.judge import Judge
 from prjury.jury.judgment import Judgment
+from prjury.errors import SourceError
 from prjury.ports import Doors
+from prjury.registry import judge_factory
 from prjury.report.model import Backport
+from prjury.request import ReviewRequest
+from prjury.sources.git.releases import ReleaseBranches
 from prjury.sources.pulls import Photo
 
 
-def tried(photo: Photo, named: Sequence[str], branches: Sequence[str]) -> tuple[Backport, ...]:
-    """Each branch's trial.
+def chosen(photo: Photo, request: ReviewRequest, config: Config, *, alone: bool = False) -> Chosen:
+    """The branches that the operator names, and those of the policy.
 
     Args:
-        named: those that the operator names himself, which have to be there.
-
-    Raises:
-        SourceError: for a branch of the operator's own word that is not there.
+        alone: whether the operator's word goes instead of the policy's, not beside it.
     """
-    for branch in named:
-        photo.store.operator.commit(branch)
-    return tuple(try_backport(photo.pull, branch, photo.store) for branch in branches)
+    named = request.backport_to
+    if named and alone:
+        return Chosen(tuple(dict.fromkeys(named)))
+    try:
+        found = photo.store.operator.branches()
+        default = photo.store.operator.default_branch().ref
+    except SourceError as error:
+        return Chosen(named, (f"the release branches cannot be listed: {error}",))
+    taken = release_branches(found, default, config.backport, photo.pull.base.ref)
+    return Chosen(tuple(dict.fromkeys((*named, *taken.names))), taken.notes)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What judges of backports need in one run.
+
+    Attributes:
+        build: whether picked trees may be built here.
+    """
+
+    photo: Photo
+    doors: Doors
+    config: Config
+    build: bool = False
+
+    def judged(self, branches: Sequence[str], deadline: Deadline) -> tuple[Backport, ...]:
+        """The verdict for each branch, in order."""
+        if not branches:
+            return ()
+        store = self.photo.store
+        builds = self.build and self.config.backport.build
+        picked = Picked(self._patterns(), self._build() if builds else None)
+        judge = BackportJudge(self.config.backport, store, ReleaseBranches(store), store, picked)
+        return judge.judge(self.photo.pull, branches, deadline)
+
+    def _patterns(self) -> Judge[PullRequestContext]:
+        """The judge of version patterns, with the policy's options if it seats one."""
+        options = (entry.patterns for tier in self.config.tiers for entry in tier.judges)
+        chosen = next(filter(None, options), PatternsOptions())
+        return judge_factory("patterns")(chosen, self.doors)
+
+    def _build(self) -> Judge[PullRequestContext]:
+        options = (entry.build for tier in self.config.tiers for entry in tier.judges)
+        chosen = next(filter(None, options), BuildOptions())
+        return judge_factory("build")(chosen.model_copy(update={"from_": "run"}), self.doors)
 
 
 def opinion(
     tried: Sequence[Backport], doors: Doors, context: PullRequestContext
 ) -> Judgment | None:
-    """What a model says where a trial leaves the decision open; None where none does."""
+    """What a model says where the verdicts leave the decision open; None where none does."""
     if not any(map(is_open, tried)):
         return None
     judge = suitability.make(SuitabilityOptions(), doors)
@@ -40,7 +89,7 @@ def opinion(
 
 
 def told(tried: Sequence[Backport], opinion: Judgment | None) -> tuple[Backport, ...]:
-    """The trials, with the opinion where the decision is open."""
+    """The verdicts, with the opinion where the decision is open."""
     if opinion is None:
         return tuple(tried)
     return tuple(with_opinion(one, opinion) if is_open(one) else one for one in tried)

@@ -56,7 +56,9 @@ def run(
             wired.models.warm()
         context = terms.context_of(photo.pull, terms.seconds(request, policy.config))
         verdict = terms.vote(seating, context, doors.progress)
-        tried = backports.tried(photo, request.backport_to, terms.branches(request, policy.config))
+        chosen = backports.chosen(photo, request, policy.config)
+        bench = backports.Bench(photo, doors, policy.config, build=request.build)
+        tried = bench.judged(chosen.names, context.deadline)
         # No money is spent on where a change could go that is rejected.
         asks = request.models and verdict.status is not Status.FAIL
         opinion = backports.opinion(tried, doors, context) if asks else None
@@ -71,7 +73,7 @@ def run(
             backports=backports.told(tried, opinion),
             cost=terms.cost_of(verdict, wired.models.spent, opinion),
             elapsed_ms=round((time.monotonic() - started) * 1000),
-            notes=(*notes_of(request, photo), *pending_note(policy.config)),
+            notes=(*notes_of(request, photo), *pending_note(policy.config), *chosen.notes),
             override=terms.override(request.override or word, policy.config),
         )
     publish(report, publishers)
@@ -95,7 +97,7 @@ def forecast(
         context = terms.context_of(photo.pull, terms.seconds(request, policy.config))
         juries = (tier.jury for tier in seating.cascade.tiers if tier.jury)
         judges = [seat.judge for jury in juries for seat in jury.seats]
-        if request.models and terms.branches(request, policy.config):
+        if request.models and backports.chosen(photo, request, policy.config).names:
             judges.append(suitability.make(SuitabilityOptions(), wired.doors))
         try:
             return tuple(j.forecast(context) for j in judges if isinstance(j, ModelBackedJudge))

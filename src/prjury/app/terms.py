@@ -27,12 +27,6 @@ def seconds(request: ReviewRequest, config: Config) -> float:
     return config.limits.wall if request.timeout is None else request.timeout
 
 
-def branches(request: ReviewRequest, config: Config) -> tuple[str, ...]:
-    """The release branches that the operator or the policy names, each once."""
-    named = config.backport.branches
-    return tuple(dict.fromkeys((*request.backport_to, *([] if named == "auto" else named))))
-
-
 def context_of(pull: PullRequest, seconds: float) -> PullRequestContext:
     """What judges are asked about, and until when."""
     goal = f"merge {printable(pull.head.ref)} into {printable(pull.base.ref)}"

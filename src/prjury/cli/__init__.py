@@ -13,6 +13,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from prjury.cli.backport import backport
 from prjury.cli.build import build
 from prjury.cli.config import check_config, schema
 from prjury.cli.demo import demo
@@ -37,6 +38,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(review)
+app.command()(backport)
 app.command()(judge)
 app.command()(build)
 app.command()(collect)

@@ -1,4 +1,4 @@
-"""What every part of the configuration is made of: strict sections, durations, shares."""
+"""What every part of the configuration is made of: strict sections, durations, shares, labels."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import math
 import re
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
+
+#: Characters that GitHub takes for a label.
+LONGEST_LABEL = 50
 
 Share: TypeAlias = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 
@@ -48,6 +51,18 @@ def _whole(value: object) -> object:
 
 
 Version: TypeAlias = Annotated[Literal[1], BeforeValidator(_whole)]
+
+
+def _label(name: str) -> str:
+    """Refuses what GitHub takes for no label, or for several."""
+    if not name.strip() or len(name) > LONGEST_LABEL or set(name) & set(",\r\n"):
+        raise ValueError(
+            f"a label has 1 to {LONGEST_LABEL} characters, and neither a comma nor a line break"
+        )
+    return name
+
+
+Label: TypeAlias = Annotated[str, AfterValidator(_label)]
 
 
 class Section(BaseModel):

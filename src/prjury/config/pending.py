@@ -11,9 +11,6 @@ from prjury.config.schema import Config
 
 #: Key paths of sections and settings; a judge's options stand under ``tiers[].judges[]``.
 PENDING = (
-    "backport.default",
-    "backport.merge",
-    "backport.build",
     "sandbox.mounts",
     "fix",
 )

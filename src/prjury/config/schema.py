@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from prjury.config.fields import Duration, Section, Share, Version
+from prjury.config.backports import BackportConfig
+from prjury.config.fields import Duration, Label, Section, Share, Version
 from prjury.config.models import ModelConfig, ModelsConfig
 from prjury.config.questions import (
     PromptOptions,
@@ -48,18 +49,6 @@ __all__ = [
     "VotingEntry",
 ]
 
-#: Characters that GitHub takes.
-_LONGEST_LABEL = 50
-
-
-class BackportConfig(Section):
-    """Which release branches a change is judged for."""
-
-    branches: Literal["auto"] | list[str] = "auto"
-    default: Literal["ask", "yes", "no"] = "ask"
-    merge: Literal["squash", "merge", "rebase"] = "squash"
-    build: bool = False
-
 
 class OverrideConfig(Section):
     """How a maintainer overrules the gate."""
@@ -79,17 +68,6 @@ class GateConfig(Section):
     coverage_floor: Share = 0.95
     override: OverrideConfig = OverrideConfig()
 
-
-def _label(name: str) -> str:
-    """Refuses what GitHub takes for no label, or for several."""
-    if not name.strip() or len(name) > _LONGEST_LABEL or set(name) & set(",\r\n"):
-        raise ValueError(
-            f"a label has 1 to {_LONGEST_LABEL} characters, and neither a comma nor a line break"
-        )
-    return name
-
-
-Label: TypeAlias = Annotated[str, AfterValidator(_label)]
 
 #: What the labels that a run sets may stand for: the verdict's status, and suitable branches.
 LabelKey: TypeAlias = Literal["pass", "fail", "abstain", "error", "backport"]
@@ -206,4 +184,12 @@ class Config(Section):
         label = self.gate.override.label
         if label and label.casefold() in names:
             raise ValueError("publish.labels: a run cannot give the label that overrules the gate")
+        return self
+
+    @model_validator(mode="after")
+    def _asks_nothing_itself(self) -> Self:
+        own = self.publish.labels.get("backport")
+        asking = [*self.backport.labels, *filter(None, [self.backport.override])]
+        if own and own.casefold() in map(str.casefold, asking):
+            raise ValueError("publish.labels: a run cannot give the label that asks for a backport")
         return self

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prjury.doctor.finding import Check, Finding, problem, unknown, warning
-from prjury.doctor.setup import JUDGING, MODES, OVERRIDE, Setup, Sitting
+from prjury.doctor.setup import BACKPORT, JUDGING, MODES, OVERRIDE, Setup, Sitting
 
 _AGAIN = "write the workflows with `prjury init --forks`"
 _EVIDENCE, _VERDICT = "PRJURY_EVIDENCE_SHA256", "PRJURY_VERDICT_SHA256"
@@ -92,7 +92,7 @@ def _told(sitting: Sitting, name: str) -> bool:
 
 def on_default_branch(setup: Setup) -> Iterator[Finding]:
     """Whether the workflows that GitHub takes from the default branch are there."""
-    for path in dict.fromkeys(one.about for one in setup.parts(*JUDGING, OVERRIDE)):
+    for path in dict.fromkeys(one.about for one in setup.parts(*JUDGING, OVERRIDE, BACKPORT)):
         if setup.on_default is None:
             yield unknown(
                 path,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from prjury.doctor.finding import Check, Finding, problem, warning
-from prjury.doctor.setup import OVERRIDE, Setup, Sitting
+from prjury.doctor.setup import BACKPORT, OVERRIDE, Setup, Sitting
 from prjury.doctor.workflow import ALL, Permissions
 
 _SECRET = re.compile(r"\bsecrets\s*(\.\s*(?!GITHUB_TOKEN\b)\w+|\[)", re.IGNORECASE)
@@ -56,6 +56,7 @@ _NEEDED = {
         _TELLING | {"actions"},
     ),
     OVERRIDE: _Rights({"statuses": "write", "actions": "read"}, _TELL, _TELLING),
+    BACKPORT: _Rights({"contents": "write", "pull-requests": "write"}, {}, frozenset({"issues"})),
 }
 _HARM = {
     "review": "runs the change's code",
@@ -66,6 +67,7 @@ _HARM = {
     "decide": "holds the model's key",
     "publish": "only tells the verdict",
     OVERRIDE: "only tells the verdict again",
+    BACKPORT: "only opens pull requests",
 }
 
 
@@ -135,7 +137,7 @@ def secrets(setup: Setup) -> Iterator[Finding]:
                 f"the job `{sitting.job.id}` runs the change's code and is given a secret; "
                 "remove it, the judge has the model's key",
             )
-    for sitting in setup.parts("collect", "publish", OVERRIDE):
+    for sitting in setup.parts("collect", "publish", OVERRIDE, BACKPORT):
         if sitting.step.inputs.get("model-api-key"):
             yield problem(
                 sitting.about,

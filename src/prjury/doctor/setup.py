@@ -14,7 +14,9 @@ from prjury.doctor.workflow import Job, Step, Workflow
 GATE = "prjury"
 #: The modes of the jobs that stand after a build, in their order.
 JUDGING = ("collect", "decide", "publish")
-MODES = ("review", "build", *JUDGING)
+#: The mode that opens pull requests onto release branches.
+BACKPORT = "backport"
+MODES = ("review", "build", *JUDGING, BACKPORT)
 #: The part of the work that tells the last verdict again, with a maintainer's word: publishing,
 #: where a label starts it.
 OVERRIDE = "override"

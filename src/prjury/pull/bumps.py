@@ -1,10 +1,11 @@
-"""Whether both sides only go up from a version, so that the newer of the two is what to take."""
+"""Which of two versions is the higher one, by how much, and whether both sides only go up."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 _BOUND = re.compile(
     r"(?P<operator>[~^<>=!]*)(?P<v>v?)(?P<numbers>\d+(?:\.\d+)*)(?P<rest>[\w.+*-]*)"
@@ -15,6 +16,29 @@ _ANY_LENGTH = frozenset(("==", "===", ">=", "^"))
 _OPERATORS = _ANY_LENGTH | {"", "=", "~", "~="}
 _RELEASE = frozenset(("", "release", "final", "ga"))
 _BEFORE = frozenset("a b c m rc cr alpha beta milestone dev pre preview snapshot".split())
+
+
+class Step(StrEnum):
+    """How far it is from one version to another: the first number that differs."""
+
+    SAME = "same"
+    PATCH = "patch"
+    MINOR = "minor"
+    MAJOR = "major"
+
+
+@dataclass(frozen=True)
+class Distance:
+    """From one version to another.
+
+    Attributes:
+        up: whether the other one is higher.
+        count: by how much the first number that differs does; 1 for anything below patches.
+    """
+
+    step: Step
+    up: bool = True
+    count: int = 0
 
 
 @dataclass(frozen=True)
@@ -58,6 +82,39 @@ def both_go_up(base: str, ours: str, theirs: str) -> bool:
         and _at_least(yours, before)
         and (_at_least(mine, yours) or _at_least(yours, mine))
     )
+
+
+def distance(one: str, other: str) -> Distance | None:
+    """From one version or range to another, by their lower ends; None where nobody can tell.
+
+    Ranges without a lower end are compared by the upper one.
+    """
+    if one.strip() == other.strip():
+        return Distance(Step.SAME)
+    sides = [_bounds(text) for text in (one, other)]
+    for operators in (_OPERATORS | {">"}, {"<", "<="}):
+        ends = [[bound for bound in side if bound.operator in operators] for side in sides]
+        if not all(len(end) == 1 for end in ends):
+            continue
+        told = _distance(ends[0][0], ends[1][0])
+        if told is None or told.step is not Step.SAME:
+            return told
+    same = all(sides) and [b.operator for b in sides[0]] == [b.operator for b in sides[1]]
+    return Distance(Step.SAME) if same and _at_least(*sides) and _at_least(*sides[::-1]) else None
+
+
+def _distance(one: _Bound, other: _Bound) -> Distance | None:
+    if {one.kind, other.kind} - {"", "pre"} and one.kind != other.kind:
+        return None
+    if _trimmed(one.numbers) == _trimmed(other.numbers):
+        if one.kind == other.kind:
+            return Distance(Step.SAME) if one.rest == other.rest else None
+        return Distance(Step.PATCH, up=one.kind == "pre", count=1)
+    length = max(len(one.numbers), len(other.numbers))
+    before, after = (list(b.numbers) + [0] * (length - len(b.numbers)) for b in (one, other))
+    at = next(at for at in range(length) if before[at] != after[at])
+    step = (Step.MAJOR, Step.MINOR)[at] if at < 2 else Step.PATCH  # noqa: PLR2004 - 1.2.x
+    return Distance(step, after[at] > before[at], abs(after[at] - before[at]))
 
 
 def _bounds(text: str) -> list[_Bound]:

@@ -96,6 +96,7 @@ class RebaseTrial:
         applied: how many commits the base has already, which are left out.
         stopped_at: the first commit that conflicts.
         conflicts: the files in which it does.
+        kept: the commits that were picked and change something, in order.
         unfinished: why the trial was given up, None where it was not.
         impossible: why no trial could be made, in one sentence.
     """
@@ -107,6 +108,7 @@ class RebaseTrial:
     applied: int = 0
     stopped_at: Commit | None = None
     conflicts: tuple[Conflict, ...] = ()
+    kept: tuple[str, ...] = ()
     unfinished: Literal["timeout", "too_large"] | None = None
     impossible: str | None = None
 

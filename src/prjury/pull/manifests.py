@@ -181,6 +181,43 @@ def only_versions(path: str, file: ThreeWay) -> list[bool]:
     ]
 
 
+@dataclass(frozen=True)
+class VersionLine:
+    """A line of a file that holds a version.
+
+    Attributes:
+        at: the line's place in the file, from 0.
+        place: the parts of the file around it; see `prjury.pull.sections`.
+        version: a version or range; for a pinned commit the version that a remark names, written
+            ``=v1.2``, and ``""`` where none does.
+        written: the version or commit as it stands there.
+    """
+
+    at: int
+    place: tuple[str, ...]
+    text: str
+    version: str
+    written: str
+
+
+def is_manifest(path: str) -> bool:
+    """Whether versions of what a project is made of may stand in a file of this name."""
+    return _manifest_of(path) is not None
+
+
+def version_lines(path: str, lines: Lines) -> list[VersionLine]:
+    """The lines that hold a version at a place and in a form that are known."""
+    manifest = _manifest_of(path)
+    if manifest is None:
+        return []
+    found = []
+    for at, (place, line) in enumerate(zip(manifest.places(lines), lines, strict=True)):
+        match = manifest.match(place, line.rstrip())
+        if match and place is not None:
+            found.append(VersionLine(at, place, line.rstrip(), _named(match), match["version"]))
+    return found
+
+
 def _manifest_of(path: str) -> _Manifest | None:
     by_path = (manifest for pattern, manifest in _BY_PATH if pattern.search(path.lower()))
     return _BY_NAME.get(PurePosixPath(path).name.lower()) or next(by_path, None)

@@ -243,6 +243,7 @@ class PullRequest:
         ahead: commits on the head that the base does not have.
         merge: the trial merge.
         files: the change from merge base to head, ordered by path.
+        labels: the names of its labels, as far as they are known.
         notes: what a reader has to know, such as a dirty work tree that was not judged.
     """
 
@@ -261,6 +262,7 @@ class PullRequest:
     draft: bool = False
     url: str | None = None
     notes: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
 
     @property
     def additions(self) -> int:

@@ -38,7 +38,7 @@ def report_to_json(report: Report, redact: Redact = BY_SHAPE) -> Json:
     coverage, policy = report.coverage, report.policy
     value = {
         "schema": SCHEMA_NAME,
-        "pull": _pull(report.pull),
+        "pull": pull_to_json(report.pull),
         "verdict": {
             "status": report.verdict.status,
             "decided_by": report.verdict.decided_by,
@@ -49,7 +49,7 @@ def report_to_json(report: Report, redact: Redact = BY_SHAPE) -> Json:
         },
         "tiers": [_tier(tier) for tier in report.tiers],
         "coverage": _fields(coverage, not_checked=list(map(_fields, coverage.not_checked))),
-        "backports": [_backport(backport) for backport in report.backports],
+        "backports": [backport_to_json(backport) for backport in report.backports],
         "cost": _fields(report.cost),
         "policy": _fields(policy, resolved=plain(policy.resolved)),
         "sandbox": _fields(report.sandbox),
@@ -57,7 +57,7 @@ def report_to_json(report: Report, redact: Redact = BY_SHAPE) -> Json:
         "elapsed_ms": report.elapsed_ms,
         "version": report.version,
     }
-    checked = ReportJson.model_validate(_printable(value, redact))
+    checked = ReportJson.model_validate(printable_json(value, redact))
     return checked.model_dump(mode="json", by_alias=True)
 
 
@@ -113,17 +113,18 @@ def _origin(report: ReportJson) -> PolicyOrigin:
     return PolicyOrigin(report.policy.source, report.policy.hash, report.policy.resolved)
 
 
-def _printable(value: Any, redact: Redact) -> Any:  # noqa: ANN401 - JSON
+def printable_json(value: Any, redact: Redact) -> Any:  # noqa: ANN401 - JSON
     """The value with every string, keys too, free of secrets and lone surrogates."""
     match value:
         case str():
             return redacted(without_surrogates(value), redact)
         case Mapping():
             return {
-                _printable(key, redact): _printable(item, redact) for key, item in value.items()
+                printable_json(key, redact): printable_json(item, redact)
+                for key, item in value.items()
             }
         case list() | tuple():
-            return [_printable(item, redact) for item in value]
+            return [printable_json(item, redact) for item in value]
     return value
 
 
@@ -132,8 +133,9 @@ def _fields(value: Any, **instead: Any) -> Json:  # noqa: ANN401 - any of the re
     return {name: getattr(value, name) for name in value.__dataclass_fields__} | instead
 
 
-def _pull(pull: PullRequest) -> Json:
-    same = "repo number title author draft url merge_base behind additions deletions".split()
+def pull_to_json(pull: PullRequest) -> Json:
+    """What the report tells of a pull request."""
+    same = "repo number title author draft url labels merge_base behind additions deletions".split()
     return {
         **{name: getattr(pull, name) for name in same},
         "base": _fields(pull.base),
@@ -151,8 +153,10 @@ def _file(file: FileChange) -> Json:
     }
 
 
-def _backport(backport: Backport) -> Json:
-    return _fields(backport, conflicts=[_conflict(conflict) for conflict in backport.conflicts])
+def backport_to_json(backport: Backport) -> Json:
+    """What the report tells of one release branch."""
+    conflicts = [_conflict(conflict) for conflict in backport.conflicts]
+    return _fields(backport, conflicts=conflicts, checks=list(map(check_to_json, backport.checks)))
 
 
 def _conflict(conflict: Conflict) -> Json:

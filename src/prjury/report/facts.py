@@ -39,7 +39,9 @@ def backport_words(backport: Backport) -> str:
     """``suitable, picks cleanly``; ``picks cleanly``; ``conflicts in 2 files``."""
     words = _BACKPORT_WORDS[backport.verdict]
     trial = ""
-    if backport.conflicts:
+    if backport.conflicts and backport.prerequisites:
+        trial = f"picks cleanly after {counted(len(backport.prerequisites), 'other commit')}"
+    elif backport.conflicts:
         trial = f"conflicts in {counted(len(backport.conflicts), 'file')}"
     elif backport.applies and backport.verdict != "already_present":
         trial = "picks cleanly"

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from prjury.jury.cascade import TierAttempt, Verdict
 from prjury.jury.gate import Gate
-from prjury.jury.judgment import Judgment
+from prjury.jury.judgment import Check, Judgment
 from prjury.pull.model import Conflict, PullRequest
 
 BackportVerdict: TypeAlias = Literal[
@@ -71,7 +71,14 @@ class Backport:
 
     Attributes:
         applies: whether the trial pick was clean; None without a trial.
+        prerequisites: what has to be picked first, oldest first: object name and subject.
+        score: how likely maintainers are to backport such a change, 0..1; None without a trial.
         commands: what to type to get the picked branch.
+        checks: what was looked at, in order.
+        band: what the score says.
+        branch_sha: the tip that the change was tried on, None where there is no such branch.
+        tree: what the branch would hold afterwards, what has to be picked first included; None
+            where the pick conflicts.
     """
 
     branch: str
@@ -82,6 +89,10 @@ class Backport:
     score: float | None = None
     reasons: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
+    checks: tuple[Check, ...] = ()
+    band: Literal["likely", "grey", "unlikely"] | None = None
+    branch_sha: str | None = None
+    tree: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

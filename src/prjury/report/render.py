@@ -24,11 +24,13 @@ from jinja2 import (
 from jinja2.sandbox import SandboxedEnvironment
 from markupsafe import Markup
 
+from prjury.report.backports import Backports
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
 from prjury.report.text import HtmlText, Ink, MarkdownText, Text
 from prjury.report.view import Page, own, page
+from prjury.report.view_change import backport_views
 from prjury.resources import templates
 
 #: Characters, and bytes, that GitHub takes: a comment, a check run's text, a job summary.
@@ -114,6 +116,17 @@ class Renderer:
     def feedback(self, report: Report) -> str:
         """What a coding agent has to do: what is wrong, where, what would make it pass."""
         return self.fitting(report, "feedback.md.j2", SUMMARY_SHAPES, SUMMARY_LIMIT)
+
+    def backports(self, told: Backports) -> str:
+        """The backport judgement alone, in Markdown."""
+        ink = self._ink(MarkdownText)
+        template = _environment(MarkdownText, self.overrides).get_template("backports.md.j2")
+        words = template.render(
+            headline=ink(told.headline),
+            notes=tuple(map(ink, told.notes)),
+            branches=backport_views(told.backports, ink),
+        )
+        return _tidy(words)
 
     def html(self, report: Report) -> str:
         """One self-contained page that loads nothing and runs nothing."""

@@ -53,6 +53,7 @@ class PullJson(Part):
     author: str | None
     draft: bool
     url: str | None = None
+    labels: list[str] = Field(default_factory=list)
     base: SideJson
     head: SideJson
     merge_base: Sha
@@ -198,6 +199,10 @@ class BackportJson(Part):
     score: Share | None
     reasons: list[str]
     commands: list[str]
+    checks: list[CheckJson]
+    band: Literal["likely", "grey", "unlikely"] | None
+    branch_sha: str | None
+    tree: str | None
 
 
 class CostJson(Part):

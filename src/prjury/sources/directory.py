@@ -16,7 +16,7 @@ from pathlib import Path
 
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
-from prjury.exchange import PickTrial, TreeEntry
+from prjury.exchange import TreeEntry
 from prjury.pull.kinds import SYMLINK_MODE, kind_of
 from prjury.pull.landing import Commit, RebaseTrial
 from prjury.pull.model import (
@@ -97,10 +97,6 @@ class Directory:
             return file.read(_LARGEST_READ) if regular else None
 
     def export(self, tree: str, directory: Path) -> Sequence[str]:  # noqa: ARG002
-        """Not for a directory."""
-        raise _no_history()
-
-    def pick(self, base: str, head: str, onto: str) -> PickTrial:  # noqa: ARG002
         """Not for a directory."""
         raise _no_history()
 

@@ -42,6 +42,7 @@ class Wanted:
         facts: what GitHub says of the pull request, as fields of `PullRequest`.
         local: whether the repository at ``repo`` may be looked into; otherwise both sides are
             fetched from ``url``, and nothing that lies on this machine can pass for one of them.
+        landed: whether a change that the base holds already is taken as it came in.
         head_sha: the commit that was asked for; a pull request whose head is another one by now
             is not judged.
     """
@@ -54,6 +55,7 @@ class Wanted:
     transport: Transport | None = None
     facts: Mapping[str, object] = field(default_factory=dict)
     local: bool = True
+    landed: bool = False
     head_sha: str | None = None
 
 
@@ -103,9 +105,20 @@ def photographed(wanted: Wanted) -> Iterator[Photo | NothingToReview]:
             yield _superseded(wanted, sides.head)
             return
         store = stack.enter_context(open_store(repository))
-        pull = photograph(store, sides.base, sides.head, notes=sides.notes)
+        pull = _taken(store, sides, landed=wanted.landed)
         pull = replace(pull, number=wanted.number, **wanted.facts)  # type: ignore[arg-type]
         yield _level(pull, repository) if pull.ahead == 0 else Photo(pull, store)
+
+
+def _taken(store: Store, sides: _Sides, *, landed: bool) -> PullRequest:
+    """The photograph; of a change that is in the base by now as it came in, if that is wanted."""
+    pull = photograph(store, sides.base, sides.head, notes=sides.notes)
+    unit = store.landing(sides.head.sha, sides.base.sha) if landed and not pull.ahead else None
+    if unit is None:
+        return pull
+    before = Side(sides.base.ref, unit.parents[0])
+    note = f"in {visible(sides.base.ref)} already, by {unit.sha[:12]}"
+    return photograph(store, before, Side(sides.head.ref, unit.sha), notes=(*sides.notes, note))
 
 
 @contextmanager

@@ -54,8 +54,8 @@ class Account:
         if name == "metadata":
             return True
         if self.grants is None:
-            # A job's own token cannot be given this one at all.
-            return name != "administration" or self.slug != "github-actions"
+            # A job's own token cannot be given these at all.
+            return name not in {"administration", "workflows"} or self.slug != "github-actions"
         return _LEVELS.index(self.grants.get(name, "none")) >= _LEVELS.index(level)
 
 

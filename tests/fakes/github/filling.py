@@ -16,6 +16,7 @@ from fakes.github.check_payloads import (
     workflow_run_payload,
 )
 from fakes.github.exchange import Payload
+from fakes.github.objects import EMPTY_TREE, Named
 from fakes.github.payloads import (
     HEAD_SHA,
     MOMENT,
@@ -136,6 +137,18 @@ class Filling(State):
     def add_file(self, path: str, content: str | bytes, ref: str | None = None) -> None:
         """A file at a branch or commit; without one, at all of them."""
         self.files[ref, path] = content.encode() if isinstance(content, str) else content
+
+    def add_branch(self, name: str, files: Mapping[str, bytes], onto: str | None = None) -> str:
+        """A branch with one commit, whose name is the result: of these files, on another one."""
+        with self._lock:
+            blobs = {path: self.objects.add("blob", text) for path, text in files.items()}
+            changes = {tuple(path.split("/")): Named("100644", sha) for path, sha in blobs.items()}
+            tree = self.objects.changed(EMPTY_TREE, changes)
+            parent = f"parent {self.branches[onto]}\n" if onto else ""
+            by = "Octo <octo@example.com> 1767322800 +0000"
+            text = f"tree {tree}\n{parent}author {by}\ncommitter {by}\n\n{name}\n"
+            self.branches[name] = self.objects.add("commit", text.encode())
+            return self.branches[name]
 
     def add_comparison(
         self, base: str, head: str, files: Mapping[str, Iterable[int]], *, behind_by: int = 0

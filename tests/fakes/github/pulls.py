@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from fakes.github.exchange import REPO, Answer, Call, Payload, Refusal, Routes
-from fakes.github.payloads import ONLY_ALONE
+from fakes.github.exchange import REPO, Answer, Call, Payload, Refusal, Routes, invalid
+from fakes.github.payloads import ONLY_ALONE, pull_payload, side_payload, user_payload
 
 routes = Routes()
 
 READS = "pull_requests=read"
+WRITES = "pull_requests=write"
 MOST_FILES = 3_000
+LONGEST_TITLE, LONGEST_BODY = 256, 65_536
 _PULL = f"{REPO}/pulls/{{pull_number}}"
 
 
@@ -26,6 +28,53 @@ def list_pulls(call: Call) -> Answer:
     newest = call.query.get("direction", "desc") == "desc"
     found.sort(key=lambda pull: pull["number"], reverse=newest)
     return call.paged([_in_list(pull) for pull in found])
+
+
+@routes("POST", f"{REPO}/pulls", WRITES)
+def create_pull(call: Call) -> Answer:
+    """From a branch of the repository itself; one that is open already is refused."""
+    head, base = call.needed("head"), call.needed("base")
+    title, body = call.needed("title"), call.body.get("body", "")
+    _may_open(call)
+    for field, name in (("head", head), ("base", base)):
+        if name not in call.fake.branches:
+            raise invalid("PullRequest", field, "invalid")
+    if not title.strip() or len(title) > LONGEST_TITLE or len(body) > LONGEST_BODY:
+        raise invalid("PullRequest", "title", "is blank or too long")
+    ours = [pull for (repo, _), pull in call.fake.pulls.items() if repo == call.repo]
+    label = f"{call['owner']}:{head}"
+    for pull in ours:
+        same = (pull["head"]["label"], pull["base"]["ref"]) == (label, base)
+        if same and pull["state"] == "open":
+            error = f"A pull request already exists for {label}."
+            raise Refusal(422, "Validation Failed", [{"message": error, "code": "custom"}])
+    tips = {name: call.fake.branches[name] for name in (head, base)}
+    if not call.fake.objects.before(tips[head]) - call.fake.objects.before(tips[base]):
+        error = f"No commits between {base} and {head}"
+        raise Refusal(422, "Validation Failed", [{"message": error, "code": "custom"}])
+    number = max((pull["number"] for pull in ours), default=0) + 1
+    sides = {
+        name: side_payload(call.fake.url, call.repo, ref, tips[ref])
+        for name, ref in (("head", head), ("base", base))
+    }
+    call.fake.pulls[call.repo, number] = pull_payload(call.fake.url, call.repo, number) | {
+        "title": title,
+        "body": body or None,
+        "draft": call.body.get("draft", False),
+        "user": user_payload(call.fake.url, call.author),
+        "labels": [],
+        **sides,
+    }
+    return Answer(201, call.fake.pulls[call.repo, number])
+
+
+def _may_open(call: Call) -> None:
+    allowed = call.fake.workflow_permissions["can_approve_pull_request_reviews"]
+    if call.author.slug == "github-actions" and not allowed:
+        error = "GitHub Actions is not permitted to create or approve pull requests."
+        raise Refusal(403, error)
+    if call.body.get("draft") and not call.fake.drafts:
+        raise Refusal(422, "Draft pull requests are not supported in this repository.")
 
 
 @routes("GET", _PULL, READS)

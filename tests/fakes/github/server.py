@@ -14,6 +14,7 @@ from fakes.github import (
     actions,
     checks,
     conversation,
+    git,
     identity,
     labels,
     pulls,
@@ -28,7 +29,18 @@ from fakes.github.faults import NO_FAULT, Fault, Moment
 from fakes.github.filling import Filling
 from fakes.github.outcome import Outcome
 
-_ROOMS = (identity, pulls, reviews, conversation, checks, statuses, labels, actions, repository)
+_ROOMS = (
+    identity,
+    pulls,
+    reviews,
+    conversation,
+    checks,
+    statuses,
+    labels,
+    actions,
+    git,
+    repository,
+)
 ROUTES = tuple(route for room in _ROOMS for route in room.routes)
 _VIEWER = Route("POST", "/graphql", identity.viewer, needs="", described=False)
 

@@ -12,6 +12,7 @@ from fakes.github.check_payloads import (
 )
 from fakes.github.exchange import Headers, Payload, Refusal, Request
 from fakes.github.faults import Fault
+from fakes.github.objects import Objects
 from fakes.github.payloads import (
     BASE_SHA,
 )
@@ -26,6 +27,9 @@ class State:
     Attributes:
         diffs: by the pull request's number: the paths, and the lines that a comment may stand on.
         commits: the commits that are there; None: whichever is asked for.
+        objects: what has been written through the API, or loaded from a real repository.
+        restricted: patterns of branches that a ruleset lets nobody create.
+        drafts: whether the repository's plan has draft pull requests.
         files: by ref and path; the ref None stands for all.
         roles: what people may do, by login; all others are nobody.
         protections: the required checks of a branch, and the only app that each may come from.
@@ -55,6 +59,9 @@ class State:
         self.archives: dict[int, bytes] = {}
         self.branches: dict[str, str] = {"main": BASE_SHA}
         self.commits: set[str] | None = None
+        self.objects = Objects()
+        self.restricted: list[str] = []
+        self.drafts = True
         self.files: dict[tuple[str | None, str], bytes] = {}
         self.comparisons: dict[str, Payload] = {}
         self.protections: dict[str, dict[str, int | None]] = {}

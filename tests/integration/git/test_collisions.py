@@ -10,6 +10,7 @@ from fakes.history import Entry, Files, History, link, photo, script, submodule
 from prjury.pull.model import Conflict, ConflictRegion, ConflictType, Span
 from prjury.sources.git import versions
 from prjury.sources.git.find import open_repository
+from prjury.sources.git.releases import ReleaseBranches
 from prjury.sources.git.store import open_store
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 31))
@@ -454,7 +455,7 @@ def test_a_backport_speaks_of_its_branch(tmp_path: Path) -> None:
     history.switch("1.x")
     history.commit({"f": None})
     with open_store(open_repository(history.path)) as store:
-        (conflict,) = store.pick(base, head, "1.x").merge.conflicts
+        (conflict,) = ReleaseBranches(store).pick(base, head, history.sha("1.x")).conflicts
 
     assert conflict.reason == "the branch deletes the file, the change changes it"
 

@@ -14,6 +14,7 @@ from fakes.history import History, photo
 from prjury.errors import ExitCode, SourceError, UsageError
 from prjury.pull.model import PullRequest
 from prjury.sources.git.fetch import Remote, Transport, default_branch, without_credentials
+from prjury.sources.git.releases import ReleaseBranches
 from prjury.sources.pulls import NothingToReview, Photo, Wanted, parse_target, photographed
 
 FILE = Transport(protocols="file")
@@ -137,10 +138,17 @@ def test_a_release_branch_is_brought_for_a_trial_pick(tmp_path: Path, origin: Hi
     with photographed(wanted) as taken:
         assert isinstance(taken, Photo)
         pull = taken.pull
-        trial = taken.store.pick(pull.merge_base, pull.head.sha, "1.x")
-        assert (trial.branch_sha, trial.merge.clean, trial.empty) == (tip, True, False)
+        releases = ReleaseBranches(taken.store)
+        branch = releases.tip("1.x")
+        assert branch.sha == tip
+        trial = releases.pick(pull.merge_base, pull.head.sha, branch.sha)
+        assert trial.clean
+        assert trial.tree != branch.tree
+        assert releases.parted(tip, pull.merge_base) == origin.sha("main~2")
+        assert [one.sha for one in releases.messages(origin.sha("main~2"), tip)] == [tip]
+        assert {one.name: one.sha for one in releases.listed()}["1.x"] == tip
         with pytest.raises(SourceError, match=r"find remote ref refs/heads/2\.x"):
-            taken.store.pick(pull.merge_base, pull.head.sha, "2.x")
+            releases.tip("2.x")
 
 
 @pytest.mark.parametrize("base", ["*", "a:refs/heads/main", "--upload-pack=touch CANARY", "a..b"])

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from fakes.history import ENVIRONMENT, Files, History, photo
+from fakes.history import ENVIRONMENT, Files, History
 from prjury.errors import SourceError, UsageError
-from prjury.exchange import PickTrial
-from prjury.judges.backport import try_backport
-from prjury.report.model import Backport
+from prjury.exchange import BranchTip
+from prjury.pull.model import MergeTrial
 from prjury.sources.git.find import open_repository
+from prjury.sources.git.releases import ReleaseBranches
 from prjury.sources.git.store import open_store
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 41))
@@ -74,16 +74,24 @@ def history(tmp_path: Path) -> History:
     return History(tmp_path / "repo")
 
 
-def trial(history: History, onto: str = "1.x", head: str = "change") -> PickTrial:
+@dataclass(frozen=True)
+class Tried:
+    """A trial pick, and the tip that it was made on."""
+
+    merge: MergeTrial
+    tip: BranchTip
+
+    @property
+    def empty(self) -> bool:
+        return self.merge.tree == self.tip.tree
+
+
+def trial(history: History, onto: str = "1.x", head: str = "change") -> Tried:
     base = history.git("merge-base", "main", head)
     with open_store(open_repository(history.path)) as store:
-        return store.pick(base, history.sha(head), onto)
-
-
-def backported(history: History, onto: str = "1.x") -> Backport:
-    pull = photo(history)
-    with open_store(open_repository(history.path)) as store:
-        return try_backport(pull, onto, store)
+        releases = ReleaseBranches(store)
+        tip = releases.tip(onto)
+        return Tried(releases.pick(base, history.sha(head), tip.sha), tip)
 
 
 def without_attributes(history: History) -> None:
@@ -147,37 +155,13 @@ def test_several_commits_are_tried_as_one(history: History) -> None:
     assert tree == history.git("write-tree")
 
 
-def test_the_commands_reproduce_the_trial(history: History) -> None:
-    with_merges(history)
-    backport = backported(history)
-
-    for command in backport.commands:
-        assert type_in(history, command) == 0, command
-    assert history.git("symbolic-ref", "HEAD").startswith("refs/heads/backport-")
-    assert history.sha("HEAD^{tree}") == trial(history).merge.tree
-    assert history.sha("HEAD~1") == history.sha("1.x")
-
-
-def test_the_commands_reproduce_the_conflicts(history: History) -> None:
-    history.commit({"a.py": "0\n"})
-    history.branch("release/1.x")
-    history.switch("change", create=True)
-    history.commit({"a.py": "1\n"})
-    history.switch("release/1.x")
-    history.commit({"a.py": "2\n"})
-    backport = backported(history, "release/1.x")
-
-    assert [type_in(history, command) for command in backport.commands] == [0, 1]
-    assert [conflict.path for conflict in backport.conflicts] == ["a.py"]
-
-
 @pytest.mark.parametrize("onto", ["1.x", "refs/heads/1.x", "origin/2.x", "2.x", "v1"])
 def test_a_target_may_be_any_branch_ref_or_commit(history: History, onto: str) -> None:
     with_merges(history)
     history.git("update-ref", "refs/remotes/origin/2.x", "1.x")
     history.tag("v1", "1.x")
 
-    assert trial(history, onto).branch_sha == history.sha("1.x")
+    assert trial(history, onto).tip.sha == history.sha("1.x")
     assert trial(history, history.sha("1.x")).merge.clean
 
 
@@ -189,7 +173,6 @@ def test_a_target_that_does_not_exist(history: History) -> None:
     assert caught.value.reason == "no_such_ref"
     with pytest.raises(UsageError):
         trial(history, "--output=x")
-    assert backported(history, "9.x").verdict == "error"
 
 
 def test_an_unrelated_target_is_tried_all_the_same(history: History) -> None:

@@ -16,11 +16,11 @@ def test_the_default_leaves_nothing_to_tell() -> None:
     [
         ({"limits": {"usd": 0.0, "wall": "1m"}}, ()),
         ({"models": {"retry": {"iterations": 3}}}, ()),
-        ({"backport": {"build": True}}, ("backport.build",)),
+        ({"backport": {"build": True, "default": "yes", "merge": "rebase"}}, ()),
         ({"fix": {"enabled": True}}, ("fix",)),
         (
-            {"backport": {"default": "yes"}, "publish": {"comment": False}},
-            ("backport.default",),
+            {"sandbox": {"mounts": ["/opt"]}, "publish": {"comment": False}},
+            ("sandbox.mounts",),
         ),
         ({"gate": {"coverage_floor": 0.5}}, ()),
     ],

@@ -17,8 +17,14 @@ TEMPLATES = Path(__file__).resolve().parents[3] / "templates" / "workflows"
 ALONE, BUILD = "prjury.yml", "prjury-build.yml"
 JUDGE, QUEUE = "prjury-judge.yml", "prjury-queue.yml"
 OVERRIDE = "prjury-override.yml"
+BACKPORT = "prjury-backport.yml"
 APART = (BUILD, JUDGE, OVERRIDE)
-WAYS = {ALONE: (ALONE, QUEUE), QUEUE: (ALONE, QUEUE), **dict.fromkeys(APART, APART)}
+WAYS = {
+    BACKPORT: (ALONE, BACKPORT),
+    ALONE: (ALONE, QUEUE),
+    QUEUE: (ALONE, QUEUE),
+    **dict.fromkeys(APART, APART),
+}
 PINNED = "octo/pr-jury@" + "0123456789" * 4
 AT = ".github/workflows"
 
@@ -469,12 +475,37 @@ DEFECTS = {
         "`mode: publish` asks no model and is given `model-api-key`; give it to `mode: decide` "
         "alone",
     ),
+    "a backport that cannot make a branch": Defect(
+        BACKPORT,
+        "contents: write",
+        "contents: read",
+        "problem",
+        "the job `backport` lacks the permission `contents: write`, without which it cannot work; "
+        "add it",
+    ),
+    "a backport that may do more": Defect(
+        BACKPORT,
+        "      pull-requests: write",
+        "      statuses: write\n      pull-requests: write",
+        "problem",
+        "the job `backport` only opens pull requests and has the permission `statuses: write`, "
+        "which it does not need; remove it",
+    ),
+    "a backport with the name of the gate": Defect(
+        BACKPORT,
+        "name: Backport",
+        "name: prjury",
+        "problem",
+        "the job `backport` is called `prjury` like the required check and can turn it green; "
+        "give it another name",
+    ),
     "no such mode": Defect(
         QUEUE,
         "mode: review",
         "mode: revue",
         "problem",
-        "there is no `mode: revue`; the modes are review, build, collect, decide, publish",
+        "there is no `mode: revue`; the modes are review, build, collect, decide, publish, "
+        "backport",
     ),
     "another name of the build": Defect(
         JUDGE,
@@ -547,7 +578,9 @@ DEFECTS = {
 }
 
 
-@pytest.mark.parametrize("way", [(ALONE,), (ALONE, QUEUE), APART, (*APART, QUEUE)])
+@pytest.mark.parametrize(
+    "way", [(ALONE,), (ALONE, QUEUE), (ALONE, BACKPORT), APART, (*APART, QUEUE), (*APART, BACKPORT)]
+)
 def test_what_init_writes_is_fine(way: tuple[str, ...]) -> None:
     assert complaints(set_up({name: text_of(name) for name in way})) == []
 

@@ -55,7 +55,8 @@ def collect(
         seconds = terms.seconds(request, policy.config)
         context = terms.context_of(photo.pull, seconds)
         verdict = terms.vote(seating, context, doors.progress)
-        branches = terms.branches(request, policy.config)
+        chosen = backports.chosen(photo, request, policy.config)
+        bench = backports.Bench(photo, doors, policy.config)
         return Evidence(
             pull=photo.pull,
             policy=policy,
@@ -63,8 +64,8 @@ def collect(
             files=along.seen,
             version=installed_version("prjury"),
             unwanted=terms.unwanted(request),
-            backports=backports.tried(photo, request.backport_to, branches),
-            notes=(*notes_of(request, photo), *pending_note(policy.config)),
+            backports=bench.judged(chosen.names, context.deadline),
+            notes=(*notes_of(request, photo), *pending_note(policy.config), *chosen.notes),
             spares=_spares(request, policy.config, photo),
             trusted=request.trusts_policy or request.config is not None,
             level=doors.shell.level,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
-from prjury.exchange import PickTrial, TreeEntry
+from prjury.exchange import TreeEntry
 from prjury.ports import Repository
 from prjury.pull.landing import Commit, RebaseTrial
 
@@ -57,10 +57,6 @@ class ReadingAlong:
         """Writes a tree into an empty directory."""
         return self.repository.export(tree, directory)
 
-    def pick(self, base: str, head: str, onto: str) -> PickTrial:
-        """Tries the change on another branch."""
-        return self.repository.pick(base, head, onto)
-
     def recent(self, tip: str, count: int) -> Sequence[Commit]:
         """The newest commits of a branch."""
         return self.repository.recent(tip, count)
@@ -98,10 +94,6 @@ class TakenAlong:
 
     def export(self, tree: str, directory: Path) -> Sequence[str]:  # noqa: ARG002 - there is none
         """Raises SourceError, as everything does that takes a repository."""
-        raise self._absent()
-
-    def pick(self, base: str, head: str, onto: str) -> PickTrial:  # noqa: ARG002 - as above
-        """Raises SourceError."""
         raise self._absent()
 
     def recent(self, tip: str, count: int) -> Sequence[Commit]:  # noqa: ARG002 - as above

@@ -17,6 +17,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from prjury.errors import SourceError
+from prjury.exchange import BranchTip
 from prjury.pull.model import visible
 from prjury.sources.git.ancestry import cut_short, merge_bases
 from prjury.sources.git.command import Git, GitError
@@ -176,8 +177,8 @@ def fetched(
             own,
             lenders=lender.object_directories if lender else (),
             remote_url=remote.address,
-            # The files of one commit are enough for a trial pick.
-            bring=lambda name: _fetch(git, remote, [refspec(name)], ("--depth=1",)),
+            bring=lambda name: _bring(git, remote, refspec(name), refspecs[-1], whole=bool(lender)),
+            remote_branches=lambda: branches(remote),
         )
     finally:
         shutil.rmtree(directory, ignore_errors=True)
@@ -190,6 +191,29 @@ def _format(lender: OperatorRepository | None) -> str:
 def _fetch(git: Git, remote: Remote, refspecs: Sequence[str], options: Sequence[str]) -> None:
     args = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance")
     remote.run(git, *args, *options, "--end-of-options", remote.address, *refspecs)
+
+
+def _bring(git: Git, remote: Remote, wanted: str, base: str, *, whole: bool) -> None:
+    """One branch more, and the history that says where it parted from the base, if that is near."""
+    _fetch(git, remote, [wanted], () if whole else (f"--depth={_DEPTH}",))
+    ours, theirs = (git.text("rev-parse", one.partition(":")[2]) for one in (base, wanted))
+    for count in _DEEPEN:
+        if not cut_short(git, ours, theirs, merge_bases(git, ours, theirs)):
+            return
+        _fetch(git, remote, [wanted, base], (f"--deepen={count}",))
+
+
+def branches(remote: Remote) -> list[BranchTip]:
+    """The branches of a remote; their dates are not known.
+
+    Raises:
+        SourceError: when the remote does not answer.
+    """
+    with tempfile.TemporaryDirectory(prefix="prjury-remote-") as nowhere:
+        args = ("ls-remote", "--heads", "--end-of-options", remote.address)
+        output = remote.run(Git(Path(nowhere)), *args).decode("utf-8", "surrogateescape")
+    rows = (line.split("\t", 1) for line in output.splitlines())
+    return [BranchTip(ref.removeprefix("refs/heads/"), sha) for sha, ref in rows]
 
 
 def _deepen(git: Git, remote: Remote, refspecs: Sequence[str]) -> None:

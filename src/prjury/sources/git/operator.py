@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from prjury.errors import SourceError, UsageError
+from prjury.exchange import BranchTip
 from prjury.pull.model import Side, visible
 from prjury.sources.git.command import Git
 
@@ -21,6 +22,7 @@ _PULL_REFS = (
 _USUAL_DEFAULTS = ("main", "master", "trunk", "develop")
 _FORBIDDEN_IN_REFS = re.compile(r"\.\.|@\{|[\x00-\x20\x7f:?*\[\\]|//|/$|\.lock(/|$)|^[-/]|\.$")
 _STEPS_BACK = re.compile(r"([~^]\d*)+$")
+_PLACE = re.compile(r"^refs/(heads|remotes/origin)/")
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
@@ -37,6 +39,7 @@ class OperatorRepository:
         lenders: further object directories that it borrows from.
         remote_url: where it was cloned from.
         bring: fetches a branch or commit that is not here; raises SourceError if it is nowhere.
+        remote_branches: the branches of a remote from which nothing but a change was fetched.
     """
 
     git: Git
@@ -48,6 +51,7 @@ class OperatorRepository:
     lenders: tuple[Path, ...] = ()
     remote_url: str | None = None
     bring: Callable[[str], None] | None = None
+    remote_branches: Callable[[], Sequence[BranchTip]] | None = None
 
     @property
     def object_directories(self) -> tuple[Path, ...]:
@@ -92,6 +96,20 @@ class OperatorRepository:
 
     def _named(self, ref: str) -> str | None:
         return next(filter(None, map(self._resolve, _spellings(ref))), None)
+
+    def branches(self) -> Sequence[BranchTip]:
+        """Every branch, the repository's own before one of ``origin`` that has the same name."""
+        if self.remote_branches:
+            return self.remote_branches()
+        form = "--format=%(objectname) %(committerdate:unix) %(refname)"
+        listing = self.git.text("for-each-ref", form, "refs/remotes/origin", "refs/heads")
+        found: dict[str, BranchTip] = {}
+        for line in filter(None, listing.split("\n")):
+            sha, date, ref = line.split(" ", 2)
+            name = _PLACE.sub("", ref)
+            if ref != "refs/remotes/origin/HEAD" and date:  # no date: not a commit, or not here
+                found[name] = BranchTip(name, sha, int(date))
+        return list(found.values())
 
     def pull(self, number: int) -> Side | None:
         """The head of a pull request that was fetched earlier."""

@@ -10,16 +10,30 @@ from prjury.pull.conflicts import SideNames
 from prjury.pull.landing import Commit, RebaseTrial
 from prjury.pull.model import MergeTrial
 from prjury.sources.git.command import TIMEOUT, Git, GitError
+from prjury.sources.git.log import Listed, log
 from prjury.sources.git.merge import try_merge
 
 #: More commits than this are not picked one by one; nobody reviews them one by one either.
 MOST_COMMITS = 1_000
 _NAMES = SideNames("the base", "the commit")
+_PICK = SideNames("the branch", "the commit")
 
 
 def recent_commits(git: Git, tip: str, count: int) -> list[Commit]:
     """The newest commits of a branch along first parents, the newest first; fewer where it ends."""
-    return [one.commit for one in _log(git, "--first-parent", f"--max-count={count}", tip)]
+    return [one.commit for one in log(git, "--first-parent", f"--max-count={count}", tip)]
+
+
+def landing(git: Git, head: str, base: str) -> Commit | None:
+    """The commit along the base's first parents by which the head came in.
+
+    None where the head is not in the base, or is its first commit.
+    """
+    args = ("--first-parent", "--ancestry-path", "--reverse", f"{head}..{base}")
+    above = [one.commit for one in log(git, *args)]
+    by_merge = above[0] if above and head not in above[0].parents[:1] else None
+    found = by_merge or next(iter(recent_commits(git, head, 1)))
+    return found if found.parents else None
 
 
 def try_rebase(git: Git, base: str, head: str, deadline: Deadline) -> RebaseTrial:
@@ -41,29 +55,27 @@ def try_rebase(git: Git, base: str, head: str, deadline: Deadline) -> RebaseTria
     return _picked(_Line(git, base, _tree_of(git, base)), commits, trial, deadline)
 
 
-@dataclass(frozen=True)
-class _Listed:
-    """A commit of the log, its tree, and whether the other side has its change already."""
+def pick_each(git: Git, since: str, head: str, onto: str, deadline: Deadline) -> RebaseTrial:
+    """Picks the commits from ``since`` to the head onto a commit or tree, up to the first conflict.
 
-    commit: Commit
-    tree: str
-    applied: bool = False
+    Merges are left out, as by `git cherry-pick` of a range of commits.
+
+    Raises:
+        GitError: when git fails for another reason than the time.
+    """
+    order = ("--topo-order", "--reverse", "--no-merges")
+    commits = list(log(git, *order, f"{since}..{head}", timeout=_left(deadline)))
+    trial = RebaseTrial(None, len(commits))
+    if len(commits) > MOST_COMMITS:
+        return replace(trial, unfinished="too_large")
+    line = _Line(git, None, _tree_of(git, onto), _PICK)
+    return _picked(line, commits, trial, deadline)
 
 
-def _to_pick(git: Git, base: str, head: str, deadline: Deadline) -> Iterator[_Listed]:
+def _to_pick(git: Git, base: str, head: str, deadline: Deadline) -> Iterator[Listed]:
     order = ("--topo-order", "--reverse", "--no-merges")
     sides = ("--cherry-mark", "--right-only", f"{base}...{head}")
-    return _log(git, *order, *sides, timeout=_left(deadline))
-
-
-def _log(git: Git, *args: str, timeout: float = TIMEOUT) -> Iterator[_Listed]:
-    fixed = ("log", "-z", "--no-show-signature", "--encoding=UTF-8", "--format=%m%H %T %P%n%s")
-    output = git(*fixed, *args, timeout=timeout).decode("utf-8", "replace")
-    for record in output.split("\0")[: -1 if output.endswith("\0") else None]:
-        if record:
-            names, _, subject = record.partition("\n")
-            sha, tree, *parents = names[1:].split()
-            yield _Listed(Commit(sha, tuple(parents), subject), tree, applied=names[0] == "=")
+    return log(git, *order, *sides, timeout=_left(deadline))
 
 
 def _left(deadline: Deadline) -> float:
@@ -92,15 +104,16 @@ class _Line:
     git: Git
     tip: str | None
     tree: str
+    names: SideNames = _NAMES
 
-    def with_(self, one: _Listed, timeout: float) -> tuple[_Line, MergeTrial]:
+    def with_(self, one: Listed, timeout: float) -> tuple[_Line, MergeTrial]:
         """The line with one commit more; the same line where that conflicts."""
         if one.commit.parents == (self.tip,):
             return replace(self, tip=one.commit.sha, tree=one.tree), MergeTrial(one.tree)
-        merge = try_merge(self.git, *self._sides(one), _NAMES, timeout=timeout)
+        merge = try_merge(self.git, *self._sides(one), self.names, timeout=timeout)
         return (replace(self, tip=None, tree=merge.tree) if merge.tree else self), merge
 
-    def _sides(self, one: _Listed) -> tuple[str, str]:
+    def _sides(self, one: Listed) -> tuple[str, str]:
         """Two commits whose only common one is the parent of what is picked."""
         if one.commit.parents:
             return self._commit(self.tree, one.commit.parents[0]), one.commit.sha
@@ -113,7 +126,7 @@ class _Line:
 
 
 def _picked(
-    line: _Line, commits: list[_Listed], trial: RebaseTrial, deadline: Deadline
+    line: _Line, commits: list[Listed], trial: RebaseTrial, deadline: Deadline
 ) -> RebaseTrial:
     for one in commits:
         if not deadline.remaining:
@@ -126,6 +139,8 @@ def _picked(
             return replace(trial, stopped_at=one.commit, impossible=merge.impossible)
         if not merge.clean:
             return replace(trial, stopped_at=one.commit, conflicts=merge.conflicts)
-        emptied = trial.emptied + (longer.tree == line.tree)
-        line, trial = longer, replace(trial, picked=trial.picked + 1, emptied=emptied)
+        changes = longer.tree != line.tree
+        kept = (*trial.kept, one.commit.sha) if changes else trial.kept
+        emptied = trial.emptied + (not changes)
+        line, trial = longer, replace(trial, picked=trial.picked + 1, emptied=emptied, kept=kept)
     return replace(trial, tree=line.tree)

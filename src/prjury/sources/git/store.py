@@ -16,18 +16,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from prjury.deadline import Deadline
-from prjury.exchange import PickTrial, TreeEntry
-from prjury.pull.conflicts import SideNames
+from prjury.exchange import TreeEntry, WordPlaces
 from prjury.pull.diff import FilePatch, read_patches
 from prjury.pull.kinds import SUBMODULE_MODE
 from prjury.pull.landing import Commit, RebaseTrial
 from prjury.sources.git.command import Git, GitError
-from prjury.sources.git.merge import try_merge
 from prjury.sources.git.objects import list_tree, missing_blobs, read_blobs
 from prjury.sources.git.operator import OperatorRepository
-from prjury.sources.git.rebase import recent_commits, try_rebase
+from prjury.sources.git.rebase import landing, recent_commits, try_rebase
+from prjury.sources.git.words import words_in_tree
 
-_BRANCH_AND_CHANGE = SideNames("the branch", "the change")
 _ATTRIBUTES = (
     "* !diff !merge !filter !text !eol !crlf !ident !export-ignore !export-subst "
     "!working-tree-encoding\n"
@@ -73,6 +71,11 @@ class Store:
     listings: dict[str, Sequence[TreeEntry]] = field(
         default_factory=dict, repr=False, compare=False
     )
+
+    def follow(self) -> None:
+        """Takes over how far history reaches by now, where more of it was fetched."""
+        if self.operator.bring and self.operator.shallow_file:
+            shutil.copyfile(self.operator.shallow_file, self.git.git_dir / "shallow")
 
     def files(self, commit: str) -> Sequence[TreeEntry]:
         """Every file of a commit or tree, in git's order."""
@@ -124,20 +127,9 @@ class Store:
         """
         return missing_blobs(self.git, blobs)
 
-    def pick(self, base: str, head: str, onto: str) -> PickTrial:
-        """Tries the change from ``base`` to ``head`` as one commit on the branch ``onto``."""
-        tip = self.operator.commit(onto).sha
-        tip_tree = self.git.text("rev-parse", "--verify", f"{tip}^{{tree}}")
-        # A pick is a three-way merge whose base is the picked change's parent: a synthetic commit
-        # with the tip's tree and that parent makes the merge see exactly this base.
-        commit = self.git.text("commit-tree", tip_tree, "-p", base, "-m", "trial pick")
-        squashed = self._squash(base, head)
-        merge = try_merge(self.git, commit, squashed, _BRANCH_AND_CHANGE)
-        return PickTrial(merge, tip, empty=merge.tree == tip_tree)
-
-    def _squash(self, base: str, head: str) -> str:
-        tree = self.git.text("rev-parse", "--verify", f"{head}^{{tree}}")
-        return self.git.text("commit-tree", tree, "-p", base, "-m", "squashed change")
+    def landing(self, head: str, base: str) -> Commit | None:
+        """The commit by which a head came into a base that holds it; None where it is the first."""
+        return landing(self.git, head, base)
 
     def recent(self, tip: str, count: int) -> Sequence[Commit]:
         """The newest commits of a branch along first parents; fewer where its history ends."""
@@ -146,6 +138,10 @@ class Store:
     def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:
         """Tries the head's commits one after the other on the tip of the base."""
         return try_rebase(self.git, base, head, deadline)
+
+    def with_words(self, tree: str, words: Sequence[str]) -> WordPlaces:
+        """Every place of the words in a commit or tree; see `words_in_tree`."""
+        return words_in_tree(self.git, tree, words)
 
     def raw_changes(self, old: str, new: str, *, renames: bool = True) -> list[RawChange]:
         """What differs between two commits, without content."""

@@ -38,6 +38,7 @@ class PullFacts:
         head_repo: ``owner/name`` of the repository that the head lies in, None when it is gone.
         url: the page of the pull request.
         labels: the names of its labels.
+        merged: whether it was merged; a list of pull requests does not tell.
     """
 
     repo: str
@@ -52,6 +53,7 @@ class PullFacts:
     head_repo: str | None = None
     url: str | None = None
     labels: tuple[str, ...] = ()
+    merged: bool = False
 
     @property
     def is_fork(self) -> bool:
@@ -79,6 +81,7 @@ def read_pull(payload: object) -> PullFacts:
         head_repo=_head_repo(payload),
         url=text(at(payload, "html_url")) or None,
         labels=_labels(at(payload, "labels")),
+        merged=at(payload, "merged") is True,
     )
 
 

@@ -1,0 +1,163 @@
+"""The mode ``backport``: once a change is merged, pull requests bring it to release branches.
+
+It is started by the merge, and by a label that somebody puts on afterwards. Nothing of the change
+is checked out, built or run, and nothing is ever pushed to a release branch: each pull request
+comes from a new branch, which is made through GitHub's API.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from prjury.action.job import Ended, Job
+from prjury.action.picks import Picking
+from prjury.errors import ExitCode, PublishError, UsageError
+from prjury.publishers.backport_pulls import BackportPulls, Opening, Proposal
+from prjury.publishers.summary import add_markdown
+from prjury.pull.model import visible
+from prjury.pull.picked import HEADS, Pick
+from prjury.report.sanitise import inline_code, plain
+from prjury.sources.github.branches import Branches
+from prjury.sources.github.event import Event, EventKind, read_event
+from prjury.sources.github.hub import GitHub
+
+_WORDS = {
+    "opened": "opened",
+    "draft": "opened as a draft that holds nothing yet",
+    "there": "there already",
+    "nothing": "nothing opened",
+}
+
+
+def backport(job: Job) -> Ended:
+    """Opens what the policy wants for the event's pull request.
+
+    Raises:
+        UsageError: for an event of another kind.
+    """
+    picking = job.wiring.picks
+    if picking is None:
+        raise UsageError(
+            "The mode backport does not run here",
+            why="Nothing in this program judges release branches for the action",
+            remedy="Use another release of the action",
+        )
+    return propose(job, picking)
+
+
+def propose(job: Job, picking: Picking) -> Ended:
+    """The same, with whoever judges; a branch that moves meanwhile is judged once more.
+
+    Raises:
+        UsageError: for an event of another kind, or without a token.
+        SourceError: when GitHub cannot be asked.
+    """
+    event = read_event(job.environ)
+    _refuse_other_events(event, job)
+    with job.wiring.connect(event, job.inputs) as hub:
+        event, reason = _merged(event, hub)
+        if reason:
+            return job.nothing(reason)
+        judged = picking(event, job.inputs, ())
+        if judged.reason or judged.opening is None:
+            return job.nothing(judged.reason or "The policy opens no backports: `backport.open`.")
+        round_ = _Round(job, event, judged.opening, hub)
+        moved = round_.propose(judged.picks)
+        if moved:
+            again = picking(event, job.inputs, tuple(moved))
+            for branch, error in round_.propose(again.picks).items():
+                round_.failed(branch, error)
+    return round_.ended()
+
+
+def _refuse_other_events(event: Event, job: Job) -> None:
+    if event.kind is not EventKind.PULL_REQUEST_TARGET:
+        raise UsageError(
+            f"The mode {job.inputs.mode} does not run on {event.kind}",
+            remedy="Use `pull_request_target` with the types `closed` and `labeled`",
+        )
+    if not job.inputs.github_token:
+        raise UsageError(
+            f"The mode {job.inputs.mode} takes a token",
+            remedy="Give `github-token: ${{ github.token }}` to the action",
+        )
+
+
+def _merged(event: Event, hub: GitHub) -> tuple[Event, str]:
+    """The event with what GitHub says of the pull request now, and why there is nothing to do."""
+    if event.action not in {"closed", "labeled"}:
+        return event, "Nothing to do: it was neither merged nor given a label."
+    told = hub.pull(event.repo, event.number or 0)
+    if not told.merged:
+        return event, f"Nothing to do: #{event.number} is not merged."
+    if not told.is_fork and (told.head.ref or "").startswith(HEADS):
+        return event, f"Nothing to do: #{event.number} is a backport itself."
+    by = event.sender or ""
+    if event.action == "labeled" and not (by and hub.may_write(event.repo, by)):
+        return event, f"The label does not count: {visible(by)} may not write here."
+    return replace(event, pull=told), ""
+
+
+@dataclass
+class _Round:
+    """What has become of each branch."""
+
+    job: Job
+    event: Event
+    opening: Opening
+    hub: GitHub
+    told: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+
+    def propose(self, picks: Sequence[Pick]) -> dict[str, PublishError]:
+        """Opens one after the other; the result are the branches that have moved meanwhile."""
+        redact = self.job.log.redact
+        door = Branches(self.hub, self.event.repo)
+        pulls = BackportPulls(door, self.opening, redact, self.hub.sleep)
+        moved: dict[str, PublishError] = {}
+        for pick in picks:
+            try:
+                self._say(pulls.propose(pick))
+            except PublishError as error:
+                if error.reason == "moved":
+                    moved[pick.branch] = error
+                else:
+                    self.failed(pick.branch, error)
+        return moved
+
+    def failed(self, branch: str, error: PublishError) -> None:
+        """Nothing was opened for a branch; the others are not kept from theirs."""
+        self.complaints.append(f"{visible(branch)}: {error}")
+        self.lines.append(
+            f"* {inline_code(branch)}: {plain(str(error), None, self.job.log.redact)}"
+        )
+
+    def _say(self, done: Proposal) -> None:
+        words = _WORDS[done.state] + (f" ({done.note})" if done.note else "")
+        address = f": {done.url}" if done.url else ""
+        self.told.append(f"{visible(done.branch)}: {words}{address}")
+        link = f": <{done.url}>" if done.url else ""
+        shown = plain(words, None, self.job.log.redact)
+        self.lines.append(f"* {inline_code(done.branch)}: {shown}{link}")
+
+    def ended(self) -> Ended:
+        """Says what was done; what could not be opened is the job's failure."""
+        for line in self._log():
+            self.job.log.say(line)
+        if self.job.places.summary:
+            with suppress(PublishError):
+                add_markdown(self.job.places.summary, self._summary())
+        code = ExitCode.NOT_PUBLISHED if self.complaints else ExitCode.OPEN
+        return Ended(code, " ".join(self.complaints) or None)
+
+    def _log(self) -> Iterator[str]:
+        if not self.lines:
+            yield f"No release branch is suitable for #{self.event.number}; nothing was opened."
+        yield from self.told
+
+    def _summary(self) -> str:
+        lines = "\n".join(self.lines) or "No release branch is suitable; nothing was opened."
+        return f"## Backports of #{self.event.number}\n\n{lines}\n"

@@ -1,0 +1,34 @@
+"""What the mode ``backport`` is told by whoever judges the merged change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from prjury.action.inputs import Inputs
+from prjury.publishers.backport_pulls import Opening
+from prjury.pull.picked import Pick
+from prjury.report.model import Backport
+from prjury.sources.github.event import Event
+
+
+@dataclass(frozen=True)
+class Picks:
+    """The verdicts on a merged change, and what is to be proposed.
+
+    Attributes:
+        opening: how pull requests are opened by the policy; None where it wants none.
+        backports: the verdicts.
+        picks: one for each verdict that `prjury.publishers.backport_pulls.is_proposable` takes.
+        reason: why there is nothing to judge; empty where there is.
+    """
+
+    opening: Opening | None
+    backports: tuple[Backport, ...] = ()
+    picks: tuple[Pick, ...] = ()
+    reason: str = ""
+
+
+#: Judges the event's pull request for these branches; for none, those of the policy and its labels.
+Picking: TypeAlias = Callable[[Event, Inputs, Sequence[str]], Picks]

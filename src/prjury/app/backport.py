@@ -1,0 +1,53 @@
+"""``prjury backport``: event -> PullRequest -> release branches -> verdicts, and nothing else."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from importlib.metadata import version as installed_version
+
+from prjury.app import backports, terms
+from prjury.config.pending import pending_note
+from prjury.policy import policy_in_force
+from prjury.report.backports import Backports
+from prjury.request import ReviewRequest, Surroundings
+from prjury.sources.pulls import NothingToReview, photographed
+from prjury.wiring import review_doors
+
+
+def backport(request: ReviewRequest, surroundings: Surroundings) -> Backports | NothingToReview:
+    """Judges the change for the branches that the operator names, or else for the policy's.
+
+    A change that the base holds already is judged as it came in.
+
+    Raises:
+        PrJuryError: with the exit code that says whose fault it is.
+    """
+    started = time.monotonic()
+    with photographed(replace(request.wanted, landed=True)) as photo:
+        if isinstance(photo, NothingToReview):
+            return photo
+        policy = policy_in_force(photo.pull, photo.store, request.config, request.policy_path)
+        wired = review_doors(request, surroundings, policy.config, photo)
+        chosen = backports.chosen(photo, request, policy.config, alone=True)
+        if not chosen.names:
+            return NothingToReview(
+                "No release branch to judge for: "
+                f"{'; '.join(chosen.notes) or 'the policy names none'}. Name one with --onto BRANCH."
+            )
+        context = terms.context_of(photo.pull, terms.seconds(request, policy.config))
+        bench = backports.Bench(photo, wired.doors, policy.config, build=request.build)
+        try:
+            tried = bench.judged(chosen.names, context.deadline)
+            opinion = backports.opinion(tried, wired.doors, context) if request.models else None
+        finally:
+            wired.doors.progress.close()
+        return Backports(
+            pull=photo.pull,
+            backports=backports.told(tried, opinion),
+            policy=policy.source,
+            policy_hash=policy.hash,
+            version=installed_version("prjury"),
+            notes=(*photo.pull.notes, *chosen.notes, *pending_note(policy.config)),
+            elapsed_ms=round((time.monotonic() - started) * 1000),
+        )

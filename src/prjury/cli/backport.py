@@ -1,0 +1,172 @@
+"""``prjury backport``: whether a change can be brought to release branches, and how."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from prjury.cli import options
+from prjury.cli.output import Terminal, hang_up
+from prjury.cli.review import facts_of, refuse_place, wanted_by
+from prjury.errors import ExitCode, PublishError, UsageError
+
+if TYPE_CHECKING:
+    from prjury.report.backports import Backports
+
+
+class BackportFormat(StrEnum):
+    """How the verdicts can be written."""
+
+    TERMINAL = "terminal"
+    MARKDOWN = "markdown"
+    JSON = "json"
+
+
+Onto = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="BRANCH", help="A branch, ref or commit; several times. Else the policy's branches."
+    ),
+]
+Printed = Annotated[BackportFormat, typer.Option(help="What goes to standard output.")]
+Output = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FORMAT=FILE", help="terminal, markdown or json; several times."),
+]
+RequireSuitable = Annotated[
+    bool, typer.Option("--require-suitable", help="Exit 1 unless every branch is `suitable`.")
+]
+Labels = Annotated[
+    list[str] | None,
+    typer.Option("--label", metavar="LABEL", help="A label that the change has; several times."),
+]
+
+
+def backport(  # noqa: PLR0913 - the command line's options, named as documented
+    context: typer.Context,
+    target: options.Target = None,
+    *,
+    onto: Onto = None,
+    repo: options.Repo = Path(),
+    base: options.Base = None,
+    head: options.Head = None,
+    config: options.Config = None,
+    format: Printed = BackportFormat.TERMINAL,  # noqa: A002 - the option's documented name
+    output: Output = None,
+    require_suitable: RequireSuitable = False,
+    label: Labels = None,
+    no_build: options.NoBuild = False,
+    no_llm: options.NoLlm = False,
+    model: options.Model = None,
+    offline: options.Offline = False,
+    title: options.Title = None,
+    body_file: options.BodyFile = None,
+    timeout: options.Timeout = None,
+    trust_policy: options.TrustPolicy = False,
+) -> int:
+    """Judge whether a change can be brought to release branches; nothing is pushed or opened."""
+    from prjury.app.backport import backport as judged  # noqa: PLC0415 - keeps `--help` instant
+    from prjury.request import ReviewRequest  # noqa: PLC0415 - as above
+    from prjury.sources.pulls import NothingToReview  # noqa: PLC0415 - as above
+
+    terminal: Terminal = context.obj
+    files = [_output(text) for text in output or ()]
+    for _, file in files:
+        refuse_place(file)
+    facts = facts_of(title, body_file) | ({"labels": tuple(label)} if label else {})
+    request = ReviewRequest(
+        wanted=wanted_by(terminal, target, repo, base, head, facts, offline=offline),
+        config=config,
+        build=not no_build,
+        models=not no_llm,
+        model=model,
+        offline=offline,
+        timeout=timeout,
+        backport_to=tuple(onto or ()),
+        trusts_policy=trust_policy,
+    )
+    outcome = judged(request, terminal.surroundings())
+    if isinstance(outcome, NothingToReview):
+        shown = sys.stdout if format is BackportFormat.TERMINAL else sys.stderr
+        print(outcome.reason, file=shown)
+        return ExitCode.OPEN
+    return _told(terminal, outcome, format, files, strict=require_suitable)
+
+
+def _output(text: str) -> tuple[BackportFormat, Path]:
+    name, equals, file = text.partition("=")
+    if not equals or not file or name not in set(BackportFormat):
+        raise UsageError(
+            f"--output {text!r} is not FORMAT=FILE",
+            remedy=f"Formats are {', '.join(BackportFormat)}; "
+            "for example --output json=backports.json",
+        )
+    return BackportFormat(name), Path(file)
+
+
+def _told(
+    terminal: Terminal,
+    told: Backports,
+    kind: BackportFormat,
+    files: list[tuple[BackportFormat, Path]],
+    *,
+    strict: bool,
+) -> int:
+    """Prints and writes the verdicts; the result is the exit code."""
+    from prjury.publishers.files import write_atomically  # noqa: PLC0415 - as above
+
+    _print(_rendered(terminal, told, kind))
+    for each, file in files:
+        write_atomically(file, _rendered(terminal, told, each))
+    return _exit_code(told, strict=strict)
+
+
+def _rendered(terminal: Terminal, told: Backports, kind: BackportFormat) -> str:
+    from prjury.publishers.terminal_backports import backport_lines  # noqa: PLC0415 - as above
+    from prjury.report.backports import backports_to_json  # noqa: PLC0415 - as above
+    from prjury.report.render import Renderer  # noqa: PLC0415 - as above
+
+    if kind is BackportFormat.JSON:
+        value = backports_to_json(told, terminal.redact)
+        return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    if kind is BackportFormat.MARKDOWN:
+        return Renderer(terminal.redact).backports(told)
+    return "\n".join(backport_lines(told, sys.stdout, terminal.redact)) + "\n"
+
+
+def _print(text: str) -> None:
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        hang_up()
+    except OSError as error:
+        raise PublishError(
+            f"The verdicts could not be printed: {error}",
+            why="The disk is full, or the stream was closed",
+            remedy="Write them to a file with --output json=FILE",
+        ) from error
+
+
+def _exit_code(told: Backports, *, strict: bool) -> int:
+    """0 with a verdict for every branch; one line on standard error says why it is another."""
+    from prjury.pull.model import printable  # noqa: PLC0415 - as above
+
+    if told.unjudged:
+        names = ", ".join(printable(one.branch) for one in told.unjudged)
+        why = "; ".join(reason for one in told.unjudged for reason in one.reasons[:1])
+        line = f"prjury: no verdict for {names}: {why}. Mend the reason, and ask again."
+        print(line[:300], file=sys.stderr)
+        return ExitCode.NOT_JUDGED
+    if strict and told.unsuitable:
+        some = ", ".join(f"{printable(one.branch)} ({one.verdict})" for one in told.unsuitable)
+        line = f"prjury: --require-suitable: not suitable as it is for {some}. See the reasons."
+        print(line[:300], file=sys.stderr)
+        return ExitCode.REJECTED
+    return ExitCode.OPEN

@@ -1,0 +1,116 @@
+"""What a text offers to others, as values: symbols, their parameters, and how they are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+#: Stands for a default value, whichever it is.
+_DEFAULT = "=…"
+
+
+class SymbolKind(StrEnum):
+    """What a public name stands for; an alias for something that another text defines."""
+
+    TYPE = "type"
+    CALLABLE = "callable"
+    PROPERTY = "property"
+    VALUE = "value"
+    ALIAS = "alias"
+
+
+class Passing(StrEnum):
+    """How an argument reaches its parameter."""
+
+    ANY = "any"
+    POSITION = "position"
+    KEYWORD = "keyword"
+    REST = "rest"
+    KEYWORDS = "keywords"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter as callers see it.
+
+    Attributes:
+        name: empty where callers cannot use it, as in Java.
+        type: as it is written; empty where none is, and in Python, where none is enforced.
+    """
+
+    name: str
+    type: str = ""
+    optional: bool = False
+    passing: Passing = Passing.ANY
+
+    def __str__(self) -> str:
+        stars = {Passing.REST: "*", Passing.KEYWORDS: "**"}.get(self.passing, "")
+        default = _DEFAULT if self.optional and not stars else ""
+        if self.type and self.name:
+            return f"{stars}{self.name}: {self.type}{default}"
+        return f"{stars}{self.name or self.type}{default}"
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A name that others may use.
+
+    Attributes:
+        name: with the types in which it stands, such as ``Cart.total``.
+        line: where its name stands, in git's numbers.
+        parameters: of a callable, or of a type that lists them, such as a record.
+        result: the type of the value; for a type its word and more, such as ``interface <T>``.
+        modifiers: those that matter to callers, such as ``static``.
+        bases: the simple names of what a type extends or implements.
+        replaced: names of earlier parameters that a decorator still takes.
+        offered: whether the name is meant for others; one that is not may still be there for
+            whoever used it before, such as an imported name.
+    """
+
+    name: str
+    kind: SymbolKind
+    line: int
+    parameters: tuple[Parameter, ...] | None = None
+    result: str = ""
+    modifiers: frozenset[str] = frozenset()
+    bases: tuple[str, ...] = ()
+    replaced: frozenset[str] = frozenset()
+    offered: bool = True
+
+    @property
+    def label(self) -> str:
+        """What to call it: ``Cart.total(int)``; a type by its name alone."""
+        if self.parameters is None or self.kind is SymbolKind.TYPE:
+            return self.name
+        return f"{self.name}({', '.join(map(str, self.parameters))})"
+
+    @property
+    def signature(self) -> str:
+        """All of it on one line: ``static Cart.total(int): Money``."""
+        words = sorted(self.modifiers)
+        listed = None if self.parameters is None else ", ".join(map(str, self.parameters))
+        name = self.name if listed is None else f"{self.name}({listed})"
+        if self.kind is SymbolKind.TYPE:
+            word, _, more = self.result.partition(" ")
+            bases = f" of {', '.join(self.bases)}" if self.bases else ""
+            return " ".join([*words, word, name]) + more + bases
+        return " ".join([*words, name]) + (f": {self.result}" if self.result else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Publics:
+    """The public names of one text.
+
+    Attributes:
+        package: the package that the text says it belongs to, None where its place tells.
+        listed: the names that it lists as all of its public ones, None where it does not.
+        served: names that it may answer for without a definition that was found, such as
+            deprecated ones; where it does not parse, all words in it.
+        broken: the first line that does not parse, None where all do.
+    """
+
+    symbols: tuple[Symbol, ...] = ()
+    package: str | None = None
+    listed: frozenset[str] | None = None
+    served: frozenset[str] = frozenset()
+    broken: int | None = None

@@ -1,0 +1,317 @@
+"""Versions of dependencies that a change moves, beside those that a branch has."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from prjury.jury.judgment import Check, Location, Severity
+from prjury.ports import Repository
+from prjury.pull.bumps import Distance, Step, distance
+from prjury.pull.dependencies import Declared, Purpose, declared
+from prjury.pull.manifests import is_manifest
+from prjury.pull.model import FileKind, PullRequest, visible
+
+#: So many digits of a commit are shown.
+_COMMIT = 12
+#: What is told of one by one; the rest is counted.
+_SHOWN = 4
+
+
+@dataclass(frozen=True)
+class Bump:
+    """A dependency that a change adds, removes or moves to another version.
+
+    Attributes:
+        old: the version or range before; None for one that is added.
+        new: the version or range behind; None for one that is removed.
+        line: where it stands at the head, or stood on the merge base if it is removed; from 1.
+    """
+
+    path: str
+    name: str
+    old: str | None
+    new: str | None
+    purpose: Purpose
+    line: int
+
+    @property
+    def is_library(self) -> bool:
+        """Whether it gets to the project's users, other than what builds, tests or checks it."""
+        return self.purpose is Purpose.LIBRARY
+
+
+@dataclass(frozen=True)
+class Bumps:
+    """What a change does to dependencies.
+
+    Attributes:
+        lock_files: those that the change touches.
+        unread: manifests whose content is not here or not text.
+    """
+
+    changed: tuple[Bump, ...] = ()
+    lock_files: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+    @property
+    def lock_only(self) -> bool:
+        """Whether only the exact versions within the declared ranges change."""
+        return bool(self.lock_files) and not self.changed and not self.unread
+
+
+class Relation(StrEnum):
+    """What a branch has, beside what the change goes from and to."""
+
+    #: What the change goes from, or for an addition the same version already.
+    SAME = "same"
+    #: Where the change goes to, or beyond.
+    ALREADY = "already"
+    #: Further away, within the same major version as one of the two.
+    FURTHER = "further"
+    #: Another major version than both.
+    OTHER_LINE = "other_line"
+    NOT_THERE = "not_there"
+    #: Nobody can tell which is the higher one.
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A bump beside a branch.
+
+    Attributes:
+        have: the version that stands there; None where there is none.
+        jump: from there to where the change goes.
+    """
+
+    bump: Bump
+    have: str | None
+    relation: Relation
+    jump: Distance | None = None
+
+
+def bumps_of(pull: PullRequest, repository: Repository) -> Bumps:
+    """What the change does to dependencies; the same for every branch."""
+    files = [
+        file for file in pull.files if is_manifest(file.path) or is_manifest(file.old_path or "")
+    ]
+    blobs = [blob for file in files for blob in (file.old_blob, file.new_blob) if blob]
+    read = repository.read(blobs) if blobs else {}
+    changed: list[Bump] = []
+    unread: list[str] = []
+    for file in files:
+        sides = [_declared(file.path, blob, read) for blob in (file.old_blob, file.new_blob)]
+        if sides[0] is None or sides[1] is None:
+            unread.append(file.path)
+        else:
+            changed += _changes(file.path, sides[0], sides[1])
+    locks = tuple(file.path for file in pull.files if file.kind is FileKind.LOCK)
+    return Bumps(tuple(changed), locks, tuple(unread))
+
+
+def _declared(
+    path: str, blob: str | None, read: Mapping[str, bytes | None]
+) -> Sequence[Declared] | None:
+    """What a version of a file declares; None where nobody can read it."""
+    content = read.get(blob) if blob else b""
+    if content is None:
+        return None
+    try:
+        return declared(path, content.decode().splitlines(keepends=True)) or ()
+    except UnicodeDecodeError:
+        return None
+
+
+def _changes(path: str, before: Sequence[Declared], after: Sequence[Declared]) -> Iterator[Bump]:
+    """What differs by name; a name may stand in a file several times, with several versions."""
+    old, new = _by_name(before), _by_name(after)
+    for name in dict.fromkeys([*new, *old]):
+        was, now = old.get(name, {}), new.get(name, {})
+        gone = [each for written, each in was.items() if written not in now]
+        come = [each for written, each in now.items() if written not in was]
+        if was and now and not (gone and come):
+            continue  # one of several places follows the others
+        for number in range(max(len(gone), len(come))):
+            one = gone[min(number, len(gone) - 1)] if gone else None
+            other = come[min(number, len(come) - 1)] if come else None
+            told = other or one
+            if told:
+                was_at, is_at = _told_apart(one, other)
+                yield Bump(path, name, was_at, is_at, told.purpose, told.line)
+
+
+def _told_apart(one: Declared | None, other: Declared | None) -> tuple[str | None, str | None]:
+    """Both versions, or the commits where a remark beside them stays the same."""
+    versions = _version(one), _version(other)
+    return versions if versions[0] != versions[1] else (_commit(one), _commit(other))
+
+
+def _by_name(found: Sequence[Declared]) -> Mapping[str, Mapping[str, Declared]]:
+    named: dict[str, dict[str, Declared]] = defaultdict(dict)
+    for each in found:
+        named[each.name].setdefault(each.written, each)
+    return named
+
+
+def _version(each: Declared | None) -> str | None:
+    return (each.version.lstrip("= ") or _commit(each)) if each else None
+
+
+def _commit(each: Declared | None) -> str | None:
+    return each.written[:_COMMIT] if each else None
+
+
+def standings(bumps: Bumps, tip: str, repository: Repository) -> tuple[Standing, ...]:
+    """Each bump beside what stands in the same file of the branch with this tip."""
+    if not bumps.changed:
+        return ()
+    paths = {bump.path for bump in bumps.changed}
+    blobs = {entry.path: entry.blob for entry in repository.files(tip) if entry.path in paths}
+    read = repository.read(list(blobs.values())) if blobs else {}
+    have = {path: _by_name(_declared(path, blob, read) or ()) for path, blob in blobs.items()}
+    unread = {path for path, blob in blobs.items() if _declared(path, blob, read) is None}
+    return tuple(
+        Standing(bump, None, Relation.UNKNOWN)
+        if bump.path in unread
+        else _standing(bump, list(have.get(bump.path, {}).get(bump.name, {}).values()))
+        for bump in bumps.changed
+    )
+
+
+def _standing(bump: Bump, there: Sequence[Declared]) -> Standing:
+    versions = [version for each in there for version in (_version(each), _commit(each)) if version]
+    if not versions:
+        return Standing(bump, None, Relation.NOT_THERE)
+    have = next((each for each in (bump.old, bump.new) if each in versions), versions[0])
+    jump = distance(have, bump.new) if bump.new else None
+    return Standing(bump, have, _relation(bump, have, jump), jump)
+
+
+def _relation(bump: Bump, have: str, jump: Distance | None) -> Relation:
+    if have == bump.new:
+        return Relation.ALREADY
+    if have == bump.old or bump.new is None:
+        return Relation.SAME
+    if jump is None:
+        return Relation.UNKNOWN
+    if bump.old is None:
+        return Relation.FURTHER if jump.up else Relation.ALREADY
+    move = distance(bump.old, bump.new)
+    if move is None:
+        return Relation.UNKNOWN
+    if jump.step is Step.SAME or jump.up != move.up:
+        return Relation.ALREADY
+    return Relation.OTHER_LINE if jump.step is Step.MAJOR != move.step else Relation.FURTHER
+
+
+def check_of(bumps: Bumps, found: Sequence[Standing], branch: str) -> Check:
+    """What a report says of it: a jump of a major version or a way back is an error.
+
+    What only builds, tests or checks the project matters one degree less.
+    """
+    if bumps.unread:
+        told = ", ".join(map(visible, bumps.unread[:_SHOWN]))
+        return Check(
+            "dependencies", passed=False, message=f"not looked into: {told}", severity="hint"
+        )
+    if bumps.lock_only:
+        return Check(
+            "dependencies", passed=True, message="only a lock file changes", severity="hint"
+        )
+    if not bumps.changed:
+        return Check("dependencies", passed=True, message="no version of a dependency changes")
+    ranked = sorted(found, key=lambda each: _RANKS.index(_severity(each)))
+    worst = _severity(ranked[0])
+    lines = [_sentence(each, branch) for each in ranked[:_SHOWN]]
+    more = [f"{len(ranked) - _SHOWN} more"] if len(ranked) > _SHOWN else []
+    first = ranked[0].bump
+    return Check(
+        "dependencies",
+        passed=worst is None,
+        message="; ".join([*lines, *more]),
+        location=Location(first.path, first.line),
+        severity=worst or "hint",
+        evidence=f"{visible(first.name)} {visible(first.new or first.old or '')}",
+    )
+
+
+_RANKS: Sequence[Severity | None] = ("error", "warning", "hint", None)
+
+
+def _severity(standing: Standing) -> Severity | None:
+    """How much it matters; None where it is in order."""
+    rank = _RANKS.index(_library_severity(standing))
+    tool = standing.bump.purpose is Purpose.TOOL
+    return _RANKS[min(rank + tool, len(_RANKS) - 1)]
+
+
+def _library_severity(standing: Standing) -> Severity | None:
+    bump, jump = standing.bump, standing.jump
+    if bump.purpose is Purpose.OWN:
+        return "warning"
+    match standing.relation:
+        case Relation.ALREADY:
+            return None
+        case Relation.NOT_THERE:
+            return "warning" if bump.new else None
+        case Relation.UNKNOWN:
+            return "warning"
+    if bump.new is None:
+        return "warning"
+    if jump is None:
+        return "warning"
+    if not jump.up or jump.step is Step.MAJOR:
+        return "error"
+    return "warning" if jump.step is Step.MINOR else None
+
+
+def _sentence(standing: Standing, branch: str) -> str:
+    return f"{_move(standing.bump)}; {_there(standing, visible(branch))}"
+
+
+def _move(bump: Bump) -> str:
+    name = visible(bump.name)
+    if bump.old is None:
+        return f"adds {name} {visible(bump.new or '')}"
+    if bump.new is None:
+        return f"removes {name} {visible(bump.old)}"
+    move = distance(bump.old, bump.new)
+    verb = (
+        "changes" if move is None or move.step is Step.SAME else "raises" if move.up else "lowers"
+    )
+    return f"{verb} {name} from {visible(bump.old)} to {visible(bump.new)}"
+
+
+def _there(standing: Standing, branch: str) -> str:
+    have = visible(standing.have or "")
+    match standing.relation:
+        case Relation.NOT_THERE:
+            return f"{branch} does not have it in {visible(standing.bump.path)}"
+        case Relation.ALREADY:
+            return f"{branch} is at {have} already"
+        case Relation.UNKNOWN:
+            return (
+                f"{branch} is at {have}, which nobody can compare"
+                if have
+                else f"not looked into on {branch}"
+            )
+    if standing.bump.new is None:
+        return f"{branch} has {have}"
+    jump = standing.jump
+    same = "at the same version" if standing.relation is Relation.SAME else f"at {have}"
+    return f"{branch} is {same}{_jump(jump)}"
+
+
+def _jump(jump: Distance | None) -> str:
+    if jump is None:
+        return ": nobody can tell how far that is"
+    way = "a jump of" if jump.up else "a way back by"
+    plural = "s" if jump.count > 1 else ""
+    count = _COUNTS.get(jump.count, str(jump.count))
+    return f": {way} {count} {jump.step} version{plural}"
+
+
+_COUNTS = {0: "a", 1: "a", 2: "two", 3: "three", 4: "four"}

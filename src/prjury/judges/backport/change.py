@@ -1,0 +1,62 @@
+"""What a change brings, found out once for all branches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from prjury.code.parser import Parser
+from prjury.config.backports import BackportConfig
+from prjury.deadline import Deadline
+from prjury.judges.backport.asked import Wishes, wishes
+from prjury.judges.backport.bumps import Bumps, bumps_of
+from prjury.judges.backport.interface import Interface, interface_of
+from prjury.judges.backport.lacking import Needs, needs_of
+from prjury.judges.backport.present import Identity, identity_of
+from prjury.judges.backport.score.traits import Traits, traits
+from prjury.ports import Releases, Repository
+from prjury.pull.model import PullRequest
+
+
+@dataclass(frozen=True)
+class Change:
+    """The pull request, and what depends on it alone.
+
+    Attributes:
+        identity: by what it is known again on a branch.
+        wishes: what people say about backports of it.
+        needs: what it refers to.
+    """
+
+    pull: PullRequest
+    identity: Identity
+    wishes: Wishes
+    interface: Interface
+    bumps: Bumps
+    needs: Needs
+    traits: Traits
+
+
+def change_of(
+    pull: PullRequest,
+    repository: Repository,
+    releases: Releases,
+    config: BackportConfig,
+    parser: Parser,
+    deadline: Deadline,
+) -> Change:
+    """Looks at the change.
+
+    Raises:
+        SourceError: when the repository cannot be read.
+    """
+    commits = releases.messages(pull.merge_base, pull.head.sha)
+    single = [one for one in reversed(commits) if len(one.parents) == 1]
+    return Change(
+        pull,
+        identity_of(pull, [(one.parents[0], one.sha) for one in single]),
+        wishes(pull, config, [one.text for one in commits]),
+        interface_of(pull, repository, parser, deadline),
+        bumps_of(pull, repository),
+        needs_of(pull, repository),
+        traits(pull),
+    )

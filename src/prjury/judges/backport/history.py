@@ -1,0 +1,49 @@
+"""Where a release branch parted from the base, and what has come to both of them since."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from prjury.errors import SourceError
+from prjury.exchange import BranchTip, Message
+from prjury.judges.backport.score.habits import Earlier, earlier
+from prjury.ports import Releases
+from prjury.pull.model import PullRequest
+
+_DAY = 86_400
+#: So many of the newest changes on the base are looked at.
+_MOST_UNITS = 1_500
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What history tells of a branch.
+
+    Attributes:
+        parted: the commit that the branch and the base have in common; None where there is none,
+            or where it is not known.
+        messages: of the branch's commits since then, newest first.
+        earlier: the changes that came to the base since then, and whether the branch has them.
+        days: between the parting and the change's own base; None where the parting is not known.
+        unseen: why nothing is known; empty where it is.
+    """
+
+    parted: str | None = None
+    messages: tuple[Message, ...] = ()
+    earlier: tuple[Earlier, ...] = ()
+    days: float | None = None
+    unseen: str = ""
+
+
+def history_of(pull: PullRequest, tip: BranchTip, releases: Releases) -> History:
+    """What history tells of a branch; that it cannot be read is told, for the trial needs none."""
+    try:
+        parted = releases.parted(tip.sha, pull.merge_base)
+        if parted is None:
+            return History(unseen="where it parted from the base is not known in this clone")
+        messages = tuple(releases.messages(parted, tip.sha))
+        units = releases.brought(parted, pull.merge_base, _MOST_UNITS)
+        days = (releases.date(pull.head.sha) - releases.date(parted)) / _DAY
+    except SourceError as error:
+        return History(unseen=str(error))
+    return History(parted, messages, earlier(units, messages), max(0.0, days))

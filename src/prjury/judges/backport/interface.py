@@ -1,0 +1,224 @@
+"""Check 7: what a change does to what others depend on, and which release may bring it.
+
+A public name that goes away, or that its users can no longer use as they do, is a major release's
+business; a name, a setting or a migration that comes is a minor one's. Only signatures are looked
+at: whether a function still does the same, nobody can tell from them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Literal, TypeAlias
+
+from prjury.code.languages import Language, language_of
+from prjury.code.parser import NotParsed, Parser
+from prjury.code.publics import Publics, is_offering, publics
+from prjury.code.publics.difference import ChangeKind, NameChange, Text, changes
+from prjury.code.source import Source, UnreadableError, decode
+from prjury.deadline import Deadline
+from prjury.judges.backport.migrations import migration_tool
+from prjury.judges.backport.places import (
+    home_of,
+    is_aside,
+    is_example,
+    is_program,
+    language_offered,
+)
+from prjury.judges.backport.settings import SettingChange, is_settings, setting_changes
+from prjury.ports import Repository
+from prjury.pull.model import FileChange, FileStatus, PullRequest
+
+Level: TypeAlias = Literal["major", "minor", "patch", "none"]
+
+#: Languages whose texts share their names: one may be rewritten in the other.
+_FAMILIES = {"javascript": "typescript", "tsx": "typescript", "kotlin": "java"}
+#: Lines that are empty or nothing but a comment, wherever they stand.
+_REMARK = re.compile(r"\s*(?://(?!.*(?:\*/|`|\"\"\"))|#(?!.*(?:\"\"\"|'''))|\*(?!.*[*]/))|\s*$")
+_UNKNOWN_TEXT = re.compile(
+    r"\.(css|scss|less|html?|svg|ipynb|txt|po|pot|csv|sql|sh|bash|j2|tmpl|template|st|md|mdx|prompt"
+    r"|py\.typed|pyi|map|ejs|hbs|ftl|vm)$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """A migration that is added, changed or removed."""
+
+    path: str
+    tool: str
+    status: FileStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Unlooked:
+    """What could not be looked into, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """What a change does to what others depend on.
+
+    Attributes:
+        names: public names that come, change or go, by path and line.
+        level: which release may bring the change; `unlooked` may hide that it is a greater one.
+    """
+
+    names: tuple[NameChange, ...] = ()
+    migrations: tuple[Migration, ...] = ()
+    settings: tuple[SettingChange, ...] = ()
+    unlooked: tuple[Unlooked, ...] = ()
+    level: Level = "none"
+
+    def of(self, kind: ChangeKind) -> tuple[NameChange, ...]:
+        """The names to which this happens."""
+        return tuple(each for each in self.names if each.kind is kind)
+
+    @property
+    def breaking(self) -> tuple[NameChange, ...]:
+        """Names that go, or that their users can no longer use as they do."""
+        return tuple(each for each in self.names if not each.compatible)
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One state of a file that may offer names."""
+
+    file: FileChange
+    path: str
+    blob: str
+    language: Language
+    new: bool
+
+
+def interface_of(
+    pull: PullRequest, repository: Repository, parser: Parser, deadline: Deadline
+) -> Interface:
+    """What the change does, from the texts of the files in it, old and new.
+
+    Raises:
+        SourceError: when the repository cannot be read.
+    """
+    sides = [side for file in pull.files if _may_matter(file) for side in _sides(file)]
+    kept = [file for file in pull.files if is_settings(file.path) and file.new_mode != "120000"]
+    wanted = {side.blob for side in sides} | {
+        blob for file in kept for blob in (_old_blob(file), file.new_blob) if blob
+    }
+    content = repository.read(sorted(wanted)) if wanted else {}
+    texts, unlooked = _texts(sides, content, parser, deadline)
+    settings: list[SettingChange] = []
+    for file in kept:
+        found, why = _settings(file, content)
+        settings += found
+        unlooked += [Unlooked(file.path, why)] if why else []
+    names = changes([text for new, text in texts if not new], [text for new, text in texts if new])
+    migrations = tuple(
+        Migration(file.path, tool, file.status)
+        for file in pull.files
+        if (tool := migration_tool(file.path))
+    )
+    unlooked += _without_support(pull.files)
+    level = _level(pull.files, names, migrations, settings)
+    return Interface(tuple(names), migrations, tuple(settings), tuple(unlooked), level)
+
+
+def _may_matter(file: FileChange) -> bool:
+    """Whether names may change: not where all changed lines are empty or comments."""
+    if file.unread or not file.hunks or file.old_path:
+        return True
+    changed = (line for hunk in file.hunks for line in hunk.lines if line.sign != " ")
+    return not all(_REMARK.match(line.text) for line in changed)
+
+
+def _old_blob(file: FileChange) -> str | None:
+    return None if file.status is FileStatus.COPIED else file.old_blob
+
+
+def _sides(file: FileChange) -> Iterator[_Side]:
+    before = file.old_path or file.path
+    states = ((before, _old_blob(file), file.old_mode), (file.path, file.new_blob, file.new_mode))
+    for new, (path, blob, mode) in enumerate(states):
+        regular = mode is None or mode.startswith("100")
+        if blob and regular and (language := language_offered(path)):
+            yield _Side(file, path, blob, language, bool(new))
+
+
+def _texts(
+    sides: Sequence[_Side],
+    content: Mapping[str, bytes | None],
+    parser: Parser,
+    deadline: Deadline,
+) -> tuple[list[tuple[bool, Text]], list[Unlooked]]:
+    """What each readable file offers on both sides; one that is unreadable on one has neither."""
+    sources: list[tuple[_Side, Source]] = []
+    refused: dict[str, str] = {}
+    for side in sides:
+        try:
+            sources.append((side, _source(side, content.get(side.blob))))
+        except UnreadableError as error:
+            refused[side.file.path] = str(error)
+    sources = [(side, source) for side, source in sources if side.file.path not in refused]
+    replies = publics([source for _, source in sources], parser, deadline)
+    texts: list[tuple[_Side, Text]] = []
+    for (side, _), reply in zip(sources, replies, strict=True):
+        path = side.file.path
+        if isinstance(reply, NotParsed):
+            refused[path] = str(reply)
+        else:
+            if reply.broken is not None:
+                when = "at the head" if side.new else "before"
+                refused.setdefault(f"\0{path}", f"line {reply.broken} {when} does not parse")
+            texts.append((side, _text(side, reply)))
+    out = {path for path in refused if not path.startswith("\0")}
+    told = [Unlooked(path.removeprefix("\0"), why) for path, why in refused.items()]
+    return [(side.new, text) for side, text in texts if side.file.path not in out], told
+
+
+def _source(side: _Side, content: bytes | None) -> Source:
+    if content is None:
+        raise UnreadableError("its content is missing from this clone")
+    return Source.of(decode(content), side.language)
+
+
+def _text(side: _Side, reply: Publics) -> Text:
+    home = home_of(side.path, side.language, reply.package)
+    family = _FAMILIES.get(side.language.name, side.language.name)
+    return Text(side.path, home, family, reply)
+
+
+def _settings(
+    file: FileChange, content: Mapping[str, bytes | None]
+) -> tuple[list[SettingChange], str | None]:
+    blobs = [blob for blob in (_old_blob(file), file.new_blob) if blob]
+    if any(content.get(blob) is None for blob in blobs):
+        return [], "its content is missing from this clone"
+    old, new = (content.get(blob or "") for blob in (_old_blob(file), file.new_blob))
+    return setting_changes(file.path, old, new)
+
+
+def _without_support(files: Sequence[FileChange]) -> Iterator[Unlooked]:
+    for file in files:
+        if is_program(file.path) and not is_example(file.path):
+            language = language_of(file.path)
+            if not is_offering(language) and not _UNKNOWN_TEXT.search(file.path):
+                suffix = PurePosixPath(file.path).suffix or "no suffix"
+                yield Unlooked(file.path, f"public names of such files ({suffix}) are not known")
+
+
+def _level(
+    files: Sequence[FileChange],
+    names: Sequence[NameChange],
+    migrations: Sequence[Migration],
+    settings: Sequence[SettingChange],
+) -> Level:
+    lost = any(each.declared and each.change != "added" for each in settings)
+    if lost or any(not each.compatible for each in names):
+        return "major"
+    if names or settings or any(each.status is FileStatus.ADDED for each in migrations):
+        return "minor"
+    return "none" if all(is_aside(file.path) for file in files) else "patch"

@@ -1,0 +1,127 @@
+"""The backport judge: twelve checks for each release branch, the cheapest first.
+
+What depends on the change alone is found out once; then each branch is looked at on its own, several
+at a time. Nothing that goes wrong on one branch keeps another one from its verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from prjury.code.parser import Parser
+from prjury.config.backports import BackportConfig
+from prjury.deadline import Deadline
+from prjury.errors import PrJuryError
+from prjury.exchange import BranchTip
+from prjury.judges.backport.branches import is_locked
+from prjury.judges.backport.change import Change, change_of
+from prjury.judges.backport.history import History, history_of
+from prjury.judges.backport.lacking import Searching
+from prjury.judges.backport.lines import bare
+from prjury.judges.backport.look import Look
+from prjury.judges.backport.picked import Picked
+from prjury.judges.backport.verdict import decide
+from prjury.jury.judgment import Check
+from prjury.ports import Releases, Repository
+from prjury.pull.model import PullRequest, printable, visible
+from prjury.report.model import Backport
+
+#: So many branches are looked at at the same time; most of the work is git's.
+_AT_ONCE = 4
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class BackportJudge:
+    """Judges whether a change can be brought to release branches; it never votes on the merge."""
+
+    config: BackportConfig
+    repository: Repository
+    releases: Releases
+    searching: Searching
+    picked: Picked = Picked()
+    parser: Parser = field(default_factory=Parser)
+
+    def judge(
+        self, pull: PullRequest, branches: Sequence[str], deadline: Deadline
+    ) -> tuple[Backport, ...]:
+        """The verdict for each branch, in their order."""
+        found = {name: self._open(pull, name) for name in branches}
+        tips = [tip for tip in found.values() if isinstance(tip, BranchTip)]
+        if tips:
+            verdicts = self._judged(pull, tips, deadline)
+            found |= {tip.name: verdict for tip, verdict in zip(tips, verdicts, strict=True)}
+        return tuple(one for one in found.values() if isinstance(one, Backport))
+
+    def _open(self, pull: PullRequest, name: str) -> BranchTip | Backport:
+        """Check 1: the branch is there, and takes changes."""
+        try:
+            tip = self.releases.tip(name)
+        except PrJuryError as error:
+            return Backport(name, "error", None, reasons=(str(error),))
+        where = printable(name)
+        if entry := is_locked(name, self.config.locked):
+            return _closed(tip, f"{where} takes nothing any more: `{visible(entry)}` is locked")
+        if bare(name) == bare(pull.base.ref):
+            return _closed(tip, f"the change goes to {where} anyway")
+        return tip
+
+    def _judged(
+        self, pull: PullRequest, tips: Sequence[BranchTip], deadline: Deadline
+    ) -> list[Backport]:
+        args = (self.repository, self.releases, self.config, self.parser, deadline)
+        try:
+            change = change_of(pull, *args)
+        except PrJuryError as error:
+            return [Backport(tip.name, "error", None, reasons=(str(error),)) for tip in tips]
+        with ThreadPoolExecutor(_AT_ONCE, "backport") as pool:
+            histories = list(pool.map(lambda tip: history_of(pull, tip, self.releases), tips))
+            looks = self._looks(change, tips, histories, deadline)
+            return list(pool.map(_verdict, looks))
+
+    def _looks(
+        self,
+        change: Change,
+        tips: Sequence[BranchTip],
+        histories: Sequence[History],
+        deadline: Deadline,
+    ) -> list[Look]:
+        latest = min((one.days for one in histories if one.days is not None), default=None)
+        names = [tip.name for tip in tips]
+        return [
+            Look(
+                self.config,
+                self.repository,
+                self.releases,
+                self.searching,
+                self.picked,
+                change,
+                tip,
+                history,
+                deadline,
+                branches=names,
+                newest=history.days is None or history.days == latest,
+                others=[one.earlier for one in histories if one is not history],
+            )
+            for tip, history in zip(tips, histories, strict=True)
+        ]
+
+
+def _verdict(look: Look) -> Backport:
+    try:
+        return decide(look.case())
+    except PrJuryError as error:
+        return Backport(
+            look.tip.name, "error", None, reasons=(str(error),), branch_sha=look.tip.sha
+        )
+
+
+def _closed(tip: BranchTip, words: str) -> Backport:
+    check = Check("branch", passed=False, message=words, severity="hint")
+    return Backport(
+        tip.name, "not_applicable", None, reasons=(words,), checks=(check,), branch_sha=tip.sha
+    )

@@ -1,0 +1,237 @@
+"""One branch looked at: each check in its turn, as long as the ones before leave something open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from prjury.config.backports import BackportConfig
+from prjury.deadline import Deadline
+from prjury.errors import SourceError
+from prjury.exchange import BranchTip
+from prjury.judges.backport.asked import Asked, asked, asked_for
+from prjury.judges.backport import bumps, lacking
+from prjury.judges.backport.change import Change
+from prjury.judges.backport.history import History
+from prjury.judges.backport.interface_checks import interface_checks
+from prjury.judges.backport.lacking import Lacked, Lacking, Searching
+from prjury.judges.backport.picked import Picked
+from prjury.judges.backport.prerequisites import (
+    SECONDS,
+    Prerequisites,
+    Search,
+    needs_nothing_first,
+)
+from prjury.judges.backport.present import Present, not_there_yet, present
+from prjury.judges.backport.score.habits import Earlier, habits
+from prjury.judges.backport.score.score import Circumstances, Score, score
+from prjury.judges.backport.standing import Standing, standing, standing_check
+from prjury.judges.backport.trial import Trial, picks_cleanly, try_pick
+from prjury.judges.backport.verdict import Case
+from prjury.jury.judgment import Check
+from prjury.ports import Releases, Repository
+from prjury.pull.landing import Commit
+from prjury.pull.model import FileStatus, PullRequest, printable
+
+#: Files that a change brings along need not be on the branch before it.
+_BROUGHT = frozenset({FileStatus.ADDED, FileStatus.COPIED})
+#: So many names that the branch lacks are traced to what brought them.
+_MOST_TRACED = 6
+_MOST_UNITS = 200
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is found out about one branch; each part when it is first asked for.
+
+    Attributes:
+        branches: the names of all that are judged together.
+        newest: whether it parted last from the base.
+        others: what became of earlier changes on the other branches.
+    """
+
+    config: BackportConfig
+    repository: Repository
+    releases: Releases
+    searching: Searching
+    picked: Picked
+    change: Change
+    tip: BranchTip
+    history: History
+    deadline: Deadline
+    branches: Sequence[str] = ()
+    newest: bool = False
+    others: Sequence[Sequence[Earlier]] = ()
+
+    def case(self) -> Case:
+        """Everything that the verdict rests on.
+
+        Raises:
+            SourceError: when the pick cannot be tried.
+        """
+        case = Case(self._pull, self.tip, self._trial, self._present, checks=tuple(self._place()))
+        if case.settled:
+            return case
+        checks = (*case.checks, *self._wanted(), *self._trial_checks(), *self._content())
+        return replace(
+            case,
+            asked=self._asked.answer,
+            approved=self._asked.approved,
+            gone=self._gone,
+            first=self._first,
+            checks=checks,
+            score=self._score,
+            default=self.config.default,
+        )
+
+    @property
+    def _pull(self) -> PullRequest:
+        return self.change.pull
+
+    def _place(self) -> Iterator[Check]:
+        """Checks 1 and 2: the branch, and whether it has the change."""
+        where = f"{printable(self.tip.name)} is at {self.tip.sha[:7]}"
+        if self.history.unseen:
+            told = f"{where}; its history was not looked into: {self.history.unseen}"
+            yield Check("branch", passed=True, message=told, severity="hint")
+        else:
+            units = len(self.history.earlier)
+            parted = f"parted from the base {units} change{'s' * (units != 1)} ago"
+            yield Check("branch", passed=True, message=f"{where}, {parted}")
+        yield not_there_yet(self._present, self._trial.empty, self.tip.name)
+
+    @cached_property
+    def _trial(self) -> Trial:
+        merging = self.config.merge
+        return try_pick(self._pull, self.tip, merging, self.releases, self.deadline)
+
+    @cached_property
+    def _present(self) -> Present | None:
+        history = self.history
+        if history.parted is None:
+            return None
+        try:
+            return present(
+                self.change.identity, self.tip, history.parted, history.messages, self.releases
+            )
+        except SourceError:
+            return None  # the trial tells an empty pick all the same
+
+    @cached_property
+    def _asked(self) -> Asked:
+        return asked(self.change.wishes, self.tip.name, self.branches)
+
+    def _wanted(self) -> Iterator[Check]:
+        """Check 3."""
+        yield asked_for(self.change.wishes, self.tip.name, self.branches)
+
+    def _trial_checks(self) -> Iterator[Check]:
+        """Checks 4 and 5."""
+        yield picks_cleanly(self._trial, self.tip)
+        if not self._trial.merge.clean or self._lacked.found:
+            yield from _looked_into("prerequisites", self._about_prerequisites)
+
+    def _about_prerequisites(self) -> Check:
+        if self.history.parted is None:
+            raise SourceError("history is not here as far as both parted")
+        return needs_nothing_first(self._first or Prerequisites())
+
+    @cached_property
+    def _first(self) -> Prerequisites | None:
+        """What has to be picked first; None where nothing has, or nobody can look for it."""
+        parted = self.history.parted
+        if parted is None or (self._trial.merge.clean and not self._lacked.found):
+            return None
+        deadline = self.deadline.within(SECONDS)
+        search = Search(self._pull, self.tip, parted, self.releases, deadline)
+        try:
+            if not self._trial.merge.clean:
+                return search.run(self._trial.merge.conflicts)
+            return search.among(list(self._bringing(parted)), whole=True)
+        except SourceError:
+            return None
+
+    def _bringing(self, parted: str) -> Iterator[Commit]:
+        """The changes that brought what the branch lacks, newest first."""
+        found = {
+            unit.sha: unit
+            for one in self._lacked.found[:_MOST_TRACED]
+            if (unit := self._brought(one, parted))
+        }
+        dates = {sha: self.releases.date(sha) for sha in found}
+        yield from sorted(found.values(), key=lambda unit: -dates[unit.sha])
+
+    def _brought(self, lacks: Lacking, parted: str) -> Commit | None:
+        """The change that brought a name, or a whole file, to the base."""
+        base, path = self._pull.merge_base, lacks.defined.path
+        if lacks.defined.line is not None:
+            return self.releases.bringing(lacks.name, path, parted, base)
+        units = self.releases.units(parted, base, [path], _MOST_UNITS)
+        return units[-1] if units else None
+
+    def _content(self) -> Iterator[Check]:
+        """Checks 6 to 11."""
+        yield from _looked_into("lines-and-files", lambda: standing_check(self._standing))
+        yield from interface_checks(self.change.interface)
+        if self.change.bumps.changed:
+            yield from _looked_into("dependencies", self._about_bumps)
+        if tree := self._tree:
+            yield from _looked_into(
+                "symbols", lambda: lacking.check_of(self._lacked, self.tip.name)
+            )
+            pull = self.releases.picked(self._pull, self.tip, tree)
+            yield from self.picked.checks(pull, self.deadline)
+
+    def _about_bumps(self) -> Check:
+        tip = self.tip
+        found = bumps.standings(self.change.bumps, tip.sha, self.repository)
+        return bumps.check_of(self.change.bumps, found, tip.name)
+
+    @property
+    def _tree(self) -> str | None:
+        """What the branch would hold, what has to come first included."""
+        first = self._first if not self._trial.merge.clean else None
+        return (first.merge or self._trial.merge).tree if first else self._trial.merge.tree
+
+    @cached_property
+    def _standing(self) -> Standing:
+        return standing(self._pull, self.repository, self.tip.sha)
+
+    @cached_property
+    def _lacked(self) -> Lacked:
+        return lacking.lacking_on(self.change.needs, self.tip.sha, self.repository, self.searching)
+
+    @property
+    def _gone(self) -> bool:
+        """Whether the branch has none of the files that the change builds on."""
+        touched = [file for file in self._pull.files if file.status not in _BROUGHT]
+        found = self._standing
+        return bool(touched) and not found.has and not self._trial.merge.clean
+
+    @cached_property
+    def _score(self) -> Score | None:
+        try:
+            found = self._standing
+        except SourceError:
+            return None
+        merge, words = self._trial.merge, self.change.traits.words
+        own = self.history.earlier
+        circumstances = Circumstances(
+            conflicts=len(merge.conflicts),
+            lacks=len(found.lacks),
+            removed=found.removed.value,
+            context=found.context.value,
+            newest=self.newest,
+            days=self.history.days,
+            habits=habits(words, own, self.others) if self.history.parted else None,
+        )
+        return score(self.change.traits, circumstances)
+
+
+def _looked_into(name: str, make: Callable[[], Check]) -> Iterator[Check]:
+    """The check; one that cannot be made says so, and neither passes nor speaks against anything."""
+    try:
+        yield make()
+    except SourceError as error:
+        yield Check(name, passed=False, message=f"not looked into: {error}", severity="hint")

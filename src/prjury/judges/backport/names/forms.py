@@ -1,0 +1,112 @@
+"""Lines that may define a name, told by their form alone, a family of languages at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import re2
+
+from prjury.judges.backport.names.words import (
+    C,
+    DEFINING,
+    GO,
+    JVM,
+    NO_TYPES,
+    PYTHON,
+    RUST,
+    SCRIPT,
+)
+
+#: So many words fit into a pattern that stays fast.
+_AT_ONCE = 300
+
+_ASSIGNED = r"\s*(?::[^=]*)?=[^=]"
+_MODIFIERS = (
+    "public|private|protected|static|final|readonly|volatile|pub|abstract|override|internal"
+    "|extern|const|inline|default|synchronized|native|declare|export|async|get|set"
+)
+#: Types, modifiers and annotations before a name.
+_TYPES = r"[ \t]*(?:[\w.<>\[\],?&*@:]+[ \t]+)+[*&]*"
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What stands on the line before the name, and what begins behind it."""
+
+    before: re.Pattern[str]
+    behind: re.Pattern[str]
+
+    def fits(self, before: str, behind: str) -> bool:
+        return bool(self.before.fullmatch(before) and self.behind.match(behind))
+
+
+def _form(before: str, behind: str = "") -> _Form:
+    return _Form(re.compile(before), re.compile(behind))
+
+
+_ANYWHERE = (
+    _form(rf"(?:.*[^\w.])?(?:{DEFINING})[ \t]+"),
+    _form(r"(?:.*\W)?(?:self|this|cls)\.", _ASSIGNED),
+    _form(r"(?:export )?", _ASSIGNED),
+)
+_METHOD = _form(_TYPES, r"\s*\(")
+_FIELD = _form(rf"[ \t]*(?:(?:{_MODIFIERS})[ \t]+)+(?:[\w.<>\[\],? ]+[ \t]+)?", r"\s*[=;:?(,{{]|$")
+_FORMS = {
+    PYTHON: (*_ANYWHERE, _form(r"    ", rf"\s*:[^=]*$|{_ASSIGNED}"), _METHOD),
+    JVM: (*_ANYWHERE, _METHOD, _FIELD, _form(r"[ \t]+", r"(?<=[A-Z0-9_])\s*(?:[,;(]|$)")),
+    SCRIPT: (
+        *_ANYWHERE,
+        _FIELD,
+        _form(r"[ \t]+", r"(?:<[^>]*>)?\(.*\{\s*$|\??:[^,]*;\s*$"),
+    ),
+    GO: (
+        *_ANYWHERE,
+        _form(r"func \([^)]*\) "),
+        _form(r"\t+", r"[ \t]+[\w*\[]|\(.*\)|$"),
+    ),
+    RUST: (*_ANYWHERE, _FIELD, _form(r"[ \t]+", r"\s*(?:[,({]|:(?!:)).*")),
+    C: (*_ANYWHERE, _METHOD, _form("", r"\s*\("), _form(r"[ \t]+", r"\s*(?:,|=[^=]|$)")),
+}
+
+
+def definitions(family: str, words: Sequence[str]) -> Definitions:
+    """Finds the lines that may define these words."""
+    parts = [words[at : at + _AT_ONCE] for at in range(0, len(words), _AT_ONCE)]
+    patterns = tuple(re2.compile(rf"\b(?:{'|'.join(part)})\b".encode()) for part in parts)
+    return Definitions(patterns, _FORMS[family])
+
+
+@dataclass(frozen=True)
+class Definitions:
+    """Finds definitions of certain words in files of one family.
+
+    Attributes:
+        patterns: of the words.
+        forms: of lines that define something.
+    """
+
+    patterns: tuple[re.Pattern[bytes], ...]
+    forms: tuple[_Form, ...]
+
+    def within(self, content: bytes) -> Iterator[tuple[str, int]]:
+        """Word and line, from 1, of each place that looks like a definition."""
+        for pattern in self.patterns:
+            for match in pattern.finditer(content):
+                if self._defines(content, *match.span()):
+                    yield match[0].decode(), content.count(b"\n", 0, match.start()) + 1
+
+    def _defines(self, content: bytes, start: int, end: int) -> bool:
+        begin = content.rfind(b"\n", 0, start) + 1
+        stop = content.find(b"\n", end)
+        before = content[begin:start].decode("utf-8", "replace")
+        behind = content[end : stop if stop >= 0 else None].decode("utf-8", "replace")
+        words = before.split()
+        if len(before) > _LONGEST or (words and words[0] in NO_TYPES):
+            return False
+        return any(form.fits(before, behind) for form in self.forms)
+
+
+#: Characters before a name; nobody writes more of them.
+_LONGEST = 300

@@ -1,0 +1,160 @@
+"""Which names added lines refer to, and which lines of a file may define them: told by their form.
+
+Only forms that mean something outside of the line count as a reference: a call, a member, what a
+member is taken of, a decorator, an imported name, and any name with a capital. Whatever the change
+binds itself, be it as a variable, parameter or keyword argument, is none of them.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import TypeAlias
+
+from prjury.jury.judgment import Location
+from prjury.pull.model import FileChange, FileKind, PullRequest
+
+#: Words by the family of languages in which they are used.
+ByFamily: TypeAlias = Mapping[str, frozenset[str]]
+
+PYTHON, JVM, SCRIPT, GO, RUST, C = "python", "jvm", "script", "go", "rust", "c"
+_FAMILIES = {
+    suffix: family
+    for family, suffixes in (
+        (PYTHON, ".py .pyi .pyx .pxd"),
+        (JVM, ".java .kt .kts .groovy .scala"),
+        (SCRIPT, ".js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte"),
+        (GO, ".go"),
+        (RUST, ".rs"),
+        (C, ".c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm .inc"),
+    )
+    for suffix in suffixes.split()
+}
+_CODE = frozenset({FileKind.SOURCE, FileKind.TEST})
+#: A line beyond this is data.
+_LONGEST_LINE = 1_000
+
+WORD = r"[A-Za-z_]\w{2,}"
+DEFINING = (
+    "def|class|fn|func|fun|function|const|let|var|val|type|struct|enum|union|interface|trait|record"
+    "|object|mod|module|namespace|macro_rules!|typedef|cdef|cpdef|ctypedef|annotation|@interface"
+    r"|#\s*define"
+)
+_REFERENCES = re.compile(
+    rf"(?:(?:\.|::|->)\s?|@)({WORD})"  # a member, a decorator
+    rf"|\b({WORD})(?=\s?[(.]|::|->)"  # a call, and what a member is taken of
+    r"|\b([A-Z]\w{2,})\b"
+    rf"|^\s*from\s+[\w.]+\s+import\s+(.+)$"
+    rf"|^\s*import\s+(.+)$",
+    re.MULTILINE,
+)
+_BINDINGS = (
+    re.compile(rf"\b(?:{DEFINING}|as|for|package|catch|except)\s+\(?({WORD})"),
+    re.compile(rf"(?<!\.)\b({WORD})\s*(?::[^=\n()]{{0,80}})?=(?![=>])"),
+    re.compile(rf"({WORD})\s*:="),
+    re.compile(rf"^\s*({WORD}(?:\s*,\s*{WORD})+)\s*(?::?=)(?!=)", re.MULTILINE),
+    re.compile(rf"\bfor\s+\(?({WORD}(?:\s*,\s*\(?{WORD})*)\)?\s+in\b"),
+    re.compile(rf"\b(?:def|func|fun|fn|function)\s*\w*\s*\(([^)]*)\)"),
+    re.compile(rf"\blambda\s+([^:\n]*):"),
+    re.compile(rf"func\s+\([^)]*\)\s+({WORD})"),
+)
+#: Elsewhere a member has to be declared before anything is assigned to it.
+_PYTHON_MEMBER = re.compile(rf"\.({WORD})\s*(?::[^=\n()]{{0,80}})?=(?!=)")
+#: A type and a name behind it, in languages that declare so.
+_TYPED = re.compile(rf"([\w>\]?]+)[ \t]+[*&]*({WORD})\s*(?=[=;,):(\[])")
+_TYPED_FAMILIES = frozenset({JVM, C, GO})
+#: Keys, members and parameters with their types.
+_KEYED = re.compile(rf"(?:^|[{{(,])\s*(?:readonly\s+|pub\s+|mut\s+)*({WORD})\??\s*:(?!:)", re.M)
+_KEYED_FAMILIES = frozenset({SCRIPT, RUST, JVM, PYTHON})
+_METHOD = re.compile(
+    rf"^\s+(?:(?:async|static|get|set|public|private|protected)\s+)*({WORD})\(.*\{{\s*$", re.M
+)
+NO_TYPES = frozenset(
+    "return new throw await yield else case in is not and or if elif import from assert del raise"
+    " instanceof typeof goto package extends implements throws do while go defer".split()
+)
+_KEYWORDS = frozenset(
+    "and assert async await break case class const continue def del elif else enum except extends"
+    " finally for from func function global impl implements import instanceof interface lambda let"
+    " new not package pass raise return self static struct super switch this throw throws trait try"
+    " type typeof use var void while with yield True False None true false null undefined nil Self"
+    " String Integer Object List Map Set Optional Boolean Promise Array Error Exception".split()
+)
+
+
+def family_of(path: str) -> str | None:
+    """Which languages may use each other's names, by the file's name."""
+    return _FAMILIES.get(PurePosixPath(path).suffix.lower())
+
+
+def references(pull: PullRequest) -> ByFamily:
+    """What the change's added lines refer to and do not bind themselves, by family."""
+    texts: dict[str, list[str]] = {}
+    for file in code_files(pull):
+        texts.setdefault(family_of(file.path) or "", []).append(_added(file))
+    found = {family: "\n".join(parts) for family, parts in texts.items()}
+    bound = {word for family, text in found.items() for word in _bound(family, text)}
+    return {family: frozenset(referred(text)) - bound for family, text in found.items()}
+
+
+def code_files(pull: PullRequest) -> Iterator[FileChange]:
+    """The changed files that hold code of a known family, and were read."""
+    return (file for file in pull.files if file.kind in _CODE and family_of(file.path))
+
+
+def _added(file: FileChange) -> str:
+    return "\n".join(line.text for line in file.added_lines if len(line.text) <= _LONGEST_LINE)
+
+
+def referred(text: str) -> set[str]:
+    """What lines refer to, whoever binds it."""
+    found: set[str] = set()
+    for groups in _REFERENCES.findall(text):
+        *words, python, other = groups
+        found.update(filter(None, words))
+        found.update(re.findall(WORD, python or other))
+    return found - _KEYWORDS
+
+
+def of_standard_library(family: str | None, line: str, word: str) -> bool:
+    """Whether the line only takes the word out of a module of Python's own, as in ``os.path.x``."""
+    if family != PYTHON:
+        return False
+    chains = re.findall(rf"(?:(\w+)\.(?:\w+\.)*)?\b{word}\b", line)
+    return all(chain in sys.stdlib_module_names for chain in chains)
+
+
+def _bound(family: str, text: str) -> Iterator[str]:
+    for pattern in _BINDINGS:
+        for names in pattern.findall(text):
+            yield from re.findall(WORD, names)
+    if family == PYTHON:
+        yield from _PYTHON_MEMBER.findall(text)
+    if family in _TYPED_FAMILIES:
+        yield from (word for kind, word in _TYPED.findall(text) if kind not in NO_TYPES)
+    if family in _KEYED_FAMILIES:
+        yield from _KEYED.findall(text)
+    if family == SCRIPT:
+        yield from _METHOD.findall(text)
+
+
+def uses(pull: PullRequest, words: Iterable[str]) -> dict[str, tuple[Location, ...]]:
+    """Every added line of code with one of the words, by word."""
+    wanted = list(words)
+    found: dict[str, list[Location]] = {word: [] for word in wanted}
+    if not wanted:
+        return {}
+    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, wanted))})\b")
+    for file in code_files(pull):
+        for line in file.added_lines:
+            if line.new and len(line.text) <= _LONGEST_LINE:
+                for word in set(pattern.findall(line.text)):
+                    found[word].append(Location(file.path, line.new))
+    return {word: tuple(places) for word, places in found.items()}
+
+
+def words_of(content: bytes) -> set[str]:
+    """Every word of a file, whatever it is."""
+    return set(re.findall(WORD, content.decode("utf-8", "replace")))

@@ -1,0 +1,130 @@
+"""What a commit of a release branch says that it brings: commits and pull requests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+
+#: Characters of a line, and lines of a message, beyond which nobody states an origin.
+_LONGEST = 1_000
+_MOST_LINES = 2_000
+
+_SHA = r"[0-9a-f]{7,64}"
+_SHAS = rf"{_SHA}(?:(?: ?, ?| and | ){_SHA})*"
+_PICKED = r"(?:cherry[- ]?pick(?:ed|s)?|back[- ]?port(?:ed|s)?)"
+_REPO = r"https?://[^\s/]{1,80}/[^\s/]{1,80}/[^\s/]{1,100}"
+#: Commits: what `git cherry-pick -x` writes, what people write in its place, and stable kernels.
+_COMMITS = (
+    rf"{_PICKED} (?:of |from |commits? ){{1,3}}`?(?P<shas>{_SHAS})\b",
+    rf"{_PICKED} from [\w./-]{{1,80}} \((?P<branched>{_SHA})\)",
+    rf"^\[? ?(?:upstream )?commit (?P<upstream>{_SHA})(?: upstream\.?| ?\]) ?$",
+    rf"{_PICKED} (?:of |from )?{_REPO}/(?:pull/\d{{1,9}}/)?commits?/(?P<address>{_SHA})\b",
+    rf"\[PR #\d{{1,9}}/(?P<patchback>{_SHA}) backport\]",
+)
+_FROM_COMMITS = re.compile("|".join(_COMMITS), re.IGNORECASE)
+
+_NUMBER = rf"(?:(?:PRs?|pull requests?) ?(?:#|gh-)?|#|gh-|{_REPO}/pull/)\d{{1,9}}(?![\w/])"
+_NUMBERS = rf"{_NUMBER}(?:(?: ?, ?(?:and )?| and | ?& ?| ){_NUMBER})*"
+#: Pull requests, by what the common tools and people write.
+_PULLS = (
+    rf"(?<!partial )(?<!partially ){_PICKED} ?:? ?(?:of )?(?P<named>{_NUMBERS})",
+    rf"(?<!partial )(?<!partially ){_PICKED} [^#]{{0,80}}? from (?P<after>{_NUMBERS})",
+    r"\[PRs?(?P<bracketed>(?:[ ,]{1,2}#\d{1,9})+)(?:/[0-9a-f]{7,64})?(?: backport)?\]",
+)
+_OF_PULLS = re.compile("|".join(_PULLS), re.IGNORECASE)
+_ADDRESS = re.compile(r"https?://[^\s/]+/([^\s/]+/[^\s/]+)/pull/(\d{1,9})")
+_DIGITS = re.compile(r"\d{1,9}")
+
+#: What no statement of the above does without.
+_TELLING = re.compile(r"[Pp][Ii][Cc][Kk]|[Pp][Oo][Rr][Tt]|[Uu]pstream|UPSTREAM|\[PR")
+
+#: The numbers that GitHub puts after a title: of the pull request, and of its backport.
+_AFTER_TITLE = re.compile(r"(?:\(#\d{1,9}\))+")
+_MERGED = re.compile(r"Merge (?:pull request #\d{1,9} from|branch|remote-tracking branch) '?(\S+)")
+_TOOLS_BRANCH = re.compile(r"back-?port|cherry-?pick|/bp/", re.IGNORECASE)
+_PR_IN_BRANCH = re.compile(r"pr-?#?(\d{1,9})(?!\d)", re.IGNORECASE)
+_NUMBERS_IN_BRANCH = re.compile(
+    r"(?:backport|back-port|cherry-?pick)s?(?:[-_/]of)?((?:[-_/]\d{2,9}(?![\d.]))+)",
+    re.IGNORECASE,
+)
+_REVERT = re.compile(r"(?:Revert|Reapply)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """What a commit brings by its own word.
+
+    Attributes:
+        shas: names of commits in lower case, often shortened, of seven digits at least.
+        pulls: numbers of pull requests of the same repository.
+    """
+
+    shas: tuple[str, ...] = ()
+    pulls: tuple[int, ...] = ()
+
+
+def origins(message: str, repo: str | None = None) -> Origins:
+    """What the message of a commit on a release branch says that the commit brings.
+
+    The number after a title counts: a picked commit keeps the number of its pull request, and one
+    that came by a pull request of its own has both. What is brought in part does not count, and
+    neither does what the title of a reverting commit names.
+
+    Args:
+        repo: ``owner/name``; addresses of other repositories are passed over then.
+    """
+    subject, _, body = message.strip().partition("\n")
+    title = "" if _REVERT.match(subject) else " ".join(subject.split())[:_LONGEST]
+    lines = [title, *_telling(body)]
+    shas = (sha for line in lines for sha in _shas(line))
+    pulls = (number for line in lines for number in _pulls(line, repo))
+    every = (*pulls, *_of_branch(title), *_after(title))
+    return Origins(tuple(dict.fromkeys(shas)), tuple(dict.fromkeys(every)))
+
+
+def _telling(body: str) -> list[str]:
+    """The lines of the body in which something may be stated; a branch has many messages."""
+    if not _TELLING.search(body):
+        return []
+    lines = body.split("\n", _MOST_LINES)[:_MOST_LINES]
+    told = (" ".join(line.split())[:_LONGEST] for line in lines if _TELLING.search(line))
+    return [line for line in told if _is_ours(line)]
+
+
+def _is_ours(line: str) -> bool:
+    """Whether a line may speak of this commit; bots quote other projects' changes as HTML."""
+    return not line.startswith(("<", ">", "|"))
+
+
+def _shas(line: str) -> Iterator[str]:
+    for match in _FROM_COMMITS.finditer(line) if _TELLING.search(line) else ():
+        for found in filter(None, match.groups()):
+            yield from re.findall(_SHA, found.lower())
+
+
+def _pulls(line: str, repo: str | None) -> Iterator[int]:
+    for match in _OF_PULLS.finditer(line) if _TELLING.search(line) else ():
+        found = "".join(filter(None, match.groups()))
+        addressed = _ADDRESS.findall(found)
+        for name, number in addressed:
+            if repo is None or name.casefold() == repo.casefold():
+                yield int(number)
+        if not addressed:
+            yield from map(int, _DIGITS.findall(found))
+
+
+def _of_branch(title: str) -> Iterator[int]:
+    """The numbers in the name of the branch that was merged, where a tool or habit made it."""
+    merged = _MERGED.match(title)
+    if merged is None or not _TOOLS_BRANCH.search(merged[1]):
+        return
+    named = _PR_IN_BRANCH.findall(merged[1])
+    numbers = _NUMBERS_IN_BRANCH.search(merged[1])
+    yield from map(int, named or _DIGITS.findall(numbers[1] if numbers else ""))
+
+
+def _after(title: str) -> Iterator[int]:
+    words = takewhile(_AFTER_TITLE.fullmatch, reversed(title.split()))
+    yield from (int(number) for word in reversed([*words]) for number in _DIGITS.findall(word))

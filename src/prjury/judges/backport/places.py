@@ -1,0 +1,93 @@
+"""Where public names may come from, and what a name in a file belongs to.
+
+Told by paths alone. Examples, benchmarks, scripts and build files are source all the same, but they
+offer nothing to other programs.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+from prjury.code.languages import Language, language_of
+from prjury.code.publics import is_offering
+from prjury.pull.kinds import kind_of
+from prjury.pull.model import FileKind
+
+_ASIDE = re.compile(
+    r"(^|/)(examples?|samples?|demos?|benchmarks?|asv_bench|fixtures|testdata|__mocks__|buildSrc"
+    r"|mocks?|[\w-]*[-_]tests?|[\w-]*[-_]examples?|tests?[-_][\w-]+)/"
+    r"|^(scripts?|tools?|ci|docs?|doc|hacking|utils?|build|build[-_]tools|buildutils|\.[^/]+)/"
+    r"|\.(stories|bench|config)\.[cm]?[jt]sx?$|\.config/|(^|/)(webpack|rollup|babel|jest|gulp)[^/]*\.[cm]?js$"
+    r"|(^|/)(package-info|module-info)\.java$|(^|/)build\.rs$|/src/main\.rs$|/src/bin/"
+    r"|(^|/)(setup|noxfile|tasks|fabfile|manage|dodo|conf|versioneer|__main__)\.py$"
+    r"|\.kts$|\.pyi$"
+)
+_INTERNAL = {
+    "java": re.compile(r"/internal/"),
+    "kotlin": re.compile(r"/internal/"),
+    "go": re.compile(r"(^|/)internal/"),
+    "python": re.compile(r"(^|/)_(?!_init__\.py$)"),
+}
+_CONTINUOUS = re.compile(
+    r"^(\.github|\.circleci|\.buildkite|\.gitlab|\.azure-pipelines|\.ci|ci|\.devcontainer|\.vscode"
+    r"|\.idea)/"
+    r"|^(\.gitlab-ci|\.travis|appveyor|\.appveyor|azure-pipelines|\.cirrus|\.pre-commit-config"
+    r"|bitbucket-pipelines|codecov|\.codecov|\.readthedocs|renovate|\.mailmap|dependabot)[^/]*$"
+    r"|(^|/)(Jenkinsfile|CODEOWNERS|\.gitignore|\.gitattributes|\.editorconfig|\.git-blame[^/]*"
+    r"|CITATION\.cff|\.mailmap|tox\.ini|noxfile\.py)$",
+    re.IGNORECASE,
+)
+#: Notes on changes, one file for each, as changelog tools want them.
+_NOTES = re.compile(r"(^|/)(changelogs?|changes|newsfragments|\.changeset|upcoming_changes)/")
+_SOURCE_ROOT = re.compile(r"^(?:.*/)?(?:src|lib)/")
+_SCRIPT_ROOT = re.compile(r"^(.*?/|)(?:src|lib)/")
+
+
+def language_offered(path: str) -> Language | None:
+    """The language of a file that may offer names to other programs."""
+    language = language_of(path)
+    if language is None or not is_offering(language) or not is_program(path):
+        return None
+    internal = _INTERNAL.get(language.name)
+    if _ASIDE.search(path) or (internal and internal.search(path)):
+        return None
+    return language
+
+
+def is_program(path: str) -> bool:
+    """Whether a file is source of what is shipped, as far as its name tells."""
+    return kind_of(path) is FileKind.SOURCE and not is_aside(path)
+
+
+def is_aside(path: str) -> bool:
+    """Whether it is only for those who work on the project: documentation, tests, CI."""
+    kind = kind_of(path)
+    aside = kind in {FileKind.DOCS, FileKind.TEST} or _NOTES.search(path) is not None
+    return aside or _CONTINUOUS.search(path) is not None
+
+
+def is_example(path: str) -> bool:
+    """Whether it is source that offers nothing to others, such as a benchmark."""
+    return _ASIDE.search(path) is not None
+
+
+def home_of(path: str, language: Language, package: str | None) -> str:
+    """What the names of a file belong to; others use them together with it.
+
+    A Java package, a Python module, a Go or Rust directory or module, the root of a JavaScript
+    package: how its modules are divided is its own affair, since it exports them from one place.
+    """
+    if package is not None:
+        return package
+    place = PurePosixPath(path)
+    if language.name == "python":
+        module = _SOURCE_ROOT.sub("", path).removesuffix(".py").removesuffix("/__init__")
+        return module.replace("/", ".")
+    if language.name == "rust":
+        stem = "" if place.stem in {"mod", "lib"} else f"/{place.stem}"
+        return f"{place.parent}{stem}"
+    if language.name == "go":
+        return str(place.parent)
+    root = _SCRIPT_ROOT.match(path)
+    return root[1] if root else str(place.parent)

@@ -1,0 +1,199 @@
+"""Check 5: which earlier changes, picked first, make the pick clean?
+
+A pick often conflicts because something else was never brought to the branch. Candidates are the
+units of the base since both parted that the conflicting lines come from, then those that touched
+the same files, newest first, a few at most. Each is tried alone; then all together, and what the
+pick does not need is left out again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from prjury.deadline import Deadline
+from prjury.exchange import BranchTip
+from prjury.judges.clashes import counted
+from prjury.jury.judgment import Check
+from prjury.ports import Releases
+from prjury.pull.landing import Commit
+from prjury.pull.model import Conflict, FileChange, Hunk, MergeTrial, PullRequest, Span, visible
+
+#: So many candidates are tried.
+MOST_TRIED = 6
+#: So many units are looked at to find them.
+_MOST_UNITS = 200
+#: Seconds for the whole search; it answers nothing that is essential.
+SECONDS = 10.0
+_LONGEST_SUBJECT = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Prerequisites:
+    """What a search has come to.
+
+    Attributes:
+        units: what has to be picked first, oldest first; empty where nothing was found.
+        merge: the change picked after them, None where nothing was found.
+        tried: the candidates, newest first.
+    """
+
+    units: tuple[Commit, ...] = ()
+    merge: MergeTrial | None = None
+    tried: tuple[Commit, ...] = ()
+
+    @property
+    def found(self) -> bool:
+        """Whether picking something first makes the pick clean."""
+        return bool(self.units)
+
+
+@dataclass(frozen=True)
+class Search:
+    """The search for what has to be picked first."""
+
+    pull: PullRequest
+    tip: BranchTip
+    parted: str
+    releases: Releases
+    deadline: Deadline
+
+    def run(self, conflicts: Sequence[Conflict]) -> Prerequisites:
+        """Looks for the units that make the pick clean.
+
+        Raises:
+            SourceError: when history cannot be read.
+        """
+        return self.among(tuple(self._candidates(conflicts)))
+
+    def among(self, candidates: Sequence[Commit], *, whole: bool = False) -> Prerequisites:
+        """The same among given candidates, newest first.
+
+        Args:
+            whole: whether all of them are needed, so that nothing is gained by some.
+        """
+        tried = tuple(candidates[:MOST_TRIED])
+        if whole:
+            units = tuple(reversed(tried))
+            merge = self._after(units) if units else None
+            return (
+                Prerequisites(units, merge, tried)
+                if merge and merge.clean
+                else Prerequisites(tried=tried)
+            )
+        for units in self._sets(tried):
+            merge = self._after(units)
+            if merge and merge.clean:
+                needed = self._needed(units)
+                return Prerequisites(needed, self._after(needed), tried)
+        return Prerequisites(tried=tried)
+
+    def _sets(self, tried: Sequence[Commit]) -> Iterator[tuple[Commit, ...]]:
+        yield from ((unit,) for unit in tried)
+        if len(tried) > 1:
+            yield self._that_pick(tried)
+
+    def _that_pick(self, tried: Sequence[Commit]) -> tuple[Commit, ...]:
+        """All that can be picked one upon the other, oldest first."""
+        chosen: tuple[Commit, ...] = ()
+        for unit in reversed(tried):
+            if self._tree((*chosen, unit)):
+                chosen = (*chosen, unit)
+        return chosen
+
+    def _needed(self, units: tuple[Commit, ...]) -> tuple[Commit, ...]:
+        """The units without those that the pick does not need; the newest are spared first."""
+        for unit in reversed(units) if len(units) > 1 else ():
+            fewer = tuple(one for one in units if one != unit)
+            merge = self._after(fewer) if fewer else None
+            if merge and merge.clean:
+                units = fewer
+        return units
+
+    def _after(self, units: Sequence[Commit]) -> MergeTrial | None:
+        """The change picked after the units; None where one of them cannot be picked."""
+        tree = self._tree(units)
+        if tree is None or not self.deadline.remaining:
+            return None
+        return self.releases.pick(self.pull.merge_base, self.pull.head.sha, tree)
+
+    def _tree(self, units: Sequence[Commit]) -> str | None:
+        """What the branch holds after the units; None where one conflicts or changes nothing."""
+        tree = self.tip.tree
+        for unit in units:
+            if not self.deadline.remaining:
+                return None
+            merge = self.releases.pick(unit.parents[0], unit.sha, tree)
+            if not merge.tree or merge.tree == tree:
+                return None
+            tree = merge.tree
+        return tree
+
+    def _candidates(self, conflicts: Sequence[Conflict]) -> Iterator[Commit]:
+        """Units that the conflicting lines come from first, then others of the same files."""
+        changed = {path: file for file in self.pull.files for path in _paths(file)}
+        files = dict.fromkeys(changed[one.path] for one in conflicts if one.path in changed)
+        paths = [path for file in files for path in _paths(file)]
+        if not paths:
+            return
+        base = self.pull.merge_base
+        units = [
+            unit
+            for unit in self.releases.units(self.parted, base, paths, _MOST_UNITS)
+            if unit.parents
+        ]
+        blamed: set[str] = set()
+        for file in files:
+            spans = list(_old_lines(file, conflicts))
+            if file.old_blob and spans:
+                old = file.old_path or file.path
+                blamed |= self.releases.blamed(old, spans, self.parted, base)
+        yield from (unit for unit in units if unit.sha in blamed)
+        yield from (unit for unit in units if unit.sha not in blamed)
+
+
+def _paths(file: FileChange) -> Sequence[str]:
+    return tuple(dict.fromkeys(filter(None, (file.old_path, file.path))))
+
+
+def _old_lines(file: FileChange, conflicts: Sequence[Conflict]) -> Iterator[Span]:
+    """The base's lines of the hunks that are in conflict; of all where no lines are known."""
+    regions = [
+        region.head
+        for conflict in conflicts
+        if conflict.path in _paths(file)
+        for region in conflict.regions
+    ]
+    for hunk in file.hunks:
+        if not regions or any(_meets(hunk, region) for region in regions):
+            yield Span(max(hunk.old_start, 1), hunk.old_lines)
+
+
+def _meets(hunk: Hunk, region: Span) -> bool:
+    return hunk.new_start <= region.last + 1 and region.first <= hunk.new_start + hunk.new_lines
+
+
+def named(unit: Commit) -> str:
+    """The unit's whole object name and its subject."""
+    return f"{unit.sha} {short_subject(unit)}".rstrip()
+
+
+def short_subject(unit: Commit) -> str:
+    """Its subject as one line for messages."""
+    subject = visible(unit.subject)
+    return subject if len(subject) <= _LONGEST_SUBJECT else f"{subject[:_LONGEST_SUBJECT]}…"
+
+
+def needs_nothing_first(found: Prerequisites) -> Check:
+    """The check that tells of the search."""
+    if found.found:
+        units = ", then ".join(f"`{unit.sha[:7]}` {short_subject(unit)}" for unit in found.units)
+        message = f"picks cleanly after {units}"
+        fix = f"git cherry-pick -x {' '.join(unit.sha for unit in found.units)}"
+        return Check("prerequisites", False, message, severity="warning", fix=fix)
+    if not found.tried:
+        message = "nothing on the base since both parted touches the files in conflict"
+        return Check("prerequisites", True, message, severity="hint")
+    names = ", ".join(unit.sha[:7] for unit in found.tried)
+    message = f"none of {counted(len(found.tried), 'earlier change')} makes it clean ({names})"
+    return Check("prerequisites", True, message, severity="hint")

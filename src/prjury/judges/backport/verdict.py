@@ -1,0 +1,184 @@
+"""From what was found out about a branch to a verdict: a pure function.
+
+What programs have proven comes first; the score decides only where nothing is proven, and where
+that leaves the matter open too, the policy's default answer does. The words of whoever asks for a
+backport weigh more than a score and less than a proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from prjury.exchange import BranchTip
+from prjury.judges.backport.commands import commands
+from prjury.judges.backport.prerequisites import Prerequisites, named
+from prjury.judges.backport.present import Present
+from prjury.judges.backport.score.score import Score
+from prjury.judges.backport.trial import Trial
+from prjury.jury.judgment import Check
+from prjury.pull.model import PullRequest, printable
+from prjury.report.model import Backport, BackportVerdict
+
+#: Checks whose failure speaks against bringing the change to a release branch at all.
+_AGAINST = frozenset({"api", "dependencies", "migrations", "settings"})
+#: Checks whose failure says what has to be changed in the pick.
+_TO_CHANGE = frozenset({"symbols", "versions", "build"})
+
+Answer = Literal["yes", "no"]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What was found out about one branch.
+
+    Attributes:
+        asked: what people ask for, None where nobody has said anything.
+        approved: who or what says yes whatever the score says; empty where nobody does.
+        gone: whether the branch has nothing of what the change touches.
+        first: what was found that has to be picked first, None where nothing was looked for.
+        checks: what was looked at, in order.
+        default: the policy's answer where the matter is open.
+    """
+
+    pull: PullRequest
+    tip: BranchTip
+    trial: Trial
+    present: Present | None = None
+    asked: Answer | None = None
+    approved: str = ""
+    gone: bool = False
+    first: Prerequisites | None = None
+    checks: tuple[Check, ...] = ()
+    score: Score | None = None
+    default: Literal["ask", "yes", "no"] = "ask"
+
+    @property
+    def settled(self) -> bool:
+        """Whether the trial and history leave nothing to look into."""
+        there = self.present is not None and not self.present.reverted
+        return bool(self.trial.unfinished) or self.trial.empty or there
+
+    @property
+    def wanted(self) -> bool:
+        """Whether somebody asks for it."""
+        return bool(self.approved) or self.asked == "yes"
+
+    def failed(self, names: frozenset[str], *severities: str) -> list[Check]:
+        """The checks of these names that failed this badly."""
+        failed = [check for check in self.checks if not check.passed and check.name in names]
+        return [check for check in failed if not severities or check.severity in severities]
+
+
+@dataclass(frozen=True, slots=True)
+class _Ruling:
+    verdict: BackportVerdict
+    because: str = ""
+    leading: tuple[Check, ...] = field(default=())
+
+
+def decide(case: Case) -> Backport:
+    """The verdict on one branch, with its reasons, the decisive one first, and the commands."""
+    ruling = _ruling(case)
+    there = ruling.verdict in {"already_present", "not_applicable", "error"}
+    merge = case.trial.merge
+    first = case.first if case.first and case.first.found else None
+    result = first.merge if first and first.merge else merge
+    return Backport(
+        branch=case.tip.name,
+        verdict=ruling.verdict,
+        applies=None if merge.impossible else merge.clean,
+        conflicts=merge.conflicts,
+        prerequisites=tuple(map(named, first.units)) if first else (),
+        score=None if case.score is None or there else round(case.score.value, 3),
+        band=None if case.score is None or there else case.score.band,
+        reasons=tuple(_reasons(case, ruling)),
+        commands=() if there else commands(case.pull, case.tip, case.trial, first),
+        checks=case.checks,
+        branch_sha=case.tip.sha,
+        tree=result.tree,
+    )
+
+
+def _ruling(case: Case) -> _Ruling:
+    where = printable(case.tip.name)
+    if case.trial.unfinished:
+        return _Ruling("error", case.trial.unfinished)
+    if case.settled:
+        return _Ruling("already_present", leading=_named(case, "not-there-yet"))
+    if case.gone:
+        return _Ruling("not_applicable", f"{where} has none of the files that the change touches")
+    if case.asked == "no" and not case.approved:
+        return _Ruling("not_suitable", leading=_named(case, "asked-for"))
+    return _by_proof(case) or _by_score(case)
+
+
+def _by_proof(case: Case) -> _Ruling | None:
+    """What programs have proven; None for a clean pick that nothing speaks against."""
+    against = tuple(case.failed(_AGAINST, "error"))
+    if against and not case.wanted:
+        return _Ruling("not_suitable", leading=against)
+    if not case.trial.merge.clean:
+        return _of_conflict(case)
+    if case.present and case.present.reverted:
+        return _Ruling("needs_human", leading=_named(case, "not-there-yet"))
+    if lacking := tuple(case.failed(_TO_CHANGE, "error", "warning")):
+        known = bool(case.first and case.first.found) or all(c.fix for c in lacking)
+        return _Ruling("suitable_with_changes" if known else "needs_human", leading=lacking)
+    if against and not case.approved:
+        return _Ruling("needs_human", "it is asked for, and", against)
+    if unseen := tuple(case.failed(_AGAINST | _TO_CHANGE, "hint")):
+        return None if case.wanted else _Ruling("needs_human", leading=unseen)
+    return None
+
+
+def _of_conflict(case: Case) -> _Ruling:
+    leading = _named(case, "picks-cleanly")
+    if case.first and case.first.found:
+        return _Ruling("suitable_with_changes", leading=_named(case, "prerequisites"))
+    if all(conflict.mechanical for conflict in case.trial.merge.conflicts):
+        return _Ruling("suitable_with_changes", leading=leading)
+    if case.score and case.score.band == "unlikely" and not case.wanted:
+        return _Ruling("not_suitable", leading=leading)
+    return _Ruling("needs_human", leading=leading)
+
+
+def _by_score(case: Case) -> _Ruling:
+    """A clean pick: what people say, then the score, then the policy's default answer."""
+    if case.approved:
+        return _Ruling("suitable", case.approved)
+    if case.asked == "yes":
+        return _Ruling("suitable", leading=_named(case, "asked-for"))
+    band = case.score.band if case.score else "grey"
+    if band != "grey":
+        return _Ruling("suitable" if band == "likely" else "not_suitable")
+    answers: dict[str, _Ruling] = {
+        "yes": _Ruling("suitable", "the policy's default answer is yes"),
+        "no": _Ruling("not_suitable", "the policy's default answer is no"),
+        "ask": _Ruling("needs_human"),
+    }
+    return answers[case.default]
+
+
+def _named(case: Case, name: str) -> tuple[Check, ...]:
+    return tuple(check for check in case.checks if check.name == name)
+
+
+def _reasons(case: Case, ruling: _Ruling) -> Iterator[str]:
+    """The decisive reason, then whatever else failed, then what the score rests on."""
+    leading = [check.message for check in ruling.leading]
+    if ruling.because:
+        yield f"{ruling.because} {'; '.join(leading)}".strip()
+    else:
+        yield from leading
+    if ruling.verdict in {"already_present", "not_applicable", "error"}:
+        return
+    told = {check.message for check in ruling.leading}
+    for check in case.checks:
+        always = check.name == "picks-cleanly"
+        if (not check.passed or always) and check.message not in told:
+            yield check.message
+    if case.score:
+        told = f": {', '.join(case.score.reasons)}" if case.score.reasons else ""
+        yield f"score {case.score.value:.2f} ({case.score.band}){told}"

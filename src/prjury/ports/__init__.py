@@ -1,0 +1,144 @@
+"""Every door to the outside, as a Protocol.
+
+Judges, sources, models and publishers meet only here. Whoever stands behind a door in production
+or in a test is decided in `prjury.wiring`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from prjury.deadline import Deadline
+from prjury.exchange import CheckRun, Command, Completed
+from prjury.jury.asking import Listener
+from prjury.ports.models import ChatModel, Memory, Models, NoMemory, NoModels, Panel
+from prjury.ports.repository import Releases, Repository
+from prjury.report.model import Report
+from prjury.report.redact import Redact
+from prjury.report.sanitise import BY_SHAPE
+
+__all__ = [
+    "ChatModel",
+    "Checks",
+    "Doors",
+    "Evidence",
+    "Memory",
+    "Models",
+    "NoMemory",
+    "NoModels",
+    "Panel",
+    "Progress",
+    "Publisher",
+    "Releases",
+    "Repository",
+    "Shell",
+]
+
+
+class Shell(Protocol):
+    """Runs programs that are not trusted: own session, own environment, limits, no survivors."""
+
+    def run(self, command: Command, deadline: Deadline, progress: Progress) -> Completed:
+        """Runs to the end or to a limit; no process of it is left afterwards.
+
+        Raises:
+            CannotJudgeError: when the program does not exist or cannot be started.
+        """
+        ...
+
+    def environment(self, extra: Sequence[str] = ()) -> Mapping[str, str]:
+        """The environment that untrusted programs get: an allow-list and the named extras."""
+        ...
+
+    def which(self, program: str) -> str | None:
+        """Where a program is on that environment's PATH."""
+        ...
+
+    def scratch(self) -> AbstractContextManager[Path]:
+        """A fresh directory for such programs, removed afterwards whatever they left in it."""
+        ...
+
+    @property
+    def level(self) -> str:
+        """The sandbox level that this shell keeps: ``"L0"`` to ``"L3"``."""
+        ...
+
+
+class Checks(Protocol):
+    """What is said of a repository's commits elsewhere; this program's own reports are left out."""
+
+    def of(self, commit: str, deadline: Deadline) -> Iterator[Sequence[CheckRun]]:
+        """All that is said of the commit, looked up once and then now and again until the deadline.
+
+        Whoever has seen enough stops asking.
+
+        Raises:
+            SourceError: when it cannot be looked up.
+        """
+        ...
+
+
+class Evidence(Protocol):
+    """What a build elsewhere has left behind, as untrusted bytes."""
+
+    def read(self) -> bytes:
+        """All of it.
+
+        Raises:
+            CannotJudgeError: when it is not there or cannot be read, or is too large.
+        """
+        ...
+
+
+class Progress(Listener, Protocol):
+    """Tells a waiting person what is going on."""
+
+    def say(self, text: str) -> None:
+        """What is being done right now, such as a command's last line of output."""
+
+    def close(self) -> None:
+        """The run is over, however it ended."""
+
+
+class Publisher(Protocol):
+    """Hangs the report up in one place."""
+
+    @property
+    def name(self) -> str:
+        """The publisher's name in messages."""
+        ...
+
+    def publish(self, report: Report) -> str | None:
+        """Publishes; the result is where it can be seen, if that is worth telling.
+
+        Raises:
+            PublishError: when it could not; the report itself is unharmed.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Doors:
+    """The doors that a judge may use.
+
+    Attributes:
+        models: who may be asked; nobody, unless there is a provider and a key.
+        memory: answers of earlier runs.
+        redact: takes secrets out of whatever leaves this machine.
+        checks: None where they cannot be asked for; ``checks_missing`` says why.
+        evidence: of a build elsewhere, None where the operator named none.
+    """
+
+    repository: Repository
+    shell: Shell
+    progress: Progress
+    models: Models = field(default_factory=NoModels)
+    memory: Memory = field(default_factory=NoMemory)
+    redact: Redact = BY_SHAPE
+    checks: Checks | None = None
+    checks_missing: str = "nothing says where the checks of this repository are"
+    evidence: Evidence | None = None

@@ -1,0 +1,170 @@
+"""A pick's objects, written through GitHub's API and compared with those of the trial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from prjury.errors import PublishError
+from prjury.publishers.backport_door import Branches
+from prjury.publishers.backport_message import with_origins
+from prjury.pull.model import visible
+from prjury.pull.picked import Entry, Pick, PickedCommit, PickedFile
+
+#: One request holds so many paths, and so many characters of text.
+_MOST_ENTRIES = 100
+_MOST_TEXT = 1_000_000
+#: Bytes of a text that stands in the tree's own request; others get requests of their own.
+_LONGEST_TEXT = 100_000
+_MODES = frozenset({"100644", "100755", "120000", "160000"})
+_WORKFLOWS = ".github/workflows/"
+
+
+def stored(pick: Pick, door: Branches) -> str:
+    """Stores the commits; the result is the name of the last one, which no branch holds yet.
+
+    Nothing is changed by it that anybody sees, and to do it again does no harm.
+
+    Raises:
+        PublishError: ``tree_differs`` where GitHub's tree is another one than the trial's.
+    """
+    account = door.account()
+    parent, tree = pick.branch_sha, pick.branch_tree
+    for commit in pick.commits:
+        _store_tree(tree, commit, door)
+        message = with_origins(commit.message, commit.origins)
+        made = door.add_commit(message, commit.tree, parent, commit.author, account)
+        parent, tree = made.sha, commit.tree
+    return parent
+
+
+def stored_empty(pick: Pick, message: str, door: Branches) -> str:
+    """Stores a commit that changes nothing: a pull request takes one commit at least."""
+    return door.add_commit(
+        message, pick.branch_tree, pick.branch_sha, author=None, committer=door.account()
+    ).sha
+
+
+def refuse_unsayable(pick: Pick) -> None:
+    """Refuses what the API has no way to say.
+
+    Raises:
+        PublishError: ``not_carried``, before anything is written.
+    """
+    files = [file for commit in pick.commits for file in commit.files]
+    names = [pick.branch, *(file.path for file in files)]
+    wrong = next((name for name in names if not _is_text(name)), None)
+    modes = {file.path: file.mode for file in files if file.mode}
+    odd = next((path for path, mode in modes.items() if mode not in _MODES), None)
+    if wrong is None and odd is None:
+        return
+    why = "Its name is not UTF-8" if wrong is not None else f"Its mode is {modes[odd or '']}"
+    raise PublishError(
+        f"No pull request onto {visible(pick.branch)}: {visible(wrong or odd or '')} "
+        "cannot be written through GitHub's API",
+        why=why,
+        remedy="Pick the change by hand",
+        reason="not_carried",
+    )
+
+
+@contextmanager
+def workflows_explained(pick: Pick) -> Iterator[None]:
+    """Says of a refusal that it is due to workflows, where the change touches some."""
+    try:
+        yield
+    except PublishError as error:
+        paths = (file.path for commit in pick.commits for file in commit.files)
+        if error.reason not in {"permission", "not_found"} or not any(
+            path.startswith(_WORKFLOWS) for path in paths
+        ):
+            raise
+        raise PublishError(
+            error.what,
+            why=f"{error.why}. The change touches {_WORKFLOWS}, which a job's own token may not",
+            remedy="Pick it by hand, or give the token of an app that has `workflows: write`",
+            reason="permission",
+        ) from error
+
+
+def _store_tree(base: str, commit: PickedCommit, door: Branches) -> None:
+    tree = base
+    for entries in _requests(commit.files, door):
+        tree = door.add_tree(tree, entries)
+    if tree != commit.tree:
+        raise _differs("tree", tree, commit.tree)
+
+
+def _requests(files: Sequence[PickedFile], door: Branches) -> Iterator[list[Entry]]:
+    """The entries of each request; what stands in another path's way goes first."""
+    first = _in_the_way(files)
+    if first:
+        yield [Entry(file.path, None) for file in first]
+    gone = {file.path for file in first}
+    entries: list[Entry] = []
+    room = _MOST_TEXT
+    for file in files:
+        if file.path in gone:
+            continue
+        entry = _entry(file, door)
+        size = len(entry.text or "")
+        if entries and (len(entries) == _MOST_ENTRIES or size > room):
+            yield entries
+            entries, room = [], _MOST_TEXT
+        entries.append(entry)
+        room -= size
+    if entries:
+        yield entries
+
+
+def _in_the_way(files: Sequence[PickedFile]) -> list[PickedFile]:
+    """What goes away where a directory comes, or in a directory where a file comes."""
+    there = {file.path for file in files if file.mode}
+    above = {parent for path in there for parent in _parents(path)}
+    return [
+        file
+        for file in files
+        if not file.mode and (file.path in above or there.intersection(_parents(file.path)))
+    ]
+
+
+def _parents(path: str) -> Iterator[str]:
+    while path:
+        path = path.rpartition("/")[0]
+        if path:
+            yield path
+
+
+def _entry(file: PickedFile, door: Branches) -> Entry:
+    """A text stands in the request itself; what is not one, or long, or empty, is stored before."""
+    if file.content is None or file.mode is None:
+        return Entry(file.path, file.mode, file.blob or None)
+    text = _as_text(file.content)
+    if text is not None:
+        return Entry(file.path, file.mode, text=text)
+    blob = door.add_blob(file.content)
+    if blob != file.blob:
+        raise _differs(f"content of {visible(file.path)}", blob, file.blob)
+    return Entry(file.path, file.mode, blob)
+
+
+def _as_text(content: bytes) -> str | None:
+    if not content or len(content) > _LONGEST_TEXT or b"\0" in content:
+        return None
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _is_text(name: str) -> bool:
+    return not any("\ud800" <= char <= "\udfff" for char in name)
+
+
+def _differs(what: str, theirs: str, ours: str) -> PublishError:
+    return PublishError(
+        f"No pull request: the {what} is {theirs[:12]} at GitHub, and {ours[:12]} in the trial",
+        why="What would be proposed is not what was judged",
+        remedy="Run again; if it happens again, report it",
+        reason="tree_differs",
+    )

@@ -1,0 +1,92 @@
+"""The backport judgement alone: its value, its JSON and its Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from prjury.pull.model import PullRequest, printable, visible
+from prjury.report.codec import Json, backport_to_json, printable_json, pull_to_json
+from prjury.report.facts import backport_words
+from prjury.report.model import Backport
+from prjury.report.phrases import counted
+from prjury.report.redact import Redact
+from prjury.report.sanitise import BY_SHAPE
+
+SCHEMA_NAME = "prjury/backports/v1"
+
+#: What may be done without asking anybody again.
+_SUITABLE = "suitable"
+_SYMBOLS = {
+    "suitable": "✅",
+    "suitable_with_changes": "⚠️",
+    "needs_human": "⚪",
+    "not_suitable": "❌",
+    "already_present": "✅",
+    "not_applicable": "⏭️",
+    "error": "⚪",
+}
+
+
+@dataclass(frozen=True)
+class Backports:
+    """Whether a change can be brought to release branches.
+
+    Attributes:
+        policy: where the policy came from, as in the report.
+        notes: what a reader has to know.
+    """
+
+    pull: PullRequest
+    backports: tuple[Backport, ...]
+    policy: str
+    policy_hash: str
+    version: str
+    notes: tuple[str, ...] = ()
+    elapsed_ms: int = 0
+
+    @property
+    def headline(self) -> str:
+        """``#7 Fix the cart: 1 of 2 branches is suitable``."""
+        pull = self.pull
+        name = f"#{pull.number}" if pull.number is not None else printable(pull.head.ref)[:40]
+        title = f" {visible(pull.title)}" if pull.title.strip() else ""
+        suits = sum(one.verdict == _SUITABLE for one in self.backports)
+        of = counted(len(self.backports), "branch", "branches")
+        return f"Backport of {name}{title}: suitable for {suits} of {of}"
+
+    @property
+    def unjudged(self) -> Sequence[Backport]:
+        """The branches for which there is no verdict."""
+        return [one for one in self.backports if one.verdict == "error"]
+
+    @property
+    def unsuitable(self) -> Sequence[Backport]:
+        """The branches to which it cannot be brought as it is."""
+        return [one for one in self.backports if one.verdict != _SUITABLE]
+
+
+def symbol_of(backport: Backport) -> str:
+    """The verdict at a glance."""
+    return _SYMBOLS[backport.verdict]
+
+
+def backports_to_json(told: Backports, redact: Redact = BY_SHAPE) -> Json:
+    """The judgement in the form ``prjury/backports/v1``; its parts are those of the report."""
+    value = {
+        "schema": SCHEMA_NAME,
+        "headline": told.headline,
+        "pull": pull_to_json(told.pull),
+        "backports": [backport_to_json(one) for one in told.backports],
+        "policy": {"source": told.policy, "hash": told.policy_hash},
+        "notes": list(told.notes),
+        "elapsed_ms": told.elapsed_ms,
+        "version": told.version,
+    }
+    printed: Json = printable_json(value, redact)
+    return printed
+
+
+def line_of(backport: Backport) -> str:
+    """``✅ 1.1.x: suitable, picks cleanly``."""
+    return f"{symbol_of(backport)} {printable(backport.branch)}: {backport_words(backport)}"

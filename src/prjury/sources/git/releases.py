@@ -1,0 +1,182 @@
+"""The release branches of a repository: their tips, what they hold, and picks onto them.
+
+Everything happens in the private store: no checkout, no index, and nothing of the operator's
+repository is written to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from prjury.deadline import Deadline
+from prjury.exchange import BranchTip, Message
+from prjury.pull.conflicts import SideNames
+from prjury.pull.landing import Commit, RebaseTrial
+from prjury.pull.model import MergeTrial, PullRequest, Side, Span
+from prjury.sources.git.ancestry import cut_short, merge_bases
+from prjury.sources.git.command import Git
+from prjury.sources.git.log import MOST_NAMED, log
+from prjury.sources.git.merge import try_merge
+from prjury.sources.git.photograph import photograph
+from prjury.sources.git.rebase import pick_each
+from prjury.sources.git.store import Store
+
+_BRANCH_AND_CHANGE = SideNames("the branch", "the change")
+#: Along the first parents, a merge is one change: what it brings to the branch.
+_BY_FIRST_PARENT = ("--first-parent", "--diff-merges=first-parent")
+_PATCH = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index", "-p")
+#: Commits of a branch that are compared with the change, the newest ones.
+_MOST_COMPARED = 300
+#: Seconds for each question about history, which answers nothing that is essential.
+_PATIENCE = 10.0
+
+
+@dataclass(frozen=True)
+class ReleaseBranches:
+    """The branches of the repository under judgment (`prjury.ports.Releases`)."""
+
+    store: Store
+
+    @property
+    def git(self) -> Git:
+        """Commands on the private store."""
+        return self.store.git
+
+    def listed(self) -> Sequence[BranchTip]:
+        """Every branch of the repository, its own and those of its first remote."""
+        return self.store.operator.branches()
+
+    def tip(self, name: str) -> BranchTip:
+        """The branch's tip; any ref or commit may stand for a branch.
+
+        Raises:
+            SourceError: when there is no such branch.
+            UsageError: for something that cannot be the name of a ref.
+        """
+        sha = self.store.operator.commit(name).sha
+        self.store.follow()
+        form = "--format=%ct %T"
+        date, tree = self.git.text("log", "-1", "--no-show-signature", form, sha).split()
+        return BranchTip(name, sha, int(date), tree)
+
+    def parted(self, one: str, other: str) -> str | None:
+        """The nearest common commit; None where there is none, or where that is not known."""
+        bases = merge_bases(self.git, one, other)
+        return bases[0] if bases and not cut_short(self.git, one, other, bases) else None
+
+    def holds(self, tip: str, commit: str) -> bool:
+        """Whether the commit itself is part of the branch's history."""
+        _, code, _ = self.git.try_run("merge-base", "--is-ancestor", commit, tip)
+        return code == 0
+
+    def pick(self, base: str, head: str, onto: str) -> MergeTrial:
+        """Tries the change from ``base`` to ``head`` as one commit on a commit or a tree."""
+        # A pick is a three-way merge whose base is the picked change's parent: a synthetic commit
+        # with the tip's tree and that parent makes the merge see exactly this base. It is dated
+        # now, for git looks for merge bases from the newest commit on.
+        commit = self._commit(f"{onto}^{{tree}}", base)
+        return try_merge(self.git, commit, head, _BRANCH_AND_CHANGE)
+
+    def pick_each(self, base: str, head: str, onto: str, deadline: Deadline) -> RebaseTrial:
+        """Tries the commits of the change one after the other."""
+        return pick_each(self.git, base, head, onto, deadline)
+
+    def picked(self, pull: PullRequest, tip: BranchTip, tree: str) -> PullRequest:
+        """The picked change as a pull request onto the branch, for judges of pull requests."""
+        head = self._commit(tree, tip.sha)
+        return photograph(self.store, Side(tip.name, tip.sha), Side(pull.head.ref, head))
+
+    def _commit(self, tree: str, parent: str) -> str:
+        return self.git.text("commit-tree", tree, "-p", parent, "-m", "trial pick")
+
+    def units(self, since: str, until: str, paths: Sequence[str], most: int) -> Sequence[Commit]:
+        """What was brought to a branch and touches one of the paths, newest first.
+
+        A merged pull request is one unit, its merge commit.
+        """
+        args = (*_BY_FIRST_PARENT, f"--max-count={most}", f"{since}..{until}")
+        found = log(self.git, *args, "--", *paths[:MOST_NAMED], timeout=_PATIENCE)
+        return [one.commit for one in found]
+
+    def blamed(self, path: str, lines: Sequence[Span], since: str, until: str) -> set[str]:
+        """The units since then that the lines of a file, as it is at ``until``, come from."""
+        ranges = [f"-L{span.first},{span.last}" for span in lines if span.count]
+        if not ranges:
+            return set()
+        args = ("blame", "--first-parent", "--porcelain", *ranges, f"{since}..{until}")
+        output, code, _ = self.git.try_run(*args, "--", path, timeout=_PATIENCE)
+        return set(_blamed(output)) if code == 0 else set()
+
+    def bringing(self, word: str, path: str, since: str, until: str) -> Commit | None:
+        """The first unit since then that brought a word to a file."""
+        args = (*_BY_FIRST_PARENT, f"-S{word}", f"{since}..{until}")
+        found = [one.commit for one in log(self.git, *args, "--", path, timeout=_PATIENCE)]
+        return found[-1] if found else None
+
+    def messages(self, since: str, until: str) -> Sequence[Message]:
+        """The messages of all commits of a range, newest first."""
+        return self._messages(f"{since}..{until}")
+
+    def brought(self, since: str, until: str, most: int) -> Sequence[Message]:
+        """The messages of the units that were brought to a branch, newest first."""
+        return self._messages("--first-parent", f"--max-count={most}", f"{since}..{until}")
+
+    def date(self, commit: str) -> int:
+        """When a commit was made, in seconds since 1970."""
+        return int(self.git.text("log", "-1", "--no-show-signature", "--format=%ct", commit))
+
+    def _messages(self, *args: str) -> list[Message]:
+        fixed = ("log", "-z", "--no-show-signature", "--encoding=UTF-8", "--format=%H %ct %P%n%B")
+        output = self.git(*fixed, *args, timeout=_PATIENCE).decode("utf-8", "replace")
+        return list(map(_message, filter(None, output.split("\0"))))
+
+    def same_patches(
+        self, changes: Sequence[tuple[str, str]], paths: Sequence[str], since: str, until: str
+    ) -> Mapping[tuple[str, str], str]:
+        """Which of the changes a branch holds with the very same patch, and in which commit.
+
+        Args:
+            changes: pairs of a commit and the one before which it is counted.
+            paths: the files of all of them; what a commit does elsewhere is not compared.
+        """
+        named = list(paths[:MOST_NAMED])
+        args = ("log", "--format=commit %H", "--diff-merges=first-parent", *_PATCH)
+        some = (f"--max-count={_MOST_COMPARED}", f"{since}..{until}")
+        there = self.git(*args, *some, "--", *named, timeout=_PATIENCE)
+        held = dict(self._patch_ids(there)) if there else {}
+        found = {}
+        for base, head in changes if held else ():
+            diff = self.git("diff-tree", *_PATCH, base, head, "--", *named)
+            own = next((patch for patch, _ in self._patch_ids(diff)), None)
+            if own in held:
+                found[base, head] = held[own]
+        return found
+
+    def _patch_ids(self, diffs: bytes) -> Iterator[tuple[str, str]]:
+        """Each patch's id and its commit."""
+        ids = self.git("patch-id", "--stable", stdin=diffs).decode()
+        return ((line.split()[0], line.split()[-1]) for line in ids.splitlines())
+
+
+def _message(record: str) -> Message:
+    head, _, text = record.partition("\n")
+    sha, date, *parents = head.split()
+    return Message(sha, int(date), text, tuple(parents))
+
+
+def _blamed(porcelain: bytes) -> Iterator[str]:
+    """The commits of a blame in its porcelain form, without those at the range's edge."""
+    sha = ""
+    edge: set[str] = set()
+    seen: dict[str, None] = {}
+    for line in porcelain.split(b"\n"):
+        first, _, rest = line.partition(b" ")
+        if line.startswith(b"\t"):
+            continue
+        if len(first) in {40, 64} and rest[:1].isdigit():
+            sha = first.decode()
+            seen[sha] = None
+        elif first == b"boundary":
+            edge.add(sha)
+    return (sha for sha in seen if sha not in edge)

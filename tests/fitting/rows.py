@@ -1,0 +1,155 @@
+"""The recorded decisions, as the product sees a change and a branch: no more than it can know."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from prjury.judges.backport.score.features import Circumstances
+from prjury.judges.backport.score.habits import Earlier, Habits, habits
+from prjury.judges.backport.score.titles import classes, title_of, words
+from prjury.judges.backport.score.traits import Part, Traits, is_bump
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "backports.jsonl.gz"
+_DAY = 86_400.0
+_NEVER = float("inf")
+_ONLY: Mapping[str, Part] = {
+    "only_doc": "docs",
+    "only_test": "tests",
+    "only_ci": "ci",
+    "only_man": "build",
+}
+_NOTES = {"frag_bug": "fix", "frag_feat": "feature", "frag_break": "breaking"}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One change and one branch: what was known when the change was made, and what came of it.
+
+    Attributes:
+        late: whether it belongs to the later part, which a model is tested on.
+        recorded: the row itself.
+    """
+
+    repo: str
+    branch: str
+    sha: str
+    when: float
+    backported: bool
+    late: bool
+    traits: Traits
+    circumstances: Circumstances
+    recorded: Mapping[str, Any]
+
+
+def decisions(path: Path = DATA) -> list[Decision]:
+    """Every row but those whose change the branch held already."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        rows = [row for row in map(json.loads, file) if row.get("split_test") is not None]
+    known = _habits(rows)
+    parted = _parted(rows)
+    return [
+        _decision(row, found, _time(row) - parted[row["repo"], row["branch"]])
+        for row, found in zip(rows, known, strict=True)
+    ]
+
+
+def _decision(row: Mapping[str, Any], found: Habits, seconds: float) -> Decision:
+    return Decision(
+        repo=row["repo"],
+        branch=row["branch"],
+        sha=row["sha"],
+        when=_time(row),
+        backported=bool(row["backported"]),
+        late=bool(row["split_test"]),
+        traits=traits_of(row),
+        circumstances=circumstances_of(row, found, seconds / _DAY),
+        recorded=row,
+    )
+
+
+def traits_of(row: Mapping[str, Any]) -> Traits:
+    """The recorded features of the change; those of its title are read from the title again."""
+    recorded = row["f"]
+    title = title_of(row["subject"])
+    return Traits(
+        words=words(title),
+        kinds=classes(title),
+        notes=frozenset(kind for name, kind in _NOTES.items() if recorded.get(name)),
+        only=next((part for name, part in _ONLY.items() if recorded.get(name)), None),
+        files=recorded.get("files", 0),
+        lines=recorded.get("ins", 0) + recorded.get("del", 0),
+        new_files=recorded.get("new_files", 0),
+        declared=recorded.get("pub_add", 0),
+        bot=bool(recorded.get("bot")) or is_bump(title),
+    )
+
+
+def circumstances_of(row: Mapping[str, Any], found: Habits, days: float) -> Circumstances:
+    """The recorded features of the branch."""
+    trial, recorded = row["trial_merge"], row["f"]
+    return Circumstances(
+        conflicts=0 if trial["clean"] else max(1, trial["nconf"]),
+        lacks=recorded["miss_files"],
+        removed=recorded["rem_present"],
+        context=recorded["ctx_present"],
+        newest=bool(row["newest_branch"]),
+        days=days,
+        habits=found,
+    )
+
+
+def _time(row: Mapping[str, Any]) -> float:
+    return datetime.fromisoformat(row["date"]).timestamp()
+
+
+def _parted(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], float]:
+    """When each branch parted: the time of the first change after that, which is soon after."""
+    first: dict[tuple[str, str], float] = {}
+    for row in rows:
+        key = row["repo"], row["branch"]
+        first[key] = min(first.get(key, _NEVER), _time(row))
+    return first
+
+
+def _habits(rows: Sequence[Mapping[str, Any]]) -> list[Habits]:
+    """What became of the changes before each row's, as of that time."""
+    pasts = list(_pasts(rows))
+    branches: dict[str, dict[str, list[_Past]]] = {}
+    for past in sorted(pasts, key=lambda past: -past.when):
+        branches.setdefault(past.repo, {}).setdefault(past.branch, []).append(past)
+    return [_known(past, branches[past.repo]) for past in pasts]
+
+
+@dataclass(frozen=True)
+class _Past:
+    """A row, with its two faces for later ones: reached already, or not yet."""
+
+    repo: str
+    branch: str
+    when: float
+    reached: float
+    title: frozenset[str]
+    faces: tuple[Earlier, Earlier]
+
+
+def _pasts(rows: Sequence[Mapping[str, Any]]) -> Iterator[_Past]:
+    for row in rows:
+        title = words(title_of(row["subject"]))
+        faces = Earlier(title, reached=False), Earlier(title, reached=True)
+        reached = row.get("backport_ct") or _NEVER
+        yield _Past(row["repo"], row["branch"], _time(row), reached, title, faces)
+
+
+def _known(now: _Past, branches: Mapping[str, Sequence[_Past]]) -> Habits:
+    seen = {
+        name: [past.faces[past.reached < now.when] for past in pasts if past.when < now.when]
+        for name, pasts in branches.items()
+    }
+    own = seen.pop(now.branch)
+    return habits(now.title, own, list(seen.values()))

@@ -1,0 +1,284 @@
+"""The mode ``backport``: a merge, or a label on a merged change, opens pull requests."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fakes.github import (
+    OCTOCAT,
+    READ_ONLY_ACTIONS,
+    FakeGitHub,
+    pull_payload,
+    running,
+    side_payload,
+    user_payload,
+)
+from fakes.github.payloads import label_payload
+from fakes.history import History
+from fakes.picks import Line
+from prjury.action import main
+from prjury.action.inputs import Inputs
+from prjury.action.picks import Picks
+from prjury.action.wiring import Wiring
+from prjury.errors import ExitCode, SourceError
+from prjury.jury.judgment import Check
+from prjury.publishers.backport_pulls import Opening, is_proposable
+from prjury.pull.model import Conflict, ConflictType
+from prjury.pull.picked import Pick
+from prjury.report.model import Backport
+from prjury.sources.github.event import Event
+from prjury.sources.github.hub import Connection, GitHub, Patience
+
+REPO = "octo/shop"
+CONFLICT = Conflict("a.py", ConflictType.CONTENT, False, "both sides change it")
+
+
+@dataclass
+class Job:
+    """A job of the workflow for backports, and who judges in it."""
+
+    directory: Path
+    fake: FakeGitHub
+    judged: list[Picks | SourceError] = field(default_factory=list)
+    asked: list[tuple[Event, Sequence[str]]] = field(default_factory=list)
+    environ: dict[str, str] = field(default_factory=dict)
+    log: str = ""
+
+    def __post_init__(self) -> None:
+        self.environ = {
+            "GITHUB_EVENT_NAME": "pull_request_target",
+            "GITHUB_EVENT_PATH": str(self.directory / "event.json"),
+            "GITHUB_REPOSITORY": REPO,
+            "GITHUB_API_URL": self.fake.url,
+            "GITHUB_RUN_ID": "12",
+            "GITHUB_OUTPUT": str(self.directory / "output"),
+            "GITHUB_STEP_SUMMARY": str(self.directory / "summary"),
+            "RUNNER_TEMP": str(self.directory),
+            "PRJURY_INPUT_MODE": "backport",
+            "PRJURY_INPUT_GITHUB_TOKEN": "ghs_actions",
+        }
+        self.event("closed")
+
+    def event(self, action: str, **more: Any) -> None:
+        pull = pull_payload(self.fake.url, REPO, 7) | {"state": "closed", "merged": True}
+        sender = user_payload(self.fake.url, OCTOCAT)
+        payload = {"action": action, "pull_request": pull, "sender": sender, **more}
+        (self.directory / "event.json").write_text(json.dumps(payload))
+
+    def run(self, *, wired: bool = True) -> int:
+        def nobody(*_: object) -> Any:
+            raise AssertionError("nothing else is judged, and nothing is published")
+
+        wiring = Wiring(nobody, nobody, nobody, nobody, nobody, nobody, nobody, self.connect)
+        stream = io.StringIO()
+        code = main(self.environ, stream, replace(wiring, picks=self.pick) if wired else wiring)
+        self.log = stream.getvalue()
+        return code
+
+    def pick(self, event: Event, _inputs: Inputs, branches: Sequence[str]) -> Picks:
+        self.asked.append((event, branches))
+        told = self.judged.pop(0)
+        if isinstance(told, SourceError):
+            raise told
+        return told
+
+    def connect(self, event: Event, inputs: Inputs) -> GitHub:
+        connection = Connection(event.api_url, inputs.github_token or None, 5, 0, 0)
+        return GitHub(connection, Patience(sleep=lambda _seconds: None))
+
+    @property
+    def summary(self) -> str:
+        return (self.directory / "summary").read_text()
+
+    @property
+    def opened(self) -> list[tuple[str, str]]:
+        pulls = sorted(self.fake.pulls.items())
+        return [(p["base"]["ref"], p["head"]["ref"]) for (_, number), p in pulls if number != 7]
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Iterator[Job]:
+    with running() as fake:
+        fake.add_pull(REPO, 7, state="closed", merged=True)
+        fake.workflow_permissions["can_approve_pull_request_reviews"] = True
+        yield Job(tmp_path, fake)
+
+
+@pytest.fixture
+def lines(tmp_path: Path, job: Job) -> dict[str, Line]:
+    history = History(tmp_path / "repo")
+    start = history.commit({"a.py": "x = 1\n"})
+    for name in ("1.x", "2.x"):
+        history.branch(name)
+    history.commit({"b.py": "y = 1\n"}, "Fix")
+    for name in ("main", "1.x", "2.x"):
+        job.fake.branches[name] = history.sha(name)
+    job.fake.objects.load(history.path, start)
+    return {name: Line(history, name, start) for name in ("1.x", "2.x")}
+
+
+def picks_of(lines: dict[str, Line], *branches: str) -> tuple[Pick, ...]:
+    return tuple(lines[name].pick(lines[name].history.sha("main")) for name in branches)
+
+
+def test_a_merge_opens_one_for_each_branch_that_suits(job: Job, lines: dict[str, Line]) -> None:
+    job.judged = [Picks(Opening(labels=("backport",)), picks=picks_of(lines, "1.x", "2.x"))] * 2
+    assert job.run() == ExitCode.OPEN
+    assert job.opened == [("1.x", "backport/7-to-1.x"), ("2.x", "backport/7-to-2.x")]
+    ((event, branches),) = job.asked
+    assert (event.pull.merged, branches) == (True, ())
+    assert "1.x: opened: https://github.com/octo/shop/pull/8" in job.log
+    assert "* `2.x`: opened: <https://github.com/octo/shop/pull/9>" in job.summary
+    assert job.run() == ExitCode.OPEN
+    assert "2.x: there already" in job.log
+    assert len(job.opened) == 2
+
+
+def test_a_label_of_somebody_who_may_write_counts(job: Job, lines: dict[str, Line]) -> None:
+    label = label_payload(job.fake.url, REPO, "backport 1.x")
+    job.judged = [Picks(Opening(), picks=picks_of(lines, "1.x"))]
+    job.event("labeled", label=label)
+    job.fake.roles = {"octocat": "triage"}
+    assert job.run() == ExitCode.OPEN
+    assert "does not count: octocat may not write" in job.log
+    assert (job.opened, job.asked) == ([], [])
+    job.fake.roles = {"octocat": "write"}
+    assert job.run() == ExitCode.OPEN
+    assert job.opened == [("1.x", "backport/7-to-1.x")]
+
+
+@pytest.mark.parametrize(
+    ("action", "pull", "said"),
+    [
+        ("closed", {"merged": False}, "is not merged"),
+        ("labeled", {"state": "open", "merged": False}, "is not merged"),
+        ("synchronize", {}, "neither merged nor given a label"),
+    ],
+)
+def test_without_a_merge_nothing_is_judged(
+    job: Job, action: str, pull: dict[str, Any], said: str
+) -> None:
+    job.fake.add_pull(REPO, 7, **{"state": "closed", "merged": True, **pull})
+    job.event(action)
+    assert job.run() == ExitCode.OPEN
+    assert said in job.log
+    assert job.asked == []
+
+
+def test_a_backport_is_not_brought_further(job: Job) -> None:
+    head = side_payload(job.fake.url, REPO, "backport/5-to-2.x", "b" * 40)
+    job.fake.add_pull(REPO, 7, state="closed", merged=True, head=head)
+    assert job.run() == ExitCode.OPEN
+    assert "#7 is a backport itself" in job.log
+    assert job.asked == []
+
+
+def test_a_strangers_branch_of_such_a_name_is_no_backport(job: Job) -> None:
+    head = side_payload(job.fake.url, "mallory/shop", "backport/5-to-2.x", "b" * 40)
+    job.fake.add_pull(REPO, 7, state="closed", merged=True, head=head)
+    job.judged = [Picks(Opening())]
+    assert job.run() == ExitCode.OPEN
+    assert "nothing was opened" in job.log
+
+
+@pytest.mark.parametrize(
+    ("judged", "said"),
+    [
+        (Picks(None), "The policy opens no backports"),
+        (Picks(Opening(), reason="No release branch to judge for"), "No release branch"),
+    ],
+)
+def test_a_policy_that_opens_nothing_is_told(job: Job, judged: Picks, said: str) -> None:
+    job.judged = [judged]
+    assert job.run() == ExitCode.OPEN
+    assert said in job.log
+    assert job.fake.writes == []
+
+
+def test_a_branch_that_has_moved_is_judged_once_more(job: Job, lines: dict[str, Line]) -> None:
+    old = picks_of(lines, "1.x", "2.x")
+    lines["2.x"].release({"c.py": "z\n"})
+    job.fake.objects.load(lines["2.x"].history.path, "2.x")
+    job.fake.branches["2.x"] = lines["2.x"].history.sha("2.x")
+    new = picks_of(lines, "2.x")
+    job.judged = [Picks(Opening(), picks=old), Picks(Opening(), picks=new)]
+    assert job.run() == ExitCode.OPEN
+    assert [branches for _, branches in job.asked] == [(), ("2.x",)]
+    assert [base for base, _ in job.opened] == ["1.x", "2.x"]
+
+
+def test_a_branch_that_keeps_moving_fails_the_job_and_no_other(
+    job: Job, lines: dict[str, Line]
+) -> None:
+    both = picks_of(lines, "2.x", "1.x")
+    job.fake.branches["2.x"] = job.fake.branches["main"]
+    job.judged = [Picks(Opening(), picks=both), Picks(Opening(), picks=both[:1])]
+    assert job.run() == ExitCode.NOT_PUBLISHED
+    assert [base for base, _ in job.opened] == ["1.x"]
+    assert "the change was tried on" in job.log
+    assert "`2.x`" in job.summary
+
+
+def test_a_read_only_token_fails_the_job_and_says_what_it_lacks(
+    job: Job, lines: dict[str, Line]
+) -> None:
+    job.fake.accounts["ghs_actions"] = READ_ONLY_ACTIONS
+    job.judged = [Picks(Opening(), picks=picks_of(lines, "1.x"))]
+    assert job.run() == ExitCode.NOT_PUBLISHED
+    assert "contents: write" in job.log
+
+
+def test_other_events_and_a_missing_token_are_refused(job: Job) -> None:
+    job.environ["GITHUB_EVENT_NAME"] = "pull_request"
+    assert job.run() == ExitCode.USAGE
+    assert "does not run on pull_request" in job.log
+    job.environ["GITHUB_EVENT_NAME"] = "pull_request_target"
+    job.environ["PRJURY_INPUT_GITHUB_TOKEN"] = ""
+    assert job.run() == ExitCode.USAGE
+    assert "takes a token" in job.log
+
+
+def test_without_a_judge_it_says_so(job: Job) -> None:
+    assert job.run(wired=False) == ExitCode.USAGE
+    assert "does not run here" in job.log
+
+
+def test_a_judge_that_fails_fails_the_job(job: Job) -> None:
+    job.judged = [SourceError("The base cannot be fetched")]
+    assert job.run() == ExitCode.SOURCE
+    assert job.fake.writes == []
+
+
+TREE = "f" * 40
+ASKED = (Check("asked-for", passed=True, message="a label asks for it"),)
+CLEAN: dict[str, Any] = {"applies": True, "tree": TREE}
+CLASH: dict[str, Any] = {"applies": False, "conflicts": (CONFLICT,)}
+
+
+@pytest.mark.parametrize(
+    ("backport", "alone", "with_drafts"),
+    [
+        (Backport("1.x", "suitable", **CLEAN), True, True),
+        (Backport("1.x", "suitable_with_changes", **CLEAN), True, True),
+        (Backport("1.x", "suitable_with_changes", **{**CLASH, "tree": TREE}), True, True),
+        (Backport("1.x", "needs_human", **CLEAN), False, False),
+        (Backport("1.x", "not_suitable", **CLEAN), False, False),
+        (Backport("1.x", "already_present", **CLEAN), False, False),
+        (Backport("1.x", "not_applicable", None), False, False),
+        (Backport("1.x", "error", None), False, False),
+        (Backport("1.x", "suitable_with_changes", **CLASH), False, True),
+        (Backport("1.x", "needs_human", **CLASH), False, False),
+        (Backport("1.x", "needs_human", **CLASH, checks=ASKED), False, True),
+        (Backport("1.x", "not_suitable", **CLASH, checks=ASKED), False, False),
+    ],
+)
+def test_which_verdicts_open_something(backport: Backport, alone: bool, with_drafts: bool) -> None:
+    assert is_proposable(backport, Opening()) is alone
+    assert is_proposable(backport, Opening(conflicts="draft")) is with_drafts

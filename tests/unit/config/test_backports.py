@@ -1,0 +1,127 @@
+"""The section of backports: what it takes, and what it says of anything else."""
+
+from __future__ import annotations
+
+import pytest
+
+from prjury.config.backports import BackportConfig, OpenConfig
+from prjury.config.load import json_schema, read_policy
+from prjury.errors import ConfigError
+
+
+def section(text: str) -> BackportConfig:
+    return read_policy(f"version: 1\nbackport:\n  {text}\n", "f.yml").config.backport
+
+
+def test_without_a_word_the_newest_branches_are_judged_and_nothing_is_opened() -> None:
+    config = BackportConfig()
+    assert (config.branches, config.default, config.merge, config.build) == (
+        *("auto", "ask", "squash", False),
+    )
+    assert (config.most, config.locked, config.labels, config.trailers, config.override) == (
+        *(3, [], [], True, None),
+    )
+    assert config.open == OpenConfig(
+        enabled=False, conflicts="nothing", labels=[], title="[{branch}] {title}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value"),
+    [
+        ("branches: auto", "branches", "auto"),
+        ("branches: []", "branches", []),
+        ("branches: [1.1.x, 'release/*']", "branches", ["1.1.x", "release/*"]),
+        ("locked: ['0.*', v1]", "locked", ["0.*", "v1"]),
+        (
+            "labels: ['port/{branch}', 'to {branch} 🍒']",
+            "labels",
+            ["port/{branch}", "to {branch} 🍒"],
+        ),
+        ("override: 'anyway:{branch}'", "override", "anyway:{branch}"),
+        ("most: 1", "most", 1),
+        ("trailers: false", "trailers", False),
+    ],
+)
+def test_what_it_takes(text: str, key: str, value: object) -> None:
+    assert getattr(section(text), key) == value
+
+
+def test_what_is_opened() -> None:
+    text = (
+        "open: {enabled: true, conflicts: draft, labels: [backport], title: '{branch}: #{number}'}"
+    )
+    assert section(text).open == OpenConfig(
+        enabled=True, conflicts="draft", labels=["backport"], title="{branch}: #{number}"
+    )
+
+
+_BRANCH = "a branch is a name such as 1.0.x, or a glob such as release/*"
+_LABEL = (
+    "a label has {branch} once and up to 50 other characters, with no comma, brace or line break, "
+    "and no blank at its ends"
+)
+_TITLE = "a title may hold {branch}, {number}, {title}, and no other brace"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "branches: both",
+            'branches: auto or a list of names and globs is expected here, not "both".',
+        ),
+        ("branches: 1.0", "branches: auto or a list of names and globs is expected here, not 1.0."),
+        ("branches: [1.0]", "branches[0]: input should be a valid string, not 1.0."),
+        ("branches: [1.x, a b]", f'branches[1]: {_BRANCH}, not "a b".'),
+        ("locked: ['']", f'locked[0]: {_BRANCH}, not "".'),
+        ("locked: ['a:b']", f'locked[0]: {_BRANCH}, not "a:b".'),
+        (f"locked: ['{'x' * 256}']", f"locked[0]: {_BRANCH}, not …."),
+        ("locked: 1.x", 'locked: input should be a valid list, not "1.x".'),
+        ("default: maybe", "default: input should be 'ask', 'yes' or 'no', not \"maybe\"."),
+        ("most: 0", "most: input should be greater than or equal to 1, not 0."),
+        ("most: 51", "most: input should be less than or equal to 50, not 51."),
+        ("labels: [port]", 'labels[0]: the label has to hold {branch}, not "port".'),
+        ("labels: ['a,{branch}']", f'labels[0]: {_LABEL}, not "a,{{branch}}".'),
+        ("labels: ['{branch}{branch}']", f'labels[0]: {_LABEL}, not "{{branch}}{{branch}}".'),
+        ("override: ' {branch}'", f'override: {_LABEL}, not " {{branch}}".'),
+        ("open: true", "open: a mapping of keys to values is expected here, not true."),
+        (
+            "open: {conflicts: push}",
+            "open.conflicts: input should be 'nothing' or 'draft', not \"push\".",
+        ),
+        ("open: {title: fix}", 'open.title: the title has to hold {branch}, not "fix".'),
+        ("open: {title: '{branch} {x}'}", f'open.title: {_TITLE}, not "{{branch}} {{x}}".'),
+        ("open: {title: '{branch!r}'}", f'open.title: {_TITLE}, not "{{branch!r}}".'),
+        ("open: {title: '{branch'}", f'open.title: {_TITLE}, not "{{branch".'),
+        (
+            'open: {title: "{branch}\\n"}',
+            'open.title: a title is one line of up to 256 characters, not "{branch}\\n".',
+        ),
+    ],
+)
+def test_anything_else_is_an_error_with_its_place(text: str, told: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        section(text)
+    assert str(caught.value) == f"f.yml line 3: backport.{told}"
+
+
+def test_a_key_that_is_not_known_is_told_with_the_one_that_was_meant() -> None:
+    with pytest.raises(
+        ConfigError, match=r"backport\.lockd is not a known key; did you mean locked"
+    ):
+        section("lockd: []")
+
+
+@pytest.mark.parametrize("text", ["labels: ['Bp:{branch}']", "override: 'bp:{branch}'"])
+def test_a_run_cannot_ask_itself(text: str) -> None:
+    with pytest.raises(ConfigError, match="cannot give the label that asks for a backport"):
+        section(f"{text}\npublish:\n  labels: {{backport: 'bp:{{branch}}'}}")
+
+
+def test_the_schema_for_editors_knows_the_keys() -> None:
+    schemas = json_schema()["$defs"]
+    properties = schemas["BackportConfig"]["properties"]
+    assert set(properties) == set(BackportConfig.model_fields)
+    assert set(schemas["OpenConfig"]["properties"]) == set(OpenConfig.model_fields)
+    assert [form["type"] for form in properties["branches"]["oneOf"]] == ["string", "array"]

@@ -1,0 +1,281 @@
+"""What a change does to versions of dependencies, beside what a branch has."""
+
+from __future__ import annotations
+
+import pytest
+
+from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
+from prjury.judges.backport.bumps import (
+    Bumps,
+    Relation,
+    Standing,
+    bumps_of,
+    check_of,
+    standings,
+)
+from prjury.jury.judgment import Check
+
+TIP = "d" * 40
+
+
+def pom(version: str, artifact: str = "jackson-databind", around: str = "dependency") -> str:
+    return (
+        "<project>\n <dependencies>\n"
+        f"  <{around}>\n   <groupId>g</groupId>\n   <artifactId>{artifact}</artifactId>\n"
+        f"   <version>{version}</version>\n  </{around}>\n </dependencies>\n</project>\n"
+    )
+
+
+def prop(name: str, version: str) -> str:
+    return f"<project>\n <properties>\n  <{name}>{version}</{name}>\n </properties>\n</project>\n"
+
+
+def package(version: str, section: str = "dependencies") -> str:
+    return f'{{\n "{section}": {{\n  "react": "{version}"\n }}\n}}\n'
+
+
+def found(before: Files, after: Files, branch: Files) -> tuple[Bumps, tuple[Standing, ...]]:
+    repository = FakeRepository({BASE: before, HEAD: after, TIP: branch})
+    bumps = bumps_of(pull_between(before, after), repository)
+    return bumps, standings(bumps, TIP, repository)
+
+
+def check(path: str, before: str, after: str, branch: str | None) -> Check:
+    there = {} if branch is None else {path: branch}
+    return check_of(*found({path: before}, {path: after}, there), "1.0.x")
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after", "name"),
+    [
+        ("pom.xml", pom("2.17.1"), pom("2.17.2"), "g:jackson-databind"),
+        (
+            "a/pom.xml",
+            prop("jackson.version", "2.1"),
+            prop("jackson.version", "2.2"),
+            "jackson.version",
+        ),
+        ("build.gradle", "api 'a.b:c:1.0'\n", "api 'a.b:c:1.1'\n", "a.b:c"),
+        ("build.gradle.kts", 'id("x.y") version "1.0"\n', 'id("x.y") version "1.1"\n', "x.y"),
+        ("gradle.properties", "kotlinVersion=1.0\n", "kotlinVersion=1.1\n", "kotlinVersion"),
+        (
+            "gradle/libs.versions.toml",
+            '[versions]\nguava = "32.0"\n',
+            '[versions]\nguava = "33.0"\n',
+            "guava",
+        ),
+        ("package.json", package("^18.1.0"), package("^18.2.0"), "react"),
+        (
+            "pyproject.toml",
+            '[project]\ndependencies = [\n  "numpy>=1.20",\n]\n',
+            '[project]\ndependencies = [\n  "numpy>=1.21",\n]\n',
+            "numpy",
+        ),
+        (
+            "pyproject.toml",
+            '[build-system]\nrequires = ["setuptools>=61", "wheel"]\n',
+            '[build-system]\nrequires = ["setuptools>=77", "wheel"]\n',
+            "setuptools",
+        ),
+        ("requirements.txt", "numpy==1.20\n", "numpy==1.21\n", "numpy"),
+        (
+            "setup.cfg",
+            "[options]\ninstall_requires =\n  numpy>=1.20\n",
+            "[options]\ninstall_requires =\n  numpy>=1.21\n",
+            "numpy",
+        ),
+        (
+            "Cargo.toml",
+            '[dependencies]\nserde = "1.0"\n',
+            '[dependencies]\nserde = "1.1"\n',
+            "serde",
+        ),
+        (
+            "Cargo.toml",
+            '[dependencies.serde]\nversion = "1.0"\n',
+            '[dependencies.serde]\nversion = "1.1"\n',
+            "serde",
+        ),
+        ("go.mod", "require (\n\ta.b/c v1.0.0\n)\n", "require (\n\ta.b/c v1.0.1\n)\n", "a.b/c"),
+        ("go.mod", "require a.b/c v1.0.0\n", "require a.b/c v1.0.1\n", "a.b/c"),
+        (
+            ".github/workflows/ci.yml",
+            "steps:\n- uses: actions/cache@v3\n",
+            "steps:\n- uses: actions/cache@v4\n",
+            "actions/cache",
+        ),
+        (
+            ".pre-commit-config.yaml",
+            "repos:\n- repo: https://a/b\n  rev: v1.0\n",
+            "repos:\n- repo: https://a/b\n  rev: v1.1\n",
+            "https://a/b",
+        ),
+    ],
+)
+def test_a_version_is_found_wherever_it_is_declared(
+    path: str, before: str, after: str, name: str
+) -> None:
+    bumps, there = found({path: before}, {path: after}, {path: before})
+
+    assert [bump.name for bump in bumps.changed] == [name]
+    assert [each.relation for each in there] == [Relation.SAME]
+
+
+@pytest.mark.parametrize(
+    ("branch", "relation", "told"),
+    [
+        ("2.17.1", Relation.SAME, "1.0.x is at the same version: a jump of a patch version"),
+        ("2.17.2", Relation.ALREADY, "1.0.x is at 2.17.2 already"),
+        ("2.18.0", Relation.ALREADY, "1.0.x is at 2.18.0 already"),
+        ("2.17.0", Relation.FURTHER, "1.0.x is at 2.17.0: a jump of two patch versions"),
+        ("2.15.4", Relation.FURTHER, "1.0.x is at 2.15.4: a jump of two minor versions"),
+        ("1.9", Relation.OTHER_LINE, "1.0.x is at 1.9: a jump of a major version"),
+        ("tip", Relation.NOT_THERE, "1.0.x does not have it in pom.xml"),
+        ("2.17.1.acme", Relation.UNKNOWN, "1.0.x is at 2.17.1.acme, which nobody can compare"),
+    ],
+)
+def test_the_branch_has_its_own_version(branch: str, relation: Relation, told: str) -> None:
+    files = {"pom.xml": pom(branch)}
+
+    bumps, there = found({"pom.xml": pom("2.17.1")}, {"pom.xml": pom("2.17.2")}, files)
+
+    assert there[0].relation is relation
+    message = check_of(bumps, there, "1.0.x").message
+    assert message == f"raises g:jackson-databind from 2.17.1 to 2.17.2; {told}"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "branch", "severity"),
+    [
+        ("2.1.0", "2.1.1", "2.1.0", None),
+        ("2.1.0", "2.1.1", "2.0.0", "warning"),
+        ("2.1.0", "2.2.0", "2.1.0", "warning"),
+        ("2.1.0", "3.0.0", "2.1.0", "error"),
+        ("2.1.0", "3.0.0", "3.1.0", None),
+        ("2.1.0", "2.0.0", "2.1.0", "error"),
+        ("2.1.0", "2.0.0", "1.9.0", None),
+    ],
+)
+def test_the_length_of_the_jump_on_the_branch_is_what_matters(
+    before: str, after: str, branch: str, severity: str | None
+) -> None:
+    told = check("pom.xml", pom(before), pom(after), pom(branch))
+
+    assert told.passed is (severity is None)
+    assert told.passed or told.severity == severity
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        ("pom.xml", pom("1.0", around="plugin"), pom("2.0", around="plugin")),
+        ("package.json", package("^1.0", "devDependencies"), package("^2.0", "devDependencies")),
+        (".github/workflows/a.yml", "x:\n- uses: a/b@v1\n", "x:\n- uses: a/b@v2\n"),
+        ("requirements/test.txt", "a==1\n", "a==2\n"),
+    ],
+)
+def test_what_only_builds_or_tests_matters_less(path: str, old: str, new: str) -> None:
+    told = check(path, old, new, old)
+
+    assert (told.passed, told.severity) == (False, "warning")
+
+
+def test_an_added_dependency_is_told() -> None:
+    told = check("requirements.txt", "a==1\n", "a==1\nb==2\n", "a==1\n")
+
+    assert told.message == "adds b 2; 1.0.x does not have it in requirements.txt"
+    assert (told.passed, told.severity) == (False, "warning")
+
+
+def test_a_removed_dependency_that_the_branch_has_is_told() -> None:
+    told = check("requirements.txt", "a==1\nb==2\n", "a==1\n", "a==1\nb==2\n")
+
+    assert told.message == "removes b 2; 1.0.x has 2"
+    assert not told.passed
+
+
+def test_a_manifest_that_the_branch_lacks_is_told() -> None:
+    told = check("requirements.txt", "a==1\n", "a==2\n", None)
+
+    assert told.message.endswith("1.0.x does not have it in requirements.txt")
+
+
+def test_the_projects_own_version_is_no_dependency() -> None:
+    old, new = ('{{\n "version": "{}"\n}}\n'.format(version) for version in ("1.0.0", "1.0.1"))
+
+    told = check("package.json", old, new, old)
+
+    assert told.message.startswith("raises the project itself from 1.0.0 to 1.0.1")
+    assert (told.passed, told.severity) == (False, "warning")
+
+
+def test_a_name_that_stands_in_many_places_is_told_once() -> None:
+    line = "- uses: actions/checkout@v{}\n"
+    before, after = ("steps:\n" + line.format(number) * 3 for number in (3, 4))
+
+    bumps, _ = found({"action.yml": before}, {"action.yml": after}, {})
+
+    assert [(bump.old, bump.new) for bump in bumps.changed] == [("v3", "v4")]
+
+
+def test_a_pinned_commit_is_told_by_the_version_in_its_remark() -> None:
+    line = "- uses: a/b@{} # {}\n"
+    before, after = line.format("a" * 40, "v1.2.0"), line.format("b" * 40, "v1.3.0")
+
+    told = check("action.yml", before, after, before)
+
+    assert told.message.startswith("raises a/b from v1.2.0 to v1.3.0")
+
+
+def test_a_pinned_commit_whose_remark_stays_is_compared_as_a_commit() -> None:
+    line = "- uses: a/b@{} # v1\n"
+    before, after = line.format("a" * 40), line.format("b" * 40)
+
+    bumps, there = found({"action.yml": before}, {"action.yml": after}, {"action.yml": before})
+
+    assert [(bump.old, bump.new) for bump in bumps.changed] == [("a" * 12, "b" * 12)]
+    assert there[0].relation is Relation.SAME
+    assert not check_of(bumps, there, "1.0.x").passed
+
+
+def test_a_lock_file_alone_is_said_to_be_one() -> None:
+    before, after = {"uv.lock": "a 1\n"}, {"uv.lock": "a 2\n"}
+
+    bumps, there = found(before, after, before)
+
+    assert bumps.lock_only
+    assert check_of(bumps, there, "1.0.x").message == "only a lock file changes"
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", None])
+def test_a_manifest_that_cannot_be_read_is_not_looked_into(content: bytes | None) -> None:
+    before: Files = {"requirements.txt": "a==1\n"}
+    after: Files = {"requirements.txt": content or "a==2\n"}
+    pull = pull_between(before, after)
+    gone = {pull.files[0].new_blob or ""} if content is None else set()
+    repository = FakeRepository({BASE: before, HEAD: after, TIP: before}, gone=gone)
+
+    bumps = bumps_of(pull, repository)
+
+    told = check_of(bumps, standings(bumps, TIP, repository), "1.0.x")
+    assert (told.passed, told.message) == (False, "not looked into: requirements.txt")
+
+
+def test_a_change_without_manifests_reads_nothing() -> None:
+    before, after = {"a.py": "x = 1\n"}, {"a.py": "x = 2\n"}
+    repository = FakeRepository({BASE: before, HEAD: after, TIP: before})
+
+    bumps = bumps_of(pull_between(before, after), repository)
+
+    assert standings(bumps, TIP, repository) == ()
+    assert check_of(bumps, (), "1.0.x").passed
+    assert repository.reads == []
+
+
+def test_names_reach_people_without_characters_that_hide_text() -> None:
+    old, new = ("- uses: a/b@v{}\n".format(version) for version in (1, 2))
+    before, after = {"\u202ex/action.yml": old}, {"\u202ex/action.yml": new}
+
+    bumps, there = found(before, after, {})
+
+    assert "\u202e" not in check_of(bumps, there, "1\u202e.x").message

@@ -1,0 +1,216 @@
+"""From findings to a verdict: what weighs more than what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal
+
+import pytest
+
+from prjury.exchange import BranchTip
+from prjury.judges.backport.opinion import is_open, with_opinion
+from prjury.judges.backport.prerequisites import Prerequisites
+from prjury.judges.backport.present import Present
+from prjury.judges.backport.score.score import Score
+from prjury.judges.backport.trial import Trial
+from prjury.judges.backport.verdict import Case, decide
+from prjury.jury.judgment import Check, Judgment
+from prjury.pull.landing import Commit, RebaseTrial
+from prjury.pull.model import Conflict, ConflictType, MergeTrial, PullRequest, Side
+
+TIP = BranchTip("1.x", "e" * 40, 0, "9" * 40)
+PULL = PullRequest(
+    "o/r",
+    Side("main", "b" * 40),
+    Side("change", "c" * 40),
+    "a" * 40,
+    MergeTrial("d" * 40),
+    ahead=1,
+    number=7,
+    title="Fix Ada's  bug",
+)
+CLEAN = Trial(MergeTrial("f" * 40))
+HARD = Conflict("a.py", ConflictType.CONTENT, mechanical=False, reason="the same code")
+EASY = replace(HARD, mechanical=True, reason="imports only")
+CONFLICT = Trial(MergeTrial(None, (HARD,)))
+FIRST = Prerequisites((Commit("1" * 40, ("0" * 40,), "Before"),), MergeTrial("8" * 40))
+
+
+def failed(
+    name: str, severity: Literal["error", "warning", "hint"] = "error", **more: Any
+) -> Check:
+    return Check(name, passed=False, message=f"{name} says no", severity=severity, **more)
+
+
+def score(value: float, band: Literal["likely", "grey", "unlikely"]) -> Score:
+    return Score(value, band, ("fix in the title +",))
+
+
+LIKELY, GREY, UNLIKELY = score(0.7, "likely"), score(0.3, "grey"), score(0.01, "unlikely")
+API = (failed("api"),)
+LACKS = (failed("symbols"),)
+VERSIONS = (failed("versions", fix="use the old name"),)
+
+RULINGS: dict[str, tuple[dict[str, Any], str]] = {
+    "likely": ({"score": LIKELY}, "suitable"),
+    "grey, and the policy asks": ({"score": GREY}, "needs_human"),
+    "grey, and the policy says yes": ({"score": GREY, "default": "yes"}, "suitable"),
+    "grey, and the policy says no": ({"score": GREY, "default": "no"}, "not_suitable"),
+    "unlikely": ({"score": UNLIKELY}, "not_suitable"),
+    "unlikely, and the policy says yes": ({"score": UNLIKELY, "default": "yes"}, "not_suitable"),
+    "unlikely, and asked for": ({"score": UNLIKELY, "asked": "yes"}, "suitable"),
+    "unlikely, and approved": ({"score": UNLIKELY, "approved": "`ok 1.x`"}, "suitable"),
+    "likely, and refused": ({"score": LIKELY, "asked": "no"}, "not_suitable"),
+    "refused, and approved": ({"asked": "no", "approved": "`ok 1.x`"}, "suitable"),
+    "no score": ({}, "needs_human"),
+    "breaks the interface": ({"score": LIKELY, "checks": API}, "not_suitable"),
+    "breaks it, and asked for": ({"checks": API, "asked": "yes"}, "needs_human"),
+    "breaks it, and approved": ({"checks": API, "approved": "`ok 1.x`"}, "suitable"),
+    "adds to the interface": (
+        {"score": LIKELY, "checks": (failed("api", "warning"),)},
+        "suitable",
+    ),
+    "lacks a name": ({"score": LIKELY, "checks": LACKS}, "needs_human"),
+    "lacks a name that something brings": (
+        {"score": LIKELY, "checks": LACKS, "first": FIRST},
+        "suitable_with_changes",
+    ),
+    "lacks a name, and asked for": ({"asked": "yes", "checks": LACKS}, "needs_human"),
+    "wrong for its versions": ({"score": LIKELY, "checks": VERSIONS}, "suitable_with_changes"),
+    "does not build": ({"score": LIKELY, "checks": (failed("build"),)}, "needs_human"),
+    "not all looked into": (
+        {"score": LIKELY, "checks": (failed("symbols", "hint"),)},
+        "needs_human",
+    ),
+    "not all looked into, and asked for": (
+        {"asked": "yes", "checks": (failed("symbols", "hint"),)},
+        "suitable",
+    ),
+    "conflict": ({"trial": CONFLICT, "score": GREY}, "needs_human"),
+    "conflict, and asked for": ({"trial": CONFLICT, "asked": "yes"}, "needs_human"),
+    "conflict, and approved": ({"trial": CONFLICT, "approved": "`ok 1.x`"}, "needs_human"),
+    "conflict, and unlikely": ({"trial": CONFLICT, "score": UNLIKELY}, "not_suitable"),
+    "conflict, unlikely, asked for": (
+        {"trial": CONFLICT, "score": UNLIKELY, "asked": "yes"},
+        "needs_human",
+    ),
+    "mechanical conflict": (
+        {"trial": Trial(MergeTrial(None, (EASY,))), "score": GREY},
+        "suitable_with_changes",
+    ),
+    "something comes first": (
+        {"trial": CONFLICT, "score": GREY, "first": FIRST},
+        "suitable_with_changes",
+    ),
+    "something comes first, and it breaks the interface": (
+        {"trial": CONFLICT, "first": FIRST, "checks": API},
+        "not_suitable",
+    ),
+    "nothing of it is there": ({"trial": CONFLICT, "gone": True}, "not_applicable"),
+    "empty": ({"trial": replace(CLEAN, empty=True), "score": UNLIKELY}, "already_present"),
+    "there": ({"present": Present("1234567 is the same patch", "1" * 40)}, "already_present"),
+    "there, and taken back": (
+        {"present": Present("as 1234567", "1" * 40, reverted="2" * 40), "score": LIKELY},
+        "needs_human",
+    ),
+    "no trial": (
+        {"trial": Trial(MergeTrial(None, impossible="git is too old")), "score": LIKELY},
+        "error",
+    ),
+    "no time": (
+        {"trial": Trial(MergeTrial(None), each=RebaseTrial(None, 9, unfinished="timeout"))},
+        "error",
+    ),
+}
+
+
+def case(**found: Any) -> Case:
+    return Case(PULL, TIP, **{"trial": CLEAN, **found})
+
+
+@pytest.mark.parametrize("name", RULINGS)
+def test_what_weighs_more(name: str) -> None:
+    found, verdict = RULINGS[name]
+    backport = decide(case(**found))
+    assert backport.verdict == verdict
+    assert backport.reasons or not backport.score
+
+
+def test_no_verdict_but_on_what_is_there_is_without_commands() -> None:
+    for found, verdict in RULINGS.values():
+        there = verdict in {"already_present", "not_applicable", "error"}
+        assert bool(decide(case(**found)).commands) is not there
+
+
+def test_what_decides_comes_first() -> None:
+    picks = Check("picks-cleanly", passed=True, message="picks cleanly onto 1.x")
+    backport = decide(case(checks=(picks, *API), score=LIKELY))
+    assert backport.reasons == (
+        "api says no",
+        "picks cleanly onto 1.x",
+        "score 0.70 (likely): fix in the title +",
+    )
+    assert (backport.score, backport.band) == (0.7, "likely")
+
+
+def test_the_predicted_tree_holds_what_has_to_come_first() -> None:
+    backport = decide(case(trial=CONFLICT, first=FIRST))
+    assert (backport.applies, backport.tree) == (False, "8" * 40)
+    assert backport.prerequisites == ("1" * 40 + " Before",)
+    assert backport.commands == (
+        f"git switch -c backport-7-to-1.x {TIP.sha}",
+        f"git cherry-pick -x {'1' * 40}",
+        f"git cherry-pick -x {PULL.head.sha}",
+    )
+
+
+def test_several_commits_are_picked_as_one() -> None:
+    several = replace(PULL, ahead=2, number=None)
+    assert decide(replace(case(), pull=several)).commands == (
+        f"git switch -c backport-cccccccccccc-to-1.x {TIP.sha}",
+        (
+            f"git cherry-pick \"$(git commit-tree '{PULL.head.sha}^{{tree}}' -p {PULL.merge_base} "
+            "-m 'Fix Ada'\\''s bug')\""
+        ),
+    )
+
+
+def test_commits_one_by_one_are_named_without_those_that_have_no_effect() -> None:
+    each = RebaseTrial("f" * 40, 3, picked=3, emptied=1, kept=("1" * 40, "3" * 40))
+    commands = decide(case(trial=replace(CLEAN, each=each))).commands
+    assert commands[1] == f"git cherry-pick -x {'1' * 40} {'3' * 40}"
+
+
+def test_git_20_shell_characters_of_a_branch_are_not_in_the_commands() -> None:
+    odd = replace(TIP, name="a;$(touch CANARY)`touch CANARY`|'y~2")
+    commands = decide(replace(case(), tip=odd)).commands
+    assert commands[0] == f"git switch -c backport-7-to-a-touch-CANARY-touch-CANARY-y-2 {TIP.sha}"
+
+
+OPEN = decide(case(score=GREY))
+
+
+def test_an_opinion_is_added_to_what_is_open() -> None:
+    check = Check("fixes", passed=False, message="it is a feature")
+    against = Judgment.failed("2 of 4 criteria passed", checks=(check,))
+    for opinion, words in (
+        (Judgment.passed("4 of 4"), ("a model finds it suitable (4 of 4)",)),
+        (
+            against,
+            ("a model advises against (2 of 4 criteria passed)", "fixes: it is a feature"),
+        ),
+        (Judgment.abstained("it refused", "refused"), ("no answer of a model (it refused)",)),
+    ):
+        told = with_opinion(OPEN, opinion)
+        assert told.verdict == "needs_human"
+        assert told.reasons == (*OPEN.reasons, *words)
+
+
+def test_nothing_is_said_of_a_model_that_is_not_there() -> None:
+    assert with_opinion(OPEN, Judgment.abstained("no key", "not_configured")) == OPEN
+
+
+def test_only_a_clean_pick_is_worth_an_opinion() -> None:
+    assert is_open(OPEN)
+    assert not is_open(decide(case(trial=CONFLICT)))
+    assert not is_open(decide(case(trial=replace(CLEAN, empty=True))))
