@@ -4,8 +4,10 @@
 
 The rows are real commits with the branches that they were or were not picked onto. Where people
 picked a commit and the result equals the trial, nothing can have been lacking: a claim is false.
-The mirror holds bare clones as `OWNER+NAME/repo`. `--picked` asks only these rows, `--differs` those
-where people had to change the pick. `--show` lists the claims.
+The mirror holds bare clones as `OWNER+NAME/repo`. `--rows-of picked` asks these rows, `differs`
+those where people changed what was picked, and `clean` those that pick cleanly and nobody picked.
+`--show` lists the claims: where the tip of the day lacked what a later backport brought, a claim is
+right.
 """
 
 from __future__ import annotations
@@ -45,9 +47,11 @@ def main() -> None:
     for repo, some in sorted(_by_repository(rows).items()):
         place = asked.mirror / repo.replace("/", "+") / "repo"
         if place.is_dir():
-            _measure(
-                repo, place, random.Random(8).sample(some, min(asked.count, len(some))), asked.show
-            )
+            _measure(repo, place, _sample(some, min(asked.count, len(some))), asked.show)
+
+
+def _sample(rows: list[Row], count: int) -> list[Row]:
+    return random.Random(8).sample(rows, count)  # noqa: S311 - nothing secret
 
 
 def _clean(row: Row) -> bool:
@@ -114,7 +118,8 @@ def _spread(seconds: list[float]) -> str:
         return "-"
     ordered = sorted(1_000 * each for each in seconds)
     high = ordered[int(0.95 * (len(ordered) - 1))]
-    return f"median {statistics.median(ordered):.0f} ms, 95 % {high:.0f} ms, worst {ordered[-1]:.0f} ms"
+    median = statistics.median(ordered)
+    return f"median {median:.0f} ms, 95 % {high:.0f} ms, worst {ordered[-1]:.0f} ms"
 
 
 if __name__ == "__main__":

@@ -29,15 +29,7 @@ from prjury.sources.git.find import open_repository
 from prjury.sources.git.releases import ReleaseBranches
 from prjury.sources.git.store import _ATTRIBUTES, open_store
 
-WHO = {
-    name: "bench"
-    for name in (
-        "GIT_AUTHOR_NAME",
-        "GIT_AUTHOR_EMAIL",
-        "GIT_COMMITTER_NAME",
-        "GIT_COMMITTER_EMAIL",
-    )
-}
+WHO = dict.fromkeys(("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"), "bench")
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import Any
 
-from fakes.history import Files, History
+from fakes.history import ENVIRONMENT, Files, History
 from prjury.pull.picked import Author, Pick, PickedCommit, PickedFile
 
 _TRIAL = "trial"
@@ -99,5 +99,5 @@ class Line:
     def _content(self, blob: str) -> bytes:
         command = ["git", "cat-file", "blob", blob]
         return subprocess.run(
-            command, cwd=self.history.path, capture_output=True, check=True
+            command, cwd=self.history.path, env=ENVIRONMENT, capture_output=True, check=True
         ).stdout

@@ -64,19 +64,20 @@ def _grid() -> list[str]:
         lines += [
             f'<line class="grid" x1="{x}" y1="{_y(0)}" x2="{x}" y2="{_y(1)}"/>',
             f'<line class="grid" x1="{_x(0)}" y1="{y}" x2="{_x(1)}" y2="{y}"/>',
-            f'<text class="faint" x="{x}" y="{_TOP + _SIDE + 18}" text-anchor="middle">'
-            f"{share:.1f}</text>",
-            f'<text class="faint" x="{_LEFT - 8}" y="{y}" dy="4" text-anchor="end">'
-            f"{share:.1f}</text>",
+            _text(x, f"{_TOP + _SIDE + 18}", f"{share:.1f}", "middle", "faint"),
+            _text(f"{_LEFT - 8}", f"{float(y) + 4:.1f}", f"{share:.1f}", "end", "faint"),
         ]
     middle = _LEFT + _SIDE / 2
-    return [
-        *lines,
-        f'<text class="ink" x="{middle:.1f}" y="{_TOP + _SIDE + 42}" text-anchor="middle">'
-        "likelihood that the score tells</text>",
-        f'<text class="ink" x="16" y="{_TOP + _SIDE / 2:.1f}" text-anchor="middle" '
-        f'transform="rotate(-90 16 {_TOP + _SIDE / 2:.1f})">share that was backported</text>',
-    ]
+    below = _text(
+        f"{middle:.1f}", f"{_TOP + _SIDE + 42}", "likelihood that the score tells", "middle"
+    )
+    beside = _text("0", "0", "share that was backported", "middle")
+    turned = f'<g transform="translate(16 {_TOP + _SIDE / 2:.1f}) rotate(-90)">{beside}</g>'
+    return [*lines, below, turned]
+
+
+def _text(x: str, y: str, words: str, anchor: str, style: str = "ink") -> str:
+    return f'<text class="{style}" x="{x}" y="{y}" text-anchor="{anchor}">{words}</text>'
 
 
 def _line(style: str, points: Sequence[Point]) -> list[str]:

@@ -16,7 +16,6 @@ from prjury.judges.backport.score.titles import classes, title_of, words
 from prjury.judges.backport.score.traits import Part, Traits, is_bump
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "backports.jsonl.gz"
-_DAY = 86_400.0
 _NEVER = float("inf")
 _ONLY: Mapping[str, Part] = {
     "only_doc": "docs",
@@ -51,15 +50,10 @@ def decisions(path: Path = DATA) -> list[Decision]:
     """Every row but those whose change the branch held already."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         rows = [row for row in map(json.loads, file) if row.get("split_test") is not None]
-    known = _habits(rows)
-    parted = _parted(rows)
-    return [
-        _decision(row, found, _time(row) - parted[row["repo"], row["branch"]])
-        for row, found in zip(rows, known, strict=True)
-    ]
+    return [_decision(row, found) for row, found in zip(rows, _habits(rows), strict=True)]
 
 
-def _decision(row: Mapping[str, Any], found: Habits, seconds: float) -> Decision:
+def _decision(row: Mapping[str, Any], found: Habits) -> Decision:
     return Decision(
         repo=row["repo"],
         branch=row["branch"],
@@ -68,7 +62,7 @@ def _decision(row: Mapping[str, Any], found: Habits, seconds: float) -> Decision
         backported=bool(row["backported"]),
         late=bool(row["split_test"]),
         traits=traits_of(row),
-        circumstances=circumstances_of(row, found, seconds / _DAY),
+        circumstances=circumstances_of(row, found),
         recorded=row,
     )
 
@@ -90,7 +84,7 @@ def traits_of(row: Mapping[str, Any]) -> Traits:
     )
 
 
-def circumstances_of(row: Mapping[str, Any], found: Habits, days: float) -> Circumstances:
+def circumstances_of(row: Mapping[str, Any], found: Habits) -> Circumstances:
     """The recorded features of the branch."""
     trial, recorded = row["trial_merge"], row["f"]
     return Circumstances(
@@ -99,22 +93,12 @@ def circumstances_of(row: Mapping[str, Any], found: Habits, days: float) -> Circ
         removed=recorded["rem_present"],
         context=recorded["ctx_present"],
         newest=bool(row["newest_branch"]),
-        days=days,
         habits=found,
     )
 
 
 def _time(row: Mapping[str, Any]) -> float:
     return datetime.fromisoformat(row["date"]).timestamp()
-
-
-def _parted(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], float]:
-    """When each branch parted: the time of the first change after that, which is soon after."""
-    first: dict[tuple[str, str], float] = {}
-    for row in rows:
-        key = row["repo"], row["branch"]
-        first[key] = min(first.get(key, _NEVER), _time(row))
-    return first
 
 
 def _habits(rows: Sequence[Mapping[str, Any]]) -> list[Habits]:

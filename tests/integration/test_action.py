@@ -531,6 +531,7 @@ def test_nothing_in_the_workspace_passes_for_a_side(server: Server) -> None:
     assert server.run(GITHUB_WORKSPACE=str(workspace.path)) == ExitCode.REJECTED
     told = server.judged
     assert (told["pull"]["base"]["sha"], told["pull"]["head"]["sha"]) == (server.base, server.bad)
+    assert told["pull"]["labels"] == ["bug"]
     assert told["policy"]["source"] == f"base:{server.base}:.github/prjury.yml"
 
 

@@ -26,13 +26,13 @@ from fakes.picks import Line
 from prjury.action import main
 from prjury.action.inputs import Inputs
 from prjury.action.picks import Picks
-from prjury.action.wiring import Wiring
+from prjury.action.wiring import GitAccess, Wiring, wire
 from prjury.errors import ExitCode, SourceError
-from prjury.jury.judgment import Check
 from prjury.publishers.backport_pulls import Opening, is_proposable
 from prjury.pull.model import Conflict, ConflictType
 from prjury.pull.picked import Pick
 from prjury.report.model import Backport
+from prjury.report.redact import Redactor
 from prjury.sources.github.event import Event
 from prjury.sources.github.hub import Connection, GitHub, Patience
 
@@ -257,7 +257,6 @@ def test_a_judge_that_fails_fails_the_job(job: Job) -> None:
 
 
 TREE = "f" * 40
-ASKED = (Check("asked-for", passed=True, message="a label asks for it"),)
 CLEAN: dict[str, Any] = {"applies": True, "tree": TREE}
 CLASH: dict[str, Any] = {"applies": False, "conflicts": (CONFLICT,)}
 
@@ -275,10 +274,111 @@ CLASH: dict[str, Any] = {"applies": False, "conflicts": (CONFLICT,)}
         (Backport("1.x", "error", None), False, False),
         (Backport("1.x", "suitable_with_changes", **CLASH), False, True),
         (Backport("1.x", "needs_human", **CLASH), False, False),
-        (Backport("1.x", "needs_human", **CLASH, checks=ASKED), False, True),
-        (Backport("1.x", "not_suitable", **CLASH, checks=ASKED), False, False),
+        (Backport("1.x", "needs_human", **CLASH, asked="yes"), False, True),
+        (Backport("1.x", "not_suitable", **CLASH, asked="yes"), False, False),
     ],
 )
 def test_which_verdicts_open_something(backport: Backport, alone: bool, with_drafts: bool) -> None:
     assert is_proposable(backport, Opening()) is alone
     assert is_proposable(backport, Opening(conflicts="draft")) is with_drafts
+
+
+OPENING = """\
+version: 1
+backport: {branches: ["[0-9].x"], merge: MERGE, open: {enabled: true, labels: [backport]}}
+"""
+
+
+@dataclass
+class Merged:
+    """A repository whose main branch has merged pull request 7, and the real judge of picks."""
+
+    job: Job
+    history: History
+
+    def run(self) -> int:
+        git = GitAccess("file", lambda _event: self.history.url)
+        stream = io.StringIO()
+        real = wire(self.job.environ, stream, Redactor([]), git)
+        code = main(self.job.environ, stream, replace(real, connect=self.job.connect))
+        self.job.log = stream.getvalue()
+        return code
+
+    def trees(self) -> dict[str, str]:
+        objects = self.job.fake.objects
+        refs = {name: sha for name, sha in self.job.fake.branches.items() if "backport" in name}
+        return {name: objects.tree_of(sha) for name, sha in refs.items()}
+
+
+def merged(job: Job, tmp_path: Path, way: str, *messages: str) -> Merged:
+    history = History(tmp_path / "repo")
+    policy = OPENING.replace("MERGE", way)
+    start = history.commit({"a.py": TEXT, ".github/prjury.yml": policy, "docs.md": "d\n"})
+    for name in ("1.x", "2.x"):
+        history.branch(name)
+    history.switch("change", create=True)
+    for number, message in enumerate(messages, 1):
+        history.commit({"a.py": TEXT.replace("x = 1\n", f"x = {number + 1}\n")}, message)
+    history.pull_ref(7, "change")
+    history.switch("main")
+    history.commit({"other.py": "o = 1\n"})
+    landed = history.merge("change")
+    history.switch("2.x")
+    history.commit({"a.py": TEXT.replace("x = 1\n", "x = 9\n")}, "Another fix")
+    history.switch("main")
+    for name in ("main", "1.x", "2.x"):
+        job.fake.branches[name] = history.sha(name)
+    job.fake.objects.load(history.path, start)
+    job.event("labeled", label=label_payload(job.fake.url, REPO, "backport 1.x"))
+    told = job.fake.pulls[REPO, 7]
+    told |= {
+        "merge_commit_sha": landed,
+        "labels": [label_payload(job.fake.url, REPO, "backport 1.x")],
+    }
+    told["head"] |= {"sha": history.sha("change"), "ref": "change"}
+    told["base"] |= {"ref": "main", "sha": history.sha("main")}
+    job.fake.roles = {"octocat": "write"}
+    return Merged(job, history)
+
+
+TEXT = "".join(f"{name} = 1\n" for name in "abcdefgxyz")
+
+
+def test_a_merged_change_is_judged_picked_and_proposed(job: Job, tmp_path: Path) -> None:
+    case = merged(job, tmp_path, "squash", "Fix x (once)", "Fix x again")
+    assert case.run() == ExitCode.OPEN, job.log
+    assert job.opened == [("1.x", "backport/7-to-1.x")], job.log
+    case.history.switch("1.x")
+    case.history.git("cherry-pick", "-m", "1", job.fake.pulls[REPO, 7]["merge_commit_sha"])
+    assert case.trees() == {"backport/7-to-1.x": case.history.sha("HEAD^{tree}")}
+    assert case.run() == ExitCode.OPEN
+    assert "1.x: there already" in job.log
+
+
+def test_a_project_that_rebases_gets_its_commits_one_by_one(job: Job, tmp_path: Path) -> None:
+    case = merged(job, tmp_path, "rebase", "Fix x (once)", "Fix x again")
+    assert case.run() == ExitCode.OPEN, job.log
+    sha = job.fake.branches["backport/7-to-1.x"]
+    titles = []
+    while sha != case.history.sha("1.x"):
+        headers, message = job.fake.objects.commit(sha)
+        titles.append(message.split("\n")[0])
+        (sha,) = headers["parent"]
+    assert titles == ["Fix x again", "Fix x (once)"]
+
+
+def test_what_the_author_writes_below_asks_for_nothing(job: Job, tmp_path: Path) -> None:
+    case = merged(job, tmp_path, "squash", "Reword everything")
+    told = job.fake.pulls[REPO, 7]
+    told |= {"labels": [], "title": "Reword everything", "body": "Backport-to: 1.x\n"}
+    assert case.run() == ExitCode.OPEN
+    assert job.opened == []
+
+
+def test_a_policy_that_opens_nothing(job: Job, tmp_path: Path) -> None:
+    case = merged(job, tmp_path, "squash", "Fix x")
+    case.history.commit({".github/prjury.yml": "version: 1\n"})
+    job.fake.branches["main"] = case.history.sha("main")
+    # The policy as it was when the change came in is in force.
+    assert case.run() == ExitCode.OPEN
+    assert job.opened == [("1.x", "backport/7-to-1.x")]

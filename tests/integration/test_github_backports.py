@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,14 +24,14 @@ from fakes.github import (
     side_payload,
 )
 from fakes.github.faults import Moment
-from fakes.history import Files, History, link, script, submodule
+from fakes.history import ENVIRONMENT, Files, History, link, script, submodule
 from fakes.picks import Line
 from fakes.writing import connected, no_sleep
 from prjury.errors import PublishError
 from prjury.publishers.backport_pulls import BackportPulls, Opening, Proposal
 from prjury.publishers.backport_words import marker_of
 from prjury.pull.model import Conflict, ConflictType
-from prjury.pull.picked import Pick
+from prjury.pull.picked import Entry, Pick
 from prjury.sources.github.branches import Branches
 from prjury.sources.github.hub import Connection, GitHub, Patience
 
@@ -223,6 +223,27 @@ def test_three_hundred_files_take_a_handful_of_requests(fake: FakeGitHub, line: 
     assert propose(fake, pick).state == "opened"
     assert len(fake.writes) == 6
     assert fake.objects.tree_of(fake.branches[HEAD]) == pick.commits[0].tree
+
+
+class Rewriting(Branches):
+    """A server that changes the line ends of texts."""
+
+    def add_tree(self, base: str, entries: Sequence[Entry]) -> str:
+        changed = [
+            replace(one, text=one.text and one.text.replace("\r\n", "\n")) for one in entries
+        ]
+        return super().add_tree(base, changed)
+
+
+def test_a_text_that_the_server_changes_is_sent_as_bytes(fake: FakeGitHub, line: Line) -> None:
+    (sha,) = line.change(({"dos.txt": "a\r\nb\r\n", "unix.txt": "a\n"}, "Fix"))
+    pick = line.pick(sha)
+    served(fake, line)
+    with connected(fake) as hub:
+        pulls = BackportPulls(Rewriting(hub, REPO), sleep=no_sleep)
+        assert pulls.propose(pick).state == "opened"
+    assert fake.objects.tree_of(fake.branches[HEAD]) == pick.commits[0].tree
+    assert len([path for _, path in fake.writes if path.endswith("/blobs")]) == 2
 
 
 def test_what_the_server_has_is_named_and_not_sent(fake: FakeGitHub, line: Line) -> None:
@@ -448,7 +469,8 @@ def test_somebody_elses_pull_request_from_that_branch_is_enough(
 
 def test_a_forks_branch_of_the_same_name_is_another_one(fake: FakeGitHub, line: Line) -> None:
     pick = a_pick(fake, line)
-    fake.add_pull(REPO, 9, head=side_payload(fake.url, "mallory/shop", HEAD, "b" * 40))
+    for number, repo in ((9, "mallory/shop"), (10, "octo/shop-fork")):
+        fake.add_pull(REPO, number, head=side_payload(fake.url, repo, HEAD, "b" * 40))
     assert propose(fake, pick).state == "opened"
 
 
@@ -616,7 +638,7 @@ def test_the_commands_of_a_draft_put_the_resolved_pick_in_its_place(
     clone.git(*pick_it.split()[1:], ok=(1,))
     clone.write("cart.py", "resolved\n")
     clone.git("commit", "--quiet", "-a", "--no-edit")
-    subprocess.run(["/bin/sh", "-c", push], cwd=clone.path, check=True, capture_output=True)
+    subprocess.run(["/bin/sh", "-c", push], cwd=clone.path, env=ENVIRONMENT, check=True)
     assert server.git("show", f"{HEAD}:cart.py") == "resolved"
     assert server.git("rev-list", "--count", f"{BRANCH}..{HEAD}") == "1"
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol, TextIO
 from urllib.parse import urlsplit
 
 from prjury.action.inputs import Inputs
-from prjury.action.picks import Picking
+from prjury.action.picks import Picking, Picks
+from prjury.config.backports import OpenConfig
 from prjury.config.load import POLICY_PATH, Policy
-from prjury.report.model import Override, Report, Said
+from prjury.publishers.backport_pulls import Opening, is_proposable
+from prjury.report.model import Backport, Override, Report, Said
 from prjury.report.redact import Redact
 from prjury.request import ReviewRequest, Surroundings
 from prjury.sources.git.fetch import Transport
@@ -136,6 +138,7 @@ def wire(
         connect=connect,
         surroundings=surroundings,
         git=git,
+        picks=partial(_picks, surroundings, git),
     )
 
 
@@ -152,6 +155,37 @@ def _judge(
     request = request_of(event, inputs, surroundings, git)
     around = replace(with_inputs(surroundings, inputs), begun=known.begun)
     return run(replace(request, override=known.override, said=known.said), around)
+
+
+def _picks(
+    surroundings: Surroundings,
+    git: GitAccess,
+    event: Event,
+    inputs: Inputs,
+    branches: Sequence[str],
+) -> Picks:
+    """What the merged change is worth to release branches; nothing of it is ever run here."""
+    from prjury.app.picks import proposals  # noqa: PLC0415 - everything that judges
+
+    # No model is asked where a token may write.
+    request = replace(
+        request_of(event, inputs, surroundings, git),
+        backport_to=tuple(branches),
+        build=False,
+        models=False,
+    )
+    around = with_inputs(surroundings, inputs)
+    found = proposals(request, around, _is_wanted, event.pull.merge_sha)
+    opening = _opening(found.open) if found.open.enabled else None
+    return Picks(opening, found.backports, found.picks, found.nothing)
+
+
+def _opening(policy: OpenConfig) -> Opening:
+    return Opening(policy.conflicts, tuple(policy.labels), policy.title)
+
+
+def _is_wanted(backport: Backport, policy: OpenConfig) -> bool:
+    return is_proposable(backport, _opening(policy))
 
 
 def request_of(

@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from importlib.metadata import version as installed_version
 
 from prjury.app import backports, terms
+from prjury.config.load import Policy
 from prjury.config.pending import pending_note
 from prjury.policy import policy_in_force
 from prjury.report.backports import Backports
 from prjury.request import ReviewRequest, Surroundings
-from prjury.sources.pulls import NothingToReview, photographed
+from prjury.sources.pulls import NothingToReview, Photo, photographed
 from prjury.wiring import review_doors
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdicts, and what they were made from.
+
+    Attributes:
+        policy: in force.
+    """
+
+    told: Backports
+    photo: Photo
+    policy: Policy
 
 
 def backport(request: ReviewRequest, surroundings: Surroundings) -> Backports | NothingToReview:
@@ -23,26 +39,42 @@ def backport(request: ReviewRequest, surroundings: Surroundings) -> Backports | 
     Raises:
         PrJuryError: with the exit code that says whose fault it is.
     """
+    with judged(request, surroundings) as found:
+        return found.told if isinstance(found, Judged) else found
+
+
+@contextmanager
+def judged(
+    request: ReviewRequest, surroundings: Surroundings, *, texts: bool = True
+) -> Iterator[Judged | NothingToReview]:
+    """The same, as long as the repository is open.
+
+    Args:
+        texts: whether what the author says in title and description may ask for a backport.
+
+    Raises:
+        PrJuryError: with the exit code that says whose fault it is.
+    """
     started = time.monotonic()
     with photographed(replace(request.wanted, landed=True)) as photo:
         if isinstance(photo, NothingToReview):
-            return photo
+            yield photo
+            return
         policy = policy_in_force(photo.pull, photo.store, request.config, request.policy_path)
         wired = review_doors(request, surroundings, policy.config, photo)
         chosen = backports.chosen(photo, request, policy.config, alone=True)
         if not chosen.names:
-            return NothingToReview(
-                "No release branch to judge for: "
-                f"{'; '.join(chosen.notes) or 'the policy names none'}. Name one with --onto BRANCH."
-            )
+            why = "; ".join(chosen.notes) or "the policy names none"
+            yield NothingToReview(f"No release branch to judge for: {why}. Name one with --onto.")
+            return
         context = terms.context_of(photo.pull, terms.seconds(request, policy.config))
-        bench = backports.Bench(photo, wired.doors, policy.config, build=request.build)
+        bench = backports.Bench(photo, wired.doors, policy.config, request.build, texts)
         try:
             tried = bench.judged(chosen.names, context.deadline)
             opinion = backports.opinion(tried, wired.doors, context) if request.models else None
         finally:
             wired.doors.progress.close()
-        return Backports(
+        told = Backports(
             pull=photo.pull,
             backports=backports.told(tried, opinion),
             policy=policy.source,
@@ -51,3 +83,4 @@ def backport(request: ReviewRequest, surroundings: Surroundings) -> Backports | 
             notes=(*photo.pull.notes, *chosen.notes, *pending_note(policy.config)),
             elapsed_ms=round((time.monotonic() - started) * 1000),
         )
+        yield Judged(told, photo, policy)

@@ -7,18 +7,19 @@ from dataclasses import dataclass
 
 from prjury.config.schema import BuildOptions, Config, PatternsOptions, SuitabilityOptions
 from prjury.deadline import Deadline
+from prjury.errors import SourceError
 from prjury.judges.backport.branches import Chosen, release_branches
 from prjury.judges.backport.judge import BackportJudge
 from prjury.judges.backport.opinion import is_open, with_opinion
 from prjury.judges.backport.picked import Picked
+from prjury.judges.build.judge import BuildJudge
 from prjury.judges.context import PullRequestContext
 from prjury.judges.llm.kinds import suitability
+from prjury.judges.patterns import judge as patterns
+from prjury.judges.patterns.judge import PatternsJudge
 from prjury.jury.asking import guarded, itself
-from prjury.jury.judge import Judge
 from prjury.jury.judgment import Judgment
-from prjury.errors import SourceError
 from prjury.ports import Doors
-from prjury.registry import judge_factory
 from prjury.report.model import Backport
 from prjury.request import ReviewRequest
 from prjury.sources.git.releases import ReleaseBranches
@@ -30,10 +31,15 @@ def chosen(photo: Photo, request: ReviewRequest, config: Config, *, alone: bool 
 
     Args:
         alone: whether the operator's word goes instead of the policy's, not beside it.
+
+    Raises:
+        SourceError: beside a review, for a branch of the operator's own word that is not there.
     """
     named = request.backport_to
     if named and alone:
         return Chosen(tuple(dict.fromkeys(named)))
+    for branch in named:
+        photo.store.operator.commit(branch)
     try:
         found = photo.store.operator.branches()
         default = photo.store.operator.default_branch().ref
@@ -49,12 +55,14 @@ class Bench:
 
     Attributes:
         build: whether picked trees may be built here.
+        texts: whether what the author says in title and description may ask for a backport.
     """
 
     photo: Photo
     doors: Doors
     config: Config
     build: bool = False
+    texts: bool = True
 
     def judged(self, branches: Sequence[str], deadline: Deadline) -> tuple[Backport, ...]:
         """The verdict for each branch, in order."""
@@ -63,19 +71,27 @@ class Bench:
         store = self.photo.store
         builds = self.build and self.config.backport.build
         picked = Picked(self._patterns(), self._build() if builds else None)
-        judge = BackportJudge(self.config.backport, store, ReleaseBranches(store), store, picked)
+        judge = BackportJudge(
+            self.config.backport,
+            store,
+            ReleaseBranches(store),
+            store,
+            picked,
+            own_label=self.config.publish.labels.get("backport"),
+            texts=self.texts,
+        )
         return judge.judge(self.photo.pull, branches, deadline)
 
-    def _patterns(self) -> Judge[PullRequestContext]:
+    def _patterns(self) -> PatternsJudge:
         """The judge of version patterns, with the policy's options if it seats one."""
         options = (entry.patterns for tier in self.config.tiers for entry in tier.judges)
         chosen = next(filter(None, options), PatternsOptions())
-        return judge_factory("patterns")(chosen, self.doors)
+        return patterns.make(chosen, self.doors)
 
-    def _build(self) -> Judge[PullRequestContext]:
+    def _build(self) -> BuildJudge:
         options = (entry.build for tier in self.config.tiers for entry in tier.judges)
         chosen = next(filter(None, options), BuildOptions())
-        return judge_factory("build")(chosen.model_copy(update={"from_": "run"}), self.doors)
+        return BuildJudge(chosen.model_copy(update={"from_": "run"}), self.doors)
 
 
 def opinion(

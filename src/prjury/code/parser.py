@@ -44,7 +44,7 @@ class Parsed:
     """A worker's reply: what each rule found, comments and strings, as character ranges.
 
     Attributes:
-        rewritten: what a rule's template makes of what it found, where it has one.
+        rewritten: what a rule's template makes of what it found, or its kind, where it asks.
     """
 
     found: tuple[tuple[int, Range], ...] = ()

@@ -48,10 +48,12 @@ def scan(job: dict[str, Any]) -> dict[str, Any]:
 
     def ranges(config: dict[str, Any]) -> list[list[Any]]:
         rewrite = config.get("rewrite")
-        asked: Any = {key: value for key, value in config.items() if key != "rewrite"}
+        asked: Any = {k: v for k, v in config.items() if k not in {"rewrite", "kinds"}}
+        nodes = root.find_all(asked)
+        if config.get("kinds"):
+            return [[*_span(node), node.kind()] for node in nodes]
         return [
-            [*_span(node), *([] if rewrite is None else [_filled(rewrite, node)])]
-            for node in root.find_all(asked)
+            [*_span(node), *([] if rewrite is None else [_filled(rewrite, node)])] for node in nodes
         ]
 
     def of_kinds(kinds: list[str]) -> list[list[int]]:

@@ -79,23 +79,32 @@ def workflows_explained(pick: Pick) -> Iterator[None]:
             path.startswith(_WORKFLOWS) for path in paths
         ):
             raise
+        why = f"The change touches {_WORKFLOWS}, which a job's own token may not write"
         raise PublishError(
             error.what,
-            why=f"{error.why}. The change touches {_WORKFLOWS}, which a job's own token may not",
+            why=f"{error.why}. {why}",
             remedy="Pick it by hand, or give the token of an app that has `workflows: write`",
             reason="permission",
         ) from error
 
 
 def _store_tree(base: str, commit: PickedCommit, door: Branches) -> None:
-    tree = base
-    for entries in _requests(commit.files, door):
-        tree = door.add_tree(tree, entries)
+    tree = _made(base, commit.files, door, _LONGEST_TEXT)
+    if tree != commit.tree and any(map(_is_short_text, commit.files)):
+        # The server may have changed a text on its way; as bytes it cannot.
+        tree = _made(base, commit.files, door, 0)
     if tree != commit.tree:
         raise _differs("tree", tree, commit.tree)
 
 
-def _requests(files: Sequence[PickedFile], door: Branches) -> Iterator[list[Entry]]:
+def _made(base: str, files: Sequence[PickedFile], door: Branches, longest: int) -> str:
+    tree = base
+    for entries in _requests(files, door, longest):
+        tree = door.add_tree(tree, entries)
+    return tree
+
+
+def _requests(files: Sequence[PickedFile], door: Branches, longest: int) -> Iterator[list[Entry]]:
     """The entries of each request; what stands in another path's way goes first."""
     first = _in_the_way(files)
     if first:
@@ -106,7 +115,7 @@ def _requests(files: Sequence[PickedFile], door: Branches) -> Iterator[list[Entr
     for file in files:
         if file.path in gone:
             continue
-        entry = _entry(file, door)
+        entry = _entry(file, door, longest)
         size = len(entry.text or "")
         if entries and (len(entries) == _MOST_ENTRIES or size > room):
             yield entries
@@ -135,11 +144,11 @@ def _parents(path: str) -> Iterator[str]:
             yield path
 
 
-def _entry(file: PickedFile, door: Branches) -> Entry:
+def _entry(file: PickedFile, door: Branches, longest: int) -> Entry:
     """A text stands in the request itself; what is not one, or long, or empty, is stored before."""
     if file.content is None or file.mode is None:
         return Entry(file.path, file.mode, file.blob or None)
-    text = _as_text(file.content)
+    text = _as_text(file.content, longest)
     if text is not None:
         return Entry(file.path, file.mode, text=text)
     blob = door.add_blob(file.content)
@@ -148,8 +157,12 @@ def _entry(file: PickedFile, door: Branches) -> Entry:
     return Entry(file.path, file.mode, blob)
 
 
-def _as_text(content: bytes) -> str | None:
-    if not content or len(content) > _LONGEST_TEXT or b"\0" in content:
+def _is_short_text(file: PickedFile) -> bool:
+    return file.content is not None and _as_text(file.content, _LONGEST_TEXT) is not None
+
+
+def _as_text(content: bytes, longest: int) -> str | None:
+    if not content or len(content) > longest or b"\0" in content:
         return None
     try:
         return content.decode()

@@ -29,7 +29,6 @@ from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
 
 #: The check that passes where somebody asks for a backport.
-_ASKED_FOR = "asked-for"
 _SETTING = "Allow GitHub Actions to create and approve pull requests"
 
 
@@ -76,7 +75,7 @@ def is_proposable(backport: Backport, opening: Opening) -> bool:
     if opening.conflicts == "nothing" or not backport.conflicts:
         return False
     if backport.verdict == "needs_human":
-        return any(check.name == _ASKED_FOR and check.passed for check in backport.checks)
+        return backport.asked == "yes"
     return backport.verdict == "suitable_with_changes"
 
 

@@ -92,6 +92,7 @@ def distance(one: str, other: str) -> Distance | None:
     if one.strip() == other.strip():
         return Distance(Step.SAME)
     sides = [_bounds(text) for text in (one, other)]
+    compared = 0
     for operators in (_OPERATORS | {">"}, {"<", "<="}):
         ends = [[bound for bound in side if bound.operator in operators] for side in sides]
         if not all(len(end) == 1 for end in ends):
@@ -99,8 +100,8 @@ def distance(one: str, other: str) -> Distance | None:
         told = _distance(ends[0][0], ends[1][0])
         if told is None or told.step is not Step.SAME:
             return told
-    same = all(sides) and [b.operator for b in sides[0]] == [b.operator for b in sides[1]]
-    return Distance(Step.SAME) if same and _at_least(*sides) and _at_least(*sides[::-1]) else None
+        compared += 1
+    return Distance(Step.SAME) if compared == len(sides[0]) == len(sides[1]) > 0 else None
 
 
 def _distance(one: _Bound, other: _Bound) -> Distance | None:

@@ -40,6 +40,9 @@ class Declared:
     purpose: Purpose = Purpose.LIBRARY
 
 
+#: So many lines are looked through for the name that a version belongs to.
+_FAR = 60
+_LONGEST_LINE = 1_000
 _POM_PROPERTY = re.compile(r"\s*<([\w.-]+)>")
 _GROUP = re.compile(r"\s*<groupId>\s*([^<\s]+)\s*</groupId>\s*")
 _ARTIFACT = re.compile(r"\s*<artifactId>\s*([^<\s]+)\s*</artifactId>\s*")
@@ -55,11 +58,14 @@ _INLINE_ITEM = re.compile(
 )
 _REQUIRING = re.compile(r"project|build-system|dependency-groups|project\.optional-dependencies")
 _TOOL_NAME = re.compile(
-    r"plugin|gradle|maven-|checkstyle|jacoco|junit|mockito|testcontainers", re.I
+    r"plugin|gradle|maven-|checkstyle|jacoco|junit|mockito|testcontainers", re.IGNORECASE
 )
-_TOOL_PLACE = re.compile(r"plugin|extension|dev|build|test|lint|doc|dependency-groups|type", re.I)
+_TOOL_PLACE = re.compile(
+    r"plugin|extension|dev|build|test|lint|doc|dependency-groups|type", re.IGNORECASE
+)
 _TOOL_FILE = re.compile(
-    r"(dev|test|doc|lint|build|ci|typing|mypy|release)[^/]*$|(^|/)(\.?ci|tools?|tests?)/", re.I
+    r"(dev|test|doc|lint|build|ci|typing|mypy|release)[^/]*$|(^|/)(\.?ci|tools?|tests?)/",
+    re.IGNORECASE,
 )
 
 
@@ -87,9 +93,9 @@ def _in_pom(line: VersionLine, lines: Sequence[str]) -> tuple[str, Purpose] | No
     if element is None:
         return None
     if line.place[-1] == "properties":
-        own = element[1] == "revision"
-        tool = Purpose.TOOL if _TOOL_NAME.search(element[1]) else Purpose.LIBRARY
-        return element[1], Purpose.OWN if own else tool
+        if element[1] == "revision":
+            return element[1], Purpose.OWN
+        return element[1], _purpose(_TOOL_NAME.search(element[1]))
     if line.place[-1] == "project":
         return "the project itself", Purpose.OWN
     around = list(_element(line.at, line.place[-1], lines))
@@ -98,18 +104,21 @@ def _in_pom(line: VersionLine, lines: Sequence[str]) -> tuple[str, Purpose] | No
         return None
     group = next((found[1] for text in around if (found := _GROUP.fullmatch(text))), None)
     tool = {"plugin", "extension"} & set(line.place) or any(map(_TEST_SCOPE.fullmatch, around))
-    return f"{group}:{artifact}" if group else artifact, Purpose.TOOL if tool else Purpose.LIBRARY
+    return f"{group}:{artifact}" if group else artifact, _purpose(tool)
+
+
+def _purpose(tool: object) -> Purpose:
+    return Purpose.TOOL if tool else Purpose.LIBRARY
 
 
 def _element(at: int, name: str, lines: Sequence[str]) -> Iterator[str]:
     """The lines of the element around a line, without those of the elements in it."""
     for step, opening, closing in ((-1, f"<{name}", f"</{name}>"), (1, f"</{name}>", f"<{name}")):
-        here = at + step
-        while 0 <= here < len(lines) and opening not in lines[here] and closing not in lines[here]:
-            if "<exclusion" in lines[here] or "</exclusion" in lines[here]:
+        for here in range(at + step, at + step * _FAR, step):
+            line = lines[here] if 0 <= here < len(lines) else closing
+            if any(word in line for word in (opening, closing, "<exclusion", "</exclusion")):
                 break
-            yield lines[here].rstrip()
-            here += step
+            yield line.rstrip()
 
 
 def _elsewhere(
@@ -119,7 +128,7 @@ def _elsewhere(
     if found := _ACTION.search(text):
         return found[1], Purpose.TOOL
     if name == ".pre-commit-config.yaml":
-        above = (_REPO.match(lines[at]) for at in range(line.at, -1, -1))
+        above = (_REPO.match(lines[at]) for at in range(line.at, max(-1, line.at - _FAR), -1))
         repo = next(filter(None, above), None)
         return (repo[1], Purpose.TOOL) if repo else None
     if name.endswith((".gradle", ".gradle.kts")):
@@ -131,7 +140,7 @@ def _elsewhere(
         return "the project itself", Purpose.OWN
     listed = name.endswith((".txt", ".in")) and _TOOL_FILE.search(path)
     tool = listed or _TOOL_PLACE.search(place) or key == "packageManager"
-    return key, Purpose.TOOL if tool else Purpose.LIBRARY
+    return key, _purpose(tool)
 
 
 def _in_gradle(text: str) -> tuple[str, Purpose] | None:
@@ -142,8 +151,7 @@ def _in_gradle(text: str) -> tuple[str, Purpose] | None:
         return None
     if named[1] == "version":
         return "the project itself", Purpose.OWN
-    tool = text.startswith("test") or _TOOL_NAME.search(named[1])
-    return named[1], Purpose.TOOL if tool else Purpose.LIBRARY
+    return named[1], _purpose(text.startswith("test") or _TOOL_NAME.search(named[1]))
 
 
 def _key(text: str, line: VersionLine) -> str | None:
@@ -161,7 +169,9 @@ def _inline(lines: Sequence[str]) -> Iterator[Declared]:
     for number, line in enumerate(lines, start=1):
         if line.startswith("["):
             table = line.strip().strip("[]")
-        elif _REQUIRING.fullmatch(table) and (found := _INLINE_LIST.fullmatch(line.rstrip())):
-            tool = Purpose.LIBRARY if table == "project" else Purpose.TOOL
+        elif len(line) > _LONGEST_LINE or not _REQUIRING.fullmatch(table):
+            continue
+        elif found := _INLINE_LIST.fullmatch(line.rstrip()):
             for name, version in _INLINE_ITEM.findall(found[1]):
-                yield Declared(name, version.strip(), version.strip(), number, tool)
+                text = version.strip()
+                yield Declared(name, text, text, number, _purpose(table != "project"))

@@ -97,6 +97,7 @@ class RebaseTrial:
         stopped_at: the first commit that conflicts.
         conflicts: the files in which it does.
         kept: the commits that were picked and change something, in order.
+        left: the commits after the first that conflicts.
         unfinished: why the trial was given up, None where it was not.
         impossible: why no trial could be made, in one sentence.
     """
@@ -109,6 +110,7 @@ class RebaseTrial:
     stopped_at: Commit | None = None
     conflicts: tuple[Conflict, ...] = ()
     kept: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
     unfinished: Literal["timeout", "too_large"] | None = None
     impossible: str | None = None
 

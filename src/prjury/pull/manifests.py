@@ -32,6 +32,8 @@ _Line: TypeAlias = tuple[Place, str]
 
 _LONGEST_LINE = 1_000
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+#: One of these is in every version.
+_DIGIT = re.compile(r"\d|[a-f]{40}")
 _VERSION = r"(?P<{}>v?\d[\w.+-]*)"
 #: A separator takes no blank behind it: the bound that follows does, so that there is one reading.
 _NUMBER = r"[~^<>=! ]*v?\d[\w.+*-]*"
@@ -87,12 +89,16 @@ class _Manifest:
 
     def match(self, place: Place, line: str) -> re.Match[str] | None:
         """The line as one that holds a version; None for any other."""
-        if place is None or len(line) > _LONGEST_LINE:
+        if place is None or len(line) > _LONGEST_LINE or not _DIGIT.search(line):
             return None
+        return next(filter(None, (form.fullmatch(line) for form in self._forms(place))), None)
+
+    def _forms(self, place: tuple[str, ...]) -> Forms:
+        """The forms in which versions stand at a place."""
         names = " > ".join(place)
-        rules = (forms for where, forms in self.rules if where.fullmatch(names))
-        found = (form.fullmatch(line) for forms in rules for form in forms)
-        return next(filter(None, found), None)
+        return tuple(
+            form for where, forms in self.rules if where.fullmatch(names) for form in forms
+        )
 
 
 def _manifest(places: Places, *rules: tuple[str, Forms]) -> _Manifest:

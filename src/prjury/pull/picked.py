@@ -86,6 +86,8 @@ class Pick:
             conflict is ever written.
         verdict: the verdict's word, such as ``suitable_with_changes``.
         reasons: what speaks for it, and against.
+        conflicts: of a pick that does not apply; none where what is picked before it, which is
+            then among the commits, lets it apply.
         commands: what to type to get the picked branch.
         number: of the pull request that it is from; its title and web address.
     """

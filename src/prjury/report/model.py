@@ -77,6 +77,7 @@ class Backport:
         checks: what was looked at, in order.
         band: what the score says.
         branch_sha: the tip that the change was tried on, None where there is no such branch.
+        asked: what people ask for; None where nobody has said anything.
         tree: what the branch would hold afterwards, what has to be picked first included; None
             where the pick conflicts.
     """
@@ -93,6 +94,7 @@ class Backport:
     band: Literal["likely", "grey", "unlikely"] | None = None
     branch_sha: str | None = None
     tree: str | None = None
+    asked: Literal["yes", "no"] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -203,6 +203,7 @@ class BackportJson(Part):
     band: Literal["likely", "grey", "unlikely"] | None
     branch_sha: str | None
     tree: str | None
+    asked: Literal["yes", "no"] | None
 
 
 class CostJson(Part):

@@ -95,7 +95,9 @@ conflicts = st.builds(
     st.just((ConflictRegion(Span(1, 2), Span(3, 0), mechanical=True),)),
 )
 pulls = st.builds(
-    lambda changed, trial, title: replace(PULL, files=changed, merge=trial, title=title),
+    lambda changed, trial, title: replace(
+        PULL, files=changed, merge=trial, title=title, labels=(title, "bug")
+    ),
     st.lists(files, max_size=2).map(tuple),
     st.builds(MergeTrial, st.none() | blobs, st.lists(conflicts, max_size=1).map(tuple)),
     texts,

@@ -72,6 +72,11 @@ def test_the_schema_itself_is_sound() -> None:
     assert SCHEMA["properties"]["schema"]["const"] == "prjury/report/v1"
 
 
+def test_labels_are_told() -> None:
+    data = through_json(fake.report(pull_request=fake.pull([], labels=("bug", "backport 1.0.x"))))
+    assert data["pull"]["labels"] == ["bug", "backport 1.0.x"]
+
+
 def test_the_keys_are_those_of_the_contract() -> None:
     data = through_json(fake.broken_build())
     assert list(data) == [

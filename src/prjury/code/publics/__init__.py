@@ -68,7 +68,7 @@ def publics(
 
 def _read(source: Source, grammar: Grammar, read: Reader, parsed: Parsed) -> Publics:
     found = read(source, declarations(source, grammar, parsed))
-    line = broken_at(source, grammar, parsed)
+    line = broken_at(source, parsed)
     if line is None:
         return found
     return replace(found, served=frozenset(_WORD.findall(source.text)), broken=line)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
+from typing import TypeAlias
 
 from prjury.code.publics.brackets import Brackets
 from prjury.code.publics.model import Parameter, Passing, Symbol, SymbolKind
@@ -18,8 +19,18 @@ _NARROWING = frozenset({"final", "sealed", "abstract", "readonly", "optional"})
 _BINDING = frozenset({"static", "async", "suspend", "unsafe"})
 #: Modifiers that give something to callers.
 _WIDENING = frozenset({"var", "const"})
+#: Types of a parameter that take everything.
+_ANYTHING = frozenset({"any", "unknown"})
 _TYPES = Brackets(quotes=True)
 _POSITIONAL = frozenset({Passing.ANY, Passing.POSITION})
+
+
+#: The types that a type extends, directly or not, by their simple names.
+Above: TypeAlias = Callable[[str], frozenset[str]]
+
+
+def _nothing(_name: str) -> frozenset[str]:
+    return frozenset()
 
 
 class Fit(StrEnum):
@@ -30,29 +41,29 @@ class Fit(StrEnum):
     INCOMPATIBLE = "incompatible"
 
 
-def fit(language: str, old: Symbol, new: Symbol) -> Fit:
+def fit(language: str, old: Symbol, new: Symbol, above: Above = _nothing) -> Fit:
     """How the new signature fits those who use the old one."""
-    return _FITS.get(language, _strict)(old, new)
+    return _FITS.get(language, _strict)(old, new, above)
 
 
-def _strict(old: Symbol, new: Symbol) -> Fit:
+def _strict(old: Symbol, new: Symbol, above: Above) -> Fit:
     if old.kind is not new.kind or (old.parameters, old.result) != (new.parameters, new.result):
         return Fit.INCOMPATIBLE
-    return _around(old, new)
+    return _around(old, new, above)
 
 
-def _around(old: Symbol, new: Symbol) -> Fit:
+def _around(old: Symbol, new: Symbol, above: Above) -> Fit:
     """How modifiers and bases fit."""
     come, gone = new.modifiers - old.modifiers, old.modifiers - new.modifiers
     if come & _NARROWING or gone & _WIDENING or (come | gone) & _BINDING:
         return Fit.INCOMPATIBLE
-    if set(old.bases) - set(new.bases):
+    if not set(old.bases) <= set(new.bases).union(*map(above, new.bases)):
         return Fit.INCOMPATIBLE
     same = old.modifiers == new.modifiers and set(old.bases) == set(new.bases)
     return Fit.SAME if same else Fit.COMPATIBLE
 
 
-def _python(old: Symbol, new: Symbol) -> Fit:
+def _python(old: Symbol, new: Symbol, _above: Above) -> Fit:
     """A name that becomes a plain value may be anything, and bases are not told by their names."""
     kinds = old.kind, new.kind
     if kinds == (SymbolKind.CALLABLE, SymbolKind.CALLABLE):
@@ -110,20 +121,20 @@ def _positions(before: Sequence[Parameter], after: Sequence[Parameter], *, rest:
     return all(each.optional for each in new[len(old) :])
 
 
-def _script(old: Symbol, new: Symbol) -> Fit:
+def _script(old: Symbol, new: Symbol, above: Above) -> Fit:
     callable_ = {SymbolKind.CALLABLE}
     kinds = {old.kind, new.kind}
     if kinds in ({SymbolKind.PROPERTY, SymbolKind.VALUE}, callable_ | {SymbolKind.VALUE}):
         return Fit.SAME  # a getter, or a function in a variable
     if old.kind is not new.kind:
         return Fit.INCOMPATIBLE
-    parts = [_around(old, new)]
+    parts = [_around(old, new, above)]
     if old.kind is SymbolKind.TYPE:
         parts.append(_declared(old.result, new.result))
     elif old.result != new.result:
-        parts.append(_narrowed(old.result, new.result))
+        parts.append(_narrowed(old.result, new.result, above))
     if old.kind in callable_:
-        parts.append(_arguments(old.parameters or (), new.parameters or ()))
+        parts.append(_arguments(old.parameters or (), new.parameters or (), above))
     return max(parts, key=list(Fit).index)
 
 
@@ -137,20 +148,26 @@ def _declared(old: str, new: str) -> Fit:
     return Fit.COMPATIBLE if _members(was) <= _members(is_) else Fit.INCOMPATIBLE
 
 
-def _narrowed(old: str, new: str) -> Fit:
+def _narrowed(old: str, new: str, above: Above) -> Fit:
     """A result may become narrower; one that is not written down is whatever it was."""
     if not old or not new:
         return Fit.SAME
-    if old in {"void", "any", "unknown", "Promise<void>"} or _members(new) <= _members(old):
+    if old in {"void", "any", "unknown", "Promise<void>"} or _is_within(new, old, above):
         return Fit.COMPATIBLE
     return Fit.INCOMPATIBLE
+
+
+def _is_within(type_: str, other: str, above: Above) -> bool:
+    """Whether every value of a type is one of another, as far as the texts tell."""
+    wider = _members(other)
+    return all(each in wider or above(each) & wider for each in _members(type_))
 
 
 def _members(type_: str) -> frozenset[str]:
     return frozenset(_TYPES.split(type_.replace("|", ",")))
 
 
-def _arguments(old: Sequence[Parameter], new: Sequence[Parameter]) -> Fit:
+def _arguments(old: Sequence[Parameter], new: Sequence[Parameter], above: Above) -> Fit:
     """Callers name no parameters; one that may be left out can come at the end, or go wider."""
     fits = Fit.SAME
     for one, other in zip(old, new, strict=False):
@@ -159,8 +176,7 @@ def _arguments(old: Sequence[Parameter], new: Sequence[Parameter]) -> Fit:
         ):
             return Fit.INCOMPATIBLE
         if one.type and other.type and one.type != other.type:
-            wider = _members(one.type) <= _members(other.type) or other.type in {"any", "unknown"}
-            if not wider:
+            if other.type not in _ANYTHING and not _is_within(one.type, other.type, above):
                 return Fit.INCOMPATIBLE
             fits = Fit.COMPATIBLE
         if other.optional and not one.optional:
@@ -173,7 +189,7 @@ def _arguments(old: Sequence[Parameter], new: Sequence[Parameter]) -> Fit:
     return Fit.COMPATIBLE if more else fits
 
 
-_FITS: Mapping[str, Callable[[Symbol, Symbol], Fit]] = {
+_FITS: Mapping[str, Callable[[Symbol, Symbol, Above], Fit]] = {
     "python": _python,
     "javascript": _script,
     "typescript": _script,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from prjury.code.names.binding import Rule
 from prjury.code.parser import Job, Parsed, Range, job
@@ -13,7 +14,10 @@ from prjury.code.source import Source
 #: Characters of a heading that are read; what a longer one declares is told from its beginning.
 _LONGEST = 50_000
 
-_ERROR: Rule = {"kind": "ERROR"}
+_TEXT = r"(\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`[^`]*`)"
+#: Strings, which are kept, and comments.
+_HASHES = re.compile(_TEXT + r"|#[^\n]*")
+_SLASHES = re.compile(_TEXT + r"|//[^\n]*|/\*(?s:.*?)\*/")
 
 #: Roles whose inside belongs to nobody else.
 _CLOSED = frozenset({"callable", "value", "constant", "hidden"})
@@ -47,43 +51,59 @@ class Declaration:
 
 @dataclass(frozen=True)
 class Grammar:
-    """How declarations are found in a language, as ast-grep's rules.
+    """How declarations are found in a language.
 
     Attributes:
-        roles: by role; ``callable``, ``value``, ``constant`` and ``hidden`` hide what is declared
-            inside, and a ``wrapper`` ends where the first declaration inside begins.
-        bodies: with which a heading ends.
+        roles: the kinds of nodes by role. ``callable``, ``value``, ``constant`` and ``hidden`` hide
+            what is declared inside; a ``wrapper`` ends where the first declaration inside begins.
+        bodies: the kinds with which a heading ends.
+        only: what else must be true of a node of some kinds.
     """
 
-    roles: Mapping[str, Rule]
-    bodies: Rule
+    roles: Mapping[str, str]
+    bodies: str
+    only: Mapping[str, Rule] = field(default_factory=dict)
+
+    @cached_property
+    def role_of(self) -> Mapping[str, str]:
+        """The role of each kind; none for a body, and ``broken`` for what does not parse."""
+        known = {kind: role for role, kinds in self.roles.items() for kind in kinds.split()}
+        return {**known, **dict.fromkeys(self.bodies.split(), ""), "ERROR": "broken"}
+
+    @cached_property
+    def rule(self) -> Rule:
+        """One rule for all of it: every further one costs a walk through the whole tree."""
+        rules = [{**self.only.get(kind, {}), "kind": kind} for kind in self.role_of]
+        return {"rule": {"any": rules}, "kinds": True}
 
 
 def declaring(source: Source, grammar: Grammar) -> Job:
     """What the parser is asked about a text."""
-    rules = [{"rule": rule} for rule in (*grammar.roles.values(), grammar.bodies, _ERROR)]
-    return {**job(source.text, source.language, rules), "strings": []}
+    asked = job(source.text, source.language, [grammar.rule])
+    return {**asked, "comments": [], "strings": []}
 
 
 def declarations(source: Source, grammar: Grammar, parsed: Parsed) -> list[Declaration]:
     """The declarations that are not inside of a function or a value, outer ones first."""
-    roles = (*grammar.roles, "")
+    roles = grammar.role_of
     order = sorted(
-        (start, -end, number) for number, (start, end) in parsed.found if number < len(roles)
+        (place[0], -place[1], roles[kind])
+        for (_, place), kind in parsed.rewritten.items()
+        if kind != "ERROR"
     )
-    ends = _headings(order, roles)
+    ends = _headings(order)
     made: list[Declaration] = []
     around: list[tuple[int, int]] = []
     hidden_until = -1
-    for start, minus_end, number in order:
-        end, role = -minus_end, roles[number]
+    for start, minus_end, role in order:
+        end = -minus_end
         if not role or start < hidden_until:
             continue
         while around and around[-1][1] <= start:
             around.pop()
         parent = around[-1][0] if around else -1
         raw = source.text[start : min(ends.get((start, end), end), start + _LONGEST)]
-        clean = _clean(raw, start, parsed.comments)
+        clean = _clean(raw, source.language.name)
         made.append(Declaration(role, clean, start, raw, parent))
         around.append((len(made) - 1, end))
         if role in _CLOSED:
@@ -91,14 +111,19 @@ def declarations(source: Source, grammar: Grammar, parsed: Parsed) -> list[Decla
     return made
 
 
-def _headings(order: Sequence[tuple[int, int, int]], roles: Sequence[str]) -> dict[Range, int]:
+def broken_at(source: Source, parsed: Parsed) -> int | None:
+    """The first line that does not parse, in git's numbers."""
+    errors = [place[0] for (_, place), kind in parsed.rewritten.items() if kind == "ERROR"]
+    return source.line_at(min(errors)) if errors else None
+
+
+def _headings(order: Sequence[tuple[int, int, str]]) -> dict[Range, int]:
     """Where the body of each declaration begins that has one."""
     ends: dict[Range, int] = {}
     around: list[tuple[Range, str]] = []
-    for start, minus_end, number in order:
+    for start, minus_end, role in order:
         while around and around[-1][0][1] <= start:
             around.pop()
-        role = roles[number]
         if around and (not role or around[-1][1] == "wrapper"):
             ends.setdefault(around[-1][0], start)
         if role:
@@ -106,18 +131,14 @@ def _headings(order: Sequence[tuple[int, int, int]], roles: Sequence[str]) -> di
     return ends
 
 
-def _clean(raw: str, start: int, comments: Sequence[Range]) -> str:
-    at = bisect_left(comments, (start, start))
-    pieces, last = [], 0
-    while at < len(comments) and comments[at][0] < start + len(raw):
-        begin, end = comments[at][0] - start, comments[at][1] - start
-        pieces += [raw[last:begin], " "]
-        last = max(last, end)
-        at += 1
-    return " ".join("".join([*pieces, raw[last:]]).split())
+def _clean(raw: str, language: str) -> str:
+    """The heading on one line, without comments."""
+    if language == "python":
+        raw = _HASHES.sub(r"\1", raw) if "#" in raw else raw
+    elif "//" in raw or "/*" in raw:
+        raw = _SLASHES.sub(_kept, raw)
+    return " ".join(raw.split())
 
 
-def broken_at(source: Source, grammar: Grammar, parsed: Parsed) -> int | None:
-    """The first line that does not parse, in git's numbers."""
-    errors = [place[0] for number, place in parsed.found if number > len(grammar.roles)]
-    return source.line_at(min(errors)) if errors else None
+def _kept(match: re.Match[str]) -> str:
+    return match[1] or " "

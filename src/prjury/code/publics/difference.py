@@ -7,7 +7,7 @@ another home is removed for them. Within its home it may move from file to file.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeAlias
@@ -75,19 +75,107 @@ _Key: TypeAlias = tuple[str, str, str]
 def changes(old: Sequence[Text], new: Sequence[Text]) -> list[NameChange]:
     """What happens to each name, by path and line; members of new or removed types are not told."""
     old, new = _listed_alike(old, new)
-    before, after = _table(old), _table(new)
-    kept_names, had_names = _served(new), _served(old)
-    found: list[NameChange] = []
-    for key in {**before, **after}:
-        was, is_ = before.get(key, []), after.get(key, [])
-        home, name = key[:2], key[2].rpartition(".")[2]
-        if not is_ and (name in kept_names.get(home, ()) or _inherited(key, after)):
-            continue
-        if not was and name in had_names.get(home, ()):
-            continue
-        found += (_with_doubt(each, key, after) for each in _of_name(was, is_))
-    kept = _outermost(found)
+    kept = _outermost(_Comparison(old, new).changes())
     return sorted(kept, key=lambda each: (each.path, each.symbol.line, each.symbol.name))
+
+
+class _Comparison:
+    """Two states of the texts, as tables of their names."""
+
+    def __init__(self, old: Sequence[Text], new: Sequence[Text]) -> None:
+        self._before, self._after = _table(old), _table(new)
+        self._had, self._has = _served(old), _served(new)
+        self._bases: dict[tuple[str, str], set[str]] = {}
+        self._members: dict[tuple[str, str], _Key] = {}
+        for key, places in (*self._before.items(), *self._after.items()):
+            simple = key[0], _SEPARATOR.split(key[2])[-1]
+            for _, symbol in places:
+                if symbol.kind is SymbolKind.TYPE:
+                    self._bases.setdefault(simple, set()).update(symbol.bases)
+        for key, places in self._after.items():
+            if any(symbol.kind is SymbolKind.TYPE for _, symbol in places):
+                self._members[key[0], _SEPARATOR.split(key[2])[-1]] = key
+
+    def changes(self) -> Iterator[NameChange]:
+        """What happens to each name."""
+        for key in {**self._before, **self._after}:
+            was, is_ = self._before.get(key, []), self._after.get(key, [])
+            home, name = key[:2], key[2].rpartition(".")[2]
+            if not is_ and (name in self._has.get(home, ()) or self._inherited(key)):
+                continue
+            if not was and name in self._had.get(home, ()):
+                continue
+            for change in self._of_name(was, is_):
+                member = change.symbol.kind is not SymbolKind.TYPE
+                gone = member and change.kind is ChangeKind.REMOVED
+                yield replace(change, unless=self._doubt(key)) if gone else change
+
+    def _above(self, language: str, name: str) -> frozenset[str]:
+        """The types that a type extends, directly or not, by their simple names."""
+        found, todo = set[str](), [name]
+        while todo:
+            bases = self._bases.get((language, todo.pop()), set()) - found
+            found |= bases
+            todo += bases
+        return frozenset(found)
+
+    def _inherited(self, key: _Key) -> bool:
+        """Whether a member that is gone from its type is one of a type that it extends."""
+        language, _, name = key
+        owner, dot, member = name.rpartition(".")
+        bases = self._above(language, _SEPARATOR.split(owner)[-1]) if dot else frozenset[str]()
+        known = (self._members.get((language, base)) for base in bases)
+        return any(at and (at[0], at[1], f"{at[2]}.{member}") in self._after for at in known)
+
+    def _doubt(self, key: _Key) -> str | None:
+        """A type outside of the texts that may have the member, where overriding is not marked."""
+        language, home, name = key
+        if language == "java" or "." not in name:
+            return None
+        owners = self._after.get((language, home, name.rpartition(".")[0]), ())
+        bases = (base for _, owner in owners for base in owner.bases)
+        unknown = (base for base in bases if (language, base) not in self._members)
+        return next((base for base in unknown if base != "object"), None)
+
+    def _of_name(self, was: Sequence[_Place], is_: Sequence[_Place]) -> Iterator[NameChange]:
+        """What happens to the definitions of one name; equal ones cancel each other out."""
+        old = _distinct([place for place in was if place[1].offered])
+        new = _distinct([place for place in is_ if place[1].offered])
+        if not old:
+            yield from map(_added, new)
+        elif not new:
+            if not any(symbol.kind is SymbolKind.ALIAS for _, symbol in is_):
+                yield from map(_removed, old)
+        else:
+            gone, come = self._unequal(old, new)
+            if len(gone) == len(come) == 1 or (gone and come and not _overloads(old[0])):
+                yield from self._changed(gone[-1], come[-1])
+            elif _overloads(old[0]):
+                yield from map(_removed, gone)
+                yield from map(_added, come)
+
+    def _unequal(
+        self, old: Sequence[_Place], new: Sequence[_Place]
+    ) -> tuple[list[_Place], list[_Place]]:
+        """The definitions that have no equal on the other side."""
+        come, gone = list(new), []
+        for place in old:
+            equal = next((each for each in come if self._fit(place, each) is Fit.SAME), None)
+            if equal is None:
+                gone.append(place)
+            else:
+                come.remove(equal)
+        return gone, come
+
+    def _changed(self, old: _Place, new: _Place) -> Iterator[NameChange]:
+        if SymbolKind.ALIAS not in {old[1].kind, new[1].kind}:
+            fits = self._fit(old, new) is Fit.COMPATIBLE
+            kind = ChangeKind.CHANGED
+            yield NameChange(kind, new[0].path, new[0].home, old[1], new[1], fits)
+
+    def _fit(self, old: _Place, new: _Place) -> Fit:
+        language = new[0].language
+        return fit(language, old[1], new[1], lambda name: self._above(language, name))
 
 
 def _table(texts: Iterable[Text]) -> dict[_Key, list[_Place]]:
@@ -136,65 +224,9 @@ def _offered(symbol: Symbol, listed: frozenset[str], *, only: bool) -> Symbol:
     return replace(symbol, offered=False) if only else symbol
 
 
-def _inherited(key: _Key, after: Mapping[_Key, list[_Place]]) -> bool:
-    """Whether a member that is gone from its type is one of a type that it extends."""
-    language, _, name = key
-    owner, dot, member = name.rpartition(".")
-    if not dot:
-        return False
-    known = {at[2].rpartition(".")[2]: at for at in after if at[0] == language}
-    todo, seen = [(*key[:2], owner)], set[_Key]()
-    while todo:
-        at = todo.pop()
-        if at in seen:
-            continue
-        seen.add(at)
-        if (at[0], at[1], f"{at[2]}.{member}") in after:
-            return True
-        bases = [base for _, symbol in after.get(at, ()) for base in symbol.bases]
-        todo += [known[base] for base in bases if base in known]
-    return False
-
-
-def _with_doubt(change: NameChange, key: _Key, after: Mapping[_Key, list[_Place]]) -> NameChange:
-    """A member that is gone may be one of a type outside, wherever overriding is not marked."""
-    language, home, name = key
-    if change.kind is not ChangeKind.REMOVED or language == "java" or "." not in name:
-        return change
-    known = {at[2].rpartition(".")[2] for at in after if at[0] == language}
-    owners = after.get((language, home, name.rpartition(".")[0]), ())
-    bases = [base for _, owner in owners for base in owner.bases if base not in known | {"object"}]
-    return replace(change, unless=bases[0]) if bases else change
-
-
-def _of_name(was: Sequence[_Place], is_: Sequence[_Place]) -> Iterator[NameChange]:
-    """What happens to the definitions of one name; equal ones cancel each other out."""
-    old = [place for place in was if place[1].offered]
-    new = [place for place in is_ if place[1].offered]
-    if not old:
-        yield from (_added(place) for place in new)
-    elif not new:
-        if not any(symbol.kind is SymbolKind.ALIAS for _, symbol in is_):
-            yield from map(_removed, old)
-    else:
-        gone, come = _unequal(old, new)
-        if len(gone) == len(come) == 1 or (gone and come and not _overloads(old[0])):
-            yield from _changed(gone[-1], come[-1])
-        elif _overloads(old[0]):
-            yield from map(_removed, gone)
-            yield from map(_added, come)
-
-
-def _unequal(old: Sequence[_Place], new: Sequence[_Place]) -> tuple[list[_Place], list[_Place]]:
-    """The definitions that have no equal on the other side."""
-    come, gone = list(new), []
-    for place in old:
-        same = (each for each in come if fit(place[0].language, place[1], each[1]) is Fit.SAME)
-        if (equal := next(same, None)) is None:
-            gone.append(place)
-        else:
-            come.remove(equal)
-    return gone, come
+def _distinct(places: Sequence[_Place]) -> Sequence[_Place]:
+    """The last definition, where one takes another's place."""
+    return places if not places or _overloads(places[0]) else places[-1:]
 
 
 def _overloads(place: _Place) -> bool:
@@ -210,12 +242,6 @@ def _removed(place: _Place) -> NameChange:
     return NameChange(
         ChangeKind.REMOVED, place[0].path, place[0].home, place[1], None, compatible=False
     )
-
-
-def _changed(old: _Place, new: _Place) -> Iterator[NameChange]:
-    if SymbolKind.ALIAS not in {old[1].kind, new[1].kind}:
-        fits = fit(new[0].language, old[1], new[1]) is Fit.COMPATIBLE
-        yield NameChange(ChangeKind.CHANGED, new[0].path, new[0].home, old[1], new[1], fits)
 
 
 def _outermost(found: Iterable[NameChange]) -> Iterator[NameChange]:

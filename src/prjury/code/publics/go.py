@@ -14,21 +14,15 @@ from prjury.code.source import Source
 
 GRAMMAR = Grammar(
     {
-        "package": {"kind": "package_clause"},
-        "type": any_kind("type_spec", "type_alias"),
-        "callable": any_kind("function_declaration", "method_declaration", "method_elem"),
-        "value": {
-            "any": [
-                any_kind("const_spec", "var_spec"),
-                {"kind": "field_declaration", "inside": {"kind": "field_declaration_list"}},
-            ]
-        },
+        "package": "package_clause",
+        "type": "type_spec type_alias",
+        "callable": "function_declaration method_declaration method_elem",
+        "value": "const_spec var_spec field_declaration",
     },
+    "block field_declaration_list interface_type",
     {
-        "any": [
-            {"kind": "block", "inside": any_kind("function_declaration", "method_declaration")},
-            {"any": [{"kind": "field_declaration_list"}, {"kind": "interface_type"}]},
-        ]
+        "block": {"inside": any_kind("function_declaration", "method_declaration")},
+        "field_declaration": {"inside": {"kind": "field_declaration_list"}},
     },
 )
 

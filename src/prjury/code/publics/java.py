@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from prjury.code.names.binding import any_kind
 from prjury.code.publics.brackets import Brackets, tidy
 from prjury.code.publics.declarations import Declaration, Grammar
 from prjury.code.publics.model import Parameter, Publics, Symbol, SymbolKind
@@ -18,31 +17,17 @@ from prjury.code.source import Source
 
 GRAMMAR = Grammar(
     {
-        "package": {"kind": "package_declaration"},
-        "type": any_kind(
-            "class_declaration",
-            "interface_declaration",
-            "enum_declaration",
-            "record_declaration",
-            "annotation_type_declaration",
-        ),
-        "callable": any_kind(
-            "method_declaration",
-            "constructor_declaration",
-            "annotation_type_element_declaration",
-        ),
-        "value": any_kind("field_declaration", "constant_declaration"),
-        "constant": {"kind": "enum_constant"},
-        "hidden": any_kind("static_initializer", "compact_constructor_declaration"),
+        "package": "package_declaration",
+        "type": "class_declaration interface_declaration enum_declaration record_declaration "
+        "annotation_type_declaration",
+        "callable": "method_declaration constructor_declaration "
+        "annotation_type_element_declaration",
+        "value": "field_declaration constant_declaration",
+        "constant": "enum_constant",
+        "hidden": "static_initializer compact_constructor_declaration",
     },
-    any_kind(
-        "class_body",
-        "interface_body",
-        "enum_body",
-        "annotation_type_body",
-        "block",
-        "constructor_body",
-    ),
+    "class_body interface_body enum_body annotation_type_body block constructor_body",
+    {"block": {"inside": {"kind": "method_declaration"}}},
 )
 
 _BRACKETS = Brackets()
@@ -117,9 +102,14 @@ def read(source: Source, found: Sequence[Declaration]) -> Publics:
     implicit = (
         _implicit(found[number], name, source)
         for number, (name, _) in types.items()
-        if number not in built
+        if number not in built and not _constructs(source, _last(name))
     )
     return Publics((*symbols, *implicit), package.removeprefix("package ").rstrip("; "))
+
+
+def _constructs(source: Source, name: str) -> bool:
+    """Whether a constructor is written that did not parse."""
+    return re.search(rf"(?<!new )(?<![\w.]){name}\s*\(", source.text) is not None
 
 
 def _last(name: str) -> str:

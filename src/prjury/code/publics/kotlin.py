@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from prjury.code.names.binding import any_kind
 from prjury.code.publics.brackets import Brackets, tidy
 from prjury.code.publics.declarations import Declaration, Grammar
 from prjury.code.publics.model import Parameter, Publics, Symbol, SymbolKind
@@ -19,24 +18,18 @@ from prjury.code.source import Source
 
 GRAMMAR = Grammar(
     {
-        "package": {"kind": "package_header"},
-        "type": {
-            "any": [
-                any_kind("class_declaration", "object_declaration", "companion_object"),
-                # What the grammar takes an object for that follows a class.
-                {"kind": "infix_expression", "regex": r"^object\s+\w+\s*\{"},
-            ]
-        },
-        "callable": any_kind("function_declaration", "secondary_constructor"),
-        "value": any_kind("property_declaration", "type_alias"),
-        "constant": {"kind": "enum_entry"},
-        "hidden": any_kind("anonymous_initializer", "getter", "setter"),
+        "package": "package_header",
+        # The grammar takes an object that follows a class for an infix expression.
+        "type": "class_declaration object_declaration companion_object infix_expression",
+        "callable": "function_declaration secondary_constructor",
+        "value": "property_declaration type_alias",
+        "constant": "enum_entry",
+        "hidden": "anonymous_initializer getter setter",
     },
+    "class_body enum_class_body function_body lambda_literal",
     {
-        "any": [
-            any_kind("class_body", "enum_class_body", "function_body"),
-            {"kind": "lambda_literal", "inside": {"kind": "infix_expression"}},
-        ]
+        "infix_expression": {"regex": r"^object\s+\w+\s*\{"},
+        "lambda_literal": {"inside": {"kind": "infix_expression"}},
     },
 )
 

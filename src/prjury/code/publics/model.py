@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 #: Stands for a default value, whichever it is.
@@ -114,3 +114,9 @@ class Publics:
     listed: frozenset[str] | None = None
     served: frozenset[str] = frozenset()
     broken: int | None = None
+
+    def without_imports(self) -> Publics:
+        """The same of a text that imports for its own use, unless it lists a name."""
+        alias = SymbolKind.ALIAS
+        symbols = (replace(s, offered=s.offered and s.kind is not alias) for s in self.symbols)
+        return replace(self, symbols=tuple(symbols))

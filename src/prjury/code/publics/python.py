@@ -21,17 +21,20 @@ from prjury.code.source import Source
 _BLOCK = {"kind": "block", "not": {"inside": {"kind": "function_definition"}}}
 GRAMMAR = Grammar(
     {
-        "wrapper": {"kind": "decorated_definition"},
-        "type": {"kind": "class_definition"},
-        "callable": {"kind": "function_definition"},
-        "value": {
-            "kind": "expression_statement",
+        "wrapper": "decorated_definition",
+        "type": "class_definition",
+        "callable": "function_definition",
+        "value": "expression_statement",
+        "alias": "import_statement import_from_statement type_alias_statement",
+    },
+    "block",
+    {
+        "expression_statement": {
             "inside": {"any": [{"kind": "module"}, _BLOCK]},
             "any": [{"has": {"kind": "assignment"}}, {"regex": "^__all__"}],
         },
-        "alias": any_kind("import_statement", "import_from_statement", "type_alias_statement"),
+        "block": {"inside": any_kind("function_definition", "class_definition")},
     },
-    {"kind": "block", "inside": any_kind("function_definition", "class_definition")},
 )
 
 _BRACKETS = Brackets(quotes=True, angles=False)
@@ -58,10 +61,10 @@ def read(source: Source, found: Sequence[Declaration]) -> Publics:
             symbols.append(replace(symbol, name=prefix + symbol.name, offered=offered))
             if symbol.kind is SymbolKind.TYPE:
                 types[number] = f"{prefix}{symbol.name}.", offered
-    served = frozenset[str]()
-    if any(each.name == "__getattr__" for each in symbols):
-        served = frozenset(match[2] for match in _STRING.finditer(source.text))
-    return Publics(tuple(symbols), None, _listed(found), served)
+    strings = frozenset(match[2] for match in _STRING.finditer(source.text))
+    listed, computed = _listed(found, strings)
+    dynamic = computed or any(each.name == "__getattr__" for each in symbols)
+    return Publics(tuple(symbols), None, listed, strings if dynamic else frozenset())
 
 
 def _around(found: Sequence[Declaration], each: Declaration) -> tuple[int, str]:
@@ -167,14 +170,24 @@ def _imported(text: str) -> Iterator[tuple[str, bool]]:
                 yield name.partition(".")[0], relative
 
 
-def _listed(found: Sequence[Declaration]) -> frozenset[str] | None:
-    """What ``__all__`` holds; None without one, or where it is computed."""
-    names: list[str] | None = None
+def _listed(
+    found: Sequence[Declaration], quoted: frozenset[str]
+) -> tuple[frozenset[str] | None, bool]:
+    """What ``__all__`` holds, and whether it is computed; None without one or if all of it is.
+
+    What is added to a list by computing is taken to be among the strings of the text.
+    """
+    names: frozenset[str] | None = None
+    computed = False
     for each in found:
         if each.role != "value" or not (match := _LISTED.match(each.heading)):
             continue
-        if set(_STRING.sub("", match[2])) - set("[](), "):
-            return None
-        strings = [name[2] for name in _STRING.finditer(match[2])]
-        names = strings if match[1] == "=" else [*(names or ()), *strings]
-    return None if names is None else frozenset(names)
+        strings = frozenset(name[2] for name in _STRING.finditer(match[2]))
+        literal = not set(_STRING.sub("", match[2])) - set("[](), ")
+        if not literal and match[1] == "=":
+            return None, True
+        computed = computed or not literal
+        names = (strings if match[1] == "=" else strings | (names or frozenset())) | (
+            frozenset() if literal else quoted
+        )
+    return names, computed

@@ -14,26 +14,17 @@ from prjury.code.source import Source
 
 GRAMMAR = Grammar(
     {
-        "type": any_kind(
-            "struct_item", "enum_item", "union_item", "trait_item", "impl_item", "mod_item"
-        ),
-        "callable": any_kind("function_item", "function_signature_item"),
-        "value": any_kind(
-            "const_item", "static_item", "type_item", "associated_type", "field_declaration"
-        ),
-        "constant": {"kind": "enum_variant"},
-        "alias": {"kind": "use_declaration"},
-        "hidden": any_kind("macro_definition", "macro_invocation"),
+        "type": "struct_item enum_item union_item trait_item impl_item mod_item",
+        "callable": "function_item function_signature_item",
+        "value": "const_item static_item type_item associated_type field_declaration",
+        "constant": "enum_variant",
+        "alias": "use_declaration",
+        "hidden": "macro_definition macro_invocation",
     },
+    "field_declaration_list enum_variant_list declaration_list block",
     {
-        "any": [
-            {
-                "kind": "field_declaration_list",
-                "inside": any_kind("struct_item", "union_item"),
-            },
-            any_kind("enum_variant_list", "declaration_list"),
-            {"kind": "block", "inside": {"kind": "function_item"}},
-        ]
+        "field_declaration_list": {"inside": any_kind("struct_item", "union_item")},
+        "block": {"inside": {"kind": "function_item"}},
     },
 )
 

@@ -17,67 +17,44 @@ from prjury.code.publics.declarations import Declaration, Grammar
 from prjury.code.publics.model import Parameter, Passing, Publics, Symbol, SymbolKind
 from prjury.code.source import Source
 
-_FUNCTIONS = ("function_declaration", "generator_function_declaration", "method_definition")
-_CLOSURES = ("arrow_function", "function_expression", "generator_function")
+_FUNCTIONS = "function_declaration generator_function_declaration method_definition"
+_CLOSURES = "arrow_function function_expression generator_function"
+_VARIABLES = "lexical_declaration variable_declaration"
 
 
-def _variables(*around: str) -> Rule:
-    kinds = any_kind("lexical_declaration", "variable_declaration")
-    return {**kinds, "inside": any_kind("program", "export_statement", *around)}
+def _only(*, outside: str, bodies: str) -> dict[str, Rule]:
+    """Variables count outside of functions; every function ends a heading."""
+    variables: Rule = {"inside": any_kind("program", *outside.split())}
+    blocks: Rule = {"inside": any_kind(*f"{_FUNCTIONS} {_CLOSURES} {bodies}".split())}
+    return {**dict.fromkeys(_VARIABLES.split(), variables), "statement_block": blocks}
 
-
-_ENUM_BODY: Rule = {"kind": "enum_body"}
 
 JAVASCRIPT = Grammar(
     {
-        "wrapper": {"kind": "export_statement"},
-        "type": {"kind": "class_declaration"},
-        "callable": any_kind(*_FUNCTIONS),
-        "value": {"any": [{"kind": "field_definition"}, _variables()]},
+        "wrapper": "export_statement",
+        "type": "class_declaration",
+        "callable": _FUNCTIONS,
+        "value": f"field_definition {_VARIABLES}",
     },
-    {
-        "any": [
-            {"kind": "class_body"},
-            {"kind": "statement_block", "inside": any_kind(*_FUNCTIONS, *_CLOSURES)},
-        ]
-    },
+    "class_body statement_block",
+    _only(outside="export_statement", bodies=""),
 )
 TYPESCRIPT = Grammar(
     {
-        "wrapper": any_kind("export_statement", "ambient_declaration"),
-        "type": any_kind(
-            "class_declaration",
-            "abstract_class_declaration",
-            "interface_declaration",
-            "enum_declaration",
-            "internal_module",
-            "module",
-        ),
-        "callable": any_kind(
-            *_FUNCTIONS, "method_signature", "abstract_method_signature", "function_signature"
-        ),
-        "value": {
-            "any": [
-                any_kind("public_field_definition", "type_alias_declaration", "import_alias"),
-                {"kind": "property_signature", "inside": {"kind": "interface_body"}},
-                _variables("ambient_declaration"),
-            ]
-        },
-        "constant": {
-            "any": [
-                {**any_kind("property_identifier", "string"), "inside": _ENUM_BODY},
-                {"kind": "enum_assignment"},
-            ]
-        },
+        "wrapper": "export_statement ambient_declaration",
+        "type": "class_declaration abstract_class_declaration interface_declaration "
+        "enum_declaration internal_module module",
+        "callable": f"{_FUNCTIONS} method_signature abstract_method_signature function_signature",
+        "value": "public_field_definition type_alias_declaration import_alias property_signature "
+        f"{_VARIABLES}",
+        "constant": "property_identifier string enum_assignment",
     },
+    "class_body interface_body enum_body statement_block",
     {
-        "any": [
-            any_kind("class_body", "interface_body", "enum_body"),
-            {
-                "kind": "statement_block",
-                "inside": any_kind(*_FUNCTIONS, *_CLOSURES, "internal_module", "module"),
-            },
-        ]
+        **_only(outside="export_statement ambient_declaration", bodies="internal_module module"),
+        "property_signature": {"inside": {"kind": "interface_body"}},
+        "property_identifier": {"inside": {"kind": "enum_body"}},
+        "string": {"inside": {"kind": "enum_body"}},
     },
 )
 
@@ -178,6 +155,8 @@ def _renamed(each: Declaration, source: Source) -> Iterator[tuple[str, str, int,
     line = source.line_at(each.start)
     if match := _NAMED_DEFAULT.match(each.heading):
         yield match[1], "default", line, True
+    elif each.heading.startswith("export default "):
+        yield "", "default", line, False
     elif match := _EXPORTS.match(each.heading):
         if match[3]:
             yield "", match[3], line, False
@@ -278,7 +257,7 @@ def _values(
 def _closure(name: str, value: str, type_: str, line: int, kept: frozenset[str]) -> Symbol | None:
     """A variable that holds a function, which callers cannot tell from a function."""
     if type_:
-        return None
+        value = type_ if type_.startswith(("(", "<")) else ""
     if match := _ARROW.match(value):
         return Symbol(name, SymbolKind.CALLABLE, line, parameters_of(match[1]), "", kept)
     if _CLOSURE.match(value) is None or (group := _BRACKETS.group(value)) is None:

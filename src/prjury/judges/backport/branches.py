@@ -67,9 +67,9 @@ def _listed(found: Sequence[BranchTip], entries: Sequence[str]) -> Chosen:
 def _newest(
     others: Sequence[BranchTip], found: Sequence[BranchTip], config: BackportConfig
 ) -> Chosen:
-    lines = list(_lines(others))
+    named = list(_lines(others))
     # A branch for one release is a line only where the repository has no better ones.
-    lines = [one for one, line in lines if not line.is_release] or [one for one, _ in lines]
+    lines = [one for one, line in named if not line.is_release] or [one for one, _ in named]
     open_ones = [one for one in lines if not is_locked(one.name, config.locked)]
     moved = max((one.date for one in found), default=0) - _ASLEEP
     awake = [one for one in open_ones if not 0 < one.date < moved]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TypeAlias
 
 from prjury.jury.judgment import Check, Location, Severity
 from prjury.ports import Repository
@@ -18,6 +19,10 @@ from prjury.pull.model import FileKind, PullRequest, visible
 _COMMIT = 12
 #: What is told of one by one; the rest is counted.
 _SHOWN = 4
+
+
+#: What a file declares, by name and version.
+_Named: TypeAlias = Mapping[str, Mapping[str, Declared]]
 
 
 @dataclass(frozen=True)
@@ -50,11 +55,20 @@ class Bumps:
     Attributes:
         lock_files: those that the change touches.
         unread: manifests whose content is not here or not text.
+        seen: what files of branches declare, by path and blob; None where nobody can read it.
     """
 
     changed: tuple[Bump, ...] = ()
     lock_files: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    seen: dict[tuple[str, str], _Named | None] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    @property
+    def told(self) -> bool:
+        """Whether there is anything to say."""
+        return bool(self.changed or self.lock_files or self.unread)
 
     @property
     def lock_only(self) -> bool:
@@ -102,14 +116,17 @@ def bumps_of(pull: PullRequest, repository: Repository) -> Bumps:
     read = repository.read(blobs) if blobs else {}
     changed: list[Bump] = []
     unread: list[str] = []
+    seen: dict[tuple[str, str], _Named | None] = {}
     for file in files:
-        sides = [_declared(file.path, blob, read) for blob in (file.old_blob, file.new_blob)]
-        if sides[0] is None or sides[1] is None:
+        old, new = (_declared(file.path, blob, read) for blob in (file.old_blob, file.new_blob))
+        if old is None or new is None:
             unread.append(file.path)
-        else:
-            changed += _changes(file.path, sides[0], sides[1])
+            continue
+        changed += _changes(file.path, old, new)
+        seen |= {(file.path, file.old_blob or ""): _by_name(old)}
+        seen |= {(file.path, file.new_blob or ""): _by_name(new)}
     locks = tuple(file.path for file in pull.files if file.kind is FileKind.LOCK)
-    return Bumps(tuple(changed), locks, tuple(unread))
+    return Bumps(tuple(changed), locks, tuple(unread), seen)
 
 
 def _declared(
@@ -149,7 +166,7 @@ def _told_apart(one: Declared | None, other: Declared | None) -> tuple[str | Non
     return versions if versions[0] != versions[1] else (_commit(one), _commit(other))
 
 
-def _by_name(found: Sequence[Declared]) -> Mapping[str, Mapping[str, Declared]]:
+def _by_name(found: Sequence[Declared]) -> _Named:
     named: dict[str, dict[str, Declared]] = defaultdict(dict)
     for each in found:
         named[each.name].setdefault(each.written, each)
@@ -169,16 +186,21 @@ def standings(bumps: Bumps, tip: str, repository: Repository) -> tuple[Standing,
     if not bumps.changed:
         return ()
     paths = {bump.path for bump in bumps.changed}
-    blobs = {entry.path: entry.blob for entry in repository.files(tip) if entry.path in paths}
-    read = repository.read(list(blobs.values())) if blobs else {}
-    have = {path: _by_name(_declared(path, blob, read) or ()) for path, blob in blobs.items()}
-    unread = {path for path, blob in blobs.items() if _declared(path, blob, read) is None}
-    return tuple(
-        Standing(bump, None, Relation.UNKNOWN)
-        if bump.path in unread
-        else _standing(bump, list(have.get(bump.path, {}).get(bump.name, {}).values()))
-        for bump in bumps.changed
-    )
+    entries = repository.files(tip)
+    blobs = {entry.path: entry.blob for entry in entries if entry.path in paths}
+    new = [(path, blob) for path, blob in blobs.items() if (path, blob) not in bumps.seen]
+    read = repository.read([blob for _, blob in new]) if new else {}
+    for path, blob in new:
+        found = _declared(path, blob, read)
+        bumps.seen[path, blob] = None if found is None else _by_name(found)
+    return tuple(_on_branch(bump, blobs.get(bump.path), bumps) for bump in bumps.changed)
+
+
+def _on_branch(bump: Bump, blob: str | None, bumps: Bumps) -> Standing:
+    there = bumps.seen[bump.path, blob] if blob else {}
+    if there is None:
+        return Standing(bump, None, Relation.UNKNOWN)
+    return _standing(bump, list(there.get(bump.name, {}).values()))
 
 
 def _standing(bump: Bump, there: Sequence[Declared]) -> Standing:
@@ -252,20 +274,15 @@ def _library_severity(standing: Standing) -> Severity | None:
     bump, jump = standing.bump, standing.jump
     if bump.purpose is Purpose.OWN:
         return "warning"
-    match standing.relation:
-        case Relation.ALREADY:
-            return None
-        case Relation.NOT_THERE:
-            return "warning" if bump.new else None
-        case Relation.UNKNOWN:
-            return "warning"
-    if bump.new is None:
-        return "warning"
+    if standing.relation is Relation.ALREADY:
+        return None
+    if standing.relation is Relation.NOT_THERE:
+        return "warning" if bump.new else None
     if jump is None:
-        return "warning"
+        return "warning"  # removed, or nobody can tell
     if not jump.up or jump.step is Step.MAJOR:
         return "error"
-    return "warning" if jump.step is Step.MINOR else None
+    return None if jump.step is Step.PATCH else "warning"
 
 
 def _sentence(standing: Standing, branch: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from prjury.code.parser import Parser
-from prjury.config.backports import BackportConfig
 from prjury.deadline import Deadline
-from prjury.judges.backport.asked import Wishes, wishes
+from prjury.judges.backport.asked import Wishes
 from prjury.judges.backport.bumps import Bumps, bumps_of
 from prjury.judges.backport.interface import Interface, interface_of
 from prjury.judges.backport.lacking import Needs, needs_of
@@ -25,6 +25,8 @@ class Change:
         identity: by what it is known again on a branch.
         wishes: what people say about backports of it.
         needs: what it refers to.
+        concerned: the files that version patterns have something to say about.
+        parents: of the head.
     """
 
     pull: PullRequest
@@ -34,17 +36,22 @@ class Change:
     bumps: Bumps
     needs: Needs
     traits: Traits
+    concerned: frozenset[str] = frozenset()
+    parents: tuple[str, ...] = ()
 
 
 def change_of(
     pull: PullRequest,
+    wishes_in: Callable[[Sequence[str]], Wishes],
     repository: Repository,
     releases: Releases,
-    config: BackportConfig,
     parser: Parser,
     deadline: Deadline,
 ) -> Change:
     """Looks at the change.
+
+    Args:
+        wishes_in: what people say about backports, with the messages of the commits.
 
     Raises:
         SourceError: when the repository cannot be read.
@@ -54,9 +61,10 @@ def change_of(
     return Change(
         pull,
         identity_of(pull, [(one.parents[0], one.sha) for one in single]),
-        wishes(pull, config, [one.text for one in commits]),
+        wishes_in([one.text for one in commits]),
         interface_of(pull, repository, parser, deadline),
         bumps_of(pull, repository),
         needs_of(pull, repository),
         traits(pull),
+        parents=commits[0].parents if commits else (),
     )

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from prjury.exchange import BranchTip
-from prjury.judges.backport.prerequisites import Prerequisites
+from prjury.judges.backport.prerequisites import Prerequisites, pick_of
 from prjury.judges.backport.trial import Trial
-from prjury.pull.landing import Commit
 from prjury.pull.model import PullRequest, visible
 
 
 def commands(
-    pull: PullRequest, tip: BranchTip, trial: Trial, first: Prerequisites | None = None
+    pull: PullRequest,
+    tip: BranchTip,
+    trial: Trial,
+    first: Prerequisites | None = None,
+    parents: tuple[str, ...] = (),
 ) -> tuple[str, ...]:
     """The commands, one a line: a new branch, what comes first, the pick.
 
     None of them touches the release branch itself.
+
+    Args:
+        parents: of the change's head; empty stands for one.
     """
-    return tuple(_commands(pull, tip, trial, first.units if first else ()))
+    return tuple(_commands(pull, tip, trial, first, parents))
 
 
 def new_branch(pull: PullRequest, branch: str) -> str:
@@ -29,26 +35,28 @@ def new_branch(pull: PullRequest, branch: str) -> str:
 
 
 def _commands(
-    pull: PullRequest, tip: BranchTip, trial: Trial, units: Sequence[Commit]
+    pull: PullRequest,
+    tip: BranchTip,
+    trial: Trial,
+    first: Prerequisites | None,
+    parents: tuple[str, ...],
 ) -> Iterator[str]:
     yield f"git switch -c {new_branch(pull, tip.name)} {tip.sha}"
-    yield from map(_pick_of, units)
-    if trial.each is not None:
-        each = trial.each
-        rest = [each.stopped_at.sha] if each.stopped_at else []
-        yield f"git cherry-pick -x {' '.join([*each.kept, *rest])}"
-    elif pull.ahead == 1:
+    yield from map(pick_of, first.units if first else ())
+    last = first.trial if first and first.trial else trial
+    if last.each is not None:
+        stopped = last.each.stopped_at
+        commits = [*last.each.kept, *([stopped.sha] if stopped else []), *last.each.left]
+        yield f"git cherry-pick -x {' '.join(commits)}"
+    elif parents[:1] == (pull.merge_base,) and len(parents) > 1:
+        yield f"git cherry-pick -x -m 1 {pull.head.sha}"
+    elif pull.ahead == 1 and len(parents) <= 1:
         yield f"git cherry-pick -x {pull.head.sha}"
     else:
         # A range cannot hold merge commits; one commit with the whole change always can be picked.
         title = quoted(" ".join(pull.title.split()) or new_branch(pull, tip.name))
         squash = f"git commit-tree '{pull.head.sha}^{{tree}}' -p {pull.merge_base} -m {title}"
         yield f'git cherry-pick "$({squash})"'
-
-
-def _pick_of(unit: Commit) -> str:
-    mainline = "-m 1 " if unit.is_merge else ""
-    return f"git cherry-pick -x {mainline}{unit.sha}"
 
 
 def quoted(name: str) -> str:

@@ -12,7 +12,7 @@ from prjury.pull.model import PullRequest
 
 _DAY = 86_400
 #: So many of the newest changes on the base are looked at.
-_MOST_UNITS = 1_500
+MOST_UNITS = 1_500
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def history_of(pull: PullRequest, tip: BranchTip, releases: Releases) -> History
         if parted is None:
             return History(unseen="where it parted from the base is not known in this clone")
         messages = tuple(releases.messages(parted, tip.sha))
-        units = releases.brought(parted, pull.merge_base, _MOST_UNITS)
+        units = releases.brought(parted, pull.merge_base, MOST_UNITS)
         days = (releases.date(pull.head.sha) - releases.date(parted)) / _DAY
     except SourceError as error:
         return History(unseen=str(error))

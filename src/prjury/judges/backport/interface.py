@@ -10,20 +10,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Literal, TypeAlias
 
 from prjury.code.languages import Language, language_of
 from prjury.code.parser import NotParsed, Parser
 from prjury.code.publics import Publics, is_offering, publics
 from prjury.code.publics.difference import ChangeKind, NameChange, Text, changes
+from prjury.code.publics.inside import Changed, changes_no_name
 from prjury.code.source import Source, UnreadableError, decode
 from prjury.deadline import Deadline
 from prjury.judges.backport.migrations import migration_tool
 from prjury.judges.backport.places import (
+    family_of,
     home_of,
     is_aside,
     is_example,
+    is_package,
     is_program,
     language_offered,
 )
@@ -33,10 +35,11 @@ from prjury.pull.model import FileChange, FileStatus, PullRequest
 
 Level: TypeAlias = Literal["major", "minor", "patch", "none"]
 
-#: Languages whose texts share their names: one may be rewritten in the other.
-_FAMILIES = {"javascript": "typescript", "tsx": "typescript", "kotlin": "java"}
-#: Lines that are empty or nothing but a comment, wherever they stand.
-_REMARK = re.compile(r"\s*(?://(?!.*(?:\*/|`|\"\"\"))|#(?!.*(?:\"\"\"|'''))|\*(?!.*[*]/))|\s*$")
+#: Why a file is not looked into that is written in a language without support.
+NOT_KNOWN = "public names are not known in its language"
+#: States of a file that is changed.
+_SIDES = 2
+
 _UNKNOWN_TEXT = re.compile(
     r"\.(css|scss|less|html?|svg|ipynb|txt|po|pot|csv|sql|sh|bash|j2|tmpl|template|st|md|mdx|prompt"
     r"|py\.typed|pyi|map|ejs|hbs|ftl|vm)$"
@@ -104,7 +107,7 @@ def interface_of(
     Raises:
         SourceError: when the repository cannot be read.
     """
-    sides = [side for file in pull.files if _may_matter(file) for side in _sides(file)]
+    sides = [side for file in pull.files for side in _sides(file)]
     kept = [file for file in pull.files if is_settings(file.path) and file.new_mode != "120000"]
     wanted = {side.blob for side in sides} | {
         blob for file in kept for blob in (_old_blob(file), file.new_blob) if blob
@@ -127,14 +130,6 @@ def interface_of(
     return Interface(tuple(names), migrations, tuple(settings), tuple(unlooked), level)
 
 
-def _may_matter(file: FileChange) -> bool:
-    """Whether names may change: not where all changed lines are empty or comments."""
-    if file.unread or not file.hunks or file.old_path:
-        return True
-    changed = (line for hunk in file.hunks for line in hunk.lines if line.sign != " ")
-    return not all(_REMARK.match(line.text) for line in changed)
-
-
 def _old_blob(file: FileChange) -> str | None:
     return None if file.status is FileStatus.COPIED else file.old_blob
 
@@ -155,40 +150,85 @@ def _texts(
     deadline: Deadline,
 ) -> tuple[list[tuple[bool, Text]], list[Unlooked]]:
     """What each readable file offers on both sides; one that is unreadable on one has neither."""
-    sources: list[tuple[_Side, Source]] = []
     refused: dict[str, str] = {}
-    for side in sides:
-        try:
-            sources.append((side, _source(side, content.get(side.blob))))
-        except UnreadableError as error:
-            refused[side.file.path] = str(error)
-    sources = [(side, source) for side, source in sources if side.file.path not in refused]
+    sources = _sources(sides, content, refused)
     replies = publics([source for _, source in sources], parser, deadline)
     texts: list[tuple[_Side, Text]] = []
+    broken: list[Unlooked] = []
     for (side, _), reply in zip(sources, replies, strict=True):
-        path = side.file.path
         if isinstance(reply, NotParsed):
-            refused[path] = str(reply)
-        else:
-            if reply.broken is not None:
-                when = "at the head" if side.new else "before"
-                refused.setdefault(f"\0{path}", f"line {reply.broken} {when} does not parse")
-            texts.append((side, _text(side, reply)))
-    out = {path for path in refused if not path.startswith("\0")}
-    told = [Unlooked(path.removeprefix("\0"), why) for path, why in refused.items()]
-    return [(side.new, text) for side, text in texts if side.file.path not in out], told
+            refused[side.file.path] = str(reply)
+            continue
+        texts.append((side, _text(side, reply)))
+        if reply.broken is not None:
+            when = "" if side.new else " as it was"
+            broken.append(Unlooked(side.path, f"line {reply.broken}{when} does not parse"))
+    told = [Unlooked(path, why) for path, why in refused.items()]
+    kept = [(side.new, text) for side, text in texts if side.file.path not in refused]
+    return kept, [*told, *broken]
 
 
-def _source(side: _Side, content: bytes | None) -> Source:
+def _sources(
+    sides: Sequence[_Side], content: Mapping[str, bytes | None], refused: dict[str, str]
+) -> list[tuple[_Side, Source]]:
+    """The texts in which names may change; those of files that cannot be read are refused."""
+    decoded: dict[str, list[tuple[_Side, str]]] = {}
+    for side in sides:
+        try:
+            decoded.setdefault(side.file.path, []).append((side, _decoded(content.get(side.blob))))
+        except UnreadableError as error:
+            refused[side.file.path] = str(error)
+    sources: list[tuple[_Side, Source]] = []
+    for path, states in decoded.items():
+        if path in refused or _is_spared(states[0][0].file, states):
+            continue
+        try:
+            sources += [(side, Source.of(text, side.language)) for side, text in states]
+        except UnreadableError as error:
+            refused[path] = str(error)
+    return sources
+
+
+def _decoded(content: bytes | None) -> str:
     if content is None:
         raise UnreadableError("its content is missing from this clone")
-    return Source.of(decode(content), side.language)
+    return decode(content)
+
+
+def _is_spared(file: FileChange, states: Sequence[tuple[_Side, str]]) -> bool:
+    """Whether its changed lines tell that no name changes."""
+    if len(states) != _SIDES or file.unread or not file.hunks or file.old_path:
+        return False
+    blocks = _blocks(file)
+    old, new = (
+        Changed(text.replace("\r\n", "\n").split("\n"), each)
+        for (_, text), each in zip(states, blocks, strict=True)
+    )
+    family = family_of(states[0][0].language)
+    return changes_no_name(family, old, new, package=is_package(file.path))
+
+
+def _blocks(file: FileChange) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """The runs of removed lines and of added ones, by their numbers."""
+    sides: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
+    for hunk in file.hunks:
+        for line in hunk.lines:
+            number = line.old if line.sign == "-" else line.new
+            if line.sign == " " or number is None:
+                continue
+            blocks = sides[line.sign == "+"]
+            if blocks and blocks[-1][1] == number - 1:
+                blocks[-1] = blocks[-1][0], number
+            else:
+                blocks.append((number, number))
+    return sides
 
 
 def _text(side: _Side, reply: Publics) -> Text:
     home = home_of(side.path, side.language, reply.package)
-    family = _FAMILIES.get(side.language.name, side.language.name)
-    return Text(side.path, home, family, reply)
+    if side.language.name == "python" and not is_package(side.path):
+        reply = reply.without_imports()
+    return Text(side.path, home, family_of(side.language), reply)
 
 
 def _settings(
@@ -206,8 +246,7 @@ def _without_support(files: Sequence[FileChange]) -> Iterator[Unlooked]:
         if is_program(file.path) and not is_example(file.path):
             language = language_of(file.path)
             if not is_offering(language) and not _UNKNOWN_TEXT.search(file.path):
-                suffix = PurePosixPath(file.path).suffix or "no suffix"
-                yield Unlooked(file.path, f"public names of such files ({suffix}) are not known")
+                yield Unlooked(file.path, NOT_KNOWN)
 
 
 def _level(

@@ -41,7 +41,7 @@ def _names(interface: Interface) -> Check:
         return Check(
             "api", passed=True, message="; ".join(filter(None, ["no public name changes", left]))
         )
-    worst = "error" if interface.breaking else "warning"
+    worst: Severity = "error" if interface.breaking else "warning"
     release = _RELEASE["major" if interface.breaking else "minor"]
     first = (interface.breaking or interface.names)[0]
     return Check(

@@ -1,21 +1,22 @@
 """The backport judge: twelve checks for each release branch, the cheapest first.
 
-What depends on the change alone is found out once; then each branch is looked at on its own, several
-at a time. Nothing that goes wrong on one branch keeps another one from its verdict.
+What depends on the change alone is found out once; then each branch is looked at on its own,
+several at a time. Nothing that goes wrong on one branch keeps another one from its verdict.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import TypeVar
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from prjury.code.parser import Parser
 from prjury.config.backports import BackportConfig
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError
 from prjury.exchange import BranchTip
+from prjury.judges.backport.asked import wishes
 from prjury.judges.backport.branches import is_locked
 from prjury.judges.backport.change import Change, change_of
 from prjury.judges.backport.history import History, history_of
@@ -32,19 +33,26 @@ from prjury.report.model import Backport
 #: So many branches are looked at at the same time; most of the work is git's.
 _AT_ONCE = 4
 
-T = TypeVar("T")
-
 
 @dataclass(frozen=True)
 class BackportJudge:
-    """Judges whether a change can be brought to release branches; it never votes on the merge."""
+    """Judges whether a change can be brought to release branches; it never votes on the merge.
+
+    Attributes:
+        searching: finds words in trees.
+        picked: the judges of picked changes.
+        own_label: the label with ``{branch}`` that a run gives itself, which is nobody's wish.
+        texts: whether title and description may ask for a backport.
+    """
 
     config: BackportConfig
     repository: Repository
     releases: Releases
     searching: Searching
-    picked: Picked = Picked()
+    picked: Picked = field(default_factory=Picked)
     parser: Parser = field(default_factory=Parser)
+    own_label: str | None = None
+    texts: bool = True
 
     def judge(
         self, pull: PullRequest, branches: Sequence[str], deadline: Deadline
@@ -73,9 +81,15 @@ class BackportJudge:
     def _judged(
         self, pull: PullRequest, tips: Sequence[BranchTip], deadline: Deadline
     ) -> list[Backport]:
-        args = (self.repository, self.releases, self.config, self.parser, deadline)
+        args = (self.repository, self.releases, self.parser, deadline)
+        spoken = pull if self.texts else replace(pull, title="", body="")
         try:
-            change = change_of(pull, *args)
+            change = change_of(
+                pull,
+                lambda messages: wishes(spoken, self.config, messages, own=self.own_label),
+                *args,
+            )
+            change = replace(change, concerned=self.picked.concerned(pull))
         except PrJuryError as error:
             return [Backport(tip.name, "error", None, reasons=(str(error),)) for tip in tips]
         with ThreadPoolExecutor(_AT_ONCE, "backport") as pool:

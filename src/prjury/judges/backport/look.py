@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from prjury.config.backports import BackportConfig
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.exchange import BranchTip
-from prjury.judges.backport.asked import Asked, asked, asked_for
 from prjury.judges.backport import bumps, lacking
+from prjury.judges.backport.asked import Asked, asked, asked_for
 from prjury.judges.backport.change import Change
-from prjury.judges.backport.history import History
+from prjury.judges.backport.history import MOST_UNITS, History
 from prjury.judges.backport.interface_checks import interface_checks
 from prjury.judges.backport.lacking import Lacked, Lacking, Searching
 from prjury.judges.backport.picked import Picked
@@ -83,6 +83,7 @@ class Look:
             checks=checks,
             score=self._score,
             default=self.config.default,
+            parents=self.change.parents,
         )
 
     @property
@@ -144,23 +145,43 @@ class Look:
         if parted is None or (self._trial.merge.clean and not self._lacked.found):
             return None
         deadline = self.deadline.within(SECONDS)
-        search = Search(self._pull, self.tip, parted, self.releases, deadline)
+        merging = self.config.merge
+        search = Search(self._pull, self.tip, parted, merging, self.releases, deadline)
         try:
+            found = Prerequisites()
             if not self._trial.merge.clean:
-                return search.run(self._trial.merge.conflicts)
-            return search.among(list(self._bringing(parted)), whole=True)
+                found = search.run(self._trial.merge.conflicts)
+            return self._with_names(search, found)
         except SourceError:
             return None
 
+    def _with_names(self, search: Search, found: Prerequisites) -> Prerequisites:
+        """The same with what brings the names that the branch lacks."""
+        if not self._lacked.found or (found.tried and not found.found):
+            return found
+        units = self._in_order([*found.units, *self._bringing(search.parted)], search.parted)
+        if list(found.units) != units:
+            more = search.whole(units)
+            found = more if more.found or not found.found else found
+        if not found.found:
+            return found
+        lacked = lacking.lacking_on(self.change.needs, found.onto, self.repository, self.searching)
+        names = (*(one.name for one in lacked.found), *filter(None, [lacked.unseen]))
+        return replace(found, lacks=tuple(dict.fromkeys(names)))
+
+    def _in_order(self, units: Sequence[Commit], parted: str) -> list[Commit]:
+        """The units as they came to the base, oldest first, each once."""
+        base = self._pull.merge_base
+        found = {unit.sha: unit for unit in units if unit.parents}
+        brought = self.releases.brought(parted, base, MOST_UNITS) if len(found) > 1 else ()
+        places = {message.sha: -place for place, message in enumerate(brought)}
+        return sorted(found.values(), key=lambda unit: places.get(unit.sha, -MOST_UNITS))
+
     def _bringing(self, parted: str) -> Iterator[Commit]:
-        """The changes that brought what the branch lacks, newest first."""
-        found = {
-            unit.sha: unit
-            for one in self._lacked.found[:_MOST_TRACED]
-            if (unit := self._brought(one, parted))
-        }
-        dates = {sha: self.releases.date(sha) for sha in found}
-        yield from sorted(found.values(), key=lambda unit: -dates[unit.sha])
+        """The changes that brought what the branch lacks."""
+        for one in self._lacked.found[:_MOST_TRACED]:
+            if unit := self._brought(one, parted):
+                yield unit
 
     def _brought(self, lacks: Lacking, parted: str) -> Commit | None:
         """The change that brought a name, or a whole file, to the base."""
@@ -180,8 +201,8 @@ class Look:
             yield from _looked_into(
                 "symbols", lambda: lacking.check_of(self._lacked, self.tip.name)
             )
-            pull = self.releases.picked(self._pull, self.tip, tree)
-            yield from self.picked.checks(pull, self.deadline)
+            photograph = partial(self.releases.picked, self._pull, self.tip, tree)
+            yield from self.picked.checks(self.change.concerned, photograph, self.deadline)
 
     def _about_bumps(self) -> Check:
         tip = self.tip
@@ -192,7 +213,8 @@ class Look:
     def _tree(self) -> str | None:
         """What the branch would hold, what has to come first included."""
         first = self._first if not self._trial.merge.clean else None
-        return (first.merge or self._trial.merge).tree if first else self._trial.merge.tree
+        last = first.trial if first and first.trial else self._trial
+        return last.merge.tree
 
     @cached_property
     def _standing(self) -> Standing:
@@ -223,14 +245,13 @@ class Look:
             removed=found.removed.value,
             context=found.context.value,
             newest=self.newest,
-            days=self.history.days,
             habits=habits(words, own, self.others) if self.history.parted else None,
         )
         return score(self.change.traits, circumstances)
 
 
 def _looked_into(name: str, make: Callable[[], Check]) -> Iterator[Check]:
-    """The check; one that cannot be made says so, and neither passes nor speaks against anything."""
+    """The check; one that cannot be made says so, and neither passes nor speaks against it."""
     try:
         yield make()
     except SourceError as error:

@@ -6,36 +6,83 @@ versions, and the judge of builds compares its tree with the branch's own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
 from prjury.jury.asking import guarded, itself
-from prjury.jury.judge import Judge
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.population import is_benign
-from prjury.pull.model import PullRequest, printable
+from prjury.pull.model import FileKind, PullRequest, printable
 
 #: So many findings are quoted.
 _FEW = 5
+
+
+class PickJudge(Protocol):
+    """A judge that answers at once."""
+
+    def judge(self, context: PullRequestContext, /) -> Judgment:
+        """What it says of a pick."""
+        ...
+
+
+class PatternsJudge(PickJudge, Protocol):
+    """The judge of version patterns."""
+
+    def concerned(self, pull: PullRequest) -> frozenset[str]:
+        """The files whose added lines hold what some rule looks for, whichever versions hold."""
+        ...
 
 
 @dataclass(frozen=True)
 class Picked:
     """The judges of picked changes; None for those that nobody wants."""
 
-    patterns: Judge[PullRequestContext] | None = None
-    build: Judge[PullRequestContext] | None = None
+    patterns: PatternsJudge | None = None
+    build: PickJudge | None = None
 
-    def checks(self, pull: PullRequest, deadline: Deadline) -> Iterator[Check]:
-        """What they say of a pick as one check each."""
-        goal = f"pick {printable(pull.head.ref)} onto {printable(pull.base.ref)}"
-        context = PullRequestContext(goal, pull=pull, deadline=deadline)
-        for name, judge in (("versions", self.patterns), ("build", self.build)):
-            if judge is not None:
-                judgment = guarded(lambda judge=judge: judge.judge(context), itself)  # type: ignore[misc] # bound now
-                yield _check(name, judgment)
+    def concerned(self, pull: PullRequest) -> frozenset[str]:
+        """The files of the change that version patterns have something to say about."""
+        return self.patterns.concerned(pull) if self.patterns else frozenset()
+
+    def checks(
+        self, concerned: AbstractSet[str], pull: Callable[[], PullRequest], deadline: Deadline
+    ) -> Iterator[Check]:
+        """What they say of a pick as one check each.
+
+        Args:
+            concerned: the files that version patterns are asked about.
+            pull: takes the photograph of the pick, if one of them is asked at all.
+        """
+        if self.patterns and not concerned:
+            told = "no version pattern is about what the change adds"
+            yield Check("versions", passed=True, message=told, severity="hint")
+        patterns = self.patterns if concerned else None
+        picked = pull() if patterns or self.build else None
+        if picked and patterns:
+            yield _judged("versions", patterns, _within(picked, concerned), deadline)
+        if picked and self.build:
+            yield _judged("build", self.build, picked, deadline)
+
+
+def _judged(name: str, judge: PickJudge, pull: PullRequest, deadline: Deadline) -> Check:
+    goal = f"pick {printable(pull.head.ref)} onto {printable(pull.base.ref)}"
+    context = PullRequestContext(goal, pull=pull, deadline=deadline)
+    return _check(name, guarded(lambda: judge.judge(context), itself))
+
+
+def _within(pull: PullRequest, concerned: AbstractSet[str]) -> PullRequest:
+    """The pick with the files that are asked about, and with those that declare versions."""
+    files = (
+        file
+        for file in pull.files
+        if file.path in concerned or file.kind in {FileKind.CONFIG, FileKind.LOCK}
+    )
+    return replace(pull, files=tuple(files))
 
 
 def _check(name: str, judgment: Judgment) -> Check:
@@ -56,3 +103,7 @@ def _check(name: str, judgment: Judgment) -> Check:
         ),
         fix="\n".join(fixes[:_FEW]) if fixes and len(fixes) == len(failed) else None,
     )
+
+
+def _line(check: Check) -> str:
+    return f"{check.location or ''} {check.name}: {check.message}".strip()

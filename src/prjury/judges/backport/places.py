@@ -11,15 +11,16 @@ from pathlib import PurePosixPath
 
 from prjury.code.languages import Language, language_of
 from prjury.code.publics import is_offering
+from prjury.judges.backport.migrations import migration_tool
 from prjury.pull.kinds import kind_of
 from prjury.pull.model import FileKind
 
 _ASIDE = re.compile(
     r"(^|/)(examples?|samples?|demos?|benchmarks?|asv_bench|fixtures|testdata|__mocks__|buildSrc"
-    r"|mocks?|[\w-]*[-_]tests?|[\w-]*[-_]examples?|tests?[-_][\w-]+)/"
+    r"|mocks?|test-?(utils?|support|fixtures|kit)|[\w-]*[-_]tests?|[\w-]*[-_]examples?|tests?[-_][\w-]+)/"
     r"|^(scripts?|tools?|ci|docs?|doc|hacking|utils?|build|build[-_]tools|buildutils|\.[^/]+)/"
     r"|\.(stories|bench|config)\.[cm]?[jt]sx?$|\.config/|(^|/)(webpack|rollup|babel|jest|gulp)[^/]*\.[cm]?js$"
-    r"|(^|/)(package-info|module-info)\.java$|(^|/)build\.rs$|/src/main\.rs$|/src/bin/"
+    r"|(^|/)meson(\.build|_options\.txt|\.options)$|(^|/)\.[^/]+$|(^|/)(package-info|module-info)\.java$|(^|/)build\.rs$|/src/main\.rs$|/src/bin/"
     r"|(^|/)(setup|noxfile|tasks|fabfile|manage|dodo|conf|versioneer|__main__)\.py$"
     r"|\.kts$|\.pyi$"
 )
@@ -40,6 +41,8 @@ _CONTINUOUS = re.compile(
 )
 #: Notes on changes, one file for each, as changelog tools want them.
 _NOTES = re.compile(r"(^|/)(changelogs?|changes|newsfragments|\.changeset|upcoming_changes)/")
+#: Languages whose texts share their names: one may be rewritten in the other.
+_FAMILIES = {"javascript": "typescript", "tsx": "typescript"}
 _SOURCE_ROOT = re.compile(r"^(?:.*/)?(?:src|lib)/")
 _SCRIPT_ROOT = re.compile(r"^(.*?/|)(?:src|lib)/")
 
@@ -48,6 +51,8 @@ def language_offered(path: str) -> Language | None:
     """The language of a file that may offer names to other programs."""
     language = language_of(path)
     if language is None or not is_offering(language) or not is_program(path):
+        return None
+    if migration_tool(path):
         return None
     internal = _INTERNAL.get(language.name)
     if _ASIDE.search(path) or (internal and internal.search(path)):
@@ -91,3 +96,13 @@ def home_of(path: str, language: Language, package: str | None) -> str:
         return str(place.parent)
     root = _SCRIPT_ROOT.match(path)
     return root[1] if root else str(place.parent)
+
+
+def family_of(language: Language) -> str:
+    """The name under which languages go that share their names, such as TypeScript's dialects."""
+    return _FAMILIES.get(language.name, language.name)
+
+
+def is_package(path: str) -> bool:
+    """Whether it is a Python package's own module, which imports what it offers."""
+    return PurePosixPath(path).name == "__init__.py"

@@ -9,15 +9,16 @@ pick does not need is left out again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from prjury.deadline import Deadline
 from prjury.exchange import BranchTip
+from prjury.judges.backport.trial import Merging, Trial, try_pick
 from prjury.judges.clashes import counted
 from prjury.jury.judgment import Check
 from prjury.ports import Releases
 from prjury.pull.landing import Commit
-from prjury.pull.model import Conflict, FileChange, Hunk, MergeTrial, PullRequest, Span, visible
+from prjury.pull.model import Conflict, FileChange, Hunk, PullRequest, Span, visible
 
 #: So many candidates are tried.
 MOST_TRIED = 6
@@ -34,13 +35,17 @@ class Prerequisites:
 
     Attributes:
         units: what has to be picked first, oldest first; empty where nothing was found.
-        merge: the change picked after them, None where nothing was found.
-        tried: the candidates, newest first.
+        trial: the change picked after them, None where nothing was found.
+        tried: the candidates, the likeliest first.
+        onto: the tree that the branch has after them.
+        lacks: what the change uses and the branch lacks even then.
     """
 
     units: tuple[Commit, ...] = ()
-    merge: MergeTrial | None = None
+    trial: Trial | None = None
     tried: tuple[Commit, ...] = ()
+    onto: str = ""
+    lacks: tuple[str, ...] = ()
 
     @property
     def found(self) -> bool:
@@ -55,6 +60,7 @@ class Search:
     pull: PullRequest
     tip: BranchTip
     parted: str
+    merging: Merging
     releases: Releases
     deadline: Deadline
 
@@ -64,39 +70,38 @@ class Search:
         Raises:
             SourceError: when history cannot be read.
         """
-        return self.among(tuple(self._candidates(conflicts)))
-
-    def among(self, candidates: Sequence[Commit], *, whole: bool = False) -> Prerequisites:
-        """The same among given candidates, newest first.
-
-        Args:
-            whole: whether all of them are needed, so that nothing is gained by some.
-        """
+        line, candidates = self._candidates(conflicts)
         tried = tuple(candidates[:MOST_TRIED])
-        if whole:
-            units = tuple(reversed(tried))
-            merge = self._after(units) if units else None
-            return (
-                Prerequisites(units, merge, tried)
-                if merge and merge.clean
-                else Prerequisites(tried=tried)
-            )
-        for units in self._sets(tried):
-            merge = self._after(units)
-            if merge and merge.clean:
-                needed = self._needed(units)
-                return Prerequisites(needed, self._after(needed), tried)
+        for units in self._sets(tried, [unit for unit in line if unit in tried]):
+            if self._clean_after(units):
+                return self._found(self._needed(units), tried)
         return Prerequisites(tried=tried)
 
-    def _sets(self, tried: Sequence[Commit]) -> Iterator[tuple[Commit, ...]]:
+    def whole(self, units: Sequence[Commit]) -> Prerequisites:
+        """The same for units that are all needed, oldest first: nothing is gained by some.
+
+        Raises:
+            SourceError: when history cannot be read.
+        """
+        some = tuple(units[:MOST_TRIED])
+        if some and self._clean_after(some):
+            return self._found(some, some[::-1])
+        return Prerequisites(tried=some[::-1])
+
+    def _found(self, units: tuple[Commit, ...], tried: tuple[Commit, ...]) -> Prerequisites:
+        return Prerequisites(units, self._after(units), tried, self._tree(units) or "")
+
+    def _sets(
+        self, tried: Sequence[Commit], line: Sequence[Commit]
+    ) -> Iterator[tuple[Commit, ...]]:
         yield from ((unit,) for unit in tried)
         if len(tried) > 1:
-            yield self._that_pick(tried)
+            yield self._that_pick(line)
 
-    def _that_pick(self, tried: Sequence[Commit]) -> tuple[Commit, ...]:
+    def _that_pick(self, line: Sequence[Commit]) -> tuple[Commit, ...]:
         """All that can be picked one upon the other, oldest first."""
         chosen: tuple[Commit, ...] = ()
-        for unit in reversed(tried):
+        for unit in reversed(line):
             if self._tree((*chosen, unit)):
                 chosen = (*chosen, unit)
         return chosen
@@ -105,17 +110,22 @@ class Search:
         """The units without those that the pick does not need; the newest are spared first."""
         for unit in reversed(units) if len(units) > 1 else ():
             fewer = tuple(one for one in units if one != unit)
-            merge = self._after(fewer) if fewer else None
-            if merge and merge.clean:
+            if self._clean_after(fewer):
                 units = fewer
         return units
 
-    def _after(self, units: Sequence[Commit]) -> MergeTrial | None:
+    def _clean_after(self, units: Sequence[Commit]) -> bool:
+        """Whether the change picks cleanly after the units, and is not in them already."""
+        trial = self._after(units) if units else None
+        return trial is not None and trial.merge.clean and not trial.empty
+
+    def _after(self, units: Sequence[Commit]) -> Trial | None:
         """The change picked after the units; None where one of them cannot be picked."""
         tree = self._tree(units)
         if tree is None or not self.deadline.remaining:
             return None
-        return self.releases.pick(self.pull.merge_base, self.pull.head.sha, tree)
+        onto = replace(self.tip, sha=tree, tree=tree)
+        return try_pick(self.pull, onto, self.merging, self.releases, self.deadline)
 
     def _tree(self, units: Sequence[Commit]) -> str | None:
         """What the branch holds after the units; None where one conflicts or changes nothing."""
@@ -129,27 +139,26 @@ class Search:
             tree = merge.tree
         return tree
 
-    def _candidates(self, conflicts: Sequence[Conflict]) -> Iterator[Commit]:
-        """Units that the conflicting lines come from first, then others of the same files."""
+    def _candidates(self, conflicts: Sequence[Conflict]) -> tuple[list[Commit], list[Commit]]:
+        """Units that touch the files in conflict, newest first; and again, the likeliest first.
+
+        Those come first that the conflicting lines come from.
+        """
         changed = {path: file for file in self.pull.files for path in _paths(file)}
         files = dict.fromkeys(changed[one.path] for one in conflicts if one.path in changed)
         paths = [path for file in files for path in _paths(file)]
         if not paths:
-            return
+            return [], []
         base = self.pull.merge_base
-        units = [
-            unit
-            for unit in self.releases.units(self.parted, base, paths, _MOST_UNITS)
-            if unit.parents
-        ]
+        listed = self.releases.units(self.parted, base, paths, _MOST_UNITS)
+        units = [unit for unit in listed if unit.parents]
         blamed: set[str] = set()
         for file in files:
             spans = list(_old_lines(file, conflicts))
             if file.old_blob and spans:
                 old = file.old_path or file.path
                 blamed |= self.releases.blamed(old, spans, self.parted, base)
-        yield from (unit for unit in units if unit.sha in blamed)
-        yield from (unit for unit in units if unit.sha not in blamed)
+        return units, sorted(units, key=lambda unit: unit.sha not in blamed)
 
 
 def _paths(file: FileChange) -> Sequence[str]:
@@ -184,16 +193,23 @@ def short_subject(unit: Commit) -> str:
     return subject if len(subject) <= _LONGEST_SUBJECT else f"{subject[:_LONGEST_SUBJECT]}…"
 
 
+def pick_of(unit: Commit) -> str:
+    """The command that picks a unit."""
+    mainline = "-m 1 " if unit.is_merge else ""
+    return f"git cherry-pick -x {mainline}{unit.sha}"
+
+
 def needs_nothing_first(found: Prerequisites) -> Check:
     """The check that tells of the search."""
     if found.found:
         units = ", then ".join(f"`{unit.sha[:7]}` {short_subject(unit)}" for unit in found.units)
-        message = f"picks cleanly after {units}"
-        fix = f"git cherry-pick -x {' '.join(unit.sha for unit in found.units)}"
-        return Check("prerequisites", False, message, severity="warning", fix=fix)
+        even = f"; even then it lacks {', '.join(map(visible, found.lacks))}" if found.lacks else ""
+        message = f"picks cleanly after {units}{even}"
+        fix = "\n".join(map(pick_of, found.units))
+        return Check("prerequisites", passed=False, message=message, severity="warning", fix=fix)
     if not found.tried:
         message = "nothing on the base since both parted touches the files in conflict"
-        return Check("prerequisites", True, message, severity="hint")
+        return Check("prerequisites", passed=True, message=message, severity="hint")
     names = ", ".join(unit.sha[:7] for unit in found.tried)
     message = f"none of {counted(len(found.tried), 'earlier change')} makes it clean ({names})"
-    return Check("prerequisites", True, message, severity="hint")
+    return Check("prerequisites", passed=True, message=message, severity="hint")

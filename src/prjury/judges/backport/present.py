@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from prjury.exchange import BranchTip, Message
 from prjury.judges.backport.origins import Origins, origins
@@ -16,9 +17,13 @@ from prjury.jury.judgment import Check
 from prjury.ports import Releases
 from prjury.pull.model import PullRequest, printable, visible
 
+NAME = "not-there-yet"
+
 _REVERTS = re.compile(r"^This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
-#: More commits than this are not compared one by one.
+#: The patches of more commits than this are not compared one by one.
 _MOST_COMMITS = 40
+#: So many commits are named.
+_FEW = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +32,13 @@ class Present:
 
     Attributes:
         how: in a phrase.
-        commit: the branch's commit that brought it, None where there is not one.
+        commit: the branch's commit that brought it, or the one of several that was taken back.
         evidence: the words that say so.
         reverted: the branch's commit that took it back, None where none has.
     """
 
     how: str
-    commit: str | None = None
+    commit: str
     evidence: str | None = None
     reverted: str | None = None
 
@@ -54,16 +59,15 @@ class Identity:
     paths: tuple[str, ...] = ()
 
     @property
-    def shas(self) -> frozenset[str]:
-        """The names of its commits."""
-        return frozenset({self.head, *(head for _, head in self.commits)})
+    def shas(self) -> tuple[str, ...]:
+        """The names of its commits, the head's first."""
+        return (self.head, *(head for _, head in self.commits))
 
 
 def identity_of(pull: PullRequest, commits: Sequence[tuple[str, str]]) -> Identity:
     """By what a pull request with these commits is known again."""
-    few = tuple(commits) if len(commits) <= _MOST_COMMITS else ()
     paths = dict.fromkeys(p for file in pull.files for p in (file.old_path, file.path) if p)
-    return Identity(pull.merge_base, pull.head.sha, few, pull.number, tuple(paths))
+    return Identity(pull.merge_base, pull.head.sha, tuple(commits), pull.number, tuple(paths))
 
 
 def present(
@@ -71,81 +75,109 @@ def present(
 ) -> Present | None:
     """How the branch holds the change by its history; None where that tells of nothing.
 
+    What was taken back counts only where nothing else brought it.
+
     Args:
         since: where the branch parted from the base.
         messages: of the branch's commits since then, newest first.
     """
+    undone = _undone(messages)
+    reverted: Present | None = None
+    for found, brought in _ways(change, tip, since, messages, releases):
+        gone = next((sha for sha in brought if sha in undone), None)
+        if gone is None:
+            return found
+        reverted = reverted or replace(found, commit=gone, reverted=undone[gone])
+    return reverted
+
+
+#: How the branch holds it, and the commits that brought it there.
+_Way: TypeAlias = tuple[Present, Sequence[str]]
+
+
+def _ways(
+    change: Identity, tip: BranchTip, since: str, messages: Sequence[Message], releases: Releases
+) -> Iterator[_Way]:
     if releases.holds(tip.sha, change.head):
-        return Present("it holds the commit itself", change.head)
-    for found in (_told(change, messages), _patched(change, tip, since, releases)):
-        if found:
-            return _unless_reverted(found, messages)
-    return None
+        merges = [message.sha for message in messages if change.head in message.parents[1:]]
+        yield Present("it holds the commit itself", change.head), [*change.shas, *merges]
+    yield from _told(change, messages)
+    yield from _patched(change, tip, since, messages, releases)
 
 
-def _told(change: Identity, messages: Sequence[Message]) -> Present | None:
+def _told(change: Identity, messages: Sequence[Message]) -> Iterator[_Way]:
     for message in messages:
-        read = origins(message.text)
-        if said := _names(read, change):
+        if said := _names(origins(message.text), change):
             how = f"{message.sha[:7]} says that it brings {said}"
-            return Present(how, message.sha, visible(message.text.split("\n", 1)[0]))
-    return None
+            subject = visible(message.text.split("\n", 1)[0])
+            yield Present(how, message.sha, subject), [message.sha]
+            return
 
 
 def _names(read: Origins, change: Identity) -> str | None:
-    """What of the change a message names: its head, or for one of a single commit that commit."""
-    if any(change.head.startswith(sha) for sha in read.shas):
-        return change.head[:7]
+    """What of the change a message names: its number, or its head where that is all of it."""
     if change.number is not None and change.number in read.pulls:
         return f"#{change.number}"
+    one_of_several = len(change.commits) > 1 and any(
+        change.head == sha for _, sha in change.commits
+    )
+    if not one_of_several and any(change.head.startswith(sha) for sha in read.shas):
+        return change.head[:7]
     return None
 
 
-def _patched(change: Identity, tip: BranchTip, since: str, releases: Releases) -> Present | None:
+def _patched(
+    change: Identity, tip: BranchTip, since: str, messages: Sequence[Message], releases: Releases
+) -> Iterator[_Way]:
     whole = (change.base, change.head)
-    some = change.commits if len(change.commits) > 1 else ()
-    held = releases.same_patches([whole, *some], change.paths, since, tip.sha)
-    if whole in held:
-        return Present(f"{held[whole][:7]} is the same patch", held[whole])
-    if some and all(one in held for one in some):
-        names = ", ".join(held[one][:7] for one in some[:3])
-        more = ", …" if len(some) > 3 else ""  # noqa: PLR2004 - as above
-        return Present(f"{names}{more} are the same patches", held[some[-1]])
-    return None
+    several = change.commits if len(change.commits) > 1 else ()
+    compared = several if len(several) <= _MOST_COMMITS else ()
+    held = releases.same_patches([whole, *compared], change.paths, since, tip.sha)
+    if sha := held.get(whole):
+        merged = any(one.sha == sha and change.head in one.parents[1:] for one in messages)
+        brought = [sha, *(change.shas if merged else ())]
+        yield Present(f"{sha[:7]} is the same patch", sha), brought
+    named = _named(several, messages)
+    each = [held.get(one) or named.get(one[1]) for one in several]
+    brought = list(dict.fromkeys(filter(None, each)))
+    if each and all(each):
+        names = ", ".join(sha[:7] for sha in brought[:_FEW]) + ", …" * (len(brought) > _FEW)
+        bring = "brings" if len(brought) == 1 else "bring"
+        yield Present(f"{names} {bring} its commits one by one", brought[-1]), brought
 
 
-def _unless_reverted(found: Present, messages: Sequence[Message]) -> Present:
-    """The finding, with the later commit that takes it back, unless that was taken back as well."""
-    reverted = _reverted(messages)
-    commit = found.commit
-    undone = reverted.get(commit) if commit else None
-    if undone is None or undone in reverted:
-        return found
-    return Present(found.how, commit, found.evidence, undone)
+def _named(commits: Sequence[tuple[str, str]], messages: Sequence[Message]) -> Mapping[str, str]:
+    """Which of the commits the branch's messages name, and in which of its own."""
+    found: dict[str, str] = {}
+    for message in messages if commits else ():
+        for name in origins(message.text).shas:
+            for _, sha in commits:
+                if sha.startswith(name):
+                    found.setdefault(sha, message.sha)
+    return found
 
 
-def _reverted(messages: Sequence[Message]) -> Mapping[str, str]:
-    """What was reverted on the branch, by the commits that did it."""
-    return dict(_reverts(messages))
-
-
-def _reverts(messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
+def _undone(messages: Sequence[Message]) -> Mapping[str, str]:
+    """What was reverted on the branch and stayed so, by the commits that did it."""
     shas = [message.sha for message in messages]
+    undone: dict[str, str] = {}
     for message in messages:
+        if message.sha in undone:
+            continue  # what it took back is there again
         for name in _REVERTS.findall(message.text):
-            yield from ((sha, message.sha) for sha in shas if sha.startswith(name))
+            undone.update({sha: message.sha for sha in shas if sha.startswith(name)})
+    return undone
 
 
 def not_there_yet(found: Present | None, empty: bool, branch: str) -> Check:  # noqa: FBT001 - a fact
     """The check that the branch passes as long as it lacks the change."""
     where = printable(branch)
-    if found and found.reverted:
-        message = f"{where} had it ({found.how}), and {found.reverted[:7]} reverts it"
-        return Check("not-there-yet", False, message, severity="warning", evidence=found.evidence)
-    if found:
-        message = f"{where} has it already: {found.how}"
-        return Check("not-there-yet", False, message, severity="hint", evidence=found.evidence)
-    if empty:
-        message = f"{where} has it already: the pick changes nothing there"
-        return Check("not-there-yet", False, message, severity="hint")
-    return Check("not-there-yet", True, f"nothing on {where} says that it is there")
+    evidence = found.evidence if found else None
+    if found and found.reverted and not empty:
+        told = f"{where} had it ({found.how}), and {found.reverted[:7]} reverts {found.commit[:7]}"
+        return Check(NAME, passed=False, message=told, severity="warning", evidence=evidence)
+    if found or empty:
+        how = found.how if found and not found.reverted else "the pick changes nothing there"
+        told = f"{where} has it already: {how}"
+        return Check(NAME, passed=False, message=told, severity="hint", evidence=evidence)
+    return Check(NAME, passed=True, message=f"nothing on {where} says that it is there")

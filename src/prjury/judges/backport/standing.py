@@ -139,11 +139,11 @@ def _look(path: str, file: FileChange, blob: str, content: Mapping[str, bytes | 
     there = {line.strip() for line in data.decode("utf-8", "surrogateescape").split("\n")}
     gone = [Absent(path, line, text) for line, text in _lines(file, "-") if text not in there]
     removed = sum(1 for _ in _lines(file, "-"))
-    context = [text in there for _, text in _lines(file, " ")]
+    around = [text in there for _, text in _lines(file, " ")]
     return _Look(
         path,
         Share(removed - len(gone), removed),
-        Share(sum(context), len(context)),
+        Share(sum(around), len(around)),
         tuple(gone[:_FEW_LINES]),
     )
 
@@ -157,7 +157,7 @@ def _lines(file: FileChange, sign: str) -> Iterator[tuple[int, str]]:
 
 
 def standing_check(found: Standing) -> Check:
-    """The check ``lines-and-files``: in order where every touched file and removed line is there."""
+    """The check ``lines-and-files``, in order where each touched file and removed line is there."""
     missing = found.removed.total - found.removed.standing
     first = found.absent[0] if found.absent else None
     evidence = "\n".join(

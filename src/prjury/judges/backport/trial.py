@@ -57,6 +57,8 @@ def try_pick(
     if merging != "rebase" or pull.ahead == 1:
         return Trial(whole, empty=whole.tree == tip.tree)
     each = releases.pick_each(pull.merge_base, pull.head.sha, tip.sha, deadline)
+    if each.clean and not each.kept:
+        return Trial(whole, empty=whole.tree == tip.tree)  # all that it brings is in its merges
     merge = MergeTrial(each.tree, each.conflicts, each.impossible)
     same = merge.clean == whole.clean and merge.tree == whole.tree
     return Trial(merge, merge.tree == tip.tree, each, None if same else whole)

@@ -40,6 +40,7 @@ class Case:
         first: what was found that has to be picked first, None where nothing was looked for.
         checks: what was looked at, in order.
         default: the policy's answer where the matter is open.
+        parents: of the change's head, as far as they are known.
     """
 
     pull: PullRequest
@@ -53,6 +54,7 @@ class Case:
     checks: tuple[Check, ...] = ()
     score: Score | None = None
     default: Literal["ask", "yes", "no"] = "ask"
+    parents: tuple[str, ...] = ()
 
     @property
     def settled(self) -> bool:
@@ -64,6 +66,11 @@ class Case:
     def wanted(self) -> bool:
         """Whether somebody asks for it."""
         return bool(self.approved) or self.asked == "yes"
+
+    @property
+    def helped(self) -> bool:
+        """Whether picking something first leaves nothing that the branch lacks."""
+        return self.first is not None and self.first.found and not self.first.lacks
 
     def failed(self, names: frozenset[str], *severities: str) -> list[Check]:
         """The checks of these names that failed this badly."""
@@ -84,7 +91,7 @@ def decide(case: Case) -> Backport:
     there = ruling.verdict in {"already_present", "not_applicable", "error"}
     merge = case.trial.merge
     first = case.first if case.first and case.first.found else None
-    result = first.merge if first and first.merge else merge
+    result = first.trial.merge if first and first.trial else merge
     return Backport(
         branch=case.tip.name,
         verdict=ruling.verdict,
@@ -94,11 +101,16 @@ def decide(case: Case) -> Backport:
         score=None if case.score is None or there else round(case.score.value, 3),
         band=None if case.score is None or there else case.score.band,
         reasons=tuple(_reasons(case, ruling)),
-        commands=() if there else commands(case.pull, case.tip, case.trial, first),
+        commands=() if there else _typed(case, first),
         checks=case.checks,
         branch_sha=case.tip.sha,
         tree=result.tree,
+        asked=case.asked,
     )
+
+
+def _typed(case: Case, first: Prerequisites | None) -> tuple[str, ...]:
+    return commands(case.pull, case.tip, case.trial, first, case.parents)
 
 
 def _ruling(case: Case) -> _Ruling:
@@ -124,7 +136,7 @@ def _by_proof(case: Case) -> _Ruling | None:
     if case.present and case.present.reverted:
         return _Ruling("needs_human", leading=_named(case, "not-there-yet"))
     if lacking := tuple(case.failed(_TO_CHANGE, "error", "warning")):
-        known = bool(case.first and case.first.found) or all(c.fix for c in lacking)
+        known = case.helped or all(c.fix for c in lacking)
         return _Ruling("suitable_with_changes" if known else "needs_human", leading=lacking)
     if against and not case.approved:
         return _Ruling("needs_human", "it is asked for, and", against)
@@ -136,7 +148,8 @@ def _by_proof(case: Case) -> _Ruling | None:
 def _of_conflict(case: Case) -> _Ruling:
     leading = _named(case, "picks-cleanly")
     if case.first and case.first.found:
-        return _Ruling("suitable_with_changes", leading=_named(case, "prerequisites"))
+        verdict: BackportVerdict = "suitable_with_changes" if case.helped else "needs_human"
+        return _Ruling(verdict, leading=_named(case, "prerequisites"))
     if all(conflict.mechanical for conflict in case.trial.merge.conflicts):
         return _Ruling("suitable_with_changes", leading=leading)
     if case.score and case.score.band == "unlikely" and not case.wanted:
@@ -180,5 +193,5 @@ def _reasons(case: Case, ruling: _Ruling) -> Iterator[str]:
         if (not check.passed or always) and check.message not in told:
             yield check.message
     if case.score:
-        told = f": {', '.join(case.score.reasons)}" if case.score.reasons else ""
-        yield f"score {case.score.value:.2f} ({case.score.band}){told}"
+        because = f": {', '.join(case.score.reasons)}" if case.score.reasons else ""
+        yield f"score {case.score.value:.2f} ({case.score.band}){because}"

@@ -22,6 +22,7 @@ from prjury.judges.patterns.packs.committed import Committed, committed_packs
 from prjury.judges.patterns.packs.load import own_packs
 from prjury.judges.patterns.packs.provided import provided_packs
 from prjury.judges.patterns.packs.rule import Pack
+from prjury.judges.patterns.prefilter import Prefilter
 from prjury.judges.patterns.project.project import Project
 from prjury.judges.patterns.review import Outcome, Review, is_asked, is_code, is_sound
 from prjury.judges.patterns.selection import Selection
@@ -94,6 +95,25 @@ class PatternsJudge:
             return judgment
         notes = [*judgment.metadata.get("notes", []), note]
         return replace(judgment.told(notes=notes), reasoning=f"{judgment.reasoning}; {note}")
+
+    def concerned(self, pull: PullRequest) -> frozenset[str]:
+        """The files whose added lines hold what some rule looks for, whichever versions hold."""
+        files = [file for file in pull.files if is_code(file, Outcome())]
+        found = {file.path: language_of(printable(file.path)) for file in files}
+        languages = {language.name for language in found.values() if language}
+        rules = [
+            Active(pack, rule) for pack in self.selection.about(languages) for rule in pack.rules
+        ]
+        prefilter = Prefilter([active for active in rules if active.rule.clues])
+        return frozenset(
+            file.path
+            for file in files
+            if (language := found[file.path])
+            and any(
+                active.matches(language, file.path)
+                for active in prefilter.candidates("\n".join(x.text for x in file.added_lines))
+            )
+        )
 
     def _judged(self, pull: PullRequest, deadline: Deadline) -> Judgment:
         outcome = Outcome()

@@ -65,6 +65,11 @@ class Selection:
         loaded = [self.own.get(name) or shipped_pack(name) for name in opened]
         return [pack for pack in loaded if any(self.standing([pack], s).any() for s in places)]
 
+    def about(self, languages: Collection[str]) -> list[Pack]:
+        """The packs with rules about these languages, whatever a project declares."""
+        names = [name for name in sorted(self.heads) if self._is_about(name, languages)]
+        return [self.own.get(name) or shipped_pack(name) for name in names]
+
     def _is_about(self, name: str, languages: Collection[str]) -> bool:
         own = self.own.get(name)
         known = pack_languages(own) if own else shipped_languages(name)

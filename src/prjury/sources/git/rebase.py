@@ -128,7 +128,7 @@ class _Line:
 def _picked(
     line: _Line, commits: list[Listed], trial: RebaseTrial, deadline: Deadline
 ) -> RebaseTrial:
-    for one in commits:
+    for place, one in enumerate(commits, 1):
         if not deadline.remaining:
             return replace(trial, unfinished="timeout")
         try:
@@ -138,7 +138,8 @@ def _picked(
         if merge.impossible:
             return replace(trial, stopped_at=one.commit, impossible=merge.impossible)
         if not merge.clean:
-            return replace(trial, stopped_at=one.commit, conflicts=merge.conflicts)
+            left = tuple(later.commit.sha for later in commits[place:])
+            return replace(trial, stopped_at=one.commit, conflicts=merge.conflicts, left=left)
         changes = longer.tree != line.tree
         kept = (*trial.kept, one.commit.sha) if changes else trial.kept
         emptied = trial.emptied + (not changes)

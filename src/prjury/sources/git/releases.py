@@ -12,20 +12,24 @@ from dataclasses import dataclass
 from prjury.deadline import Deadline
 from prjury.exchange import BranchTip, Message
 from prjury.pull.conflicts import SideNames
+from prjury.pull.kinds import SUBMODULE_MODE
 from prjury.pull.landing import Commit, RebaseTrial
 from prjury.pull.model import MergeTrial, PullRequest, Side, Span
+from prjury.pull.picked import Author, PickedFile
 from prjury.sources.git.ancestry import cut_short, merge_bases
 from prjury.sources.git.command import Git
 from prjury.sources.git.log import MOST_NAMED, log
 from prjury.sources.git.merge import try_merge
 from prjury.sources.git.photograph import photograph
 from prjury.sources.git.rebase import pick_each
-from prjury.sources.git.store import Store
+from prjury.sources.git.store import RawChange, Store
 
 _BRANCH_AND_CHANGE = SideNames("the branch", "the change")
-#: Along the first parents, a merge is one change: what it brings to the branch.
-_BY_FIRST_PARENT = ("--first-parent", "--diff-merges=first-parent")
+#: Along the first parents, a merge is one change: what it brings to the branch. How diffs of merges
+#: are made would print them as well.
+_BY_FIRST_PARENT = ("--first-parent", "--diff-merges=first-parent", "--no-patch")
 _PATCH = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index", "-p")
+_NOTHING = "000000"
 #: Commits of a branch that are compared with the change, the newest ones.
 _MOST_COMPARED = 300
 #: Seconds for each question about history, which answers nothing that is essential.
@@ -144,7 +148,8 @@ class ReleaseBranches:
         args = ("log", "--format=commit %H", "--diff-merges=first-parent", *_PATCH)
         some = (f"--max-count={_MOST_COMPARED}", f"{since}..{until}")
         there = self.git(*args, *some, "--", *named, timeout=_PATIENCE)
-        held = dict(self._patch_ids(there)) if there else {}
+        # Of several commits with one patch the newest counts: it may bring back what was reverted.
+        held = dict(reversed([*self._patch_ids(there)])) if there else {}
         found = {}
         for base, head in changes if held else ():
             diff = self.git("diff-tree", *_PATCH, base, head, "--", *named)
@@ -153,10 +158,36 @@ class ReleaseBranches:
                 found[base, head] = held[own]
         return found
 
+    def parent(self, commit: str) -> str:
+        """The commit before, along first parents."""
+        return self.git.text("rev-parse", "--verify", f"{commit}^1")
+
+    def written(self, commit: str) -> tuple[str, Author]:
+        """A commit's message, and who wrote it."""
+        form = "--format=%an%x00%ae%x00%aI%x00%B"
+        args = ("log", "-1", "--no-show-signature", "--encoding=UTF-8", form, commit)
+        told = self.git(*args).decode("utf-8", "replace")
+        name, email, date, message = told.split("\0", 3)
+        return message.rstrip("\n") + "\n", Author(name, email, date)
+
+    def differing(self, before: str, after: str) -> tuple[PickedFile, ...]:
+        """Every path at which two trees differ, with the content that the later one has."""
+        changes = self.store.raw_changes(before, after, renames=False)
+        here = [c.new_blob for c in changes if c.new_mode not in {_NOTHING, SUBMODULE_MODE}]
+        content = self.store.read(here)
+        return tuple(_picked_file(change, content) for change in changes)
+
     def _patch_ids(self, diffs: bytes) -> Iterator[tuple[str, str]]:
         """Each patch's id and its commit."""
         ids = self.git("patch-id", "--stable", stdin=diffs).decode()
         return ((line.split()[0], line.split()[-1]) for line in ids.splitlines())
+
+
+def _picked_file(change: RawChange, content: Mapping[str, bytes | None]) -> PickedFile:
+    if change.new_mode == _NOTHING:
+        return PickedFile(change.path, None)
+    found = content.get(change.new_blob)
+    return PickedFile(change.path, change.new_mode, change.new_blob, found)
 
 
 def _message(record: str) -> Message:

@@ -12,6 +12,13 @@ from prjury.sources.git.command import Git, failure
 #: Nobody waits longer than so many seconds for one tree.
 SECONDS = 3.0
 _FOUND, _NOTHING = 0, 1
+#: Prose, data and pictures; much of a tree, and no code.
+_NO_CODE = (
+    "adoc asciidoc csv css fits html ipynb jar json lock map md pdf png po rst snap sql svg tsv txt"
+    " xml yaml yml"
+)
+_WITHOUT = tuple(f":(exclude,icase,glob,top)**/*.{suffix}" for suffix in _NO_CODE.split())
+_PATTERNS = {"GIT_LITERAL_PATHSPECS": "0"}
 #: What git says of a blob that a partial clone lacks; it goes on with the next file.
 _MISSING = re.compile(r"^error: '(.*)': unable to read [0-9a-f]+$", re.MULTILINE)
 
@@ -21,7 +28,7 @@ _ERROR = re.compile(r"^(?:error|fatal): ", re.MULTILINE)
 def words_in_tree(
     git: Git, tree: str, words: Sequence[str], seconds: float = SECONDS
 ) -> WordPlaces:
-    """Every place of each word as a whole word, in text files of any sort.
+    """Every place of each word as a whole word, in text files that by their name may hold code.
 
     Args:
         tree: a commit or tree.
@@ -33,9 +40,12 @@ def words_in_tree(
     """
     if not words:
         return WordPlaces({})
-    wanted = [part for word in words for part in ("-e", word)]
-    args = ("grep", "-I", "-n", "-z", "-o", "-w", "-F", "--no-color", "--full-name")
-    output, code, stderr = git.try_run(*args, *wanted, tree, timeout=seconds)
+    # One pattern for all of them: with a pattern each git looks through every line for each.
+    pattern = "|".join(words)
+    args = ("grep", "-I", "-n", "-z", "-o", "-w", "-E", "--no-color", "--full-name")
+    output, code, stderr = git.try_run(
+        *args, "-e", pattern, tree, "--", *_WITHOUT, env=_PATTERNS, timeout=seconds
+    )
     missing = _MISSING.findall(stderr)
     if code not in {_FOUND, _NOTHING} or len(_ERROR.findall(stderr)) > len(missing):
         raise failure("grep", code, stderr)

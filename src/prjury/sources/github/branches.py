@@ -143,13 +143,15 @@ class Branches:
     def pulls(self, branch: str) -> list[StoredPull]:
         """All pull requests from a branch of this repository, open ones and others."""
         owner = self._room.repo.partition("/")[0]
-        return self._room.every(
+        found = self._room.every(
             f"list the pull requests of {self._room.repo}",
             "/pulls",
-            _pull,
+            # GitHub's filter does not tell a repository from its owner's own fork.
+            lambda answer: _pull(answer) if _is_from(answer, branch) else None,
             needs="pull-requests: read",
             parameters={"head": f"{owner}:{branch}", "state": "all"},
         )
+        return [pull for pull in found if pull is not None]
 
     def open_pull(self, *, head: str, base: str, title: str, body: str, draft: bool) -> StoredPull:
         """Opens a pull request; after an unclear failure nobody knows whether it is there."""
@@ -201,6 +203,12 @@ def _pull(answer: object) -> StoredPull:
         author=text(at(answer, "user", "login")),
         labels=tuple(text(at(one, "name")) for one in labels) if isinstance(labels, list) else (),
     )
+
+
+def _is_from(answer: object, branch: str) -> bool:
+    """Whether a pull request comes from a branch of the very repository that it goes to."""
+    head, base = (at(answer, side, "repo", "full_name") for side in ("head", "base"))
+    return at(answer, "head", "ref") == branch and head is not None and head == base
 
 
 def _sent(entry: Entry) -> dict[str, str | None]:

@@ -39,6 +39,7 @@ class PullFacts:
         url: the page of the pull request.
         labels: the names of its labels.
         merged: whether it was merged; a list of pull requests does not tell.
+        merge_sha: the commit by which it came in, None as long as it has not.
     """
 
     repo: str
@@ -54,6 +55,7 @@ class PullFacts:
     url: str | None = None
     labels: tuple[str, ...] = ()
     merged: bool = False
+    merge_sha: str | None = None
 
     @property
     def is_fork(self) -> bool:
@@ -82,6 +84,7 @@ def read_pull(payload: object) -> PullFacts:
         url=text(at(payload, "html_url")) or None,
         labels=_labels(at(payload, "labels")),
         merged=at(payload, "merged") is True,
+        merge_sha=_merge_sha(payload),
     )
 
 
@@ -132,6 +135,13 @@ def _tip(payload: object, side: str) -> Tip:
 def _labels(value: object) -> tuple[str, ...]:
     entries = value if isinstance(value, list) else []
     return tuple(filter(None, (text(at(entry, "name")) for entry in entries)))
+
+
+def _merge_sha(payload: object) -> str | None:
+    """The merge commit; that of an open pull request is a trial of GitHub's own."""
+    sha = at(payload, "merge_commit_sha")
+    merged = at(payload, "merged") is True
+    return sha if merged and isinstance(sha, str) and _SHA.fullmatch(sha) else None
 
 
 def _head_repo(payload: object) -> str | None:

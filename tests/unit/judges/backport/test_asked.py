@@ -264,10 +264,18 @@ def test_who_said_it_and_the_words_are_evidence() -> None:
             "@eve: /backport 1.0.x",
             "a commit: Backport-to: 1.0.x",
         ),
+        by_label=True,
     )
     check = asked_for(found, "1.0.x", BRANCHES)
     assert check.evidence == "\n".join(told.by)
     assert check.message.endswith("@grace: /backport 1.0.x; 2 more)")
+
+
+def test_what_anybody_may_write_is_told_from_what_takes_a_right() -> None:
+    text = asked(read(body="/backport 1.0.x"), "1.0.x")
+    assert (text.answer, text.by_label) == ("yes", False)
+    refused = asked(read(labels=("backport 1.0.x",), body="/no-backport"), "1.0.x")
+    assert (refused.answer, refused.by_label) == ("no", False)
 
 
 def test_nobody_has_asked() -> None:

@@ -201,7 +201,7 @@ def test_a_manifest_that_the_branch_lacks_is_told() -> None:
 
 
 def test_the_projects_own_version_is_no_dependency() -> None:
-    old, new = ('{{\n "version": "{}"\n}}\n'.format(version) for version in ("1.0.0", "1.0.1"))
+    old, new = (f'{{\n "version": "{version}"\n}}\n' for version in ("1.0.0", "1.0.1"))
 
     told = check("package.json", old, new, old)
 
@@ -273,7 +273,7 @@ def test_a_change_without_manifests_reads_nothing() -> None:
 
 
 def test_names_reach_people_without_characters_that_hide_text() -> None:
-    old, new = ("- uses: a/b@v{}\n".format(version) for version in (1, 2))
+    old, new = (f"- uses: a/b@v{version}\n" for version in (1, 2))
     before, after = {"\u202ex/action.yml": old}, {"\u202ex/action.yml": new}
 
     bumps, there = found(before, after, {})

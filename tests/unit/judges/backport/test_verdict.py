@@ -33,7 +33,7 @@ CLEAN = Trial(MergeTrial("f" * 40))
 HARD = Conflict("a.py", ConflictType.CONTENT, mechanical=False, reason="the same code")
 EASY = replace(HARD, mechanical=True, reason="imports only")
 CONFLICT = Trial(MergeTrial(None, (HARD,)))
-FIRST = Prerequisites((Commit("1" * 40, ("0" * 40,), "Before"),), MergeTrial("8" * 40))
+FIRST = Prerequisites((Commit("1" * 40, ("0" * 40,), "Before"),), Trial(MergeTrial("8" * 40)))
 
 
 def failed(

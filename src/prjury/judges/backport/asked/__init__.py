@@ -13,7 +13,7 @@ from typing import Literal
 from prjury.config.schema import BackportConfig
 from prjury.judges.backport.asked.labels import of_labels, of_pattern
 from prjury.judges.backport.asked.texts import of_message, of_text, of_title, repaired
-from prjury.judges.backport.asked.wish import EVERYWHERE, Wish
+from prjury.judges.backport.asked.wish import EVERYWHERE, THE_LABEL, Wish
 from prjury.judges.backport.lines import meant
 from prjury.jury.judgment import Check
 from prjury.pull.model import PullRequest, visible
@@ -22,6 +22,8 @@ __all__ = ["Asked", "Comment", "Wish", "Wishes", "asked", "asked_for", "wishes"]
 
 #: Wishes that a message quotes; a change that is asked for more often is no more wanted.
 _MOST_QUOTED = 4
+#: Wishes that are shown as evidence.
+_MOST_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +57,14 @@ class Asked:
     Attributes:
         answer: None where nobody has said anything of this branch.
         by: whose words these are, and the words; the refusals alone where there is one.
+        by_label: whether a label is among them, which takes the right to triage; anybody may write.
         approved: the label by which a maintainer says yes whatever the score says; empty without.
     """
 
     answer: Literal["yes", "no"] | None
     by: tuple[str, ...] = ()
     approved: str = ""
+    by_label: bool = False
 
 
 def wishes(
@@ -107,16 +111,18 @@ def asked(wishes: Wishes, branch: str, branches: Sequence[str] = ()) -> Asked:
     names = branches if branch in branches else [*branches, branch]
     ours = [wish for wish in wishes.said if _means(wish, branch, names)]
     approved = next((str(one) for one in wishes.approvals if _means(one, branch, names)), "")
-    if refused := [str(wish) for wish in ours if wish.answer == "no"]:
-        return Asked("no", tuple(refused), approved)
-    wanted = tuple(str(wish) for wish in ours if wish.answer == "yes")
-    return Asked("yes" if wanted else None, wanted, approved)
+    refusals = [wish for wish in ours if wish.answer == "no"]
+    counting = refusals or [wish for wish in ours if wish.answer == "yes"]
+    by_label = any(wish.source == THE_LABEL for wish in counting)
+    answer: Literal["yes", "no"] = "no" if refusals else "yes"
+    return Asked(answer if counting else None, tuple(map(str, counting)), approved, by_label)
 
 
 def _means(wish: Wish, branch: str, branches: Sequence[str]) -> bool:
-    if wish.target is None:
-        return False
-    return wish.target == EVERYWHERE or branch in meant(wish.target, branches)
+    if wish.target is None or wish.target == EVERYWHERE:
+        return wish.target is not None
+    # What a branch is not meant by alone, it is not meant by among others: most wishes end here.
+    return bool(meant(wish.target, [branch])) and branch in meant(wish.target, branches)
 
 
 def asked_for(wishes: Wishes, branch: str, branches: Sequence[str] = ()) -> Check:
@@ -125,7 +131,7 @@ def asked_for(wishes: Wishes, branch: str, branches: Sequence[str] = ()) -> Chec
     words = [*([found.approved] if found.approved else []), *found.by]
     if found.answer == "no":
         message = f"not wanted there ({_quoted(words)})"
-        return Check("asked-for", passed=False, message=message, evidence="\n".join(words))
+        return Check("asked-for", passed=False, message=message, evidence=_evidence(words))
     if words:
         return _told(f"asked for ({_quoted(words)})", words)
     if general := [str(wish) for wish in wishes.said if wish.target is None]:
@@ -134,8 +140,13 @@ def asked_for(wishes: Wishes, branch: str, branches: Sequence[str] = ()) -> Chec
 
 
 def _told(message: str, words: Sequence[str] = ()) -> Check:
-    evidence = "\n".join(words) or None
-    return Check("asked-for", passed=True, message=message, severity="hint", evidence=evidence)
+    return Check(
+        "asked-for", passed=True, message=message, severity="hint", evidence=_evidence(words)
+    )
+
+
+def _evidence(words: Sequence[str]) -> str | None:
+    return "\n".join(words[:_MOST_SHOWN]) or None
 
 
 def _quoted(words: Sequence[str]) -> str:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from prjury.judges.backport.asked.wish import EVERYWHERE, Answer, Wish
+from prjury.judges.backport.asked.wish import EVERYWHERE, THE_LABEL, Answer, Wish
 
-_SOURCE = "the label"
 #: Characters beyond which nothing is read; a label has 50 at most.
 _LONGEST = 200
 
@@ -75,9 +74,9 @@ def of_labels(labels: Sequence[str], patterns: Sequence[str], own: Sequence[str]
             yield named[0]
         elif _RELEASE.fullmatch(label.strip()):
             if versions_count:
-                yield Wish("yes", label.strip(), _SOURCE, label)
+                yield Wish("yes", label.strip(), THE_LABEL, label)
         else:
-            yield from (Wish(answer, target, _SOURCE, label) for answer, target in read(label))
+            yield from (Wish(answer, target, THE_LABEL, label) for answer, target in read(label))
 
 
 def of_pattern(labels: Sequence[str], patterns: Sequence[str]) -> Iterator[Wish]:
@@ -85,7 +84,7 @@ def of_pattern(labels: Sequence[str], patterns: Sequence[str]) -> Iterator[Wish]
     for label in labels:
         for pattern in patterns:
             if target := captured(pattern, label):
-                yield Wish("yes", target, _SOURCE, label)
+                yield Wish("yes", target, THE_LABEL, label)
 
 
 def captured(pattern: str, label: str) -> str | None:

@@ -39,6 +39,7 @@ _STABLE = re.compile(
 _FIXES = re.compile(r"Fixes:\s+(?P<sha>[0-9a-f]{8,64})\b(?:\s+\(.*)?", re.IGNORECASE)
 
 _NAME = re.compile(r"[\w][\w./+*-]*")
+_VERSION = re.compile(r"v?\d+(?:\.\d+)*(?:\.[xy])?\+?", re.IGNORECASE)
 _SEPARATOR = re.compile(r"\s*[,;&]\s*|\s+and\s+|\s+")
 _NOISE = frozenset("please thanks and also too to onto into branch branches the".split())
 _NOWHERE = frozenset("none no never skip n/a na false".split())
@@ -95,9 +96,9 @@ def spoken(text: str) -> Iterator[str]:
 def _of_command(line: str, source: str) -> Iterator[Wish]:
     if match := _SLASH.fullmatch(line):
         answer: Answer = "no" if match["no"] else "yes"
-        named = list(_names(match["rest"] or ""))
         general = EVERYWHERE if answer == "no" else None
-        yield from (Wish(answer, name, source, line) for name in named or [general])
+        named: list[str | None] = [*_names(match["rest"] or "")] or [general]
+        yield from (Wish(answer, name, source, line) for name in named)
     elif match := _MENTION.fullmatch(line):
         yield from (Wish("yes", name, source, line) for name in _names(match["rest"] or ""))
     elif match := _RUSTBOT.fullmatch(line):
@@ -107,9 +108,10 @@ def _of_command(line: str, source: str) -> Iterator[Wish]:
 
 
 def _of_trailer(line: str, source: str) -> Iterator[Wish]:
-    if match := _STABLE.fullmatch(line):
-        named = [name for name in _names(match["rest"] or "") if name[-1:] in "+xy" or "." in name]
-        yield from (Wish("yes", name, source, line) for name in named or [None])
+    if stable := _STABLE.fullmatch(line):
+        since = filter(_VERSION.fullmatch, _names(stable["rest"] or ""))
+        named: list[str | None] = [*since] or [None]
+        yield from (Wish("yes", name, source, line) for name in named)
         return
     match = _TRAILER.fullmatch(line) or _SENTENCE.fullmatch(line)
     words = [word.strip("`'\"*.") for word in _SEPARATOR.split(match["rest"])] if match else []

@@ -13,6 +13,9 @@ Answer: TypeAlias = Literal["yes", "no", "told"]
 #: A target that stands for all branches.
 EVERYWHERE = "*"
 
+#: The source of what labels say.
+THE_LABEL = "the label"
+
 #: Characters of a quote.
 _LONGEST = 120
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from prjury.code.languages import Language, language_of
@@ -30,27 +31,22 @@ class BareCode:
     """Files by blob, read as they are asked for.
 
     Attributes:
-        lines: each file's lines with blanks for comments and texts; none for a file that cannot be
-            read, in which nothing is found then.
+        lines: each file's lines with blanks for comments and texts.
+        unread: files that could not be read; nothing is found in them.
     """
 
     repository: Repository
     lines: dict[str, Sequence[str]] = field(default_factory=dict)
+    unread: set[str] = field(default_factory=set)
     parser: Parser = field(default_factory=Parser)
 
     def read(self, files: Iterable[tuple[str, str]]) -> None:
         """Reads files, each a path and a blob."""
-        wanted = {blob: path for path, blob in files if blob not in self.lines}
+        seen = self.lines.keys() | self.unread
+        wanted = {blob: path for path, blob in files if blob not in seen}
         if not wanted:
             return
-        sources: dict[str, Source] = {}
-        for blob, content in self.repository.read(list(wanted)).items():
-            self.lines[blob] = ()
-            language = language_of(wanted[blob]) or _OTHER
-            try:
-                sources[blob] = Source.of(decode(content or b""), language)
-            except UnreadableError:
-                continue
+        sources = self._sources(wanted)
         parsed = {blob: each for blob, each in sources.items() if each.language.parser}
         jobs = [job(each.text, each.language, ()) for each in parsed.values()]
         replies = self.parser.parse(jobs, Deadline.after(_SECONDS)) if jobs else []
@@ -61,6 +57,21 @@ class BareCode:
                 self.lines[blob] = _blanked(source, comment_ranges(source.text, source.language))
             elif isinstance(reply, Parsed):
                 self.lines[blob] = _blanked(source, [*reply.comments, *reply.strings])
+        self.unread.update(wanted.keys() - self.lines.keys())
+
+    def _sources(self, wanted: Mapping[str, str]) -> dict[str, Source]:
+        """What is text of those blobs, whose paths are given."""
+        found: dict[str, Source] = {}
+        for blob, content in self.repository.read(list(wanted)).items():
+            if content is not None:
+                with suppress(UnreadableError):
+                    language = language_of(wanted[blob]) or _OTHER
+                    found[blob] = Source.of(decode(content), language)
+        return found
+
+    def holds(self, blob: str, at: Location) -> bool:
+        """Whether there is any code on the line."""
+        return bool(self._line(blob, at).strip())
 
     def refers(self, blob: str, at: Location, word: str) -> bool:
         """Whether the line refers to the word."""
@@ -82,8 +93,8 @@ def _blanked(source: Source, ranges: Iterable[tuple[int, int]]) -> Sequence[str]
     last = 0
     for start, end in sorted(ranges):
         if end > last:
-            start = max(start, last)
-            pieces += [source.text[last:start], _NOT_A_LINE_END.sub(" ", source.text[start:end])]
+            begin = max(start, last)
+            pieces += [source.text[last:begin], _NOT_A_LINE_END.sub(" ", source.text[begin:end])]
             last = end
     text = "".join([*pieces, source.text[last:]])
     lines = dict[int, str]()

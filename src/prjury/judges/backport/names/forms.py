@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import re2
 
 from prjury.judges.backport.names.words import (
-    C,
     DEFINING,
     GO,
     JVM,
@@ -17,8 +17,13 @@ from prjury.judges.backport.names.words import (
     PYTHON,
     RUST,
     SCRIPT,
+    C,
 )
 
+#: So many bytes of a line are looked at before a name, and behind it.
+_LONGEST = 300
+#: So many places are told of one word in one file.
+_MOST = 3
 #: So many words fit into a pattern that stays fast.
 _AT_ONCE = 300
 
@@ -91,22 +96,25 @@ class Definitions:
     forms: tuple[_Form, ...]
 
     def within(self, content: bytes) -> Iterator[tuple[str, int]]:
-        """Word and line, from 1, of each place that looks like a definition."""
+        """Word and line, from 1, of each place that looks like a definition.
+
+        Of one word only the first ones are told.
+        """
+        told: Counter[bytes] = Counter()
         for pattern in self.patterns:
             for match in pattern.finditer(content):
-                if self._defines(content, *match.span()):
+                if told[match[0]] < _MOST and self._defines(content, *match.span()):
+                    told[match[0]] += 1
                     yield match[0].decode(), content.count(b"\n", 0, match.start()) + 1
 
     def _defines(self, content: bytes, start: int, end: int) -> bool:
-        begin = content.rfind(b"\n", 0, start) + 1
-        stop = content.find(b"\n", end)
+        begin = content.rfind(b"\n", max(0, start - _LONGEST), start) + 1
+        if not begin and start > _LONGEST:
+            return False
+        stop = content.find(b"\n", end, end + _LONGEST)
         before = content[begin:start].decode("utf-8", "replace")
-        behind = content[end : stop if stop >= 0 else None].decode("utf-8", "replace")
+        behind = content[end : stop if stop >= 0 else end + _LONGEST].decode("utf-8", "replace")
         words = before.split()
-        if len(before) > _LONGEST or (words and words[0] in NO_TYPES):
+        if words and words[0] in NO_TYPES:
             return False
         return any(form.fits(before, behind) for form in self.forms)
-
-
-#: Characters before a name; nobody writes more of them.
-_LONGEST = 300

@@ -1,4 +1,4 @@
-"""Which of the repository's own files the imports of added lines stand for, as far as paths tell."""
+"""Which of the repository's own files imports of added lines stand for, as far as paths tell."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from prjury.judges.backport.names import words
 from prjury.jury.judgment import Location
 from prjury.pull.model import PullRequest
 
-_PYTHON_FROM = re.compile(r"\s*(?:from|cimport)\s+(\.*)([\w.]*)\s+c?import\s+\(?(.*)")
+_PYTHON_FROM = re.compile(r"\s*(?:from|cimport)\s+(\.*)([\w.]*)\s+c?import\b")
 _PYTHON_IMPORT = re.compile(
     r"\s*import\s+([\w.]+(?:\s+as\s+\w+)?(?:\s*,\s*[\w.]+(?:\s+as\s+\w+)?)*)"
 )
-_JVM = re.compile(r"\s*import\s+(?:static\s+)?([\w.]+)(?:\.\*)?\s*(?:as \w+)?;?\s*$")
+_JVM = re.compile(r"\s*import\s+(?:static\s+)?([\w.]+)(?:\.\*)?(?: as \w+)?[ ;\t]*$")
 _SCRIPT = re.compile(r"""(?:\bfrom|\bimport|\brequire\(|\bimport\()\s*['"](\.[^'"]*)['"]""")
 _RUST = re.compile(r"\s*(?:pub(?:\([\w ]+\))?\s+)?use\s+crate::([\w:]+)")
+_GO = re.compile(r"""\s*(?:import\s+)?(?:[\w.]+\s+)?"([\w./~-]+)"\s*(?://.*)?""")
+_GO_MODULE = re.compile(rb"^module\s+([^\s\"]+)", re.MULTILINE)
+_IMPORTING = re.compile(r"import|use |require")
 _PYTHON_ENDS = (".py", ".pyi", ".pyx", ".pxd", "/__init__.py", "/__init__.pyi", "/__init__.pxd")
 _JVM_ENDS = (".java", ".kt", ".groovy", ".scala")
 _SCRIPT_FORMS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".vue")
@@ -36,12 +39,14 @@ class Import:
         name: as it is written there.
         paths: the files that it may stand for, from the root of the repository.
         ends: the same where nobody knows under which directory they are.
+        folder: the directory that it stands for, in Go.
     """
 
     name: str
     at: Location
     paths: tuple[str, ...] = ()
     ends: tuple[str, ...] = ()
+    folder: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,24 +55,32 @@ class Tree:
 
     Attributes:
         named: the paths by their last part.
+        folders: the first Go file of each directory that has any.
     """
 
     paths: frozenset[str]
     named: Mapping[str, Sequence[str]]
+    folders: Mapping[str, str]
 
     @classmethod
     def of(cls, paths: Sequence[str]) -> Tree:
         """All of these."""
         named: dict[str, list[str]] = defaultdict(list)
+        folders: dict[str, str] = {}
         for path in paths:
-            named[path.rpartition("/")[2]].append(path)
-        return cls(frozenset(paths), named)
+            folder, _, name = path.rpartition("/")
+            named[name].append(path)
+            if name.endswith(".go"):
+                folders.setdefault(folder, path)
+        return cls(frozenset(paths), named, folders)
 
     def standing_for(self, wanted: Import) -> str | None:
         """A file that the import may stand for."""
         for path in wanted.paths:
             if path in self.paths:
                 return path
+        if wanted.folder:
+            return self.folders.get(wanted.folder)
         ends = ((end, self.named.get(end.rpartition("/")[2], ())) for end in wanted.ends)
         return next((path for end, some in ends for path in some if _ends(path, end)), None)
 
@@ -76,22 +89,45 @@ def _ends(path: str, end: str) -> bool:
     return path == end or path.endswith(f"/{end}")
 
 
-def imports(pull: PullRequest) -> Iterator[Import]:
-    """The imports of the change's added lines that paths can tell."""
+def imports(pull: PullRequest, go_modules: Mapping[str, str]) -> Iterator[Import]:
+    """The imports of the change's added lines that paths can tell.
+
+    Args:
+        go_modules: the directories of the repository's own Go modules, by name.
+    """
     for file in words.code_files(pull):
-        reader = _READERS.get(words.family_of(file.path) or "")
-        if reader is None:
-            continue
+        family = words.family_of(file.path) or ""
         for line in file.added_lines:
-            if line.new and (
-                "import" in line.text or "use " in line.text or "require" in line.text
-            ):
-                yield from reader(line.text, Location(file.path, line.new))
+            if not line.new or len(line.text) > words.LONGEST_LINE:
+                continue
+            at = Location(file.path, line.new)
+            if family == words.GO:
+                yield from _go(line.text, at, go_modules)
+            elif (reader := _READERS.get(family)) and _IMPORTING.search(line.text):
+                yield from reader(line.text, at)
+
+
+def go_modules(content: Mapping[str, bytes]) -> dict[str, str]:
+    """The directories of Go modules by their names, from the ``go.mod`` files by path."""
+    found = {path: _GO_MODULE.search(text) for path, text in content.items()}
+    return {
+        match[1].decode("utf-8", "replace"): posixpath.dirname(path)
+        for path, match in found.items()
+        if match
+    }
+
+
+def _go(line: str, at: Location, modules: Mapping[str, str]) -> Iterator[Import]:
+    found = _GO.fullmatch(line)
+    for name, folder in modules.items() if found else ():
+        if found and found[1].startswith(f"{name}/"):
+            inner = found[1].removeprefix(f"{name}/")
+            yield Import(found[1], at, folder=posixpath.join(folder, inner))
 
 
 def _python(line: str, at: Location) -> Iterator[Import]:
     if found := _PYTHON_FROM.match(line):
-        dots, module, names = found.groups()
+        dots, module = found[1], found[2]
         parts = [part for part in module.split(".") if part]
         if dots:
             folder = posixpath.dirname(at.path)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import PurePosixPath
 from typing import TypeAlias
 
 from prjury.jury.judgment import Location
@@ -34,42 +33,50 @@ _FAMILIES = {
 }
 _CODE = frozenset({FileKind.SOURCE, FileKind.TEST})
 #: A line beyond this is data.
-_LONGEST_LINE = 1_000
+LONGEST_LINE = 1_000
 
+#: Shorter names are too common to say anything.
 WORD = r"[A-Za-z_]\w{2,}"
+_NAME = r"\b[A-Za-z_]\w*"
 DEFINING = (
     "def|class|fn|func|fun|function|const|let|var|val|type|struct|enum|union|interface|trait|record"
     "|object|mod|module|namespace|macro_rules!|typedef|cdef|cpdef|ctypedef|annotation|@interface"
-    r"|#\s*define"
+    r"|#[ \t]*define"
 )
+#: Blanks on one line; `\s` would run on over any number of empty lines, again and again.
+_S = r"[ \t]"
 _REFERENCES = re.compile(
-    rf"(?:(?:\.|::|->)\s?|@)({WORD})"  # a member, a decorator
-    rf"|\b({WORD})(?=\s?[(.]|::|->)"  # a call, and what a member is taken of
+    rf"(?:(?:\.|::|->){_S}?|@)({WORD})"  # a member, a decorator
+    rf"|\b({WORD})(?={_S}?[(.]|::|->)"  # a call, and what a member is taken of
     r"|\b([A-Z]\w{2,})\b"
-    rf"|^\s*from\s+[\w.]+\s+import\s+(.+)$"
-    rf"|^\s*import\s+(.+)$",
+    rf"|^{_S}*from{_S}+[\w.]+{_S}+import{_S}+(.+)$"
+    rf"|^{_S}*import{_S}+(.+)$",
     re.MULTILINE,
 )
 _BINDINGS = (
-    re.compile(rf"\b(?:{DEFINING}|as|for|package|catch|except)\s+\(?({WORD})"),
-    re.compile(rf"(?<!\.)\b({WORD})\s*(?::[^=\n()]{{0,80}})?=(?![=>])"),
-    re.compile(rf"({WORD})\s*:="),
-    re.compile(rf"^\s*({WORD}(?:\s*,\s*{WORD})+)\s*(?::?=)(?!=)", re.MULTILINE),
-    re.compile(rf"\bfor\s+\(?({WORD}(?:\s*,\s*\(?{WORD})*)\)?\s+in\b"),
-    re.compile(rf"\b(?:def|func|fun|fn|function)\s*\w*\s*\(([^)]*)\)"),
-    re.compile(rf"\blambda\s+([^:\n]*):"),
-    re.compile(rf"func\s+\([^)]*\)\s+({WORD})"),
+    re.compile(rf"(?<!\w)(?:{DEFINING}|as|for|package|catch|except){_S}+\(?({WORD})"),
+    re.compile(rf"(?<!\.)\b({WORD}){_S}*(?::[^=\n()]{{0,80}})?=(?![=>])"),
+    re.compile(rf"\b({WORD}){_S}*:="),
+    re.compile(rf"^{_S}*({_NAME}(?:{_S}*,{_S}*{_NAME})+){_S}*(?::?=)(?!=)", re.MULTILINE),
+    re.compile(rf"\bfor{_S}+\(?({_NAME}(?:{_S}*,{_S}*\(?{_NAME})*)\)?{_S}+in\b"),
+    re.compile(rf"\b(?:def|func|fun|fn|function)\b{_S}?\w*{_S}?\(([^)]{{0,2000}})\)"),
+    re.compile(rf"\blambda{_S}+([^:\n]*):"),
+    re.compile(rf"\bfunc{_S}+\([^)\n]*\){_S}+({WORD})"),
 )
 #: Elsewhere a member has to be declared before anything is assigned to it.
-_PYTHON_MEMBER = re.compile(rf"\.({WORD})\s*(?::[^=\n()]{{0,80}})?=(?!=)")
+_PYTHON_MEMBER = re.compile(rf"\.({WORD}){_S}*(?::[^=\n()]{{0,80}})?=(?!=)")
 #: A type and a name behind it, in languages that declare so.
-_TYPED = re.compile(rf"([\w>\]?]+)[ \t]+[*&]*({WORD})\s*(?=[=;,):(\[])")
+_TYPED = re.compile(rf"(?<![\w>\]?])([\w>\]?]+){_S}+[*&]*({WORD}){_S}*(?=[=;,):(\[])")
 _TYPED_FAMILIES = frozenset({JVM, C, GO})
 #: Keys, members and parameters with their types.
-_KEYED = re.compile(rf"(?:^|[{{(,])\s*(?:readonly\s+|pub\s+|mut\s+)*({WORD})\??\s*:(?!:)", re.M)
+_KEYED = re.compile(
+    rf"(?:^|[{{(,]){_S}*(?:(?:readonly|pub|mut){_S}+)*({WORD})\??{_S}*:(?!:)", re.MULTILINE
+)
 _KEYED_FAMILIES = frozenset({SCRIPT, RUST, JVM, PYTHON})
 _METHOD = re.compile(
-    rf"^\s+(?:(?:async|static|get|set|public|private|protected)\s+)*({WORD})\(.*\{{\s*$", re.M
+    rf"^{_S}+(?:(?:async|static|get|set|public|private|protected){_S}+)*({WORD})"
+    rf"\([^{{\n]*\{{{_S}*$",
+    re.MULTILINE,
 )
 NO_TYPES = frozenset(
     "return new throw await yield else case in is not and or if elif import from assert del raise"
@@ -86,7 +93,9 @@ _KEYWORDS = frozenset(
 
 def family_of(path: str) -> str | None:
     """Which languages may use each other's names, by the file's name."""
-    return _FAMILIES.get(PurePosixPath(path).suffix.lower())
+    name = path[path.rfind("/") + 1 :]  # called for every file of a tree
+    dot = name.rfind(".")
+    return _FAMILIES.get(name[dot:].lower()) if dot > 0 else None
 
 
 def references(pull: PullRequest) -> ByFamily:
@@ -100,12 +109,14 @@ def references(pull: PullRequest) -> ByFamily:
 
 
 def code_files(pull: PullRequest) -> Iterator[FileChange]:
-    """The changed files that hold code of a known family, and were read."""
-    return (file for file in pull.files if file.kind in _CODE and family_of(file.path))
+    """The changed files that hold code of a known family."""
+    return (
+        file for file in pull.files if file.kind in _CODE and file.new_blob and family_of(file.path)
+    )
 
 
 def _added(file: FileChange) -> str:
-    return "\n".join(line.text for line in file.added_lines if len(line.text) <= _LONGEST_LINE)
+    return "\n".join(line.text for line in file.added_lines if len(line.text) <= LONGEST_LINE)
 
 
 def referred(text: str) -> set[str]:
@@ -122,7 +133,7 @@ def of_standard_library(family: str | None, line: str, word: str) -> bool:
     """Whether the line only takes the word out of a module of Python's own, as in ``os.path.x``."""
     if family != PYTHON:
         return False
-    chains = re.findall(rf"(?:(\w+)\.(?:\w+\.)*)?\b{word}\b", line)
+    chains = re.findall(rf"(?<![\w.])(?:(\w+)\.(?:\w+\.)*)?{word}\b", line)
     return all(chain in sys.stdlib_module_names for chain in chains)
 
 
@@ -141,7 +152,7 @@ def _bound(family: str, text: str) -> Iterator[str]:
 
 
 def uses(pull: PullRequest, words: Iterable[str]) -> dict[str, tuple[Location, ...]]:
-    """Every added line of code with one of the words, by word."""
+    """Every added line that refers to one of the words, by word."""
     wanted = list(words)
     found: dict[str, list[Location]] = {word: [] for word in wanted}
     if not wanted:
@@ -149,8 +160,9 @@ def uses(pull: PullRequest, words: Iterable[str]) -> dict[str, tuple[Location, .
     pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, wanted))})\b")
     for file in code_files(pull):
         for line in file.added_lines:
-            if line.new and len(line.text) <= _LONGEST_LINE:
-                for word in set(pattern.findall(line.text)):
+            if line.new and len(line.text) <= LONGEST_LINE:
+                held = set(pattern.findall(line.text))
+                for word in held & referred(line.text) if held else ():
                     found[word].append(Location(file.path, line.new))
     return {word: tuple(places) for word, places in found.items()}
 

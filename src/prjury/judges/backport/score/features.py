@@ -23,8 +23,6 @@ class Circumstances:
         removed: the share of removed lines that stand on the branch, 0..1; None without any.
         context: the same of the lines around them.
         newest: whether no release branch parted later from the base.
-        days: since the branch parted from the base, until the change was made; None where that is
-            not known.
         habits: what became of earlier changes; None where nobody has looked.
     """
 
@@ -33,7 +31,6 @@ class Circumstances:
     removed: float | None = None
     context: float | None = None
     newest: bool = True
-    days: float | None = None
     habits: Habits | None = None
 
 
@@ -95,10 +92,6 @@ def _stands(what: str) -> Says:
     return says
 
 
-def _parted(days: float) -> str:
-    return f"the branch parted {_counted(days, 'day')} ago"
-
-
 def _lately(share: float) -> str:
     return f"the branch lately gets {'much' if share > 0.25 else 'little'} of what is merged"  # noqa: PLR2004
 
@@ -126,7 +119,6 @@ FEATURES: Mapping[str, Feature] = {
         lambda _, branch: branch.newest,
         lambda newest: "the newest branch" if newest else "not the newest branch",
     ),
-    "days": Feature(lambda _, branch: branch.days, _parted),
     "earlier": Feature(
         _of_habits(lambda habits: habits.earlier),
         lambda number: f"{_counted(number, 'change')} on the base since the branch parted",

@@ -20,8 +20,7 @@ from prjury.judges.backport.score.titles import title_of, words
 LATELY = 50
 #: What other branches got counts less than what this one did.
 _OTHERS = 0.5
-#: A share of nothing: as if so many changes had been seen before, and so many of them reached.
-_SEEN, _REACHED = 5.0, 1.0
+#: As if so many changes had been seen before, and so many of them had reached the branch.
 _LATELY_SEEN, _LATELY_REACHED = 10.0, 2.0
 #: A word that was seen a few times only says little; one alone never decides.
 _PATIENCE = 6.0
@@ -130,7 +129,7 @@ def _lift(title: frozenset[str], branches: Sequence[tuple[float, Sequence[Earlie
 
 
 def _share(changes: Sequence[Earlier]) -> float:
-    return (sum(change.reached for change in changes) + _REACHED) / (len(changes) + _SEEN)
+    return sum(change.reached for change in changes) / len(changes) if changes else 0.0
 
 
 def _adds(seen: float, usual: float, reached: float) -> float:

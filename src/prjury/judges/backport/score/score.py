@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 from prjury.judges.backport.score.features import FEATURES, Circumstances
 from prjury.judges.backport.score.traits import Traits
 
-__all__ = ["Band", "Circumstances", "Model", "Score", "Traits", "score", "shipped_model"]
+__all__ = ["Band", "Circumstances", "Model", "Models", "Score", "Traits", "score", "shipped_models"]
 
 Band: TypeAlias = Literal["likely", "grey", "unlikely"]
 
@@ -83,8 +83,8 @@ class Model:
     bands: tuple[float, float]
 
     @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Model:
-        """The model that a parsed file holds.
+    def read(cls, data: Mapping[str, Any], bands: tuple[float, float]) -> Model:
+        """The model that part of a parsed file holds.
 
         Raises:
             KeyError: when something is missing, or a feature is not known.
@@ -92,8 +92,7 @@ class Model:
         curves = {name: _curve(found) for name, found in data["features"].items()}
         if unknown := set(curves) - set(FEATURES):
             raise KeyError(f"features that are not known: {sorted(unknown)}")
-        low, high = data["bands"]["unlikely_below"], data["bands"]["likely_from"]
-        return cls(data["intercept"], curves, (low, high))
+        return cls(data["intercept"], curves, bands)
 
     def parts(self, traits: Traits, branch: Circumstances) -> dict[str, float]:
         """The points of every feature."""
@@ -149,13 +148,36 @@ def _logistic(number: float) -> float:
     return 1.0 - 1.0 / (1.0 + math.exp(number))
 
 
+@dataclass(frozen=True)
+class Models:
+    """Two models, for where it is known what became of earlier changes, and where it is not."""
+
+    with_history: Model
+    without_history: Model
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Models:
+        """The models that a parsed file holds.
+
+        Raises:
+            KeyError: as for `Model.read`.
+        """
+        bands = data["bands"]["unlikely_below"], data["bands"]["likely_from"]
+        return cls(*(Model.read(data[name], bands) for name in ("with_history", "without_history")))
+
+    def score(self, traits: Traits, branch: Circumstances) -> Score:
+        """The score by the model that fits what is known."""
+        model = self.with_history if branch.habits else self.without_history
+        return model.score(traits, branch)
+
+
 @cache
-def shipped_model() -> Model:
-    """The model that comes with the program, read once."""
+def shipped_models() -> Models:
+    """The models that come with the program, read once."""
     text = files("prjury.judges.backport.score").joinpath("model.json").read_text("utf-8")
-    return Model.read(json.loads(text))
+    return Models.read(json.loads(text))
 
 
 def score(traits: Traits, branch: Circumstances) -> Score:
-    """How likely people are to bring the change to the branch, by the shipped model."""
-    return shipped_model().score(traits, branch)
+    """How likely people are to bring the change to the branch, by the shipped models."""
+    return shipped_models().score(traits, branch)

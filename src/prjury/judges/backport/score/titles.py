@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 
 _LONGEST = 300
-_MERGE = re.compile(r"Merge (pull request|PR|MR|branch|remote-tracking branch|topic)\b", re.I)
+_MERGE = re.compile(
+    r"Merge (pull request|PR|MR|branch|remote-tracking branch|topic)\b", re.IGNORECASE
+)
 _MERGED_BRANCH = re.compile(
     r"Merge (?:pull request|PR) \S+ from (?:[\w.-]+[/:])?(\S+)"
     r"|Merge (?:remote-tracking )?branch '?(?:origin/)?([^\s']+)",
     re.IGNORECASE,
 )
-_TRAILER = re.compile(r"[\w-]+: \S")
+_TRAILER = re.compile(r"(co-|signed-|reviewed-|change-)[\w-]+:", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*\((?:#|!|gh-)\d+\)$", re.IGNORECASE)
 _PREFIX = re.compile(r"\s*\[?([a-z][\w -]{0,20}?)\]?(?:\([^)]{0,40}\))?!?\s*:", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -28,8 +30,8 @@ _CLASSES = {
     r"|update .{1,60} to v?\d)",
     "tidying": r"\b(refactor(s|ed|ing)?|clean-?up|tidy|style|sty|chore|maint|mnt|simplif(y|ies|ied)"
     r"|renam(e|es|ed|ing)|mov(e|es|ed|ing)|ruff|lint(er|ing)?|modernise|modernize|rework)\b",
-    "removal": r"\b(remov(e|es|ed|al|ing)|deprecat(e|es|ed|ion|ions|ing)|drop(s|ped)?|breaking|expire"
-    r"|delete[sd]?)\b|^[\w() -]+!:",
+    "removal": r"\b(remov(e|es|ed|al|ing)|deprecat(e|es|ed|ion|ions|ing)|drop(s|ped)?|breaking"
+    r"|expire|delete[sd]?)\b|^[\w() -]+!:",
     "typing": r"\b(typ(e|ing)s?|typed|annotations?|mypy|stubs?)\b",
     "security": r"\b(security|cve-\d|vulnerabilit(y|ies)|xss|sanitiz|sanitise)",
     "revert": r"^\W*revert",
@@ -54,11 +56,7 @@ def _told_in(body: str) -> str:
     """The first line of text; trailers are none."""
     lines = (line.strip() for line in body.strip().split("\n")[:5])
     told = next(filter(None, lines), "")
-    return (
-        ""
-        if _TRAILER.match(told) and told.lower().startswith(("co-", "signed-"))
-        else told[:_LONGEST]
-    )
+    return "" if _TRAILER.match(told) else told[:_LONGEST]
 
 
 def classes(title: str) -> frozenset[str]:
@@ -68,8 +66,11 @@ def classes(title: str) -> frozenset[str]:
 
 
 def words(title: str) -> frozenset[str]:
-    """The words of a title in lower case; the one before a colon counts as ``word:`` as well."""
-    found = set(_WORD.findall(title.lower()))
+    """The words of a title in lower case, and its classes in angle brackets.
+
+    The word before a colon counts as ``word:`` as well.
+    """
+    found = {*_WORD.findall(title.lower()), *(f"<{name}>" for name in classes(title))}
     if prefix := _PREFIX.match(title):
         found.add(f"{prefix[1].lower()}:")
     return frozenset(found)

@@ -1,0 +1,122 @@
+"""What a change refers to, and what was learnt of it on the way from branch to branch."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TypeAlias
+
+from prjury.code.source import MAX_BYTES
+from prjury.judges.backport.names.bare import BareCode
+from prjury.judges.backport.names.forms import definitions
+from prjury.judges.backport.names.modules import Import, Tree, go_modules, imports
+from prjury.judges.backport.names.words import (
+    GO,
+    ByFamily,
+    code_files,
+    family_of,
+    references,
+    words_of,
+)
+from prjury.ports import Repository
+from prjury.pull.kinds import REGULAR_MODES
+from prjury.pull.model import PullRequest
+
+#: So many files are held in memory at a time.
+_AT_ONCE = 250
+
+#: Blobs by path.
+Files: TypeAlias = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Looked:
+    """Names that were looked for in a file, and those that it may define, with their lines."""
+
+    words: frozenset[str] = frozenset()
+    places: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What the change refers to; the same for every branch.
+
+    Attributes:
+        words: names that it neither binds nor brings.
+        modules: imports of files that the merge base has.
+        files: the code on the merge base.
+        defined: what was looked for in blobs of the merge base.
+        held: which of the words stand in blobs of branches, as far as they were read.
+        bare: files without comments and texts.
+        learning: held by who adds to these; several branches are looked at at a time.
+    """
+
+    pull: PullRequest
+    words: ByFamily
+    modules: tuple[tuple[Import, str], ...]
+    files: Files
+    bare: BareCode
+    defined: dict[str, Looked] = field(default_factory=dict, repr=False)
+    held: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
+    learning: Lock = field(default_factory=Lock, repr=False, compare=False)
+
+
+def needs_of(pull: PullRequest, repository: Repository) -> Needs:
+    """What the change refers to."""
+    if not any(True for _ in code_files(pull)):
+        return Needs(pull, {}, (), {}, BareCode(repository))
+    files = code_of(repository, pull.merge_base)
+    tree = Tree.of(tuple(files))
+    own = _go_modules(pull, repository) if GO in map(family_of, files) else {}
+    known = ((each, tree.standing_for(each)) for each in imports(pull, own))
+    modules = tuple((each, path) for each, path in known if path)
+    return Needs(pull, references(pull), modules, files, BareCode(repository))
+
+
+def _go_modules(pull: PullRequest, repository: Repository) -> dict[str, str]:
+    entries = repository.files(pull.merge_base)
+    blobs = {each.path: each.blob for each in entries if f"/{each.path}".endswith("/go.mod")}
+    read = contents(list(blobs.values()), repository)
+    return go_modules({path: read[blob] for path, blob in blobs.items() if blob in read})
+
+
+def code_of(repository: Repository, commit: str) -> Files:
+    """The code of a commit that is in a language of a known family."""
+    entries = (entry for entry in repository.files(commit) if entry.mode in REGULAR_MODES)
+    return {entry.path: entry.blob for entry in entries if family_of(entry.path)}
+
+
+def look_up(
+    needs: Needs, family: str, words: frozenset[str], blobs: Sequence[str], repository: Repository
+) -> None:
+    """Learns which of the words these blobs of the merge base define."""
+    by_known: dict[frozenset[str], list[str]] = defaultdict(list)
+    for blob in blobs:
+        by_known[needs.defined.get(blob, Looked()).words].append(blob)
+    for known, some in by_known.items():
+        if not words - known:
+            continue
+        wanted, now = definitions(family, sorted(words - known)), words | known
+        for start in range(0, len(some), _AT_ONCE):
+            for blob, content in contents(some[start : start + _AT_ONCE], repository).items():
+                before = needs.defined.get(blob, Looked()).places
+                places = wanted.within(content) if len(content) <= MAX_BYTES else ()
+                needs.defined[blob] = Looked(now, (*before, *places))
+
+
+def held_in(
+    needs: Needs, blobs: Sequence[str], repository: Repository
+) -> Mapping[str, frozenset[str]]:
+    """Which of the change's words stand in these blobs of a branch."""
+    words = frozenset[str]().union(*needs.words.values())
+    for blob, content in contents([b for b in blobs if b not in needs.held], repository).items():
+        needs.held[blob] = words & words_of(content)
+    return {blob: needs.held[blob] for blob in blobs if blob in needs.held}
+
+
+def contents(blobs: Sequence[str], repository: Repository) -> Mapping[str, bytes]:
+    """The blobs as far as they are here."""
+    read = repository.read(list(dict.fromkeys(blobs))) if blobs else {}
+    return {blob: content for blob, content in read.items() if content is not None}

@@ -1,0 +1,102 @@
+"""The figures of replays: predicted against what happened."""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from benchmarks.backport_replay import Replay
+
+_SAME = frozenset({"same patch", "same lines"})
+
+
+def figures(replays: Sequence[Replay]) -> None:
+    """Prints them."""
+    came = [one for one in replays if one.how]
+    never = [one for one in replays if not one.how]
+    print(f"{len(replays)} replays, {len(came)} came, {len(never)} never came")
+    print(f"  found by: {_counts(one.how for one in came)}")
+    for name, some in (("came", came), ("never came", never)):
+        clean = sum(one.applies is True for one in some)
+        print(f"  {name}: predicted clean {clean} of {len(some)} ({_share(clean, len(some))})")
+    clean = [one for one in came if one.applies]
+    equal = sum(one.same in _SAME for one in clean)
+    compared = sum(bool(one.same) for one in clean)
+    print(f"  clean: the human's patch equals the trial's {equal} of {compared}: ", end="")
+    print(_counts(one.same or "in several commits" for one in clean))
+    print(f"    on the branch of the arrival: {_counts(one.later or '-' for one in clean)}")
+    clash = [one for one in came if one.applies is False]
+    print(f"  conflict: on the branch of the arrival: {_counts(one.later or '-' for one in clash)}")
+    named = [there for one in clash for there in one.first]
+    print(f"    prerequisites named {len(named)}, of them there at the arrival {sum(named)}")
+    _verdicts(replays)
+    scored = [(one.score, bool(one.how)) for one in replays if one.score is not None]
+    print(f"  score: AUC {_told(scored)}")
+    seconds = sorted(one.seconds for one in replays)
+    if seconds:
+        ninth = seconds[min(len(seconds) - 1, int(0.9 * len(seconds)))]
+        print(f"  a branch takes {statistics.median(seconds):.2f} s (90 %: {ninth:.2f} s)")
+    _claims(replays)
+
+
+def _verdicts(replays: Sequence[Replay]) -> None:
+    table: dict[str, Counter[bool]] = defaultdict(Counter)
+    for one in replays:
+        table[one.verdict][bool(one.how)] += 1
+    print(f"  {'verdict':24}{'came':>6}{'never':>7}")
+    for verdict, counts in sorted(table.items()):
+        print(f"  {verdict:24}{counts[True]:6}{counts[False]:7}")
+
+
+def _claims(replays: Sequence[Replay]) -> None:
+    """How often each check spoke, by what happened."""
+    table: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in replays:
+        for name, severity, message in one.claims:
+            unseen = message.startswith("not looked into")
+            table[f"{name}, {'unseen' if unseen else severity}"][_became(one)] += 1
+    kinds = ("came unchanged", "came changed", "never came")
+    print(f"  {'check that failed':32}" + "".join(f"{kind:>16}" for kind in kinds))
+    for name, counts in sorted(table.items()):
+        print(f"  {name:32}" + "".join(f"{counts[kind]:16}" for kind in kinds))
+
+
+def _became(one: Replay) -> str:
+    if not one.how:
+        return "never came"
+    return "came unchanged" if one.same in _SAME or one.later in _SAME else "came changed"
+
+
+def _told(scored: Sequence[tuple[float, bool]]) -> str:
+    """The area under the curve, with the interval of 1,000 samples with replacement."""
+    whole = auc(scored)
+    if whole is None:
+        return "-"
+    chance = random.Random(7)  # noqa: S311 - a sample
+    drawn = (auc(chance.choices(scored, k=len(scored))) for _ in range(1_000))
+    ordered = sorted(one for one in drawn if one is not None)
+    low, high = ordered[int(0.025 * len(ordered))], ordered[int(0.975 * len(ordered)) - 1]
+    return f"{whole:.3f} [{low:.3f}, {high:.3f}] of {len(scored)}"
+
+
+def auc(scored: Sequence[tuple[float, bool]]) -> float | None:
+    """How often a change that came has the higher score than one that did not; ties count half."""
+    yes = [score for score, came in scored if came]
+    no = [score for score, came in scored if not came]
+    if not yes or not no:
+        return None
+    wins = sum((a > b) + 0.5 * (a == b) for a in yes for b in no)
+    return wins / (len(yes) * len(no))
+
+
+def _counts(words: Iterable[str]) -> str:
+    counts = Counter(words).most_common()
+    return ", ".join(f"{word} {count}" for word, count in counts) or "none"
+
+
+def _share(some: int, every: int) -> str:
+    return f"{some / every:.0%}" if every else "-"

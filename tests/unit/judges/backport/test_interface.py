@@ -1,0 +1,359 @@
+"""What a change does to what others depend on: names, migrations, settings, and the release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fakes.history import History, photo
+from fakes.repository import BASE, HEAD, FakeRepository, pull_between
+
+from prjury.code.parser import Parser
+from prjury.deadline import Deadline
+from prjury.judges.backport.interface import NOT_KNOWN, Interface, interface_of
+from prjury.judges.backport.interface_checks import interface_checks
+from prjury.judges.backport.migrations import migration_tool
+from prjury.judges.backport.settings import is_settings, setting_changes
+from prjury.jury.judgment import Check
+from prjury.pull.model import FileStatus, PullRequest
+from prjury.sources.git.find import open_repository
+from prjury.sources.git.store import open_store
+
+SOON = Deadline.after(3_600)  # counted from the import: the whole suite may run before
+
+Files = Mapping[str, str | bytes]
+CART = "src/main/java/shop/Cart.java"
+
+
+def both(old: Files, new: Files) -> tuple[PullRequest, FakeRepository]:
+    return pull_between(old, new), FakeRepository({BASE: old, HEAD: new})
+
+
+def judged(old: Files, new: Files) -> Interface:
+    pull, repository = both(old, new)
+    return interface_of(pull, repository, Parser(), SOON)
+
+
+def checks(old: Files, new: Files) -> dict[str, Check]:
+    return {check.name: check for check in interface_checks(judged(old, new))}
+
+
+def cart(*members: str, package: str = "shop") -> str:
+    return "\n".join([f"package {package};", "public class Cart {", *members, "}", ""])
+
+
+LEVELS: list[tuple[str, Files, Files, str]] = [
+    ("a body changes", {"a/b.py": "def f():\n    return 1\n"}, {"a/b.py": "def f():\n    return 2\n"}, "patch"),
+    ("a name comes", {"a/b.py": ""}, {"a/b.py": "def f(): pass\n"}, "minor"),
+    ("a name goes", {"a/b.py": "def f(): pass\n"}, {"a/b.py": ""}, "major"),
+    ("a private name goes", {"a/b.py": "def _f(): pass\n"}, {"a/b.py": ""}, "patch"),
+    ("a private module's name goes", {"a/_b.py": "def f(): pass\n"}, {"a/_b.py": ""}, "patch"),
+    ("a parameter comes", {"a/b.py": "def f(): pass\n"}, {"a/b.py": "def f(a=1): pass\n"}, "minor"),
+    ("a file goes", {"a/b.py": "def f(): pass\n", "c": ""}, {"c": ""}, "major"),
+    ("a test's name goes", {"tests/b.py": "def f(): pass\n"}, {"tests/b.py": ""}, "none"),
+    ("documentation", {"README.md": "a\n"}, {"README.md": "b\n"}, "none"),
+    ("CI", {".github/workflows/ci.yml": "a: 1\n"}, {".github/workflows/ci.yml": "a: 2\n"}, "none"),
+    ("a benchmark", {"benchmarks/b.py": "def f(): pass\n"}, {"benchmarks/b.py": ""}, "patch"),
+    ("an example", {"examples/src/a.ts": "export const a = 1;\n"}, {"examples/src/a.ts": "\n"}, "patch"),
+    ("generated", {"a/b_pb2.py": "def f(): pass\n"}, {"a/b_pb2.py": "\n"}, "patch"),
+    ("vendored", {"vendor/b.py": "def f(): pass\n"}, {"vendor/b.py": "\n"}, "patch"),
+    ("internal in Go", {"internal/a.go": "package a\nfunc F() {}\n"}, {"internal/a.go": "package a\n"}, "patch"),
+    ("an import", {"a/b.py": "import x\n"}, {"a/b.py": "from . import y\n"}, "patch"),
+    ("a package's import", {"a/__init__.py": "from .b import x\n"}, {"a/__init__.py": "\n"}, "major"),
+    ("a migration", {"a": ""}, {"a": "", "shop/migrations/0001_x.py": "class Migration: pass\n"}, "minor"),
+    ("line ends", {"a/b.py": "def f(): pass\n"}, {"a/b.py": "def f(): pass\r\n"}, "patch"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("why", "old", "new", "level"), LEVELS, ids=[row[0] for row in LEVELS])
+def test_a_change_is_of_the_class_of_what_it_does(
+    why: str, old: Files, new: Files, level: str
+) -> None:
+    assert judged(old, new).level == level
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            {CART: cart("public void total(int x) {}")},
+            {CART: cart()},
+            f"removes `Cart.total(int)` ({CART}:3): a major release's business",
+        ),
+        (
+            {CART: cart()},
+            {CART: cart("public void a() {}", "public int b;")},
+            "adds 2 public names: a minor release's business",
+        ),
+        ({CART: cart("private int x;")}, {CART: cart()}, "no public name changes"),
+        (
+            {"a/b.py": "def f(a): pass\n"},
+            {"a/b.py": "def f(a, b=1): pass\n"},
+            "extends `f(a)`: a minor release's business",
+        ),
+    ],
+)
+def test_the_check_names_what_changes(old: Files, new: Files, message: str) -> None:
+    check = checks(old, new)["api"]
+
+    assert check.message == message
+    assert check.passed == message.startswith("no ")
+
+
+def test_the_evidence_is_the_old_and_the_new_signature() -> None:
+    old, new = "public int total(int x) { return 1; }", "public int total(long x) { return 1; }"
+    check = checks({CART: cart(old)}, {CART: cart("", new)})["api"]
+
+    assert check.severity == "error"
+    assert check.evidence == "- Cart.total(int): int\n+ Cart.total(long): int"
+    assert str(check.location) == f"{CART}:4"
+
+
+def test_many_names_are_counted() -> None:
+    members = [f"public void f{number}() {{}}" for number in range(30)]
+    check = checks({CART: cart(*members)}, {CART: cart()})["api"]
+
+    assert "and 27 more: a major release's business" in check.message
+    assert (check.evidence or "").endswith("\nand 10 more")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "level"),
+    [
+        # Within a Java package, a name may move from file to file and from module to module.
+        (f"one/{CART}", f"two/{CART}", "patch"),
+        # A module is part of a name in Python.
+        ("shop/cart.py", "shop/basket.py", "major"),
+        ("lib/shop/cart.py", "src/shop/cart.py", "patch"),
+        ("shop/cart.py", "shop/cart/__init__.py", "patch"),
+        ("packages/shop/src/cart.ts", "packages/shop/src/basket.ts", "patch"),
+        ("packages/shop/src/cart.ts", "packages/till/src/cart.ts", "major"),
+        ("shop/cart.go", "shop/basket.go", "patch"),
+        ("shop/cart.go", "till/cart.go", "major"),
+        ("shop/cart.py", "tests/cart.py", "major"),
+    ],
+)
+def test_a_moved_name_is_gone_where_its_home_is_another(old: str, new: str, level: str) -> None:
+    texts = {
+        "java": cart("public void f() {}"),
+        "py": "def f(): pass\n",
+        "ts": "export const f = 1;\n",
+        "go": "package shop\nfunc F() {}\n",
+    }
+    text = texts[old.rpartition(".")[2]]
+
+    assert judged({old: text}, {new: text}).level == level
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "reason"),
+    [
+        ("a.py", b"def f(): pass\n", b"def f(): return '\xff'\n", "not UTF-8 (byte 17)"),
+        ("a.py", b"x = 1\n", b"x = 2\n" + b"#\n" * 600_000, "larger than 1024 KiB"),
+        ("a.py", b"# coding: utf-7\nx = 1\n", b"y = 1\n",
+         "it declares the encoding utf-7; only UTF-8 is read"),
+        ("a.c", b"int f();\n", b"int g();\n", NOT_KNOWN),
+        ("a.java", b"class A { }\n", b"public class A { void f( { }\n", "line 1 does not parse"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_looked_into_is_told(path: str, old: bytes, new: bytes, reason: str) -> None:
+    interface = judged({path: old}, {path: new})
+
+    assert [(each.path, each.reason) for each in interface.unlooked] == [(path, reason)]
+    assert f"not looked into: {path} ({reason})" in interface_checks(interface)[0].message
+
+
+def test_a_text_that_is_missing_from_a_partial_clone_is_told() -> None:
+    pull, repository = both({"a.py": "def f(): pass\n"}, {"a.py": "x = 1\n"})
+    repository.gone.add(pull.files[0].old_blob or "")
+    interface = interface_of(pull, repository, Parser(), SOON)
+
+    assert [each.reason for each in interface.unlooked] == [
+        "its content is missing from this clone"
+    ]
+    assert interface.names == ()
+
+
+def test_all_texts_are_read_at_once_and_none_that_offers_nothing() -> None:
+    files = {"a.py": "x = 1\n", "b.py": "x = 1\n", "tests/c.py": "x = 1\n", "d.md": "d\n"}
+    pull, repository = both(files, {path: f"\n{text}" for path, text in files.items()})
+    interface_of(pull, repository, Parser(), SOON)
+
+    (read,) = repository.reads
+    assert len(read) == len({file.old_blob for file in pull.files[:2]} | {pull.files[0].new_blob})
+
+
+def test_nothing_is_read_for_documentation() -> None:
+    pull, repository = both({"a.md": "x\n"}, {"a.md": "y\n"})
+
+    assert interface_of(pull, repository, Parser(), SOON) == Interface()
+    assert repository.reads == []
+
+
+def test_names_of_a_hostile_text_are_shown_as_one_line() -> None:
+    path = "a/\u202eb.py"
+    check = checks({path: "def f(): pass\n"}, {path: ""})["api"]
+
+    assert "\\u202e" in check.message
+
+
+@pytest.mark.parametrize(
+    ("path", "tool"),
+    [
+        ("shop/migrations/0001_initial.py", "Django"),
+        ("alembic/versions/ae10_add.py", "Alembic"),
+        ("migrations/versions/ae10_add.py", "Alembic"),
+        ("db/migrate/20240101_add_cart.rb", "Rails"),
+        ("src/main/resources/db/migration/V1__add.sql", "Flyway"),
+        ("src/main/resources/db/changelog/db.changelog-master.yaml", "Liquibase"),
+        ("prisma/migrations/20240101_add/migration.sql", "Prisma"),
+        ("src/migrations/1700000000000-add-cart.ts", "knex or TypeORM"),
+        ("Data/Migrations/20240101000000_Add.cs", "Entity Framework"),
+        ("migrations/0001_add.up.sql", "SQL"),
+        ("Data/Migrations/ShopModelSnapshot.cs", None),
+        ("shop/migrations/__init__.py", None),
+        ("docs/changes/123.rst", None),
+        ("tests/migrations/0001_initial.py", None),
+        ("shop/migrations.py", None),
+    ],
+)
+def test_migrations_are_known_by_where_they_are(path: str, tool: str | None) -> None:
+    assert migration_tool(path) == tool
+
+
+def test_migrations_have_a_check_of_their_own() -> None:
+    path = "shop/migrations/0001_initial.py"
+    check = checks({"a": "a\n"}, {"a": "a\n", path: "class Migration: pass\n"})["migrations"]
+
+    assert (check.message, check.severity) == ("adds 1 migration (Django)", "warning")
+    assert check.evidence == path
+    assert checks({path: "a = 1\n"}, {path: "a = 2\n"})["migrations"].severity == "error"
+
+
+def test_a_migration_is_no_public_name() -> None:
+    interface = judged({"a": "a\n"}, {"a": "a\n", "shop/migrations/0001_a.py": "class A: pass\n"})
+
+    assert interface.names == ()
+    assert [each.status for each in interface.migrations] == [FileStatus.ADDED]
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("src/main/resources/application.properties", True),
+        ("core/src/main/resources/application-dev.yml", True),
+        ("src/main/resources/META-INF/additional-spring-configuration-metadata.json", True),
+        ("packages/a-extension/schema/plugin.json", True),
+        ("shop/config/defaults.toml", True),
+        ("shop/settings.ini", True),
+        ("src/main/resources/messages_de.properties", False),
+        ("src/main/resources/logback-spring.xml", False),
+        ("src/test/resources/application.properties", False),
+        (".github/workflows/config.yml", False),
+        ("pyproject.toml", False),
+        ("config.yml", False),
+        ("packages/a/package.json", False),
+        ("packages/a/tsconfig.json", False),
+        ("docs/config.toml", False),
+        ("deploy/helm/settings.yaml", False),
+    ],
+)
+def test_settings_are_what_the_program_ships(path: str, expected: bool) -> None:
+    assert is_settings(path) is expected
+
+
+METADATA = "src/main/resources/META-INF/additional-spring-configuration-metadata.json"
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "expected"),
+    [
+        ("a/src/main/resources/application.properties", "a.b=1\n# c=2\n", "a.b=2\nd\\\n .e: 1\n", "added d.e"),
+        ("a/src/main/resources/application.yml", "a:\n  b: 1\n", "a:\n  c: 1\n---\nd: !x 2\n",
+         "renamed a.b a.c; added d"),
+        ("a/src/main/resources/application.yml", "a: &x\n  b: 1\nc: *x\n", "a:\n  b: 2\n", "removed c.b"),
+        ("a/defaults.toml", "[x]\na = 1\nb = 2\n", "[x]\nb = 3\n", "removed x.a"),
+        ("a/settings.ini", "[x]\na = 1\n", "[x]\na = 1\nb\n", "added x.b"),
+        ("a/defaults.json", '{"a": {"b": 1}}', '{"a": {"b": [1]}, "c": {}}', "added c"),
+        ("a/schema/x.json", '{"properties": {"a": {"type": "string"}}}', '{"properties": {}}', "removed a"),
+        (METADATA, '{"properties": [{"name": "x.y"}]}', '{"properties": [{"name": "x.z"}, 1]}',
+         "renamed x.y x.z"),
+        ("a/config/base.yml", "A:\n  default: 1\n  description: b\n", ("A:\n  default: 2\n  type: c\n"
+         "  description: d\n"), ""),
+        ("a/defaults.toml", "", "a = 1\n", "added a"),
+    ],
+)  # fmt: skip
+def test_keys_that_come_and_go(path: str, old: str, new: str, expected: str) -> None:
+    found, why = setting_changes(path, old.encode(), new.encode())
+    told = [" ".join(filter(None, [each.change, each.old_key, each.key])) for each in found]
+
+    assert why is None
+    assert sorted(told) == sorted(filter(None, expected.split("; ")))
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a/defaults.toml", b"a = \n"),
+        ("a/defaults.json", b"{"),
+        ("a/defaults.json", b"[" * 100_000),
+        ("a/defaults.yml", b"a: [1\n"),
+        ("a/defaults.yml", b"a: &a\n  b: *a\n  c: \xff\n"),
+        ("a/settings.ini", b"a = 1\n"),
+    ],
+)
+def test_keys_that_cannot_be_told_are_said_so(path: str, text: bytes) -> None:
+    found, why = setting_changes(path, text, None)
+
+    assert found == []
+    assert why is not None
+    assert "\n" not in why
+
+
+def test_an_alias_to_itself_ends() -> None:
+    found, why = setting_changes("a/defaults.yml", b"", b"a: &a\n  b: *a\n  c: 1\n")
+
+    assert why is None
+    assert 0 < len(found) < 100
+
+
+def test_settings_have_a_check_of_their_own() -> None:
+    path = "src/main/resources/application.properties"
+    found = checks({path: "a=1\nb=2\n"}, {path: "a=1\nc=3\n"})["settings"]
+
+    assert (found.message, found.severity) == ("removes `b`, adds `c`", "warning")
+    assert found.evidence == f"- b ({path})\n+ c ({path})"
+
+
+@pytest.mark.parametrize(("path", "level"), [(METADATA, "major"), ("a/defaults.json", "minor")])
+def test_a_declared_setting_is_as_good_as_a_public_name(path: str, level: str) -> None:
+    old = '{"properties": [{"name": "x.y"}, {"name": "z"}]}' if path == METADATA else '{"x": 1}'
+
+    assert judged({path: old}, {path: "{}"}).level == level
+
+
+def test_a_copy_takes_nothing_away() -> None:
+    pull, repository = both({"a.py": "x = 1\n"}, {"a.py": "x = 1\n", "b.py": "x = 1\n"})
+    (added,) = pull.files
+    copied = replace(
+        added, status=FileStatus.COPIED, old_path="a.py", old_blob=added.new_blob, hunks=()
+    )
+    interface = interface_of(replace(pull, files=(copied,)), repository, Parser(), SOON)
+
+    assert [each.symbol.name for each in interface.names] == ["x"]
+
+
+def test_a_real_history_is_judged_from_its_objects(tmp_path: Path) -> None:
+    history = History(tmp_path / "repo")
+    history.commit({CART: cart("public int total(int x) { return x; }"), "shop/a.py": "x = 1\n"})
+    history.switch("change", create=True)
+    history.commit({CART: cart("public int total() { return 1; }"), "shop/a.py": "x = y = 1\n"})
+    pull = photo(history)
+    with open_store(open_repository(history.path)) as store:
+        interface = interface_of(pull, store, Parser(), SOON)
+
+    assert interface.level == "major"
+    assert [str(each.symbol.label) for each in interface.names] == ["y", "Cart.total()"]
+    assert interface.unlooked == ()

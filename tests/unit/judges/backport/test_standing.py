@@ -1,0 +1,124 @@
+"""What of a change's files and lines stands on a branch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from fakes.repository import FakeRepository, Files, blob_of, pull_between
+from prjury.judges.backport.standing import Share, Standing, standing, standing_check
+
+BASE: Files = {"a.py": "one\ntwo\nthree\n", "docs/b.md": "text\n", "c.py": "x\n"}
+
+
+def found_on(
+    branch: Files, after: Files, *, gone: set[str] | None = None, **more: object
+) -> Standing:
+    renamed = more.get("renamed")
+    pull = pull_between(BASE, after, renamed=renamed if isinstance(renamed, Mapping) else None)
+    return standing(pull, FakeRepository({"tip": branch}, gone=gone or set()), "tip")
+
+
+def changed(**files: str) -> dict[str, str | bytes]:
+    return {**BASE, **{path.replace("_", "."): content for path, content in files.items()}}
+
+
+def test_everything_stands_on_a_branch_that_has_the_same_files() -> None:
+    repository = FakeRepository({"tip": BASE})
+    found = standing(pull_between(BASE, changed(a_py="one\n2\nthree\n")), repository, "tip")
+    assert found == Standing(has=("a.py",), removed=Share(1, 1), context=Share(2, 2))
+    assert repository.reads == []  # the same blob needs no look
+
+
+def test_files_are_listed_and_read_once_however_many_there_are() -> None:
+    before = {f"{n}.py": f"{n}\nold\n" for n in range(40)}
+    after = {path: content.replace("old", "new") for path, content in before.items()}
+    branch = {path: f"# older\n{content}" for path, content in before.items()}
+    repository = FakeRepository({"tip": branch})
+    found = standing(pull_between(before, after), repository, "tip")
+    assert (len(found.has), found.removed, len(repository.reads)) == (40, Share(40, 40), 1)
+
+
+@pytest.mark.parametrize(
+    ("branch", "removed", "context"),
+    [
+        ("one\ntwo\nthree\n", Share(1, 1), Share(2, 2)),
+        ("  one\n\ttwo\nthree", Share(1, 1), Share(2, 2)),  # blanks around a line do not count
+        ("one\r\ntwo\r\nthree\r\n", Share(1, 1), Share(2, 2)),
+        ("one\nthree\n", Share(0, 1), Share(2, 2)),
+        ("two\n", Share(1, 1), Share(0, 2)),
+        ("", Share(0, 1), Share(0, 2)),
+        (b"\xff\xfe\x00two\n", Share(0, 1), Share(0, 2)),
+    ],
+)
+def test_lines_stand_anywhere_in_the_branchs_version(
+    branch: str | bytes, removed: Share, context: Share
+) -> None:
+    found = found_on({**BASE, "a.py": branch}, changed(a_py="one\n2\nthree\n"))
+    assert (found.removed, found.context) == (removed, context)
+
+
+def test_a_missing_file_is_told_and_its_lines_count_nowhere() -> None:
+    found = found_on({"docs/b.md": "text\n"}, {**BASE, "a.py": "1\n", "docs/b.md": "other\n"})
+    assert (found.has, found.lacks, found.lacks_source) == (("docs/b.md",), ("a.py",), 1)
+    assert found.removed == Share(1, 1)
+
+
+def test_a_file_that_the_change_adds_need_not_be_there() -> None:
+    found = found_on({}, {**BASE, "new.py": "x\n"})
+    assert found == Standing()
+    check = standing_check(found)
+    assert (check.passed, check.message) == (
+        True,
+        "the change touches no file that was there before",
+    )
+
+
+def test_a_deleted_file_has_to_be_there() -> None:
+    after = {path: content for path, content in BASE.items() if path != "c.py"}
+    assert found_on({"a.py": ""}, after).lacks == ("c.py",)
+
+
+def test_a_renamed_file_is_sought_by_its_old_name() -> None:
+    after = {"a.py": BASE["a.py"], "docs/b.md": BASE["docs/b.md"], "d.py": "x\n"}
+    found = found_on({"d.py": "x\n"}, after, renamed={"d.py": "c.py"})
+    assert found.lacks == ("c.py",)
+
+
+def test_what_a_partial_clone_lacks_is_said() -> None:
+    other = "two\nand more\n"
+    found = found_on(
+        {**BASE, "a.py": other}, changed(a_py="one\n2\nthree\n"), gone={blob_of(other)}
+    )
+    reason = "its content on the branch is missing from this partial clone"
+    assert found.unread == (("a.py", reason),)
+    assert f"not looked into: `a.py` ({reason})" in standing_check(found).message
+
+
+def test_the_check_names_files_and_lines_with_their_places() -> None:
+    after = {**BASE, "a.py": "three\n", "c.py": "y\n"}
+    check = standing_check(found_on({"a.py": "one\n"}, after))
+    assert check.name == "lines-and-files"
+    assert not check.passed
+    assert check.message == (
+        "the branch lacks 1 of 2 touched files, 1 of them source: `c.py`; "
+        "1 of 2 lines that the change removes is not there"
+    )
+    assert (str(check.location), check.evidence) == ("a.py:2", "a.py:2: two")
+
+
+def test_the_check_is_in_order_where_all_is_there() -> None:
+    check = standing_check(found_on(BASE, changed(a_py="three\n")))
+    assert check.passed
+    assert check.message == (
+        "the branch has the file that the change touches; "
+        "it has all 2 lines that the change removes"
+    )
+
+
+def test_names_and_lines_that_hide_something_are_shown_as_they_are() -> None:
+    odd = "a\u202eb.py"
+    pull = pull_between({odd: "x\u200b\n"}, {odd: "y\n"})
+    check = standing_check(standing(pull, FakeRepository({"tip": {odd: "z\n"}}), "tip"))
+    assert check.evidence == "a\\u202eb.py:1: x\\u200b"

@@ -1,0 +1,56 @@
+"""How far it is from one version to another."""
+
+from __future__ import annotations
+
+import pytest
+
+from prjury.pull.bumps import Distance, Step, distance
+
+SAME = Distance(Step.SAME)
+
+
+def up(step: Step, count: int = 1) -> Distance:
+    return Distance(step, up=True, count=count)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "between"),
+    [
+        ("2.17.1", "2.17.1", SAME),
+        ("2.17.1", "2.17.2", up(Step.PATCH)),
+        ("2.15.4", "2.17.2", up(Step.MINOR, 2)),
+        ("1.9", "2.0.0", up(Step.MAJOR)),
+        ("1.0", "1.0.0", SAME),
+        (">=1.0,<2", "<2,>=1.0", SAME),
+        (">=1.20", ">=1.20,<2", None),
+        ("1.0.0.1", "1.0.0.3", up(Step.PATCH, 2)),
+        ("v3", "v4", up(Step.MAJOR)),
+        ("v3", "v3.1", up(Step.MINOR)),
+        ("^18.1.0", "^18.2.0", up(Step.MINOR)),
+        ("~=1.4", ">=1.5", up(Step.MINOR)),
+        (">=1.20", ">=1.21,<2", up(Step.MINOR)),
+        (">=1.20,<2", ">=1.20,<3", up(Step.MAJOR)),
+        ("<2", "<3", up(Step.MAJOR)),
+        ("1.0-rc1", "1.0", up(Step.PATCH)),
+        ("1.0.RELEASE", "1.1.RELEASE", up(Step.MINOR)),
+        ("33.0-jre", "33.1-jre", up(Step.MINOR)),
+        ("33.0-jre", "33.1-android", None),
+        ("1.0-rc1", "1.0-rc2", None),
+        ("1.0", "latest", None),
+        ("", "1.0", None),
+        ("^1.0 || ^2.0", "^3.0", None),
+        ("a" * 40, "b" * 40, None),
+    ],
+)
+def test_the_first_number_that_differs_tells_how_far_it_is(
+    one: str, other: str, between: Distance | None
+) -> None:
+    assert distance(one, other) == between
+
+
+@pytest.mark.parametrize(("one", "other"), [("1.2.3", "1.2.4"), ("1.2", "1.4"), ("1.0rc1", "1.0")])
+def test_back_is_as_far_as_there(one: str, other: str) -> None:
+    there, back = distance(one, other), distance(other, one)
+
+    assert there
+    assert back == Distance(there.step, up=False, count=there.count)
