@@ -46,11 +46,17 @@ class Decision:
     recorded: Mapping[str, Any]
 
 
-def decisions(path: Path = DATA) -> list[Decision]:
-    """Every row but those whose change the branch held already."""
+def decisions(path: Path = DATA, *, late_only: bool = False) -> list[Decision]:
+    """Every row but those whose change the branch held already; or only the later ones of them."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         rows = [row for row in map(json.loads, file) if row.get("split_test") is not None]
-    return [_decision(row, found) for row, found in zip(rows, _habits(rows), strict=True)]
+    pasts = list(_pasts(rows))
+    branches = _by_branch(pasts)
+    return [
+        _decision(row, _known(past, branches[past.repo]))
+        for row, past in zip(rows, pasts, strict=True)
+        if row["split_test"] or not late_only
+    ]
 
 
 def _decision(row: Mapping[str, Any], found: Habits) -> Decision:
@@ -101,15 +107,6 @@ def _time(row: Mapping[str, Any]) -> float:
     return datetime.fromisoformat(row["date"]).timestamp()
 
 
-def _habits(rows: Sequence[Mapping[str, Any]]) -> list[Habits]:
-    """What became of the changes before each row's, as of that time."""
-    pasts = list(_pasts(rows))
-    branches: dict[str, dict[str, list[_Past]]] = {}
-    for past in sorted(pasts, key=lambda past: -past.when):
-        branches.setdefault(past.repo, {}).setdefault(past.branch, []).append(past)
-    return [_known(past, branches[past.repo]) for past in pasts]
-
-
 @dataclass(frozen=True)
 class _Past:
     """A row, with its two faces for later ones: reached already, or not yet."""
@@ -130,7 +127,16 @@ def _pasts(rows: Sequence[Mapping[str, Any]]) -> Iterator[_Past]:
         yield _Past(row["repo"], row["branch"], _time(row), reached, title, faces)
 
 
+def _by_branch(pasts: Sequence[_Past]) -> dict[str, dict[str, list[_Past]]]:
+    """The rows of each repository and branch, newest first."""
+    branches: dict[str, dict[str, list[_Past]]] = {}
+    for past in sorted(pasts, key=lambda past: -past.when):
+        branches.setdefault(past.repo, {}).setdefault(past.branch, []).append(past)
+    return branches
+
+
 def _known(now: _Past, branches: Mapping[str, Sequence[_Past]]) -> Habits:
+    """What became of the changes before a row's, as of that time."""
     seen = {
         name: [past.faces[past.reached < now.when] for past in pasts if past.when < now.when]
         for name, pasts in branches.items()

@@ -348,7 +348,7 @@ def test_a_merged_change_is_judged_picked_and_proposed(job: Job, tmp_path: Path)
     case = merged(job, tmp_path, "squash", "Fix x (once)", "Fix x again")
     assert case.run() == ExitCode.OPEN, job.log
     assert job.opened == [("1.x", "backport/7-to-1.x")], job.log
-    case.history.switch("1.x")
+    case.history.git("checkout", "--quiet", "--detach", "1.x")
     case.history.git("cherry-pick", "-m", "1", job.fake.pulls[REPO, 7]["merge_commit_sha"])
     assert case.trees() == {"backport/7-to-1.x": case.history.sha("HEAD^{tree}")}
     assert case.run() == ExitCode.OPEN

@@ -77,6 +77,10 @@ class Releases(Protocol):
         """Tries the change from ``base`` to ``head`` as one commit on a commit or a tree."""
         ...
 
+    def picked_tree(self, base: str, head: str, onto: str) -> str | None:
+        """The tree that such a pick comes to; None where it conflicts, without saying how."""
+        ...
+
     def pick_each(self, base: str, head: str, onto: str, deadline: Deadline) -> RebaseTrial:
         """Tries the commits of the change one after the other, without merges."""
         ...

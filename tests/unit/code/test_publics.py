@@ -153,13 +153,17 @@ OFFERED = [
             "1 Cart; 2 Cart.x; 7 Cart.constructor(a: string, b: number=…); 8 Cart.total; "
             "9 Cart.add(item: Item<T>, *more: Item<T>[]); 10 Cart.handler(e: Event); 12 Options; "
             "12 Options.name; 12 Options.run(x: number); 12 Options.nested; 13 Kind; "
-            "14 g; 14 h; 14 f; 15 arrow(a: number, b=…); 20 N; 20 N.Inner; 20 N.Inner.x; 21 E; 21 E.A; "
+            "14 g; 14 h; 14 f; 15 arrow(a: number, b=…); 20 N; 20 N.Inner; 20 "
+            "N.Inner.x; 21 E; 21 E.A; "
             "21 E.B; 16 renamed(a); 19 other; 19 more; 24 default"
         ),
     ),
     (
         "javascript",
-        "export class A { m(a, b = 2) {} #no() {} }\nexport const f = x => x;\nexport const {p, q: r} = o;",
+        (
+            "export class A { m(a, b = 2) {} #no() {} }\nexport const f = x => "
+            "x;\nexport const {p, q: r} = o;"
+        ),
         "1 A; 1 A.m(a, b=…); 2 f(x); 3 p; 3 r",
     ),
     (
@@ -171,7 +175,8 @@ OFFERED = [
             "fun <T> List<T>.ext(x: T): Int { fun no() {} }\nobject O {\n  fun k() {}\n}\n"
         ),
         (
-            "2 Cart; 2 Cart.Cart(a: Int, b: String=…); 2 Cart.a; 5 Cart.f(a: Int=…); 6 Cart.Companion; "
+            "2 Cart; 2 Cart.Cart(a: Int, b: String=…); 2 Cart.a; 5 Cart.f(a: "
+            "Int=…); 6 Cart.Companion; "
             "6 Cart.Companion.K; 9 List<T>.ext(x: T); 10 O; 11 O.k()"
         ),
     ),
@@ -180,11 +185,13 @@ OFFERED = [
         (
             "package cart\ntype Cart[T any] struct { Total int; no string; Base }\n"
             "type I interface { Do(x, y int) error }\n"
-            "func (c *Cart[T]) Sum(a, b int, rest ...string) (n int, err error) { type No struct{} }\n"
+            "func (c *Cart[T]) Sum(a, b int, rest ...string) (n int, err error) "
+            "{ type No struct{} }\n"
             "func (h *no) Foo() {}\nconst ( X = iota; z )\nvar V, W int = 1, 2\n"
         ),
         (
-            "2 Cart; 2 Cart.Total; 2 Cart.Base; 3 I; 3 I.Do(int, int); 4 Cart.Sum(int, int, ...string); "
+            "2 Cart; 2 Cart.Total; 2 Cart.Base; 3 I; 3 I.Do(int, int); 4 "
+            "Cart.Sum(int, int, ...string); "
             "6 X; 7 V; 7 W"
         ),
     ),
@@ -193,13 +200,15 @@ OFFERED = [
         "rust",
         (
             "pub struct Cart { pub total: u32, no: String }\n"
-            "impl<T> Cart<T> { pub fn new<'a>(a: &'a u32, b: &'a str) -> Self { fn no() {} } fn no() {} }\n"
+            "impl<T> Cart<T> { pub fn new<'a>(a: &'a u32, b: &'a str) -> Self { "
+            "fn no() {} } fn no() {} }\n"
             "impl Tr for Cart { fn no(&self) {} }\npub trait Tr { fn f(&mut self); }\n"
             "pub(crate) fn no() {}\npub enum E { A, B(u32) }\nmod n { pub fn no() {} }\n"
             "pub use a::b::{C, D as F, g::H};\n"
         ),
         (
-            "1 Cart; 1 Cart::total; 2 Cart::new(&'a u32, &'a str); 4 Tr; 4 Tr::f(&mut self); 6 E; 6 E::A; "
+            "1 Cart; 1 Cart::total; 2 Cart::new(&'a u32, &'a str); 4 Tr; 4 "
+            "Tr::f(&mut self); 6 E; 6 E::A; "
             "6 E::B; 8 C; 8 F; 8 H"
         ),
     ),

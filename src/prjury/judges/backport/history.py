@@ -40,7 +40,7 @@ def history_of(pull: PullRequest, tip: BranchTip, releases: Releases) -> History
     try:
         parted = releases.parted(tip.sha, pull.merge_base)
         if parted is None:
-            return History(unseen="where it parted from the base is not known in this clone")
+            return History(unseen="no commit that it shares with the base is known here")
         messages = tuple(releases.messages(parted, tip.sha))
         units = releases.brought(parted, pull.merge_base, MOST_UNITS)
         days = (releases.date(pull.head.sha) - releases.date(parted)) / _DAY

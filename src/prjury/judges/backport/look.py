@@ -100,24 +100,29 @@ class Look:
             units = len(self.history.earlier)
             parted = f"parted from the base {units} change{'s' * (units != 1)} ago"
             yield Check("branch", passed=True, message=f"{where}, {parted}")
-        yield not_there_yet(self._present, self._trial.empty, self.tip.name)
+        found, unseen = self._told
+        yield not_there_yet(found, self._trial.empty, self.tip.name, unseen)
 
     @cached_property
     def _trial(self) -> Trial:
         merging = self.config.merge
         return try_pick(self._pull, self.tip, merging, self.releases, self.deadline)
 
-    @cached_property
+    @property
     def _present(self) -> Present | None:
-        history = self.history
+        return self._told[0]
+
+    @cached_property
+    def _told(self) -> tuple[Present | None, str]:
+        """How the branch holds the change by its history, or why nobody knows."""
+        history, identity = self.history, self.change.identity
         if history.parted is None:
-            return None
+            return None, history.unseen
         try:
-            return present(
-                self.change.identity, self.tip, history.parted, history.messages, self.releases
-            )
-        except SourceError:
-            return None  # the trial tells an empty pick all the same
+            args = (history.parted, history.messages, self.releases)
+            return present(identity, self.tip, *args), ""
+        except SourceError as error:
+            return None, str(error)
 
     @cached_property
     def _asked(self) -> Asked:
@@ -130,7 +135,7 @@ class Look:
     def _trial_checks(self) -> Iterator[Check]:
         """Checks 4 and 5."""
         yield picks_cleanly(self._trial, self.tip)
-        if not self._trial.merge.clean or self._lacked.found:
+        if not self._gone and (not self._trial.merge.clean or self._lacked.found):
             yield from _looked_into("prerequisites", self._about_prerequisites)
 
     def _about_prerequisites(self) -> Check:
@@ -142,7 +147,9 @@ class Look:
     def _first(self) -> Prerequisites | None:
         """What has to be picked first; None where nothing has, or nobody can look for it."""
         parted = self.history.parted
-        if parted is None or (self._trial.merge.clean and not self._lacked.found):
+        if parted is None or self._gone:
+            return None
+        if self._trial.merge.clean and not self._lacked.found:
             return None
         deadline = self.deadline.within(SECONDS)
         merging = self.config.merge
@@ -227,9 +234,16 @@ class Look:
     @property
     def _gone(self) -> bool:
         """Whether the branch has none of the files that the change builds on."""
+        merge = self._trial.merge
         touched = [file for file in self._pull.files if file.status not in _BROUGHT]
-        found = self._standing
-        return bool(touched) and not found.has and not self._trial.merge.clean
+        try:
+            if not touched or merge.clean or self._standing.has:
+                return False
+            there = {entry.path for entry in self.repository.files(self.tip.sha)}
+        except SourceError:
+            return False
+        # Git finds a file again that has another name there.
+        return not any(conflict.path in there for conflict in merge.conflicts)
 
     @cached_property
     def _score(self) -> Score | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
 from prjury.deadline import Deadline
 from prjury.exchange import BranchTip
@@ -133,10 +134,10 @@ class Search:
         for unit in units:
             if not self.deadline.remaining:
                 return None
-            merge = self.releases.pick(unit.parents[0], unit.sha, tree)
-            if not merge.tree or merge.tree == tree:
+            picked = self.releases.picked_tree(unit.parents[0], unit.sha, tree)
+            if picked is None or picked == tree:
                 return None
-            tree = merge.tree
+            tree = picked
         return tree
 
     def _candidates(self, conflicts: Sequence[Conflict]) -> tuple[list[Commit], list[Commit]]:
@@ -144,20 +145,18 @@ class Search:
 
         Those come first that the conflicting lines come from.
         """
-        changed = {path: file for file in self.pull.files for path in _paths(file)}
-        files = dict.fromkeys(changed[one.path] for one in conflicts if one.path in changed)
-        paths = [path for file in files for path in _paths(file)]
+        spans = _old_lines(self.pull.files, conflicts)
+        paths = [path for file in spans for path in _paths(file)]
         if not paths:
             return [], []
         base = self.pull.merge_base
         listed = self.releases.units(self.parted, base, paths, _MOST_UNITS)
         units = [unit for unit in listed if unit.parents]
         blamed: set[str] = set()
-        for file in files:
-            spans = list(_old_lines(file, conflicts))
-            if file.old_blob and spans:
+        for file, lines in spans.items():
+            if file.old_blob and lines:
                 old = file.old_path or file.path
-                blamed |= self.releases.blamed(old, spans, self.parted, base)
+                blamed |= self.releases.blamed(old, lines, self.parted, base)
         return units, sorted(units, key=lambda unit: unit.sha not in blamed)
 
 
@@ -165,14 +164,27 @@ def _paths(file: FileChange) -> Sequence[str]:
     return tuple(dict.fromkeys(filter(None, (file.old_path, file.path))))
 
 
-def _old_lines(file: FileChange, conflicts: Sequence[Conflict]) -> Iterator[Span]:
-    """The base's lines of the hunks that are in conflict; of all where no lines are known."""
-    regions = [
-        region.head
-        for conflict in conflicts
-        if conflict.path in _paths(file)
-        for region in conflict.regions
-    ]
+def _old_lines(
+    files: Sequence[FileChange], conflicts: Sequence[Conflict]
+) -> dict[FileChange, list[Span]]:
+    """The files in conflict, with the base's lines of the hunks in which they are."""
+    found: dict[FileChange, list[Span]] = {}
+    for conflict in conflicts:
+        if file := _file_of(conflict.path, files):
+            found.setdefault(file, []).extend(_lines(file, conflict))
+    return found
+
+
+def _file_of(path: str, files: Sequence[FileChange]) -> FileChange | None:
+    """The change's file that is at a path of the branch, where it may be in another directory."""
+    name = PurePosixPath(path).name
+    alike = (file for file in files if PurePosixPath(file.path).name == name)
+    return next((file for file in files if path in _paths(file)), None) or next(alike, None)
+
+
+def _lines(file: FileChange, conflict: Conflict) -> Iterator[Span]:
+    """The hunks that are in conflict, all of them where no lines are known."""
+    regions = [region.head for region in conflict.regions]
     for hunk in file.hunks:
         if not regions or any(_meets(hunk, region) for region in regions):
             yield Span(max(hunk.old_start, 1), hunk.old_lines)

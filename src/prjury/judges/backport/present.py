@@ -169,8 +169,17 @@ def _undone(messages: Sequence[Message]) -> Mapping[str, str]:
     return undone
 
 
-def not_there_yet(found: Present | None, empty: bool, branch: str) -> Check:  # noqa: FBT001 - a fact
-    """The check that the branch passes as long as it lacks the change."""
+def not_there_yet(
+    found: Present | None,
+    empty: bool,  # noqa: FBT001 - a fact
+    branch: str,
+    unseen: str = "",
+) -> Check:
+    """The check that the branch passes as long as it lacks the change.
+
+    Args:
+        unseen: why its history was not looked into.
+    """
     where = printable(branch)
     evidence = found.evidence if found else None
     if found and found.reverted and not empty:
@@ -180,4 +189,7 @@ def not_there_yet(found: Present | None, empty: bool, branch: str) -> Check:  # 
         how = found.how if found and not found.reverted else "the pick changes nothing there"
         told = f"{where} has it already: {how}"
         return Check(NAME, passed=False, message=told, severity="hint", evidence=evidence)
+    if unseen:
+        told = f"not looked into whether {where} has it already: {unseen}"
+        return Check(NAME, passed=False, message=told, severity="hint")
     return Check(NAME, passed=True, message=f"nothing on {where} says that it is there")

@@ -90,7 +90,7 @@ def decide(case: Case) -> Backport:
     ruling = _ruling(case)
     there = ruling.verdict in {"already_present", "not_applicable", "error"}
     merge = case.trial.merge
-    first = case.first if case.first and case.first.found else None
+    first = case.first if case.first and case.first.found and not there else None
     result = first.trial.merge if first and first.trial else merge
     return Backport(
         branch=case.tip.name,

@@ -19,7 +19,7 @@ from prjury.pull.picked import Author, PickedFile
 from prjury.sources.git.ancestry import cut_short, merge_bases
 from prjury.sources.git.command import Git
 from prjury.sources.git.log import MOST_NAMED, log
-from prjury.sources.git.merge import try_merge
+from prjury.sources.git.merge import merged_tree, try_merge
 from prjury.sources.git.photograph import photograph
 from prjury.sources.git.rebase import pick_each
 from prjury.sources.git.store import RawChange, Store
@@ -76,11 +76,18 @@ class ReleaseBranches:
 
     def pick(self, base: str, head: str, onto: str) -> MergeTrial:
         """Tries the change from ``base`` to ``head`` as one commit on a commit or a tree."""
+        return try_merge(self.git, self._as_if(base, onto), head, _BRANCH_AND_CHANGE)
+
+    def picked_tree(self, base: str, head: str, onto: str) -> str | None:
+        """The tree that such a pick comes to; None where it conflicts, without saying how."""
+        return merged_tree(self.git, self._as_if(base, onto), head)
+
+    def _as_if(self, base: str, onto: str) -> str:
+        """What a change from ``base`` is picked onto, as a commit that comes from there."""
         # A pick is a three-way merge whose base is the picked change's parent: a synthetic commit
         # with the tip's tree and that parent makes the merge see exactly this base. It is dated
         # now, for git looks for merge bases from the newest commit on.
-        commit = self._commit(f"{onto}^{{tree}}", base)
-        return try_merge(self.git, commit, head, _BRANCH_AND_CHANGE)
+        return self._commit(f"{onto}^{{tree}}", base)
 
     def pick_each(self, base: str, head: str, onto: str, deadline: Deadline) -> RebaseTrial:
         """Tries the commits of the change one after the other."""

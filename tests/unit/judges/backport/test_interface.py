@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from fakes.history import History, photo
 from fakes.repository import BASE, HEAD, FakeRepository, pull_between
-
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline
 from prjury.judges.backport.interface import NOT_KNOWN, Interface, interface_of
@@ -45,7 +45,12 @@ def cart(*members: str, package: str = "shop") -> str:
 
 
 LEVELS: list[tuple[str, Files, Files, str]] = [
-    ("a body changes", {"a/b.py": "def f():\n    return 1\n"}, {"a/b.py": "def f():\n    return 2\n"}, "patch"),
+    (
+        "a body changes",
+        {"a/b.py": "def f():\n    return 1\n"},
+        {"a/b.py": "def f():\n    return 2\n"},
+        "patch",
+    ),
     ("a name comes", {"a/b.py": ""}, {"a/b.py": "def f(): pass\n"}, "minor"),
     ("a name goes", {"a/b.py": "def f(): pass\n"}, {"a/b.py": ""}, "major"),
     ("a private name goes", {"a/b.py": "def _f(): pass\n"}, {"a/b.py": ""}, "patch"),
@@ -56,15 +61,35 @@ LEVELS: list[tuple[str, Files, Files, str]] = [
     ("documentation", {"README.md": "a\n"}, {"README.md": "b\n"}, "none"),
     ("CI", {".github/workflows/ci.yml": "a: 1\n"}, {".github/workflows/ci.yml": "a: 2\n"}, "none"),
     ("a benchmark", {"benchmarks/b.py": "def f(): pass\n"}, {"benchmarks/b.py": ""}, "patch"),
-    ("an example", {"examples/src/a.ts": "export const a = 1;\n"}, {"examples/src/a.ts": "\n"}, "patch"),
+    (
+        "an example",
+        {"examples/src/a.ts": "export const a = 1;\n"},
+        {"examples/src/a.ts": "\n"},
+        "patch",
+    ),
     ("generated", {"a/b_pb2.py": "def f(): pass\n"}, {"a/b_pb2.py": "\n"}, "patch"),
     ("vendored", {"vendor/b.py": "def f(): pass\n"}, {"vendor/b.py": "\n"}, "patch"),
-    ("internal in Go", {"internal/a.go": "package a\nfunc F() {}\n"}, {"internal/a.go": "package a\n"}, "patch"),
+    (
+        "internal in Go",
+        {"internal/a.go": "package a\nfunc F() {}\n"},
+        {"internal/a.go": "package a\n"},
+        "patch",
+    ),
     ("an import", {"a/b.py": "import x\n"}, {"a/b.py": "from . import y\n"}, "patch"),
-    ("a package's import", {"a/__init__.py": "from .b import x\n"}, {"a/__init__.py": "\n"}, "major"),
-    ("a migration", {"a": ""}, {"a": "", "shop/migrations/0001_x.py": "class Migration: pass\n"}, "minor"),
+    (
+        "a package's import",
+        {"a/__init__.py": "from .b import x\n"},
+        {"a/__init__.py": "\n"},
+        "major",
+    ),
+    (
+        "a migration",
+        {"a": ""},
+        {"a": "", "shop/migrations/0001_x.py": "class Migration: pass\n"},
+        "minor",
+    ),
     ("line ends", {"a/b.py": "def f(): pass\n"}, {"a/b.py": "def f(): pass\r\n"}, "patch"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("why", "old", "new", "level"), LEVELS, ids=[row[0] for row in LEVELS])
@@ -152,12 +177,16 @@ def test_a_moved_name_is_gone_where_its_home_is_another(old: str, new: str, leve
     [
         ("a.py", b"def f(): pass\n", b"def f(): return '\xff'\n", "not UTF-8 (byte 17)"),
         ("a.py", b"x = 1\n", b"x = 2\n" + b"#\n" * 600_000, "larger than 1024 KiB"),
-        ("a.py", b"# coding: utf-7\nx = 1\n", b"y = 1\n",
-         "it declares the encoding utf-7; only UTF-8 is read"),
+        (
+            "a.py",
+            b"# coding: utf-7\nx = 1\n",
+            b"y = 1\n",
+            "it declares the encoding utf-7; only UTF-8 is read",
+        ),
         ("a.c", b"int f();\n", b"int g();\n", NOT_KNOWN),
         ("a.java", b"class A { }\n", b"public class A { void f( { }\n", "line 1 does not parse"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_looked_into_is_told(path: str, old: bytes, new: bytes, reason: str) -> None:
     interface = judged({path: old}, {path: new})
 
@@ -270,21 +299,48 @@ METADATA = "src/main/resources/META-INF/additional-spring-configuration-metadata
 @pytest.mark.parametrize(
     ("path", "old", "new", "expected"),
     [
-        ("a/src/main/resources/application.properties", "a.b=1\n# c=2\n", "a.b=2\nd\\\n .e: 1\n", "added d.e"),
-        ("a/src/main/resources/application.yml", "a:\n  b: 1\n", "a:\n  c: 1\n---\nd: !x 2\n",
-         "renamed a.b a.c; added d"),
-        ("a/src/main/resources/application.yml", "a: &x\n  b: 1\nc: *x\n", "a:\n  b: 2\n", "removed c.b"),
+        (
+            "a/src/main/resources/application.properties",
+            "a.b=1\n# c=2\n",
+            "a.b=2\nd\\\n .e: 1\n",
+            "added d.e",
+        ),
+        (
+            "a/src/main/resources/application.yml",
+            "a:\n  b: 1\n",
+            "a:\n  c: 1\n---\nd: !x 2\n",
+            "renamed a.b a.c; added d",
+        ),
+        (
+            "a/src/main/resources/application.yml",
+            "a: &x\n  b: 1\nc: *x\n",
+            "a:\n  b: 2\n",
+            "removed c.b",
+        ),
         ("a/defaults.toml", "[x]\na = 1\nb = 2\n", "[x]\nb = 3\n", "removed x.a"),
         ("a/settings.ini", "[x]\na = 1\n", "[x]\na = 1\nb\n", "added x.b"),
         ("a/defaults.json", '{"a": {"b": 1}}', '{"a": {"b": [1]}, "c": {}}', "added c"),
-        ("a/schema/x.json", '{"properties": {"a": {"type": "string"}}}', '{"properties": {}}', "removed a"),
-        (METADATA, '{"properties": [{"name": "x.y"}]}', '{"properties": [{"name": "x.z"}, 1]}',
-         "renamed x.y x.z"),
-        ("a/config/base.yml", "A:\n  default: 1\n  description: b\n", ("A:\n  default: 2\n  type: c\n"
-         "  description: d\n"), ""),
+        (
+            "a/schema/x.json",
+            '{"properties": {"a": {"type": "string"}}}',
+            '{"properties": {}}',
+            "removed a",
+        ),
+        (
+            METADATA,
+            '{"properties": [{"name": "x.y"}]}',
+            '{"properties": [{"name": "x.z"}, 1]}',
+            "renamed x.y x.z",
+        ),
+        (
+            "a/config/base.yml",
+            "A:\n  default: 1\n  description: b\n",
+            ("A:\n  default: 2\n  type: c\n  description: d\n"),
+            "",
+        ),
         ("a/defaults.toml", "", "a = 1\n", "added a"),
     ],
-)  # fmt: skip
+)
 def test_keys_that_come_and_go(path: str, old: str, new: str, expected: str) -> None:
     found, why = setting_changes(path, old.encode(), new.encode())
     told = [" ".join(filter(None, [each.change, each.old_key, each.key])) for each in found]
