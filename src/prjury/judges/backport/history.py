@@ -10,7 +10,6 @@ from prjury.judges.backport.score.habits import Earlier, earlier
 from prjury.ports import Releases
 from prjury.pull.model import PullRequest
 
-_DAY = 86_400
 #: So many of the newest changes on the base are looked at.
 MOST_UNITS = 1_500
 
@@ -24,14 +23,12 @@ class History:
             or where it is not known.
         messages: of the branch's commits since then, newest first.
         earlier: the changes that came to the base since then, and whether the branch has them.
-        days: between the parting and the change's own base; None where the parting is not known.
         unseen: why nothing is known; empty where it is.
     """
 
     parted: str | None = None
     messages: tuple[Message, ...] = ()
     earlier: tuple[Earlier, ...] = ()
-    days: float | None = None
     unseen: str = ""
 
 
@@ -43,7 +40,6 @@ def history_of(pull: PullRequest, tip: BranchTip, releases: Releases) -> History
             return History(unseen="no commit that it shares with the base is known here")
         messages = tuple(releases.messages(parted, tip.sha))
         units = releases.brought(parted, pull.merge_base, MOST_UNITS)
-        days = (releases.date(pull.head.sha) - releases.date(parted)) / _DAY
     except SourceError as error:
         return History(unseen=str(error))
-    return History(parted, messages, earlier(units, messages), max(0.0, days))
+    return History(parted, messages, earlier(units, messages))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from prjury.code.parser import Parser
 from prjury.config.backports import BackportConfig
@@ -104,7 +103,8 @@ class BackportJudge:
         histories: Sequence[History],
         deadline: Deadline,
     ) -> list[Look]:
-        latest = min((one.days for one in histories if one.days is not None), default=None)
+        known = [len(one.earlier) for one in histories if one.parted]
+        latest = min(known, default=0)  # the fewest changes since it parted
         names = [tip.name for tip in tips]
         return [
             Look(
@@ -118,7 +118,7 @@ class BackportJudge:
                 history,
                 deadline,
                 branches=names,
-                newest=history.days is None or history.days == latest,
+                newest=not history.parted or len(history.earlier) == latest,
                 others=[one.earlier for one in histories if one is not history],
             )
             for tip, history in zip(tips, histories, strict=True)

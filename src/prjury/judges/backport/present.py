@@ -98,7 +98,8 @@ _Way: TypeAlias = tuple[Present, Sequence[str]]
 def _ways(
     change: Identity, tip: BranchTip, since: str, messages: Sequence[Message], releases: Releases
 ) -> Iterator[_Way]:
-    if releases.holds(tip.sha, change.head):
+    # A branch that holds the head holds what it is built on as well.
+    if since == change.base and releases.holds(tip.sha, change.head):
         merges = [message.sha for message in messages if change.head in message.parents[1:]]
         yield Present("it holds the commit itself", change.head), [*change.shas, *merges]
     yield from _told(change, messages)

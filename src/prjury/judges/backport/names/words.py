@@ -60,7 +60,7 @@ _BINDINGS = (
     re.compile(rf"^{_S}*({_NAME}(?:{_S}*,{_S}*{_NAME})+){_S}*(?::?=)(?!=)", re.MULTILINE),
     re.compile(rf"\bfor{_S}+\(?({_NAME}(?:{_S}*,{_S}*\(?{_NAME})*)\)?{_S}+in\b"),
     re.compile(rf"\b(?:def|func|fun|fn|function)\b{_S}?\w*{_S}?\(([^)]{{0,2000}})\)"),
-    re.compile(rf"\blambda{_S}+([^:\n]*):"),
+    re.compile(rf"\blambda{_S}+([^:\n]{{0,200}}):"),
     re.compile(rf"\bfunc{_S}+\([^)\n]*\){_S}+({WORD})"),
 )
 #: Elsewhere a member has to be declared before anything is assigned to it.

@@ -121,6 +121,8 @@ def _lift(title: frozenset[str], branches: Sequence[tuple[float, Sequence[Earlie
     for weight, changes in branches:
         share = _share(changes)
         for change in changes:
+            if title.isdisjoint(change.words):
+                continue
             for word in title & change.words:
                 seen[word] += weight
                 usual[word] += weight * share
