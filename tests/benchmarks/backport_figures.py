@@ -21,8 +21,9 @@ def figures(replays: Sequence[Replay]) -> None:
     print(f"{len(replays)} replays, {len(came)} came, {len(never)} never came")
     print(f"  found by: {_counts(one.how for one in came)}")
     for name, some in (("came", came), ("never came", never)):
-        clean = sum(one.applies is True for one in some)
-        print(f"  {name}: predicted clean {clean} of {len(some)} ({_share(clean, len(some))})")
+        applying = sum(one.applies is True for one in some)
+        told = f"{applying} of {len(some)} ({_share(applying, len(some))})"
+        print(f"  {name}: predicted clean {told}")
     clean = [one for one in came if one.applies]
     equal = sum(one.same in _SAME for one in clean)
     compared = sum(bool(one.same) for one in clean)

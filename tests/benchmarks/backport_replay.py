@@ -6,9 +6,9 @@
 The mirror holds bare clones as `OWNER+NAME/repo`. For each branch a sample of merged pull requests,
 half of them brought to the branch later as far as there are so many, is judged by `prjury backport`
 without model and build, in a repository whose refs stand where they stood before the merge. What
-happened later is found by git alone (`backport_truth.py`). The words by which the mergers ask for a
-backport are taken out of the messages; `--as-asked` leaves them in. `--details` writes a line of JSON
-for each replay.
+happened later is found by git alone (`backport_truth.py`). The words by which the mergers ask for
+a backport are taken out of the messages; `--as-asked` leaves them in. `--details` writes a line of
+JSON for each replay.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 # Also where the path of a script is not searched (`python -P`).
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -258,7 +259,7 @@ def _truth(
     verdict: Backport,
     tip: str,
     tree: str | None,
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """What happened, as fields of a replay."""
     start, end = before(arrival), arrival.commits[-1].sha
     whole = neighbours(arrival)

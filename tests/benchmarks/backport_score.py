@@ -94,14 +94,14 @@ class Repository:
         merge = self.releases.pick(pull.merge_base, pull.head.sha, tip.sha)
         stands = standing(pull, self.releases.store, tip.sha)
         own = histories[tip.name]
-        latest = min((one.days for one in histories.values() if one.days is not None), default=None)
+        latest = min((len(one.earlier) for one in histories.values() if one.parted), default=0)
         others = [one.earlier for name, one in histories.items() if name != tip.name]
         return Circumstances(
             conflicts=None if merge.impossible else len(merge.conflicts),
             lacks=len(stands.lacks),
             removed=stands.removed.value,
             context=stands.context.value,
-            newest=own.days is None or own.days == latest,
+            newest=not own.parted or len(own.earlier) == latest,
             habits=habits(found.words, own.earlier, others) if own.parted else None,
         )
 

@@ -25,6 +25,7 @@ PLACEHOLDER = "OWNER/pr-jury@COMMIT"
 _ALONE = ("prjury.yml",)
 _APART = ("prjury-build.yml", "prjury-judge.yml", "prjury-override.yml")
 _QUEUE = ("prjury-queue.yml",)
+_BACKPORT = ("prjury-backport.yml",)
 _ACTION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[\w.-]{1,100}@[0-9a-f]{40}", re.ASCII)
 _PINNED = r"[\w.-]+/[\w./-]+@[0-9a-f]{40}"
 
@@ -37,6 +38,9 @@ def init(
         bool, typer.Option("--forks", help="For pull requests from forks: build and judge apart.")
     ] = False,
     queue: Annotated[bool, typer.Option("--queue", help="With a merge queue.")] = False,
+    backport: Annotated[
+        bool, typer.Option("--backport", help="Propose backports after the merge.")
+    ] = False,
     action: Annotated[
         str | None,
         typer.Option(metavar="OWNER/NAME@SHA", help="The action, pinned by its full commit id."),
@@ -50,7 +54,8 @@ def init(
     from prjury.sources.git.find import open_repository  # noqa: PLC0415 - the same
 
     terminal: Terminal = context.obj
-    wanted = _wanted((_APART if forks else _ALONE) + _QUEUE * queue, action)
+    gate = _APART if forks else _ALONE
+    wanted = _wanted(gate + _QUEUE * queue + _BACKPORT * backport, action)
     repository = open_repository(repo)
     root = _work_tree(repository)
     new = {path: text for path, text in wanted.items() if not _is_there(root / path, text)}

@@ -89,6 +89,10 @@ class Releases(Protocol):
         """The picked change as a pull request onto the branch, for judges of pull requests."""
         ...
 
+    def breadth(self, base: str, head: str) -> int:
+        """How many files differ between two commits."""
+        ...
+
     def units(self, since: str, until: str, paths: Sequence[str], most: int) -> Sequence[Commit]:
         """What was brought to a branch and touches one of the paths, newest first.
 

@@ -1,58 +1,152 @@
+"""Whether the branch has the change already, by all that history tells."""
+
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
 from fakes.history import History
-from integration.backport.bench import Bench, Story, lines
+from integration.backport.bench import ASKED, Bench, Step, Story, lines
+
+#: Something that happens on the branch afterwards.
+Event: TypeAlias = Callable[[History], object]
 
 THREE = {"a.py": lines({3: "three"})}
-TWO_STEPS = ({"a.py": lines({3: "three"})}, {"a.py": lines({3: "three"}), "b.py": lines({5: "five"})})
+ADAPTED = {"a.py": lines({3: "three, adapted"})}
+TWO: Sequence[Step] = (THREE, {**THREE, "b.py": lines({5: "five"})})
 
-def pick(h, sha="change", *opts):
-    h.git("switch", "-q", "1.x"); h.git("cherry-pick", *opts, sha)
+
+def picked(what: str = "change", *options: str) -> Event:
+    return lambda history: history.git("cherry-pick", *options, what)
+
+
+def reverted(what: str = "HEAD", *options: str) -> Event:
+    return lambda history: history.git("revert", "--no-edit", *options, what)
+
+
+def merged(history: History) -> None:
+    history.commit({"own.py": "own = 1\n"})
+    history.merge("change")
+
+
+def told(message: str, files: Mapping[str, str] = ADAPTED) -> Event:
+    """Another commit whose message says where it is from."""
+    return lambda history: history.commit(
+        files, message.format(sha=history.sha("change"), short=history.sha("change")[:10])
+    )
+
+
+LATER = told("Later, in the next line", {"a.py": lines({3: "three", 4: "four"})})
+
+
 @dataclass(frozen=True)
 class There:
-    story: Any
-    asked: Mapping[str, Any] = field(default_factory=dict)
+    """What the branch has gone through, and what is told of it.
 
-class Then:
-    def __init__(self, story, then): self.s, self.then = story, then
-    def tell(self, h):
-        self.s.tell(h); h.switch("1.x"); self.then(h); h.switch("main")
+    Attributes:
+        says: part of the decisive reason.
+    """
 
-def seq(*fns):
-    def f(h):
-        for x in fns: x(h)
-    return f
-other = lambda h: h.commit({"a.py": h.git("show", "1.x:a.py").replace("yield 20", "yield twenty")+"\n"}, "More")
-after = lambda h: h.commit({"a.py": lines({3: "three", 4: "four", 20: "twenty"})}, "Later: next to it")
-def revert(h, what="HEAD"):
-    h.git("switch","-q","1.x"); h.git("revert","--no-edit",what)
-def trailer(text):
-    return lambda h: h.commit({"a.py": lines({3: "three, adapted"})}, text.format(sha=h.sha("change")))
-S = Story(change=[THREE])
-M = Story(change=list(TWO_STEPS))
+    then: Sequence[Event]
+    says: str
+    change: Sequence[Step] = (THREE,)
+    verdict: str = "already_present"
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+BACK: dict[str, Any] = {"verdict": "needs_human"}
+NOT: dict[str, Any] = {"verdict": "suitable", "says": "asked for"}
+CLASHES: dict[str, Any] = {"verdict": "needs_human", "says": "conflicts in 1 file"}
+OF_7: dict[str, Any] = {"more": {"number": 7}}
+
 THERE = {
- "same patch, pick not empty": There(Then(S, seq(lambda h: pick(h), after))),
- "same patch among more": There(Then(S, lambda h: h.commit({"a.py": lines({3:"three"}), "z.py": "z\n"}, "Mixed"))),
- "same patch then later change of line": There(Then(S, seq(lambda h: pick(h), lambda h: h.commit({"a.py": lines({3: "better"})}, "Better")))),
- "trailer": There(Then(S, trailer("Adapted\n\n(cherry picked from commit {sha})"))),
- "trailer of abbreviated": There(Then(S, lambda h: trailer("Adapted\n\n(cherry picked from commit %s)" % h.sha("change")[:10])(h))),
- "backport number": There(Then(S, trailer("Adapted\n\nBackport #7")), {"number": 7}),
- "number in title": There(Then(S, trailer("[1.x] Fix the count (#7) (#12)")), {"number": 7}),
- "other number": There(Then(S, trailer("[1.x] Fix the count (#71)")), {"number": 7}),
- "empty": There(Story(change=[THREE], branch=[{"a.py": lines({3:"three", 20:"zwanzig"}), "z":"z"}])),
- "each commit": There(Then(M, lambda h: (pick(h, "change~1"), other(h), pick(h, "change")))),
- "one of two": There(Then(M, lambda h: pick(h, "change~1"))),
- "itself by merge": There(Then(S, lambda h: h.merge("change"))),
- "itself then reverted": There(Then(S, lambda h: (h.merge("change"), revert(h, "change")))),
- "merged then merge reverted": There(Then(S, lambda h: (h.commit({"q":"q"},"Own"), h.merge("change"), h.git("switch","-q","1.x"), h.git("revert","--no-edit","-m","1","HEAD")))),
- "picked, reverted": There(Then(S, lambda h: (pick(h), revert(h)))),
- "picked -x, reverted": There(Then(S, lambda h: (pick(h, "change", "-x"), revert(h)))),
- "picked, reverted, reverted": There(Then(S, lambda h: (pick(h), revert(h), revert(h)))),
- "picked, reverted, reverted, reverted": There(Then(S, lambda h: (pick(h), revert(h), revert(h), revert(h)))),
- "picked, reverted, picked again": There(Then(S, lambda h: (pick(h), revert(h), pick(h)))),
- "picked -x, reverted, picked -x again": There(Then(S, lambda h: (pick(h,"change","-x"), revert(h), pick(h,"change","-x")))),
- "each commit, the first reverted": There(Then(M, lambda h: (pick(h, "change~1"), pick(h, "change"), revert(h, "HEAD~1")))),
- "each -x, PR of two": There(Then(M, lambda h: (pick(h, "change~1", "-x"), h.commit({"b.py": lines({4:"vier", 5:"five"})}, "Fix\n\n(cherry picked from commit %s)" % h.sha("change"))))),
- "only last -x, PR of two": There(Then(M, lambda h: (h.commit({"b.py": lines({4:"vier", 5:"five"})}, "Fix\n\n(cherry picked from commit %s)" % h.sha("change"))))),
+    "the same patch": There([picked()], "is the same patch"),
+    "the same patch, and the line was changed since": There(
+        [picked(), told("Better")], "is the same patch"
+    ),
+    "the same patch, and the next line was changed since": There(
+        [picked(), LATER], "is the same patch"
+    ),
+    "the same patch among other things": There(
+        [told("Mixed", {**THREE, "own.py": "own = 1\n"}), LATER], "is the same patch"
+    ),
+    "a trailer of -x": There(
+        [told("Fix\n\n(cherry picked from commit {sha})")], "says that it brings"
+    ),
+    "a trailer with a short name": There(
+        [told("Fix\n\n(cherry picked from commit {short})")], "says that it brings"
+    ),
+    "the number of the pull request": There([told("Fix\n\nBackport #7")], "brings #7", **OF_7),
+    "the number after the title": There([told("[1.x] Fix (#7) (#12)")], "brings #7", **OF_7),
+    "another number": There([told("[1.x] Fix (#71)")], **CLASHES, **OF_7),
+    "the pick changes nothing": There(
+        [told("All", {"a.py": lines({3: "three", 20: "x"})})], "the pick changes nothing there"
+    ),
+    "the commit itself": There([merged], "it holds the commit itself"),
+    "each of its commits": There(
+        [picked("change~1"), picked("change"), LATER], "bring its commits one by one", TWO
+    ),
+    "each of its commits by name or patch": There(
+        [picked("change~1"), told("(cherry picked from commit {sha})", {"b.py": lines({5: "5!"})})],
+        "bring its commits one by one",
+        TWO,
+    ),
+    "one of its commits": There([picked("change~1")], change=TWO, **NOT),
+    "the last of its commits by name": There(
+        [told("Fix\n\n(cherry picked from commit {sha})", {"b.py": lines({5: "5!"})})],
+        change=TWO,
+        **CLASHES,
+    ),
+    "reverted": There([picked(), reverted()], "reverts", **BACK),
+    "named and reverted": There([picked("change", "-x"), reverted()], "reverts", **BACK),
+    "reverted twice": There([picked(), reverted(), reverted(), LATER], "is the same patch"),
+    "reverted three times": There([picked(), *[reverted()] * 3], "reverts", **BACK),
+    "reverted and picked again": There(
+        [picked(), reverted(), picked(), LATER], "is the same patch"
+    ),
+    "named, reverted and picked again": There(
+        [picked("change", "-x"), reverted(), picked(), LATER], "is the same patch"
+    ),
+    "one of its commits reverted": There(
+        [picked("change~1"), picked("change"), reverted("HEAD~1")], "reverts", TWO, **BACK
+    ),
+    "itself, and it was reverted": There([merged, reverted("change")], "reverts", **BACK),
+    "itself, and its merge was reverted": There(
+        [merged, reverted("HEAD", "-m", "1")], "reverts", **BACK
+    ),
+    "itself, reverted and picked again": There(
+        [merged, reverted("change"), picked(), LATER], "is the same patch"
+    ),
 }
+
+
+@pytest.mark.parametrize("name", THERE)
+def test_what_the_branch_has_already(tmp_path: Path, name: str) -> None:
+    there = THERE[name]
+    bench = Bench(tmp_path, Story(change=there.change))
+    bench.history.switch("1.x")
+    for event in there.then:
+        event(bench.history)
+    bench.history.checkout()
+    found = bench.judge(labels=ASKED, **there.more)
+    assert (found.verdict, there.says in found.reasons[0]) == (there.verdict, True), found.reasons
+    assert bool(found.commands) is (there.verdict != "already_present")
+
+
+def test_a_file_that_the_branch_moved_is_not_deleted_there(tmp_path: Path) -> None:
+    gone = {"a.py": None}
+    story = Story(change=[gone], branch=[gone | {"core/a.py": lines()}])
+    assert Bench(tmp_path, story).judge(labels=ASKED).verdict == "needs_human"
+
+
+def test_a_file_that_both_have_moved_is_there(tmp_path: Path) -> None:
+    moved = {"a.py": None, "core/a.py": lines()}
+    told = Bench(tmp_path, Story(change=[moved], branch=[moved, LATER_THERE])).judge()
+    assert (told.verdict, told.applies) == ("already_present", False)
+
+
+LATER_THERE = {"core/a.py": None}

@@ -91,7 +91,9 @@ def trial(history: History, onto: str = "1.x", head: str = "change") -> Tried:
     with open_store(open_repository(history.path)) as store:
         releases = ReleaseBranches(store)
         tip = releases.tip(onto)
-        return Tried(releases.pick(base, history.sha(head), tip.sha), tip)
+        merge = releases.pick(base, history.sha(head), tip.sha)
+        assert releases.picked_tree(base, history.sha(head), tip.sha) == merge.tree
+        return Tried(merge, tip)
 
 
 def without_attributes(history: History) -> None:

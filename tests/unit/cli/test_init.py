@@ -24,6 +24,7 @@ APART = {
     ".github/workflows/prjury-override.yml",
 }
 QUEUE = {".github/workflows/prjury-queue.yml"}
+BACKPORT = {".github/workflows/prjury-backport.yml"}
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ class _Context:
 
 
 def run(repo: Path, **options: object) -> None:
-    given = {"forks": False, "queue": False, "action": None, "force": False, **options}
+    given = {"forks": False, "queue": False, "backport": False, "action": None, "force": False, **options}
     call: Callable[..., int] = init
     assert call(_Context(), repo=repo, **given) == 0
 
@@ -53,6 +54,7 @@ def files(root: Path) -> Mapping[str, str]:
     [
         ({}, ALONE),
         ({"queue": True}, ALONE | QUEUE),
+        ({"backport": True}, ALONE | BACKPORT),
         ({"forks": True}, APART),
         ({"forks": True, "queue": True}, APART | QUEUE),
     ],

@@ -175,6 +175,23 @@ def test_only_what_lies_inside_of_functions_and_imports_is_spared(
     assert spared(language, text, old, new) is expected
 
 
+LONG = """\
+public record A(
+    // a note
+    int b,
+    int c
+) {
+
+    int d = 1;
+}
+"""
+
+
+@pytest.mark.parametrize("text", [LONG, LONG.replace("int b,", "int b,\n" * 100)])
+def test_a_heading_of_many_lines_is_read_to_its_beginning(text: str) -> None:
+    assert not spared("java", text, "int d", "public int d")
+
+
 def test_what_a_package_imports_it_may_offer() -> None:
     assert not spared("python", PYTHON, "import os", "import sys", package=True)
     assert not spared("python", PYTHON, "    two,", "    three,", package=True)

@@ -281,6 +281,14 @@ CHANGES = [
         "public class A extends B { }\npublic class B { public void f() {} }",
         "+ B.f()",
     ),
+    (
+        "java",
+        "public class A {\n  private A() {}\n}",
+        "public final class A {\n  private A() {}\n}",
+        "",
+    ),
+    ("java", "public class A { public A() {} }", "public final class A { public A() {} }", "! A"),
+    ("java", java("public void f(B.C c) {}"), java("public void f(C c) {}"), ""),
     # Kotlin
     ("kotlin", "fun f(a: Int) {}", "fun f(a: Int, b: Int = 1) {}", "! f(a: Int, b: Int=…)"),
     ("kotlin", "class A { fun f() {} }", "class A { internal fun f() {} }", "- A.f()"),
@@ -369,6 +377,8 @@ CHANGES = [
         "~ f(x: A)",
     ),
     ("tsx", "export const V = (p: P) => <b/>", "export const V = (p: Q) => <b/>", "! V(p: Q)"),
+    ("typescript", "export class A { f(x: B): C {} }", "export class A { f(x: m.B): m.C {} }", ""),
+    ("typescript", "export function f(x: A.B) {}", "export function f(x: C.B) {}", "! f(x: C.B)"),
     # Go
     ("go", "package p\nfunc F(a int) {}", "package p\nfunc F(b int) {}", ""),
     ("go", "package p\nfunc F(a int) {}", "package p\nfunc F(a, b int) {}", "! F(int, int)"),

@@ -6,6 +6,7 @@ something. Python's and JavaScript's callers see less of it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import TypeAlias
@@ -19,6 +20,8 @@ _NARROWING = frozenset({"final", "sealed", "abstract", "readonly", "optional"})
 _BINDING = frozenset({"static", "async", "suspend", "unsafe"})
 #: Modifiers that give something to callers.
 _WIDENING = frozenset({"var", "const"})
+#: A name with what it is qualified by.
+_QUALIFIED = re.compile(r"\w+(?:\.\w+)*")
 #: Types of a parameter that take everything.
 _ANYTHING = frozenset({"any", "unknown"})
 _TYPES = Brackets(quotes=True)
@@ -47,9 +50,25 @@ def fit(language: str, old: Symbol, new: Symbol, above: Above = _nothing) -> Fit
 
 
 def _strict(old: Symbol, new: Symbol, above: Above) -> Fit:
-    if old.kind is not new.kind or (old.parameters, old.result) != (new.parameters, new.result):
+    same = len(old.parameters or ()) == len(new.parameters or ()) and all(
+        (one.name, one.optional, one.passing) == (other.name, other.optional, other.passing)
+        and _is_alike(one.type, other.type)
+        for one, other in zip(old.parameters or (), new.parameters or (), strict=True)
+    )
+    if old.kind is not new.kind or not same or not _is_alike(old.result, new.result):
         return Fit.INCOMPATIBLE
     return _around(old, new, above)
+
+
+def _is_alike(old: str, new: str) -> bool:
+    """Whether two types are the same but for how far their names are qualified."""
+    if old == new:
+        return True
+    before, after = _QUALIFIED.findall(old), _QUALIFIED.findall(new)
+    return _QUALIFIED.sub("", old) == _QUALIFIED.sub("", new) and all(
+        one == other or one.endswith(f".{other}") or other.endswith(f".{one}")
+        for one, other in zip(before, after, strict=True)
+    )
 
 
 def _around(old: Symbol, new: Symbol, above: Above) -> Fit:
@@ -150,7 +169,7 @@ def _declared(old: str, new: str) -> Fit:
 
 def _narrowed(old: str, new: str, above: Above) -> Fit:
     """A result may become narrower; one that is not written down is whatever it was."""
-    if not old or not new:
+    if not old or not new or _is_alike(old, new):
         return Fit.SAME
     if old in {"void", "any", "unknown", "Promise<void>"} or _is_within(new, old, above):
         return Fit.COMPATIBLE
@@ -159,6 +178,8 @@ def _narrowed(old: str, new: str, above: Above) -> Fit:
 
 def _is_within(type_: str, other: str, above: Above) -> bool:
     """Whether every value of a type is one of another, as far as the texts tell."""
+    if _is_alike(type_, other):
+        return True
     wider = _members(other)
     return all(each in wider or above(each) & wider for each in _members(type_))
 
@@ -175,7 +196,7 @@ def _arguments(old: Sequence[Parameter], new: Sequence[Parameter], above: Above)
             one.passing is Passing.REST and other.passing is not Passing.REST
         ):
             return Fit.INCOMPATIBLE
-        if one.type and other.type and one.type != other.type:
+        if one.type and other.type and not _is_alike(one.type, other.type):
             if other.type not in _ANYTHING and not _is_within(one.type, other.type, above):
                 return Fit.INCOMPATIBLE
             fits = Fit.COMPATIBLE

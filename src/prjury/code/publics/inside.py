@@ -27,7 +27,7 @@ _BRACE = re.compile(r"[{}]")
 _WORD = re.compile(r"\w+")
 _STATEMENT_ENDS = re.compile(r"[;{}]\s*$|^\s*$|\*/\s*$")
 #: Lines of a statement that are looked at above the one in which its body opens.
-_LONGEST_HEADING = 12
+_LONGEST_HEADING = 60
 
 _IMPORT_LINES: Mapping[str, re.Pattern[str]] = {
     "java": re.compile(r"import [\w.* ]+;\s*$"),
@@ -201,13 +201,23 @@ def _opening(lines: Sequence[str], end: int) -> int:
 
 
 def _heading(lines: Sequence[str], at: int) -> tuple[str, str]:
-    """The first line of the statement whose body opens in a line, and the statement up to there."""
-    start = at
-    while start > 0 and at - start < _LONGEST_HEADING:
-        if _STATEMENT_ENDS.search(lines[start - 1]) or _REMARK.match(lines[start - 1]):
-            break
-        start -= 1
-    return lines[start], " ".join(line.strip() for line in lines[start : at + 1])
+    """The first line of the statement whose body opens in a line, and the statement up to there.
+
+    One that is too long to be told is empty.
+    """
+    parts, depth = [lines[at].strip()], _parentheses(lines[at])
+    for start in range(at, max(at - _LONGEST_HEADING, 0), -1):
+        above = lines[start - 1]
+        if depth >= 0 and _STATEMENT_ENDS.search(above):
+            return lines[start], " ".join(reversed(parts))
+        if not above.lstrip().startswith("//"):
+            parts.append(above.strip())
+            depth += _parentheses(above)
+    return lines[at], ""
+
+
+def _parentheses(line: str) -> int:
+    return line.count("(") - line.count(")")
 
 
 def _is_harmless(heading: str, language: str) -> bool:

@@ -6,8 +6,8 @@ A method that overrides another one is offered by the type that it is inherited 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from prjury.code.publics.brackets import Brackets, tidy
@@ -80,6 +80,7 @@ def read(source: Source, found: Sequence[Declaration]) -> Publics:
     package = next((each.heading for each in found if each.role == "package"), "package ;")
     types: dict[int, tuple[str, str]] = {}
     built: set[int] = set()
+    written: set[str] = set()
     symbols: list[Symbol] = []
     for number, each in enumerate(found):
         outer = types.get(each.parent)
@@ -88,6 +89,7 @@ def read(source: Source, found: Sequence[Declaration]) -> Publics:
         heading = _heading(each.heading)
         if each.role == "callable" and outer and heading.rest.startswith(f"{_last(outer[0])}("):
             built.add(each.parent)
+            written.add(outer[0])
         if not _is_public(heading, outer, each.role) or heading.overrides:
             continue
         prefix = f"{outer[0]}." if outer else ""
@@ -104,12 +106,29 @@ def read(source: Source, found: Sequence[Declaration]) -> Publics:
         for number, (name, _) in types.items()
         if number not in built and not _constructs(source, _last(name))
     )
-    return Publics((*symbols, *implicit), package.removeprefix("package ").rstrip("; "))
+    offered = (*map(_sealed_off(symbols, written), symbols), *implicit)
+    return Publics(offered, package.removeprefix("package ").rstrip("; "))
+
+
+def _sealed_off(symbols: Sequence[Symbol], written: set[str]) -> Callable[[Symbol], Symbol]:
+    """Takes ``final`` from classes whose constructors are all hidden: nobody extends them anyway.
+
+    Args:
+        written: the classes that write a constructor.
+    """
+    offered = {each.name for each in symbols}
+    closed = {name for name in written if f"{name}.{_last(name)}" not in offered}
+
+    def settled(each: Symbol) -> Symbol:
+        return replace(each, modifiers=each.modifiers - {"final"}) if each.name in closed else each
+
+    return settled
 
 
 def _constructs(source: Source, name: str) -> bool:
     """Whether a constructor is written that did not parse."""
-    return re.search(rf"(?<!new )(?<![\w.]){name}\s*\(", source.text) is not None
+    written = rf"(?m)^\s*(?:public |protected |private )?{name}\s*\("
+    return re.search(written, source.text) is not None
 
 
 def _last(name: str) -> str:

@@ -2,78 +2,29 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
 
+from prjury.judges.backport.bumped import (
+    Bump,
+    Bumps,
+    bumps_of,
+    by_name,
+    commit_of,
+    declared_in,
+    version_of,
+)
 from prjury.jury.judgment import Check, Location, Severity
 from prjury.ports import Repository
 from prjury.pull.bumps import Distance, Step, distance
-from prjury.pull.dependencies import Declared, Purpose, declared
-from prjury.pull.manifests import is_manifest
-from prjury.pull.model import FileKind, PullRequest, visible
+from prjury.pull.dependencies import Declared, Purpose
+from prjury.pull.model import visible
 
-#: So many digits of a commit are shown.
-_COMMIT = 12
+__all__ = ["Bump", "Bumps", "Relation", "Standing", "bumps_of", "check_of", "standings"]
+
 #: What is told of one by one; the rest is counted.
 _SHOWN = 4
-
-
-#: What a file declares, by name and version.
-_Named: TypeAlias = Mapping[str, Mapping[str, Declared]]
-
-
-@dataclass(frozen=True)
-class Bump:
-    """A dependency that a change adds, removes or moves to another version.
-
-    Attributes:
-        old: the version or range before; None for one that is added.
-        new: the version or range behind; None for one that is removed.
-        line: where it stands at the head, or stood on the merge base if it is removed; from 1.
-    """
-
-    path: str
-    name: str
-    old: str | None
-    new: str | None
-    purpose: Purpose
-    line: int
-
-    @property
-    def is_library(self) -> bool:
-        """Whether it gets to the project's users, other than what builds, tests or checks it."""
-        return self.purpose is Purpose.LIBRARY
-
-
-@dataclass(frozen=True)
-class Bumps:
-    """What a change does to dependencies.
-
-    Attributes:
-        lock_files: those that the change touches.
-        unread: manifests whose content is not here or not text.
-        seen: what files of branches declare, by path and blob; None where nobody can read it.
-    """
-
-    changed: tuple[Bump, ...] = ()
-    lock_files: tuple[str, ...] = ()
-    unread: tuple[str, ...] = ()
-    seen: dict[tuple[str, str], _Named | None] = field(
-        default_factory=dict, repr=False, compare=False
-    )
-
-    @property
-    def told(self) -> bool:
-        """Whether there is anything to say."""
-        return bool(self.changed or self.lock_files or self.unread)
-
-    @property
-    def lock_only(self) -> bool:
-        """Whether only the exact versions within the declared ranges change."""
-        return bool(self.lock_files) and not self.changed and not self.unread
 
 
 class Relation(StrEnum):
@@ -107,80 +58,6 @@ class Standing:
     jump: Distance | None = None
 
 
-def bumps_of(pull: PullRequest, repository: Repository) -> Bumps:
-    """What the change does to dependencies; the same for every branch."""
-    files = [
-        file for file in pull.files if is_manifest(file.path) or is_manifest(file.old_path or "")
-    ]
-    blobs = [blob for file in files for blob in (file.old_blob, file.new_blob) if blob]
-    read = repository.read(blobs) if blobs else {}
-    changed: list[Bump] = []
-    unread: list[str] = []
-    seen: dict[tuple[str, str], _Named | None] = {}
-    for file in files:
-        old, new = (_declared(file.path, blob, read) for blob in (file.old_blob, file.new_blob))
-        if old is None or new is None:
-            unread.append(file.path)
-            continue
-        changed += _changes(file.path, old, new)
-        seen |= {(file.path, file.old_blob or ""): _by_name(old)}
-        seen |= {(file.path, file.new_blob or ""): _by_name(new)}
-    locks = tuple(file.path for file in pull.files if file.kind is FileKind.LOCK)
-    return Bumps(tuple(changed), locks, tuple(unread), seen)
-
-
-def _declared(
-    path: str, blob: str | None, read: Mapping[str, bytes | None]
-) -> Sequence[Declared] | None:
-    """What a version of a file declares; None where nobody can read it."""
-    content = read.get(blob) if blob else b""
-    if content is None:
-        return None
-    try:
-        return declared(path, content.decode().splitlines(keepends=True)) or ()
-    except UnicodeDecodeError:
-        return None
-
-
-def _changes(path: str, before: Sequence[Declared], after: Sequence[Declared]) -> Iterator[Bump]:
-    """What differs by name; a name may stand in a file several times, with several versions."""
-    old, new = _by_name(before), _by_name(after)
-    for name in dict.fromkeys([*new, *old]):
-        was, now = old.get(name, {}), new.get(name, {})
-        gone = [each for written, each in was.items() if written not in now]
-        come = [each for written, each in now.items() if written not in was]
-        if was and now and not (gone and come):
-            continue  # one of several places follows the others
-        for number in range(max(len(gone), len(come))):
-            one = gone[min(number, len(gone) - 1)] if gone else None
-            other = come[min(number, len(come) - 1)] if come else None
-            told = other or one
-            if told:
-                was_at, is_at = _told_apart(one, other)
-                yield Bump(path, name, was_at, is_at, told.purpose, told.line)
-
-
-def _told_apart(one: Declared | None, other: Declared | None) -> tuple[str | None, str | None]:
-    """Both versions, or the commits where a remark beside them stays the same."""
-    versions = _version(one), _version(other)
-    return versions if versions[0] != versions[1] else (_commit(one), _commit(other))
-
-
-def _by_name(found: Sequence[Declared]) -> _Named:
-    named: dict[str, dict[str, Declared]] = defaultdict(dict)
-    for each in found:
-        named[each.name].setdefault(each.written, each)
-    return named
-
-
-def _version(each: Declared | None) -> str | None:
-    return (each.version.lstrip("= ") or _commit(each)) if each else None
-
-
-def _commit(each: Declared | None) -> str | None:
-    return each.written[:_COMMIT] if each else None
-
-
 def standings(bumps: Bumps, tip: str, repository: Repository) -> tuple[Standing, ...]:
     """Each bump beside what stands in the same file of the branch with this tip."""
     if not bumps.changed:
@@ -191,8 +68,8 @@ def standings(bumps: Bumps, tip: str, repository: Repository) -> tuple[Standing,
     new = [(path, blob) for path, blob in blobs.items() if (path, blob) not in bumps.seen]
     read = repository.read([blob for _, blob in new]) if new else {}
     for path, blob in new:
-        found = _declared(path, blob, read)
-        bumps.seen[path, blob] = None if found is None else _by_name(found)
+        found = declared_in(path, blob, read)
+        bumps.seen[path, blob] = None if found is None else by_name(found)
     return tuple(_on_branch(bump, blobs.get(bump.path), bumps) for bump in bumps.changed)
 
 
@@ -204,7 +81,9 @@ def _on_branch(bump: Bump, blob: str | None, bumps: Bumps) -> Standing:
 
 
 def _standing(bump: Bump, there: Sequence[Declared]) -> Standing:
-    versions = [version for each in there for version in (_version(each), _commit(each)) if version]
+    versions = [
+        version for each in there for version in (version_of(each), commit_of(each)) if version
+    ]
     if not versions:
         return Standing(bump, None, Relation.NOT_THERE)
     have = next((each for each in (bump.old, bump.new) if each in versions), versions[0])
@@ -234,17 +113,12 @@ def check_of(bumps: Bumps, found: Sequence[Standing], branch: str) -> Check:
 
     What only builds, tests or checks the project matters one degree less.
     """
-    if bumps.unread:
-        told = ", ".join(map(visible, bumps.unread[:_SHOWN]))
-        return Check(
-            "dependencies", passed=False, message=f"not looked into: {told}", severity="hint"
-        )
-    if bumps.lock_only:
-        return Check(
-            "dependencies", passed=True, message="only a lock file changes", severity="hint"
-        )
+    unread = ", ".join(map(visible, bumps.unread[:_SHOWN]))
+    unseen = [f"not looked into: {unread}"] if unread else []
     if not bumps.changed:
-        return Check("dependencies", passed=True, message="no version of a dependency changes")
+        locked = "only a lock file changes" if bumps.lock_only else ""
+        told = "".join(unseen) or locked or "no version of a dependency changes"
+        return Check("dependencies", not unseen, told, severity="hint")
     ranked = sorted(found, key=lambda each: _RANKS.index(_severity(each)))
     worst = _severity(ranked[0])
     lines = [_sentence(each, branch) for each in ranked[:_SHOWN]]
@@ -252,8 +126,8 @@ def check_of(bumps: Bumps, found: Sequence[Standing], branch: str) -> Check:
     first = ranked[0].bump
     return Check(
         "dependencies",
-        passed=worst is None,
-        message="; ".join([*lines, *more]),
+        passed=worst is None and not unseen,
+        message="; ".join([*lines, *more, *unseen]),
         location=Location(first.path, first.line),
         severity=worst or "hint",
         evidence=f"{visible(first.name)} {visible(first.new or first.old or '')}",

@@ -10,6 +10,9 @@ from prjury.judges.backport.prerequisites import Prerequisites, pick_of
 from prjury.judges.backport.trial import Trial
 from prjury.pull.model import PullRequest, visible
 
+#: So many commits stand in one command, which is shown as one line.
+_AT_ONCE = 20
+
 
 def commands(
     pull: PullRequest,
@@ -47,7 +50,8 @@ def _commands(
     if last.each is not None:
         stopped = last.each.stopped_at
         commits = [*last.each.kept, *([stopped.sha] if stopped else []), *last.each.left]
-        yield f"git cherry-pick -x {' '.join(commits)}"
+        for start in range(0, len(commits), _AT_ONCE):
+            yield f"git cherry-pick -x {' '.join(commits[start : start + _AT_ONCE])}"
     elif parents[:1] == (pull.merge_base,) and len(parents) > 1:
         yield f"git cherry-pick -x -m 1 {pull.head.sha}"
     elif pull.ahead == 1 and len(parents) <= 1:

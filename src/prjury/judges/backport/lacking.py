@@ -7,7 +7,7 @@ neither binds nor brings it, and it stands in no file of the branch that may hol
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -78,34 +78,40 @@ class Lacked:
     found: tuple[Lacking, ...] = ()
     unseen: str = ""
 
+    def and_more(self, found: Iterable[Lacking] = (), unseen: str = "") -> Lacked:
+        """This and more of it."""
+        told = "; ".join(filter(None, [self.unseen, unseen]))
+        return Lacked((*self.found, *found), told)
+
 
 def lacking_on(needs: Needs, tip: str, repository: Repository, searching: Searching) -> Lacked:
     """What the change refers to and the branch with this tip lacks."""
     if not needs.words and not needs.modules:
         return Lacked()
     files = code_of(repository, tip)
-    modules = tuple(_modules(needs, files))
+    modules = _modules(needs, files)
     suspects = _suspects(needs, files, repository)
     if not suspects:
-        return Lacked(modules)
+        return modules
     try:
         found = searching.with_words(tip, sorted(suspects))
     except SourceError as error:
-        return Lacked(modules, f"names that it may lack: {error}")
+        return modules.and_more(unseen=f"names that it may lack: {error}")
     left = {word: places for word, places in suspects.items() if word not in found.places}
     missing = [path for path in found.missing if family_of(path)]
     if not left:
-        return Lacked(modules)
+        return modules
     if missing:
         where = f"{_files(len(missing))} that this clone lacks"
-        return Lacked(modules, f"names that may be in {where}")
-    return Lacked((*modules, *_in_code(needs, left)), _unread(needs, left))
+        return modules.and_more(unseen=f"names that may be in {where}")
+    named = tuple(_in_code(needs, left))  # which reads the files
+    return modules.and_more(named, _unread(needs, left))
 
 
-def _modules(needs: Needs, files: Files) -> Iterator[Lacking]:
+def _modules(needs: Needs, files: Files) -> Lacked:
     """Imports that stand for a file of the merge base and for none of the branch."""
     if not needs.modules:
-        return
+        return Lacked()
     tree = Tree.of(tuple(files))
     found: dict[tuple[str, str], list[Location]] = defaultdict(list)
     for wanted, path in needs.modules:
@@ -113,11 +119,14 @@ def _modules(needs: Needs, files: Files) -> Iterator[Lacking]:
             found[wanted.name, path].append(wanted.at)
     heads = _heads(needs.pull)
     _strip(needs, [(at.path, heads[at.path]) for places in found.values() for at in places])
+    lacking = []
     for (name, path), places in found.items():
         # Go's paths are texts themselves, which alone on a line hardly stand elsewhere.
         used = [at for at in places if path.endswith(".go") or needs.bare.holds(heads[at.path], at)]
         if used:
-            yield Lacking(name, tuple(used), Location(path))
+            lacking.append(Lacking(name, tuple(used), Location(path)))
+    blobs = {heads[at.path] for places in found.values() for at in places}
+    return Lacked(tuple(lacking), _not_read("imports", blobs & needs.bare.unread))
 
 
 def _heads(pull: PullRequest) -> Files:
@@ -192,8 +201,11 @@ def _unread(needs: Needs, suspects: Mapping[str, Sequence[Location]]) -> str:
     heads = _heads(needs.pull)
     blobs = {needs.files[at.path] for some in suspects.values() for at in some}
     blobs |= {heads[at.path] for some in uses(needs.pull, suspects).values() for at in some}
-    count = len(blobs & needs.bare.unread)
-    return f"names in {_files(count)} that could not be read" if count else ""
+    return _not_read("names", blobs & needs.bare.unread)
+
+
+def _not_read(what: str, blobs: set[str]) -> str:
+    return f"{what} in {_files(len(blobs))} that could not be read" if blobs else ""
 
 
 def _files(count: int) -> str:

@@ -70,7 +70,8 @@ class Look:
         Raises:
             SourceError: when the pick cannot be tried.
         """
-        case = Case(self._pull, self.tip, self._trial, self._present, checks=tuple(self._place()))
+        known = (self._pull, self.tip, self._trial, self._present)
+        case = Case(*known, hollow=self._hollow, checks=tuple(self._place()))
         if case.settled:
             return case
         checks = (*case.checks, *self._wanted(), *self._trial_checks(), *self._content())
@@ -101,7 +102,16 @@ class Look:
             parted = f"parted from the base {units} change{'s' * (units != 1)} ago"
             yield Check("branch", passed=True, message=f"{where}, {parted}")
         found, unseen = self._told
-        yield not_there_yet(found, self._trial.empty, self.tip.name, unseen)
+        yield not_there_yet(found, self._empty, self.tip.name, unseen)
+
+    @property
+    def _hollow(self) -> bool:
+        """Whether there is nothing to pick, as in a commit that somebody made without files."""
+        return self._trial.empty and not self._pull.files
+
+    @property
+    def _empty(self) -> bool:
+        return self._trial.empty and not self._hollow
 
     @cached_property
     def _trial(self) -> Trial:
@@ -202,7 +212,7 @@ class Look:
         """Checks 6 to 11."""
         yield from _looked_into("lines-and-files", lambda: standing_check(self._standing))
         yield from interface_checks(self.change.interface)
-        if self.change.bumps.changed:
+        if self.change.bumps.told:
             yield from _looked_into("dependencies", self._about_bumps)
         if tree := self._tree:
             yield from _looked_into(

@@ -23,6 +23,9 @@ from prjury.pull.model import Conflict, FileChange, Hunk, PullRequest, Span, vis
 
 #: So many candidates are tried.
 MOST_TRIED = 6
+#: A unit that changes more files than this sweeps through the project; nobody picks it for the sake
+#: of another one, and to try that takes git seconds.
+_BROADEST = 100
 #: So many units are looked at to find them.
 _MOST_UNITS = 200
 #: Seconds for the whole search; it answers nothing that is essential.
@@ -38,6 +41,7 @@ class Prerequisites:
         units: what has to be picked first, oldest first; empty where nothing was found.
         trial: the change picked after them, None where nothing was found.
         tried: the candidates, the likeliest first.
+        sweeping: how many candidates were left out because they change too many files.
         onto: the tree that the branch has after them.
         lacks: what the change uses and the branch lacks even then.
     """
@@ -45,6 +49,7 @@ class Prerequisites:
     units: tuple[Commit, ...] = ()
     trial: Trial | None = None
     tried: tuple[Commit, ...] = ()
+    sweeping: int = 0
     onto: str = ""
     lacks: tuple[str, ...] = ()
 
@@ -72,11 +77,21 @@ class Search:
             SourceError: when history cannot be read.
         """
         line, candidates = self._candidates(conflicts)
-        tried = tuple(candidates[:MOST_TRIED])
+        tried, sweeping = self._narrow(candidates)
         for units in self._sets(tried, [unit for unit in line if unit in tried]):
             if self._clean_after(units):
                 return self._found(self._needed(units), tried)
-        return Prerequisites(tried=tried)
+        return Prerequisites(tried=tried, sweeping=sweeping)
+
+    def _narrow(self, candidates: Sequence[Commit]) -> tuple[tuple[Commit, ...], int]:
+        """The first that are worth a trial, and how many before them are not."""
+        tried: list[Commit] = []
+        for seen, unit in enumerate(candidates):
+            if len(tried) == MOST_TRIED or not self.deadline.remaining:
+                return tuple(tried), seen - len(tried)
+            if self.releases.breadth(unit.parents[0], unit.sha) <= _BROADEST:
+                tried.append(unit)
+        return tuple(tried), len(candidates) - len(tried)
 
     def whole(self, units: Sequence[Commit]) -> Prerequisites:
         """The same for units that are all needed, oldest first: nothing is gained by some.
@@ -90,7 +105,7 @@ class Search:
         return Prerequisites(tried=some[::-1])
 
     def _found(self, units: tuple[Commit, ...], tried: tuple[Commit, ...]) -> Prerequisites:
-        return Prerequisites(units, self._after(units), tried, self._tree(units) or "")
+        return Prerequisites(units, self._after(units), tried, onto=self._tree(units) or "")
 
     def _sets(
         self, tried: Sequence[Commit], line: Sequence[Commit]
@@ -219,9 +234,16 @@ def needs_nothing_first(found: Prerequisites) -> Check:
         message = f"picks cleanly after {units}{even}"
         fix = "\n".join(map(pick_of, found.units))
         return Check("prerequisites", passed=False, message=message, severity="warning", fix=fix)
-    if not found.tried:
-        message = "nothing on the base since both parted touches the files in conflict"
-        return Check("prerequisites", passed=True, message=message, severity="hint")
-    names = ", ".join(unit.sha[:7] for unit in found.tried)
-    message = f"none of {counted(len(found.tried), 'earlier change')} makes it clean ({names})"
+    message = "; ".join(_in_vain(found))
     return Check("prerequisites", passed=True, message=message, severity="hint")
+
+
+def _in_vain(found: Prerequisites) -> Iterator[str]:
+    if found.tried:
+        names = ", ".join(unit.sha[:7] for unit in found.tried)
+        yield f"none of {counted(len(found.tried), 'earlier change')} makes it clean ({names})"
+    if found.sweeping:
+        many = counted(found.sweeping, "sweeping change")
+        yield f"not tried: {many} of more than {_BROADEST} files"
+    if not found.tried and not found.sweeping:
+        yield "nothing on the base since both parted touches the files in conflict"

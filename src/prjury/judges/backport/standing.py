@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -130,30 +130,35 @@ class _Look:
 def _look(path: str, file: FileChange, blob: str, content: Mapping[str, bytes | None]) -> _Look:
     if file.unread:
         return _Look(path, unread=file.unread)
+    removed, context = _lines(file, "-"), _lines(file, " ")
     if blob == file.old_blob or not file.hunks:
-        removed, context = (sum(1 for _ in _lines(file, sign)) for sign in "- ")
-        return _Look(path, Share(removed, removed), Share(context, context))
+        return _Look(path, _all_of(removed), _all_of(context))
     data = content.get(blob)
     if data is None:
         return _Look(path, unread="its content on the branch is missing from this partial clone")
-    there = {line.strip() for line in data.decode("utf-8", "surrogateescape").split("\n")}
-    gone = [Absent(path, line, text) for line, text in _lines(file, "-") if text not in there]
-    removed = sum(1 for _ in _lines(file, "-"))
-    around = [text in there for _, text in _lines(file, " ")]
+    there = set(map(str.strip, data.decode("utf-8", "surrogateescape").split("\n")))
+    gone = [Absent(path, line, text) for line, text in removed if text not in there]
+    around = sum(text in there for _, text in context)
     return _Look(
         path,
-        Share(removed - len(gone), removed),
-        Share(sum(around), len(around)),
+        Share(len(removed) - len(gone), len(removed)),
+        Share(around, len(context)),
         tuple(gone[:_FEW_LINES]),
     )
 
 
-def _lines(file: FileChange, sign: str) -> Iterator[tuple[int, str]]:
+def _all_of(lines: Sequence[object]) -> Share:
+    return Share(len(lines), len(lines))
+
+
+def _lines(file: FileChange, sign: str) -> list[tuple[int, str]]:
     """Lines of one sign that are not blank, with their numbers on the base."""
-    for hunk in file.hunks:
-        for line in hunk.lines:
-            if line.sign == sign and (text := line.text.strip()):
-                yield line.old or 1, text
+    return [
+        (line.old or 1, text)
+        for hunk in file.hunks
+        for line in hunk.lines
+        if line.sign == sign and (text := line.text.strip())
+    ]
 
 
 def standing_check(found: Standing) -> Check:

@@ -91,7 +91,8 @@ def _clean(trial: Trial, where: str) -> str:
     if trial.each is None:
         return f"picks cleanly onto {where}"
     dropped = f", {trial.each.emptied} of them without effect there" if trial.each.emptied else ""
-    words = f"{counted(trial.each.total, 'commit')} pick cleanly onto {where}{dropped}"
+    pick = "picks" if trial.each.total == 1 else "pick"
+    words = f"{counted(trial.each.total, 'commit')} {pick} cleanly onto {where}{dropped}"
     if trial.whole is None:
         return words
     other = "comes to another tree" if trial.whole.clean else "conflicts"

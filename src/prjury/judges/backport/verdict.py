@@ -36,6 +36,7 @@ class Case:
     Attributes:
         asked: what people ask for, None where nobody has said anything.
         approved: who or what says yes whatever the score says; empty where nobody does.
+        hollow: whether the change itself changes nothing.
         gone: whether the branch has nothing of what the change touches.
         first: what was found that has to be picked first, None where nothing was looked for.
         checks: what was looked at, in order.
@@ -49,6 +50,7 @@ class Case:
     present: Present | None = None
     asked: Answer | None = None
     approved: str = ""
+    hollow: bool = False
     gone: bool = False
     first: Prerequisites | None = None
     checks: tuple[Check, ...] = ()
@@ -117,6 +119,8 @@ def _ruling(case: Case) -> _Ruling:
     where = printable(case.tip.name)
     if case.trial.unfinished:
         return _Ruling("error", case.trial.unfinished)
+    if case.hollow:
+        return _Ruling("not_applicable", "the change holds nothing that could be picked")
     if case.settled:
         return _Ruling("already_present", leading=_named(case, "not-there-yet"))
     if case.gone:
@@ -140,7 +144,7 @@ def _by_proof(case: Case) -> _Ruling | None:
         return _Ruling("suitable_with_changes" if known else "needs_human", leading=lacking)
     if against and not case.approved:
         return _Ruling("needs_human", "it is asked for, and", against)
-    if unseen := tuple(case.failed(_AGAINST | _TO_CHANGE, "hint")):
+    if unseen := tuple(case.failed(_AGAINST | _TO_CHANGE | {"not-there-yet"}, "hint")):
         return None if case.wanted else _Ruling("needs_human", leading=unseen)
     return None
 

@@ -101,6 +101,11 @@ class ReleaseBranches:
     def _commit(self, tree: str, parent: str) -> str:
         return self.git.text("commit-tree", tree, "-p", parent, "-m", "trial pick")
 
+    def breadth(self, base: str, head: str) -> int:
+        """How many files differ between two commits; one that moved is two."""
+        args = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, head)
+        return self.git(*args, timeout=_PATIENCE).count(b"\0")
+
     def units(self, since: str, until: str, paths: Sequence[str], most: int) -> Sequence[Commit]:
         """What was brought to a branch and touches one of the paths, newest first.
 
@@ -161,9 +166,17 @@ class ReleaseBranches:
         for base, head in changes if held else ():
             diff = self.git("diff-tree", *_PATCH, base, head, "--", *named)
             own = next((patch for patch, _ in self._patch_ids(diff)), None)
-            if own in held:
+            if own in held and not self._moves(held[own], frozenset(named)):
                 found[base, head] = held[own]
         return found
+
+    def _moves(self, commit: str, paths: frozenset[str]) -> bool:
+        """Whether a commit moves one of the files elsewhere, which there looks like deleting it."""
+        args = ("show", "--format=", "--no-show-signature", "--diff-merges=first-parent", "-M")
+        output = self.git(*args, "--diff-filter=R", "--name-status", "-z", commit)
+        names = output.decode("utf-8", "surrogateescape").split("\0")[:-1]
+        moved = zip(names[1::3], names[2::3], strict=True)
+        return any(old in paths and new not in paths for old, new in moved)
 
     def parent(self, commit: str) -> str:
         """The commit before, along first parents."""

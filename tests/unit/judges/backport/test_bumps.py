@@ -261,6 +261,17 @@ def test_a_manifest_that_cannot_be_read_is_not_looked_into(content: bytes | None
     assert (told.passed, told.message) == (False, "not looked into: requirements.txt")
 
 
+def test_what_could_be_read_is_told_beside_what_could_not() -> None:
+    before: Files = {"a/requirements.txt": "a==1\n", "b/requirements.txt": "a==1\n"}
+    after: Files = {"a/requirements.txt": "a==2\n", "b/requirements.txt": b"\xff"}
+
+    bumps, there = found(before, after, before)
+
+    told = check_of(bumps, there, "1.x")
+    assert told.message.startswith("raises a from 1 to 2; ")
+    assert told.message.endswith("; not looked into: b/requirements.txt")
+
+
 def test_a_change_without_manifests_reads_nothing() -> None:
     before, after = {"a.py": "x = 1\n"}, {"a.py": "x = 2\n"}
     repository = FakeRepository({BASE: before, HEAD: after, TIP: before})

@@ -218,6 +218,15 @@ def test_an_import_within_a_text_is_none() -> None:
     assert not names(before, after, {"a.py": "\n"})
 
 
+def test_an_import_in_a_file_that_cannot_be_read_is_not_claimed() -> None:
+    before: Files = {"a.py": "\n", "src/pkg/tools.py": "\n"}
+    after: Files = {**before, "a.py": b"from pkg.tools import x\n\xff\n"}
+
+    found = lacked(before, after, {"a.py": "\n"})
+
+    assert found == Lacked((), "imports in 1 file that could not be read")
+
+
 def test_what_the_change_itself_brings_is_not_lacking() -> None:
     before: Files = {"app.py": "y = 1\n"}
     after: Files = {

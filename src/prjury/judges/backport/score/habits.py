@@ -25,7 +25,13 @@ _LATELY_SEEN, _LATELY_REACHED = 10.0, 2.0
 #: A word that was seen a few times only says little; one alone never decides.
 _PATIENCE = 6.0
 _MOST = 1.5
-_PULL = re.compile(r"(?:Merge (?:pull request|PR) #(\d+) |.*\((?:#|gh-)(\d+)\)\s*$)", re.IGNORECASE)
+#: So many digits of a commit's name are compared.
+_SHORT = 7
+#: A title of fewer characters may be that of many changes.
+_TELLING = 16
+_PULL = re.compile(
+    r"(?:Merge (?:pull request|PR) #(\d{1,9}) |.*\((?:#|gh-)(\d{1,9})\)\s*$)", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,39 +66,45 @@ def earlier(units: Iterable[Message], branch: Iterable[Message]) -> tuple[Earlie
             without the change that is judged.
         branch: all commits of the branch since then.
     """
-    shas: set[str] = set()
-    pulls: set[int] = set()
-    titles: set[str] = set()
-    for message in branch:
-        found = origins(message.text)
-        shas.update(sha[:_SHORT] for sha in found.shas if len(sha) >= _SHORT)
-        pulls.update(found.pulls)
-        titles.add(_title(message))
-    return tuple(
-        Earlier(words(_title(unit)), _reached(unit, shas, pulls, titles)) for unit in units
+    found = _Brought.by(branch)
+    return tuple(_earlier(unit, found) for unit in units)
+
+
+@dataclass(frozen=True)
+class _Brought:
+    """What the commits of a branch say that they bring."""
+
+    shas: frozenset[str]
+    pulls: frozenset[int]
+    titles: frozenset[str]
+
+    @classmethod
+    def by(cls, branch: Iterable[Message]) -> _Brought:
+        shas: set[str] = set()
+        pulls: set[int] = set()
+        titles: set[str] = set()
+        for message in branch:
+            said = origins(message.text)
+            shas.update(sha[:_SHORT] for sha in said.shas)
+            pulls.update(said.pulls)
+            titles.add(_title(message.text))
+        return cls(frozenset(shas), frozenset(pulls), frozenset(titles))
+
+
+def _earlier(unit: Message, found: _Brought) -> Earlier:
+    title = _title(unit.text)
+    number = _PULL.match(unit.text.lstrip().partition("\n")[0])
+    reached = (
+        unit.sha[:_SHORT] in found.shas
+        or (number is not None and int(number[1] or number[2]) in found.pulls)
+        or (len(title) >= _TELLING and title in found.titles)
     )
+    return Earlier(words(title), reached)
 
 
-_SHORT = 7
-#: A title of fewer characters may be that of many changes.
-_TELLING = 16
-
-
-def _title(message: Message) -> str:
-    subject, _, body = message.text.strip().partition("\n")
+def _title(message: str) -> str:
+    subject, _, body = message.strip().partition("\n")
     return title_of(subject, body)
-
-
-def _reached(unit: Message, shas: set[str], pulls: set[int], titles: set[str]) -> bool:
-    if unit.sha[:_SHORT] in shas:
-        return True
-    subject = unit.text.strip().partition("\n")[0]
-    if match := _PULL.match(subject):
-        number = int(match[1] or match[2])
-        if number in pulls:
-            return True
-    title = _title(unit)
-    return len(title) >= _TELLING and title in titles
 
 
 def habits(

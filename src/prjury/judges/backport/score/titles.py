@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _LONGEST = 300
+#: Release branches share most of the changes before them, so titles are met again and again.
+_TITLES = 8_192
 _MERGE = re.compile(
     r"Merge (pull request|PR|MR|branch|remote-tracking branch|topic)\b", re.IGNORECASE
 )
@@ -65,6 +68,7 @@ def classes(title: str) -> frozenset[str]:
     return frozenset(name for name, pattern in _IS.items() if pattern.search(spaced))
 
 
+@lru_cache(_TITLES)
 def words(title: str) -> frozenset[str]:
     """The words of a title in lower case, and its classes in angle brackets.
 
