@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from benchmarks.backport_replay import Replay
 
+_YES = frozenset({"suitable", "suitable_with_changes"})
+_NO = frozenset({"not_suitable", "not_applicable", "already_present"})
 _SAME = frozenset({"same patch", "same lines"})
 
 
@@ -51,6 +53,9 @@ def _verdicts(replays: Sequence[Replay]) -> None:
     print(f"  {'verdict':24}{'came':>6}{'never':>7}")
     for verdict, counts in sorted(table.items()):
         print(f"  {verdict:24}{counts[True]:6}{counts[False]:7}")
+    told = [(one.verdict in _YES, bool(one.how)) for one in replays if one.verdict in _YES | _NO]
+    right = sum(yes == came for yes, came in told)
+    print(f"  decided {len(told)} of {len(replays)}, right {right} ({_share(right, len(told))})")
 
 
 def _claims(replays: Sequence[Replay]) -> None:

@@ -41,7 +41,7 @@ from prjury.sources.pulls import NothingToReview, Wanted
 _ASKS = re.compile(
     r"^.*(?:cherry-?pick|back-?port|^\s*(?:needs|for):? \d).*$\n?", re.IGNORECASE | re.MULTILINE
 )
-_DAY = 86_400
+_DAY, _HOUR = 86_400, 3_600
 _WHO = {
     f"GIT_{role}_{what}": value
     for role in ("AUTHOR", "COMMITTER")
@@ -183,7 +183,7 @@ def main() -> None:
 def _sample(branch: Branch, count: int, seed: int) -> list[tuple[Unit, Arrival | None]]:
     """Pull requests in the order of their merge; what came to the branch first is left out."""
     units = [(unit, branch.arrival(unit)) for unit in branch.units]
-    came = [(u, a) for u, a in units if a and a.date > u.date - _DAY]
+    came = [(u, a) for u, a in units if a and a.date > u.date - _HOUR]
     never = [(u, a) for u, a in units if a is None]
     print(
         f"{branch.name}: parted {_day(branch.spine[0].date)}, {len(units)} pull requests until "

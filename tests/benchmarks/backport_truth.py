@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -206,11 +206,20 @@ class Branch:
         return tip
 
     @cached_property
+    def line(self) -> list[Commit]:
+        """The base's first-parent commits since both parted, oldest first."""
+        return self.mirror.commits("--first-parent", f"{self.parted}..{self.main}")[::-1]
+
+    @cached_property
+    def _titles(self) -> Mapping[str, int]:
+        """How many changes of the base have each title; some bots always write the same."""
+        return Counter(commit.title for commit in self.line)
+
+    @cached_property
     def units(self) -> list[Unit]:
         """The merged pull requests of the base while the branch lived, oldest first."""
-        line = self.mirror.commits("--first-parent", f"{self.parted}..{self.main}")[::-1]
         born = self.spine[0].date
-        runs = groupby(line, key=self._number)
+        runs = groupby(self.line, key=self._number)
         units = [Unit(number, tuple(run)) for number, run in runs if number is not None]
         return [one for one in units if born <= one.date <= self.spine[-1].date]
 
@@ -271,12 +280,11 @@ class Branch:
                 return name, self._by[name][key]
         return None
 
-    @staticmethod
-    def _keys(commit: Commit, unit: Unit) -> Iterator[tuple[str, object]]:
+    def _keys(self, commit: Commit, unit: Unit) -> Iterator[tuple[str, object]]:
         yield "author", (commit.written, commit.title)
         yield "number", (unit.number, commit.title)
         yield "number alone", unit.number
-        if len(commit.title) >= _TELLING:
+        if len(commit.title) >= _TELLING and self._titles[commit.title] == 1:
             yield "title", commit.title
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from prjury.pull.model import PullRequest, printable, visible
 from prjury.report.codec import Json, backport_to_json, printable_json, pull_to_json
-from prjury.report.facts import backport_words
+from prjury.report.facts import backport_words, verdict_words
 from prjury.report.model import Backport
-from prjury.report.phrases import counted
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
 
 SCHEMA_NAME = "prjury/backports/v1"
 
+#: So many branches are named in the first line.
+_FEW = 4
+_SHORT, _LONGEST_REF = 12, 60
 #: What may be done without asking anybody again.
 _SUITABLE = "suitable"
 _SYMBOLS = {
@@ -47,13 +50,21 @@ class Backports:
 
     @property
     def headline(self) -> str:
-        """``#7 Fix the cart: 1 of 2 branches is suitable``."""
+        """``Backport of #7 Fix the cart: 1.1.x suitable, 1.0.x needs a human``."""
         pull = self.pull
-        name = f"#{pull.number}" if pull.number is not None else printable(pull.head.ref)[:40]
+        ref = printable(pull.head.ref)
+        named = ref[:_SHORT] if ref.startswith(pull.head.sha) else ref[:_LONGEST_REF]
+        name = named if pull.number is None else f"#{pull.number}"
         title = f" {visible(pull.title)}" if pull.title.strip() else ""
-        suits = sum(one.verdict == _SUITABLE for one in self.backports)
-        of = counted(len(self.backports), "branch", "branches")
-        return f"Backport of {name}{title}: suitable for {suits} of {of}"
+        return f"Backport of {name}{title}: {self._outcome()}"
+
+    def _outcome(self) -> str:
+        """The branches with their verdicts; of many, how many have which."""
+        if len(self.backports) <= _FEW:
+            told = (f"{printable(one.branch)} {verdict_words(one)}" for one in self.backports)
+            return ", ".join(told)
+        counts = Counter(verdict_words(one) for one in self.backports)
+        return ", ".join(f"{words} {count}" for words, count in counts.items())
 
     @property
     def unjudged(self) -> Sequence[Backport]:

@@ -35,6 +35,11 @@ def judged_share(coverage: Coverage) -> str:
     return f"{judged:,} of {counted(total, 'file')}{missing}"
 
 
+def verdict_words(backport: Backport) -> str:
+    """``suitable with changes``."""
+    return _BACKPORT_WORDS[backport.verdict]
+
+
 def backport_words(backport: Backport) -> str:
     """``suitable, picks cleanly``; ``picks cleanly``; ``conflicts in 2 files``."""
     words = _BACKPORT_WORDS[backport.verdict]

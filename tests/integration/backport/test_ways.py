@@ -57,9 +57,8 @@ def test_a_commit_without_effect_on_the_branch(tmp_path: Path) -> None:
     bench = Bench(tmp_path, Story(change=steps, branch=[{"a.py": lines({20: "x"})}]))
     verdict, how, command = judged(bench, "rebase")
     assert verdict == "suitable"
-    assert how.startswith("3 commits pick cleanly") and how.endswith(
-        "1 of them without effect there"
-    )
+    assert how.startswith("3 commits pick cleanly")
+    assert how.endswith("1 of them without effect there")
     assert command == f"git cherry-pick -x {names(bench, 'change~2', 'change')}"
 
 
@@ -109,7 +108,7 @@ def test_forty_commits(long: Bench) -> None:
     assert judged(long, "squash")[0] == "suitable"
     told = long.judge(labels=ASKED, policy="merge: rebase")
     assert told.verdict == "suitable"
-    assert [command.count(" ") for command in told.commands] == [4, 22, 22]
+    assert [command.count(" ") for command in told.commands] == [4, *[10] * 5]
 
 
 def test_forty_commits_that_conflict(long: Bench) -> None:
@@ -164,7 +163,13 @@ def test_a_root_among_the_commits(tmp_path: Path, way: str) -> None:
     assert judged(bench, way)[0] == "suitable"
 
 
-TITLES = ('it\'s "$(touch CANARY)" `touch CANARY` \\ \x1b[31m!\n\nx', "--allow-empty", "#7", "ä")
+TITLES = (
+    'it\'s "$(touch CANARY)" `touch CANARY` \\ \x1b[31m!\n\nx',
+    "--allow-empty",
+    "#7",
+    "ä",
+    "it's " * 99,
+)
 
 
 @pytest.mark.parametrize("title", TITLES)

@@ -175,6 +175,19 @@ def test_only_what_lies_inside_of_functions_and_imports_is_spared(
     assert spared(language, text, old, new) is expected
 
 
+NESTED = """\
+@Json(Include.ALL) public record A(@Json("b") int b) {
+    static class Builder {
+        int d = 1;
+    }
+}
+"""
+
+
+def test_a_type_in_a_type_is_no_function() -> None:
+    assert not spared("java", NESTED, "int d", "public int d")
+
+
 LONG = """\
 public record A(
     // a note

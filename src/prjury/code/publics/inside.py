@@ -36,12 +36,17 @@ _IMPORT_LINES: Mapping[str, re.Pattern[str]] = {
     "go": re.compile(r"(?:import\s+)?(?:\s+\w+)?\s*\"[^\"]*\"\s*$"),
     "rust": re.compile(r"\s*use [\w:{}, *]+;\s*$"),
 }
-_TYPE_WORDS: Mapping[str, re.Pattern[str]] = {
-    "java": re.compile(r"\b(class|interface|enum|record)\b"),
-    "kotlin": re.compile(r"\b(class|interface|object)\b"),
-    "typescript": re.compile(r"\b(class|interface|enum|namespace|module|type|export \{)"),
-    "go": re.compile(r"\b(struct|interface|type)\b"),
-    "rust": re.compile(r"\b(struct|enum|trait|impl|mod|union|macro_rules)\b"),
+#: Headings in whose bodies names may be public; an empty one could not be told.
+_OPENS_TYPE: Mapping[str, re.Pattern[str]] = {
+    "java": re.compile(r"^$|\b(class|interface|enum|record)\s+\w"),
+    "kotlin": re.compile(r"^$|\b(class|interface)\s+\w|\bobject\b"),
+    "typescript": re.compile(
+        r"^$|\b(class|interface|enum|namespace|module|type)\s+[\w'\"]|^export \{|\bglobal \{"
+    ),
+    "go": re.compile(r"^$|\b(struct|interface)\s*\{$|^type\b"),
+    "rust": re.compile(
+        r"^$|\b(struct|enum|trait|mod|union)\s+\w|\bmacro_rules\b|^(unsafe )?impl\b"
+    ),
 }
 #: How the heading of a function ends, or of a statement that only functions hold.
 _OPENS_FUNCTION = re.compile(
@@ -77,7 +82,7 @@ def changes_no_name(language: str, old: Changed, new: Changed, *, package: bool 
             any(map(_odd, (*old.lines, *new.lines)))
             and _all_inside_def((_without_texts(old), _without_texts(new)), package)
         )
-    if language not in _TYPE_WORDS or _braces(old) != _braces(new):
+    if language not in _OPENS_TYPE or _braces(old) != _braces(new):
         return False
     return all(
         _inside_braces(side, block, language) for side in (old, new) for block in side.blocks
@@ -174,7 +179,7 @@ def _inside_braces(side: Changed, block: tuple[int, int], language: str) -> bool
     limit, start = min(map(_indent, lines)), block[0] - 1
     while (start := _opening(side.lines, start)) >= 0:
         first, heading = _heading(side.lines, start)
-        if _indent(first) >= limit:
+        if _indent(first) >= limit or _OPENS_TYPE[language].search(heading):
             return False
         if _is_harmless(heading, language):
             return True
@@ -206,8 +211,8 @@ def _heading(lines: Sequence[str], at: int) -> tuple[str, str]:
     One that is too long to be told is empty.
     """
     parts, depth = [lines[at].strip()], _parentheses(lines[at])
-    for start in range(at, max(at - _LONGEST_HEADING, 0), -1):
-        above = lines[start - 1]
+    for start in range(at, max(at - _LONGEST_HEADING, -1), -1):
+        above = lines[start - 1] if start else ""
         if depth >= 0 and _STATEMENT_ENDS.search(above):
             return lines[start], " ".join(reversed(parts))
         if not above.lstrip().startswith("//"):
@@ -221,7 +226,7 @@ def _parentheses(line: str) -> int:
 
 
 def _is_harmless(heading: str, language: str) -> bool:
+    """Whether the body of a statement holds no public names, nor does anything inside of it."""
     if language == "typescript" and heading.startswith("import "):
         return True
-    before = heading.partition("(")[0]
-    return not _TYPE_WORDS[language].search(before) and bool(_OPENS_FUNCTION.search(heading))
+    return bool(_OPENS_FUNCTION.search(heading))

@@ -10,8 +10,9 @@ from prjury.judges.backport.prerequisites import Prerequisites, pick_of
 from prjury.judges.backport.trial import Trial
 from prjury.pull.model import PullRequest, visible
 
-#: So many commits stand in one command, which is shown as one line.
-_AT_ONCE = 20
+#: So many commits, and characters of a title, stand in one command: longer lines are shown cut.
+_AT_ONCE = 8
+_LONGEST_TITLE = 100
 
 
 def commands(
@@ -58,8 +59,10 @@ def _commands(
         yield f"git cherry-pick -x {pull.head.sha}"
     else:
         # A range cannot hold merge commits; one commit with the whole change always can be picked.
-        title = quoted(" ".join(pull.title.split()) or new_branch(pull, tip.name))
-        squash = f"git commit-tree '{pull.head.sha}^{{tree}}' -p {pull.merge_base} -m {title}"
+        title = " ".join(pull.title.split())[:_LONGEST_TITLE] or new_branch(pull, tip.name)
+        squash = (
+            f"git commit-tree '{pull.head.sha}^{{tree}}' -p {pull.merge_base} -m {quoted(title)}"
+        )
         yield f'git cherry-pick "$({squash})"'
 
 

@@ -28,6 +28,8 @@ MOST_TRIED = 6
 _BROADEST = 100
 #: So many units are looked at to find them.
 _MOST_UNITS = 200
+#: Lines of so many files in conflict are traced to what they come from.
+_MOST_BLAMED = 8
 #: Seconds for the whole search; it answers nothing that is essential.
 SECONDS = 10.0
 _LONGEST_SUBJECT = 80
@@ -168,8 +170,8 @@ class Search:
         listed = self.releases.units(self.parted, base, paths, _MOST_UNITS)
         units = [unit for unit in listed if unit.parents]
         blamed: set[str] = set()
-        for file, lines in spans.items():
-            if file.old_blob and lines:
+        for file, lines in list(spans.items())[:_MOST_BLAMED]:
+            if file.old_blob and lines and self.deadline.remaining:
                 old = file.old_path or file.path
                 blamed |= self.releases.blamed(old, lines, self.parted, base)
         return units, sorted(units, key=lambda unit: unit.sha not in blamed)

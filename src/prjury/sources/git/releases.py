@@ -27,7 +27,8 @@ from prjury.sources.git.store import RawChange, Store
 _BRANCH_AND_CHANGE = SideNames("the branch", "the change")
 #: Along the first parents, a merge is one change: what it brings to the branch. How diffs of merges
 #: are made would print them as well.
-_BY_FIRST_PARENT = ("--first-parent", "--diff-merges=first-parent", "--no-patch")
+_FIRST = "--diff-merges=first-parent"
+_BY_FIRST_PARENT = ("--first-parent", _FIRST, "--no-patch")
 _PATCH = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index", "-p")
 _NOTHING = "000000"
 #: Commits of a branch that are compared with the change, the newest ones.
@@ -157,9 +158,15 @@ class ReleaseBranches:
             paths: the files of all of them; what a commit does elsewhere is not compared.
         """
         named = list(paths[:MOST_NAMED])
-        args = ("log", "--format=commit %H", "--diff-merges=first-parent", *_PATCH)
-        some = (f"--max-count={_MOST_COMPARED}", f"{since}..{until}")
-        there = self.git(*args, *some, "--", *named, timeout=_PATIENCE)
+        files = {self._files("diff-tree", "-r", *change, "--", *named)[""] for change in changes}
+        range_ = (f"--max-count={_MOST_COMPARED}", f"{since}..{until}")
+        touched = self._files("log", "--format=%x01%H", _FIRST, *range_, "--", *named)
+        # Patches are long where files are, and the same patch is one of the same files.
+        alike = [commit for commit, some in touched.items() if commit and some in files]
+        if not alike:
+            return {}
+        args = ("log", "--format=commit %H", "--no-walk=unsorted", _FIRST, *_PATCH, *alike)
+        there = self.git(*args, "--", *named, timeout=_PATIENCE)
         # Of several commits with one patch the newest counts: it may bring back what was reverted.
         held = dict(reversed([*self._patch_ids(there)])) if there else {}
         found = {}
@@ -169,6 +176,19 @@ class ReleaseBranches:
             if own in held and not self._moves(held[own], frozenset(named)):
                 found[base, head] = held[own]
         return found
+
+    def _files(self, command: str, *args: str) -> Mapping[str, frozenset[str]]:
+        """The files that each commit touches, as git quotes them; without a commit under ``""``."""
+        output = self.git(command, "--name-only", "--no-renames", *args, timeout=_PATIENCE)
+        found: dict[str, set[str]] = {"": set()}
+        commit = ""
+        for line in filter(None, output.decode("utf-8", "surrogateescape").split("\n")):
+            if line.startswith("\x01"):
+                commit = line[1:]
+                found[commit] = set()
+            else:
+                found[commit].add(line)
+        return {commit: frozenset(some) for commit, some in found.items()}
 
     def _moves(self, commit: str, paths: frozenset[str]) -> bool:
         """Whether a commit moves one of the files elsewhere, which there looks like deleting it."""

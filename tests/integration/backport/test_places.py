@@ -1,0 +1,209 @@
+"""Branches that are not there or not open, odd repositories, and changes that are in already."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from fakes.history import History
+from integration.backport.bench import ASKED, Bench, Step, Story, lines
+from prjury.errors import SourceError
+from prjury.report.backports import Backports
+
+THREE = {"a.py": lines({3: "three"})}
+REMOTE = {"base": "origin/main", "head": "origin/change", "labels": ASKED}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path, Story(change=[THREE], main=[{"z.py": "z = 1\n"}]))
+
+
+def verdicts(told: Backports) -> dict[str, str]:
+    return {one.branch: one.verdict for one in told.backports}
+
+
+def test_a_branch_that_is_not_there_keeps_no_other_from_its_verdict(bench: Bench) -> None:
+    told = bench.judged("9.x", "1.x", "no such", "--output=x", labels=ASKED)
+    assert list(verdicts(told).values()) == ["error", "suitable", "error", "error"]
+    missing, _, odd, option = told.backports
+    assert missing.reasons[0].startswith("there is no branch, ref or commit '9.x' in repo")
+    assert missing.applies is missing.branch_sha is missing.score is None
+    assert "'no such' is not the name of a branch" in odd.reasons[0]
+    assert "'--output=x' is not the name of a branch" in option.reasons[0]
+    assert [one.branch for one in told.unjudged] == ["9.x", "no such", "--output=x"]
+
+
+@pytest.mark.parametrize("entry", ["1.x", "1.*", "?.x", "[0-9].x"])
+def test_a_locked_branch(bench: Bench, entry: str) -> None:
+    told = bench.judge(labels=ASKED, policy=f"locked: ['{entry}']")
+    assert told.verdict == "not_applicable"
+    assert told.reasons == (f"1.x takes nothing any more: `{entry}` is locked",)
+    assert told.branch_sha == bench.history.sha("1.x")
+
+
+@pytest.mark.parametrize("name", ["1.x", "refs/heads/1.x"])
+def test_the_branch_that_the_change_goes_to(bench: Bench, name: str) -> None:
+    told = bench.judge(name, base="1.x")
+    assert (told.verdict, told.reasons[0]) == (
+        "not_applicable",
+        f"the change goes to {name} anyway",
+    )
+
+
+def test_a_branch_without_any_commit_of_its_own(bench: Bench) -> None:
+    bench.history.branch("1.x", "main")
+    assert bench.judge(labels=ASKED).verdict == "suitable"
+    bench.history.branch("1.x", "change")
+    told = bench.judge(labels=ASKED)
+    assert told.verdict == "already_present"
+    assert told.reasons == ("1.x has it already: it holds the commit itself",)
+
+
+def test_a_branch_at_the_first_commit_of_all(bench: Bench) -> None:
+    assert not bench.history.git("log", "--format=%P", "1.x")
+    assert bench.judge(labels=ASKED).verdict == "suitable"
+
+
+def test_an_unrelated_branch(bench: Bench) -> None:
+    bench.history.orphan("2.x")
+    bench.history.commit({"a.py": lines({30: "x"})}, parents=())
+    told = bench.judge("2.x", labels=["backport 2.x"])
+    assert told.verdict == "suitable"
+    assert told.reasons[1].startswith("not looked into whether 2.x has it already: no commit that")
+    assert bench.judge("2.x").verdict == "needs_human"
+
+
+def test_a_change_without_a_common_commit_with_its_base(bench: Bench) -> None:
+    bench.history.orphan("other")
+    bench.history.commit(THREE, parents=())
+    with pytest.raises(SourceError, match="no common commit"):
+        bench.judge(head="other")
+
+
+def test_tags_and_commits_stand_for_branches(bench: Bench) -> None:
+    bench.history.tag("v1", "1.x")
+    names = ["v1", "refs/tags/v1", bench.history.sha("1.x"), "main~1"]
+    assert set(verdicts(bench.judged(*names, policy="default: yes")).values()) == {"suitable"}
+
+
+@pytest.fixture
+def deep(tmp_path: Path) -> Bench:
+    """A repository of which a shallow clone sees no common commit."""
+    main: Sequence[Step] = [{f"m{number}.py": "m = 1\n"} for number in range(5)]
+    branch = [{"own.py": f"own = {number}\n"} for number in range(5)]
+    return Bench(tmp_path, Story(change=[THREE], main=main, branch=branch))
+
+
+def test_a_shallow_clone_says_what_it_cannot_see(deep: Bench, tmp_path: Path) -> None:
+    clone = deep.history.clone(tmp_path / "shallow", "--depth=3", "--no-single-branch")
+    told = deep.judge("origin/1.x", repo=clone.path, **REMOTE)
+    assert told.verdict == "suitable"
+    assert told.reasons[1].startswith("not looked into whether origin/1.x has it already")
+    nobody = REMOTE | {"labels": ()}
+    told = deep.judge("origin/1.x", repo=clone.path, **nobody, policy="default: yes")
+    assert told.verdict == "needs_human"
+    assert told.reasons[0].startswith("not looked into whether origin/1.x has it already")
+
+
+def test_a_clone_that_is_too_shallow(deep: Bench, tmp_path: Path) -> None:
+    clone = deep.history.clone(tmp_path / "shallow", "--depth=1", "--no-single-branch")
+    with pytest.raises(SourceError, match="shallow clone"):
+        deep.judge("origin/1.x", repo=clone.path, **REMOTE)
+
+
+@pytest.mark.parametrize(
+    "options", [["--filter=blob:none", "--no-checkout"], ["--filter=blob:none"]]
+)
+def test_a_clone_without_content_has_no_verdict(
+    bench: Bench, tmp_path: Path, options: list[str]
+) -> None:
+    bench.history.extend("1.x", [({"a.py": lines({30: "x"})}, "Own")])
+    clone = bench.history.clone(tmp_path / "partial", "--filter=blob:none", *options)
+    told = bench.judge("origin/1.x", repo=clone.path, **REMOTE)
+    assert told.verdict == "error"
+    assert told.reasons[0].startswith("git could not try the merge")
+
+
+def test_a_clone_without_trees_is_no_clone(bench: Bench, tmp_path: Path) -> None:
+    clone = bench.history.clone(tmp_path / "partial", "--filter=tree:0", "--no-checkout")
+    with pytest.raises(SourceError, match="missing or damaged"):
+        bench.judge("origin/1.x", repo=clone.path, **REMOTE)
+
+
+def test_a_clone_without_large_files(tmp_path: Path) -> None:
+    large = b"\0x" * 20_000
+    story = Story(start={"a.py": lines(), "big.bin": large}, change=[{**THREE, "big.bin": b"\0"}])
+    bench = Bench(tmp_path, story)
+    clone = bench.history.clone(tmp_path / "partial", "--filter=blob:limit=10k")
+    assert bench.judge("origin/1.x", repo=clone.path, **REMOTE).verdict == "suitable"
+
+
+def test_a_bare_repository(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, Story(change=[THREE]), bare=True)
+    bench.history.pull_ref(7, "change")
+    bench.history.git("update-ref", "-d", "refs/heads/change")
+    told = bench.judge(number=7, base=None, head=None, labels=ASKED)
+    assert told.verdict == "suitable"
+    assert told.commands[0].startswith("git switch -c backport-7-to-1.x ")
+
+
+def test_a_detached_head(bench: Bench) -> None:
+    bench.history.detach("change")
+    told = bench.judge(base=None, head=None, labels=ASKED)
+    assert told.commands[1] == f"git cherry-pick -x {bench.history.sha('change')}"
+
+
+def test_a_clone_has_its_branches_from_its_remote(bench: Bench, tmp_path: Path) -> None:
+    clone = bench.history.clone(tmp_path / "clone")
+    clone.detach("origin/change")
+    told = bench.judge(repo=clone.path, base=None, head=None, labels=ASKED)
+    assert (told.verdict, told.branch_sha) == ("suitable", bench.history.sha("1.x"))
+
+
+TWO: Sequence[Step] = ({"a.py": lines({4: "four"})}, {"a.py": lines({3: "three", 4: "four"})})
+
+
+def landed(history: History, way: str) -> str:
+    """Brings pull request 7 to main; the result is the last line of the commands to come."""
+    history.pull_ref(7, "change")
+    if way == "merge":
+        unit = history.merge("change", message="Merge pull request #7 from ada/change")
+        command = f"git cherry-pick -x -m 1 {unit}"
+    elif way == "fast-forward":
+        history.branch("main", "change")
+        command = f"git cherry-pick -x {history.sha('change')}"
+    else:
+        history.commit(TWO[-1] if isinstance(TWO[-1], dict) else {}, "Fix the count (#7)")
+        command = f"git cherry-pick \"$(git commit-tree '{history.sha('change')}^{{tree}}' -p "
+    history.extend("main", [({"z.py": "z = 2\n"}, "Later")])
+    history.git("update-ref", "-d", "refs/heads/change")
+    return command
+
+
+@pytest.mark.parametrize("way", ["merge", "fast-forward", "squash"])
+def test_a_pull_request_that_was_merged(tmp_path: Path, way: str) -> None:
+    change = TWO if way != "fast-forward" else [THREE]
+    bench = Bench(tmp_path, Story(change=change, main=[{"z.py": "z = 1\n"}]))
+    command = landed(bench.history, way)
+    told = bench.judged("1.x", number=7, base=None, head=None, labels=ASKED)
+    (one,) = told.backports
+    assert one.verdict == "suitable"
+    assert one.commands[-1].startswith(command)
+    assert bool(told.notes) is (way != "squash")
+
+    bench.history.extend("1.x", [(THREE, "Fix the count\n\nBackport #7")])
+    told = bench.judged("1.x", number=7, base=None, head=None, labels=ASKED)
+    assert verdicts(told) == {"1.x": "already_present"}
+
+
+def test_the_pick_of_a_merge_is_known_again(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, Story(change=TWO))
+    command = landed(bench.history, "merge")
+    bench.history.switch("1.x")
+    bench.history.git(*command.split()[1:])
+    bench.history.extend("1.x", [({"a.py": lines({3: "three", 4: "vier"})}, "Better")])
+    told = bench.judge(number=7, base=None, head=None)
+    assert (told.verdict, told.applies) == ("already_present", False)
