@@ -208,7 +208,11 @@ def main() -> int:
         for one in found:
             score = shipped_models().score(one.traits, one.circumstances)
             shown = [one.row.recorded["subject"][:80], one.row.branch, one.row.backported]
-            print(json.dumps([*shown, round(score.value, 3), score.band, score.reasons]))
+            print(
+                json.dumps(
+                    [*shown, round(score.value, 3), score.band, score.reasons], ensure_ascii=False
+                )
+            )
     told(found)
     return 0
 

@@ -30,7 +30,7 @@ def test_a_branch_that_is_not_there_keeps_no_other_from_its_verdict(bench: Bench
     assert list(verdicts(told).values()) == ["error", "suitable", "error", "error"]
     missing, _, odd, option = told.backports
     assert missing.reasons[0].startswith("there is no branch, ref or commit '9.x' in repo")
-    assert missing.applies is missing.branch_sha is missing.score is None
+    assert (missing.applies, missing.branch_sha, missing.score) == (None, None, None)
     assert "'no such' is not the name of a branch" in odd.reasons[0]
     assert "'--output=x' is not the name of a branch" in option.reasons[0]
     assert [one.branch for one in told.unjudged] == ["9.x", "no such", "--output=x"]

@@ -18,9 +18,9 @@ OLD_UTIL = {"a.py": lines(), "util.py": "X = 1\n"}
 NEW_UTIL = {"util.py": "X = 1\n\n\n" + HELPER}
 
 
-def says(*changed: str, **lines_: str) -> Step:
+def says(title: str, **changed: str) -> Step:
     """A commit with this title, whose file has these lines by number."""
-    return {"a.py": lines({int(n[1:]): text for n, text in lines_.items()})}, *changed
+    return {"a.py": lines({int(name[1:]): text for name, text in changed.items()})}, title
 
 
 def without_4(line: str) -> dict[str, str]:

@@ -80,7 +80,7 @@ def test_a_commit_and_its_revert_come_to_nothing(tmp_path: Path) -> None:
 
 def test_what_comes_first_comes_before_the_commits_one_by_one(tmp_path: Path) -> None:
     steps = [{"a.py": lines({3: "drei", 20: "x"})}, {"a.py": lines({3: "three", 20: "x"})}]
-    main = [({"a.py": lines({3: "drei"})}, "P"), {"b.py": "b = 1\n"}]
+    main: Sequence[Step] = [({"a.py": lines({3: "drei"})}, "P"), {"b.py": "b = 1\n"}]
     bench = Bench(tmp_path, Story(change=steps, main=main))
     told = bench.judge(labels=ASKED, policy="merge: rebase")
     assert (told.verdict, len(told.prerequisites)) == ("suitable_with_changes", 1)

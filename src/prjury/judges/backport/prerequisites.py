@@ -28,8 +28,9 @@ MOST_TRIED = 6
 _BROADEST = 100
 #: So many units are looked at to find them.
 _MOST_UNITS = 200
-#: Lines of so many files in conflict are traced to what they come from.
-_MOST_BLAMED = 8
+#: Where more files are in conflict, an earlier change or two hardly ever makes the pick clean, and
+#: to look for them takes longest.
+_MOST_IN_CONFLICT = 6
 #: Seconds for the whole search; it answers nothing that is essential.
 SECONDS = 10.0
 _LONGEST_SUBJECT = 80
@@ -43,6 +44,7 @@ class Prerequisites:
         units: what has to be picked first, oldest first; empty where nothing was found.
         trial: the change picked after them, None where nothing was found.
         tried: the candidates, the likeliest first.
+        colliding: how many files are in conflict, where that is too many to look for anything.
         sweeping: how many candidates were left out because they change too many files.
         onto: the tree that the branch has after them.
         lacks: what the change uses and the branch lacks even then.
@@ -52,6 +54,7 @@ class Prerequisites:
     trial: Trial | None = None
     tried: tuple[Commit, ...] = ()
     sweeping: int = 0
+    colliding: int = 0
     onto: str = ""
     lacks: tuple[str, ...] = ()
 
@@ -78,6 +81,8 @@ class Search:
         Raises:
             SourceError: when history cannot be read.
         """
+        if len(conflicts) > _MOST_IN_CONFLICT:
+            return Prerequisites(colliding=len(conflicts))
         line, candidates = self._candidates(conflicts)
         tried, sweeping = self._narrow(candidates)
         for units in self._sets(tried, [unit for unit in line if unit in tried]):
@@ -170,7 +175,7 @@ class Search:
         listed = self.releases.units(self.parted, base, paths, _MOST_UNITS)
         units = [unit for unit in listed if unit.parents]
         blamed: set[str] = set()
-        for file, lines in list(spans.items())[:_MOST_BLAMED]:
+        for file, lines in spans.items():
             if file.old_blob and lines and self.deadline.remaining:
                 old = file.old_path or file.path
                 blamed |= self.releases.blamed(old, lines, self.parted, base)
@@ -247,5 +252,7 @@ def _in_vain(found: Prerequisites) -> Iterator[str]:
     if found.sweeping:
         many = counted(found.sweeping, "sweeping change")
         yield f"not tried: {many} of more than {_BROADEST} files"
-    if not found.tried and not found.sweeping:
+    if found.colliding:
+        yield f"not looked for: {counted(found.colliding, 'file')} in conflict are too many"
+    elif not found.tried and not found.sweeping:
         yield "nothing on the base since both parted touches the files in conflict"
