@@ -33,7 +33,7 @@ from markupsafe import Markup
 from rich.console import Console
 from rich.text import Text
 
-from prjury.app import run
+from prjury.app.review import run
 from prjury.demo.repository import PULLS, make_repository
 from prjury.publishers.check_run import NAME, CheckRunReport
 from prjury.report.annotations import Annotation

@@ -299,7 +299,7 @@ class Merged:
     def run(self) -> int:
         git = GitAccess("file", lambda _event: self.history.url)
         stream = io.StringIO()
-        real = wire(self.job.environ, stream, Redactor([]), git)
+        real = wire(self.job.environ, stream, Redactor(()), git)
         code = main(self.job.environ, stream, replace(real, connect=self.job.connect))
         self.job.log = stream.getvalue()
         return code

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fakes.llm import reply
-from prjury.app import run
+from prjury.app.review import run
 from prjury.report.model import Report
 from prjury.request import ReviewRequest, Surroundings
 from prjury.sources.pulls import Wanted

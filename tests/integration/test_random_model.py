@@ -12,7 +12,7 @@ import pytest
 
 from fakes.history import History
 from fakes.tiny_model import TinyModel, serving
-from prjury.app import run
+from prjury.app.review import run
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Judgment, Status
 from prjury.report.model import Report

@@ -150,7 +150,7 @@ def connect(event: Event, inputs: Inputs) -> GitHub:
 def _judge(
     surroundings: Surroundings, git: GitAccess, event: Event, inputs: Inputs, known: Beforehand
 ) -> Report | Nothing:
-    from prjury.app import run  # noqa: PLC0415 - everything that judges; tests do without
+    from prjury.app.review import run  # noqa: PLC0415 - everything that judges; tests do without
 
     request = request_of(event, inputs, surroundings, git)
     around = replace(with_inputs(surroundings, inputs), begun=known.begun)

@@ -11,14 +11,13 @@ from prjury.errors import SourceError
 from prjury.judges.backport.branches import Chosen, release_branches
 from prjury.judges.backport.judge import BackportJudge
 from prjury.judges.backport.opinion import is_open, with_opinion
-from prjury.judges.backport.picked import Picked
-from prjury.judges.build.judge import BuildJudge
+from prjury.judges.backport.picked import Picked, PickJudge
 from prjury.judges.context import PullRequestContext
-from prjury.judges.llm.kinds import suitability
 from prjury.judges.patterns import judge as patterns
 from prjury.judges.patterns.judge import PatternsJudge
 from prjury.jury.asking import guarded, itself
 from prjury.jury.judgment import Judgment
+from prjury.jury.population import BENIGN_LABELS
 from prjury.ports import Doors
 from prjury.report.model import Backport
 from prjury.request import ReviewRequest
@@ -88,7 +87,9 @@ class Bench:
         chosen = next(filter(None, options), PatternsOptions())
         return patterns.make(chosen, self.doors)
 
-    def _build(self) -> BuildJudge:
+    def _build(self) -> PickJudge:
+        from prjury.judges.build.judge import BuildJudge  # noqa: PLC0415 - few want it
+
         options = (entry.build for tier in self.config.tiers for entry in tier.judges)
         chosen = next(filter(None, options), BuildOptions())
         return BuildJudge(chosen.model_copy(update={"from_": "run"}), self.doors)
@@ -97,10 +98,15 @@ class Bench:
 def opinion(
     tried: Sequence[Backport], doors: Doors, context: PullRequestContext
 ) -> Judgment | None:
-    """What a model says where the verdicts leave the decision open; None where none does."""
-    if not any(map(is_open, tried)):
+    """What a model says where the verdicts leave the decision open; None where nobody is asked."""
+    options = SuitabilityOptions()
+    panel = doors.models.panel(options.model)
+    nobody = not panel.models and panel.label in BENIGN_LABELS
+    if nobody or not any(map(is_open, tried)):
         return None
-    judge = suitability.make(SuitabilityOptions(), doors)
+    from prjury.judges.llm.kinds import suitability  # noqa: PLC0415 - most verdicts need no opinion
+
+    judge = suitability.make(options, doors)
     return guarded(lambda: judge.judge(context), itself)
 
 

@@ -111,7 +111,7 @@ def wanted_by(
 def _run(
     terminal: Terminal, request: ReviewRequest, kind: Format, files: list[tuple[Format, Path]]
 ) -> int:
-    from prjury.app import run  # noqa: PLC0415 - as above
+    from prjury.app.review import run  # noqa: PLC0415 - as above
     from prjury.sources.pulls import NothingToReview  # noqa: PLC0415 - as above
 
     for _, file in files:
@@ -158,7 +158,7 @@ def _foretold(
     terminal: Terminal, request: ReviewRequest, kind: Format, files: list[tuple[Format, Path]]
 ) -> int:
     """Prints what a review would ask of models."""
-    from prjury.app import forecast  # noqa: PLC0415 - as above
+    from prjury.app.review import forecast  # noqa: PLC0415 - as above
     from prjury.cli.foretold import forecast_json, forecast_lines  # noqa: PLC0415 - as above
     from prjury.sources.pulls import NothingToReview  # noqa: PLC0415 - as above
 

@@ -11,6 +11,7 @@ from fakes.history import History
 from integration.backport.bench import ASKED, Bench, Step, Story, lines
 from prjury.errors import SourceError
 from prjury.report.backports import Backports
+from prjury.sources.pulls import NothingToReview
 
 THREE = {"a.py": lines({3: "three"})}
 REMOTE = {"base": "origin/main", "head": "origin/change", "labels": ASKED}
@@ -81,6 +82,16 @@ def test_a_change_without_a_common_commit_with_its_base(bench: Bench) -> None:
     bench.history.commit(THREE, parents=())
     with pytest.raises(SourceError, match="no common commit"):
         bench.judge(head="other")
+
+
+def test_without_a_name_the_policy_s_branches(bench: Bench) -> None:
+    bench.history.branch("2.x", "main")
+    bench.history.branch("topic", "main")
+    assert [*verdicts(bench.judged())] == ["2.x", "1.x"]
+    assert [*verdicts(bench.judged(policy="branches: ['1.*', gone]"))] == ["1.x", "gone"]
+    nothing = bench.outcome(policy="locked: ['*']")
+    assert isinstance(nothing, NothingToReview)
+    assert "2 release branches locked by the policy. Name one with --onto." in nothing.reason
 
 
 def test_tags_and_commits_stand_for_branches(bench: Bench) -> None:

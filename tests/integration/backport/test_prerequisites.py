@@ -180,3 +180,15 @@ def test_the_checks_say_what_the_branch_lacks_even_then(tmp_path: Path) -> None:
     story = FIRST["the lines are from something, but a name is not to be had"].story
     told = Bench(tmp_path, story).judge(labels=ASKED)
     assert told.reasons[0].endswith("P; even then it lacks helper")
+
+
+def test_what_brings_a_name_and_does_not_pick_is_told(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, FIRST["what brings a name cannot be picked"].story)
+    told = bench.judge(labels=ASKED)
+    assert (
+        told.reasons[0]
+        == "1.x lacks what the change uses: helper (a.py:1; on the base in util.py:4)"
+    )
+    (check,) = (one for one in told.checks if one.name == "prerequisites")
+    brings = bench.history.sha("main")[:7]
+    assert check.message == f"what brings what it lacks does not pick cleanly ({brings})"

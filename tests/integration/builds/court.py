@@ -15,7 +15,7 @@ from fakes.history import Entry, History
 from fakes.shell import SilentProgress
 from integration.builds.sample import Sample, Tree
 from integration.builds.toolbox import NETWORK_ENV, Toolbox
-from prjury.app import run
+from prjury.app.review import run
 from prjury.jury.judgment import Check, Judgment
 from prjury.report.model import Report
 from prjury.request import ReviewRequest, Surroundings

@@ -151,7 +151,10 @@ class Look:
     def _about_prerequisites(self) -> Check:
         if self.history.parted is None:
             raise SourceError("history is not here as far as both parted")
-        return needs_nothing_first(self._first or Prerequisites())
+        first = self._first or Prerequisites()
+        if first.unseen:
+            raise SourceError(first.unseen)
+        return needs_nothing_first(first, clean=self._trial.merge.clean)
 
     @cached_property
     def _first(self) -> Prerequisites | None:
@@ -169,17 +172,17 @@ class Look:
             if not self._trial.merge.clean:
                 found = search.run(self._trial.merge.conflicts)
             return self._with_names(search, found)
-        except SourceError:
-            return None
+        except SourceError as error:
+            return Prerequisites(unseen=str(error))
 
     def _with_names(self, search: Search, found: Prerequisites) -> Prerequisites:
         """The same with what brings the names that the branch lacks."""
-        if not self._lacked.found or (found.tried and not found.found):
+        if not self._lacked.found or not (found.found or self._trial.merge.clean):
             return found
         units = self._in_order([*found.units, *self._bringing(search.parted)], search.parted)
         if list(found.units) != units:
             more = search.whole(units)
-            found = more if more.found or not found.found else found
+            found = found if found.found and not more.found else more
         if not found.found:
             return found
         lacked = lacking.lacking_on(self.change.needs, found.onto, self.repository, self.searching)

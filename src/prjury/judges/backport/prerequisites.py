@@ -48,6 +48,7 @@ class Prerequisites:
         sweeping: how many candidates were left out because they change too many files.
         onto: the tree that the branch has after them.
         lacks: what the change uses and the branch lacks even then.
+        unseen: why it was not looked for to the end; empty where it was.
     """
 
     units: tuple[Commit, ...] = ()
@@ -57,6 +58,7 @@ class Prerequisites:
     colliding: int = 0
     onto: str = ""
     lacks: tuple[str, ...] = ()
+    unseen: str = ""
 
     @property
     def found(self) -> bool:
@@ -88,7 +90,8 @@ class Search:
         for units in self._sets(tried, [unit for unit in line if unit in tried]):
             if self._clean_after(units):
                 return self._found(self._needed(units), tried)
-        return Prerequisites(tried=tried, sweeping=sweeping)
+        unseen = "" if self.deadline.remaining else "the time for the search was up"
+        return Prerequisites(tried=tried, sweeping=sweeping, unseen=unseen)
 
     def _narrow(self, candidates: Sequence[Commit]) -> tuple[tuple[Commit, ...], int]:
         """The first that are worth a trial, and how many before them are not."""
@@ -233,16 +236,27 @@ def pick_of(unit: Commit) -> str:
     return f"git cherry-pick -x {mainline}{unit.sha}"
 
 
-def needs_nothing_first(found: Prerequisites) -> Check:
-    """The check that tells of the search."""
+def needs_nothing_first(found: Prerequisites, *, clean: bool = False) -> Check:
+    """The check that tells of the search.
+
+    Args:
+        clean: whether the pick is clean without anything, and what it lacks is looked for.
+    """
     if found.found:
         units = ", then ".join(f"`{unit.sha[:7]}` {short_subject(unit)}" for unit in found.units)
         even = f"; even then it lacks {', '.join(map(visible, found.lacks))}" if found.lacks else ""
         message = f"picks cleanly after {units}{even}"
         fix = "\n".join(map(pick_of, found.units))
         return Check("prerequisites", passed=False, message=message, severity="warning", fix=fix)
-    message = "; ".join(_in_vain(found))
+    message = _nothing_brings(found) if clean else "; ".join(_in_vain(found))
     return Check("prerequisites", passed=True, message=message, severity="hint")
+
+
+def _nothing_brings(found: Prerequisites) -> str:
+    if not found.tried:
+        return "nothing on the base since both parted brings what it lacks"
+    names = ", ".join(unit.sha[:7] for unit in found.tried)
+    return f"what brings what it lacks does not pick cleanly ({names})"
 
 
 def _in_vain(found: Prerequisites) -> Iterator[str]:

@@ -151,13 +151,13 @@ def _by_proof(case: Case) -> _Ruling | None:
 
 def _of_conflict(case: Case) -> _Ruling:
     leading = _named(case, "picks-cleanly")
+    if case.score and case.score.band == "unlikely" and not case.wanted:
+        return _Ruling("not_suitable", leading=leading)
     if case.first and case.first.found:
         verdict: BackportVerdict = "suitable_with_changes" if case.helped else "needs_human"
         return _Ruling(verdict, leading=_named(case, "prerequisites"))
     if all(conflict.mechanical for conflict in case.trial.merge.conflicts):
         return _Ruling("suitable_with_changes", leading=leading)
-    if case.score and case.score.band == "unlikely" and not case.wanted:
-        return _Ruling("not_suitable", leading=leading)
     return _Ruling("needs_human", leading=leading)
 
 

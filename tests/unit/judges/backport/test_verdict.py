@@ -106,6 +106,15 @@ RULINGS: dict[str, tuple[dict[str, Any], str]] = {
         {"trial": CONFLICT, "first": FIRST, "checks": API},
         "not_suitable",
     ),
+    "something comes first, and unlikely": (
+        {"trial": CONFLICT, "score": UNLIKELY, "first": FIRST},
+        "not_suitable",
+    ),
+    "something comes first, unlikely, asked for": (
+        {"trial": CONFLICT, "score": UNLIKELY, "first": FIRST, "asked": "yes"},
+        "suitable_with_changes",
+    ),
+    "nothing in it": ({"trial": replace(CLEAN, empty=True), "hollow": True}, "not_applicable"),
     "nothing of it is there": ({"trial": CONFLICT, "gone": True}, "not_applicable"),
     "empty": ({"trial": replace(CLEAN, empty=True), "score": UNLIKELY}, "already_present"),
     "there": ({"present": Present("1234567 is the same patch", "1" * 40)}, "already_present"),
