@@ -178,6 +178,8 @@ class History:
 
     def extend(self, branch: str, steps: Sequence[tuple[Files, str]]) -> None:
         """Commits on a branch that is there, in one go; the work tree stays as it is."""
+        if not steps:
+            return
         stream = [b"reset refs/heads/%s\nfrom %s\n" % (branch.encode(), self.sha(branch).encode())]
         for files, message in steps:
             who = b"committer %s %d +0000\n" % (_WHO, _FIRST_DATE + 60 * self._commits)

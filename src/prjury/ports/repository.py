@@ -122,9 +122,9 @@ class Releases(Protocol):
 
     def same_patches(
         self, changes: Sequence[tuple[str, str]], paths: Sequence[str], since: str, until: str
-    ) -> Mapping[tuple[str, str], str]:
+    ) -> Mapping[tuple[str, str], Sequence[str]]:
         """Which changes, from a commit to another, a branch holds with the very same patch.
 
-        The result tells in which commit. What commits do to other files is not compared.
+        The result tells in which commits. What commits do to other files is not compared.
         """
         ...

@@ -58,15 +58,15 @@ class Story:
         """Writes it: ``main``, ``1.x`` and ``change``."""
         history.commit(self.start, "start")
         history.branch("1.x")
-        history.extend("main", list(_steps(self.main, "On main")))
+        history.extend("main", _steps(self.main, "On main"))
         history.branch("change", "main")
-        history.extend("change", list(_steps(self.change, "Fix the count")))
-        history.extend("1.x", list(_steps(self.branch, "On the branch")))
+        history.extend("change", _steps(self.change, "Fix the count"))
+        history.extend("1.x", _steps(self.branch, "On the branch"))
         history.checkout()
 
 
-def _steps(steps: Sequence[Step], message: str) -> Iterator[tuple[Files, str]]:
-    yield from (step if isinstance(step, tuple) else (step, message) for step in steps)
+def _steps(steps: Sequence[Step], message: str) -> list[tuple[Files, str]]:
+    return [step if isinstance(step, tuple) else (step, message) for step in steps]
 
 
 class Bench:
@@ -159,7 +159,7 @@ class Bench:
             split = any("splits" in conflict.reason for conflict in one.conflicts)
             assert _unmerged(path) == (set() if split else paths)
         kept = {ref: sha for ref, sha in _refs(path).items() if "/backport-" not in ref}
-        assert kept == _refs(repo) == refs
+        assert kept == refs
         return path
 
 

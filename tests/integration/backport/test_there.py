@@ -111,6 +111,9 @@ THERE = {
     "named, reverted and picked again": There(
         [picked("change", "-x"), reverted(), picked(), LATER], "is the same patch"
     ),
+    "picked twice, and each time its first pick was reverted": There(
+        [picked(), reverted(), picked("change", "-x"), reverted("HEAD~2")], "reverts", **BACK
+    ),
     "one of its commits reverted": There(
         [picked("change~1"), picked("change"), reverted("HEAD~1")], "reverts", TWO, **BACK
     ),

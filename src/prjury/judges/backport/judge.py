@@ -7,8 +7,9 @@ several at a time. Nothing that goes wrong on one branch keeps another one from 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from prjury.code.parser import Parser
 from prjury.config.backports import BackportConfig
@@ -57,11 +58,12 @@ class BackportJudge:
         self, pull: PullRequest, branches: Sequence[str], deadline: Deadline
     ) -> tuple[Backport, ...]:
         """The verdict for each branch, in their order."""
-        found = {name: self._open(pull, name) for name in branches}
-        tips = [tip for tip in found.values() if isinstance(tip, BranchTip)]
-        if tips:
-            verdicts = self._judged(pull, tips, deadline)
-            found |= {tip.name: verdict for tip, verdict in zip(tips, verdicts, strict=True)}
+        with ThreadPoolExecutor(_AT_ONCE, "backport") as pool:
+            found = dict(zip(branches, pool.map(partial(self._open, pull), branches), strict=True))
+            tips = [tip for tip in found.values() if isinstance(tip, BranchTip)]
+            if tips:
+                verdicts = self._judged(pull, tips, deadline, pool)
+                found |= {tip.name: verdict for tip, verdict in zip(tips, verdicts, strict=True)}
         return tuple(one for one in found.values() if isinstance(one, Backport))
 
     def _open(self, pull: PullRequest, name: str) -> BranchTip | Backport:
@@ -78,7 +80,7 @@ class BackportJudge:
         return tip
 
     def _judged(
-        self, pull: PullRequest, tips: Sequence[BranchTip], deadline: Deadline
+        self, pull: PullRequest, tips: Sequence[BranchTip], deadline: Deadline, pool: Executor
     ) -> list[Backport]:
         args = (self.repository, self.releases, self.parser, deadline)
         spoken = pull if self.texts else replace(pull, title="", body="")
@@ -91,10 +93,9 @@ class BackportJudge:
             change = replace(change, concerned=self.picked.concerned(pull))
         except PrJuryError as error:
             return [Backport(tip.name, "error", None, reasons=(str(error),)) for tip in tips]
-        with ThreadPoolExecutor(_AT_ONCE, "backport") as pool:
-            histories = list(pool.map(lambda tip: history_of(pull, tip, self.releases), tips))
-            looks = self._looks(change, tips, histories, deadline)
-            return list(pool.map(_verdict, looks))
+        histories = list(pool.map(lambda tip: history_of(pull, tip, self.releases), tips))
+        looks = self._looks(change, tips, histories, deadline)
+        return list(pool.map(_verdict, looks))
 
     def _looks(
         self,

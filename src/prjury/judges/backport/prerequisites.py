@@ -32,7 +32,7 @@ _MOST_UNITS = 200
 #: to look for them takes longest.
 _MOST_IN_CONFLICT = 6
 #: Seconds for the whole search; it answers nothing that is essential.
-SECONDS = 10.0
+SECONDS = 3.0
 _LONGEST_SUBJECT = 80
 
 

@@ -7,10 +7,10 @@ it was picked from this one, or if picking it changes nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
+from prjury.errors import SourceError
 from prjury.exchange import BranchTip, Message
 from prjury.judges.backport.origins import Origins, origins
 from prjury.jury.judgment import Check
@@ -75,99 +75,142 @@ def present(
 ) -> Present | None:
     """How the branch holds the change by its history; None where that tells of nothing.
 
-    What was taken back counts only where nothing else brought it.
+    What happened last counts: it may have been taken back, and brought again.
 
     Args:
         since: where the branch parted from the base.
         messages: of the branch's commits since then, newest first.
     """
-    undone = _undone(messages)
-    reverted: Present | None = None
-    for found, brought in _ways(change, tip, since, messages, releases):
-        gone = next((sha for sha in brought if sha in undone), None)
-        if gone is None:
-            return found
-        reverted = reverted or replace(found, commit=gone, reverted=undone[gone])
-    return reverted
+    copies = _copies(change, tip, since, messages, releases)
+    each: Collection[Mapping[str, str]] = copies.each.values() or [{}]
+    fates = [fate_of({**copies.whole, **bringing}, messages) for bringing in each]
+    brought = list(dict.fromkeys(fate.brought for fate in fates if fate.brought))
+    if not all(fate.brought for fate in fates):
+        return None
+    found = Present(_how(brought, copies.whole), brought[-1], _subject(brought[0], messages))
+    gone = next((fate for fate in fates if fate.undone), None)
+    return replace(found, commit=gone.gone, reverted=gone.undone) if gone else found
 
 
-#: How the branch holds it, and the commits that brought it there.
-_Way: TypeAlias = tuple[Present, Sequence[str]]
+@dataclass(frozen=True)
+class _Copies:
+    """Commits of a branch that bring something of the change, and how, in a phrase.
+
+    Attributes:
+        whole: those that bring all of it.
+        each: those that bring one of several commits, by its name.
+    """
+
+    change: Identity
+    whole: dict[str, str]
+    each: dict[str, dict[str, str]]
+
+    @property
+    def found(self) -> bool:
+        """Whether there are any."""
+        return bool(self.whole) or any(self.each.values())
+
+    def itself(self, messages: Sequence[Message]) -> None:
+        """Adds the change's own commits, which the branch holds, and the merge they came by."""
+        head = self.change.head
+        merges = [message.sha for message in messages if head in message.parents[1:]]
+        self.whole.update(dict.fromkeys([head, *merges], "it holds the commit itself"))
+        for sha in self.change.shas[1:]:
+            self.each.get(sha, self.whole)[sha] = "it holds the commit itself"
+
+    def told(self, messages: Sequence[Message]) -> None:
+        """Adds what the branch's messages say."""
+        for message in messages:
+            read, says = origins(message.text), f"{message.sha[:7]} says that it brings"
+            if name := _names(read, self.change):
+                self.whole.setdefault(message.sha, f"{says} {name}")
+            for sha, bringing in self.each.items() if read.shas else ():
+                if any(sha.startswith(name) for name in read.shas):
+                    bringing.setdefault(message.sha, f"{says} {sha[:7]}")
+
+    def patched(self, tip: BranchTip, since: str, releases: Releases) -> None:
+        """Adds those with the very same patch.
+
+        Raises:
+            SourceError: when patches cannot be read.
+        """
+        change = self.change
+        several = [pair for pair in change.commits if pair[1] in self.each]
+        compared = several if len(several) <= _MOST_COMMITS else []
+        pairs = [(change.base, change.head), *compared]
+        held = releases.same_patches(pairs, change.paths, since, tip.sha)
+        for pair, shas in held.items():
+            bringing = self.whole if pair == pairs[0] else self.each[pair[1]]
+            for sha in shas:
+                bringing.setdefault(sha, f"{sha[:7]} is the same patch")
 
 
-def _ways(
+def _copies(
     change: Identity, tip: BranchTip, since: str, messages: Sequence[Message], releases: Releases
-) -> Iterator[_Way]:
-    # A branch that holds the head holds what it is built on as well.
-    if since == change.base and releases.holds(tip.sha, change.head):
-        merges = [message.sha for message in messages if change.head in message.parents[1:]]
-        yield Present("it holds the commit itself", change.head), [*change.shas, *merges]
-    yield from _told(change, messages)
-    yield from _patched(change, tip, since, messages, releases)
-
-
-def _told(change: Identity, messages: Sequence[Message]) -> Iterator[_Way]:
-    for message in messages:
-        if said := _names(origins(message.text), change):
-            how = f"{message.sha[:7]} says that it brings {said}"
-            subject = visible(message.text.split("\n", 1)[0])
-            yield Present(how, message.sha, subject), [message.sha]
-            return
+) -> _Copies:
+    several = change.commits if len(change.commits) > 1 else ()
+    copies = _Copies(change, {}, {sha: {} for _, sha in several})
+    if releases.holds(tip.sha, change.head):
+        copies.itself(messages)
+    copies.told(messages)
+    try:
+        copies.patched(tip, since, releases)
+    except SourceError:
+        if not copies.found:
+            raise  # otherwise its words are enough
+    return copies
 
 
 def _names(read: Origins, change: Identity) -> str | None:
     """What of the change a message names: its number, or its head where that is all of it."""
     if change.number is not None and change.number in read.pulls:
         return f"#{change.number}"
-    one_of_several = len(change.commits) > 1 and any(
-        change.head == sha for _, sha in change.commits
-    )
+    one_of_several = len(change.commits) > 1 and change.head in change.shas[1:]
     if not one_of_several and any(change.head.startswith(sha) for sha in read.shas):
         return change.head[:7]
     return None
 
 
-def _patched(
-    change: Identity, tip: BranchTip, since: str, messages: Sequence[Message], releases: Releases
-) -> Iterator[_Way]:
-    whole = (change.base, change.head)
-    several = change.commits if len(change.commits) > 1 else ()
-    compared = several if len(several) <= _MOST_COMMITS else ()
-    held = releases.same_patches([whole, *compared], change.paths, since, tip.sha)
-    if sha := held.get(whole):
-        merged = any(one.sha == sha and change.head in one.parents[1:] for one in messages)
-        brought = [sha, *(change.shas if merged else ())]
-        yield Present(f"{sha[:7]} is the same patch", sha), brought
-    named = _named(several, messages)
-    each = [held.get(one) or named.get(one[1]) for one in several]
-    brought = list(dict.fromkeys(filter(None, each)))
-    if each and all(each):
-        names = ", ".join(sha[:7] for sha in brought[:_FEW]) + ", …" * (len(brought) > _FEW)
-        bring = "brings" if len(brought) == 1 else "bring"
-        yield Present(f"{names} {bring} its commits one by one", brought[-1]), brought
+def _how(brought: Sequence[str], whole: Mapping[str, str]) -> str:
+    if len(brought) == 1:
+        return whole.get(brought[0], f"{brought[0][:7]} brings it back")
+    names = ", ".join(sha[:7] for sha in brought[:_FEW]) + ", …" * (len(brought) > _FEW)
+    return f"{names} bring its commits one by one"
 
 
-def _named(commits: Sequence[tuple[str, str]], messages: Sequence[Message]) -> Mapping[str, str]:
-    """Which of the commits the branch's messages name, and in which of its own."""
-    found: dict[str, str] = {}
-    for message in messages if commits else ():
-        for name in origins(message.text).shas:
-            for _, sha in commits:
-                if sha.startswith(name):
-                    found.setdefault(sha, message.sha)
-    return found
+def _subject(sha: str, messages: Sequence[Message]) -> str | None:
+    return next((visible(one.text.split("\n", 1)[0]) for one in messages if one.sha == sha), None)
 
 
-def _undone(messages: Sequence[Message]) -> Mapping[str, str]:
-    """What was reverted on the branch and stayed so, by the commits that did it."""
-    shas = [message.sha for message in messages]
-    undone: dict[str, str] = {}
-    for message in messages:
-        if message.sha in undone:
-            continue  # what it took back is there again
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of something on a branch.
+
+    Attributes:
+        brought: the commit that brought it last, None where none has.
+        undone: the commit that took it back since.
+        gone: what that commit says that it takes back.
+    """
+
+    brought: str | None = None
+    undone: str | None = None
+    gone: str = ""
+
+
+def fate_of(copies: Collection[str], messages: Sequence[Message]) -> Fate:
+    """What became of what the copies bring, by the branch's messages, the newest first."""
+    known, takers, fate = dict.fromkeys(copies), set[str](), Fate(next(iter(copies), None))
+    for message in reversed(messages):
+        if message.sha in known:
+            fate = Fate(message.sha)
         for name in _REVERTS.findall(message.text):
-            undone.update({sha: message.sha for sha in shas if sha.startswith(name)})
-    return undone
+            if taken := next((sha for sha in known if sha.startswith(name)), None):
+                takers.add(message.sha)
+                fate = replace(fate, undone=message.sha, gone=taken)
+            elif any(sha.startswith(name) for sha in takers):
+                known[message.sha] = None
+                fate = Fate(message.sha)
+    return fate
 
 
 def not_there_yet(

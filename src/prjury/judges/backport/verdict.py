@@ -15,7 +15,7 @@ from prjury.exchange import BranchTip
 from prjury.judges.backport.commands import commands
 from prjury.judges.backport.prerequisites import Prerequisites, named
 from prjury.judges.backport.present import Present
-from prjury.judges.backport.score.score import Score
+from prjury.judges.backport.score.score import Band, Score
 from prjury.judges.backport.trial import Trial
 from prjury.jury.judgment import Check
 from prjury.pull.model import PullRequest, printable
@@ -63,6 +63,11 @@ class Case:
         """Whether the trial and history leave nothing to look into."""
         there = self.present is not None and not self.present.reverted
         return bool(self.trial.unfinished) or self.trial.empty or there
+
+    @property
+    def band(self) -> Band:
+        """What the score says; nothing, where there is none."""
+        return self.score.band if self.score else "grey"
 
     @property
     def wanted(self) -> bool:
@@ -133,17 +138,20 @@ def _ruling(case: Case) -> _Ruling:
 def _by_proof(case: Case) -> _Ruling | None:
     """What programs have proven; None for a clean pick that nothing speaks against."""
     against = tuple(case.failed(_AGAINST, "error"))
-    if against and not case.wanted:
+    if against and not case.wanted and case.band != "likely":
         return _Ruling("not_suitable", leading=against)
     if not case.trial.merge.clean:
         return _of_conflict(case)
     if case.present and case.present.reverted:
         return _Ruling("needs_human", leading=_named(case, "not-there-yet"))
     if lacking := tuple(case.failed(_TO_CHANGE, "error", "warning")):
+        if case.band == "unlikely" and not case.wanted:
+            return _Ruling("not_suitable", leading=lacking)
         known = case.helped or all(c.fix for c in lacking)
         return _Ruling("suitable_with_changes" if known else "needs_human", leading=lacking)
     if against and not case.approved:
-        return _Ruling("needs_human", "it is asked for, and", against)
+        why = "it is asked for, and" if case.wanted else "it is likely, and"
+        return _Ruling("needs_human", why, against)
     if unseen := tuple(case.failed(_AGAINST | _TO_CHANGE | {"not-there-yet"}, "hint")):
         return None if case.wanted else _Ruling("needs_human", leading=unseen)
     return None
@@ -151,7 +159,7 @@ def _by_proof(case: Case) -> _Ruling | None:
 
 def _of_conflict(case: Case) -> _Ruling:
     leading = _named(case, "picks-cleanly")
-    if case.score and case.score.band == "unlikely" and not case.wanted:
+    if case.band == "unlikely" and not case.wanted:
         return _Ruling("not_suitable", leading=leading)
     if case.first and case.first.found:
         verdict: BackportVerdict = "suitable_with_changes" if case.helped else "needs_human"
@@ -167,9 +175,8 @@ def _by_score(case: Case) -> _Ruling:
         return _Ruling("suitable", case.approved)
     if case.asked == "yes":
         return _Ruling("suitable", leading=_named(case, "asked-for"))
-    band = case.score.band if case.score else "grey"
-    if band != "grey":
-        return _Ruling("suitable" if band == "likely" else "not_suitable")
+    if case.band != "grey":
+        return _Ruling("suitable" if case.band == "likely" else "not_suitable")
     answers: dict[str, _Ruling] = {
         "yes": _Ruling("suitable", "the policy's default answer is yes"),
         "no": _Ruling("not_suitable", "the policy's default answer is no"),

@@ -150,8 +150,8 @@ class ReleaseBranches:
 
     def same_patches(
         self, changes: Sequence[tuple[str, str]], paths: Sequence[str], since: str, until: str
-    ) -> Mapping[tuple[str, str], str]:
-        """Which of the changes a branch holds with the very same patch, and in which commit.
+    ) -> Mapping[tuple[str, str], Sequence[str]]:
+        """Which of the changes a branch holds with the very same patch, and in which commits.
 
         Args:
             changes: pairs of a commit and the one before which it is counted.
@@ -167,14 +167,16 @@ class ReleaseBranches:
             return {}
         args = ("log", "--format=commit %H", "--no-walk=unsorted", _FIRST, *_PATCH, *alike)
         there = self.git(*args, "--", *named, timeout=_PATIENCE)
-        # Of several commits with one patch the newest counts: it may bring back what was reverted.
-        held = dict(reversed([*self._patch_ids(there)])) if there else {}
+        held: dict[str, list[str]] = {}
+        for patch, commit in self._patch_ids(there) if there else ():
+            held.setdefault(patch, []).append(commit)
         found = {}
         for base, head in changes if held else ():
             diff = self.git("diff-tree", *_PATCH, base, head, "--", *named)
             own = next((patch for patch, _ in self._patch_ids(diff)), None)
-            if own in held and not self._moves(held[own], frozenset(named)):
-                found[base, head] = held[own]
+            some = held.get(own or "", ())
+            if same := [one for one in some if not self._moves(one, frozenset(named))]:
+                found[base, head] = same
         return found
 
     def _files(self, command: str, *args: str) -> Mapping[str, frozenset[str]]:

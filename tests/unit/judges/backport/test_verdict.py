@@ -63,7 +63,9 @@ RULINGS: dict[str, tuple[dict[str, Any], str]] = {
     "likely, and refused": ({"score": LIKELY, "asked": "no"}, "not_suitable"),
     "refused, and approved": ({"asked": "no", "approved": "`ok 1.x`"}, "suitable"),
     "no score": ({}, "needs_human"),
-    "breaks the interface": ({"score": LIKELY, "checks": API}, "not_suitable"),
+    "breaks the interface": ({"score": GREY, "checks": API}, "not_suitable"),
+    "breaks the interface, and likely": ({"score": LIKELY, "checks": API}, "needs_human"),
+    "lacks a name, and unlikely": ({"score": UNLIKELY, "checks": LACKS}, "not_suitable"),
     "breaks it, and asked for": ({"checks": API, "asked": "yes"}, "needs_human"),
     "breaks it, and approved": ({"checks": API, "approved": "`ok 1.x`"}, "suitable"),
     "adds to the interface": (
@@ -155,7 +157,7 @@ def test_what_decides_comes_first() -> None:
     picks = Check("picks-cleanly", passed=True, message="picks cleanly onto 1.x")
     backport = decide(case(checks=(picks, *API), score=LIKELY))
     assert backport.reasons == (
-        "api says no",
+        "it is likely, and api says no",
         "picks cleanly onto 1.x",
         "score 0.70 (likely): fix in the title +",
     )
