@@ -17,7 +17,9 @@ def test_the_five_verdicts(prjury: Prjury, tmp_path: Path) -> None:
     assert told == ["pass", "fail", "fail", "fail", "pass"]
     decided = [report["verdict"]["decided_by"] for report in reports[1:4]]
     assert decided == ["build", "version-patterns", "build"]
-    assert [b["applies"] for b in reports[4]["backports"]] == [True]
+    (backport,) = reports[4]["backports"]
+    assert (backport["verdict"], backport["applies"], backport["asked"]) == ("suitable", True, "yes")
+    assert "a commit: Backport-to: 1.x" in backport["reasons"][0]
     assert (keep / "report-3.html").read_text().startswith("<!DOCTYPE html>")
 
 

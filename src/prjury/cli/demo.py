@@ -83,11 +83,11 @@ def _judged(pull: SamplePull, repository: Path, terminal: Terminal, keep: Path |
 
 def _print_row(pull: SamplePull, report: Report) -> None:
     from prjury.publishers.terminal import printable_line  # noqa: PLC0415 - rich
+    from prjury.report.backports import line_of  # noqa: PLC0415 - as above
 
     print(f"#{pull.number} {pull.title}: {pull.shows}")
     print(f"   {printable_line(report.headline, sys.stdout)}")
     for backport in report.backports:
-        if report.gate.exit_code is ExitCode.OPEN and backport.applies is not None:
-            word = "picks cleanly" if backport.applies else "does not pick cleanly"
-            print(f"   backport to {backport.branch}: {word}")
+        if report.gate.exit_code is ExitCode.OPEN:
+            print(f"   backport: {printable_line(line_of(backport), sys.stdout)}")
     sys.stdout.flush()

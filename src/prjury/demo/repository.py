@@ -17,7 +17,11 @@ _BASE_MARK, _MAIN_MARK = 1, 2
 
 @dataclass(frozen=True)
 class SamplePull:
-    """One pull request of the sample, and what the jury is expected to say of it."""
+    """One pull request of the sample, and what the jury is expected to say of it.
+
+    Attributes:
+        trailer: the last line of its commit's message.
+    """
 
     number: int
     folder: str
@@ -25,6 +29,7 @@ class SamplePull:
     shows: str
     expected: Status
     parent: int = _MAIN_MARK
+    trailer: str = ""
 
 
 PULLS = (
@@ -39,7 +44,14 @@ PULLS = (
         Status.FAIL,
         parent=_BASE_MARK,
     ),
-    SamplePull(5, "5-rounding", "Fix rounding of discounts", "a fix for 1.x too", Status.PASS),
+    SamplePull(
+        5,
+        "5-rounding",
+        "Fix rounding of discounts",
+        "a fix that asks for 1.x too",
+        Status.PASS,
+        trailer="Backport-to: 1.x",
+    ),
 )
 
 
@@ -56,7 +68,8 @@ def _stream() -> Iterator[bytes]:
     for pull in PULLS:
         ref = f"refs/pull/{pull.number}/head"
         mark = _MAIN_MARK + pull.number
-        yield from _commit(ref, mark, pull.title, pull.folder, pull.parent)
+        message = f"{pull.title}\n\n{pull.trailer}\n" if pull.trailer else pull.title
+        yield from _commit(ref, mark, message, pull.folder, pull.parent)
     yield b"done\n"
 
 

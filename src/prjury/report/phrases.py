@@ -13,6 +13,8 @@ WORDS = {
     Status.ERROR: "error",
 }
 NOT_RUN = "⏭️"
+#: A failed check by its severity.
+SEVERITY_SYMBOLS = {"error": "❌", "warning": "⚠️", "hint": "💡"}
 
 _MINUTE = 60_000
 _HOUR = 60 * _MINUTE

@@ -23,7 +23,7 @@ from prjury.report.findings import (
 from prjury.report.headline import why
 from prjury.report.links import Links
 from prjury.report.model import Report
-from prjury.report.phrases import NOT_RUN, SYMBOLS, duration
+from prjury.report.phrases import NOT_RUN, SEVERITY_SYMBOLS, SYMBOLS, duration
 from prjury.report.redact import Redact
 from prjury.report.remedies import remedy
 from prjury.report.sanitise import BY_SHAPE
@@ -33,7 +33,6 @@ from prjury.report.view_seats import SeatsView, seats_view
 
 _PASSED = "✅"
 _WEIGHT_SYMBOLS = {Weight.MUST_FIX: "❌", Weight.SHOULD_LOOK: "⚠️", Weight.NIT: "💡"}
-_SEVERITY_SYMBOLS = {"error": "❌", "warning": "⚠️", "hint": "💡"}
 
 
 @dataclass(frozen=True)
@@ -160,7 +159,7 @@ class _Painter:
         return PlaceView(self.ink(str(location)), own(url) if url else None)
 
     def check(self, check: Check) -> CheckView:
-        symbol = _PASSED if check.passed else _SEVERITY_SYMBOLS[check.severity]
+        symbol = _PASSED if check.passed else SEVERITY_SYMBOLS[check.severity]
         evidence = evidence_beyond(check)
         return CheckView(
             symbol=own(symbol),

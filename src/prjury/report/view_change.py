@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from prjury.jury.judgment import Location
+from prjury.jury.judgment import Check, Location
 from prjury.pull.model import FileChange, FileKind, Side, printable
 from prjury.report.facts import backport_words
 from prjury.report.links import Links
 from prjury.report.model import Backport, Coverage, Report
-from prjury.report.phrases import duration
+from prjury.report.phrases import SEVERITY_SYMBOLS, duration
 from prjury.report.text import Ink, Text
 
 _GROUPS = {
@@ -67,6 +67,7 @@ class BackportView:
     conflicts: tuple[tuple[Text, Text], ...]
     prerequisites: tuple[Text, ...]
     commands: Text | None
+    checks: tuple[tuple[str, Text, Text], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -136,9 +137,19 @@ def backport_views(backports: Iterable[Backport], ink: Ink) -> tuple[BackportVie
             ),
             prerequisites=tuple(map(ink, backport.prerequisites)),
             commands=ink("\n".join(backport.commands)) if backport.commands else None,
+            checks=tuple(
+                (_own(_symbol(check)), ink(check.name), ink(check.message))
+                for check in backport.checks
+            ),
         )
         for backport in backports
     )
+
+
+def _symbol(check: Check) -> str:
+    if check.passed:
+        return "✅"
+    return SEVERITY_SYMBOLS[check.severity]
 
 
 def _groups(report: Report, ink: Ink, links: Links) -> Iterable[FileGroup]:
