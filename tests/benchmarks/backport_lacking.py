@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from prjury.errors import PrJuryError
-from prjury.judges.backport.lacking import Lacked, Lacking, lacking_on, needs_of
+from prjury.judges.backport.content.lacking import Lacked, Lacking, lacking_on, needs_of
 from prjury.sources.git.find import open_repository
 from prjury.sources.git.operator import OperatorRepository
 from prjury.sources.git.photograph import photograph

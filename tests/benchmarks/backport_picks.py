@@ -29,7 +29,9 @@ from prjury.sources.git.find import open_repository
 from prjury.sources.git.releases import ReleaseBranches
 from prjury.sources.git.store import _ATTRIBUTES, open_store
 
-WHO = dict.fromkeys(("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"), "bench")
+WHO = dict.fromkeys(
+    ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"), "bench"
+)
 
 
 @dataclass(frozen=True)

@@ -26,12 +26,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from fitting.rows import Decision, decisions
 from prjury.errors import PrJuryError
 from prjury.exchange import BranchTip
-from prjury.judges.backport.history import History, history_of
+from prjury.judges.backport.content.standing import standing
+from prjury.judges.backport.past.history import History, history_of
 from prjury.judges.backport.score.features import FEATURES
 from prjury.judges.backport.score.habits import habits
 from prjury.judges.backport.score.score import Circumstances, shipped_models
 from prjury.judges.backport.score.traits import Traits, traits
-from prjury.judges.backport.standing import standing
 from prjury.pull.model import PullRequest, Side
 from prjury.sources.git.find import open_repository
 from prjury.sources.git.photograph import photograph

@@ -18,7 +18,11 @@ def test_the_five_verdicts(prjury: Prjury, tmp_path: Path) -> None:
     decided = [report["verdict"]["decided_by"] for report in reports[1:4]]
     assert decided == ["build", "version-patterns", "build"]
     (backport,) = reports[4]["backports"]
-    assert (backport["verdict"], backport["applies"], backport["asked"]) == ("suitable", True, "yes")
+    assert (backport["verdict"], backport["applies"], backport["asked"]) == (
+        "suitable",
+        True,
+        "yes",
+    )
     assert "a commit: Backport-to: 1.x" in backport["reasons"][0]
     assert (keep / "report-3.html").read_text().startswith("<!DOCTYPE html>")
 

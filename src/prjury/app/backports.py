@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from prjury.config.schema import BuildOptions, Config, PatternsOptions, SuitabilityOptions
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
-from prjury.judges.backport.branches import Chosen, release_branches
 from prjury.judges.backport.judge import BackportJudge
 from prjury.judges.backport.opinion import is_open, with_opinion
 from prjury.judges.backport.picked import Picked, PickJudge
+from prjury.judges.backport.wishes.branches import Chosen, release_branches
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns import judge as patterns
 from prjury.judges.patterns.judge import PatternsJudge

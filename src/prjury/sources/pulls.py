@@ -117,7 +117,8 @@ def _taken(store: Store, sides: _Sides, *, landed: bool) -> PullRequest:
     if unit is None:
         return pull
     before = Side(sides.base.ref, unit.parents[0])
-    note = f"in {visible(sides.base.ref)} already, by {unit.sha[:12]}"
+    alone = "" if unit.is_merge else "; only that commit is judged"
+    note = f"in {visible(sides.base.ref)} already, by {unit.sha[:12]}{alone}"
     return photograph(store, before, Side(sides.head.ref, unit.sha), notes=(*sides.notes, note))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from fakes.history import History, link, submodule
 from prjury.exchange import WordPlaces
-from prjury.judges.backport.lacking import lacking_on, needs_of
+from prjury.judges.backport.content.lacking import lacking_on, needs_of
 from prjury.sources.git.command import GitError
 from prjury.sources.git.find import open_repository
 from prjury.sources.git.photograph import photograph

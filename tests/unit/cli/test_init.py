@@ -39,7 +39,14 @@ class _Context:
 
 
 def run(repo: Path, **options: object) -> None:
-    given = {"forks": False, "queue": False, "backport": False, "action": None, "force": False, **options}
+    given = {
+        "forks": False,
+        "queue": False,
+        "backport": False,
+        "action": None,
+        "force": False,
+        **options,
+    }
     call: Callable[..., int] = init
     assert call(_Context(), repo=repo, **given) == 0
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline
-from prjury.judges.backport.asked import Wishes
-from prjury.judges.backport.bumps import Bumps, bumps_of
-from prjury.judges.backport.interface import Interface, interface_of
-from prjury.judges.backport.lacking import Needs, needs_of
-from prjury.judges.backport.present import Identity, identity_of
+from prjury.judges.backport.content.bumps import Bumps, bumps_of
+from prjury.judges.backport.content.interface import Interface, interface_of
+from prjury.judges.backport.content.lacking import Needs, needs_of
+from prjury.judges.backport.past.present import Identity, identity_of
 from prjury.judges.backport.score.traits import Traits, traits
+from prjury.judges.backport.wishes.asked import Wishes
 from prjury.ports import Releases, Repository
 from prjury.pull.model import PullRequest
 

@@ -16,15 +16,15 @@ from prjury.config.backports import BackportConfig
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError
 from prjury.exchange import BranchTip
-from prjury.judges.backport.asked import wishes
-from prjury.judges.backport.branches import is_locked
 from prjury.judges.backport.change import Change, change_of
-from prjury.judges.backport.history import History, history_of
-from prjury.judges.backport.lacking import Searching
-from prjury.judges.backport.lines import bare
+from prjury.judges.backport.content.lacking import Searching
 from prjury.judges.backport.look import Look
+from prjury.judges.backport.past.history import History, history_of
 from prjury.judges.backport.picked import Picked
 from prjury.judges.backport.verdict import decide
+from prjury.judges.backport.wishes.asked import wishes
+from prjury.judges.backport.wishes.branches import is_locked
+from prjury.judges.backport.wishes.lines import bare
 from prjury.jury.judgment import Check
 from prjury.ports import Releases, Repository
 from prjury.pull.model import PullRequest, printable, visible

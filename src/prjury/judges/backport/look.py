@@ -10,25 +10,25 @@ from prjury.config.backports import BackportConfig
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.exchange import BranchTip
-from prjury.judges.backport import bumps, lacking
-from prjury.judges.backport.asked import Asked, asked, asked_for
 from prjury.judges.backport.change import Change
-from prjury.judges.backport.history import MOST_UNITS, History
-from prjury.judges.backport.interface_checks import interface_checks
-from prjury.judges.backport.lacking import Lacked, Lacking, Searching
+from prjury.judges.backport.content import bumps, lacking
+from prjury.judges.backport.content.interface_checks import interface_checks
+from prjury.judges.backport.content.lacking import Lacked, Lacking, Searching
+from prjury.judges.backport.content.standing import Standing, standing, standing_check
+from prjury.judges.backport.past.history import MOST_UNITS, History
+from prjury.judges.backport.past.present import Present, not_there_yet, present
 from prjury.judges.backport.picked import Picked
-from prjury.judges.backport.prerequisites import (
+from prjury.judges.backport.picking.prerequisites import (
     SECONDS,
     Prerequisites,
     Search,
     needs_nothing_first,
 )
-from prjury.judges.backport.present import Present, not_there_yet, present
+from prjury.judges.backport.picking.trial import Trial, picks_cleanly, try_pick
 from prjury.judges.backport.score.habits import Earlier, habits
 from prjury.judges.backport.score.score import Circumstances, Score, score
-from prjury.judges.backport.standing import Standing, standing, standing_check
-from prjury.judges.backport.trial import Trial, picks_cleanly, try_pick
 from prjury.judges.backport.verdict import Case
+from prjury.judges.backport.wishes.asked import Asked, asked, asked_for
 from prjury.jury.judgment import Check
 from prjury.ports import Releases, Repository
 from prjury.pull.landing import Commit
@@ -80,6 +80,7 @@ class Look:
             asked=self._asked.answer,
             approved=self._asked.approved,
             gone=self._gone,
+            newer=self._newer,
             first=self._first,
             checks=checks,
             score=self._score,
@@ -224,10 +225,21 @@ class Look:
             photograph = partial(self.releases.picked, self._pull, self.tip, tree)
             yield from self.picked.checks(self.change.concerned, photograph, self.deadline)
 
+    @property
+    def _newer(self) -> bool:
+        """Whether the change only raises versions that the branch has, or has newer ones."""
+        moved = self.change.bumps
+        only = {bump.path for bump in moved.changed} | set(moved.lock_files)
+        if not moved.changed or {file.path for file in self._pull.files} - only:
+            return False
+        return all(one.relation is bumps.Relation.ALREADY for one in self._standings)
+
+    @cached_property
+    def _standings(self) -> Sequence[bumps.Standing]:
+        return bumps.standings(self.change.bumps, self.tip.sha, self.repository)
+
     def _about_bumps(self) -> Check:
-        tip = self.tip
-        found = bumps.standings(self.change.bumps, tip.sha, self.repository)
-        return bumps.check_of(self.change.bumps, found, tip.name)
+        return bumps.check_of(self.change.bumps, self._standings, self.tip.name)
 
     @property
     def _tree(self) -> str | None:

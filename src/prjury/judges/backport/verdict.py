@@ -12,17 +12,19 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from prjury.exchange import BranchTip
-from prjury.judges.backport.commands import commands
-from prjury.judges.backport.prerequisites import Prerequisites, named
-from prjury.judges.backport.present import Present
+from prjury.judges.backport.past.present import Present
+from prjury.judges.backport.picking.commands import commands
+from prjury.judges.backport.picking.prerequisites import Prerequisites, named
+from prjury.judges.backport.picking.trial import Trial
 from prjury.judges.backport.score.score import Band, Score
-from prjury.judges.backport.trial import Trial
 from prjury.jury.judgment import Check
 from prjury.pull.model import PullRequest, printable
 from prjury.report.model import Backport, BackportVerdict
 
 #: Checks whose failure speaks against bringing the change to a release branch at all.
 _AGAINST = frozenset({"api", "dependencies", "migrations", "settings"})
+#: Checks whose warning asks for somebody's eyes.
+_CAREFUL = frozenset({"migrations"})
 #: Checks whose failure says what has to be changed in the pick.
 _TO_CHANGE = frozenset({"symbols", "versions", "build"})
 
@@ -38,6 +40,7 @@ class Case:
         approved: who or what says yes whatever the score says; empty where nobody does.
         hollow: whether the change itself changes nothing.
         gone: whether the branch has nothing of what the change touches.
+        newer: whether the change only raises versions, and the branch is there already.
         first: what was found that has to be picked first, None where nothing was looked for.
         checks: what was looked at, in order.
         default: the policy's answer where the matter is open.
@@ -52,6 +55,7 @@ class Case:
     approved: str = ""
     hollow: bool = False
     gone: bool = False
+    newer: bool = False
     first: Prerequisites | None = None
     checks: tuple[Check, ...] = ()
     score: Score | None = None
@@ -130,6 +134,8 @@ def _ruling(case: Case) -> _Ruling:
         return _Ruling("already_present", leading=_named(case, "not-there-yet"))
     if case.gone:
         return _Ruling("not_applicable", f"{where} has none of the files that the change touches")
+    if case.newer:
+        return _Ruling("already_present", leading=_named(case, "dependencies"))
     if case.asked == "no" and not case.approved:
         return _Ruling("not_suitable", leading=_named(case, "asked-for"))
     return _by_proof(case) or _by_score(case)
@@ -137,27 +143,55 @@ def _ruling(case: Case) -> _Ruling:
 
 def _by_proof(case: Case) -> _Ruling | None:
     """What programs have proven; None for a clean pick that nothing speaks against."""
+    rules = (_breaking, _of_conflict, _taken_back, _lacking, _wanted_though, _unsure)
+    return next(filter(None, (rule(case) for rule in rules)), None)
+
+
+def _breaking(case: Case) -> _Ruling | None:
+    """What breaks the branch's users is not for it, unless somebody or much speaks for it."""
     against = tuple(case.failed(_AGAINST, "error"))
     if against and not case.wanted and case.band != "likely":
         return _Ruling("not_suitable", leading=against)
-    if not case.trial.merge.clean:
-        return _of_conflict(case)
-    if case.present and case.present.reverted:
-        return _Ruling("needs_human", leading=_named(case, "not-there-yet"))
-    if lacking := tuple(case.failed(_TO_CHANGE, "error", "warning")):
-        if case.band == "unlikely" and not case.wanted:
-            return _Ruling("not_suitable", leading=lacking)
-        known = case.helped or all(c.fix for c in lacking)
-        return _Ruling("suitable_with_changes" if known else "needs_human", leading=lacking)
-    if against and not case.approved:
-        why = "it is asked for, and" if case.wanted else "it is likely, and"
-        return _Ruling("needs_human", why, against)
-    if unseen := tuple(case.failed(_AGAINST | _TO_CHANGE | {"not-there-yet"}, "hint")):
-        return None if case.wanted else _Ruling("needs_human", leading=unseen)
     return None
 
 
-def _of_conflict(case: Case) -> _Ruling:
+def _taken_back(case: Case) -> _Ruling | None:
+    reverted = case.present and case.present.reverted
+    return _Ruling("needs_human", leading=_named(case, "not-there-yet")) if reverted else None
+
+
+def _lacking(case: Case) -> _Ruling | None:
+    """The branch lacks what the pick needs, or would need it in another way."""
+    lacking = tuple(case.failed(_TO_CHANGE, "error", "warning"))
+    if not lacking:
+        return None
+    if case.band == "unlikely" and not case.wanted:
+        return _Ruling("not_suitable", leading=lacking)
+    known = case.helped or all(check.fix for check in lacking)
+    return _Ruling("suitable_with_changes" if known else "needs_human", leading=lacking)
+
+
+def _wanted_though(case: Case) -> _Ruling | None:
+    """It breaks something, and somebody asks for it, or it is likely all the same."""
+    against = tuple(case.failed(_AGAINST, "error"))
+    if not against or case.approved:
+        return None
+    why = "it is asked for, and" if case.wanted else "it is likely, and"
+    return _Ruling("needs_human", why, against)
+
+
+def _unsure(case: Case) -> _Ruling | None:
+    """What wants somebody's eyes, and what nobody has looked into."""
+    careful = case.failed(_CAREFUL, "warning")
+    unseen = case.failed(_AGAINST | _TO_CHANGE | {"not-there-yet"}, "hint")
+    if case.wanted or not (careful or unseen):
+        return None
+    return _Ruling("needs_human", leading=(*careful, *unseen))
+
+
+def _of_conflict(case: Case) -> _Ruling | None:
+    if case.trial.merge.clean:
+        return None
     leading = _named(case, "picks-cleanly")
     if case.band == "unlikely" and not case.wanted:
         return _Ruling("not_suitable", leading=leading)

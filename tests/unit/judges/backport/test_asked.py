@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.config.schema import BackportConfig
-from prjury.judges.backport.asked import Asked, Comment, Wishes, asked, asked_for, wishes
+from prjury.judges.backport.wishes.asked import Asked, Comment, Wishes, asked, asked_for, wishes
 from prjury.pull.model import MergeTrial, PullRequest, Side
 
 BRANCHES = (

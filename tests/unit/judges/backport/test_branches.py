@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from prjury.config.schema import BackportConfig
 from prjury.exchange import BranchTip
-from prjury.judges.backport.branches import Chosen, is_locked, release_branches
-from prjury.judges.backport.lines import Line, line_of, meant
+from prjury.judges.backport.wishes.branches import Chosen, is_locked, release_branches
+from prjury.judges.backport.wishes.lines import Line, line_of, meant
 
 DAY = 86_400
 NOW = 1_780_000_000

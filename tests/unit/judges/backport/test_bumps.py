@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
-from prjury.judges.backport.bumps import (
+from prjury.judges.backport.content.bumps import (
     Bumps,
     Relation,
     Standing,

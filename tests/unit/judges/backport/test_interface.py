@@ -12,10 +12,10 @@ from fakes.history import History, photo
 from fakes.repository import BASE, HEAD, FakeRepository, pull_between
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline
-from prjury.judges.backport.interface import NOT_KNOWN, Interface, interface_of
-from prjury.judges.backport.interface_checks import interface_checks
-from prjury.judges.backport.migrations import migration_tool
-from prjury.judges.backport.settings import is_settings, setting_changes
+from prjury.judges.backport.content.interface import NOT_KNOWN, Interface, interface_of
+from prjury.judges.backport.content.interface_checks import interface_checks
+from prjury.judges.backport.content.migrations import migration_tool
+from prjury.judges.backport.content.settings import is_settings, setting_changes
 from prjury.jury.judgment import Check
 from prjury.pull.model import FileStatus, PullRequest
 from prjury.sources.git.find import open_repository

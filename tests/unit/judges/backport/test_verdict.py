@@ -9,10 +9,10 @@ import pytest
 
 from prjury.exchange import BranchTip
 from prjury.judges.backport.opinion import is_open, with_opinion
-from prjury.judges.backport.prerequisites import Prerequisites
-from prjury.judges.backport.present import Present
+from prjury.judges.backport.past.present import Present
+from prjury.judges.backport.picking.prerequisites import Prerequisites
+from prjury.judges.backport.picking.trial import Trial
 from prjury.judges.backport.score.score import Score
-from prjury.judges.backport.trial import Trial
 from prjury.judges.backport.verdict import Case, decide
 from prjury.jury.judgment import Check, Judgment
 from prjury.pull.landing import Commit, RebaseTrial

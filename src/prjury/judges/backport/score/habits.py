@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from prjury.exchange import Message
-from prjury.judges.backport.origins import origins
+from prjury.judges.backport.past.origins import origins
 from prjury.judges.backport.score.titles import title_of, words
 
 #: So many of the newest changes tell how much a branch gets these days.

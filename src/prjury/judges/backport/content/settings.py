@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from prjury.code.source import UnreadableError, decode
-from prjury.judges.backport.places import is_aside, is_example
+from prjury.judges.backport.content.places import is_aside, is_example
 from prjury.pull.kinds import kind_of
 from prjury.pull.model import FileKind
 

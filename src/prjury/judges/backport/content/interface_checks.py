@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from prjury.code.publics.difference import ChangeKind, NameChange
-from prjury.judges.backport.interface import Interface, Migration, Unlooked
-from prjury.judges.backport.settings import SettingChange
+from prjury.judges.backport.content.interface import Interface, Migration, Unlooked
+from prjury.judges.backport.content.settings import SettingChange
 from prjury.jury.judgment import Check, Location, Severity
 from prjury.pull.model import FileStatus, printable, visible
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prjury.judges.backport.asked.labels import read
-from prjury.judges.backport.asked.wish import EVERYWHERE, Answer, Wish
+from prjury.judges.backport.wishes.labels import read
+from prjury.judges.backport.wishes.wish import EVERYWHERE, Answer, Wish
 
 #: Characters of a line beyond which it is prose.
 _LONGEST = 300

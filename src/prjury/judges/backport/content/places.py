@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from prjury.code.languages import Language, language_of
 from prjury.code.publics import is_offering
-from prjury.judges.backport.migrations import migration_tool
+from prjury.judges.backport.content.migrations import migration_tool
 from prjury.pull.kinds import kind_of
 from prjury.pull.model import FileKind
 

@@ -13,8 +13,8 @@ from typing import Protocol
 
 from prjury.errors import SourceError
 from prjury.exchange import WordPlaces
-from prjury.judges.backport.names.modules import Tree
-from prjury.judges.backport.names.needs import (
+from prjury.judges.backport.content.names.modules import Tree
+from prjury.judges.backport.content.names.needs import (
     Files,
     Looked,
     Needs,
@@ -23,7 +23,7 @@ from prjury.judges.backport.names.needs import (
     look_up,
     needs_of,
 )
-from prjury.judges.backport.names.words import ByFamily, family_of, uses
+from prjury.judges.backport.content.names.words import ByFamily, family_of, uses
 from prjury.jury.judgment import Check, Location
 from prjury.ports import Repository
 from prjury.pull.kinds import kind_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from prjury.judges.backport.asked.wish import EVERYWHERE, THE_LABEL, Answer, Wish
+from prjury.judges.backport.wishes.wish import EVERYWHERE, THE_LABEL, Answer, Wish
 
 #: Characters beyond which nothing is read; a label has 50 at most.
 _LONGEST = 200

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import re2
 
-from prjury.judges.backport.names.words import (
+from prjury.judges.backport.content.names.words import (
     DEFINING,
     GO,
     JVM,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from prjury.judges.backport.bumped import (
+from prjury.judges.backport.content.bumped import (
     Bump,
     Bumps,
     bumps_of,

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from prjury.config.schema import BackportConfig
-from prjury.judges.backport.asked.labels import of_labels, of_pattern
-from prjury.judges.backport.asked.texts import of_message, of_text, of_title, repaired
-from prjury.judges.backport.asked.wish import EVERYWHERE, THE_LABEL, Wish
-from prjury.judges.backport.lines import meant
+from prjury.judges.backport.wishes.labels import of_labels, of_pattern
+from prjury.judges.backport.wishes.lines import meant
+from prjury.judges.backport.wishes.texts import of_message, of_text, of_title, repaired
+from prjury.judges.backport.wishes.wish import EVERYWHERE, THE_LABEL, Wish
 from prjury.jury.judgment import Check
 from prjury.pull.model import PullRequest, visible
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from prjury.exchange import BranchTip
-from prjury.judges.backport.prerequisites import Prerequisites, pick_of
-from prjury.judges.backport.trial import Trial
+from prjury.judges.backport.picking.prerequisites import Prerequisites, pick_of
+from prjury.judges.backport.picking.trial import Trial
 from prjury.pull.model import PullRequest, visible
 
 #: So many commits, and characters of a title, stand in one command: longer lines are shown cut.
@@ -60,9 +60,10 @@ def _commands(
     else:
         # A range cannot hold merge commits; one commit with the whole change always can be picked.
         title = " ".join(pull.title.split())[:_LONGEST_TITLE] or new_branch(pull, tip.name)
-        squash = (
-            f"git commit-tree '{pull.head.sha}^{{tree}}' -p {pull.merge_base} -m {quoted(title)}"
-        )
+        said = f"-m {quoted(title)}"
+        # Whoever looks at the branch later knows by this line what it has.
+        said += f" -m 'Backport of #{pull.number}'" if pull.number else ""
+        squash = f"git commit-tree '{pull.head.sha}^{{tree}}' -p {pull.merge_base} {said}"
         yield f'git cherry-pick "$({squash})"'
 
 

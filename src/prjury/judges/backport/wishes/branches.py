@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from prjury.config.schema import BackportConfig
 from prjury.exchange import BranchTip
-from prjury.judges.backport.lines import Line, bare, line_of
+from prjury.judges.backport.wishes.lines import Line, bare, line_of
 from prjury.pull.model import visible
 
 #: Seconds; a line that rests for so long while others move is one that nobody maintains.

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 
 from prjury.deadline import Deadline
 from prjury.exchange import BranchTip
-from prjury.judges.backport.trial import Merging, Trial, try_pick
+from prjury.judges.backport.picking.trial import Merging, Trial, try_pick
 from prjury.judges.clashes import counted
 from prjury.jury.judgment import Check
 from prjury.ports import Releases

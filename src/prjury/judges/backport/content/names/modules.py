@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from prjury.judges.backport.names import words
+from prjury.judges.backport.content.names import words
 from prjury.jury.judgment import Location
 from prjury.pull.model import PullRequest
 

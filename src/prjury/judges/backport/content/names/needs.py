@@ -9,10 +9,10 @@ from threading import Lock
 from typing import TypeAlias
 
 from prjury.code.source import MAX_BYTES
-from prjury.judges.backport.names.bare import BareCode
-from prjury.judges.backport.names.forms import definitions
-from prjury.judges.backport.names.modules import Import, Tree, go_modules, imports
-from prjury.judges.backport.names.words import (
+from prjury.judges.backport.content.names.bare import BareCode
+from prjury.judges.backport.content.names.forms import definitions
+from prjury.judges.backport.content.names.modules import Import, Tree, go_modules, imports
+from prjury.judges.backport.content.names.words import (
     GO,
     ByFamily,
     code_files,

@@ -12,8 +12,8 @@ from prjury.code.masks import comment_ranges
 from prjury.code.parser import Parsed, Parser, job
 from prjury.code.source import Source, UnreadableError, decode
 from prjury.deadline import Deadline
-from prjury.judges.backport.names.forms import definitions
-from prjury.judges.backport.names.words import family_of, of_standard_library, referred
+from prjury.judges.backport.content.names.forms import definitions
+from prjury.judges.backport.content.names.words import family_of, of_standard_library, referred
 from prjury.jury.judgment import Location
 from prjury.ports import Repository
 

@@ -19,8 +19,8 @@ from prjury.code.publics.difference import ChangeKind, NameChange, Text, changes
 from prjury.code.publics.inside import Changed, changes_no_name
 from prjury.code.source import Source, UnreadableError, decode
 from prjury.deadline import Deadline
-from prjury.judges.backport.migrations import migration_tool
-from prjury.judges.backport.places import (
+from prjury.judges.backport.content.migrations import migration_tool
+from prjury.judges.backport.content.places import (
     family_of,
     home_of,
     is_aside,
@@ -29,7 +29,7 @@ from prjury.judges.backport.places import (
     is_program,
     language_offered,
 )
-from prjury.judges.backport.settings import SettingChange, is_settings, setting_changes
+from prjury.judges.backport.content.settings import SettingChange, is_settings, setting_changes
 from prjury.ports import Repository
 from prjury.pull.model import FileChange, FileStatus, PullRequest
 

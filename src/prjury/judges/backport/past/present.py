@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from prjury.errors import SourceError
 from prjury.exchange import BranchTip, Message
-from prjury.judges.backport.origins import Origins, origins
+from prjury.judges.backport.past.origins import Origins, origins
 from prjury.jury.judgment import Check
 from prjury.ports import Releases
 from prjury.pull.model import PullRequest, printable, visible

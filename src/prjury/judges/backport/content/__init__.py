@@ -1,0 +1,1 @@
+"""What the change holds, beside what the branch has: names, versions, lines, files."""

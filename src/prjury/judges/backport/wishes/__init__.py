@@ -1,0 +1,1 @@
+"""Who asks for a backport, and which branches are meant."""
