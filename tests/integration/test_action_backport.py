@@ -256,6 +256,17 @@ def test_a_judge_that_fails_fails_the_job(job: Job) -> None:
     assert job.fake.writes == []
 
 
+def test_a_branch_without_a_verdict_fails_the_job_and_no_other(
+    job: Job, lines: dict[str, Line]
+) -> None:
+    unjudged = Backport("3.x", "error", None, reasons=("it cannot be fetched",))
+    job.judged = [Picks(Opening(), (unjudged,), picks_of(lines, "1.x"))]
+    assert job.run() == ExitCode.NOT_PUBLISHED
+    assert [base for base, _ in job.opened] == ["1.x"]
+    assert "3.x: it cannot be fetched" in job.log
+    assert "* `3.x`: it cannot be fetched" in job.summary
+
+
 TREE = "f" * 40
 CLEAN: dict[str, Any] = {"applies": True, "tree": TREE}
 CLASH: dict[str, Any] = {"applies": False, "conflicts": (CONFLICT,)}

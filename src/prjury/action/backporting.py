@@ -18,6 +18,7 @@ from prjury.publishers.backport_pulls import BackportPulls, Opening, Proposal
 from prjury.publishers.summary import add_markdown
 from prjury.pull.model import visible
 from prjury.pull.picked import HEADS, Pick
+from prjury.report.model import Backport
 from prjury.report.sanitise import inline_code, plain
 from prjury.sources.github.branches import Branches
 from prjury.sources.github.event import Event, EventKind, read_event
@@ -64,6 +65,9 @@ def propose(job: Job, picking: Picking) -> Ended:
         if judged.reason or judged.opening is None:
             return job.nothing(judged.reason or "The policy opens no backports: `backport.open`.")
         round_ = _Round(job, event, judged.opening, hub)
+        for one in judged.backports:
+            if one.verdict == "error":
+                round_.unjudged(one)
         moved = round_.propose(judged.picks)
         if moved:
             again = picking(event, job.inputs, tuple(moved))
@@ -130,10 +134,15 @@ class _Round:
 
     def failed(self, branch: str, error: PublishError) -> None:
         """Nothing was opened for a branch; the others are not kept from theirs."""
-        self.complaints.append(f"{visible(branch)}: {error}")
-        self.lines.append(
-            f"* {inline_code(branch)}: {plain(str(error), None, self.job.log.redact)}"
-        )
+        self._complain(branch, str(error))
+
+    def unjudged(self, backport: Backport) -> None:
+        """There is no verdict on a branch, which is the job's failure as well."""
+        self._complain(backport.branch, "; ".join(backport.reasons) or "there is no verdict")
+
+    def _complain(self, branch: str, why: str) -> None:
+        self.complaints.append(f"{visible(branch)}: {why}")
+        self.lines.append(f"* {inline_code(branch)}: {plain(why, None, self.job.log.redact)}")
 
     def _say(self, done: Proposal) -> None:
         words = _WORDS[done.state] + (f" ({done.note})" if done.note else "")

@@ -153,8 +153,8 @@ CLASHES = {
     "versions alone, which anybody can resolve": Clash(
         Story(
             start={"requirements.txt": "flask==2.1.0\nsix==1.0\n"},
-            change=[{"requirements.txt": "flask==2.1.1\nsix==1.0\n"}],
-            branch=[{"requirements.txt": "flask==2.1.4\nsix==1.0\n"}],
+            change=[{"requirements.txt": "flask==2.1.4\nsix==1.0\n"}],
+            branch=[{"requirements.txt": "flask==2.1.1\nsix==1.0\n"}],
         ),
         "content",
         ["requirements.txt"],

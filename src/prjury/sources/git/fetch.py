@@ -10,6 +10,7 @@ import base64
 import re
 import shutil
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -173,11 +174,17 @@ def fetched(
         _fetch(git, remote, refspecs, () if lender else (f"--depth={_DEPTH}",))
         _deepen(git, remote, refspecs)
         own = OperatorRepository(Git(directory), name, None, directory, _format(lender))
+        alone = threading.Lock()  # git itself refuses a second fetch at the same time
+
+        def bring(name: str) -> None:
+            with alone:
+                _bring(git, remote, refspec(name), refspecs[-1], whole=bool(lender))
+
         yield replace(
             own,
             lenders=lender.object_directories if lender else (),
             remote_url=remote.address,
-            bring=lambda name: _bring(git, remote, refspec(name), refspecs[-1], whole=bool(lender)),
+            bring=bring,
             remote_branches=lambda: branches(remote),
         )
     finally:

@@ -75,7 +75,10 @@ class Store:
     def follow(self) -> None:
         """Takes over how far history reaches by now, where more of it was fetched."""
         if self.operator.bring and self.operator.shallow_file:
-            shutil.copyfile(self.operator.shallow_file, self.git.git_dir / "shallow")
+            # Others may be reading it: it is whole at every moment.
+            with tempfile.NamedTemporaryFile(dir=self.git.git_dir, delete=False) as copy:
+                copy.write(self.operator.shallow_file.read_bytes())
+            Path(copy.name).replace(self.git.git_dir / "shallow")
 
     def files(self, commit: str) -> Sequence[TreeEntry]:
         """Every file of a commit or tree, in git's order."""

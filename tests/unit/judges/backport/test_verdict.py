@@ -118,6 +118,15 @@ RULINGS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "nothing in it": ({"trial": replace(CLEAN, empty=True), "hollow": True}, "not_applicable"),
     "nothing of it is there": ({"trial": CONFLICT, "gone": True}, "not_applicable"),
+    "its versions are there": ({"newer": True, "trial": CONFLICT}, "already_present"),
+    "adds a migration": (
+        {"score": LIKELY, "checks": (failed("migrations", "warning"),)},
+        "needs_human",
+    ),
+    "adds a migration, and asked for": (
+        {"asked": "yes", "checks": (failed("migrations", "warning"),)},
+        "suitable",
+    ),
     "empty": ({"trial": replace(CLEAN, empty=True), "score": UNLIKELY}, "already_present"),
     "there": ({"present": Present("1234567 is the same patch", "1" * 40)}, "already_present"),
     "there, and taken back": (
