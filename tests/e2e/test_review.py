@@ -417,10 +417,11 @@ def test_closed_streams_change_nothing(project: History, closed: str) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_a_system_without_room_is_told(project: History, prjury: Prjury) -> None:
+def test_a_system_without_room_is_told(project: History, prjury: Prjury, tmp_path: Path) -> None:
     project.commit({"calc.py": CALC + "\n"}, "Add a line")
-    places = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), "/nonexistent")
-    code = "import tempfile; tempfile._candidate_tempdir_list = lambda: ['/nonexistent']; "
+    nowhere = str(tmp_path / "nowhere")
+    places = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), nowhere)
+    code = f"import tempfile; tempfile._candidate_tempdir_list = lambda: [{nowhere!r}]; "
     code += "from prjury.__main__ import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", code, "review", "--repo", str(project.path)],

@@ -344,6 +344,8 @@ def merged(job: Job, tmp_path: Path, way: str, *messages: str) -> Merged:
     told = job.fake.pulls[REPO, 7]
     told |= {
         "merge_commit_sha": landed,
+        "commits": len(messages),
+        "changed_files": 1,
         "labels": [label_payload(job.fake.url, REPO, "backport 1.x")],
     }
     told["head"] |= {"sha": history.sha("change"), "ref": "change"}
@@ -369,13 +371,59 @@ def test_a_merged_change_is_judged_picked_and_proposed(job: Job, tmp_path: Path)
 def test_a_project_that_rebases_gets_its_commits_one_by_one(job: Job, tmp_path: Path) -> None:
     case = merged(job, tmp_path, "rebase", "Fix x (once)", "Fix x again")
     assert case.run() == ExitCode.OPEN, job.log
-    sha = job.fake.branches["backport/7-to-1.x"]
-    titles = []
+    assert proposed(case) == ["Fix x again", "Fix x (once)"]
+
+
+def landed_otherwise(case: Merged, *commits: tuple[Any, str], **told: Any) -> None:
+    """The pull request came in as these commits instead, on a main branch without the merge."""
+    history = case.history
+    history.git("reset", "--quiet", "--hard", "HEAD^1")
+    for files, message in commits:
+        history.commit(files, message)
+    case.job.fake.branches["main"] = history.sha("main")
+    pull = case.job.fake.pulls[REPO, 7]
+    pull |= {"merge_commit_sha": history.sha("main"), **told}
+    pull["base"] |= {"sha": history.sha("main")}
+
+
+def proposed(case: Merged) -> list[str]:
+    """The titles of the commits on the new branch, newest first."""
+    sha, titles = case.job.fake.branches["backport/7-to-1.x"], []
     while sha != case.history.sha("1.x"):
-        headers, message = job.fake.objects.commit(sha)
+        headers, message = case.job.fake.objects.commit(sha)
         titles.append(message.split("\n")[0])
         (sha,) = headers["parent"]
-    assert titles == ["Fix x again", "Fix x (once)"]
+    return titles
+
+
+def test_what_was_squashed_is_proposed_as_it_was_merged(job: Job, tmp_path: Path) -> None:
+    """Its own branch may hold another pull request's commits besides."""
+    case = merged(job, tmp_path, "squash", "Add other.txt of another one", "Fix x")
+    landed_otherwise(case, ({"b.py": "b = 1\n"}, "Fix b (#7)"), commits=2, changed_files=1)
+    assert case.run() == ExitCode.OPEN, job.log
+    assert proposed(case) == ["Fix b (#7)"]
+    case.history.git("checkout", "--quiet", "--detach", "1.x")
+    case.history.git("cherry-pick", "main")
+    assert case.trees() == {"backport/7-to-1.x": case.history.sha("HEAD^{tree}")}
+
+
+def test_what_was_rebased_is_proposed_whole(job: Job, tmp_path: Path) -> None:
+    case = merged(job, tmp_path, "rebase", "One", "Two")
+    commits = (({"b.py": "b = 1\n"}, "One"), ({"c.py": "c = 1\n"}, "Two"))
+    landed_otherwise(case, *commits, commits=2, changed_files=2, title="Both")
+    assert case.run() == ExitCode.OPEN, job.log
+    assert proposed(case) == ["Two", "One"]
+
+
+def test_where_nobody_can_tell_what_was_merged_nothing_is_proposed(
+    job: Job, tmp_path: Path
+) -> None:
+    case = merged(job, tmp_path, "squash", "One", "Two")
+    commits = (({"b.py": "b = 1\n"}, "One"), ({"c.py": "c = 1\n"}, "Two"))
+    landed_otherwise(case, *commits, commits=2, changed_files=1, title="Both")
+    case.run()
+    assert "Which commits belong to #7 cannot be told" in job.log
+    assert job.opened == []
 
 
 def test_what_the_author_writes_below_asks_for_nothing(job: Job, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from prjury.request import ReviewRequest, Surroundings
 from prjury.sources.git.fetch import Transport
 from prjury.sources.github.event import Event, EventKind
 from prjury.sources.github.hub import LOOPBACK, Connection, GitHub
+from prjury.sources.landed import Landed
 from prjury.sources.pulls import Wanted
 
 
@@ -167,15 +168,22 @@ def _picks(
     """What the merged change is worth to release branches; nothing of it is ever run here."""
     from prjury.app.picks import proposals  # noqa: PLC0415 - everything that judges
 
-    # No model is asked where a token may write.
+    # The change is taken as it came in, whatever the pull request's own branch holds. No model is
+    # asked where a token may write.
+    request, pull = request_of(event, inputs, surroundings, git), event.pull
+    landed = Landed(pull.commits, pull.changed_files)
+    wanted = replace(request.wanted, head=pull.merge_sha, head_sha=pull.merge_sha, landed=landed)
     request = replace(
-        request_of(event, inputs, surroundings, git),
+        request,
+        wanted=wanted,
         backport_to=tuple(branches),
         build=False,
         models=False,
     )
     around = with_inputs(surroundings, inputs)
-    found = proposals(request, around, _is_wanted, event.pull.merge_sha)
+    if pull.merge_sha is None:
+        return Picks(None, reason=f"GitHub does not say by which commit #{pull.number} came in.")
+    found = proposals(request, around, _is_wanted)
     opening = _opening(found.open) if found.open.enabled else None
     return Picks(opening, found.backports, found.picks, found.nothing)
 

@@ -14,7 +14,8 @@ from prjury.config.pending import pending_note
 from prjury.policy import policy_in_force
 from prjury.report.backports import Backports
 from prjury.request import ReviewRequest, Surroundings
-from prjury.sources.pulls import NothingToReview, Photo, photographed
+from prjury.sources.landed import Landed
+from prjury.sources.pulls import NothingToReview, Photo, Wanted, photographed
 from prjury.wiring import review_doors
 
 
@@ -56,7 +57,7 @@ def judged(
         PrJuryError: with the exit code that says whose fault it is.
     """
     started = time.monotonic()
-    with photographed(replace(request.wanted, landed=True)) as photo:
+    with photographed(_as_landed(request.wanted)) as photo:
         if isinstance(photo, NothingToReview):
             yield photo
             return
@@ -84,3 +85,7 @@ def judged(
             elapsed_ms=round((time.monotonic() - started) * 1000),
         )
         yield Judged(told, photo, policy)
+
+
+def _as_landed(wanted: Wanted) -> Wanted:
+    return wanted if wanted.landed else replace(wanted, landed=Landed())

@@ -9,7 +9,7 @@ from prjury.app.backport import Judged, judged
 from prjury.config.backports import OpenConfig
 from prjury.deadline import Deadline
 from prjury.pull.model import PullRequest
-from prjury.pull.picked import Pick, PickedCommit
+from prjury.pull.picked import Author, Pick, PickedCommit
 from prjury.report.model import Backport
 from prjury.request import ReviewRequest, Surroundings
 from prjury.sources.git.releases import ReleaseBranches
@@ -38,7 +38,6 @@ def proposals(
     request: ReviewRequest,
     surroundings: Surroundings,
     wanted: Callable[[Backport, OpenConfig], bool],
-    landed_as: str | None = None,
 ) -> Proposals:
     """Judges a merged change and makes the picks of the branches that it suits.
 
@@ -47,7 +46,6 @@ def proposals(
 
     Args:
         wanted: whether a verdict is reason enough to propose the pick.
-        landed_as: the commit by which the change came in, as far as that is known.
 
     Raises:
         PrJuryError: with the exit code that says whose fault it is.
@@ -58,7 +56,7 @@ def proposals(
         open_, backports = found.policy.config.backport.open, found.told.backports
         if not open_.enabled:
             return Proposals(open_, backports)
-        making = _Making(found, ReleaseBranches(found.photo.store), landed_as)
+        making = _Making(found, ReleaseBranches(found.photo.store))
         picks = [making.pick(one) for one in backports if wanted(one, open_)]
         return Proposals(open_, backports, tuple(picks))
 
@@ -69,7 +67,6 @@ class _Making:
 
     found: Judged
     releases: ReleaseBranches
-    landed_as: str | None
 
     @property
     def _pull(self) -> PullRequest:
@@ -115,14 +112,20 @@ class _Making:
 
     def _squash(self, tree: str) -> PickedCommit:
         pull = self._pull
-        origin = self.landed_as or pull.head.sha
         after = self.releases.pick(pull.merge_base, pull.head.sha, tree).tree or tree
         message, author = self.releases.written(pull.head.sha)
         if pull.ahead > 1:
             number = f" (#{pull.number})" if pull.number else ""
             message = f"{' '.join(pull.title.split())}{number}\n"
+            author = self._author() or author
         files = self.releases.differing(tree, after)
-        return PickedCommit(after, files, message, author, (origin,))
+        return PickedCommit(after, files, message, author, (pull.head.sha,))
+
+    def _author(self) -> Author | None:
+        """Whoever wrote the newest commit that is no merge."""
+        commits = self.releases.messages(self._pull.merge_base, self._pull.head.sha)
+        own = next((one.sha for one in commits if len(one.parents) == 1), None)
+        return self.releases.written(own)[1] if own else None
 
     def _commit(self, sha: str, origins: Sequence[str], tree: str) -> PickedCommit:
         """One commit picked onto a tree."""

@@ -16,6 +16,7 @@ from prjury.sources.git.operator import OperatorRepository
 from prjury.sources.git.photograph import photograph
 from prjury.sources.git.store import Store, open_store
 from prjury.sources.git.work_tree import uncommitted
+from prjury.sources.landed import Landed, commits_of, told_apart
 
 _NAMED_AT_MOST = 5
 _CLONE_URL = re.compile(
@@ -42,7 +43,8 @@ class Wanted:
         facts: what GitHub says of the pull request, as fields of `PullRequest`.
         local: whether the repository at ``repo`` may be looked into; otherwise both sides are
             fetched from ``url``, and nothing that lies on this machine can pass for one of them.
-        landed: whether a change that the base holds already is taken as it came in.
+        landed: what is known of how it came in, where a change that the base holds already is
+            taken as it came in; None where such a change is none.
         head_sha: the commit that was asked for; a pull request whose head is another one by now
             is not judged.
     """
@@ -55,7 +57,7 @@ class Wanted:
     transport: Transport | None = None
     facts: Mapping[str, object] = field(default_factory=dict)
     local: bool = True
-    landed: bool = False
+    landed: Landed | None = None
     head_sha: str | None = None
 
 
@@ -105,21 +107,29 @@ def photographed(wanted: Wanted) -> Iterator[Photo | NothingToReview]:
             yield _superseded(wanted, sides.head)
             return
         store = stack.enter_context(open_store(repository))
-        pull = _taken(store, sides, landed=wanted.landed)
-        pull = replace(pull, number=wanted.number, **wanted.facts)  # type: ignore[arg-type]
+        taken = _taken(store, sides, wanted)
+        if isinstance(taken, NothingToReview):
+            yield taken
+            return
+        pull = replace(taken, number=wanted.number, **wanted.facts)  # type: ignore[arg-type]
         yield _level(pull, repository) if pull.ahead == 0 else Photo(pull, store)
 
 
-def _taken(store: Store, sides: _Sides, *, landed: bool) -> PullRequest:
+def _taken(store: Store, sides: _Sides, wanted: Wanted) -> PullRequest | NothingToReview:
     """The photograph; of a change that is in the base by now as it came in, if that is wanted."""
     pull = photograph(store, sides.base, sides.head, notes=sides.notes)
+    landed = wanted.landed
     unit = store.landing(sides.head.sha, sides.base.sha) if landed and not pull.ahead else None
-    if unit is None:
+    if unit is None or landed is None:
         return pull
-    before = Side(sides.base.ref, unit.parents[0])
-    alone = "" if unit.is_merge else "; only that commit is judged"
+    count = commits_of(unit, landed, wanted.number, str(wanted.facts.get("title", "")))
+    before = Side(sides.base.ref, store.git.text("rev-parse", "--verify", f"{unit.sha}~{count}"))
+    alone = "" if unit.is_merge or landed.commits else "; only that commit is judged"
     note = f"in {visible(sides.base.ref)} already, by {unit.sha[:12]}{alone}"
-    return photograph(store, before, Side(sides.head.ref, unit.sha), notes=(*sides.notes, note))
+    found = photograph(store, before, Side(sides.head.ref, unit.sha), notes=(*sides.notes, note))
+    if count > 1 and landed.files not in {None, len(found.files)}:
+        return NothingToReview(told_apart(unit, landed, wanted.number, len(found.files)))
+    return found
 
 
 @contextmanager

@@ -127,7 +127,7 @@ class Bench:
             offline=True,
             backport_to=onto,
         )
-        return backport(request, Surroundings(environ=ENVIRONMENT))
+        return backport(request, Surroundings(environ={"PATH": ENVIRONMENT["PATH"]}))
 
     def _policy(self, policy: str) -> Path | None:
         if not policy:

@@ -131,9 +131,15 @@ class Look:
             return None, history.unseen
         try:
             args = (history.parted, history.messages, self.releases)
-            return present(identity, self.tip, *args), ""
+            found = present(identity, self.tip, *args)
+            return self._as_it_is(found) if found else None, ""
         except SourceError as error:
             return None, str(error)
+
+    def _as_it_is(self, found: Present) -> Present:
+        """A branch may hold a commit by a merge that took nothing of it."""
+        lacks = self._trial.merge.clean and not self._trial.empty
+        return replace(found, lost=True) if found.itself and lacks else found
 
     @cached_property
     def _asked(self) -> Asked:
@@ -232,6 +238,13 @@ class Look:
         only = {bump.path for bump in moved.changed} | set(moved.lock_files)
         if not moved.changed or {file.path for file in self._pull.files} - only:
             return False
+        lines = {(bump.path, bump.line) for bump in moved.changed}
+        manifests = [file for file in self._pull.files if file.path not in moved.lock_files]
+        if any(
+            max(sum(file.additions for file in manifests), file.deletions) > len(lines)
+            for file in manifests
+        ):
+            return False  # something else changes as well
         return all(one.relation is bumps.Relation.ALREADY for one in self._standings)
 
     @cached_property

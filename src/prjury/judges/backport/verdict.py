@@ -7,7 +7,7 @@ backport weigh more than a score and less than a proof.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -27,6 +27,9 @@ _AGAINST = frozenset({"api", "dependencies", "migrations", "settings"})
 _CAREFUL = frozenset({"migrations"})
 #: Checks whose failure says what has to be changed in the pick.
 _TO_CHANGE = frozenset({"symbols", "versions", "build"})
+
+#: What obstacles come to, the worst last.
+_WORSE: Sequence[BackportVerdict] = ("suitable_with_changes", "needs_human", "not_suitable")
 
 Answer = Literal["yes", "no"]
 
@@ -65,7 +68,7 @@ class Case:
     @property
     def settled(self) -> bool:
         """Whether the trial and history leave nothing to look into."""
-        there = self.present is not None and not self.present.reverted
+        there = self.present is not None and self.present.stays
         return bool(self.trial.unfinished) or self.trial.empty or there
 
     @property
@@ -142,9 +145,10 @@ def _ruling(case: Case) -> _Ruling:
 
 
 def _by_proof(case: Case) -> _Ruling | None:
-    """What programs have proven; None for a clean pick that nothing speaks against."""
+    """What programs have proven, at its worst; None where nothing speaks against a clean pick."""
     rules = (_breaking, _of_conflict, _taken_back, _lacking, _wanted_though, _unsure)
-    return next(filter(None, (rule(case) for rule in rules)), None)
+    found = [ruling for rule in rules if (ruling := rule(case))]
+    return max(found, key=lambda ruling: _WORSE.index(ruling.verdict), default=None)
 
 
 def _breaking(case: Case) -> _Ruling | None:
@@ -156,8 +160,8 @@ def _breaking(case: Case) -> _Ruling | None:
 
 
 def _taken_back(case: Case) -> _Ruling | None:
-    reverted = case.present and case.present.reverted
-    return _Ruling("needs_human", leading=_named(case, "not-there-yet")) if reverted else None
+    taken = case.present is not None and not case.present.stays
+    return _Ruling("needs_human", leading=_named(case, "not-there-yet")) if taken else None
 
 
 def _lacking(case: Case) -> _Ruling | None:
@@ -167,8 +171,15 @@ def _lacking(case: Case) -> _Ruling | None:
         return None
     if case.band == "unlikely" and not case.wanted:
         return _Ruling("not_suitable", leading=lacking)
-    known = case.helped or all(check.fix for check in lacking)
+    known = all(_is_known(check, case) for check in lacking)
     return _Ruling("suitable_with_changes" if known else "needs_human", leading=lacking)
+
+
+def _is_known(check: Check, case: Case) -> bool:
+    """Whether it is known what has to be done about it."""
+    if check.name == "symbols":
+        return case.helped
+    return check.name != "build" and bool(check.fix)
 
 
 def _wanted_though(case: Case) -> _Ruling | None:

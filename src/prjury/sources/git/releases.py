@@ -6,6 +6,8 @@ repository is written to.
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -31,6 +33,7 @@ _FIRST = "--diff-merges=first-parent"
 _BY_FIRST_PARENT = ("--first-parent", _FIRST, "--no-patch")
 _PATCH = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index", "-p")
 _NOTHING = "000000"
+_HUNK = re.compile(rb"^@@ [^@]*@@.*")
 #: Commits of a branch that are compared with the change, the newest ones.
 _MOST_COMPARED = 300
 #: Seconds for each question about history, which answers nothing that is essential.
@@ -157,7 +160,9 @@ class ReleaseBranches:
             changes: pairs of a commit and the one before which it is counted.
             paths: the files of all of them; what a commit does elsewhere is not compared.
         """
-        named = list(paths[:MOST_NAMED])
+        if len(paths) > MOST_NAMED:
+            return {}  # some of the files alone would say nothing
+        named = list(paths)
         files = {self._files("diff-tree", "-r", *change, "--", *named)[""] for change in changes}
         range_ = (f"--max-count={_MOST_COMPARED}", f"{since}..{until}")
         touched = self._files("log", "--format=%x01%H", _FIRST, *range_, "--", *named)
@@ -168,13 +173,13 @@ class ReleaseBranches:
         args = ("log", "--format=commit %H", "--no-walk=unsorted", _FIRST, *_PATCH, *alike)
         there = self.git(*args, "--", *named, timeout=_PATIENCE)
         held: dict[str, list[str]] = {}
-        for patch, commit in self._patch_ids(there) if there else ():
+        for patch, commit in _patches(there) if there else ():
             held.setdefault(patch, []).append(commit)
         found = {}
         for base, head in changes if held else ():
             diff = self.git("diff-tree", *_PATCH, base, head, "--", *named)
-            own = next((patch for patch, _ in self._patch_ids(diff)), None)
-            some = held.get(own or "", ())
+            own, _ = next(_patches(diff))
+            some = held.get(own, ())
             if same := [one for one in some if not self._moves(one, frozenset(named))]:
                 found[base, head] = same
         return found
@@ -219,10 +224,26 @@ class ReleaseBranches:
         content = self.store.read(here)
         return tuple(_picked_file(change, content) for change in changes)
 
-    def _patch_ids(self, diffs: bytes) -> Iterator[tuple[str, str]]:
-        """Each patch's id and its commit."""
-        ids = self.git("patch-id", "--stable", stdin=diffs).decode()
-        return ((line.split()[0], line.split()[-1]) for line in ids.splitlines())
+
+def _patches(diffs: bytes) -> Iterator[tuple[str, str]]:
+    """What each commit's diff says, as a digest, and the commit; empty for a diff without one.
+
+    Where lines stand does not count, but every blank of them does: `git patch-id` leaves blanks
+    out, and in some languages they are the change.
+    """
+    commit, digest = "", hashlib.sha256()
+    index = b""
+    for line in diffs.split(b"\n"):
+        if line.startswith(b"commit "):
+            if commit:
+                yield digest.hexdigest(), commit
+            commit, digest = line[7:].decode(), hashlib.sha256()
+        elif line.startswith(b"index "):
+            index = line
+        else:
+            told = index + line if line.startswith(b"Binary files ") else line
+            digest.update(_HUNK.sub(b"@@", told) + b"\n" if told else b"")
+    yield digest.hexdigest(), commit
 
 
 def _picked_file(change: RawChange, content: Mapping[str, bytes | None]) -> PickedFile:

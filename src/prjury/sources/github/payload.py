@@ -40,6 +40,8 @@ class PullFacts:
         labels: the names of its labels.
         merged: whether it was merged; a list of pull requests does not tell.
         merge_sha: the commit by which it came in, None as long as it has not.
+        commits: how many it has, and ``changed_files`` how many files it changes; None where a
+            list of pull requests does not tell.
     """
 
     repo: str
@@ -56,6 +58,8 @@ class PullFacts:
     labels: tuple[str, ...] = ()
     merged: bool = False
     merge_sha: str | None = None
+    commits: int | None = None
+    changed_files: int | None = None
 
     @property
     def is_fork(self) -> bool:
@@ -85,6 +89,8 @@ def read_pull(payload: object) -> PullFacts:
         labels=_labels(at(payload, "labels")),
         merged=at(payload, "merged") is True,
         merge_sha=_merge_sha(payload),
+        commits=_count(payload, "commits"),
+        changed_files=_count(payload, "changed_files"),
     )
 
 
@@ -135,6 +141,11 @@ def _tip(payload: object, side: str) -> Tip:
 def _labels(value: object) -> tuple[str, ...]:
     entries = value if isinstance(value, list) else []
     return tuple(filter(None, (text(at(entry, "name")) for entry in entries)))
+
+
+def _count(payload: object, key: str) -> int | None:
+    found = at(payload, key)
+    return found if type(found) is int and found >= 0 else None
 
 
 def _merge_sha(payload: object) -> str | None:

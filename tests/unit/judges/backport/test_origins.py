@@ -63,7 +63,6 @@ def test_commits(message: str, shas: tuple[str, ...] | int) -> None:
         ("Manual backport of #123 onto v7.2.x", (123,)),
         ("MNT: Manual backport of https://github.com/o/n/pull/123", (123,)),
         ("Backport of gh-123", (123,)),
-        ("BUG: backport the cleanup from gh-123", (123,)),
         ("Backport fixes from #1, #2, #3, and #4 (#5)", (1, 2, 3, 4, 5)),
         ("* Backport PR #1: a\n* Backport PR #2: b", (1, 2)),
         ("Merge pull request #9 from bot/auto-backport-of-pr-123-on-v7.2.x", (123,)),
@@ -94,6 +93,13 @@ def test_pull_requests(message: str, pulls: tuple[int, ...]) -> None:
         "Backport support for 3.9",
         "Bump x\n\n<li>Backport #123: Fix</li>\n> Backport #124",
         'Revert "Backport PR #123: Fix (#456)" (#789)\n\nThis reverts commit abcdef1234.',
+        "Drop\n\nUndo the backport of #12",
+        "List fixes\n\nSkipped backports: #12, #13",
+        "Changelog of 1.2\n\nTODO cherry-pick #12",
+        "Tidy, so that we can backport #12",
+        "Backport the docs from #12",
+        "Fix\n\nPartial fix; backport of #12 follows",
+        "Fix\n\n(partially cherry picked from commit 1234567890abcdef1234567890abcdef12345678)",
     ],
 )
 def test_what_states_no_origin(message: str) -> None:

@@ -117,6 +117,21 @@ RULINGS: dict[str, tuple[dict[str, Any], str]] = {
         "suitable_with_changes",
     ),
     "nothing in it": ({"trial": replace(CLEAN, empty=True), "hollow": True}, "not_applicable"),
+    "something comes first, asked for, and it breaks the interface": (
+        {"trial": CONFLICT, "first": FIRST, "checks": API, "asked": "yes"},
+        "needs_human",
+    ),
+    "something comes first, and it does not build": (
+        {"trial": CONFLICT, "first": FIRST, "checks": (failed("build"),)},
+        "needs_human",
+    ),
+    "mechanical conflict, and taken back before": (
+        {
+            "trial": Trial(MergeTrial(None, (EASY,))),
+            "present": Present("as 1234567", "1" * 40, reverted="2" * 40),
+        },
+        "needs_human",
+    ),
     "nothing of it is there": ({"trial": CONFLICT, "gone": True}, "not_applicable"),
     "its versions are there": ({"newer": True, "trial": CONFLICT}, "already_present"),
     "adds a migration": (

@@ -29,14 +29,24 @@ _NUMBER = rf"(?:(?:PRs?|pull requests?) ?(?:#|gh-)?|#|gh-|{_REPO}/pull/)\d{{1,9}
 _NUMBERS = rf"{_NUMBER}(?:(?: ?, ?(?:and )?| and | ?& ?| ){_NUMBER})*"
 #: Pull requests, by what the common tools and people write.
 _PULLS = (
-    rf"(?<!partial )(?<!partially ){_PICKED} ?:? ?(?:of )?(?P<named>{_NUMBERS})",
-    rf"(?<!partial )(?<!partially ){_PICKED} [^#]{{0,80}}? from (?P<after>{_NUMBERS})",
+    rf"{_PICKED} ?:? ?(?:of )?(?P<named>{_NUMBERS})",
+    rf"{_PICKED} (?:the )?(?:changes?|commits?|fix(?:es)?) from (?P<after>{_NUMBERS})",
     r"\[PRs?(?P<bracketed>(?:[ ,]{1,2}#\d{1,9})+)(?:/[0-9a-f]{7,64})?(?: backport)?\]",
 )
 _OF_PULLS = re.compile("|".join(_PULLS), re.IGNORECASE)
 _ADDRESS = re.compile(r"https?://[^\s/]+/([^\s/]+/[^\s/]+)/pull/(\d{1,9})")
 _DIGITS = re.compile(r"\d{1,9}")
 
+#: Words before a statement that make it a wish, a part, or the reverse.
+_OTHERWISE = re.compile(
+    r"\b(?:un-?do(?:es|ing)?|undid|skip(?:ped|s|ping)?|todo|not|no|never|without|can|could|should"
+    r"|will|would|must|may|might|needs?|to|partial(?:ly)?|in part|before|after|until|instead of"
+    r"|next)"
+    r"(?: (?:the|a|an|this|that|we|us|it|be|for|of))* ?[:(]?$",
+    re.IGNORECASE,
+)
+#: Words after it by which it is yet to come.
+_TO_COME = re.compile(r"\W{0,3}(?:follows?|later|to come|is (?:open|pending|planned|needed))\b")
 #: What no statement of the above does without.
 _TELLING = re.compile(r"[Pp][Ii][Cc][Kk]|[Pp][Oo][Rr][Tt]|[Uu]pstream|UPSTREAM|\[PR")
 
@@ -98,14 +108,22 @@ def _is_ours(line: str) -> bool:
     return not line.startswith(("<", ">", "|"))
 
 
+def _stated(patterns: re.Pattern[str], line: str) -> Iterator[re.Match[str]]:
+    """Where a line states something, and does not only speak of it."""
+    for match in patterns.finditer(line) if _TELLING.search(line) else ():
+        before = line[max(0, match.start() - 60) : match.start()].rstrip()
+        if not (_OTHERWISE.search(before) or _TO_COME.match(line, match.end())):
+            yield match
+
+
 def _shas(line: str) -> Iterator[str]:
-    for match in _FROM_COMMITS.finditer(line) if _TELLING.search(line) else ():
+    for match in _stated(_FROM_COMMITS, line):
         for found in filter(None, match.groups()):
             yield from re.findall(_SHA, found.lower())
 
 
 def _pulls(line: str, repo: str | None) -> Iterator[int]:
-    for match in _OF_PULLS.finditer(line) if _TELLING.search(line) else ():
+    for match in _stated(_OF_PULLS, line):
         found = "".join(filter(None, match.groups()))
         addressed = _ADDRESS.findall(found)
         for name, number in addressed:

@@ -7,7 +7,7 @@ it was picked from this one, or if picking it changes nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from prjury.errors import SourceError
@@ -18,8 +18,14 @@ from prjury.ports import Releases
 from prjury.pull.model import PullRequest, printable, visible
 
 NAME = "not-there-yet"
+_ITSELF = "it holds the commit itself"
 
+#: What takes something back says so by git's words, by GitHub's, or by its title alone.
 _REVERTS = re.compile(r"^This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
+_REVERTS_PULL = re.compile(r"^Reverts (?:[\w.-]+/[\w.-]+)?#(\d{1,9})\b", re.MULTILINE)
+_REVERTS_TITLE = re.compile(r'Revert "(.+?)"(?: ?\(#\d{1,9}\))*$')
+_NUMBERS = re.compile(r"\(#(\d{1,9})\)|Merge pull request #(\d{1,9})")
+_NUMBER_AFTER = re.compile(r"(?: ?\(#\d{1,9}\))+$")
 #: The patches of more commits than this are not compared one by one.
 _MOST_COMMITS = 40
 #: So many commits are named.
@@ -35,12 +41,24 @@ class Present:
         commit: the branch's commit that brought it, or the one of several that was taken back.
         evidence: the words that say so.
         reverted: the branch's commit that took it back, None where none has.
+        lost: whether it lacks all the same what the change brings.
     """
 
     how: str
     commit: str
     evidence: str | None = None
     reverted: str | None = None
+    lost: bool = False
+
+    @property
+    def itself(self) -> bool:
+        """Whether it is the commit itself that the branch holds."""
+        return self.how == _ITSELF
+
+    @property
+    def stays(self) -> bool:
+        """Whether nothing has taken it away."""
+        return not (self.reverted or self.lost)
 
 
 @dataclass(frozen=True)
@@ -114,9 +132,9 @@ class _Copies:
         """Adds the change's own commits, which the branch holds, and the merge they came by."""
         head = self.change.head
         merges = [message.sha for message in messages if head in message.parents[1:]]
-        self.whole.update(dict.fromkeys([head, *merges], "it holds the commit itself"))
+        self.whole.update(dict.fromkeys([head, *merges], _ITSELF))
         for sha in self.change.shas[1:]:
-            self.each.get(sha, self.whole)[sha] = "it holds the commit itself"
+            self.each.get(sha, self.whole)[sha] = _ITSELF
 
     def told(self, messages: Sequence[Message]) -> None:
         """Adds what the branch's messages say."""
@@ -199,18 +217,43 @@ class Fate:
 
 def fate_of(copies: Collection[str], messages: Sequence[Message]) -> Fate:
     """What became of what the copies bring, by the branch's messages, the newest first."""
-    known, takers, fate = dict.fromkeys(copies), set[str](), Fate(next(iter(copies), None))
+    titles = {message.sha: _title(message) for message in messages}
+    known, takers, fate = dict.fromkeys(copies), dict[str, None](), Fate(next(iter(copies), None))
     for message in reversed(messages):
         if message.sha in known:
             fate = Fate(message.sha)
-        for name in _REVERTS.findall(message.text):
-            if taken := next((sha for sha in known if sha.startswith(name)), None):
-                takers.add(message.sha)
-                fate = replace(fate, undone=message.sha, gone=taken)
-            elif any(sha.startswith(name) for sha in takers):
-                known[message.sha] = None
-                fate = Fate(message.sha)
+        if taken := _taken(message, known, titles):
+            takers[message.sha] = None
+            fate = replace(fate, undone=message.sha, gone=taken)
+        elif _taken(message, takers, titles):
+            known[message.sha] = None
+            fate = Fate(message.sha)
     return fate
+
+
+def _taken(message: Message, among: Iterable[str], titles: Mapping[str, str]) -> str | None:
+    """The newest of these commits that a message takes back."""
+    shas = _REVERTS.findall(message.text)
+    numbers = set(_REVERTS_PULL.findall(message.text))
+    reverted = _REVERTS_TITLE.match(titles[message.sha])
+    for sha in reversed(list(among)):
+        title = titles.get(sha, "")
+        own = {number for pair in _NUMBERS.findall(title) for number in pair if number}
+        same = reverted is not None and _bare(reverted[1]) == _bare(title) != ""
+        # A name or a number says more than a title, which may be that of another commit.
+        by_title = same and not (shas or numbers)
+        if any(sha.startswith(name) for name in shas) or numbers & own or by_title:
+            return sha
+    return None
+
+
+def _title(message: Message) -> str:
+    return message.text.strip().split("\n", 1)[0]
+
+
+def _bare(title: str) -> str:
+    """A title without the numbers that GitHub puts after it."""
+    return _NUMBER_AFTER.sub("", title).strip()
 
 
 def not_there_yet(
@@ -228,6 +271,9 @@ def not_there_yet(
     evidence = found.evidence if found else None
     if found and found.reverted and not empty:
         told = f"{where} had it ({found.how}), and {found.reverted[:7]} reverts {found.commit[:7]}"
+        return Check(NAME, passed=False, message=told, severity="warning", evidence=evidence)
+    if found and found.lost:
+        told = f"{where} holds the commit itself, and nothing of what it brings"
         return Check(NAME, passed=False, message=told, severity="warning", evidence=evidence)
     if found or empty:
         how = found.how if found and not found.reverted else "the pick changes nothing there"
