@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from prjury.action.job import Ended, Job
-from prjury.action.picks import Picking
+from prjury.action.picks import Picking, Picks
 from prjury.errors import ExitCode, PublishError, UsageError
 from prjury.publishers.backport_pulls import BackportPulls, Opening, Proposal
 from prjury.publishers.summary import add_markdown
@@ -65,14 +65,12 @@ def propose(job: Job, picking: Picking) -> Ended:
         if judged.reason or judged.opening is None:
             return job.nothing(judged.reason or "The policy opens no backports: `backport.open`.")
         round_ = _Round(job, event, judged.opening, hub)
-        for one in judged.backports:
-            if one.verdict == "error":
-                round_.unjudged(one)
-        moved = round_.propose(judged.picks)
-        if moved:
+        if moved := round_.go_through(judged):
             again = picking(event, job.inputs, tuple(moved))
-            for branch, error in round_.propose(again.picks).items():
-                round_.failed(branch, error)
+            still = round_.go_through(again)
+            left = moved.keys() - {pick.branch for pick in again.picks}
+            for branch in sorted({*still, *left}):
+                round_.failed(branch, still.get(branch, moved[branch]))
     return round_.ended()
 
 
@@ -115,6 +113,13 @@ class _Round:
     told: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
+
+    def go_through(self, judged: Picks) -> dict[str, PublishError]:
+        """Proposes what was judged, and says of which branches there is no verdict."""
+        for one in judged.backports:
+            if one.verdict == "error":
+                self.unjudged(one)
+        return self.propose(judged.picks)
 
     def propose(self, picks: Sequence[Pick]) -> dict[str, PublishError]:
         """Opens one after the other; the result are the branches that have moved meanwhile."""

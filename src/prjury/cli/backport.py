@@ -160,7 +160,7 @@ def _exit_code(told: Backports, *, strict: bool) -> int:
 
     if told.unjudged:
         names = ", ".join(printable(one.branch) for one in told.unjudged)
-        why = "; ".join(reason for one in told.unjudged for reason in one.reasons[:1])
+        why = "; ".join(r.rstrip(".") for one in told.unjudged for r in one.reasons[:1])
         line = f"prjury: no verdict for {names}: {why}. Mend the reason, and ask again."
         print(line[:300], file=sys.stderr)
         return ExitCode.NOT_JUDGED

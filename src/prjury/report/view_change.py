@@ -136,7 +136,7 @@ def backport_views(backports: Iterable[Backport], ink: Ink) -> tuple[BackportVie
                 for conflict in backport.conflicts
             ),
             prerequisites=tuple(map(ink, backport.prerequisites)),
-            commands=ink("\n".join(backport.commands)) if backport.commands else None,
+            commands=ink(" &&\n".join(backport.commands)) if backport.commands else None,
             checks=tuple(
                 (_own(_symbol(check)), ink(check.name), ink(check.message))
                 for check in backport.checks

@@ -25,6 +25,7 @@ from prjury.judges.backport.verdict import decide
 from prjury.judges.backport.wishes.asked import wishes
 from prjury.judges.backport.wishes.branches import is_locked
 from prjury.judges.backport.wishes.lines import bare
+from prjury.jury.asking import guarded
 from prjury.jury.judgment import Check
 from prjury.ports import Releases, Repository
 from prjury.pull.model import PullRequest, printable, visible
@@ -127,12 +128,14 @@ class BackportJudge:
 
 
 def _verdict(look: Look) -> Backport:
-    try:
-        return decide(look.case())
-    except PrJuryError as error:
-        return Backport(
-            look.tip.name, "error", None, reasons=(str(error),), branch_sha=look.tip.sha
-        )
+    """The verdict; whatever goes wrong on one branch is that branch's error."""
+    tip = look.tip
+    return guarded(
+        lambda: decide(look.case()),
+        lambda crash: Backport(
+            tip.name, "error", None, reasons=(crash.reasoning,), branch_sha=tip.sha
+        ),
+    )
 
 
 def _closed(tip: BranchTip, words: str) -> Backport:

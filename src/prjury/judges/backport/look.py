@@ -224,10 +224,8 @@ class Look:
         yield from interface_checks(self.change.interface)
         if self.change.bumps.told:
             yield from _looked_into("dependencies", self._about_bumps)
+        yield from _looked_into("symbols", lambda: lacking.check_of(self._lacked, self.tip.name))
         if tree := self._tree:
-            yield from _looked_into(
-                "symbols", lambda: lacking.check_of(self._lacked, self.tip.name)
-            )
             photograph = partial(self.releases.picked, self._pull, self.tip, tree)
             yield from self.picked.checks(self.change.concerned, photograph, self.deadline)
 
@@ -235,17 +233,9 @@ class Look:
     def _newer(self) -> bool:
         """Whether the change only raises versions that the branch has, or has newer ones."""
         moved = self.change.bumps
-        only = {bump.path for bump in moved.changed} | set(moved.lock_files)
-        if not moved.changed or {file.path for file in self._pull.files} - only:
-            return False
-        lines = {(bump.path, bump.line) for bump in moved.changed}
-        manifests = [file for file in self._pull.files if file.path not in moved.lock_files]
-        if any(
-            max(sum(file.additions for file in manifests), file.deletions) > len(lines)
-            for file in manifests
-        ):
-            return False  # something else changes as well
-        return all(one.relation is bumps.Relation.ALREADY for one in self._standings)
+        return bumps.only_raises(moved, self._pull.files) and all(
+            one.relation is bumps.Relation.ALREADY for one in self._standings
+        )
 
     @cached_property
     def _standings(self) -> Sequence[bumps.Standing]:

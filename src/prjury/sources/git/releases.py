@@ -64,9 +64,10 @@ class ReleaseBranches:
         """
         sha = self.store.operator.commit(name).sha
         self.store.follow()
-        form = "--format=%ct %T"
-        date, tree = self.git.text("log", "-1", "--no-show-signature", form, sha).split()
-        return BranchTip(name, sha, int(date), tree)
+        form = "--format=%ct%x09%T"
+        told = self.git.text("log", "-1", "--no-show-signature", form, sha)
+        date, _, tree = told.partition("\t")
+        return BranchTip(name, sha, _seconds(date), tree)
 
     def parted(self, one: str, other: str) -> str | None:
         """The nearest common commit; None where there is none, or where that is not known."""
@@ -144,10 +145,16 @@ class ReleaseBranches:
 
     def date(self, commit: str) -> int:
         """When a commit was made, in seconds since 1970."""
-        return int(self.git.text("log", "-1", "--no-show-signature", "--format=%ct", commit))
+        return _seconds(self.git.text("log", "-1", "--no-show-signature", "--format=%ct", commit))
 
     def _messages(self, *args: str) -> list[Message]:
-        fixed = ("log", "-z", "--no-show-signature", "--encoding=UTF-8", "--format=%H %ct %P%n%B")
+        fixed = (
+            "log",
+            "-z",
+            "--no-show-signature",
+            "--encoding=UTF-8",
+            "--format=%H%x09%ct%x09%P%n%B",
+        )
         output = self.git(*fixed, *args, timeout=_PATIENCE).decode("utf-8", "replace")
         return list(map(_message, filter(None, output.split("\0"))))
 
@@ -255,8 +262,13 @@ def _picked_file(change: RawChange, content: Mapping[str, bytes | None]) -> Pick
 
 def _message(record: str) -> Message:
     head, _, text = record.partition("\n")
-    sha, date, *parents = head.split()
-    return Message(sha, int(date), text, tuple(parents))
+    sha, date, parents = head.split("\t")
+    return Message(sha, _seconds(date), text, tuple(parents.split()))
+
+
+def _seconds(told: str) -> int:
+    """A date as git prints it; it prints none of a commit whose date it cannot read."""
+    return int(told) if told.isdecimal() else 0
 
 
 def _blamed(porcelain: bytes) -> Iterator[str]:

@@ -413,3 +413,21 @@ def test_a_real_history_is_judged_from_its_objects(tmp_path: Path) -> None:
     assert interface.level == "major"
     assert [str(each.symbol.label) for each in interface.names] == ["y", "Cart.total()"]
     assert interface.unlooked == ()
+
+
+def bomb(levels: int) -> str:
+    """A mapping whose every level names the one before nine times."""
+    rows = ["m0: &m0 {k: 1}"]
+    for level in range(1, levels):
+        same = ", ".join(f"k{number}: *m{level - 1}" for number in range(9))
+        rows.append(f"m{level}: &m{level} {{{same}}}")
+    return "\n".join(rows)
+
+
+@pytest.mark.parametrize("text", [bomb(11), "a: " + "[\n" * 300_000, "a:\n" + "{" * 200_000])
+def test_a_settings_file_that_is_made_to_hurt_is_not_taken_apart(text: str) -> None:
+    path = "src/main/resources/application.yml"
+    found, why = setting_changes(path, b"a: 1\n", text.encode())
+    assert found == []
+    assert why is not None
+    assert why.startswith("its keys cannot be told")

@@ -19,7 +19,7 @@ from prjury.jury.judgment import Check, Location, Severity
 from prjury.ports import Repository
 from prjury.pull.bumps import Distance, Step, distance
 from prjury.pull.dependencies import Declared, Purpose
-from prjury.pull.model import visible
+from prjury.pull.model import FileChange, visible
 
 __all__ = ["Bump", "Bumps", "Relation", "Standing", "bumps_of", "check_of", "standings"]
 
@@ -106,6 +106,16 @@ def _relation(bump: Bump, have: str, jump: Distance | None) -> Relation:
     if jump.step is Step.SAME or jump.up != move.up:
         return Relation.ALREADY
     return Relation.OTHER_LINE if jump.step is Step.MAJOR != move.step else Relation.FURTHER
+
+
+def only_raises(bumps: Bumps, files: Sequence[FileChange]) -> bool:
+    """Whether a change of these files does nothing but move versions, one in each line of it."""
+    manifests = [file for file in files if file.path not in bumps.lock_files]
+    if not bumps.changed or {file.path for file in manifests} - {b.path for b in bumps.changed}:
+        return False
+    lines = len({(bump.path, bump.line) for bump in bumps.changed})
+    added = sum(file.additions for file in manifests)
+    return max(added, sum(file.deletions for file in manifests)) <= lines
 
 
 def check_of(bumps: Bumps, found: Sequence[Standing], branch: str) -> Check:

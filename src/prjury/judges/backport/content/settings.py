@@ -20,6 +20,8 @@ from prjury.pull.model import FileKind
 
 #: Keys below this depth, and more of them than this, are no settings.
 _DEEPEST, _MOST = 12, 20_000
+#: A YAML file with more levels, or more parts, is not taken apart.
+_NESTED, _EVENTS = 100, 200_000
 
 _RESOURCES = re.compile(r"(^|/)src/main/resources/")
 _OTHER_RESOURCES = re.compile(
@@ -177,13 +179,30 @@ def _yaml(text: str) -> Iterator[tuple[str, str]]:
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
+        # What puts nodes together calls itself for each level, in C without any limit; what only
+        # reads events does not, so that they are counted first.
+        _refuse_deep(type(event).__name__ for event in yaml.parse(text, Loader=loader))
+        visits = iter(range(_EVENTS))
         for document in yaml.compose_all(text, Loader=loader):
-            yield from _nodes(document, "", 0)
+            yield from _nodes(document, "", 0, visits)
     except yaml.YAMLError as error:
         raise _UnknownError(str(error)) from error
 
 
-def _nodes(node: object, prefix: str, depth: int) -> Iterator[tuple[str, str]]:
+def _refuse_deep(events: Iterator[str]) -> None:
+    depth = 0
+    for number, name in enumerate(events):
+        depth += name.endswith("StartEvent") - name.endswith("EndEvent")
+        if depth > _NESTED or number > _EVENTS:
+            raise _UnknownError("it is nested too deep, or too large")
+
+
+def _nodes(
+    node: object, prefix: str, depth: int, visits: Iterator[int]
+) -> Iterator[tuple[str, str]]:
+    """The dotted keys; aliases of aliases come to more places than anybody can visit."""
+    if next(visits, None) is None:
+        raise _UnknownError("its aliases make it too large")
     pairs = getattr(node, "value", None)
     if getattr(node, "id", "") != "mapping" or depth >= _DEEPEST or not pairs:
         if prefix:
@@ -194,7 +213,7 @@ def _nodes(node: object, prefix: str, depth: int) -> Iterator[tuple[str, str]]:
         yield prefix, ""
         return
     for name, value in named:
-        yield from _nodes(value, f"{prefix}.{name}" if prefix else name, depth + 1)
+        yield from _nodes(value, f"{prefix}.{name}" if prefix else name, depth + 1, visits)
 
 
 def _toml(text: str) -> Iterator[tuple[str, str]]:

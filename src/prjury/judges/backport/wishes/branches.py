@@ -41,8 +41,17 @@ def release_branches(
     """
     others = [one for one in found if bare(one.name) not in {bare(default), bare(base or default)}]
     if isinstance(config.branches, str):
-        return _newest(others, found, config)
+        # A change of a release line may be brought to older ones; newer ones get it by a merge.
+        own = line_of(base) if base and bare(base) != bare(default) else None
+        older = [one for one in others if own is None or _is_older(one, own)]
+        kept = [one for one in found if bare(one.name) == bare(default)] or found
+        return _newest(older, kept, config)
     return _listed(others, config.branches)
+
+
+def _is_older(branch: BranchTip, than: Line) -> bool:
+    line = line_of(branch.name)
+    return line is not None and line.version < than.version
 
 
 def is_locked(name: str, locked: Sequence[str]) -> str | None:
