@@ -52,10 +52,6 @@ class Releases(Protocol):
     cannot be read.
     """
 
-    def listed(self) -> Sequence[BranchTip]:
-        """Every branch."""
-        ...
-
     def tip(self, name: str) -> BranchTip:
         """The branch's tip; any ref or commit may stand for a branch.
 
@@ -114,10 +110,6 @@ class Releases(Protocol):
 
     def brought(self, since: str, until: str, most: int) -> Sequence[Message]:
         """The messages of the units that were brought to a branch, newest first."""
-        ...
-
-    def date(self, commit: str) -> int:
-        """When a commit was made, in seconds since 1970."""
         ...
 
     def same_patches(

@@ -191,3 +191,24 @@ def test_the_operator_s_repository_gets_no_objects(history: History) -> None:
     trial(history)
 
     assert sorted(history.git_dir.rglob("*")) == before
+
+
+@pytest.mark.parametrize("date", ["-100 +0000", "nonsense", "99999999999999999999 +0000"])
+def test_a_date_that_git_cannot_read_keeps_nobody_from_a_verdict(
+    history: History, date: str
+) -> None:
+    history.commit({"a.py": TEXT})
+    history.branch("1.x")
+    base = history.head
+    picked = history.commit({"a.py": TEXT.replace("line 3\n", "three\n")})
+    tree = history.sha("1.x^{tree}")
+    who = f"Ada <a@b> {date}"
+    raw = f"tree {tree}\nparent {base}\nauthor {who}\ncommitter {who}\n\nRelease\n"
+    args = ("hash-object", "-t", "commit", "-w", "--literally", "--stdin")
+    tip = history.git(*args, stdin=raw.encode())
+    history.git("update-ref", "refs/heads/1.x", tip)
+    with open_store(open_repository(history.path)) as store:
+        releases = ReleaseBranches(store)
+        assert releases.tip("1.x").tree == tree
+        assert [one.sha for one in releases.messages(base, tip)] == [tip]
+        assert releases.pick(base, picked, tip).clean

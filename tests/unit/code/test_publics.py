@@ -437,3 +437,14 @@ def test_only_six_families_of_languages_offer_names() -> None:
     known = {name for name, language in LANGUAGES.items() if is_offering(language)}
     assert known == {"java", "kotlin", "python", "javascript", "typescript", "tsx", "go", "rust"}
     assert not is_offering(None)
+
+
+@pytest.mark.parametrize(
+    ("language", "opening"),
+    [("java", "public class A {"), ("rust", "pub mod a {"), ("typescript", "export namespace A {")],
+)
+def test_declarations_that_nobody_writes_so_deep_are_not_read(language: str, opening: str) -> None:
+    text = f"{opening}\n" * 3_000 + "}\n" * 3_000
+    source = Source.of(text, LANGUAGES[language])
+    (found,) = publics([source], Parser(), SOON)
+    assert isinstance(found, NotParsed)

@@ -22,7 +22,7 @@ from prjury.code.publics.declarations import (
     declaring,
 )
 from prjury.code.publics.model import Parameter, Passing, Publics, Symbol, SymbolKind
-from prjury.code.source import Source
+from prjury.code.source import Source, UnreadableError
 from prjury.deadline import Deadline
 
 __all__ = ["Parameter", "Passing", "Publics", "Symbol", "SymbolKind", "is_offering", "publics"]
@@ -66,8 +66,11 @@ def publics(
     ]
 
 
-def _read(source: Source, grammar: Grammar, read: Reader, parsed: Parsed) -> Publics:
-    found = read(source, declarations(source, grammar, parsed))
+def _read(source: Source, grammar: Grammar, read: Reader, parsed: Parsed) -> Publics | NotParsed:
+    try:
+        found = read(source, declarations(source, grammar, parsed))
+    except UnreadableError as error:
+        return NotParsed(str(error))
     line = broken_at(source, parsed)
     if line is None:
         return found

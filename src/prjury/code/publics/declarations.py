@@ -9,10 +9,12 @@ from functools import cached_property
 
 from prjury.code.names.binding import Rule
 from prjury.code.parser import Job, Parsed, Range, job
-from prjury.code.source import Source
+from prjury.code.source import Source, UnreadableError
 
 #: Characters of a heading that are read; what a longer one declares is told from its beginning.
 _LONGEST = 50_000
+#: Nobody writes declarations inside of declarations any deeper.
+_DEEPEST = 60
 
 _TEXT = r"(\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`[^`]*`)"
 #: Strings, which are kept, and comments.
@@ -84,7 +86,11 @@ def declaring(source: Source, grammar: Grammar) -> Job:
 
 
 def declarations(source: Source, grammar: Grammar, parsed: Parsed) -> list[Declaration]:
-    """The declarations that are not inside of a function or a value, outer ones first."""
+    """The declarations that are not inside of a function or a value, outer ones first.
+
+    Raises:
+        UnreadableError: for more levels than anybody writes.
+    """
     roles = grammar.role_of
     order = sorted(
         (place[0], -place[1], roles[kind])
@@ -101,6 +107,8 @@ def declarations(source: Source, grammar: Grammar, parsed: Parsed) -> list[Decla
             continue
         while around and around[-1][1] <= start:
             around.pop()
+        if len(around) > _DEEPEST:
+            raise UnreadableError(f"declarations stand more than {_DEEPEST} deep in each other")
         parent = around[-1][0] if around else -1
         raw = source.text[start : min(ends.get((start, end), end), start + _LONGEST)]
         clean = _clean(raw, source.language.name)

@@ -98,9 +98,7 @@ def _check(name: str, judgment: Judgment) -> Check:
         passed=False,
         message=judgment.reasoning,
         location=first.location if first else None,
-        evidence="\n".join(
-            f"{c.location or ''} {c.name}: {c.message}".strip() for c in failed[:_FEW]
-        ),
+        evidence="\n".join(map(_line, failed[:_FEW])),
         fix="\n".join(fixes[:_FEW]) if fixes and len(fixes) == len(failed) else None,
     )
 

@@ -51,10 +51,6 @@ class ReleaseBranches:
         """Commands on the private store."""
         return self.store.git
 
-    def listed(self) -> Sequence[BranchTip]:
-        """Every branch of the repository, its own and those of its first remote."""
-        return self.store.operator.branches()
-
     def tip(self, name: str) -> BranchTip:
         """The branch's tip; any ref or commit may stand for a branch.
 
@@ -142,10 +138,6 @@ class ReleaseBranches:
     def brought(self, since: str, until: str, most: int) -> Sequence[Message]:
         """The messages of the units that were brought to a branch, newest first."""
         return self._messages("--first-parent", f"--max-count={most}", f"{since}..{until}")
-
-    def date(self, commit: str) -> int:
-        """When a commit was made, in seconds since 1970."""
-        return _seconds(self.git.text("log", "-1", "--no-show-signature", "--format=%ct", commit))
 
     def _messages(self, *args: str) -> list[Message]:
         fixed = (
