@@ -66,6 +66,15 @@ FIRST = {
     "one that needs another": First(
         Story(change=[THREE], main=[says("P", _3="drei"), says("Q", _3="trois")]), ["P", "Q"]
     ),
+    "one that takes a public name away": First(
+        Story(
+            start={"a.py": lines(), "util.py": HELPER},
+            change=[THREE],
+            main=[({"a.py": lines({3: "drei"}), "util.py": "X = 1\n"}, "P")],
+        ),
+        ["P"],
+        "needs_human",
+    ),
     "the second of which no line is left to blame": First(
         Story(change=[without_4("three")], main=[says("P", _3="drei"), (without_4("drei"), "Q")]),
         ["P", "Q"],

@@ -115,6 +115,7 @@ class BackportJudge:
                 self.releases,
                 self.searching,
                 self.picked,
+                self.parser,
                 change,
                 tip,
                 history,

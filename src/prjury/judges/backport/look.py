@@ -6,18 +6,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
+from prjury.code.parser import Parser
 from prjury.config.backports import BackportConfig
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.exchange import BranchTip
 from prjury.judges.backport.change import Change
 from prjury.judges.backport.content import bumps, lacking
+from prjury.judges.backport.content.interface import Interface, interface_of
 from prjury.judges.backport.content.interface_checks import interface_checks
-from prjury.judges.backport.content.lacking import Lacked, Lacking, Searching
+from prjury.judges.backport.content.lacking import Lacked, Searching
 from prjury.judges.backport.content.standing import Standing, standing, standing_check
-from prjury.judges.backport.past.history import MOST_UNITS, History
+from prjury.judges.backport.past.history import History
 from prjury.judges.backport.past.present import Present, not_there_yet, present
 from prjury.judges.backport.picked import Picked
+from prjury.judges.backport.picking.bringing import bringing, in_order
 from prjury.judges.backport.picking.prerequisites import (
     SECONDS,
     Prerequisites,
@@ -31,14 +34,10 @@ from prjury.judges.backport.verdict import Case
 from prjury.judges.backport.wishes.asked import Asked, asked, asked_for
 from prjury.jury.judgment import Check
 from prjury.ports import Releases, Repository
-from prjury.pull.landing import Commit
 from prjury.pull.model import FileStatus, PullRequest, printable
 
 #: Files that a change brings along need not be on the branch before it.
 _BROUGHT = frozenset({FileStatus.ADDED, FileStatus.COPIED})
-#: So many names that the branch lacks are traced to what brought them.
-_MOST_TRACED = 6
-_MOST_UNITS = 200
 
 
 @dataclass(frozen=True)
@@ -56,6 +55,7 @@ class Look:
     releases: Releases
     searching: Searching
     picked: Picked
+    parser: Parser
     change: Change
     tip: BranchTip
     history: History
@@ -186,7 +186,9 @@ class Look:
         """The same with what brings the names that the branch lacks."""
         if not self._lacked.found or not (found.found or self._trial.merge.clean):
             return found
-        units = self._in_order([*found.units, *self._bringing(search.parted)], search.parted)
+        about = (self._pull, search.parted, self.releases)
+        brought = bringing(self._lacked.found, *about)
+        units = in_order([*found.units, *brought], *about)
         if list(found.units) != units:
             more = search.whole(units)
             found = found if found.found and not more.found else more
@@ -196,38 +198,28 @@ class Look:
         names = (*(one.name for one in lacked.found), *filter(None, [lacked.unseen]))
         return replace(found, lacks=tuple(dict.fromkeys(names)))
 
-    def _in_order(self, units: Sequence[Commit], parted: str) -> list[Commit]:
-        """The units as they came to the base, oldest first, each once."""
-        base = self._pull.merge_base
-        found = {unit.sha: unit for unit in units if unit.parents}
-        brought = self.releases.brought(parted, base, MOST_UNITS) if len(found) > 1 else ()
-        places = {message.sha: -place for place, message in enumerate(brought)}
-        return sorted(found.values(), key=lambda unit: places.get(unit.sha, -MOST_UNITS))
-
-    def _bringing(self, parted: str) -> Iterator[Commit]:
-        """The changes that brought what the branch lacks."""
-        for one in self._lacked.found[:_MOST_TRACED]:
-            if unit := self._brought(one, parted):
-                yield unit
-
-    def _brought(self, lacks: Lacking, parted: str) -> Commit | None:
-        """The change that brought a name, or a whole file, to the base."""
-        base, path = self._pull.merge_base, lacks.defined.path
-        if lacks.defined.line is not None:
-            return self.releases.bringing(lacks.name, path, parted, base)
-        units = self.releases.units(parted, base, [path], _MOST_UNITS)
-        return units[-1] if units else None
-
     def _content(self) -> Iterator[Check]:
         """Checks 6 to 11."""
         yield from _looked_into("lines-and-files", lambda: standing_check(self._standing))
-        yield from interface_checks(self.change.interface)
+        yield from interface_checks(self._interface)
         if self.change.bumps.told:
             yield from _looked_into("dependencies", self._about_bumps)
         yield from _looked_into("symbols", lambda: lacking.check_of(self._lacked, self.tip.name))
         if tree := self._tree:
-            photograph = partial(self.releases.picked, self._pull, self.tip, tree)
+            photograph = partial(self._photographed, tree)
             yield from self.picked.checks(self.change.concerned, photograph, self.deadline)
+
+    def _photographed(self, tree: str) -> PullRequest:
+        return self.releases.picked(self._pull, self.tip, tree)
+
+    @property
+    def _interface(self) -> Interface:
+        """What users of the branch meet: with what comes first, where something has to."""
+        first, tree = self._first, self._tree
+        if tree is None or first is None or not first.found:
+            return self.change.interface
+        whole = self._photographed(tree)
+        return interface_of(whole, self.repository, self.parser, self.deadline)
 
     @property
     def _newer(self) -> bool:
