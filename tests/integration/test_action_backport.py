@@ -294,6 +294,7 @@ def test_which_verdicts_open_something(backport: Backport, alone: bool, with_dra
     assert is_proposable(backport, Opening(conflicts="draft")) is with_drafts
 
 
+Step = tuple[dict[str, str], str]
 OPENING = """\
 version: 1
 backport: {branches: ["[0-9].x"], merge: MERGE, open: {enabled: true, labels: [backport]}}
@@ -345,7 +346,6 @@ def merged(job: Job, tmp_path: Path, way: str, *messages: str) -> Merged:
     told |= {
         "merge_commit_sha": landed,
         "commits": len(messages),
-        "changed_files": 1,
         "labels": [label_payload(job.fake.url, REPO, "backport 1.x")],
     }
     told["head"] |= {"sha": history.sha("change"), "ref": "change"}
@@ -374,16 +374,23 @@ def test_a_project_that_rebases_gets_its_commits_one_by_one(job: Job, tmp_path: 
     assert proposed(case) == ["Fix x again", "Fix x (once)"]
 
 
-def landed_otherwise(case: Merged, *commits: tuple[Any, str], **told: Any) -> None:
-    """The pull request came in as these commits instead, on a main branch without the merge."""
+def landed_otherwise(case: Merged, own: Sequence[Step], came: Sequence[Step], **told: Any) -> None:
+    """The pull request has its own commits, and they came in as others, without a merge."""
     history = case.history
     history.git("reset", "--quiet", "--hard", "HEAD^1")
-    for files, message in commits:
+    history.switch("change", create=False)
+    history.git("reset", "--quiet", "--hard", "1.x")
+    for files, message in own:
+        history.commit(files, message)
+    history.pull_ref(7, "change")
+    history.switch("main")
+    for files, message in came:
         history.commit(files, message)
     case.job.fake.branches["main"] = history.sha("main")
     pull = case.job.fake.pulls[REPO, 7]
-    pull |= {"merge_commit_sha": history.sha("main"), **told}
+    pull |= {"merge_commit_sha": history.sha("main"), "commits": len(own), **told}
     pull["base"] |= {"sha": history.sha("main")}
+    pull["head"] |= {"sha": history.sha("change")}
 
 
 def proposed(case: Merged) -> list[str]:
@@ -396,33 +403,46 @@ def proposed(case: Merged) -> list[str]:
     return titles
 
 
-def test_what_was_squashed_is_proposed_as_it_was_merged(job: Job, tmp_path: Path) -> None:
-    """Its own branch may hold another pull request's commits besides."""
-    case = merged(job, tmp_path, "squash", "Add other.txt of another one", "Fix x")
-    landed_otherwise(case, ({"b.py": "b = 1\n"}, "Fix b (#7)"), commits=2, changed_files=1)
-    assert case.run() == ExitCode.OPEN, job.log
-    assert proposed(case) == ["Fix b (#7)"]
-    case.history.git("checkout", "--quiet", "--detach", "1.x")
-    case.history.git("cherry-pick", "main")
-    assert case.trees() == {"backport/7-to-1.x": case.history.sha("HEAD^{tree}")}
+ONE, TWO = ({"b.py": "b = 1\n"}, "One"), ({"c.py": "c = 1\n"}, "Two")
+BOTH = {"b.py": "b = 1\n", "c.py": "c = 1\n"}
+#: How two commits came in, after another change: what the policy says, and what is proposed.
+LANDINGS: dict[str, tuple[str, list[Step], list[str]]] = {
+    "squashed": ("squash", [(BOTH, "Both (#7)")], ["Both (#7)"]),
+    "squashed, with a title of the merger's own": ("squash", [(BOTH, "Whatever")], ["Whatever"]),
+    "rebased": ("rebase", [ONE, TWO], ["Two", "One"]),
+    "rebased, the last with the title of all": (
+        "rebase",
+        [ONE, (TWO[0], "Both")],
+        ["Both", "One"],
+    ),
+    "squashed, and something else beside it": (
+        "squash",
+        [({**BOTH, "evil.py": "e = 1\n"}, "Both (#7)")],
+        [],
+    ),
+}
 
 
-def test_what_was_rebased_is_proposed_whole(job: Job, tmp_path: Path) -> None:
-    case = merged(job, tmp_path, "rebase", "One", "Two")
-    commits = (({"b.py": "b = 1\n"}, "One"), ({"c.py": "c = 1\n"}, "Two"))
-    landed_otherwise(case, *commits, commits=2, changed_files=2, title="Both")
-    assert case.run() == ExitCode.OPEN, job.log
-    assert proposed(case) == ["Two", "One"]
-
-
-def test_where_nobody_can_tell_what_was_merged_nothing_is_proposed(
-    job: Job, tmp_path: Path
-) -> None:
-    case = merged(job, tmp_path, "squash", "One", "Two")
-    commits = (({"b.py": "b = 1\n"}, "One"), ({"c.py": "c = 1\n"}, "Two"))
-    landed_otherwise(case, *commits, commits=2, changed_files=1, title="Both")
+@pytest.mark.parametrize("name", LANDINGS)
+def test_what_is_proposed_is_what_was_merged(job: Job, tmp_path: Path, name: str) -> None:
+    way, came, titles = LANDINGS[name]
+    case = merged(job, tmp_path, way, "Not this")
+    landed_otherwise(case, [ONE, TWO], came, title="Both")
     case.run()
-    assert "Which commits belong to #7 cannot be told" in job.log
+    if titles:
+        assert proposed(case) == titles, job.log
+    else:
+        assert "Which commits belong to #7 cannot be told" in job.log
+        assert job.opened == []
+
+
+def test_what_is_not_in_the_base_any_more_is_not_proposed(job: Job, tmp_path: Path) -> None:
+    case = merged(job, tmp_path, "squash", "Not this")
+    landed_otherwise(case, [ONE, TWO], [(BOTH, "Both (#7)")])
+    case.history.git("reset", "--quiet", "--hard", "HEAD^")
+    job.fake.branches["main"] = case.history.sha("main")
+    case.run()
+    assert "any more" in job.log
     assert job.opened == []
 
 

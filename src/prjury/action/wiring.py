@@ -171,7 +171,7 @@ def _picks(
     # The change is taken as it came in, whatever the pull request's own branch holds. No model is
     # asked where a token may write.
     request, pull = request_of(event, inputs, surroundings, git), event.pull
-    landed = Landed(pull.commits, pull.changed_files)
+    landed = Landed(pull.commits or 1, pull.head.sha)
     wanted = replace(request.wanted, head=pull.merge_sha, head_sha=pull.merge_sha, landed=landed)
     request = replace(
         request,

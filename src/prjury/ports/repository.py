@@ -104,6 +104,10 @@ class Releases(Protocol):
         """The first unit since then that brought a word to a file."""
         ...
 
+    def lines_between(self, before: str, after: str) -> tuple[int, int]:
+        """How many lines one tree has that another has not, and the reverse; of text alone."""
+        ...
+
     def messages(self, since: str, until: str) -> Sequence[Message]:
         """The messages of all commits of a range, newest first."""
         ...

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from prjury.errors import SourceError, UsageError
@@ -16,7 +17,7 @@ from prjury.sources.git.operator import OperatorRepository
 from prjury.sources.git.photograph import photograph
 from prjury.sources.git.store import Store, open_store
 from prjury.sources.git.work_tree import uncommitted
-from prjury.sources.landed import Landed, commits_of, told_apart
+from prjury.sources.landed import Landed, commits_of, merged_onto, not_told
 
 _NAMED_AT_MOST = 5
 _CLONE_URL = re.compile(
@@ -118,18 +119,25 @@ def photographed(wanted: Wanted) -> Iterator[Photo | NothingToReview]:
 def _taken(store: Store, sides: _Sides, wanted: Wanted) -> PullRequest | NothingToReview:
     """The photograph; of a change that is in the base by now as it came in, if that is wanted."""
     pull = photograph(store, sides.base, sides.head, notes=sides.notes)
-    landed = wanted.landed
-    unit = store.landing(sides.head.sha, sides.base.sha) if landed and not pull.ahead else None
-    if unit is None or landed is None:
+    landed, base = wanted.landed, sides.base
+    if landed is None or (pull.ahead and landed.commits is None):
         return pull
-    count = commits_of(unit, landed, wanted.number, str(wanted.facts.get("title", "")))
-    before = Side(sides.base.ref, store.git.text("rev-parse", "--verify", f"{unit.sha}~{count}"))
+    unit = None if pull.ahead else store.landing(sides.head.sha, base.sha)
+    if unit is None:
+        gone = f"{sides.head.sha[:12]} is not in {visible(base.ref)}"
+        return (
+            NothingToReview(f"#{wanted.number} is merged, and {gone} any more.")
+            if pull.ahead
+            else pull
+        )
+    tree = store.git.text("rev-parse", "--verify", f"{unit.sha}^{{tree}}")
+    count = commits_of(unit, landed, partial(merged_onto, store, landed), tree)
+    if count is None:
+        return NothingToReview(not_told(unit, landed, wanted.number))
+    before = Side(base.ref, store.git.text("rev-parse", "--verify", f"{unit.sha}~{count}"))
     alone = "" if unit.is_merge or landed.commits else "; only that commit is judged"
-    note = f"in {visible(sides.base.ref)} already, by {unit.sha[:12]}{alone}"
-    found = photograph(store, before, Side(sides.head.ref, unit.sha), notes=(*sides.notes, note))
-    if count > 1 and landed.files not in {None, len(found.files)}:
-        return NothingToReview(told_apart(unit, landed, wanted.number, len(found.files)))
-    return found
+    note = f"in {visible(base.ref)} already, by {unit.sha[:12]}{alone}"
+    return photograph(store, before, Side(sides.head.ref, unit.sha), notes=(*sides.notes, note))
 
 
 @contextmanager

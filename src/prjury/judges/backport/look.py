@@ -137,9 +137,12 @@ class Look:
             return None, str(error)
 
     def _as_it_is(self, found: Present) -> Present:
-        """A branch may hold a commit by a merge that took nothing of it."""
-        lacks = self._trial.merge.clean and not self._trial.empty
-        return replace(found, lost=True) if found.itself and lacks else found
+        """A branch may hold a commit by a merge that took nothing of it, or only speak of one."""
+        tree = self._trial.merge.tree
+        if tree is None or self._trial.empty or found.reverted:
+            return found
+        brings = self.releases.lines_between(self.tip.tree, tree)
+        return replace(found, lost=brings == (self._pull.additions, self._pull.deletions))
 
     @cached_property
     def _asked(self) -> Asked:

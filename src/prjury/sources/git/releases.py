@@ -204,6 +204,12 @@ class ReleaseBranches:
         moved = zip(names[1::3], names[2::3], strict=True)
         return any(old in paths and new not in paths for old, new in moved)
 
+    def lines_between(self, before: str, after: str) -> tuple[int, int]:
+        """How many lines one tree has that another has not, and the reverse; of text alone."""
+        told = self.git.text("diff-tree", "-r", "--numstat", "--no-renames", before, after)
+        rows = [line.split("\t")[:2] for line in told.split("\n") if line and line[0] != "-"]
+        return sum(int(row[0]) for row in rows), sum(int(row[1]) for row in rows)
+
     def parent(self, commit: str) -> str:
         """The commit before, along first parents."""
         return self.git.text("rev-parse", "--verify", f"{commit}^1")

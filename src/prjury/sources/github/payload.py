@@ -40,8 +40,7 @@ class PullFacts:
         labels: the names of its labels.
         merged: whether it was merged; a list of pull requests does not tell.
         merge_sha: the commit by which it came in, None as long as it has not.
-        commits: how many it has, and ``changed_files`` how many files it changes; None where a
-            list of pull requests does not tell.
+        commits: how many it has; None where a list of pull requests does not tell.
     """
 
     repo: str
@@ -59,7 +58,6 @@ class PullFacts:
     merged: bool = False
     merge_sha: str | None = None
     commits: int | None = None
-    changed_files: int | None = None
 
     @property
     def is_fork(self) -> bool:
@@ -90,7 +88,6 @@ def read_pull(payload: object) -> PullFacts:
         merged=at(payload, "merged") is True,
         merge_sha=_merge_sha(payload),
         commits=_count(payload, "commits"),
-        changed_files=_count(payload, "changed_files"),
     )
 
 

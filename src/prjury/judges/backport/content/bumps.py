@@ -109,13 +109,25 @@ def _relation(bump: Bump, have: str, jump: Distance | None) -> Relation:
 
 
 def only_raises(bumps: Bumps, files: Sequence[FileChange]) -> bool:
-    """Whether a change of these files does nothing but move versions, one in each line of it."""
+    """Whether a change of these files does nothing but move versions."""
     manifests = [file for file in files if file.path not in bumps.lock_files]
-    if not bumps.changed or {file.path for file in manifests} - {b.path for b in bumps.changed}:
-        return False
-    lines = len({(bump.path, bump.line) for bump in bumps.changed})
-    added = sum(file.additions for file in manifests)
-    return max(added, sum(file.deletions for file in manifests)) <= lines
+    named = {bump.path for bump in bumps.changed}
+    return bool(manifests) and all(
+        file.path in named and _only_versions(file, bumps.changed) for file in manifests
+    )
+
+
+def _only_versions(file: FileChange, changed: Sequence[Bump]) -> bool:
+    """Whether each added line is a removed one but for a version."""
+    moved = [bump for bump in changed if bump.path == file.path and bump.old and bump.new]
+    removed, added = (
+        [line.text for hunk in file.hunks for line in hunk.lines if line.sign == sign]
+        for sign in "-+"
+    )
+    return len(added) == len(removed) == file.additions and all(
+        any(new.replace(b.new or "", "") == old.replace(b.old or "", "") for b in moved)
+        for old, new in zip(removed, added, strict=True)
+    )
 
 
 def check_of(bumps: Bumps, found: Sequence[Standing], branch: str) -> Check:

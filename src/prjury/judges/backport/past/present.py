@@ -51,11 +51,6 @@ class Present:
     lost: bool = False
 
     @property
-    def itself(self) -> bool:
-        """Whether it is the commit itself that the branch holds."""
-        return self.how == _ITSELF
-
-    @property
     def stays(self) -> bool:
         """Whether nothing has taken it away."""
         return not (self.reverted or self.lost)
@@ -273,7 +268,7 @@ def not_there_yet(
         told = f"{where} had it ({found.how}), and {found.reverted[:7]} reverts {found.commit[:7]}"
         return Check(NAME, passed=False, message=told, severity="warning", evidence=evidence)
     if found and found.lost:
-        told = f"{where} holds the commit itself, and nothing of what it brings"
+        told = f"{where} has nothing of what it brings, though {found.how}"
         return Check(NAME, passed=False, message=told, severity="warning", evidence=evidence)
     if found or empty:
         how = found.how if found and not found.reverted else "the pick changes nothing there"
