@@ -99,10 +99,11 @@ def opinion(
     tried: Sequence[Backport], doors: Doors, context: PullRequestContext
 ) -> Judgment | None:
     """What a model says where the verdicts leave the decision open; None where nobody is asked."""
+    if not any(map(is_open, tried)):
+        return None
     options = SuitabilityOptions()
     panel = doors.models.panel(options.model)
-    nobody = not panel.models and panel.label in BENIGN_LABELS
-    if nobody or not any(map(is_open, tried)):
+    if not panel.models and panel.label in BENIGN_LABELS:
         return None
     from prjury.judges.llm.kinds import suitability  # noqa: PLC0415 - most verdicts need no opinion
 

@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from prjury.cli import options
-from prjury.cli.output import Terminal, hang_up
+from prjury.cli.output import Terminal, parse_output, print_text, unprinted
 from prjury.cli.review import facts_of, refuse_place, wanted_by
-from prjury.errors import ExitCode, PublishError, UsageError
+from prjury.errors import ExitCode
 
 if TYPE_CHECKING:
     from prjury.report.backports import Backports
+
+
+#: Characters of the line that says why the exit code is not 0.
+_LONGEST = 300
 
 
 class BackportFormat(StrEnum):
@@ -75,7 +79,7 @@ def backport(  # noqa: PLR0913 - the command line's options, named as documented
     from prjury.sources.pulls import NothingToReview  # noqa: PLC0415 - as above
 
     terminal: Terminal = context.obj
-    files = [_output(text) for text in output or ()]
+    files = [parse_output(text, BackportFormat) for text in output or ()]
     for _, file in files:
         refuse_place(file)
     facts = facts_of(title, body_file) | ({"labels": tuple(label)} if label else {})
@@ -98,17 +102,6 @@ def backport(  # noqa: PLR0913 - the command line's options, named as documented
     return _told(terminal, outcome, format, files, strict=require_suitable)
 
 
-def _output(text: str) -> tuple[BackportFormat, Path]:
-    name, equals, file = text.partition("=")
-    if not equals or not file or name not in set(BackportFormat):
-        raise UsageError(
-            f"--output {text!r} is not FORMAT=FILE",
-            remedy=f"Formats are {', '.join(BackportFormat)}; "
-            "for example --output json=backports.json",
-        )
-    return BackportFormat(name), Path(file)
-
-
 def _told(
     terminal: Terminal,
     told: Backports,
@@ -117,13 +110,19 @@ def _told(
     *,
     strict: bool,
 ) -> int:
-    """Prints and writes the verdicts; the result is the exit code."""
+    """Prints the verdicts and writes them to files; the result is the exit code.
+
+    Raises:
+        PublishError: when it could not.
+    """
     from prjury.publishers.files import write_atomically  # noqa: PLC0415 - as above
 
-    _print(_rendered(terminal, told, kind))
+    refused = unprinted(lambda: print_text(_rendered(terminal, told, kind), kind))
     for each, file in files:
         write_atomically(file, _rendered(terminal, told, each))
-    return _exit_code(told, strict=strict)
+    if refused:
+        raise refused
+    return _exit_code(terminal, told, strict=strict)
 
 
 def _rendered(terminal: Terminal, told: Backports, kind: BackportFormat) -> str:
@@ -139,34 +138,20 @@ def _rendered(terminal: Terminal, told: Backports, kind: BackportFormat) -> str:
     return "\n".join(backport_lines(told, sys.stdout, terminal.redact)) + "\n"
 
 
-def _print(text: str) -> None:
-    try:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        hang_up()
-    except OSError as error:
-        raise PublishError(
-            f"The verdicts could not be printed: {error}",
-            why="The disk is full, or the stream was closed",
-            remedy="Write them to a file with --output json=FILE",
-        ) from error
-
-
-def _exit_code(told: Backports, *, strict: bool) -> int:
+def _exit_code(terminal: Terminal, told: Backports, *, strict: bool) -> int:
     """0 with a verdict for every branch; one line on standard error says why it is another."""
-    from prjury.pull.model import printable  # noqa: PLC0415 - as above
+    from prjury.publishers.at_work import line_for  # noqa: PLC0415 - as above
 
     if told.unjudged:
-        names = ", ".join(printable(one.branch) for one in told.unjudged)
+        names = ", ".join(one.branch for one in told.unjudged)
         why = "; ".join(r.rstrip(".") for one in told.unjudged for r in one.reasons[:1])
-        line = f"prjury: no verdict for {names}: {why}. Mend the reason, and ask again."
-        print(line[:300], file=sys.stderr)
-        return ExitCode.NOT_JUDGED
-    if strict and told.unsuitable:
-        some = ", ".join(f"{printable(one.branch)} ({one.verdict})" for one in told.unsuitable)
-        line = f"prjury: --require-suitable: not suitable as it is for {some}. See the reasons."
-        print(line[:300], file=sys.stderr)
-        return ExitCode.REJECTED
-    return ExitCode.OPEN
+        words = f"no verdict for {names}: {why}. Mend the reason, and ask again."
+        code = ExitCode.NOT_JUDGED
+    elif strict and told.unsuitable:
+        some = ", ".join(f"{one.branch} ({one.verdict})" for one in told.unsuitable)
+        words = f"--require-suitable: not suitable as it is for {some}. See the reasons."
+        code = ExitCode.REJECTED
+    else:
+        return ExitCode.OPEN
+    print(line_for(sys.stderr, f"prjury: {words}", terminal.redact, _LONGEST), file=sys.stderr)
+    return code

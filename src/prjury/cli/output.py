@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from prjury.errors import PublishError, UsageError
 
@@ -95,30 +95,51 @@ class Terminal:
 
 @dataclass(frozen=True)
 class StandardOutput:
-    """Writes a report in a machine's format to standard output, as UTF-8 whatever the locale."""
+    """Writes a report in a machine's format to standard output."""
 
     format: Format
     terminal: Terminal
     name: str = "standard output"
 
     def publish(self, report: Report) -> None:
-        """Writes it, with a line end at the end.
+        """Writes it.
 
         Raises:
             PublishError: when the stream cannot be written to.
         """
-        text = self.terminal.rendered(report, self.format)
-        try:
-            sys.stdout.flush()
-            sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
-            sys.stdout.buffer.write(b"" if text.endswith("\n") else b"\n")
-            sys.stdout.buffer.flush()
-        except OSError as error:
-            raise PublishError(
-                f"The report could not be printed: {error}",
-                why="The program that reads our output has ended, or the disk is full",
-                remedy=f"Write it to a file with --output {self.format}=FILE",
-            ) from error
+        print_text(self.terminal.rendered(report, self.format), self.format)
+
+
+def print_text(text: str, kind: StrEnum) -> None:
+    """Writes a text of this format to standard output, as UTF-8 whatever the locale.
+
+    There is a line end at its end.
+
+    Raises:
+        PublishError: when the stream cannot be written to.
+    """
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+        sys.stdout.buffer.write(b"" if text.endswith("\n") else b"\n")
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        raise PublishError(
+            f"The report could not be printed: {error}",
+            why="The program that reads our output has ended, or the disk is full",
+            remedy=f"Write it to a file with --output {kind}=FILE",
+        ) from error
+
+
+def unprinted(write: Callable[[], object]) -> PublishError | None:
+    """What kept something from being printed, unless its reader just went away."""
+    try:
+        write()
+    except PublishError as error:
+        if not isinstance(error.__cause__, BrokenPipeError):
+            return error
+        hang_up()
+    return None
 
 
 def hang_up() -> None:
@@ -126,16 +147,19 @@ def hang_up() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def parse_output(text: str) -> tuple[Format, Path]:
+Kind = TypeVar("Kind", bound=StrEnum)
+
+
+def parse_output(text: str, formats: type[Kind]) -> tuple[Kind, Path]:
     """``FORMAT=FILE`` taken apart.
 
     Raises:
         UsageError: for another form or an unknown format.
     """
     name, equals, file = text.partition("=")
-    if not equals or not file or name not in set(Format):
+    if not equals or not file or name not in set(formats):
         raise UsageError(
             f"--output {text!r} is not FORMAT=FILE",
-            remedy=f"Formats are {', '.join(Format)}; for example --output html=report.html",
+            remedy=f"Formats are {', '.join(formats)}; for example --output json=report.json",
         )
-    return Format(name), Path(file)
+    return formats(name), Path(file)

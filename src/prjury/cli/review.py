@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from prjury.cli import options
-from prjury.cli.output import Format, Terminal, hang_up, parse_output
-from prjury.errors import ExitCode, PublishError, UsageError
+from prjury.cli.output import Format, Terminal, parse_output, unprinted
+from prjury.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from prjury.ports import Evidence
@@ -48,7 +48,7 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
     from prjury.request import ReviewRequest  # noqa: PLC0415 - keeps `--help` instant
 
     terminal: Terminal = context.obj
-    files = [parse_output(text) for text in output or ()]
+    files = [parse_output(text, Format) for text in output or ()]
     request = ReviewRequest(
         wanted=wanted_by(
             terminal, target, repo, base, head, facts_of(title, body_file), offline=offline
@@ -139,11 +139,11 @@ def tell(terminal: Terminal, report: Report, kind: Format, files: list[tuple[For
     """
     from prjury.publishers.files import write_atomically  # noqa: PLC0415 - as above
 
-    unprinted = _printed(terminal, report, kind)
+    refused = unprinted(lambda: terminal.publisher(kind).publish(report))
     for each, file in files:
         write_atomically(file, terminal.rendered(report, each))
-    if unprinted:
-        raise unprinted
+    if refused:
+        raise refused
     return closed_with(terminal, report)
 
 
@@ -182,14 +182,3 @@ def _closing_line(terminal: Terminal, report: Report) -> str:
     remedy = "Mend what the report names" if failed else "Look at it yourself, or mend the reason"
     words = f"prjury: {report.headline}. {remedy}, and judge again."
     return line_for(sys.stderr, words, terminal.redact, _LONGEST_LINE)
-
-
-def _printed(terminal: Terminal, report: Report, kind: Format) -> PublishError | None:
-    """Prints the report; what kept it from being printed, unless its reader just went away."""
-    try:
-        terminal.publisher(kind).publish(report)
-    except PublishError as error:
-        if not isinstance(error.__cause__, BrokenPipeError):
-            return error
-        hang_up()
-    return None

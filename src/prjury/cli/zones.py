@@ -137,7 +137,7 @@ def publish(
     from prjury.sources.handed import read_handed  # noqa: PLC0415 - the same
 
     terminal: Terminal = context.obj
-    files = [parse_output(text) for text in output or ()]
+    files = [parse_output(text, Format) for text in output or ()]
     for _, file in files:
         refuse_place(file)
     found, digest = _read(evidence, sha256)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from prjury.pull.landing import Commit
-from prjury.sources.git.merge import try_merge
+from prjury.sources.git.merge import merged_tree
 from prjury.sources.git.store import Store
 
 
@@ -53,7 +53,7 @@ def merged_onto(store: Store, landed: Landed, commit: str) -> str | None:
     head = store.operator.commit(landed.head).sha if landed.head else None
     store.follow()
     known = store.git.try_run("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")[1] == 0
-    return try_merge(store.git, commit, head).tree if head and known else None
+    return merged_tree(store.git, commit, head) if head and known else None
 
 
 def not_told(unit: Commit, landed: Landed, number: int | None) -> str:

@@ -100,3 +100,21 @@ def test_what_is_printed_can_be_typed_in(bench: Bench, tmp_path: Path) -> None:
     assert clone.git("symbolic-ref", "--short", "HEAD") == "backport-7-to-2.x"
     assert clone.sha("HEAD^{tree}") == bench.history.sha("change^{tree}")
     assert clone.sha("origin/2.x") == bench.history.sha("2.x")
+
+
+def test_what_cannot_be_printed_is_still_in_the_file(bench: Bench, tmp_path: Path) -> None:
+    file = tmp_path / "told.json"
+    argv = [sys.executable, "-m", "prjury", "backport", "--no-llm", "--head=change", "--onto=2.x"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*argv, f"--output=json={file}"],
+            cwd=bench.history.path,
+            env=ENVIRONMENT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 5
+    assert "could not be printed" in done.stderr
+    assert [one["branch"] for one in json.loads(file.read_text())["backports"]] == ["2.x"]

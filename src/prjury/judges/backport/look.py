@@ -213,6 +213,7 @@ class Look:
             yield from self.picked.checks(self.change.concerned, photograph, self.deadline)
 
     def _photographed(self, tree: str) -> PullRequest:
+        """The pick as a pull request onto the branch."""
         return self.releases.picked(self._pull, self.tip, tree)
 
     @property

@@ -8,7 +8,7 @@ backport weigh more than a score and less than a proof.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from prjury.exchange import BranchTip
@@ -96,7 +96,7 @@ class Case:
 class _Ruling:
     verdict: BackportVerdict
     because: str = ""
-    leading: tuple[Check, ...] = field(default=())
+    leading: tuple[Check, ...] = ()
 
 
 def decide(case: Case) -> Backport:
