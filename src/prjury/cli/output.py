@@ -136,9 +136,8 @@ def unprinted(write: Callable[[], object]) -> PublishError | None:
     try:
         write()
     except PublishError as error:
-        if not isinstance(error.__cause__, BrokenPipeError):
-            return error
-        hang_up()
+        hang_up()  # what is left of it would be tried once more at the end, and fail again
+        return None if isinstance(error.__cause__, BrokenPipeError) else error
     return None
 
 
