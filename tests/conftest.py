@@ -1,8 +1,8 @@
 """What all tests share: how Hypothesis searches, and the word on who ran the workflows.
 
-On a developer's machine it looks for new cases each time. In CI it tries the same ones, and a third
-as many, so that a run is red because of the change and nothing else. How long an example takes says
-nothing: the machine may be busy with builds.
+On a developer's machine it looks for a few new cases each time. CI tries the same cases each time,
+so that a red run is caused by the change. `HYPOTHESIS_PROFILE=nightly` looks for many new ones. How
+long an example takes says nothing: the machine may be busy with builds.
 """
 
 from __future__ import annotations
@@ -17,11 +17,15 @@ from xdist.scheduler import Scheduling, WorkStealingScheduling
 
 _PATIENT = [HealthCheck.too_slow]
 
-settings.register_profile("search", deadline=None, suppress_health_check=_PATIENT)
+settings.register_profile("dev", deadline=None, suppress_health_check=_PATIENT, max_examples=25)
 settings.register_profile(
-    "same", deadline=None, suppress_health_check=_PATIENT, derandomize=True, max_examples=34
+    "ci", deadline=None, suppress_health_check=_PATIENT, derandomize=True, max_examples=34
 )
-settings.load_profile("same" if os.environ.get("CI") else "search")
+settings.register_profile(
+    "nightly", deadline=None, suppress_health_check=_PATIENT, max_examples=300
+)
+_DEFAULT_PROFILE = "ci" if os.environ.get("CI") else "dev"
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", _DEFAULT_PROFILE))
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
