@@ -314,3 +314,10 @@ def photo(
     with open_store(operator) as store:
         sides = operator.commit(base), operator.commit(head)
         return photograph(store, *sides, caps=caps or Caps())
+
+
+def crafted_tree(history: History, entries: Sequence[tuple[str, str, str]]) -> str:
+    """A tree object with these modes, names and object names, whatever git thinks of them."""
+    rows = [f"{mode} {name}\0".encode() + bytes.fromhex(oid) for mode, name, oid in entries]
+    args = ("hash-object", "-w", "-t", "tree", "--literally", "--stdin")
+    return history.git(*args, stdin=b"".join(rows))

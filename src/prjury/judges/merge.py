@@ -68,7 +68,7 @@ def decide(pull: PullRequest, way: Habit, rebase: RebaseTrial | None = None) -> 
     metadata = {"subject": f"{way.way} onto {_tip(pull.base)}", "strategy": strategy}
     impossible = pull.merge.impossible or (rebase and rebase.impossible)
     if impossible:
-        return Judgment.errored(impossible, metadata={**metadata, "reason": "merge_impossible"})
+        return Judgment.errored(impossible, metadata={**metadata, "reason": pull.merge.reason})
     if _held(pull):
         return Judgment.passed("nothing to merge: the base holds the head already").told(**metadata)
     judgment = _merged(pull) if rebase is None else rebased(pull, rebase, _merged(pull))

@@ -200,6 +200,10 @@ class Conflict:
     regions: tuple[ConflictRegion, ...] = ()
 
 
+#: The reason of a trial that is not made, because a path of the change leaves the tree.
+UNSAFE_TREE = "unsafe_tree"
+
+
 @dataclass(frozen=True, slots=True)
 class MergeTrial:
     """The head merged onto the tip of the base in object space, no checkout involved.
@@ -208,11 +212,13 @@ class MergeTrial:
         tree: the object name of the merged tree, None with conflicts or without a trial.
         conflicts: the files that do not merge, empty for a clean merge.
         impossible: why no trial could be made, None where one was.
+        reason: the same in one word, for programs.
     """
 
     tree: str | None
     conflicts: tuple[Conflict, ...] = ()
     impossible: str | None = None
+    reason: str = "merge_impossible"
 
     @property
     def clean(self) -> bool:

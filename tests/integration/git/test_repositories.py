@@ -369,10 +369,34 @@ def test_no_repository(tmp_path: Path) -> None:
         assert (error.reason, error.exit_code) == ("no_repository", ExitCode.SOURCE)
 
 
-def test_something_that_only_looks_like_a_repository(tmp_path: Path) -> None:
+def test_a_work_tree_whose_repository_was_moved_away(tmp_path: Path) -> None:
     (tmp_path / ".git").write_text("gitdir: /nowhere\n")
+    (tmp_path / "sub").mkdir()
+    error = refusal(Wanted(tmp_path / "sub"))
 
-    assert refusal(Wanted(tmp_path)).reason == "no_repository"
+    assert error.reason == "no_repository"
+    assert f"{tmp_path}/.git leads to a place that is not there any more" in str(error)
+    assert "git worktree repair" in str(error)
+
+
+@pytest.mark.parametrize("bare", [False, True])
+def test_f7_a_conditional_include_in_the_repository_s_own_configuration(
+    tmp_path: Path, bare: bool
+) -> None:
+    history = grow(History(tmp_path / "repo", bare=bare))
+    history.git("config", "includeIf.gitdir:/x.path", "../y")
+    history.remote("https://github.com/someone/else.git", name="fork")
+    history.remote("https://github.com/ada/engine.git")
+
+    assert open_repository(history.path).remote_url == "https://github.com/ada/engine.git"
+    assert photo(history).repo == "ada/engine"
+
+
+def test_f7_a_remote_in_an_included_file(history: History) -> None:
+    (history.git_dir / "more").write_text('[remote "origin"]\n\turl = git@example.org:a/b.git\n')
+    history.git("config", f"includeIf.gitdir:{history.git_dir}.path", "more")
+
+    assert photo(history).repo == "a/b"
 
 
 def test_a_repository_without_a_configuration(history: History) -> None:

@@ -28,7 +28,7 @@ from prjury.judges.backport.wishes.lines import bare
 from prjury.jury.asking import guarded
 from prjury.jury.judgment import Check
 from prjury.ports import Releases, Repository
-from prjury.pull.model import PullRequest, printable, visible
+from prjury.pull.model import UNSAFE_TREE, PullRequest, printable, visible
 from prjury.report.model import Backport
 
 #: So many branches are looked at at the same time; most of the work is git's.
@@ -69,6 +69,8 @@ class BackportJudge:
 
     def _open(self, pull: PullRequest, name: str) -> BranchTip | Backport:
         """Check 1: the branch is there, and takes changes."""
+        if pull.merge.reason == UNSAFE_TREE:
+            return Backport(name, "error", None, reasons=(pull.merge.impossible or "",))
         try:
             tip = self.releases.tip(name)
         except PrJuryError as error:

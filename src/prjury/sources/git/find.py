@@ -1,26 +1,21 @@
 """Finds the operator's repository and reads what describes it.
 
-Git itself searches: it checks who owns the repository, and it is run without the caller's
-environment, in which variables such as ``GIT_OBJECT_DIRECTORY`` could point elsewhere. The one
-module that knows GitPython, which reads the remotes.
+Git itself searches and reads configurations: it checks who owns the repository, and it is run
+without the caller's environment, in which variables such as ``GIT_OBJECT_DIRECTORY`` could point
+elsewhere. The one module that knows GitPython, which says where the trail of a lost one ends.
 """
 
 from __future__ import annotations
 
-import configparser
 import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from prjury.errors import SourceError
 from prjury.pull.model import visible
 from prjury.sources.git.command import Git, ask, failure
 from prjury.sources.git.operator import OperatorRepository
-
-if TYPE_CHECKING:
-    from git import Remote
 
 
 def open_repository(path: Path) -> OperatorRepository:
@@ -32,7 +27,7 @@ def open_repository(path: Path) -> OperatorRepository:
     safe = [f"safe.directory={directory}" for directory in _operators_own("safe.directory")]
     git = Git(_find(path, safe))
     work_tree = _work_tree(path, safe)
-    urls = _remote_urls(git.git_dir)
+    urls = _remote_urls(git)
     return OperatorRepository(
         git,
         _name(urls, work_tree or path),
@@ -55,11 +50,31 @@ def _find(path: Path, safe: Sequence[str]) -> Path:
         return Path(_line(output))
     if "not a git repository" not in stderr and "cannot change to" not in stderr:
         raise failure("rev-parse", code, stderr)
+    lost = _lost(path.absolute())
     raise SourceError(
         f"{visible(str(path.absolute()))} is not in a git repository",
-        why="The directory does not exist or holds no clone",
-        remedy="Run inside a clone, or name one with --repo DIR",
+        why=f"{visible(str(lost))} leads to a place that is not there any more"
+        if lost
+        else "The directory does not exist or holds no clone",
+        remedy="Move the repository back, or run in it: git worktree repair"
+        if lost
+        else "Run inside a clone, or name one with --repo DIR",
         reason="no_repository",
+    )
+
+
+def _lost(path: Path) -> Path | None:
+    """The ``.git`` file of a linked work tree or submodule whose repository was moved away.
+
+    This is all that GitPython is asked: where it opens a repository it obeys the caller's
+    environment and takes only configurations that it understands, and its look-ups of objects
+    start processes that inherit everything.
+    """
+    from git.repo.fun import find_submodule_git_dir  # noqa: PLC0415 - 0.1 s for this error only
+
+    links = (place / ".git" for place in (path, *path.parents))
+    return next(
+        (link for link in links if link.is_file() and not find_submodule_git_dir(link)), None
     )
 
 
@@ -92,26 +107,15 @@ def _excludes_file(git: Git) -> Path | None:
     return Path(os.path.expanduser(named[-1])) if named else usual  # noqa: PTH111 - never raises
 
 
-def _remote_urls(git_dir: Path) -> list[str]:
-    """The URLs of the remotes, those of ``origin`` first; none where the configuration is odd.
-
-    This is all that GitPython is asked: where it searches itself it obeys the caller's environment,
-    and its look-ups of objects start processes that inherit everything.
-    """
-    import git  # noqa: PLC0415 - 0.1 s that `--help` must not pay
-
-    try:
-        with git.Repo(git_dir, expand_vars=False) as repo:
-            found = [(remote.name, _url(remote)) for remote in repo.remotes]
-    # A configuration in Latin-1, or of a form that only git itself understands, names nothing.
-    except (git.GitError, configparser.Error, ValueError, OSError):
-        return []
-    return [url for name, url in sorted(found, key=lambda pair: pair[0] != "origin") if url]
-
-
-def _url(remote: Remote) -> str:
-    with remote.config_reader as section:
-        return str(section.get("url", fallback=""))
+def _remote_urls(git: Git) -> list[str]:
+    """The URLs of the remotes, those of ``origin`` first; what is not UTF-8 names nothing."""
+    output, _, _ = git.try_run("config", "-z", "--get-regexp", r"^remote\..*\.url$")
+    found: dict[str, str] = {}
+    for entry in output.decode("utf-8", "replace").split("\0"):
+        key, _, url = entry.partition("\n")
+        if url and "\ufffd" not in entry:
+            found.setdefault(key, url)
+    return [found[key] for key in sorted(found, key=lambda key: key != "remote.origin.url")]
 
 
 def _name(urls: Sequence[str], place: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from prjury.exchange import TreeEntry
@@ -9,6 +10,12 @@ from prjury.sources.git.command import Git, failure
 
 #: So many paths fit on one command line, however long they are.
 _PATHS_AT_ONCE = 200
+#: Names that some file system takes for ``.git``: in any case, with dots, blanks or a stream at
+#: the end, as the short name of Windows, or with characters in them that macOS does not see.
+_DOT_GIT = re.compile(r"(\.git|git~1)[ .]*([:\\].*)?", re.DOTALL)
+_NOT_SEEN = dict.fromkeys(
+    (*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF)
+)
 
 
 def list_tree(git: Git, tree: str) -> list[TreeEntry]:
@@ -23,6 +30,44 @@ def find_in_tree(git: Git, tree: str, paths: Sequence[str]) -> list[TreeEntry]:
         some = paths[at : at + _PATHS_AT_ONCE]
         found += _entries(git("ls-tree", "-z", "--full-tree", tree, "--", *some))
     return found
+
+
+def unsafe_entries(git: Git, old: str, new: str) -> list[str]:
+    """The paths of entries that could be written outside of the tree, or into a repository.
+
+    Looked at are the directories of ``new`` in which something differs from ``old``.
+    """
+    args = ("diff-tree", "-r", "-t", "--raw", "--no-renames", "-z", old, new)
+    fields = iter(git(*args).split(b"\0"))
+    changed = ((head.split(b" "), next(fields)) for head in fields if head)
+    places = {
+        head[3].decode(): path.decode("utf-8", "surrogateescape") + "/"
+        for head, path in changed
+        if head[1] == b"040000"
+    }
+    places = {f"{new}^{{tree}}": "", **places}
+    trees = _batch(git("cat-file", "--batch", stdin=_lines(list(places))))
+    return sorted(
+        place + name.decode("utf-8", "surrogateescape")
+        for place, (oid, content) in zip(places.values(), trees, strict=True)
+        for name in _names(content or b"", len(oid) // 2)
+        if is_unsafe(name)
+    )
+
+
+def _names(tree: bytes, width: int) -> Iterator[bytes]:
+    """The names in a tree object as git stores it; ``width`` is the length of a binary name."""
+    at = 0
+    while at < len(tree):
+        start, end = tree.index(b" ", at) + 1, tree.index(b"\0", at)
+        yield tree[start:end]
+        at = end + 1 + width
+
+
+def is_unsafe(name: bytes) -> bool:
+    """Whether an entry of this name is another place than a file in its own directory."""
+    seen = name.decode("utf-8", "replace").translate(_NOT_SEEN).casefold()
+    return name in {b"", b".", b".."} or b"/" in name or bool(_DOT_GIT.fullmatch(seen))
 
 
 def _entries(listing: bytes) -> list[TreeEntry]:

@@ -9,6 +9,7 @@ from prjury.errors import SourceError
 from prjury.pull.diff import DiffError, FilePatch
 from prjury.pull.kinds import REGULAR_MODES, SUBMODULE_MODE, has_suffix, kind_of
 from prjury.pull.model import (
+    UNSAFE_TREE,
     FileChange,
     FileKind,
     FileStatus,
@@ -16,6 +17,7 @@ from prjury.pull.model import (
     PullRequest,
     Side,
     printable,
+    visible,
 )
 from prjury.sources.git.ancestry import distance, merge_base
 from prjury.sources.git.command import GitError
@@ -58,13 +60,14 @@ def photograph(
     """
     start = merge_base(store.git, base, head)
     behind, ahead = distance(store.git, base.sha, head.sha)
-    shots = _shots(store, start, head.sha)
+    unsafe = store.unsafe(start, head.sha)
+    shots = [_refused(shot, unsafe) for shot in _shots(store, start, head.sha)]
     return PullRequest(
         repo=store.operator.name,
         base=base,
         head=head,
         merge_base=start,
-        merge=_trial(store, base.sha, head.sha, start),
+        merge=_unsafe(unsafe) if unsafe else _trial(store, base.sha, head.sha, start),
         files=tuple(_within(caps, sorted(shots, key=lambda shot: shot.file.path))),
         behind=behind,
         ahead=ahead,
@@ -86,12 +89,31 @@ def _trial(store: Store, base: str, head: str, merge_base: str) -> MergeTrial:
     return try_merge(store.git, base, head)
 
 
+def _unsafe(paths: Sequence[str]) -> MergeTrial:
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    why = (
+        f"the change holds the path `{visible(paths[0])}`{more}, which could be written outside of "
+        "the tree or into `.git`: no ordinary git makes one. Nothing is merged, built or picked; "
+        "remove it from the branch"
+    )
+    return MergeTrial(None, impossible=why, reason=UNSAFE_TREE)
+
+
 @dataclass(frozen=True)
 class _Shot:
     """A changed file and its patch, which is taken apart only if it is within the caps."""
 
     file: FileChange
     patch: FilePatch
+
+
+def _refused(shot: _Shot, unsafe: Sequence[str]) -> _Shot:
+    """A file at a path that leaves the tree counts as not read."""
+    path = shot.file.path
+    if not any(path == one or path.startswith(f"{one}/") for one in unsafe):
+        return shot
+    file = replace(shot.file, additions=max(1, shot.file.additions))
+    return replace(shot, file=replace(file, unread="its path leaves the tree"))
 
 
 def _shots(store: Store, old: str, new: str) -> list[_Shot]:

@@ -21,7 +21,7 @@ from prjury.pull.diff import FilePatch, read_patches
 from prjury.pull.kinds import SUBMODULE_MODE
 from prjury.pull.landing import Commit, RebaseTrial
 from prjury.sources.git.command import Git, GitError
-from prjury.sources.git.objects import list_tree, missing_blobs, read_blobs
+from prjury.sources.git.objects import list_tree, missing_blobs, read_blobs, unsafe_entries
 from prjury.sources.git.operator import OperatorRepository
 from prjury.sources.git.rebase import landing, recent_commits, try_rebase
 from prjury.sources.git.words import words_in_tree
@@ -151,6 +151,10 @@ class Store:
         find = "-M50%" if renames else "--no-renames"
         output = self.git("diff-tree", *_DIFF_OPTIONS, find, "--raw", "-z", old, new)
         return list(_raw(iter(output.split(b"\0"))))
+
+    def unsafe(self, old: str, new: str) -> Sequence[str]:
+        """The paths that a change brings and that leave the tree; see `unsafe_entries`."""
+        return unsafe_entries(self.git, old, new)
 
     def patches(
         self, old: str, new: str, *, renames: bool = True, leave_out: Sequence[str] = ()
