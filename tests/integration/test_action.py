@@ -951,6 +951,25 @@ class TestSteps:
         assert f"[{home}]" in pip
         assert f"[{home}]" in uv
 
+    def test_f4_what_installs_us_is_nothing_that_a_build_could_have_written(
+        self, steps: list[dict[str, Any]], stub: Callable[[str], Path], tmp_path: Path
+    ) -> None:
+        stub("bin/python3")
+        uv = stub("temp dir/prjury/uv/bin/uv")
+        uv.write_text(f"#!/bin/sh\nenv | grep ^UV_ >{tmp_path}/seen\nls >>{tmp_path}/seen\n")
+        home = tmp_path / "temp dir" / "prjury"
+        for laid in ("cache", "interpreter", "venv"):
+            (home / laid).mkdir()
+        builds = {"UV_CACHE_DIR": "/builds/cache", "UV_PYTHON_INSTALL_DIR": "/builds/python"}
+        assert self.bash(steps[0], tmp_path, WANTED_PYTHON="3.13", **builds) == 0
+        seen = (tmp_path / "seen").read_text().splitlines()
+        assert f"UV_CACHE_DIR={home}/cache" in seen
+        assert f"UV_PYTHON_INSTALL_DIR={home}/interpreter" in seen
+        assert {"cache", "interpreter", "venv"}.isdisjoint(seen)
+        assert not any("UV_" in line for line in steps[1]["env"])
+        assert "UV_" not in steps[1]["run"]
+        assert "GITHUB_ENV" not in steps[0]["run"]
+
     def test_a_wanted_python_is_installed_first(
         self, steps: list[dict[str, Any]], stub: Callable[[str], Path], tmp_path: Path
     ) -> None:
