@@ -75,4 +75,3 @@ def test_f10_nothing_odd_is_brought_to_another_branch(history: History, prjury: 
     (branch,) = run.report["backports"]
     assert branch["verdict"] == "error"
     assert "`..`" in branch["reasons"][0]
-
