@@ -8,6 +8,7 @@ long an example takes says nothing: the machine may be busy with builds.
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -26,6 +27,11 @@ settings.register_profile(
 )
 _DEFAULT_PROFILE = "ci" if os.environ.get("CI") else "dev"
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", _DEFAULT_PROFILE))
+
+# A shell without job control has its background processes ignore Ctrl-C, and children inherit that.
+# Tests that interrupt a child need one with default signals.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

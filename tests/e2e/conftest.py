@@ -6,7 +6,9 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,3 +68,29 @@ def prjury(tmp_path: Path) -> Prjury:
         return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return call
+
+
+@contextmanager
+def started(
+    *args: str, cwd: Path | None = None, env: Mapping[str, str] = {}
+) -> Iterator[subprocess.Popen[str]]:
+    """``prjury`` with these arguments, while it runs; it does not outlive the test."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "prjury", *args],
+        cwd=cwd,
+        env={**os.environ, **env},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it does not come about"
+        time.sleep(0.05)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from e2e.conftest import Prjury, Run
+from e2e.conftest import Prjury, Run, started, wait_until
 from fakes.github import FakeGitHub, Fault, running
 from fakes.history import History
 from prjury.cli.build import _told
@@ -266,23 +264,12 @@ def test_an_interrupted_build(project: History, evidence: Path, tmp_path: Path) 
         (POLICY % "run").replace("}}", f", command: 'touch {tmp_path}/on; sleep 99'}}}}")
     )
     project.commit({"calc.py": CALC + "\n"}, "Add a line")
-    process = subprocess.Popen(
-        [
-            sys.executable,
-            *("-m", "prjury", "build", f"--repo={project.path}"),
-            *(f"--config={own}", f"--output={evidence}"),
-        ],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        text=True,
-        env=os.environ,
-    )
-    until = time.monotonic() + 20
-    while not (tmp_path / "on").exists():
-        assert time.monotonic() < until
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    with started(
+        "build", f"--repo={project.path}", f"--config={own}", f"--output={evidence}"
+    ) as process:
+        wait_until((tmp_path / "on").exists)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err.strip().splitlines()[-1].startswith("prjury: interrupted")
     assert not evidence.exists()

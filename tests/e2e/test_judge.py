@@ -8,13 +8,12 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from e2e.conftest import Prjury, Run
+from e2e.conftest import Prjury, Run, started, wait_until
 from prjury.jury.codec import judgment_from_json
 from prjury.jury.judgment import Status
 from prjury.workspace.table import KINDS, PENDING
@@ -412,24 +411,31 @@ def test_an_interrupted_judge_leaves_nothing(
     )
     temporary = workspace.parent / "tmp"
     temporary.mkdir()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "prjury", "judge", name, "--workspace", workspace, *options],
-        cwd=workspace.parent,
-        env={**os.environ, "TMPDIR": str(temporary)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    waited_until = time.monotonic() + 60
-    while not begun.exists():
-        assert process.poll() is None
-        assert time.monotonic() < waited_until
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    words = ("judge", name, "--workspace", str(workspace), *options)
+    with started(*words, cwd=workspace.parent, env={"TMPDIR": str(temporary)}) as process:
+        wait_until(lambda: begun.exists() or process.poll() is not None)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, "")
     assert err.splitlines()[-1] == "prjury: interrupted; nothing was published"
     assert list(temporary.iterdir()) == []
+
+
+def test_an_interrupt_that_the_caller_ignores_is_ignored(workspace: Path) -> None:
+    options = ("--option", "command=touch begun; sleep 120")
+    before = signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # as '&' in a script
+    try:
+        with started("judge", "command", "--workspace", str(workspace), *options) as process:
+            wait_until(lambda: (workspace / "begun").exists() or process.poll() is not None)
+            process.send_signal(signal.SIGINT)
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(0.5)
+            process.terminate()
+            assert process.wait(60) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_reader_that_stops_early_changes_nothing(workspace: Path) -> None:

@@ -8,14 +8,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
 import pytest
 
-from e2e.conftest import Prjury
+from e2e.conftest import Prjury, started, wait_until
 from fakes.history import History
 
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -465,16 +463,11 @@ def test_an_interrupted_build_leaves_nothing(project: History, tmp_path: Path) -
     project.commit({"calc.py": CALC + "\n"}, "Add a line")
     scratch = tmp_path / "tmp"
     scratch.mkdir()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "prjury", "review", f"--repo={project.path}", f"--config={own}"],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        text=True,
-        env={**os.environ, "TMPDIR": str(scratch)},
-    )
-    wait_until(lambda: running(marker))
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    words = ("review", f"--repo={project.path}", f"--config={own}")
+    with started(*words, env={"TMPDIR": str(scratch)}) as process:
+        wait_until(lambda: running(marker))
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err.strip().splitlines()[-1].startswith("prjury: interrupted")
     wait_until(lambda: not running(marker))
@@ -485,13 +478,6 @@ def test_an_interrupted_build_leaves_nothing(project: History, tmp_path: Path) -
 def running(command: str) -> bool:
     listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
     return any(line.strip() == command for line in listed.stdout.splitlines())
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "it does not come about"
-        time.sleep(0.05)
 
 
 def test_an_ascii_terminal_gets_the_same_words(project: History, prjury: Prjury) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,19 +52,24 @@ def refusal(wanted: Wanted) -> SourceError:
     return caught.value
 
 
-def temporary() -> set[Path]:
-    return set(Path(os.environ.get("TMPDIR", "/tmp")).glob("prjury-fetch-*"))
+@pytest.fixture
+def temporary(tmp_path: Path) -> Iterator[Path]:
+    """A directory for temporary files that other tests, which may run meanwhile, do not use."""
+    before, place = tempfile.tempdir, tmp_path / "temporary"
+    place.mkdir()
+    tempfile.tempdir = str(place)
+    yield place
+    tempfile.tempdir = before
 
 
-def test_without_a_local_clone(tmp_path: Path, origin: History) -> None:
-    before = temporary()
+def test_without_a_local_clone(tmp_path: Path, origin: History, temporary: Path) -> None:
     pull = fetched(tmp_path, origin)
     expected = photo(origin, "main", "refs/pull/7/head")
 
     assert (pull.number, pull.repo, pull.base.ref) == (7, "ada/engine", "main")
     assert (pull.files, pull.merge_base) == (expected.files, expected.merge_base)
     assert (pull.behind, pull.ahead) == (1, 2)
-    assert temporary() <= before
+    assert list(temporary.iterdir()) == []
 
 
 def test_the_remote_s_default_branch_keeps_its_name(tmp_path: Path, origin: History) -> None:
