@@ -75,6 +75,9 @@ class BuildOptions(Section):
     compare: Literal["on_failure", "always"] = Field(
         "on_failure", description="when the base is built as well, to tell old failures from new"
     )
+    vanished: Literal["ask", "fail", "warn"] = Field(
+        "ask", description="what follows where tests that ran on the base did not run"
+    )
     flaky: Literal["block", "warn"] = Field(
         "block", description="whether a test that passes when it is run again still fails the judge"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from prjury.jury.cascade import TierAttempt, Verdict
@@ -142,11 +143,33 @@ def _reserve(judgment: Judgment) -> str:
         return "has flaky tests"
     if metadata.get("note") == "pre_existing" or metadata.get("exit_code"):
         return "fails as on the base"
-    if "tests" in metadata and not metadata["tests"]:
-        return "shows no test results"
+    if "tests" in metadata and (silent := _no_results(metadata)):
+        return silent
+    if lost := vanished(metadata):
+        return f"lost {lost} that ran on the base"
     return {"checks": "by its checks elsewhere", "evidence": "by evidence from elsewhere"}.get(
         str(metadata.get("from")), ""
     )
+
+
+def _no_results(metadata: Mapping[str, object]) -> str:
+    """What is missing where no test ran as far as anybody knows; empty where one did."""
+    tests, files = metadata["tests"], metadata.get("test_files")
+    if isinstance(tests, Mapping):
+        return "" if tests.get("run") else "ran no test, all were skipped"
+    there = (
+        f", though the tree has {counted(files, 'test file')}"
+        if isinstance(files, int) and files
+        else ""
+    )
+    return f"shows no test results{there}" if not tests else ""
+
+
+def vanished(metadata: Mapping[str, object]) -> str:
+    """``2 tests``: those of the base that did not run; empty for none."""
+    tests = metadata.get("tests")
+    lost = tests.get("vanished") if isinstance(tests, Mapping) else None
+    return counted(lost, "test") if isinstance(lost, int) and lost else ""
 
 
 def _model_answered(verdict: Verdict) -> bool:
@@ -215,6 +238,8 @@ def _silence(voice: Voice) -> str:
     """``build (timeout)``, or the first words of a judge that has no word for its reason."""
     name, judgment = voice.ballot.judge, voice.judgment
     word = _word(judgment)
+    if judgment.label == "tests_vanished" and (lost := vanished(judgment.metadata)):
+        return f"{name} lost {lost} that ran on the base"
     return f"{name} ({word})" if word else f"{name}: {_short(first_line(judgment.reasoning))}"
 
 
@@ -247,26 +272,30 @@ def _stopped_at(judgment: Judgment) -> str:
     return _short(str(stopped.get("place", ""))) if isinstance(stopped, Mapping) else ""
 
 
-def _failures(judgment: Judgment, state: str) -> list[Mapping[str, object]]:
-    """The failures in this state that a judge of builds lists."""
+def _failures(judgment: Judgment, state: str) -> Mapping[str, int]:
+    """How many failures in this state a judge of builds has, by kind; it lists only the first."""
+    totals = judgment.metadata.get("failure_counts")
+    counts = totals.get(state) if isinstance(totals, Mapping) else None
+    if isinstance(counts, Mapping):
+        return {str(kind): count for kind, count in counts.items() if isinstance(count, int)}
     listing = judgment.metadata.get("failures")
     entries = listing if isinstance(listing, list | tuple) else ()
-    return [one for one in entries if isinstance(one, Mapping) and one.get("state") == state]
+    own = (one for one in entries if isinstance(one, Mapping) and one.get("state") == state)
+    return Counter(str(one.get("kind")) for one in own)
 
 
 def _new_failures(judgment: Judgment) -> str:
     new = _failures(judgment, "new")
     # A broken goal or a last word is only the consequence of what has a kind of its own.
-    new = [entry for entry in new if entry.get("kind") in _KINDS] or new
-    kinds = {entry.get("kind") for entry in new}
-    noun = _KINDS.get(str(kinds.pop()), "failure") if len(kinds) == 1 else "failure"
+    new = {kind: count for kind, count in new.items() if kind in _KINDS} or new
+    noun = _KINDS.get(next(iter(new)), "failure") if len(new) == 1 else "failure"
     known = "new " if judgment.metadata.get("compared", True) else ""
-    return counted(len(new), f"{known}{noun}") if new else ""
+    return counted(sum(new.values()), f"{known}{noun}") if new else ""
 
 
 def _flaky(judgment: Judgment) -> str:
-    flaky = _failures(judgment, "flaky")
-    return counted(len(flaky), "flaky test") if flaky else ""
+    flaky = sum(_failures(judgment, "flaky").values())
+    return counted(flaky, "flaky test") if flaky else ""
 
 
 def _blockers(judgment: Judgment) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 from prjury.judges.build.comparison import same_end
 from prjury.judges.build.failure import Failure
 from prjury.judges.build.outcome import Outcome
 from prjury.judges.build.plan import BuildPlan
+from prjury.judges.build.vanished import Vanished, find_vanished
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,7 @@ class Case:
         base_unknown: why the base could not be compared with, where it was tried in vain.
         flaky: whether a test that passed when it was run again alone still fails the judge.
         old: whether failures that the base has as well fail the judge.
+        vanished: what follows where tests that ran on the base did not run here.
         first: the first outcome, where the plan was run again without stopping at failures.
         ran_again: how many failing tests were run again alone.
     """
@@ -32,6 +35,7 @@ class Case:
     base_unknown: str = ""
     flaky: Literal["warn", "block"] = "block"
     old: Literal["warn", "block"] = "warn"
+    vanished: Literal["ask", "fail", "warn"] = "ask"
     first: Outcome | None = None
     ran_again: int = 0
 
@@ -41,6 +45,7 @@ class Case:
             "new": False,
             "pre_existing": self.old == "warn",
             "flaky": self.flaky == "warn",
+            "environment": False,
         }
         return excused[failure.state]
 
@@ -48,6 +53,16 @@ class Case:
     def blocking(self) -> tuple[Failure, ...]:
         """The failures that fail the judge."""
         return tuple(f for f in self.outcome.failures if not self.excuses(f))
+
+    @cached_property
+    def lost(self) -> Vanished:
+        """The tests of the base that did not run; none where a failure may have kept them from it.
+
+        The base has to be known.
+        """
+        if self.base is None or self.blocking or self.outcome.last.completed.stopped:
+            return Vanished()
+        return find_vanished(self.outcome.reports, self.base.reports)
 
     @property
     def ordered(self) -> tuple[Failure, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from prjury.judges.build.plan import BuildPlan
@@ -49,12 +50,41 @@ def _metadata(ordered: Sequence[Judgment]) -> dict[str, Any]:
         "command": "; ".join(str(one.get("command", "")) for one in every),
         "failures": [failure for one in every for failure in one.get("failures", ())],
         "fixed": [test for one in every for test in one.get("fixed", ())],
-        "tests": sum(one.get("tests") or 0 for one in every) or None,
+        "failure_counts": _counts_of([one.get("failure_counts") or {} for one in every]),
+        "tests": _tests_of([one["tests"] for one in every if one.get("tests")]),
+        "test_files": max(one.get("test_files") or 0 for one in every),
         "builds": [
             {**{key: one[key] for key in one if key != "failures"}, "status": said.status.value}
             for said, one in zip(ordered, every, strict=True)
         ],
     }
+
+
+def _tests_of(every: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """The counts of tests of all builds together; what one build does not know nobody knows."""
+    if not every:
+        return None
+    bases = [one["base"] for one in every if one["base"]]
+    lost = [one["vanished"] for one in every]
+    whole = len(bases) == len(every)
+    return {
+        **_sum(every),
+        "vanished": None if None in lost else sum(lost),
+        "base": _sum(bases) if whole else None,
+    }
+
+
+def _sum(every: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    return {key: sum(one[key] for one in every) for key in ("run", "failed", "skipped")}
+
+
+def _counts_of(every: Sequence[Mapping[str, Mapping[str, int]]]) -> dict[str, dict[str, int]]:
+    states = dict.fromkeys(state for one in every for state in one)
+    totals = {state: Counter[str]() for state in states}
+    for state, total in totals.items():
+        for one in every:
+            total.update(one.get(state, {}))
+    return {state: dict(total) for state, total in totals.items()}
 
 
 def logs_of(judgment: Judgment) -> frozenset[str]:

@@ -10,6 +10,7 @@ from prjury.judges.build.failure import Failure
 from prjury.judges.build.outcome import Outcome
 from prjury.judges.build.own import SYSTEM
 from prjury.judges.build.plan import BuildPlan
+from prjury.judges.build.vanished import Vanished
 from prjury.report.phrases import counted
 
 
@@ -71,16 +72,16 @@ def fixed(outcome: Outcome, base: Outcome) -> tuple[Failure, ...]:
     return tuple(failure for failure in tests if failure.id in ran and failure.id not in failing)
 
 
-def unproven(plan: BuildPlan, outcome: Outcome, base: Outcome) -> str:
+def unproven(plan: BuildPlan, outcome: Outcome, base: Outcome, lost: Vanished) -> str:
     """Why old failures may hide new ones, or nothing where it is shown that they do not.
 
     What shows it: nothing but tests failed (and the goals that run them), both runs have results
-    that could be read in full, and every test that ran on the base ran here as well.
+    that could be read in full, and no test of the base is lost.
     """
-    return next(_doubts(plan, outcome, base), "")
+    return next(_doubts(plan, outcome, base, lost), "")
 
 
-def _doubts(plan: BuildPlan, outcome: Outcome, base: Outcome) -> Iterator[str]:
+def _doubts(plan: BuildPlan, outcome: Outcome, base: Outcome, lost: Vanished) -> Iterator[str]:
     kinds = {failure.kind for failure in outcome.failures}
     if "test" not in kinds or kinds - {"test", "goal"}:
         yield "not only tests failed, so something may have kept tests from running"
@@ -93,12 +94,9 @@ def _doubts(plan: BuildPlan, outcome: Outcome, base: Outcome) -> Iterator[str]:
         yield f"the steps after `{outcome.last.step.text}` were not reached"
     yield from _doubts_about(outcome, "the merged tree")
     yield from _doubts_about(base, "the base")
-    if absent := Counter(base.reports.ran) - Counter(outcome.reports.ran):
-        named = min(absent).removeprefix("test:").replace("#", " ")
-        yield f"{counted(absent.total(), 'test')} of the base did not run, such as {named}"
-    if outcome.reports.counted < base.reports.counted:
-        missing = base.reports.counted - outcome.reports.counted
-        yield f"{counted(missing, 'test')} fewer ran than on the base"
+    if lost.count:
+        such = f", such as {lost.names[0]}" if lost.names else ""
+        yield f"{counted(lost.count, 'test')} of the base did not run{such}"
 
 
 def _doubts_about(run: Outcome, of: str) -> Iterator[str]:

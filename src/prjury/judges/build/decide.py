@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from prjury.judges.build.case import Case
 from prjury.judges.build.comparison import same_end, unproven, unseen
 from prjury.judges.build.evidence import checks_of, metadata_of
 from prjury.judges.build.outcome import Outcome
 from prjury.judges.build.own import misfit
 from prjury.judges.build.plan import BuildPlan
-from prjury.judges.build.telling import causes, clipped, duration, notes, what_failed
+from prjury.judges.build.telling import causes, clipped, duration, first_of, notes, what_failed
+from prjury.judges.build.vanished import Vanished
 from prjury.jury.judgment import Judgment
 from prjury.jury.score import BooleanScore
 from prjury.report.phrases import counted
@@ -39,8 +42,29 @@ def _beside_base(case: Case, base: Outcome) -> Judgment:
         return _red(case, causes(case.blocking or case.outcome.failures))
     if case.plan.thorough:
         return _base_broken(case, "there was no time to run it again without stopping at failures")
-    doubt = unproven(case.plan, case.outcome, base)
-    return _base_broken(case, doubt) if doubt else _excused(case)
+    lost = case.lost if case.vanished == "warn" else Vanished()
+    doubt = unproven(case.plan, case.outcome, base, lost)
+    return _base_broken(case, doubt) if doubt else _unless_vanished(case, _excused(case))
+
+
+def _unless_vanished(case: Case, passed: Judgment) -> Judgment:
+    """The judgment, or the policy's answer where tests that ran on the base did not run here."""
+    lost = case.lost
+    if not lost.count:
+        return passed
+    words = f"{counted(lost.count, 'test')} that ran on the base did not run here{first_of(lost)}"
+    if case.vanished == "warn":
+        return replace(passed, reasoning=f"{words}; {passed.reasoning}")
+    metadata = {**passed.metadata, "reason": "tests_vanished"}
+    if case.vanished == "fail":
+        failed = BooleanScore(value=False)
+        return Judgment.failed(words, score=failed, checks=passed.checks, metadata=metadata)
+    return Judgment.abstained(
+        f"{words}. Look whether they were left out on purpose; everything that did run passed.",
+        "tests_vanished",
+        checks=passed.checks,
+        metadata=metadata,
+    )
 
 
 def _excused(case: Case) -> Judgment:
@@ -107,12 +131,13 @@ def _green(case: Case) -> Judgment:
             checks=checks,
             metadata={**metadata, "reason": "report_missing"},
         )
-    return Judgment.passed(
+    passed = Judgment.passed(
         f"passed in {duration(case.outcome.seconds)}{told}",
         score=BooleanScore(value=True),
         checks=checks,
         metadata={**metadata, "log": None},
     )
+    return _unless_vanished(case, passed)
 
 
 def not_tried(plan: BuildPlan, why: str, reason: str) -> Judgment:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from prjury.judges.build.case import Case
 from prjury.judges.build.comparison import fixed
+from prjury.judges.build.failure import Failure
 from prjury.judges.build.outcome import Outcome, Reports, StepResult
 from prjury.judges.build.telling import duration
 from prjury.jury.judgment import Check, Location, Severity
+from prjury.pull.kinds import kind_of
+from prjury.pull.model import FileKind
 from prjury.report.phrases import counted
 
 _MOST_CAUSES = 10
@@ -24,7 +29,7 @@ def checks_of(case: Case) -> tuple[Check, ...]:
     """Each command, the tests, then the first causes and how many there are beside them."""
     outcome = case.outcome
     executed = [_executed(result) for result in outcome.results]
-    return (*executed, *_tests(case), *_cause_checks(case))
+    return (*executed, *_tests(case), *_vanished(case), *_cause_checks(case))
 
 
 def _executed(result: StepResult) -> Check:
@@ -50,6 +55,25 @@ def _tests(case: Case) -> tuple[Check, ...]:
     else:
         message = f"{failed} failed" if failing else "no test reports; the exit code says so"
     return (Check("tests-passed", not failed and outcome.last.good, message),)
+
+
+def _vanished(case: Case) -> tuple[Check, ...]:
+    """The tests that the base ran and this run did not, by name as far as they are known."""
+    lost = case.lost
+    if not lost.count:
+        return ()
+    names = [*lost.names[:_MOST_LISTED]]
+    if left := len(lost.names) - len(names):
+        names.append(f"… and {left} more")
+    return (
+        Check(
+            "tests-vanished",
+            passed=False,
+            message=f"{counted(lost.count, 'test')} that ran on the base did not run here",
+            severity="error" if case.vanished == "fail" else "warning",
+            evidence="\n".join(names) or None,
+        ),
+    )
 
 
 def _how_many_failed(failed: int, outcome: Outcome) -> str:
@@ -112,9 +136,50 @@ def metadata_of(case: Case) -> dict[str, Any]:
         "directory": case.plan.directory,
         "modules": list(case.plan.scope.modules),
         "scope": case.plan.scope.because,
-        "tests": outcome.reports.tests or outcome.reports.counted or None,
+        "tests": _test_counts(case),
+        "test_files": 0 if _any_results(outcome.reports) else _test_files(case),
         "fixed": [f.id for f in fixed(outcome, case.base)[:_MOST_LISTED]] if case.base else [],
         "ran_again": case.ran_again,
         "compared": case.base is not None,
         "failures": [failure.as_json() for failure in case.ordered[:_MOST_LISTED]],
+        "failure_counts": _failure_counts(outcome.failures),
     }
+
+
+def _test_counts(case: Case) -> dict[str, Any] | None:
+    """How many tests ran, here and on the base; None where there are no test results."""
+    if not _any_results(case.outcome.reports):
+        return None
+    base = case.base
+    known = base is not None and not case.blocking
+    return {
+        **_counts(case.outcome),
+        "vanished": case.lost.count if known else None,
+        "base": _counts(base) if base and _any_results(base.reports) else None,
+    }
+
+
+def _counts(outcome: Outcome) -> dict[str, int]:
+    failing = sum(failure.kind == "test" for failure in outcome.failures)
+    reports = outcome.reports
+    failed = max(failing, sum(failure.kind == "test" for failure in reports.failures))
+    return {"run": reports.run, "failed": failed, "skipped": reports.skipped}
+
+
+def _any_results(reports: Reports) -> bool:
+    return bool(reports.tests or reports.counted or reports.skipped)
+
+
+def _test_files(case: Case) -> int:
+    """How many files of the tree are tests by their names, where tests are part of the build."""
+    if not case.plan.tests:
+        return 0
+    return sum(kind_of(path) is FileKind.TEST for path in case.known)
+
+
+def _failure_counts(failures: Iterable[Failure]) -> dict[str, dict[str, int]]:
+    """All failures, by state and kind, those included that are too many to be listed."""
+    counts: dict[str, Counter[str]] = {}
+    for failure in failures:
+        counts.setdefault(failure.state, Counter())[failure.kind] += 1
+    return {state: dict(kinds) for state, kinds in counts.items()}

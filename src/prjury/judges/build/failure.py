@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 Kind: TypeAlias = Literal["compile", "test", "error", "goal"]
-State: TypeAlias = Literal["new", "pre_existing", "flaky"]
+State: TypeAlias = Literal["new", "pre_existing", "flaky", "environment"]
 
 _LONGEST_MESSAGE = 500
 _LONGEST_NAME = 300

@@ -78,7 +78,15 @@ class BuildJudge:
             return self._unless_changed(self._retold(pull, found, merged), merged, base)
         builder = Builder(self.doors)
         options = self.options
-        trial = Trial(builder, merged, base, options.compare, options.pre_existing, options.flaky)
+        trial = Trial(
+            builder,
+            merged,
+            base,
+            options.compare,
+            options.pre_existing,
+            options.flaky,
+            options.vanished,
+        )
         tried = [self._tried(trial, plan, deadline) for plan in found.plans]
         notes = (*found.notes, *new_builds(found.plans, self._recognised(base, None).plans))
         told = combined(tried, notes).told(unbuilt=_unbuilt(pull, found))

@@ -43,6 +43,7 @@ class _Reading:
     """What was read so far."""
 
     tests: int = 0
+    skipped: int = 0
     failures: list[Failure] = field(default_factory=list)
     ran: list[str] = field(default_factory=list)
     by_runner: Counter[str] = field(default_factory=Counter)
@@ -53,6 +54,7 @@ class _Reading:
         self.tests += 1
         if self.tests > _MOST_TESTS:
             raise ReportError(f"was not read to its end: there are more than {_MOST_TESTS} tests")
+        self.skipped += test.skipped
         self.failures.extend(test.failures())
         if len(self.failures) > _MOST_FAILURES:
             raise ReportError(f"was not read to its end: more than {_MOST_FAILURES} tests failed")
@@ -86,6 +88,7 @@ def read_reports(found: Found, tree: Tree, relative: Callable[[str], str]) -> Re
         tuple(reading.failures),
         tuple(reading.problems),
         tuple(reading.ran),
+        skipped=reading.skipped,
         by_runner=dict(reading.by_runner),
     )
 

@@ -27,6 +27,7 @@ class Reports:
             passed, all runners together; 0 where none did.
         by_runner: how many of the tests that ran the reports name, by runner; under an empty name
             where it is not known which one wrote the report.
+        skipped: how many test cases did not run, as far as reports and logs say.
     """
 
     files: int = 0
@@ -36,6 +37,12 @@ class Reports:
     ran: tuple[str, ...] = ()
     counted: int = 0
     by_runner: Mapping[str, int] = field(default_factory=dict)
+    skipped: int = 0
+
+    @property
+    def run(self) -> int:
+        """How many tests ran."""
+        return len(self.ran) + self.counted
 
 
 @dataclass(frozen=True, slots=True)

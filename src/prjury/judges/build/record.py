@@ -76,6 +76,7 @@ class Recorder:
                 "files": reports.files,
                 "tests": reports.tests,
                 "counted": reports.counted,
+                "skipped": reports.skipped,
                 "by_runner": {self._line(name): n for name, n in reports.by_runner.items()},
                 "ran": [self._line(test) for test in reports.ran],
                 "failures": [self._failure(failure) for failure in reports.failures],
@@ -126,6 +127,7 @@ class Reader:
     known: frozenset[str] = frozenset()
     flaky: Literal["warn", "block"] = "block"
     old: Literal["warn", "block"] = "warn"
+    vanished: Literal["ask", "fail", "warn"] = "ask"
     always: bool = False
 
     def case(self, record: CaseJson) -> Case:
@@ -148,6 +150,7 @@ class Reader:
             base_unknown=record.base_unknown,
             flaky=self.flaky,
             old=self.old,
+            vanished=self.vanished,
             first=first,
             ran_again=record.ran_again,
         )
@@ -233,6 +236,7 @@ def _reports(record: ReportsJson) -> Reports:
         problems=tuple(record.problems),
         ran=tuple(record.ran),
         counted=record.counted,
+        skipped=record.skipped,
         by_runner=record.by_runner,
     )
 

@@ -56,6 +56,7 @@ class ReportsJson(Part):
     files: Count
     tests: Count
     counted: Count
+    skipped: Count = 0
     by_runner: dict[Line, Count]
     ran: list[Line]
     failures: list[FailureJson]

@@ -74,8 +74,14 @@ class Retelling:
         if told is None or told.case is None:
             return _without_case(plan, told)
         options = self.options
-        always = options.compare == "always"
-        reader = Reader(plan, self.known, options.flaky, options.pre_existing, always)
+        reader = Reader(
+            plan,
+            self.known,
+            options.flaky,
+            options.pre_existing,
+            options.vanished,
+            always=options.compare == "always",
+        )
         try:
             return decide(reader.case(told.case))
         except ValueError as error:

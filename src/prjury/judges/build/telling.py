@@ -11,6 +11,7 @@ from prjury.judges.build.comparison import fixed
 from prjury.judges.build.failure import Failure
 from prjury.judges.build.outcome import Outcome
 from prjury.judges.build.plan import BuildPlan
+from prjury.judges.build.vanished import Vanished
 from prjury.pull.model import visible
 
 _MOST_NAMED = 5
@@ -58,6 +59,11 @@ def causes(failures: Sequence[Failure]) -> str:
     others = sum(failure.kind != "goal" for failure in failures[1:])
     more = f" (and {others} more)" if others else ""
     return f": {where}{first.message}{more}"
+
+
+def first_of(lost: Vanished) -> str:
+    """An example of the tests that did not run; empty where no name is known."""
+    return f", such as {clipped(lost.names[0])}" if lost.names else ""
 
 
 def notes(case: Case, *more: str) -> str:

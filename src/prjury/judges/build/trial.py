@@ -40,6 +40,7 @@ class Trial:
         when: whether the base is built only when something failed, or always.
         pre_existing: ``"block"`` where old failures fail the judge too, so that the base matters
             only if it is always built.
+        vanished: what follows where tests of the base did not run.
         flaky: ``"warn"`` where a test that passes when it is run again fails the judge no more.
     """
 
@@ -49,6 +50,7 @@ class Trial:
     when: Literal["on_failure", "always"] = "on_failure"
     pre_existing: Literal["warn", "block"] = "warn"
     flaky: Literal["warn", "block"] = "block"
+    vanished: Literal["ask", "fail", "warn"] = "ask"
 
     def case(self, plan: BuildPlan, deadline: Deadline) -> Case:
         """All that is to be known of this build.
@@ -62,7 +64,14 @@ class Trial:
             refuse_needed(merged.absent, self.merged.entries, self.base.entries)
             plan = noted(plan, merged.absent)
             outcome = merged.run(plan, deadline)
-            case = Case(plan, outcome, merged.known, flaky=self.flaky, old=self.pre_existing)
+            case = Case(
+                plan,
+                outcome,
+                merged.known,
+                flaky=self.flaky,
+                old=self.pre_existing,
+                vanished=self.vanished,
+            )
             if not self._asks_base(outcome):
                 return case
             case = self._with_base(case, merged, deadline)

@@ -140,7 +140,10 @@ def test_tests_that_were_not_reached_or_are_not_part_of_it_are_not_spoken_of() -
 def test_what_programs_may_want_to_know() -> None:
     failures = failing(250)
     metadata = metadata_of(Case(PLAN, outcome(failures, Reports(counted=300)), ran_again=4))
-    assert metadata["tests"] == 300
+    assert metadata["tests"] == {
+        "run": 300, "failed": 250, "skipped": 0, "vanished": None, "base": None,
+    }  # fmt: skip
+    assert metadata["failure_counts"] == {"new": {"test": 250}}
     assert metadata["exit_code"] == 1
     assert metadata["seconds"] == 1.2
     assert metadata["log"] == "/logs/1.log"

@@ -181,9 +181,6 @@ def test_a_failing_test_that_the_base_has_as_well_is_let_through_and_said() -> N
 @pytest.mark.parametrize(
     ("merged", "base", "words"),
     [
-        (pytest_says(1, "!old"), pytest_says(1, "!old", "more"), "1 test of the base did not run"),
-        (pytest_says(1, "!old", "?b"), pytest_says(1, "!old", "b"), "such as test_a.py:a b"),
-        (pytest_says(1, "!old", "t"), pytest_says(1, "!old", "t", "t"), "did not run"),
         (pytest_says(2, "!old"), pytest_says(2, "!old"), "exit code 2"),
         (
             Scripted(1, "FAILED test_a.py::old - no\n"),
@@ -201,7 +198,7 @@ def test_a_failing_test_that_the_base_has_as_well_is_let_through_and_said() -> N
             "in the base",
         ),
     ],
-    ids=["fewer", "skipped", "once", "interrupted", "no-report", "unreadable", "base-unreadable"],
+    ids=["interrupted", "no-report", "unreadable", "base-unreadable"],
 )
 def test_an_old_failure_that_may_hide_a_new_one(
     merged: Scripted, base: Scripted, words: str
@@ -209,6 +206,29 @@ def test_an_old_failure_that_may_hide_a_new_one(
     judgment = judged([merged, base], PYTHON)
     assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
     assert words in judgment.reasoning
+
+
+@pytest.mark.parametrize(
+    ("merged", "base"),
+    [
+        (pytest_says(1, "!old"), pytest_says(1, "!old", "b")),
+        (pytest_says(1, "!old", "?b"), pytest_says(1, "!old", "b")),
+        (pytest_says(1, "!old", "b"), pytest_says(1, "!old", "b", "b")),
+    ],
+    ids=["fewer", "skipped", "once"],
+)
+def test_a_test_that_is_missing_beside_an_old_failure_needs_a_human(
+    merged: Scripted, base: Scripted
+) -> None:
+    judgment = judged([merged, base], PYTHON)
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "tests_vanished")
+    assert judgment.metadata["reason"] == "tests_vanished"
+    assert "1 test that ran on the base did not run here, such as test_a.py a b" in (
+        judgment.reasoning
+    )
+    warned = judged([merged, base], PYTHON, vanished="warn")
+    assert (warned.status, warned.metadata["reason"]) == (Status.FAIL, "base_broken")
+    assert "1 test of the base did not run, such as test_a.py a b" in warned.reasoning
 
 
 def test_of_two_equal_failures_one_is_new_where_the_base_has_one() -> None:

@@ -150,10 +150,12 @@ def test_everything_is_recorded() -> None:
     assert names == {
         Case: {
             "plan", "outcome", "known", "base", "base_unknown", "flaky", "old", "first",
-            "ran_again",
+            "ran_again", "vanished",
         },
         Outcome: {"results", "allowed", "failures", "reports"},
-        Reports: {"files", "tests", "failures", "problems", "ran", "counted", "by_runner"},
+        Reports: {
+            "files", "tests", "failures", "problems", "ran", "counted", "skipped", "by_runner",
+        },
         Failure: {"kind", "message", "path", "line", "name", "suite", "state"},
     }  # fmt: skip
     assert {one.name for one in fields(StepResult)} == {"step", "completed", "tail"}

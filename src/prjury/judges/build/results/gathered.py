@@ -48,9 +48,9 @@ class LogResults:
     def without_failures(self) -> LogResults:
         """Of a step that did not fail: nothing in its log is a failure, or a reason to doubt."""
         told = {
-            runner: Told(ran=one.ran, counted=one.counted)
+            runner: Told(ran=one.ran, counted=one.counted, skipped=one.skipped)
             for runner, one in self.by_runner.items()
-            if one.ran or one.counted
+            if one.ran or one.counted or one.skipped
         }
         return LogResults(self.tail, told)
 
@@ -94,6 +94,7 @@ def gathered(
         problems=tuple(dict.fromkeys(problems)),
         ran=ran,
         counted=counted,
+        skipped=reports.skipped + sum(told[name].skipped for name in told.keys() - silent),
     )
 
 

@@ -86,6 +86,7 @@ class GoEvents:
         package = self._packages[name]
         output = package.running.pop(test, deque())
         if action == "skip":
+            self.told.skipped += 1
             return
         self.told.ran.append(identity(name, test))
         if action == "pass":

@@ -88,6 +88,7 @@ class Told:
         failures: with the number of the line that tells of each.
         ran: the identity of each test that ran, the failing ones included.
         counted: how many tests ran that only a closing line tells of.
+        skipped: how many did not run.
         unnamed: one sentence for each run that counts more failed tests than it names.
         doubts: one sentence for each reason why tests may not have run.
     """
@@ -95,6 +96,7 @@ class Told:
     failures: list[tuple[int, Failure]] = field(default_factory=list)
     ran: list[str] = field(default_factory=list)
     counted: int = 0
+    skipped: int = 0
     unnamed: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
 
@@ -108,6 +110,7 @@ class Told:
         self.failures += other.failures
         self.ran += other.ran
         self.counted += other.counted
+        self.skipped += other.skipped
         self.unnamed += other.unnamed
         self.doubts += other.doubts
 

@@ -1,0 +1,111 @@
+"""Tests that ran on the base and do not run with the change, in builds that pass."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from integration.builds.court import Court, Judged
+from integration.builds.golang import GO
+from integration.builds.node import NPM
+from integration.builds.python import PYTEST
+from integration.builds.sample import Tree, text
+from prjury.jury.gate import Gate
+from prjury.jury.judgment import Status
+
+BASE: Tree = {
+    "shop.py": text("def price() -> int:\n    return 1\n"),
+    "tests/test_shop.py": text(
+        "from shop import price\n\n\ndef test_price() -> None:\n    assert price() == 1\n\n\n"
+        "def test_kind() -> None:\n    assert type(price()) is int\n"
+    ),
+    "pytest.ini": "[pytest]\npythonpath = .\n",
+}
+BROKEN = text("def price() -> int:\n    return 2\n")
+ALIVE = "from shop import price\n\n\ndef test_kind() -> None:\n    assert price()\n"
+
+
+def judged(tmp_path: Path, change: Tree, **options: str) -> Judged:
+    court = Court.at(tmp_path)
+    court.needs(PYTEST)
+    return court.judge(BASE, change, compare="always", **options)
+
+
+SKIP = text(
+    "import pytest\n\n\n@pytest.fixture(autouse=True)\ndef _skip():\n    pytest.skip('later')\n"
+)
+MARK = f"{ALIVE}\n\n@pytest.mark.skip\ndef test_price() -> None:\n    assert price() == 1\n"
+DESELECT = "def pytest_collection_modifyitems(items):\n    items[:] = items[1:]\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "count"),
+    [
+        ({"tests/test_shop.py": text(ALIVE)}, 1),
+        ({"tests/test_shop.py": text(f"import pytest\n\n{MARK}")}, 1),
+        ({"tests/conftest.py": DESELECT}, 1),
+        ({"tests/conftest.py": SKIP}, 2),
+    ],
+    ids=["deleted", "skipped", "deselected", "all-skipped"],
+)
+def test_a_test_that_is_silenced_needs_a_human(tmp_path: Path, change: Tree, count: int) -> None:
+    told = judged(tmp_path, {"shop.py": BROKEN, **change})
+    assert (told.build.status, told.build.label) == (Status.ABSTAIN, "tests_vanished"), told.build
+    assert told.build.metadata["tests"]["vanished"] == count
+    assert told.build.metadata["tests"]["base"] == {"run": 2, "failed": 0, "skipped": 0}
+    (check,) = [check for check in told.build.failed_checks if check.name == "tests-vanished"]
+    assert "tests/test_shop.py test_price" in (check.evidence or "")
+    assert told.report.gate is Gate.ACTION_REQUIRED
+    lost = "1 test" if count == 1 else f"{count} tests"
+    assert f"Needs a human: build lost {lost} that ran on the base" in told.report.headline
+
+
+def test_the_policy_says_what_follows(tmp_path: Path) -> None:
+    change: Tree = {"tests/test_shop.py": text(ALIVE)}
+    failed = judged(tmp_path / "fail", change, vanished="fail")
+    assert (failed.build.status, failed.report.gate) == (Status.FAIL, Gate.FAILURE)
+    assert "1 test that ran on the base did not run here" in failed.report.headline
+    warned = judged(tmp_path / "warn", change, vanished="warn")
+    assert (warned.build.status, warned.report.gate) == (Status.PASS, Gate.SUCCESS)
+    assert "build lost 1 test that ran on the base" in warned.report.headline
+
+
+def test_tests_that_were_moved_are_not_lost(tmp_path: Path) -> None:
+    content = BASE["tests/test_shop.py"]
+    told = judged(tmp_path, {"tests/test_shop.py": None, "tests/unit/test_prices.py": content})
+    assert told.build.status is Status.PASS, told.build.reasoning
+    assert told.build.metadata["tests"] == {
+        "run": 2, "failed": 0, "skipped": 0, "vanished": 0,
+        "base": {"run": 2, "failed": 0, "skipped": 0},
+    }  # fmt: skip
+
+
+def test_a_go_test_that_is_skipped(tmp_path: Path) -> None:
+    court = Court.at(tmp_path)
+    court.needs(GO)
+    path = next(path for path in GO.tree if path.endswith("_test.go"))
+    content = str(GO.tree[path])
+    skipped = content.replace("(t *testing.T) {\n", '(t *testing.T) {\n\tt.Skip("later")\n')
+    told = court.judge(GO.tree, {path: skipped}, compare="always")
+    assert (told.build.status, told.build.label) == (Status.ABSTAIN, "tests_vanished"), told.build
+    tests = told.build.metadata["tests"]
+    assert tests["vanished"] == tests["skipped"] == content.count("(t *testing.T) {\n")
+
+
+def test_a_node_test_that_is_skipped(tmp_path: Path) -> None:
+    court = Court.at(tmp_path)
+    court.needs(NPM)
+    path = next(path for path in NPM.tree if path.endswith(".test.js"))
+    skipped = str(NPM.tree[path]).replace("test(", "test.skip(")
+    assert skipped != NPM.tree[path]
+    told = court.judge(NPM.tree, {path: skipped}, compare="always")
+    assert (told.build.status, told.build.label) == (Status.ABSTAIN, "tests_vanished"), told.build
+
+
+def test_tests_that_leave_no_results_are_no_plain_green(tmp_path: Path) -> None:
+    court = Court.at(tmp_path)
+    told = court.judge(BASE, {"shop.py": BROKEN}, command="true")
+    assert told.build.metadata["tests"] is None
+    assert told.build.metadata["test_files"] == 1
+    assert "build shows no test results, though the tree has 1 test file" in told.report.headline

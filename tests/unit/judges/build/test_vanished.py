@@ -1,0 +1,72 @@
+"""The tests that the base ran and this run did not; one that moved is not among them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prjury.judges.build.outcome import Reports
+from prjury.judges.build.vanished import Vanished, find_vanished
+
+IDS = st.lists(
+    st.builds(
+        "test:{}:{}".format, st.sampled_from(["a.py", "b.py"]), st.sampled_from(["t", "u", "long"])
+    )
+)
+
+
+def lost(base: list[str], here: list[str], counted: tuple[int, int] = (0, 0)) -> Vanished:
+    return find_vanished(
+        Reports(ran=tuple(here), counted=counted[1]), Reports(ran=tuple(base), counted=counted[0])
+    )
+
+
+def test_a_test_that_is_gone_is_lost_by_name() -> None:
+    found = lost(["test:a.py:t", "test:a.py:other"], ["test:a.py:t"])
+    assert found == Vanished(("a.py other",), 1)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("test:tests/test_a.py:test_price", "test:tests/unit/test_b.py:test_price"),
+        ("test:core:shop.PriceTest#adds", "test:core:shop.cost.CostTest#adds"),
+        ("test:core:shop.PriceTest#addsUp()", "test:core:shop.PriceTest#addsItUp()"),
+        ("test:tests/test_a.py:test_price", "test:tests/test_a.py:test_unit_price"),
+        ("test:shop/core:TestPrice/free", "test:shop/prices:TestPrice/free"),
+        ("test:crate:tests::adds", "test:crate:price::tests::adds"),
+        ("test:a.py:test_p[1-x::y]", "test:b.py:test_p[1-x::y]"),
+    ],
+)
+def test_a_test_that_was_moved_or_renamed_is_not_lost(before: str, after: str) -> None:
+    assert lost([before, "test:z:stays"], [after, "test:z:stays"]) == Vanished()
+
+
+def test_a_test_of_another_name_in_the_same_module_makes_up_for_nothing() -> None:
+    assert lost(["test:a.py:test_refund_of_half"], ["test:a.py:checkUnits"]).count == 1
+
+
+def test_one_new_test_makes_up_for_one_lost_test_only() -> None:
+    gone = ["test:a.py:test_a", "test:b.py:test_a"]
+    assert lost(gone, ["test:c.py:test_a"]).count == 1
+
+
+def test_tests_that_are_only_counted() -> None:
+    assert lost([], [], (5, 3)) == Vanished((), 2)
+    assert lost([], [], (3, 5)) == Vanished()
+    assert lost(["test:a:x", "test:a:y"], [], (0, 2)) == Vanished()
+    assert lost([], ["test:a:x"], (2, 0)) == Vanished((), 1)
+
+
+@given(IDS)
+def test_the_same_tests_lose_nothing(ids: list[str]) -> None:
+    assert lost(ids, ids[::-1]) == Vanished()
+
+
+@given(IDS, IDS)
+def test_never_more_is_lost_than_ran_and_never_less_than_the_difference(
+    base: list[str], here: list[str]
+) -> None:
+    count = lost(base, here).count
+    assert max(0, len(base) - len(here)) <= count <= len(base)
