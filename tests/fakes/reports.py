@@ -365,7 +365,7 @@ def panel() -> Report:
             "panel": seats,
             "agreement": {"agree": 2, "seats": 3},
             "iterations": 2,
-            "evidence": {"verified": 7, "dropped": 1},
+            "evidence": {"verified": 7, "relocated": 0, "dropped": 1},
             "usage": {**usage, "cached_calls": 1},
             **READ,
         },

@@ -368,7 +368,7 @@ def test_a_failure_where_there_is_no_line_does_not_count(
     metadata = said.judgment["metadata"]
     assert (said.code, said.judgment["score"]) == (1, 0.666666666667)
     assert metadata["criteria"]["correctness"]["verdict"] == "abstain"
-    assert metadata["evidence"] == {"verified": 1, "dropped": 1}
+    assert metadata["evidence"] == {"verified": 1, "relocated": 0, "dropped": 1}
     assert "999" not in json.dumps(said.judgment["checks"])
     # Half of the evidence is not there, so everybody was asked again.
     assert (metadata["iterations"], len(server.requests)) == (2, 2)
@@ -380,7 +380,7 @@ def test_nothing_but_inventions_is_no_opinion(server: Aimock, shop: Shop) -> Non
     server.script(says(reply(**dict.fromkeys(FOUR, INVENTED))))
     said = shop.review(policy(advisory=False), "--model", CLAUDE)
     no_answer(said, "no_opinion", advisory=False)
-    assert said.judgment["metadata"]["evidence"] == {"verified": 0, "dropped": 4}
+    assert said.judgment["metadata"]["evidence"] == {"verified": 0, "relocated": 0, "dropped": 4}
     assert len(server.requests) == 2
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
-from pydantic import Field, PrivateAttr, field_validator, model_validator
+from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from prjury.config.fields import Section, Share
 
@@ -13,6 +14,11 @@ _MOST_RUNS = 9
 
 #: Names become keys of the reply, and providers take no others there.
 CRITERION_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}")
+
+
+def plain_name(name: str) -> str:
+    """The name of a criterion, in which a hyphen is as good as an underscore."""
+    return name.replace("-", "_")
 
 
 #: Names by which reports know other judges.
@@ -40,10 +46,30 @@ class QualityOptions(QuestionOptions):
         min_length=1,
         description="names of criteria, or own ones as name: question",
     )
+    must: list[str] = Field(
+        default=["correctness", "risk"],
+        description="criteria of which none may fail; the threshold is for the others",
+    )
     guidelines: bool = Field(
         True,  # noqa: FBT003 - pydantic takes the default by position
         description="whether the base's guidelines or CONTRIBUTING are part of the instructions",
     )
+
+
+    @field_validator("must")
+    @classmethod
+    def _are_criteria(cls, must: list[str], info: ValidationInfo) -> list[str]:
+        """Only names that the policy gives are checked: the default ones need not be asked."""
+        known = {plain_name(name) for name in info.data.get("criteria", must)}
+        for name in must:
+            if plain_name(name) not in known:
+                raise ValueError(f"{name} is none of the criteria: {', '.join(sorted(known))}")
+        return must
+
+    def musts(self, criteria: Iterable[str]) -> frozenset[str]:
+        """Those of these criteria that have to pass."""
+        must = {plain_name(name) for name in self.must}
+        return frozenset(name for name in criteria if plain_name(name) in must)
 
 
 class SuitabilityOptions(QuestionOptions):

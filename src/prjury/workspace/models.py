@@ -113,6 +113,7 @@ def change_judge(
     around: Around,
     *,
     criteria: list[str] | None = None,
+    must: list[str] | None = None,
     asking: QuestionOptions = LENIENT,
 ) -> Judge[JudgmentContext]:
     """A judge of pull requests over a directory, every line of which counts as added.
@@ -123,10 +124,12 @@ def change_judge(
     Args:
         name: ``quality`` or ``tests-exercise-behaviour``.
         criteria: those of the quality judge; its own choice if None.
+        must: those of them that have to pass; its own choice if None.
     """
     if name == testing.NAME:
         return _over_directory(name, around, testing.make, asking)
-    own = {} if criteria is None else {"criteria": criteria}
+    own = {"criteria": criteria, "must": must}
+    own = {name: value for name, value in own.items() if value is not None}
     options = QualityOptions.model_validate({**asking.model_dump(), **own})
     return _over_directory(name, around, quality.make, options)
 

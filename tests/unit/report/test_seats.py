@@ -38,7 +38,7 @@ def test_facts_say_who_agrees_and_what_was_thrown_away() -> None:
         "agreement": {"agree": 2, "seats": 3},
         "iterations": 2,
         "panel": SEATS,
-        "evidence": {"verified": 4, "dropped": 2},
+        "evidence": {"verified": 4, "relocated": 0, "dropped": 2},
         "usage": {
             "llm_calls": 3,
             "cached_calls": 1,

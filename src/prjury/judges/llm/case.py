@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from prjury.deadline import Deadline
 from prjury.judges.llm.asking.question import Form
 from prjury.judges.llm.material.plan import Plan
 from prjury.judges.llm.material.sheet import NotSent, Piece, Sheet
+from prjury.judges.llm.opinions.decide import PassMark
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Check
 
@@ -35,6 +36,8 @@ class Case(JudgmentContext):
     """A question and all its material, as every seat of a panel gets it.
 
     Attributes:
+        mark: what it takes to pass.
+        inapplicable: criteria whose answers do not count here, and why.
         turned: whether the files are shown in the opposite order.
         plans: how the pieces are laid out, by a model's identity and room, once that is known: for
             a large change it takes seconds.
@@ -43,7 +46,8 @@ class Case(JudgmentContext):
     form: Form = field(kw_only=True)
     pieces: tuple[Piece, ...] = field(kw_only=True)
     deadline: Deadline = field(kw_only=True)
-    threshold: float = field(kw_only=True)
+    mark: PassMark = field(kw_only=True)
+    inapplicable: Mapping[str, str] = field(default_factory=dict)
     left_out: tuple[NotSent, ...] = ()
     turned: bool = False
     plans: dict[tuple[str, int], Plan] = field(default_factory=dict, compare=False, repr=False)

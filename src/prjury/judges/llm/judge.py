@@ -20,7 +20,7 @@ from prjury.judges.llm.chair import Chair
 from prjury.judges.llm.forecast import Forecast, planned_calls
 from prjury.judges.llm.juror import Desk, Juror
 from prjury.judges.llm.material.sheet import sizes
-from prjury.judges.llm.opinions.decide import prose
+from prjury.judges.llm.opinions.decide import PassMark, prose
 from prjury.judges.llm.opinions.panel import Poll
 from prjury.jury.bench import JuryVerdict, Seat
 from prjury.jury.confidence import ConfidenceStrategy
@@ -28,6 +28,7 @@ from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.population import Ballot
 from prjury.jury.retry import JuryWithRetry
+from prjury.jury.voting import NOT_APPLICABLE
 from prjury.ports import Memory, NoMemory, Panel
 
 #: Seconds for all calls of one judgment.
@@ -55,6 +56,8 @@ class Inquiry(Generic[ContextT]):
         gather: what there is to read; or the abstention, where there is nothing to ask.
         instruct: the instructions, for a context.
         lowers_only: whether its approval must not lift what others say.
+        must: the criteria that have to pass; the threshold is for the others alone.
+        inapplicable: criteria that do not count for a context, and why.
     """
 
     name: str
@@ -64,6 +67,8 @@ class Inquiry(Generic[ContextT]):
     gather: Callable[[ContextT, Deadline], Material | Judgment]
     instruct: Callable[[ContextT], Instructions]
     lowers_only: bool = False
+    must: frozenset[str] = frozenset()
+    inapplicable: Callable[[ContextT], Mapping[str, str]] = lambda _: {}
 
 
 @dataclass(frozen=True)
@@ -119,6 +124,7 @@ class ModelBackedJudge(Generic[ContextT]):
         ballots = [_in_own_words(ballot, case) for ballot in verdict.ballots]
         judgment = Poll(ballots, self._chairs_word(verdict)).judgment()
         judgment = _untainted(_sure(judgment, verdict), desk.leaks)
+        judgment = _without(case.inapplicable, judgment)
         about = {
             **subject,
             "answered_by": prose(desk.ledger.answered_by)[:200],
@@ -135,12 +141,16 @@ class ModelBackedJudge(Generic[ContextT]):
         gathered = self.inquiry.gather(context, deadline)
         if isinstance(gathered, Judgment):
             return gathered, ()
+        inapplicable = self.inquiry.inapplicable(context)
+        if not self.inquiry.criteria.keys() - inapplicable.keys():
+            return Judgment.abstained(_reasons(inapplicable), NOT_APPLICABLE), ()
         case = Case(
             self.inquiry.about,
             form=self._form(context, gathered),
             pieces=gathered.pieces,
             deadline=deadline,
-            threshold=self.inquiry.threshold,
+            mark=PassMark(self.inquiry.threshold, self.inquiry.must),
+            inapplicable=inapplicable,
             left_out=gathered.left_out,
         )
         if told := self._crowded(gathered):
@@ -276,6 +286,18 @@ def _withheld(judgment: Judgment, because: str, label: str) -> Judgment:
     told = {"reason": label, "scope": {"read": [], "unread": [*unread, *scope["unread"]]}}
     metadata = {**judgment.metadata, **told}
     return Judgment.abstained(because, label, checks=judgment.failed_checks, metadata=metadata)
+
+
+def _without(inapplicable: Mapping[str, str], judgment: Judgment) -> Judgment:
+    """The judgment, which says which criteria do not count."""
+    if not inapplicable:
+        return judgment
+    told = f"{judgment.reasoning}; {_reasons(inapplicable)}"
+    return replace(judgment, reasoning=told).told(not_applicable=dict(inapplicable))
+
+
+def _reasons(inapplicable: Mapping[str, str]) -> str:
+    return "; ".join(f"{name} does not apply: {why}" for name, why in inapplicable.items())
 
 
 def _rounds(verdict: JuryVerdict) -> dict[str, Any]:

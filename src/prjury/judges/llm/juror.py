@@ -18,7 +18,7 @@ from prjury.judges.llm.asking.recollection import KnownSheets, keep, key_of, rem
 from prjury.judges.llm.case import Case
 from prjury.judges.llm.material.plan import Plan, plan
 from prjury.judges.llm.material.sheet import Sheet, digest_of, sizes
-from prjury.judges.llm.opinions.decide import NO_OPINION, decide, failures, prose
+from prjury.judges.llm.opinions.decide import NO_OPINION, PassMark, decide, failures, prose
 from prjury.judges.llm.opinions.evidence import Findings, Lines, verified
 from prjury.judges.llm.opinions.opinion import Opinion, speaks
 from prjury.jury.judge import JudgeType, aside
@@ -110,7 +110,7 @@ class Juror:
         with self._turning:
             turn = self.turn(next(self._turns[case.turned]), case)
         outcomes = self._ask_all(case, made, turn)
-        judgment = _decided(outcomes, Lines(case.shown(made.pieces).pieces), case.threshold)
+        judgment = _decided(outcomes, Lines(case.shown(made.pieces).pieces), case.mark)
         told = judgment.told(**_about(self.model, made, outcomes, judgment))
         return told if case.turned else self._kept(told, outcomes)
 
@@ -157,7 +157,9 @@ class Juror:
     def _ask_all(self, case: Case, made: Plan, turn: int) -> list[Outcome]:
         def work(sheet: Sheet) -> Outcome:
             try:
-                return Outcome(sheet, self._ask(case, made, sheet, turn))
+                findings = self._ask(case, made, sheet, turn)
+                counting = {n: it for n, it in findings.items() if n not in case.inapplicable}
+                return Outcome(sheet, counting)
             except CannotJudgeError as error:
                 if isinstance(error, TaintedError):
                     self.desk.leaks.append(error)
@@ -196,18 +198,19 @@ def _at_once(work: Callable[[Sheet], Outcome], sheets: tuple[Sheet, ...]) -> lis
     return [outcome.result() for outcome in waiting]
 
 
-def _decided(outcomes: list[Outcome], lines: Lines, threshold: float) -> Judgment:
+def _decided(outcomes: list[Outcome], lines: Lines, mark: PassMark) -> Judgment:
     """A failure that is proven counts, whatever was not answered; a pass needs every answer."""
     answered = [outcome.findings for outcome in outcomes if outcome.findings is not None]
     troubles = [outcome.trouble for outcome in outcomes if outcome.trouble is not None]
     tainted = [trouble for trouble in troubles if isinstance(trouble, TaintedError)]
     opinion = Opinion(answered, lines) if answered and not tainted else None
-    judgment = decide(opinion, threshold) if opinion else None
+    judgment = decide(opinion, mark) if opinion else None
     if judgment and (not troubles or judgment.status is Status.FAIL):
         return judgment
     trouble = (tainted or troubles)[0]
     evidence = {
         "verified": opinion.verified if opinion else 0,
+        "relocated": opinion.relocated if opinion else 0,
         "dropped": opinion.dropped if opinion else 0,
     }
     told = prose(str(trouble))

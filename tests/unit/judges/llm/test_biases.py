@@ -367,7 +367,7 @@ def test_an_approval_by_evidence_that_is_not_there_is_none(claim: Claim) -> None
         BLIND["quality"], what, lambda prompt: reply_with(prompt, "pass", [made_up(prompt)])
     )
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "no_opinion")
-    assert judgment.metadata["evidence"] == {"verified": 0, "dropped": 4}
+    assert judgment.metadata["evidence"] == {"verified": 0, "relocated": 0, "dropped": 4}
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.bias)
@@ -503,7 +503,7 @@ def test_a_renamed_line_is_true_where_it_was(language: Language) -> None:
         judgment = by_script(what, own)
         places = {str(check.location) for check in judgment.failed_checks}
         assert (judgment.status, places) == (Status.FAIL, {f"{language.path}:{at}"})
-        assert by_script(what, other).metadata["evidence"] == {"verified": 0, "dropped": 4}
+        assert by_script(what, other).metadata["evidence"] == {"verified": 0, "relocated": 0, "dropped": 4}
 
 
 def by_script(what: Change, said: str) -> Judgment:

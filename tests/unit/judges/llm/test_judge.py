@@ -124,7 +124,7 @@ def test_a_judgment_in_full() -> None:
     assert metadata["subject"] == "correctness, tests, conventions, risk"
     assert (metadata["model"], metadata["answered_by"]) == ("test:talker", "talker-1")
     assert set(metadata["prompt"]) == {"name", "version", "sha256", "question_sha256"}
-    assert metadata["evidence"] == {"verified": 1, "dropped": 0}
+    assert metadata["evidence"] == {"verified": 1, "relocated": 0, "dropped": 0}
     assert metadata["scope"] == {"read": ("src/app.py",), "unread": ()}
     assert usage(judgment) == (1, 1000, 0.01)
 
@@ -141,7 +141,7 @@ def test_unverified_failures_neither_count_nor_lift() -> None:
     judgment = judge(always(reply(risk=INVENTED, tests=FAILING))).judge(context(SMALL))
     assert judgment.effective_score == pytest.approx(2 / 3)
     assert judgment.status is Status.FAIL
-    assert judgment.metadata["evidence"] == {"verified": 1, "dropped": 1}
+    assert judgment.metadata["evidence"] == {"verified": 1, "relocated": 0, "dropped": 1}
     assert judgment.metadata["criteria"]["risk"]["said"] == "fail"
     assert judgment.metadata["criteria"]["risk"]["verdict"] == "abstain"
 

@@ -198,7 +198,7 @@ def test_what_stands_on_another_sheet_cannot_be_quoted() -> None:
         return reply(["risk"], risk=answer("fail", [first[0]]))
 
     judgment = judge(always(said, room=ROOM), criteria=["risk"]).judge(context(*FILES))
-    assert judgment.metadata["evidence"] == {"verified": 1, "dropped": 2}
+    assert judgment.metadata["evidence"] == {"verified": 1, "relocated": 0, "dropped": 2}
 
 
 def test_a_part_of_the_same_file_that_is_elsewhere_cannot_be_quoted() -> None:
@@ -208,7 +208,7 @@ def test_a_part_of_the_same_file_that_is_elsewhere_cannot_be_quoted() -> None:
 
     judgment = judge(always(said, room=ROOM)).judge(context(long_file("src/a.py", 40)))
     sheets = judgment.metadata["sheets"]["asked"]
-    assert judgment.metadata["evidence"] == {"verified": 1, "dropped": sheets - 1}
+    assert judgment.metadata["evidence"] == {"verified": 1, "relocated": 0, "dropped": sheets - 1}
 
 
 def test_sheets_that_are_asked_about_at_once_come_to_the_same() -> None:

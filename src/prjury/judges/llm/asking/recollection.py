@@ -19,7 +19,7 @@ from prjury.judges.llm.material.sheet import Piece, Row, Sheet, digest_of
 from prjury.judges.llm.opinions.evidence import Finding, Findings, Lines
 from prjury.ports import Memory
 
-_FORM = 1
+_FORM = 2
 
 #: Side, first and last row, and text.
 _Place = tuple[str, NonNegativeInt, NonNegativeInt, str]
@@ -35,6 +35,7 @@ class _Kept(BaseModel):
     reasoning: str
     quotes: list[Annotated[_Place, Strict(False)]]  # noqa: FBT003 - JSON has no tuples
     dropped: NonNegativeInt
+    relocated: NonNegativeInt
 
 
 def key_of(model: str, question: Question, sheet: Sheet, turn: int) -> str:
@@ -73,6 +74,7 @@ def keep(memory: Memory, key: str, shown: Sheet, findings: Findings) -> None:
             "reasoning": finding.reasoning,
             "quotes": [_place(quote, rows) for quote in finding.quotes],
             "dropped": finding.dropped,
+            "relocated": finding.relocated,
         }
         for name, finding in findings.items()
     }
@@ -112,7 +114,8 @@ def _finding(kept: _Kept, rows: Sequence[tuple[Piece, Row]], lines: Lines) -> Fi
     quotes = tuple(_quote(place, rows) for place in kept.quotes)
     if not all(lines.hold(quote) for quote in quotes):
         raise ValueError("this was not written here")
-    return Finding(kept.said, kept.confidence, kept.reasoning, quotes, kept.dropped)
+    counts = (kept.dropped, kept.relocated)
+    return Finding(kept.said, kept.confidence, kept.reasoning, quotes, *counts)
 
 
 def _place(quote: Quote, rows: Sequence[tuple[Piece, Row]]) -> list[Any]:

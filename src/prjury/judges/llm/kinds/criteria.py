@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from prjury.config.questions import CRITERION_NAME, QualityOptions
+from prjury.config.questions import CRITERION_NAME, QualityOptions, plain_name
 from prjury.errors import ConfigError
 from prjury.jury.presets import CRITERIA
 
@@ -35,7 +35,7 @@ def chosen(options: QualityOptions) -> Mapping[str, str]:
 
 def _by_name(names: list[str]) -> dict[str, str]:
     """The questions of these names, in which a hyphen is as good as an underscore."""
-    chosen_names = [name.replace("-", "_") for name in names]
+    chosen_names = [plain_name(name) for name in names]
     for given, name in zip(names, chosen_names, strict=True):
         if name not in KNOWN:
             raise ConfigError(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from prjury.config.questions import QualityOptions
 from prjury.judges.context import PullRequestContext
 from prjury.judges.llm.asking.prompts import Instructions
 from prjury.judges.llm.judge import Inquiry, ModelBackedJudge
-from prjury.judges.llm.kinds.criteria import chosen
+from prjury.judges.llm.kinds.criteria import KNOWN, chosen
 from prjury.judges.llm.kinds.reading import ChangeReader, own_texts, time_of
 from prjury.ports import Doors
+from prjury.pull.model import FileChange, FileKind, PullRequest
 
 NAME = "quality"
+_TESTS = "tests"
 
 
 def make(options: QualityOptions, doors: Doors) -> ModelBackedJudge[PullRequestContext]:
@@ -29,6 +33,27 @@ def make(options: QualityOptions, doors: Doors) -> ModelBackedJudge[PullRequestC
 
     about = "asks a model about the quality of the change"
     inquiry = Inquiry(
-        NAME, about, criteria, options.threshold, ChangeReader.of(doors, panel), instruct
+        NAME,
+        about,
+        criteria,
+        options.threshold,
+        ChangeReader.of(doors, panel),
+        instruct,
+        must=options.musts(criteria),
+        inapplicable=lambda context: _without_tests_due(criteria, context.pull),
     )
     return ModelBackedJudge(inquiry, panel, options.runs, doors.memory, time_of)
+
+
+def _without_tests_due(criteria: Mapping[str, str], pull: PullRequest) -> Mapping[str, str]:
+    """Our question about tests where the change has no line of code, and why it does not count."""
+    asked = criteria.get(_TESTS) == KNOWN[_TESTS]
+    if not asked or any(map(_changes_code, pull.files)):
+        return {}
+    return {_TESTS: "no line of source or tests changes"}
+
+
+def _changes_code(file: FileChange) -> bool:
+    lines = (line for hunk in file.hunks for line in hunk.lines)
+    changes = bool(file.unread) or any(line.sign != " " for line in lines)
+    return changes and file.kind in {FileKind.SOURCE, FileKind.TEST}

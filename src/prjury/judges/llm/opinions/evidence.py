@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from prjury.judges.llm.asking.reply import Answer, Quote
@@ -12,6 +13,15 @@ from prjury.judges.llm.material.sheet import Piece
 #: A verdict that its own author believes less than this contradicts itself.
 LEAST_CONFIDENCE = 0.5
 
+#: Characters by which a part of a line is recognised.
+_LEAST_PART = 12
+#: What stands before each line of a side, in the prompt and in a diff.
+_PREFIXES = {
+    "new": (re.compile(r"^[+ ]?\d+\|"), re.compile(r"^[+ ]")),
+    "old": (re.compile(r"^[- ]?\d+\|"), re.compile(r"^[- ]")),
+}
+_BLANK_ENDS = re.compile(r"\A(?:[ \t]*\n)+|\s+\Z")
+
 
 class Lines:
     """The lines that the model was shown, by path, side and number."""
@@ -19,11 +29,17 @@ class Lines:
     def __init__(self, pieces: Iterable[Piece]) -> None:
         self._texts: dict[tuple[str, str], dict[int, str]] = defaultdict(dict)
         self._files: dict[str, str] = {}
+        self._paths: set[str] = set()
+        self._judged: set[tuple[str, str, int]] = set()
         for piece in pieces:
             path = piece.heading["path"]
+            self._paths.add(path)
             if piece.is_file:
                 self._files[path] = piece.path
             for row in piece.rows:
+                # Every line of a document is the work; of a file only what changes.
+                if row.sign != " " or not piece.is_file:
+                    self._judged.add((path, row.side, row.line))
                 self._texts[path, row.side][row.line] = row.text
                 if row.old is not None:
                     self._texts[path, "old"][row.old] = row.text
@@ -44,6 +60,62 @@ class Lines:
         said = quote.quote.replace("\r\n", "\n").strip()
         return said == "\n".join(text for text in texts if text is not None).strip()
 
+    def find(self, quote: Quote) -> Quote | None:
+        """Return the quote at the lines where it stands, with their text; None if there are none.
+
+        A quote that does not hold is moved to the one place of its file and side where its lines,
+        or a part of a line, stand among what changes. White space does not count, nor do the signs
+        and numbers of a diff, nor `a/` and `b/` before the path. Several such places are none.
+        """
+        said = quote.model_copy(update={"path": self._known_path(quote)})
+        if self.hold(said):
+            return said
+        texts = self._texts.get((said.path, said.side), {})
+        plain = {number: _plain(text) for number, text in texts.items()}
+        places = (_places(plain, lines, said.line) for lines in _readings(said))
+        found = next(filter(None, places), ())
+        if len(found) != 1 or not self._changes(said, found[0]):
+            return None
+        first, last = found[0].start, found[0].stop - 1
+        text = "\n".join(texts[number] for number in found[0])
+        return said.model_copy(update={"line": first, "end_line": last, "quote": text})
+
+    def _known_path(self, quote: Quote) -> str:
+        """The path, without the `a/` or `b/` of a diff where only that makes it known."""
+        bare = quote.path[2:] if quote.path.startswith(("a/", "b/")) else quote.path
+        return bare if quote.path not in self._paths and bare in self._paths else quote.path
+
+    def _changes(self, quote: Quote, lines: range) -> bool:
+        return any((quote.path, quote.side, line) in self._judged for line in lines)
+
+
+def _readings(quote: Quote) -> Iterator[Sequence[str]]:
+    """The quoted lines as they are, and without what a diff or the prompt puts before each."""
+    lines = _BLANK_ENDS.sub("", quote.quote.replace("\r\n", "\n")).split("\n")
+    yield [_plain(line) for line in lines]
+    for prefix in _PREFIXES[quote.side]:
+        if all(prefix.match(line) for line in lines if line.strip()):
+            yield [_plain(prefix.sub("", line, count=1)) for line in lines]
+
+
+def _places(texts: Mapping[int, str], said: Sequence[str], claimed: int) -> Sequence[range]:
+    """Where these lines stand: the claimed place, or else every one; or every line they are in."""
+    if not any(said):
+        return ()
+    starts = [number for number, text in texts.items() if text == said[0]]
+    whole = [
+        range(start, start + len(said))
+        for start in starts
+        if all(texts.get(start + at) == line for at, line in enumerate(said))
+    ]
+    if whole or len(said) > 1 or len(said[0]) < _LEAST_PART:
+        return [place for place in whole if place.start == claimed] or whole
+    return [range(number, number + 1) for number, text in texts.items() if said[0] in text]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -53,6 +125,7 @@ class Finding:
         said: what the model said: ``pass``, ``fail`` or ``abstain``.
         quotes: the evidence that is there.
         dropped: how many quotes did not match.
+        relocated: how many of the quotes stand elsewhere, or otherwise, than the model said.
     """
 
     said: str
@@ -60,6 +133,7 @@ class Finding:
     reasoning: str
     quotes: tuple[Quote, ...] = ()
     dropped: int = 0
+    relocated: int = 0
 
     @property
     def verdict(self) -> str:
@@ -86,6 +160,8 @@ def verified(answers: Mapping[str, Answer], lines: Lines) -> dict[str, Finding]:
 
 
 def _finding(answer: Answer, lines: Lines) -> Finding:
-    quotes = tuple(quote for quote in answer.evidence if lines.hold(quote))
-    dropped = len(answer.evidence) - len(quotes)
-    return Finding(answer.verdict, answer.confidence, answer.reasoning, quotes, dropped)
+    found = [(quote, lines.find(quote)) for quote in answer.evidence]
+    quotes = tuple(there for _, there in found if there)
+    relocated = sum(there is not None and there != said for said, there in found)
+    dropped = len(found) - len(quotes)
+    return Finding(answer.verdict, answer.confidence, answer.reasoning, quotes, dropped, relocated)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -33,17 +33,15 @@ class Opinion:
         failures = [sheet[name] for sheet in self.sheets if sheet[name].verdict == "fail"]
         yield from failures or [self.findings[name]]
 
-    @property
+    @cached_property
     def counted(self) -> dict[str, Finding]:
         """The criteria that count for or against the change."""
         return {name: finding for name, finding in self.findings.items() if finding.counted}
 
-    @property
-    def score(self) -> float | None:
-        """The share of passed criteria among those that count; None where none does."""
-        counted = self.counted.values()
-        passed = sum(finding.verdict == "pass" for finding in counted)
-        return round(passed / len(counted), DIGITS) if counted else None
+    def share(self, names: Iterable[str]) -> float | None:
+        """The share of passed criteria among those of these that count; None where none does."""
+        verdicts = [self.findings[name].verdict for name in names if name in self.counted]
+        return round(verdicts.count("pass") / len(verdicts), DIGITS) if verdicts else None
 
     @property
     def has_quorum(self) -> bool:
@@ -68,6 +66,11 @@ class Opinion:
     def verified(self) -> int:
         """How many quotes are true."""
         return sum(len(finding.quotes) for finding in self._all)
+
+    @property
+    def relocated(self) -> int:
+        """How many of the true quotes stand elsewhere, or otherwise, than the model said."""
+        return sum(finding.relocated for finding in self._all)
 
     @property
     def dropped(self) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from prjury.jury.judgment import Check, Judgment, Status
+from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.population import Ballot
 
 _VOTES = (Status.PASS, Status.FAIL)
@@ -71,7 +71,7 @@ class Poll:
 
     def _speaker(self, status: Status | None) -> Judgment:
         """Whose score is the upper median among those that say so; else the chair itself."""
-        same = sorted(self._saying(status), key=lambda said: said.effective_score or 0.0)
+        same = sorted(self._saying(status), key=_lowest_first)
         if same:
             return same[len(same) // 2]
         return self.chair or self.ballots[0].judgment
@@ -92,11 +92,11 @@ class Poll:
 
     def _objections(self, speaker: Judgment) -> Iterator[Check]:
         """What others found wrong and the speaker did not, each once, as warnings."""
-        seen = {(check.name, check.location) for check in speaker.failed_checks}
+        seen = {_place(check) for check in speaker.failed_checks}
         for ballot in self.ballots:
             for check in ballot.judgment.failed_checks:
-                if (check.name, check.location) not in seen:
-                    seen.add((check.name, check.location))
+                if _place(check) not in seen:
+                    seen.add(_place(check))
                     message = f"{ballot.judge}: {check.message}"
                     yield replace(check, message=message, severity="warning")
 
@@ -113,6 +113,17 @@ class Poll:
     def _agreement(self, status: Status | None) -> dict[str, Any]:
         same = len(self._saying(status)) if status else 0
         return {"agree": same, "seats": len(self.ballots)}
+
+
+def _lowest_first(said: Judgment) -> tuple[float, bool]:
+    """By score; of equal ones those first that failed a must criterion."""
+    return said.effective_score or 0.0, not said.metadata.get("must_failed")
+
+
+def _place(check: Check) -> tuple[str, Location | None, str | None]:
+    """Where a check stands; where its location is no line, by its evidence."""
+    placed = check.location is not None and check.location.line is not None
+    return check.name, check.location, None if placed else check.evidence
 
 
 _WORDS = {

@@ -107,7 +107,7 @@ def test_a_claim_that_is_not_there_is_dropped() -> None:
     model = always(reply(CRITERIA, kept=answer("fail", [{**CLAIM, "quote": "Now it flies."}])))
     judgment = story_judge(model).judge(context(SMALL, **STORY))
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "no_opinion")
-    assert judgment.metadata["evidence"] == {"verified": 0, "dropped": 1}
+    assert judgment.metadata["evidence"] == {"verified": 0, "relocated": 0, "dropped": 1}
 
 
 @pytest.mark.parametrize("memory", [False, True])
@@ -120,7 +120,7 @@ def test_a_file_that_is_called_like_the_description_hides_nothing(memory: bool) 
     made = story_judge(model, **({"memory": Notebook()} if memory else {}))
     for _ in range(2):
         judgment = made.judge(context(evil, title="Nothing"))
-        assert judgment.metadata["evidence"] == {"verified": 2, "dropped": 0}
+        assert judgment.metadata["evidence"] == {"verified": 2, "relocated": 0, "dropped": 0}
         kept, told = judgment.failed_checks
         assert (kept.location, str(told.location)) == (None, "description:1")
 
