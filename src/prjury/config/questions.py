@@ -55,7 +55,6 @@ class QualityOptions(QuestionOptions):
         description="whether the base's guidelines or CONTRIBUTING are part of the instructions",
     )
 
-
     @field_validator("must")
     @classmethod
     def _are_criteria(cls, must: list[str], info: ValidationInfo) -> list[str]:

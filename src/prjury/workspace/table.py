@@ -173,7 +173,9 @@ KINDS: Mapping[str, Kind] = {
         },
         required=0,
     ),
-    "quality": Kind(_change, {"criteria": _listed, "must": _listed, **_ASKING}, required=0, asks=True),
+    "quality": Kind(
+        _change, {"criteria": _listed, "must": _listed, **_ASKING}, required=0, asks=True
+    ),
     "tests-exercise-behaviour": Kind(_change, _ASKING, required=0, asks=True),
     "correctness": Kind(_correctness, {"output": str, **_ASKING}, required=0, asks=True),
     "faithfulness": Kind(_grounded, _GROUNDS, asks=True),

@@ -503,7 +503,11 @@ def test_a_renamed_line_is_true_where_it_was(language: Language) -> None:
         judgment = by_script(what, own)
         places = {str(check.location) for check in judgment.failed_checks}
         assert (judgment.status, places) == (Status.FAIL, {f"{language.path}:{at}"})
-        assert by_script(what, other).metadata["evidence"] == {"verified": 0, "relocated": 0, "dropped": 4}
+        assert by_script(what, other).metadata["evidence"] == {
+            "verified": 0,
+            "relocated": 0,
+            "dropped": 4,
+        }
 
 
 def by_script(what: Change, said: str) -> Judgment:

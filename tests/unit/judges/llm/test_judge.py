@@ -110,9 +110,13 @@ def test_a_change_that_cannot_be_read_does_not_open_the_gate() -> None:
 
 
 def test_a_judgment_in_full() -> None:
-    judgment = judge(always(reply(tests=FAILING))).judge(context(SMALL))
+    judgment = judge(always(reply(tests=FAILING)), threshold=0.5).judge(context(SMALL))
     assert judgment.status is Status.PASS
-    assert judgment.effective_score == 0.75
+    assert judgment.effective_score == 0.5
+    assert judgment.reasoning == (
+        "3 of 4 criteria passed; tests and conventions reach 0.50, the threshold is 0.50; "
+        "failed: tests"
+    )
     assert judgment.confidence == 0.9
     assert [(check.name, check.passed) for check in judgment.checks] == [
         ("correctness", True),
@@ -125,6 +129,7 @@ def test_a_judgment_in_full() -> None:
     assert (metadata["model"], metadata["answered_by"]) == ("test:talker", "talker-1")
     assert set(metadata["prompt"]) == {"name", "version", "sha256", "question_sha256"}
     assert metadata["evidence"] == {"verified": 1, "relocated": 0, "dropped": 0}
+    assert (metadata["share"], metadata["must_failed"]) == (0.5, ())
     assert metadata["scope"] == {"read": ("src/app.py",), "unread": ()}
     assert usage(judgment) == (1, 1000, 0.01)
 
@@ -139,7 +144,7 @@ def test_own_criteria_are_asked_and_counted() -> None:
 
 def test_unverified_failures_neither_count_nor_lift() -> None:
     judgment = judge(always(reply(risk=INVENTED, tests=FAILING))).judge(context(SMALL))
-    assert judgment.effective_score == pytest.approx(2 / 3)
+    assert judgment.effective_score == 0.5
     assert judgment.status is Status.FAIL
     assert judgment.metadata["evidence"] == {"verified": 1, "relocated": 0, "dropped": 1}
     assert judgment.metadata["criteria"]["risk"]["said"] == "fail"
@@ -291,7 +296,10 @@ def test_no_reply_breaks_the_judge_or_passes_without_valid_answers(said: list[st
     counted = {check.name: check.passed for check in judgment.checks}
     assert all(valid[0][name].verdict == ("pass" if ok else "fail") for name, ok in counted.items())
     if judgment.status is Status.PASS:
-        assert sum(counted.values()) >= 0.7 * len(counted) > 0
+        assert counted.get("correctness", True)
+        assert counted.get("risk", True)
+        should = [counted[name] for name in ("tests", "conventions") if name in counted]
+        assert sum(should) >= 0.7 * len(should)
 
 
 def test_random_words_are_random() -> None:

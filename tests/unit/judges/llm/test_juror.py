@@ -102,7 +102,7 @@ def test_the_instructions_are_the_same_on_every_sheet() -> None:
 def test_a_failure_on_one_sheet_fails_the_criterion(at: int) -> None:
     judgment = judge(always(fails_at(FILES[at].path), room=ROOM)).judge(context(*FILES))
     assert judgment.status is Status.FAIL
-    assert judgment.effective_score == 0.5
+    assert judgment.metadata["share"] == 0.5
     assert {str(check.location) for check in judgment.failed_checks} == {f"{FILES[at].path}:1"}
 
 
@@ -147,7 +147,7 @@ def test_what_fails_and_does_not_suffice_is_told_beside_the_silence() -> None:
             raise ModelError("no", "timeout")
         return reply(risk=answer("fail", [first_quote(prompt)]))
 
-    judgment = judge(always(said, room=ROOM)).judge(context(*FILES))
+    judgment = judge(always(said, room=ROOM), must=[]).judge(context(*FILES))
     assert judgment.status is Status.ABSTAIN
     assert {(check.name, check.severity) for check in judgment.failed_checks} == {
         ("risk", "warning")

@@ -200,8 +200,8 @@ def test_whatever_it_does_not_depend_on_asks_nothing(other: dict[str, Any]) -> N
 
 
 def test_a_threshold_is_applied_to_what_is_remembered() -> None:
-    desk = Desk(reply(risk=FAILING))
-    assert desk.judged(SMALL)[0].status is Status.PASS
+    desk = Desk(reply(tests=FAILING))
+    assert desk.judged(SMALL, threshold=0.5)[0].status is Status.PASS
     judgment, asked = desk.judged(SMALL, threshold=0.9)
     assert (judgment.status, asked) == (Status.FAIL, [])
 

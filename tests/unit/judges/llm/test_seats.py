@@ -43,8 +43,8 @@ def test_every_run_is_a_seat_and_asked_the_same() -> None:
     model = Talker([PASSING, HALF, HALF])
     judgment = judge(model, runs=3).judge(context(SMALL))
     assert judgment.status is Status.FAIL
-    assert judgment.effective_score == 0.5
-    assert judgment.reasoning.startswith("1 pass, 2 fail of 3 seats: 2 of 4 criteria passed")
+    assert judgment.effective_score == 0.0
+    assert judgment.reasoning.startswith("1 pass, 2 fail of 3 seats: 2 of 4 criteria passed, but ")
     assert [seat["seat"] for seat in judgment.metadata["panel"]] == [
         "test:talker",
         "test:talker#2",
@@ -93,14 +93,15 @@ def test_the_panel_and_its_agreement_are_in_the_metadata() -> None:
     assert metadata["agreement"] == {"agree": 2, "seats": 4}
     passing, half, _, silent = metadata["panel"]
     assert (passing["status"], passing["score"], passing["criteria"]["risk"]) == ("pass", 1, "pass")
-    assert (half["status"], half["score"], half["criteria"]["risk"]) == ("fail", 0.5, "fail")
+    assert (half["status"], half["score"], half["criteria"]["risk"]) == ("fail", 0, "fail")
     assert (silent["status"], silent["reason"]) == ("abstain", "timeout")
     assert metadata["subject"] == ", ".join(FOUR)
 
 
 def test_a_real_answer_speaks_and_no_mixture_of_several() -> None:
     one, other = reply(tests=FAILING), reply(risk=FAILING)
-    judgment = decided(one, other, PASSING)
+    models = [always(what, f"test:m{at}") for at, what in enumerate((one, other, PASSING))]
+    judgment = judge(models, must=[]).judge(context(SMALL))
     assert judgment.status is Status.PASS
     assert judgment.effective_score == 0.75
     names = [name for name, it in judgment.metadata["criteria"].items() if it["verdict"] == "fail"]

@@ -99,8 +99,9 @@ def test_evidence_from_the_description_is_true_and_no_place(memory: bool) -> Non
 
 def test_evidence_from_the_change_has_its_place() -> None:
     model = always(reply(CRITERIA, told=answer("fail", [quote(), CLAIM])))
-    (check,) = story_judge(model).judge(context(SMALL, **STORY)).failed_checks
-    assert str(check.location) == "src/app.py:2"
+    line, claim = story_judge(model).judge(context(SMALL, **STORY)).failed_checks
+    assert str(line.location) == "src/app.py:2"
+    assert (claim.location, claim.evidence) == (None, CLAIM["quote"])
 
 
 def test_a_claim_that_is_not_there_is_dropped() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.judges.llm.asking.reply import Quote
-from prjury.judges.llm.opinions.decide import decide
+from prjury.judges.llm.opinions.decide import PassMark, decide
 from prjury.judges.llm.opinions.evidence import Finding, Lines
 from prjury.judges.llm.opinions.opinion import Opinion
 from prjury.jury.judgment import Status
@@ -94,10 +94,11 @@ def test_a_sheet_more_with_failures_alone_never_helps(
 ) -> None:
     before = opinion(*first)
     after = opinion(*first, *(row.replace("p", "a") for row in more))
-    if decide(before, threshold).status is Status.FAIL and before.score is not None:
+    share = before.share(before.findings)
+    if decide(before, PassMark(threshold)).status is Status.FAIL and share is not None:
         failed = {name for name, it in before.findings.items() if it.verdict == F}
         assert failed <= {name for name, it in after.findings.items() if it.verdict == F}
-        assert (after.score or 0.0) <= before.score
+        assert (after.share(after.findings) or 0.0) <= share
 
 
 @given(rows, st.randoms())
