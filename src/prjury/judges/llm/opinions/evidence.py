@@ -20,7 +20,6 @@ _PREFIXES = {
     "new": (re.compile(r"^[+ ]?\d+\|"), re.compile(r"^[+ ]")),
     "old": (re.compile(r"^[- ]?\d+\|"), re.compile(r"^[- ]")),
 }
-_BLANK_ENDS = re.compile(r"\A(?:[ \t]*\n)+|\s+\Z")
 
 
 class Lines:
@@ -91,11 +90,11 @@ class Lines:
 
 def _readings(quote: Quote) -> Iterator[Sequence[str]]:
     """The quoted lines as they are, and without what a diff or the prompt puts before each."""
-    lines = _BLANK_ENDS.sub("", quote.quote.replace("\r\n", "\n")).split("\n")
-    yield [_plain(line) for line in lines]
+    lines = quote.quote.replace("\r\n", "\n").split("\n")
+    yield _plain_lines(lines)
     for prefix in _PREFIXES[quote.side]:
         if all(prefix.match(line) for line in lines if line.strip()):
-            yield [_plain(prefix.sub("", line, count=1)) for line in lines]
+            yield _plain_lines(prefix.sub("", line, count=1) for line in lines)
 
 
 def _places(texts: Mapping[int, str], said: Sequence[str], claimed: int) -> Sequence[range]:
@@ -111,6 +110,11 @@ def _places(texts: Mapping[int, str], said: Sequence[str], claimed: int) -> Sequ
     if whole or len(said) > 1 or len(said[0]) < _LEAST_PART:
         return [place for place in whole if place.start == claimed] or whole
     return [range(number, number + 1) for number, text in texts.items() if said[0] in text]
+
+
+def _plain_lines(lines: Iterable[str]) -> Sequence[str]:
+    """The lines with their white space evened out, without blank ones at either end."""
+    return "\n".join(map(_plain, lines)).strip("\n").split("\n")
 
 
 def _plain(text: str) -> str:

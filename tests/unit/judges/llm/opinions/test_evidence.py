@@ -149,3 +149,150 @@ def test_only_the_text_of_the_very_lines_is_true(line: int, end: int, text: str,
     expected = [texts[n] for n in range(line, end + 1) if n in texts]
     if lines_of().hold(at(line, text, end, side=side)):
         assert "\n".join(expected).strip() == text.replace("\r\n", "\n").strip()
+
+
+# Quotes that stand elsewhere, or otherwise, than the model said.
+
+LONG = replace(
+    changed("src/a.py"),
+    hunks=(
+        hunk(
+            " def pay(self, source, amount):",
+            "-    source.take(amount)",
+            "+    source.balance += amount",
+            "+    if amount:",
+            "+        self.log(amount)",
+            "+    return None",
+            " def undo(self):",
+            "+    self.log(undone)",
+            "+    return None",
+            start=10,
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "line", "end"),
+    [
+        pytest.param(at(12, "source.balance += amount"), 11, 11, id="off by one"),
+        pytest.param(at(90, "source.balance  +=\tamount"), 11, 11, id="white space"),
+        pytest.param(at(12, "if amount:\nself.log(amount)", 13), 12, 13, id="dedented"),
+        pytest.param(at(11, "balance += amount"), 11, 11, id="part of a line"),
+        pytest.param(at(13, "balance += amount"), 11, 11, id="part of another line"),
+        pytest.param(at(11, "source.balance += amount", 12), 11, 11, id="range too wide"),
+        pytest.param(at(11, "+    source.balance += amount"), 11, 11, id="sign"),
+        pytest.param(at(11, "+11|    source.balance += amount"), 11, 11, id="sign and number"),
+        pytest.param(at(11, "11|    source.balance += amount"), 11, 11, id="number"),
+        pytest.param(
+            at(10, " 10|def pay(self, source, amount):\n+11|    source.balance += amount", 11),
+            10,
+            11,
+            id="from an unchanged line on",
+        ),
+        pytest.param(at(12, "+    if amount:\n+\n", 13), 12, 12, id="blank end"),
+        pytest.param(at(14, "return None\n def undo(self):", 15), 14, 15, id="claimed of several"),
+        pytest.param(at(11, "source.balance += amount", path="b/src/a.py"), 11, 11, id="b/"),
+        pytest.param(at(10, "source.take(amount)", path="a/src/a.py", side="old"), 11, 11, id="a/"),
+        pytest.param(at(11, "-    source.take(amount)", side="old"), 11, 11, id="removed"),
+    ],
+)
+def test_a_quote_that_matches_once_is_moved_there(said: Quote, line: int, end: int) -> None:
+    lines = lines_of(LONG)
+    found = lines.find(said)
+    assert found is not None
+    assert (found.path, found.line, found.end_line) == ("src/a.py", line, end)
+    assert found != said
+    assert lines.hold(found)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param(at(12, "return None"), id="two places"),
+        pytest.param(at(16, "    self.log("), id="a short part"),
+        pytest.param(at(11, "self.log(amou"[:11]), id="eleven characters"),
+        pytest.param(at(11, "nt", 11), id="a fragment"),
+        pytest.param(at(10, "def undo(self):"), id="nothing that changes"),
+        pytest.param(at(11, "def pay(self, sou"), id="a part of what does not change"),
+        pytest.param(at(11, "source.take(amount)"), id="the other side"),
+        pytest.param(at(11, "-    source.balance += amount"), id="the other sign"),
+        pytest.param(at(11, "source.balance += amount", path="b/src/b.py"), id="no such file"),
+        pytest.param(at(11, "source.balance += amount", path="c/src/a.py"), id="no such prefix"),
+        pytest.param(at(11, "source.balance += amount\nself.log(amount)", 12), id="a gap"),
+        pytest.param(at(11, "source.balance += total"), id="invented"),
+        pytest.param(at(11, " \n\t\n"), id="blank"),
+        pytest.param(at(11, "+"), id="a sign"),
+    ],
+)
+def test_a_quote_that_matches_nowhere_or_twice_is_dropped(said: Quote) -> None:
+    assert lines_of(LONG).find(said) is None
+
+
+def test_a_part_that_stands_in_two_lines_is_dropped_wherever_it_is_claimed() -> None:
+    lines = lines_of(changed("src/a.py", "+total = add(first, second)", "+x = add(first, second)"))
+    assert lines.find(at(1, "add(first, second)")) is None
+    assert lines.find(at(2, "total = add(first")) is not None
+
+
+def test_a_true_quote_is_not_touched() -> None:
+    said = at(10, "def pay(self, source, amount):")
+    assert lines_of(LONG).find(said) == said
+
+
+def test_a_file_below_a_directory_b_is_meant_where_there_is_one() -> None:
+    lines = lines_of(changed("b/x.py", "+one_long_statement()"), changed("x.py", "+another_one()"))
+    assert lines.find(at(1, "another_one()", path="b/x.py")) is None
+    assert lines.find(at(1, "another_one()", path="a/x.py")) is not None
+
+
+def test_a_line_of_a_document_may_be_miscounted() -> None:
+    lines = Lines([document("answer", "answer", "one\ntwo\nthree", str)])
+    found = lines.find(at(1, "two", path="answer"))
+    assert found is not None
+    assert found.line == 2
+
+
+def test_relocated_evidence_counts_and_is_counted() -> None:
+    moved = at(13, "balance += amount").model_dump()
+    answers = read(reply(risk=answer("fail", [moved, at(1, "gone()").model_dump()])), FOUR)
+    finding = verified(answers, lines_of(LONG))["risk"]
+    assert (finding.verdict, finding.relocated, finding.dropped) == ("fail", 1, 1)
+    assert finding.quotes[0].quote == "    source.balance += amount"
+
+
+words = st.sampled_from(["alpha", "beta(gamma)", "", "    delta", "+ echo", "7|foxtrot golf", "x"])
+signed = st.lists(st.tuples(st.sampled_from("+- "), words), min_size=1, max_size=8)
+texts = st.lists(words, min_size=1, max_size=3).map("\n".join) | st.text(max_size=15)
+befores = st.sampled_from(["", "+", "-", " ", "+4|", "4|", "    "])
+
+
+@given(signed, texts, befores, places, places, st.sampled_from(["old", "new"]), st.booleans())
+def test_what_is_found_stands_where_it_is_said_to(
+    rows: list[tuple[str, str]],
+    text: str,
+    before: str,
+    line: int,
+    end: int,
+    side: str,
+    prefixed: bool,
+) -> None:
+    file = changed("src/a.py", *(sign + word for sign, word in rows))
+    lines = lines_of(file)
+    quoted = "\n".join(before + word for word in text.split("\n"))
+    said = at(line, quoted, end, side=side, path="b/src/a.py" if prefixed else "src/a.py")
+    found = lines.find(said)
+    if found is None:
+        assert not lines.hold(said)
+        return
+    assert lines.hold(found)
+    assert (found.path, found.side) == ("src/a.py", side)
+    if found == said or lines.hold(said.model_copy(update={"path": "src/a.py"})):
+        return
+    span = range(found.line, found.end_line + 1)
+    shown = [row for part in file.hunks for row in part.lines]
+    number = {row: row.new if side == "new" else row.old for row in shown}
+    assert any(row.sign != " " and number[row] in span for row in shown)
+    assert found.quote == "\n".join(row.text for row in shown if number[row] in span)
+    bare = "".join(found.quote.split())
+    assert "".join(text.split()) in bare or "".join(quoted.split()).lstrip("+-4|") in bare
