@@ -10,7 +10,7 @@ import strategies
 from prjury.jury.count import count
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.lowering import NeverLifting
+from prjury.jury.lowering import MustsHold, NeverLifting
 from prjury.jury.population import Ballot, ErrorPolicy
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import (
@@ -138,3 +138,32 @@ def test_nor_is_a_tier_on_which_others_voted(
 def test_nor_is_one_on_which_nobody_else_voted() -> None:
     others, stories = [ballot("quality", ERROR)], lowering([ballot(STORY, PASS)])
     assert tier(AverageVoting(0.0), [*others, *stories]) >= tier(AverageVoting(0.0), others)
+
+
+def broken(judge: str, weight: float = 1.0) -> Ballot:
+    said = Judgment.failed("3 of 4", NumericalScore(0.0), metadata={"must_failed": ["risk"]})
+    return Ballot(judge, said, weight, JudgeType.LLM_POWERED)
+
+
+def test_no_weight_outvotes_a_criterion_that_must_pass() -> None:
+    ballots = [replace(ballot("build", PASS, 1.0), weight=9.0), broken("quality")]
+    assert WeightedAverageVoting(0.7).aggregate(ballots).status is PASS
+    said = MustsHold(WeightedAverageVoting(0.7)).aggregate(ballots)
+    assert said.status is FAIL
+    assert said.reasoning.startswith("quality: risk must pass and failed, whatever the vote: ")
+    assert said.metadata["held_down_from"] == "pass"
+    assert said.metadata["aggregation"]["pass"] == 1
+
+
+def test_a_seat_without_weight_has_no_say() -> None:
+    ballots = [ballot("build", PASS, 1.0), broken("quality", 0.0)]
+    assert MustsHold(WeightedAverageVoting(0.7)).aggregate(ballots).status is PASS
+
+
+@given(strategies.voting_strategies(), strategies.benches())
+def test_a_broken_must_fails_every_vote_and_nothing_else_changes(
+    voting: VotingStrategy, ballots: list[Ballot]
+) -> None:
+    assert MustsHold(voting).aggregate(ballots) == voting.aggregate(ballots)
+    with_one = [*ballots, broken("one more")]
+    assert MustsHold(voting).aggregate(with_one).status is FAIL

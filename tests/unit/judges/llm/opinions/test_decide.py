@@ -79,8 +79,10 @@ MARK = PassMark(0.7, frozenset({"correctness", "risk"}))
             (P, F, P, P),
             0.5,
             Status.FAIL,
-            "3 of 4 criteria passed; tests and conventions reach 0.50, the threshold is 0.70; "
-            "failed: tests",
+            (
+                "3 of 4 criteria passed; tests and conventions reach 0.50, the threshold is 0.70; "
+                "failed: tests"
+            ),
         ),
         (
             (P, A, A, P),
@@ -92,8 +94,10 @@ MARK = PassMark(0.7, frozenset({"correctness", "risk"}))
             (F, A, A, A),
             0.0,
             Status.FAIL,
-            "0 of 1 criteria passed, but correctness must pass; failed: correctness; "
-            "not judged: tests, conventions, risk",
+            (
+                "0 of 1 criteria passed, but correctness must pass; failed: correctness; "
+                "not judged: tests, conventions, risk"
+            ),
         ),
     ],
 )
