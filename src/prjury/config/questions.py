@@ -48,7 +48,7 @@ class QualityOptions(QuestionOptions):
     )
     must: list[str] = Field(
         default=["correctness", "risk"],
-        description="criteria of which none may fail; the threshold is for the others",
+        description="criteria of which none may fail; `threshold` is for the others alone",
     )
     guidelines: bool = Field(
         True,  # noqa: FBT003 - pydantic takes the default by position

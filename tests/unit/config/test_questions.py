@@ -65,12 +65,34 @@ def test_what_all_of_them_can_be_told() -> None:
         "{criteria: []}",
         "{criteria: {}}",
         "{guidelines: 'no'}",
+        "{must: risk}",
+        "{must: [correctness, beauty]}",
+        "{criteria: [tests], must: [risk]}",
         "{temperature: 1}",
     ],
 )
 def test_what_makes_no_sense_is_refused(options: str) -> None:
     with pytest.raises(ConfigError, match="policy line 1: "):
         judge_of(f"{{quality: {options}}}")
+
+
+def test_correctness_and_risk_must_pass_unless_the_policy_says_otherwise() -> None:
+    assert judge_of("quality").options.must == ["correctness", "risk"]
+    assert judge_of("{quality: {must: [tests]}}").options.must == ["tests"]
+    assert judge_of("{quality: {must: []}}").options.must == []
+    own = judge_of("{quality: {criteria: {api: Is it stable?, naming: Is it named?}, must: [api]}}")
+    assert own.options.musts(["api", "naming"]) == {"api"}
+    fewer = judge_of("{quality: {criteria: [tests, risk, sql-injection]}}").options
+    assert fewer.musts(["tests", "risk", "sql_injection"]) == {"risk"}
+    hyphen = judge_of("{quality: {criteria: [sql-injection], must: [sql_injection]}}").options
+    assert hyphen.musts(["sql_injection"]) == {"sql_injection"}
+
+
+def test_what_must_pass_has_to_be_asked() -> None:
+    with pytest.raises(ConfigError) as error:
+        judge_of("{quality: {criteria: [tests, risk], must: [risk, beauty]}}")
+    assert "policy line 1: tiers[0].judges[0].quality.must: " in str(error.value)
+    assert "beauty is none of the criteria: risk, tests" in str(error.value)
 
 
 def test_a_judge_of_ones_own_has_a_name_a_text_and_questions() -> None:

@@ -297,7 +297,7 @@ def _without(inapplicable: Mapping[str, str], judgment: Judgment) -> Judgment:
 
 
 def _reasons(inapplicable: Mapping[str, str]) -> str:
-    return "; ".join(f"{name} does not apply: {why}" for name, why in inapplicable.items())
+    return "; ".join(f"not applicable: {name} ({why})" for name, why in inapplicable.items())
 
 
 def _rounds(verdict: JuryVerdict) -> dict[str, Any]:

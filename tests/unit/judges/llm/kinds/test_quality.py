@@ -1,18 +1,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from fakes.llm import FOUR, SMALL, Talker, always, changed, context, doors, judge, reply
+from fakes.llm import (
+    FOUR,
+    SMALL,
+    Talker,
+    always,
+    answer,
+    changed,
+    context,
+    doors,
+    judge,
+    quote,
+    reply,
+)
 from fakes.repository import FakeRepository
 from prjury.config.questions import QualityOptions
 from prjury.errors import ConfigError
 from prjury.judges.llm.kinds.quality import make
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Status
+from prjury.pull.model import FileChange, FileStatus
 
+SETTING = changed("config.yml", "-port: 1", "+port: 2")
+FAILING_SETTING = answer("fail", [quote("config.yml", 1, "port: 2")])
 OWN = ".github/prjury/prompts/quality.md.j2"
 
 
@@ -119,3 +135,61 @@ def test_no_secret_in_the_name_of_a_file_that_is_not_shown_is_sent() -> None:
     judgment = judge(model).judge(context(SMALL, changed(f"vendor/{token}.js", "+x")))
     assert token not in model.asked[0].user
     assert judgment.metadata["scope"]["unread"][0]["path"] == f"vendor/{token}.js"
+
+
+RENAMED = replace(changed("src/new.py"), old_path="src/old.py", status=FileStatus.RENAMED)
+UNTESTED = reply(tests=FAILING_SETTING)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [(), (RENAMED,), (changed("README.md", "+text"), changed("Dockerfile", "-FROM a", "+FROM b"))],
+    ids=["configuration", "a pure rename", "documentation"],
+)
+def test_tests_do_not_count_where_no_code_changes(more: tuple[FileChange, ...]) -> None:
+    judgment = judge(always(UNTESTED)).judge(context(SETTING, *more))
+    assert judgment.status is Status.PASS
+    assert judgment.effective_score == 1.0
+    assert judgment.failed_checks == ()
+    assert judgment.metadata["not_applicable"] == {"tests": "no line of source or tests changes"}
+    assert judgment.reasoning == (
+        "3 of 3 criteria passed, the threshold is 0.70; "
+        "not applicable: tests (no line of source or tests changes)"
+    )
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        changed("src/app.py", "+x = 1"),
+        changed("src/app.py", "-x = 1"),
+        changed("tests/test_app.py", "-assert x"),
+        replace(changed("src/app.py"), unread="larger than 1 MiB"),
+    ],
+    ids=["added", "removed", "a test", "unread"],
+)
+def test_tests_count_beside_any_line_of_code(code: FileChange) -> None:
+    judgment = judge(always(UNTESTED)).judge(context(SETTING, code))
+    assert judgment.status is Status.FAIL
+    assert "not_applicable" not in judgment.metadata
+
+
+def test_a_question_of_ones_own_counts_always() -> None:
+    own = {"tests": "Is the setting tested?"}
+    judgment = judge(always(reply(own, tests=FAILING_SETTING)), criteria=own)
+    assert judgment.judge(context(SETTING)).status is Status.FAIL
+
+
+def test_where_only_tests_are_asked_for_and_none_is_due_nobody_is_asked() -> None:
+    model = always(UNTESTED)
+    judgment = judge(model, criteria=["tests"]).judge(context(SETTING))
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "not_applicable")
+    assert judgment.reasoning == "not applicable: tests (no line of source or tests changes)"
+    assert model.asked == []
+
+
+def test_a_chair_does_not_bring_back_what_does_not_count() -> None:
+    chair = reply(tests=answer("fail", [quote("juror-1", 1, "correctness: pass (0.90). because")]))
+    models = [always(UNTESTED, "test:a"), always(reply(), "test:b")]
+    judgment = judge(models, chair=always(chair, "test:chair")).judge(context(SETTING))
+    assert judgment.status is Status.PASS

@@ -1,0 +1,104 @@
+"""The quality judge on the command line, with recorded answers about a real repository."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fakes.llm import answer, quote, reply
+from fakes.providers import LINE, PATH, TEXT, Said, Shop, policy
+
+WRONG_SUM = {
+    **answer("fail", [quote(PATH, LINE, TEXT)], 0.98),
+    "reasoning": "An overflow of the sum is lost.",
+}
+BLOCKING, ADVISING = policy(advisory=False), policy()
+
+
+def review(place: Path, text: str, rules: Any = BLOCKING) -> Said:
+    """What is said of a change that a model has answered so."""
+    script = place / "answers.json"
+    script.write_text(json.dumps([{"prompt": "*", "text": text}]))
+    return Shop(place).review(rules, "--model", f"scripted:{script}")
+
+
+@pytest.mark.parametrize("criterion", ["correctness", "risk"])
+def test_one_proven_failure_of_a_must_criterion_closes_a_blocking_gate(
+    tmp_path: Path, criterion: str
+) -> None:
+    said = review(tmp_path, reply(**{criterion: WRONG_SUM}))
+    assert (said.code, said.status) == (1, "fail")
+    assert (said.judgment["status"], said.judgment["score"]) == ("fail", 0.0)
+    assert said.judgment["metadata"]["share"] == 1.0
+    assert "❌ Do not merge" in said.first_line
+    assert WRONG_SUM["reasoning"] in said.files["feedback"]
+    assert f"{PATH}:{LINE}" in said.files["feedback"]
+
+
+def test_an_advising_tier_names_the_likely_bug_in_the_first_line(tmp_path: Path) -> None:
+    said = review(tmp_path, reply(correctness=WRONG_SUM), ADVISING)
+    assert (said.code, said.status) == (0, "pass")
+    assert "advises against" in said.first_line or "1 likely bug" in said.first_line
+    assert WRONG_SUM["reasoning"] in said.files["feedback"]
+    assert "Nothing has to be fixed" not in said.files["feedback"]
+
+
+def test_no_judge_of_the_same_tier_outvotes_a_proven_bug(tmp_path: Path) -> None:
+    asked = {"prompt": {"name": "easy", "text": "Be kind.", "criteria": {"risk": "Is it fine?"}}}
+    heavy = {**asked, "weight": 9.0}
+    rules = policy(advisory=False)
+    rules["tiers"][-1]["judges"].append(heavy)
+    rules["tiers"][-1]["voting"] = {"weighted_average": {"threshold": 0.7}}
+    script = tmp_path / "answers.json"
+    entries = [
+        {"prompt": "quality", "text": reply(correctness=WRONG_SUM)},
+        {"prompt": "easy", "text": reply(["risk"])},
+    ]
+    script.write_text(json.dumps(entries))
+    said = Shop(tmp_path).review(rules, "--model", f"scripted:{script}")
+    assert (said.code, said.status) == (1, "fail")
+
+
+def test_a_policy_may_say_that_nothing_must_pass(tmp_path: Path) -> None:
+    lenient = policy(advisory=False, judge={"quality": {"must": [], "threshold": 0.7}})
+    said = review(tmp_path, reply(correctness=WRONG_SUM), lenient)
+    assert (said.code, said.judgment["score"]) == (0, 0.75)
+
+
+def test_two_quotes_of_one_criterion_are_two_findings_everywhere(tmp_path: Path) -> None:
+    test = quote("tests/test_app.py", 5, "assert add(1, 2) == 3")
+    both = {**WRONG_SUM, "evidence": [*WRONG_SUM["evidence"], test]}
+    said = review(tmp_path, reply(correctness=both))
+    found = [check for check in said.judgment["checks"] if not check["passed"]]
+    assert [check["location"]["path"] for check in found] == [PATH, "tests/test_app.py"]
+    assert len({check["fingerprint"] for check in found}) == 2
+    for name in ("markdown", "terminal", "feedback"):
+        assert f"{PATH}:{LINE}" in said.files[name], name
+        assert "tests/test_app.py:5" in said.files[name], name
+
+
+def test_a_miscounted_and_shortened_quote_keeps_its_finding(tmp_path: Path) -> None:
+    near = {**WRONG_SUM, "evidence": [quote(f"b/{PATH}", LINE - 2, "+return a + b")]}
+    said = review(tmp_path, reply(correctness=near))
+    assert said.code == 1
+    (found,) = [check for check in said.judgment["checks"] if not check["passed"]]
+    assert found["location"]["line"] == LINE
+    assert found["evidence"] == TEXT.strip()
+    counts = {"verified": 1, "relocated": 1, "dropped": 0}
+    assert said.judgment["metadata"]["evidence"] == counts
+
+
+def test_an_invented_quote_is_no_bug(tmp_path: Path) -> None:
+    invented = {**WRONG_SUM, "evidence": [quote(PATH, LINE, "return a * b")]}
+    said = review(tmp_path, reply(correctness=invented))
+    assert (said.code, said.judgment["label"]) == (3, "no_opinion")
+
+
+@pytest.mark.parametrize("name", ["quality", "tests-exercise-behaviour", "correctness"])
+def test_without_a_key_a_judge_of_a_directory_says_so(tmp_path: Path, name: str) -> None:
+    shop = Shop(tmp_path).without_keys()
+    said = shop.judge(name, shop.history.path)
+    assert said.report["label"] == "not_configured"
