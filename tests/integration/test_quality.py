@@ -43,7 +43,6 @@ def test_an_advising_tier_names_the_likely_bug_in_the_first_line(tmp_path: Path)
     assert (said.code, said.status) == (0, "pass")
     assert "advises against" in said.first_line or "1 likely bug" in said.first_line
     assert WRONG_SUM["reasoning"] in said.files["feedback"]
-    assert "Nothing has to be fixed" not in said.files["feedback"]
 
 
 def test_no_judge_of_the_same_tier_outvotes_a_proven_bug(tmp_path: Path) -> None:
