@@ -243,6 +243,7 @@ def broken_build() -> Report:
             "subject": "build `./mvnw -q verify` (2 modules)",
             "command": "./mvnw -q verify",
             "failures": failures,
+            "summaries": ["compiles"],
         },
     )
     return report(
@@ -259,7 +260,14 @@ CONFLICTS = (
         True,
         "version numbers only: take the newer one",
         (12, 12),
-        (ConflictRegion(head=Span(12, 1), onto=Span(14, 1), mechanical=True),),
+        (
+            ConflictRegion(
+                head=Span(12, 1),
+                onto=Span(14, 1),
+                mechanical=True,
+                texts=(("<version>2.1</version>",), ("<version>2.0.9</version>",)),
+            ),
+        ),
     ),
     Conflict(
         "src/main/java/shop/Cart.java",
@@ -270,7 +278,14 @@ CONFLICTS = (
         (3, 48),
         (
             ConflictRegion(head=Span(3, 1), onto=Span(3, 2), mechanical=True),
-            ConflictRegion(head=Span(42, 7), onto=Span(44, 3)),
+            ConflictRegion(
+                head=Span(42, 7),
+                onto=Span(44, 3),
+                texts=(
+                    tuple(f"        total += item{n}.price();" for n in range(7)),
+                    ("        for (var item : items) {", "            sum(item);", "        }"),
+                ),
+            ),
         ),
     ),
 )

@@ -12,6 +12,8 @@ from prjury.pull.model import Conflict, ConflictRegion, ConflictType, Span, prin
 _FEW_REGIONS, _LISTED_REGIONS = 4, 20
 #: So many files are named in the judgment's own sentence.
 _FEW_FILES = 3
+#: Of each side of a place so many lines are shown, and so many characters of each.
+_FEW_LINES, _LONGEST_LINE = 8, 160
 
 
 def together(conflicts: Sequence[Conflict]) -> list[Conflict]:
@@ -63,11 +65,14 @@ def _needing(count: int) -> str:
     return f"{count} {'needs' if count == 1 else 'need'}"
 
 
-def no_complex(conflicts: Sequence[Conflict]) -> Check:
-    """Whether anybody could resolve what there is."""
-    human = sum(not conflict.mechanical for conflict in together(conflicts))
-    message = f"{_needing(human)} a human" if human else "none needs a human"
-    return Check("no-complex-conflicts", not human, message)
+def no_complex(conflicts: Sequence[Conflict]) -> tuple[Check, ...]:
+    """The check that anybody could resolve what there is; none where that is not so.
+
+    What needs a human is a finding of its own (`check_of`), and is not counted twice.
+    """
+    if not all(conflict.mechanical for conflict in conflicts):
+        return ()
+    return (Check("no-complex-conflicts", passed=True, message="none needs a human"),)
 
 
 def check_of(conflict: Conflict, *, at: str | None = None, fix: str | None = None) -> Check:
@@ -83,7 +88,6 @@ def check_of(conflict: Conflict, *, at: str | None = None, fix: str | None = Non
         passed=False,
         message=f"{words} conflict: {conflict.reason}",
         location=_location(conflict, lines=at is None),
-        severity="warning" if conflict.mechanical else "error",
         evidence=_evidence(conflict.regions, at),
         fix=fix,
     )
@@ -99,14 +103,25 @@ def _location(conflict: Conflict, *, lines: bool) -> Location:
 
 
 def _evidence(regions: Sequence[ConflictRegion], at: str | None) -> str | None:
-    if not regions:
-        return None
-    head = f"at `{at}`" if at else "at the head"
+    """Both texts of each place, as git marks them; the lines alone where the texts are unknown."""
     few = regions[:_FEW_REGIONS]
-    more = f", and {len(regions) - len(few)} more" if len(regions) > len(few) else ""
-    theirs = ", ".join(str(region.head) for region in few)
-    ours = ", ".join(str(region.onto) for region in few)
-    return f"{theirs}{more} {head}; {ours}{more} on the base"
+    parts = [_both(region, f"`{at}`" if at else "the head") for region in few]
+    parts += [f"and {len(regions) - len(few)} more places"] if len(regions) > len(few) else []
+    return "\n".join(parts) or None
+
+
+def _both(region: ConflictRegion, head: str) -> str:
+    if region.texts is None:
+        return f"{region.head} at {head}; {region.onto} on the base"
+    ours, theirs = region.texts
+    sides = [f"<<<<<<< the base, {region.onto}", *_few(theirs), "======="]
+    return "\n".join([*sides, *_few(ours), f">>>>>>> {head}, {region.head}"])
+
+
+def _few(lines: Sequence[str]) -> list[str]:
+    shown = [printable(line)[:_LONGEST_LINE] for line in lines[:_FEW_LINES]]
+    left = len(lines) - len(shown)
+    return [*shown, f"… ({counted(left, 'more line')})"] if left else shown
 
 
 def described(conflict: Conflict) -> dict[str, Any]:

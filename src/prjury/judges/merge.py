@@ -96,10 +96,9 @@ def _merged(pull: PullRequest) -> Judgment:
     conflicts = pull.merge.conflicts
     if pull.merge.clean:
         clean = Check("merge-clean", passed=True, message="no conflicts")
-        return Judgment.passed("clean", checks=(clean, no_complex(())))
-    collide = Check("merge-clean", passed=False, message=told(conflicts))
+        return Judgment.passed("clean", checks=(clean, *no_complex(())))
     return Judgment.failed(
         told(conflicts),
-        checks=(collide, no_complex(conflicts), *map(check_of, together(conflicts))),
+        checks=(*no_complex(conflicts), *map(check_of, together(conflicts))),
         metadata={"conflicts": list(map(described, conflicts))},
     )

@@ -29,7 +29,7 @@ def rebased(pull: PullRequest, trial: RebaseTrial, merged: Judgment) -> Judgment
         return _stopped(pull, trial, trial.stopped_at)
     picked = Check("rebase-clean", passed=True, message=_told(pull, trial))
     return Judgment.passed(
-        _clean(trial), checks=(picked, no_complex(()), *_differences(pull, trial))
+        _clean(trial), checks=(picked, *no_complex(()), *_differences(pull, trial))
     )
 
 
@@ -56,11 +56,10 @@ def _stopped(pull: PullRequest, trial: RebaseTrial, commit: Commit) -> Judgment:
     fix = f"Rebase the branch onto `{base}` and resolve the conflict at `{sha}`."
     at = None if commit.sha == pull.head.sha else sha
     return Judgment.failed(
-        f"{words}; {_plain_merge(pull)}",
+        f"{words}{after}; {_plain_merge(pull)}",
         checks=(
-            _merge_check(pull),
-            Check("rebase-clean", passed=False, message=f"{words}{after}"),
-            no_complex(conflicts),
+            *([_merge_check(pull)] if pull.merge.clean else ()),
+            *no_complex(conflicts),
             *(check_of(conflict, at=at, fix=fix) for conflict in together(conflicts)),
         ),
         metadata={

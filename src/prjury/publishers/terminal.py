@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from prjury.errors import PublishError
 from prjury.jury.judgment import Status
 from prjury.report.facts import backport_words, footer, judged_share
-from prjury.report.findings import Finding, Weight, evidence_beyond, findings
+from prjury.report.findings import Finding, Group, Weight, evidence_beyond, findings, grouped
 from prjury.report.headline import why
 from prjury.report.model import Report
 from prjury.report.phrases import counted, duration
@@ -33,6 +33,7 @@ _WIDTH = 100
 _LONGEST_LINE = 600
 _EVIDENCE_LINES = 6
 _MOST_FINDINGS = 20
+_MOST_PLACES = 10
 _MOST_FILES = 10
 _ASCII = str.maketrans(
     {
@@ -199,16 +200,27 @@ class _Page:
             if group:
                 yield ""
                 yield self._text(f"{title} ({len(group)})", "bold")
-            for number, finding in enumerate(group[:_MOST_FINDINGS], start=1):
-                yield from self._finding(number, finding)
-            if len(group) > _MOST_FINDINGS:
-                yield self._text(f"  … and {len(group) - _MOST_FINDINGS} more")
+            entries = grouped(group)
+            for number, entry in enumerate(entries[:_MOST_FINDINGS], start=1):
+                yield from self._entry(number, entry)
+            if left := sum(entry.count for entry in entries[_MOST_FINDINGS:]):
+                yield self._text(f"  … and {left} more")
 
-    def _finding(self, number: int, finding: Finding) -> Iterator[RenderableType]:
-        check = finding.check
-        place = f"{check.location} " if check.location else ""
+    def _entry(self, number: int, group: Group) -> Iterator[RenderableType]:
+        check, several = group.first.check, group.count > 1
+        place = f"{check.location} " if check.location and not several else ""
         words = f": {check.message}" if check.message.strip() else ""
-        yield self._numbered(number, f"{place}{check.name}{words}")
+        count = f" ({group.count} places)" if several else ""
+        yield self._numbered(number, f"{place}{check.name}{words}{count}")
+        for finding in group.findings[:_MOST_PLACES]:
+            if several:
+                yield self._indented(str(finding.check.location or "the change as a whole"), 5)
+            yield from self._details(finding)
+        if group.count > _MOST_PLACES:
+            yield self._indented(f"… and {group.count - _MOST_PLACES} more places", 5)
+
+    def _details(self, finding: Finding) -> Iterator[RenderableType]:
+        check = finding.check
         lines = [line for line in (evidence_beyond(check) or "").splitlines() if line.strip()]
         for line in lines[:_EVIDENCE_LINES]:
             yield self._indented(f"| {line}", 5, "dim")
@@ -236,7 +248,7 @@ class _Page:
         entry = Table.grid()
         entry.add_column(width=5, no_wrap=True)
         entry.add_column(overflow="fold")
-        entry.add_row(f"  {number}. ", self._text(words))
+        entry.add_row(f"{number:3}. ", self._text(words))
         return entry
 
     def _indented(self, words: str, columns: int, style: str = "") -> Any:  # noqa: ANN401 - rich's Padding

@@ -7,7 +7,7 @@ shows one to people renders it through `printable` or the report's sanitiser.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -172,11 +172,13 @@ class ConflictRegion:
 
     Attributes:
         mechanical: as for the whole `Conflict`.
+        texts: the lines at the head and those on the other side; None where they are not known.
     """
 
     head: Span
     onto: Span
     mechanical: bool = False
+    texts: tuple[tuple[str, ...], tuple[str, ...]] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,7 +121,12 @@ class ThreeWay:
             head=_span(region.theirs, before, after),
             onto=_span(region.ours, before, after),
             mechanical=mechanical,
+            texts=(_middle(theirs, before, after), _middle(ours, before, after)),
         )
+
+
+def _middle(lines: Lines, before: int, after: int) -> tuple[str, ...]:
+    return tuple(lines[before : len(lines) - after])
 
 
 def _cut(lines: Lines, where: range) -> Lines:

@@ -55,11 +55,13 @@ class Annotations:
     Attributes:
         left_out: how many more there are than an audience can take.
         unplaceable: how many stand in files whose path GitHub could not take.
+        homeless: how many are about no file of the head.
     """
 
     entries: tuple[Annotation, ...] = ()
     left_out: int = 0
     unplaceable: int = 0
+    homeless: int = 0
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -71,6 +73,9 @@ class Annotations:
         if self.unplaceable:
             some = counted(self.unplaceable, "finding")
             told.append(f"Not annotated: {some} in files whose path cannot be sent to GitHub.")
+        if self.homeless:
+            some = counted(self.homeless, "finding")
+            told.append(f"Not annotated: {some} about no file of this change's head.")
         return tuple(told)
 
 
@@ -80,10 +85,12 @@ def annotate(report: Report, redact: Redact = BY_SHAPE, most: int = MOST) -> Ann
     Only findings in files that exist at the head have a line there; others stand in the text.
     """
     places = Places(report.pull)
-    placed = [(one, place) for one in findings(report.verdict) if (place := places.of(one))]
+    found = findings(report.verdict)
+    placed = [(one, place) for one in found if (place := places.of(one))]
     usable = [(one, place) for one, place in placed if sendable(place.path)]
     entries = (_annotation(report.pull, one, place, redact) for one, place in usable[:most])
-    return Annotations(tuple(entries), max(0, len(usable) - most), len(placed) - len(usable))
+    left_out, unplaceable = max(0, len(usable) - most), len(placed) - len(usable)
+    return Annotations(tuple(entries), left_out, unplaceable, len(found) - len(placed))
 
 
 class Places:

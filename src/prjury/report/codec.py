@@ -164,7 +164,8 @@ def _conflict(conflict: Conflict) -> Json:
 
 
 def _region(region: ConflictRegion) -> Json:
-    return _fields(region, head=_fields(region.head), onto=_fields(region.onto))
+    sides = {"head": _fields(region.head), "onto": _fields(region.onto)}
+    return {**sides, "mechanical": region.mechanical}
 
 
 def _tier(tier: TierReport) -> Json:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
 from prjury.jury.cascade import TierAttempt, Verdict
-from prjury.jury.judgment import Check, Judgment, Status
+from prjury.jury.judgment import Check, Judgment, Severity, Status
 from prjury.jury.voting import Ballot
 
 #: Characters of a message that are shown wherever it is shown.
 _SHOWN = 300
+_SEVERITIES: tuple[Severity, ...] = ("error", "warning", "hint")
 
 
 class Weight(IntEnum):
@@ -80,25 +81,62 @@ def culprits(verdict: Verdict) -> tuple[Voice, ...]:
 
 
 def findings(verdict: Verdict) -> tuple[Finding, ...]:
-    """Every failed check once: the heaviest first, those with a place before those without.
+    """Every failed check, the heaviest first, those with a place before those without.
 
-    Otherwise they stand in the judges' own order. Two judges may find the same thing.
+    Otherwise they stand in the judges' own order. None is left out for being like another one: the
+    number of findings is the number that every face of the report shows.
     """
-    unique: dict[tuple[str, str], Finding] = {}
-    for finding in sorted(_all(verdict), key=_order):
-        unique.setdefault((finding.check.fingerprint, finding.check.message), finding)
-    return tuple(unique.values())
+    return tuple(sorted(_all(verdict), key=_order))
 
 
 def _order(finding: Finding) -> tuple[Weight, bool]:
     return finding.weight, finding.check.location is None
 
 
-def telling(checks: Iterable[Check]) -> list[Check]:
-    """The checks without those that only sum up others, with a place, of the same severity."""
-    every = list(checks)
-    placed = {check.severity for check in every if check.location}
-    return [check for check in every if check.location or check.fix or check.severity not in placed]
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Findings of one cause: a judge says the same of several places."""
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def first(self) -> Finding:
+        """The finding that speaks for all of them."""
+        return self.findings[0]
+
+    @property
+    def count(self) -> int:
+        """How many findings these are."""
+        return len(self.findings)
+
+
+def grouped(found: Iterable[Finding]) -> tuple[Group, ...]:
+    """The findings with those of one cause together, each group where its first one stood."""
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for one in found:
+        voice, check = one.voice, one.check
+        cause = (one.weight, voice.attempt.name, voice.ballot.judge, check.name, check.message)
+        groups.setdefault(cause, []).append(one)
+    return tuple(Group(tuple(group)) for group in groups.values())
+
+
+def counted_checks(judgment: Judgment) -> tuple[Check, ...]:
+    """The failed checks that are findings.
+
+    A judge may name checks that only sum up its others in ``metadata["summaries"]``: the exit code
+    of a build beside its compile errors. They count where there is nothing else.
+    """
+    named = judgment.metadata.get("summaries")
+    summaries = frozenset(named) if isinstance(named, list | tuple) else frozenset()
+    failed = judgment.failed_checks
+    return tuple(check for check in failed if check.name not in summaries) or failed
+
+
+def blocking_checks(judgment: Judgment) -> tuple[Check, ...]:
+    """The findings for which a judgment that rejects does so: those of the highest severity."""
+    failed = counted_checks(judgment)
+    worst = min((_SEVERITIES.index(check.severity) for check in failed), default=0)
+    return tuple(check for check in failed if check.severity == _SEVERITIES[worst])
 
 
 def evidence_beyond(check: Check) -> str | None:
@@ -110,15 +148,16 @@ def evidence_beyond(check: Check) -> str | None:
 
 def _all(verdict: Verdict) -> Iterator[Finding]:
     for voice in voices(verdict):
-        failed = telling(voice.judgment.failed_checks)
+        failed = counted_checks(voice.judgment)
+        blocking = blocking_checks(voice.judgment) if voice.rejects else ()
         for check in failed:
-            yield Finding(voice, check, _weight(check, voice))
-        if voice.rejects and not any(check.severity == "error" for check in failed):
+            yield Finding(voice, check, _weight(check, voice, blocking))
+        if voice.rejects and not failed:
             said = Check(voice.ballot.judge, passed=False, message=voice.judgment.reasoning)
-            yield Finding(voice, said, _weight(said, voice))
+            yield Finding(voice, said, _weight(said, voice, (said,)))
 
 
-def _weight(check: Check, voice: Voice) -> Weight:
-    if voice.rejects and check.severity == "error" and not voice.attempt.advisory:
+def _weight(check: Check, voice: Voice, blocking: Collection[Check]) -> Weight:
+    if check in blocking and not voice.attempt.advisory:
         return Weight.MUST_FIX
     return Weight.NIT if check.severity == "hint" else Weight.SHOULD_LOOK

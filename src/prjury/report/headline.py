@@ -11,7 +11,7 @@ from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import BENIGN_LABELS, NOT_APPLICABLE, NOT_CONFIGURED
 from prjury.pull.model import PullRequest
-from prjury.report.findings import Voice, culprits, voices
+from prjury.report.findings import Voice, blocking_checks, culprits, voices
 from prjury.report.phrases import counted, first_line, listed
 from prjury.report.sanitise import clean
 
@@ -299,8 +299,8 @@ def _flaky(judgment: Judgment) -> str:
 
 
 def _blockers(judgment: Judgment) -> str:
-    errors = [c for c in judgment.failed_checks if c.severity == "error" and c.location]
-    return counted(len(errors), "finding") if errors else ""
+    blocking = blocking_checks(judgment)
+    return counted(len(blocking), "finding") if any(c.location for c in blocking) else ""
 
 
 def _short(text: str) -> str:

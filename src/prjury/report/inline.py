@@ -33,6 +33,7 @@ _LONGEST_LIST = 50_000
 _MOST_REMEMBERED = 500
 _LONGEST_SUGGESTION = 2_000
 _MARKER = re.compile(r"<!-- prjury:v1((?: [a-z]+=[^\s>]*)*) ?-->")
+_AGAIN = "The suggestion above puts this right as well."
 _BACKTICKS = re.compile("`+")
 _WORDS = {
     Weight.MUST_FIX: "Must fix",
@@ -116,18 +117,24 @@ class Reviewer:
             told: fingerprints of findings that need no further word.
             most: remarks at lines; 0 puts everything into the body.
         """
-        new = [
-            finding
-            for finding in findings(self.report.verdict)
-            if finding.check.fingerprint not in told and silencer(finding) is None
-        ]
+        found = findings(self.report.verdict)
+        heard = [finding for finding in found if silencer(finding) is None]
+        new = [finding for finding in heard if finding.check.fingerprint not in told]
         if not new:
             return None
         placed = list(islice(self._placed(new), most))
         at_lines = {id(finding) for finding, _ in placed}
         rest = [finding for finding in new if id(finding) not in at_lines]
-        inline = tuple(self._remark(finding, span) for finding, span in placed)
-        return Remarks(self._body(len(inline), rest), inline)
+        unsaid = _unsaid(len(heard) - len(new), len(found) - len(heard))
+        return Remarks(self._body(len(placed), rest, unsaid), tuple(self._inline(placed)))
+
+    def _inline(self, placed: Sequence[tuple[Finding, Location]]) -> Iterator[Remark]:
+        """The remarks; what one suggestion puts right for several is offered once."""
+        offered: set[tuple[Location, str | None]] = set()
+        for finding, span in placed:
+            fix = (span, self._suggestion(finding, span))
+            yield self._remark(finding, span, again=bool(fix[1]) and fix in offered)
+            offered.add(fix)
 
     def _placed(self, new: Sequence[Finding]) -> Iterator[tuple[Finding, Location]]:
         for finding in new:
@@ -137,7 +144,7 @@ class Reviewer:
                 if span:
                     yield finding, span
 
-    def _remark(self, finding: Finding, span: Location) -> Remark:
+    def _remark(self, finding: Finding, span: Location, *, again: bool = False) -> Remark:
         line = span.line or 1
         last = span.end_line or line
         fingerprint = finding.check.fingerprint
@@ -145,7 +152,7 @@ class Reviewer:
             f"<!-- prjury:v1 finding={fingerprint} id={self.id} -->",
             self._sentence(finding),
             "",
-            *self._remedy(finding, span),
+            *([_AGAIN] if again else self._remedy(finding, span)),
         ]
         body = "\n".join(parts).rstrip("\n") + "\n"
         return Remark(span.path, last, body, line if last != line else None)
@@ -182,7 +189,7 @@ class Reviewer:
         fence = "`" * max(3, *(len(run) + 1 for run in ["", *_BACKTICKS.findall(fix)]))
         return f"{fence}suggestion\n{fix}\n{fence}"
 
-    def _body(self, inline: int, rest: Sequence[Finding]) -> str:
+    def _body(self, inline: int, rest: Sequence[Finding], unsaid: str) -> str:
         lines = [self.marker]
         if rest:
             prints = dict.fromkeys(finding.check.fingerprint for finding in rest)
@@ -194,7 +201,8 @@ class Reviewer:
         if rest:
             where = "not at a single added line" if inline else "all told here"
             lines += [f"{counted(len(rest), 'finding')}, {where}:", ""]
-            lines += self._list(rest)
+            lines += [*self._list(rest), ""]
+        lines += [unsaid] if unsaid else []
         return "\n".join(lines).rstrip("\n") + "\n"
 
     def _list(self, rest: Sequence[Finding]) -> Iterator[str]:
@@ -216,6 +224,17 @@ class Reviewer:
             place = f" [{shown}]({url})" if url else f" {shown}"
         message = f": {prose(check.message, 300, self.redact)}" if check.message.strip() else ""
         return f"*{place} **{plain(check.name, 200, self.redact)}**{message}"
+
+
+def _unsaid(before: int, silenced: int) -> str:
+    """How many findings are not told again, so that the numbers add up to those of the report."""
+    parts = [f"{before:,} said before"] if before else []
+    parts += [f"{silenced:,} silenced in the code"] if silenced else []
+    return (
+        f"Not repeated here: {counted(before + silenced, 'more finding')} ({', '.join(parts)})."
+        if parts
+        else ""
+    )
 
 
 def _on_added(place: Location, added: Mapping[int, Line]) -> Location | None:

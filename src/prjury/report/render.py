@@ -54,6 +54,7 @@ class Shape:
         not_checked: files that nobody read.
         backports: conflicts and commits that are told of each branch, with its reasons and
             commands; none of all that where it is 0.
+        places: places that are listed of findings of one cause.
         cut: whether something was left out that a roomier place would show.
     """
 
@@ -63,6 +64,7 @@ class Shape:
     blocks: bool = True
     not_checked: int | None = 100
     backports: int | None = 20
+    places: int = 10
     cut: bool = True
 
 
@@ -80,9 +82,9 @@ COMMENT_SHAPES = (
     Shape(must_fix=0, should_look=None, checks=None, not_checked=None, backports=None),
 )
 SUMMARY_SHAPES = (
-    Shape(2_000, 2_000, checks=2_000, not_checked=3_000, backports=100, cut=False),
-    Shape(must_fix=1_000, should_look=500, checks=50, not_checked=500),
-    Shape(must_fix=200, should_look=100, checks=20, not_checked=200),
+    Shape(2_000, 2_000, checks=2_000, not_checked=3_000, backports=100, places=2_000, cut=False),
+    Shape(must_fix=1_000, should_look=500, checks=50, not_checked=500, places=100),
+    Shape(must_fix=200, should_look=100, checks=20, not_checked=200, places=20),
     *COMMENT_SHAPES[1:],
 )
 

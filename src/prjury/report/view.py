@@ -12,12 +12,13 @@ from prjury.jury.judgment import Check, Location, Status
 from prjury.report import rows as table
 from prjury.report.facts import cost_table, facts_of, footer, judged_share
 from prjury.report.findings import (
-    Finding,
+    Group,
     Voice,
     Weight,
     culprits,
     evidence_beyond,
     findings,
+    grouped,
     voices,
 )
 from prjury.report.headline import why
@@ -58,13 +59,22 @@ class CheckView:
 
 @dataclass(frozen=True)
 class FindingView:
-    """A failed check with its judge and what would make it pass."""
+    """Failed checks of one cause with their judge and what would make them pass.
+
+    Attributes:
+        check: the first of them.
+        places: each of them with its own place, evidence and fix, where there are several.
+        whole: whether the evidence is worth reading as a whole, such as two texts in conflict.
+    """
 
     symbol: Markup
     tier: Text
     judge: Text
     check: CheckView
     remedy: Text
+    count: int = 1
+    places: tuple[CheckView, ...] = ()
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -132,7 +142,9 @@ class Page:
     few_rows: tuple[RowView, ...]
     tiers: tuple[TierView, ...]
     must_fix: tuple[FindingView, ...]
+    must_fix_count: int
     should_look: tuple[FindingView, ...]
+    should_look_count: int
     nits: int
     unjudged: tuple[Said, ...]
     judges: tuple[JudgeView, ...]
@@ -171,14 +183,17 @@ class _Painter:
             fix=None if check.fix is None else self.ink(check.fix),
         )
 
-    def finding(self, finding: Finding) -> FindingView:
-        voice = finding.voice
+    def finding(self, group: Group) -> FindingView:
+        finding, voice = group.first, group.first.voice
         return FindingView(
             symbol=own(_WEIGHT_SYMBOLS[finding.weight]),
             tier=self.ink(voice.attempt.name),
             judge=self.ink(voice.ballot.judge),
             check=self.check(finding.check),
             remedy=self.ink(remedy(self.report.pull, finding)),
+            count=group.count,
+            places=tuple(self.check(one.check) for one in group.findings if group.count > 1),
+            whole=voice.ballot.judge == "merge",
         )
 
     def judge(self, voice: Voice) -> JudgeView:
@@ -256,8 +271,10 @@ def page(report: Report, ink: Ink, redact: Redact = BY_SHAPE) -> Page:
         rows=tuple(map(paint.row, every_row)),
         few_rows=tuple(map(paint.row, table.at_most(every_row, 8))),
         tiers=paint.tiers(),
-        must_fix=tuple(map(paint.finding, blockers)),
-        should_look=tuple(map(paint.finding, others)),
+        must_fix=tuple(map(paint.finding, grouped(blockers))),
+        must_fix_count=len(blockers),
+        should_look=tuple(map(paint.finding, grouped(others))),
+        should_look_count=len(others),
         nits=sum(finding.weight is Weight.NIT for finding in others),
         unjudged=_unjudged(paint),
         judges=tuple(map(paint.judge, voices(verdict))),

@@ -139,8 +139,7 @@ def test_two_hundred_failing_tests(tmp_path: Path) -> None:
     judged = court.judge(PYTEST.tree, _many(200))
 
     assert judged.build.status is Status.FAIL
-    assert [check.name for check in judged.causes] == ["test"] * 10 + ["more-failures"]
-    assert judged.causes[-1].message == "190 more in the log"
+    assert [check.name for check in judged.causes] == ["test"] * 200
     assert len(judged.build.metadata["failures"]) == 200
     assert "(and 199 more)" in judged.build.reasoning
     assert judged.build.metadata["ran_again"] == 0

@@ -86,12 +86,9 @@ def test_mrg_02_conflicts_fail_and_are_listed() -> None:
 
     assert judgment.status is Status.FAIL
     assert judgment.reasoning == "conflicts in 2 files, 1 needs a human, up to date"
-    _, merge_clean, no_complex, first, second = judgment.checks
-    assert not merge_clean.passed
-    assert merge_clean.message == "conflicts in 2 files, 1 needs a human"
-    assert not no_complex.passed
-    assert no_complex.message == "1 needs a human"
-    assert (first.severity, second.severity) == ("warning", "error")
+    _, first, second = judgment.checks
+    assert names(judgment, passed=False) == ["conflict", "conflict"]
+    assert (first.severity, second.severity) == ("error", "error")
     assert first.message == "content conflict: imports only"
     assert first.location == Location("f0.py", 3, 9)
     assert first.evidence == "lines 3 to 9 at the head; before line 3 on the base"
@@ -161,10 +158,7 @@ def test_a_file_that_is_renamed_twice_is_one_conflict() -> None:
 
     assert one.reasoning == "1 conflict in 3 files, 1 needs a human, up to date"
     assert two.reasoning == "2 conflicts in 4 files, 1 needs a human, up to date"
-    assert [check.message for check in one.checks[2:]] == [
-        "1 needs a human",
-        f"rename conflict: {reason}",
-    ]
+    assert [check.message for check in one.failed_checks] == [f"rename conflict: {reason}"]
     assert one.checks[-1].location == Location("e")
     assert [listed["path"] for listed in one.metadata["conflicts"]] == ["e", "f", "g"]
     trial = RebaseTrial(None, 1, stopped_at=SECOND, conflicts=tuple(renamed))
@@ -190,10 +184,29 @@ def test_many_places_are_told_in_few_words() -> None:
     judgment = decide(replace(PULL, merge=MergeTrial(None, (conflict,))), MERGING)
 
     assert judgment.checks[-1].evidence == (
-        "line 1, line 2, line 3, line 4, and 26 more at the head; "
-        "lines 1 to 2, lines 2 to 3, lines 3 to 4, lines 4 to 5, and 26 more on the base"
+        "line 1 at the head; lines 1 to 2 on the base\n"
+        "line 2 at the head; lines 2 to 3 on the base\n"
+        "line 3 at the head; lines 3 to 4 on the base\n"
+        "line 4 at the head; lines 4 to 5 on the base\n"
+        "and 26 more places"
     )
     assert len(judgment.metadata["conflicts"][0]["regions"]) == 20
+
+
+def test_both_texts_of_a_place_are_shown() -> None:
+    sides = (tuple(f"mine {n}" for n in range(10)), ("theirs",))
+    region = ConflictRegion(head=Span(3, 10), onto=Span(3, 1), texts=sides)
+    conflict = replace(conflicts(False)[0], regions=(region,))
+    judgment = decide(replace(PULL, merge=MergeTrial(None, (conflict,))), MERGING)
+
+    assert (judgment.checks[-1].evidence or "").splitlines() == [
+        "<<<<<<< the base, line 3",
+        "theirs",
+        "=======",
+        *(f"mine {n}" for n in range(8)),
+        "… (2 more lines)",
+        ">>>>>>> the head, lines 3 to 12",
+    ]
 
 
 def test_the_place_of_a_check_is_the_first_that_needs_a_human() -> None:
@@ -293,16 +306,14 @@ def test_a_rebase_that_conflicts_fails_though_a_merge_is_clean() -> None:
 
     assert judgment.status is Status.FAIL
     words = "commit 2 of 5 (`eeeeeee` Add it): conflicts in 2 files, 1 needs a human"
-    assert judgment.reasoning == f"{words}; a plain merge is clean, 4 behind"
-    _, merge_clean, rebase_clean, no_complex, first, second = judgment.checks
+    after = "3 commits after it not tried"
+    assert judgment.reasoning == f"{words}; {after}; a plain merge is clean, 4 behind"
+    _, merge_clean, first, second = judgment.checks
     assert merge_clean.passed
     assert merge_clean.message == "no conflicts"
-    assert rebase_clean.message == f"{words}; 3 commits after it not tried"
     fix = "Rebase the branch onto `main` and resolve the conflict at `eeeeeee`."
-    # The conflicts say how to mend it; a report leaves out what only sums them up.
-    assert (rebase_clean.passed, rebase_clean.fix) == (False, None)
-    assert not no_complex.passed
-    assert (first.name, first.severity, second.severity) == ("conflict", "error", "warning")
+    assert names(judgment, passed=False) == ["conflict", "conflict"]
+    assert (first.severity, second.severity) == ("error", "error")
     assert first.fix == fix
     assert first.location == Location("f0.py")
     assert first.evidence == "lines 3 to 9 at `eeeeeee`; before line 3 on the base"
@@ -323,9 +334,7 @@ def test_the_last_commit_s_lines_are_the_head_s() -> None:
         "commit 2 of 2 (`ccccccc` Add it): conflicts in 1 file, 1 needs a human; "
         "a plain merge conflicts as well, up to date"
     )
-    assert judgment.checks[1].message == "conflicts in 1 file, 1 needs a human"
-    assert judgment.checks[1].severity == "warning"
-    assert judgment.checks[2].message.endswith("1 needs a human")
+    assert names(judgment, passed=False) == ["conflict"]
     assert judgment.checks[-1].location == Location("f0.py", 3, 9)
 
 

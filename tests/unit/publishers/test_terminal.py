@@ -9,6 +9,7 @@ import pytest
 from fakes import reports as fake
 from fakes.hostile import ATTACKS, report_holding
 from prjury.errors import PublishError
+from prjury.jury.judgment import Check, Judgment, Location
 from prjury.publishers.terminal import TerminalPublisher, printable_line
 from prjury.report.model import Report
 from prjury.report.redact import Redactor
@@ -47,10 +48,29 @@ def test_the_headline_is_the_very_first_line(make: Callable[[], Report]) -> None
 def test_blockers_are_told_with_place_evidence_and_remedy() -> None:
     text = printed(fake.broken_build())
     assert "Must fix (3)" in text
-    assert "  1. src/main/java/shop/Cart.java:42 compile: cannot find symbol `Money`" in text
-    assert "     | Money total = sum();" in text
+    assert "  1. compile: cannot find symbol `Money` (2 places)" in text
+    assert "     src/main/java/shop/Cart.java:42\n     | Money total = sum();" in text
     assert "     What would make it pass: Make `./mvnw -q verify` succeed." in text
     assert "package-lock.json: lock file" in text
+
+
+def test_numbers_from_ten_on_stand_whole_beside_their_findings() -> None:
+    report = fake.report(
+        fake.tier(
+            "t",
+            fake.ballot(
+                "j",
+                Judgment.failed(
+                    "x",
+                    checks=[Check(f"r{n}", False, "m", Location("a.py", n)) for n in range(1, 21)],
+                ),
+            ),
+        )
+    )
+    text = printed(report)
+    assert "\n  9. a.py:9 r9: m" in text
+    assert "\n 10. a.py:10 r10: m" in text
+    assert "\n 20. a.py:20 r20: m" in text
 
 
 def test_a_finding_that_is_wrapped_keeps_its_indent() -> None:

@@ -5,7 +5,7 @@ import pytest
 from fakes import reports as fake
 from prjury.jury.cascade import TierAttempt, TierPolicy
 from prjury.jury.judgment import Check, Judgment, Location, Severity
-from prjury.report.findings import Weight, evidence_beyond, findings
+from prjury.report.findings import Weight, evidence_beyond, findings, grouped
 
 HERE = Location("a.py", 3)
 
@@ -25,7 +25,7 @@ def told(*attempts: TierAttempt) -> list[tuple[str, str]]:
     return [(f.check.name, f.weight.name) for f in findings(verdict)]
 
 
-def test_blockers_come_first_and_the_log_is_left_to_the_details() -> None:
+def test_blockers_come_first_and_those_with_a_place_before_those_without() -> None:
     checks = [
         bad("log", None, evidence="exit 1"),
         bad("nit", severity="hint"),
@@ -37,15 +37,46 @@ def test_blockers_come_first_and_the_log_is_left_to_the_details() -> None:
     assert told(attempt) == [
         ("one", "MUST_FIX"),
         ("two", "MUST_FIX"),
+        ("log", "MUST_FIX"),
         ("look", "SHOULD_LOOK"),
         ("nit", "NIT"),
     ]
 
 
-def test_a_check_that_only_counts_others_is_not_told_twice() -> None:
+def test_a_check_that_its_judge_calls_a_summary_is_no_finding_beside_others() -> None:
     checks = [bad("sum", None, message="2 findings"), bad("one"), bad("two")]
+    summed = Judgment.failed("x", checks=checks, metadata={"summaries": ["sum"]})
+    alone = Judgment.failed("x", checks=checks[:1], metadata={"summaries": ["sum"]})
+    assert told(fake.tier("t", fake.ballot("j", summed))) == [
+        ("one", "MUST_FIX"),
+        ("two", "MUST_FIX"),
+    ]
+    assert told(fake.tier("t", fake.ballot("j", alone))) == [("sum", "MUST_FIX")]
+
+
+def test_a_check_without_a_place_is_never_dropped_for_one_that_has_a_place() -> None:
+    checks = [bad("changelog", None, message="no entry"), bad("todo")]
     attempt = fake.tier("t", fake.ballot("j", Judgment.failed("x", checks=checks)))
-    assert [name for name, _ in told(attempt)] == ["one", "two"]
+    assert [name for name, _ in told(attempt)] == ["todo", "changelog"]
+
+
+def test_three_lines_of_one_file_are_three_findings_of_one_cause() -> None:
+    checks = [
+        bad("rule", Location("a.py", line), evidence="x = np.float_(1)", message="gone")
+        for line in (3, 9, 27)
+    ]
+    attempt = fake.tier("t", fake.ballot("j", Judgment.failed("x", checks=checks)))
+    found = findings(fake.verdict(attempt))
+    (group,) = grouped(found)
+    assert len({finding.check.fingerprint for finding in found}) == 1
+    assert [str(one.check.location) for one in group.findings] == ["a.py:3", "a.py:9", "a.py:27"]
+    assert group.count == 3
+
+
+def test_a_rejection_for_less_than_errors_names_what_has_to_be_fixed() -> None:
+    checks = [bad("look", severity="warning"), bad("nit", severity="hint")]
+    attempt = fake.tier("t", fake.ballot("j", Judgment.failed("x", checks=checks)))
+    assert told(attempt) == [("look", "MUST_FIX"), ("nit", "NIT")]
 
 
 def test_a_failure_without_an_error_is_told_in_its_own_words() -> None:
@@ -71,12 +102,12 @@ def test_a_dissent_in_a_tier_that_passed_never_has_to_be_fixed() -> None:
     assert told(attempt) == [("one", "SHOULD_LOOK")]
 
 
-def test_the_same_finding_of_two_judges_is_told_once() -> None:
+def test_the_same_finding_of_two_judges_counts_twice() -> None:
     first, second = (
         fake.ballot(name, Judgment.failed("x", checks=[bad("one", evidence="line")]))
         for name in ("a", "b")
     )
-    assert told(fake.tier("t", first, second)) == [("one", "MUST_FIX")]
+    assert told(fake.tier("t", first, second)) == [("one", "MUST_FIX")] * 2
 
 
 def test_different_messages_on_the_same_evidence_are_different_findings() -> None:

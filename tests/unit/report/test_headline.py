@@ -86,7 +86,10 @@ def test_build_failures_are_counted() -> None:
 
 def test_findings_are_counted_without_those_that_only_count() -> None:
     checks = (Check("sum", passed=False, message="2"), error("a"), error("b"))
-    assert headline(failed(None, *checks)) == "❌ Do not merge: build fails, 2 findings"
+    assert (
+        headline(failed({"summaries": ["sum"]}, *checks))
+        == "❌ Do not merge: build fails, 2 findings"
+    )
     assert headline(failed(None, error("a"))) == "❌ Do not merge: build fails, 1 finding"
 
 

@@ -16,8 +16,10 @@ from prjury.pull.kinds import kind_of
 from prjury.pull.model import FileKind
 from prjury.report.phrases import counted
 
-_MOST_CAUSES = 10
 _MOST_LISTED = 200
+#: Checks by the kind of a failure; a broken goal or a last word only follows from the others.
+_NAMES = {"compile": "compiles", "test": "test", "goal": "build-goal", "error": "build-error"}
+_CAUSES = ("compile", "test")
 _STATES = {
     "new": "",
     "pre_existing": " (on the base as well)",
@@ -26,7 +28,7 @@ _STATES = {
 
 
 def checks_of(case: Case) -> tuple[Check, ...]:
-    """Each command, the tests, then the first causes and how many there are beside them."""
+    """Each command, the tests, then each failure and how many there are beside those listed."""
     outcome = case.outcome
     executed = [_executed(result) for result in outcome.results]
     return (*executed, *_tests(case), *_vanished(case), *_cause_checks(case))
@@ -94,9 +96,8 @@ def _how_many(reports: Reports) -> str:
 
 
 def _cause_checks(case: Case) -> list[Check]:
-    names = {"compile": "compiles", "test": "test", "goal": "build-goal", "error": "build-error"}
     checks = []
-    for failure in case.ordered[:_MOST_CAUSES]:
+    for failure in case.ordered[:_MOST_LISTED]:
         located = (
             Location(failure.path, failure.line)
             if failure.path in case.known and failure.path
@@ -106,7 +107,7 @@ def _cause_checks(case: Case) -> list[Check]:
         old = _STATES[failure.state]
         checks.append(
             Check(
-                names[failure.kind],
+                _NAMES[failure.kind],
                 passed=False,
                 message=f"{named}{failure.message}{old}",
                 location=located,
@@ -115,7 +116,7 @@ def _cause_checks(case: Case) -> list[Check]:
             )
         )
     if left := len(case.outcome.failures) - len(checks):
-        severity: Severity = "error" if case.blocking[_MOST_CAUSES:] else "warning"
+        severity: Severity = "error" if case.blocking[_MOST_LISTED:] else "warning"
         message = f"{left} more in the log"
         checks.append(Check("more-failures", passed=False, message=message, severity=severity))
     return checks
@@ -143,6 +144,7 @@ def metadata_of(case: Case) -> dict[str, Any]:
         "compared": case.base is not None,
         "failures": [failure.as_json() for failure in case.ordered[:_MOST_LISTED]],
         "failure_counts": _failure_counts(outcome.failures),
+        "summaries": _summaries(case),
     }
 
 
@@ -183,3 +185,10 @@ def _failure_counts(failures: Iterable[Failure]) -> dict[str, dict[str, int]]:
     for failure in failures:
         counts.setdefault(failure.state, Counter())[failure.kind] += 1
     return {state: dict(kinds) for state, kinds in counts.items()}
+
+
+def _summaries(case: Case) -> list[str]:
+    """The checks that only sum up the failures: they are no findings beside those."""
+    kinds = {failure.kind for failure in case.outcome.failures}
+    follow = [name for kind, name in _NAMES.items() if kind not in _CAUSES]
+    return ["build-executed", "tests-passed", *(follow if kinds & {*_CAUSES} else ())]

@@ -21,6 +21,7 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.jury.population import is_benign
 from prjury.ports import Doors
 from prjury.pull.model import Conflict, ConflictType
+from prjury.report.findings import counted_checks
 
 MAVEN = {"pom.xml": "", "src/main/java/A.java": ""}
 COMPILE = "[ERROR] {tree}/src/main/java/A.java:[12,5] cannot find symbol\n"
@@ -423,12 +424,10 @@ def test_exit_code_0_with_a_broken_report_is_an_error() -> None:
     assert "TEST-a.xml is not XML" in judgment.reasoning
 
 
-def test_more_causes_than_are_shown_are_counted() -> None:
+def test_each_compile_error_is_a_finding_and_the_exit_code_is_none_beside_them() -> None:
     output = "".join(f"a{n}.c:1: error: bad {'x' * n}\n" for n in range(14))
     judgment = judged([Scripted(1, output), Scripted(0)], {"Makefile": "test:\n"})
-    assert len([check for check in judgment.checks if check.name == "compiles"]) == 10
-    more = next(check for check in judgment.checks if check.name == "more-failures")
-    assert more.message == "4 more in the log"
+    assert [check.name for check in counted_checks(judgment)] == ["compiles"] * 14
     assert len(judgment.metadata["failures"]) == 14
 
 
