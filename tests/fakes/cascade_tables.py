@@ -8,6 +8,7 @@ from fakes.tables import SAYS, grouped, markdown, several, word
 from prjury.jury.bench import Jury
 from prjury.jury.cascade import CascadedJury, Tier, TierPolicy, Verdict
 from prjury.jury.gate import GatePolicy, gate, hold_to_coverage
+from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import ConsensusVoting, ErrorPolicy, MajorityVoting, VotingStrategy
 from strategies import Says
@@ -16,9 +17,13 @@ REJECT, ACCEPT, FINAL = TierPolicy
 PASS, FAIL, ABSTAIN, ERROR = Status
 
 
-def _jury(bench: str, voting: VotingStrategy | None = None) -> Jury[Any]:
+def _jury(
+    bench: str,
+    voting: VotingStrategy | None = None,
+    kind: JudgeType = JudgeType.DETERMINISTIC,
+) -> Jury[Any]:
     """Judges that say these letters; by default they vote as the tiers of a policy file do."""
-    judges = [Says(f"judge {n}", SAYS[letter]) for n, letter in enumerate(bench, start=1)]
+    judges = [Says(f"judge {n}", SAYS[letter], kind) for n, letter in enumerate(bench, start=1)]
     voting = voting or ConsensusVoting(on_error=ErrorPolicy.PROPAGATE)
     return Jury(judges, voting, parallel=False)
 
@@ -71,6 +76,21 @@ def later() -> str:
     return markdown(["First \\ final", *(f"`{letter}`" for letter in "PNAEF")], rows)
 
 
+def escalated() -> str:
+    """What an accepting tier of programs or models that did not accept leaves of a final PASS."""
+    kinds = {"programs": JudgeType.DETERMINISTIC, "models": JudgeType.LLM_POWERED}
+    rows = []
+    for told, kind in kinds.items():
+        for bench in ("PF", "PA", "PE"):
+            first = Tier("first", _jury(bench, kind=kind), ACCEPT)
+            ends = [
+                CascadedJury([first, Tier("last", _jury("P", kind=decides), FINAL)]).vote(None)
+                for decides in kinds.values()
+            ]
+            rows.append([f"{told} `{bench}`", *(word(verdict.status) for verdict in ends)])
+    return markdown(["Accepting tier", *(f"{told} decide" for told in kinds)], rows)
+
+
 def lenient() -> str:
     """A rejecting tier whose vote is more lenient than its policy."""
     head = ["Ballots", "Voting", "The vote", "The tier", "The verdict, if the final tier passes"]
@@ -121,6 +141,8 @@ def merge_gate() -> str:
     head = ["What happened", "Recorded as", "Blocking tier", "Advisory tier"]
     strict = GatePolicy(not_configured="block")
     nobody = CascadedJury([Tier("first", None), Tier("last", _jury("P"), FINAL)]).vote(None)
+    unvoted = CascadedJury([Tier("last", _jury("NK"), FINAL)]).vote(None)
+    advice = CascadedJury([Tier("last", _jury("P"), FINAL, advisory=True)]).vote(None)
     unread = hold_to_coverage(_cascade(_tier("P", REJECT)), 90, 100, 0.95)
     rows = [
         ["the judge was not asked for", "no seat, named under `skipped`", _conclusion(nobody), "–"]
@@ -152,16 +174,18 @@ def merge_gate() -> str:
     rows.append(
         ["fewer lines read than the coverage floor asks", "ERROR", _conclusion(unread), "–"]
     )
+    said = "ABSTAIN `nobody_voted`"
+    rows.append(["nobody voted PASS", said, _conclusion(unvoted), _conclusion(advice)])
     return markdown(head, rows)
 
 
 def block_on() -> str:
     """What each choice of ``block_on`` does to a verdict that says..."""
-    benches = ("FE", "F", "E", "A", "N", "P")
+    benches = ("PFE", "PF", "PE", "PA", "PN", "P", "F", "N")
     rows = []
     for closing in ((FAIL, ERROR, ABSTAIN), (FAIL, ERROR), (FAIL,), (ERROR,), ()):
         policy = GatePolicy(block_on=frozenset(closing))
-        ends = [gate(_cascade(_tier(bench, REJECT)), policy).value for bench in benches]
+        ends = [gate(_cascade(_tier(bench, REJECT), "N"), policy).value for bench in benches]
         told = ", ".join(status.value for status in closing)
         rows.append([f"`[{told}]`", *ends])
     return markdown(["`gate.block_on`", *(f"`{bench}`" for bench in benches)], rows)

@@ -3,12 +3,14 @@
 A tier's policy reads the ballots as they were cast, before any error policy:
 
 * REJECT_ON_ANY_FAIL stops with FAIL when any ballot failed, with ERROR when any erred.
-* ACCEPT_ON_ALL_PASS stops with PASS when every ballot passed with enough confidence.
+* ACCEPT_ON_ALL_PASS stops with PASS when every ballot passed with enough confidence. Otherwise the
+  later tiers decide, and of this one only an ERROR counts, or what its deterministic judges say
+  against a tier that asks a model.
 * FINAL_TIER stops with whatever its jury says.
 
 The verdict's status comes from the blocking tiers that ran: FAIL if one failed, else ERROR, else
-ABSTAIN if one holds an abstention that is somebody's concern, else PASS. Advisory tiers change
-nothing but the headline.
+ABSTAIN if one holds an abstention that is not benign, else PASS if a judge of theirs voted PASS,
+else ABSTAIN, ``nobody_voted``. Advisory tiers change nothing but the headline.
 """
 
 from __future__ import annotations
@@ -17,14 +19,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Generic, Literal
+from typing import Any, Generic, Literal, TypeAlias
 
 from prjury.deadline import Deadline
 from prjury.jury.asking import Listener, guarded, patience
 from prjury.jury.bench import Bench, JuryVerdict
-from prjury.jury.judge import ContextT
+from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.population import is_benign
+from prjury.jury.population import NOBODY_VOTED, is_benign
 from prjury.jury.score import finite
 
 
@@ -116,9 +118,10 @@ class TierAttempt:
         if self.verdict is None:
             return None
         said = self.verdict.aggregated.status
-        if self.policy is not TierPolicy.REJECT_ON_ANY_FAIL:
+        if self.policy is TierPolicy.FINAL_TIER:
             return said
-        if Status.FAIL in self.statuses:
+        rejects = self.policy is TierPolicy.REJECT_ON_ANY_FAIL or said is Status.FAIL
+        if rejects and Status.FAIL in self.statuses:
             return Status.FAIL
         return Status.ERROR if Status.ERROR in self.statuses else said
 
@@ -132,6 +135,32 @@ class TierAttempt:
             return None
         excused = is_benign(self.verdict.aggregated) and self.statuses <= {Status.ABSTAIN}
         return None if excused else self.verdict.aggregated
+
+    @property
+    def outcomes(self) -> frozenset[Status]:
+        """All that the tier brings into the verdict; a rejecting one counts every ballot."""
+        found = {self.status} if self.status else set()
+        if self.policy is TierPolicy.REJECT_ON_ANY_FAIL:
+            found |= self.statuses & {Status.FAIL, Status.ERROR}
+        worried = {Status.ABSTAIN} if self.worrying_abstention else set()
+        return frozenset((found - {Status.ABSTAIN}) | worried)
+
+    @property
+    def asks_a_model(self) -> bool:
+        """Whether any of its judges is more than a program."""
+        return len(self._programs) < len(self._judgments)
+
+    @property
+    def _programs(self) -> tuple[Judgment, ...]:
+        """What its deterministic judges say."""
+        ballots = self.verdict.ballots if self.verdict else ()
+        return tuple(b.judgment for b in ballots if b.type is JudgeType.DETERMINISTIC)
+
+    @property
+    def escalated(self) -> frozenset[Status]:
+        """What its programs say against the change, for a tier that hands on to a model."""
+        said = {judgment.status for judgment in self._programs if not is_benign(judgment)}
+        return (self.outcomes & said if self.asks_a_model else self.outcomes) - {Status.PASS}
 
 
 @dataclass(frozen=True)
@@ -245,37 +274,67 @@ def _accepts(tier: Tier[Any], verdict: JuryVerdict) -> bool:
 
 def conclude(attempts: Sequence[TierAttempt]) -> Verdict:
     """The verdict that these attempts add up to; pure, so that a report can be re-derived."""
-    ran = [attempt for attempt in attempts if attempt.ran]
-    blocking = [attempt for attempt in ran if not attempt.advisory]
-    status, decisive = _worst(blocking) if blocking else _final(ran)
-    return Verdict(_tell(status, decisive), decisive.name if decisive else None, tuple(attempts))
+    status, decisive = _worst(counting(attempts))
+    if status is None or decisive is None or decisive.verdict is None:
+        return Verdict(_nobody_voted(attempts), None, tuple(attempts))
+    return Verdict(_tell(status, decisive, decisive.verdict), decisive.name, tuple(attempts))
 
 
-def _worst(blocking: Sequence[TierAttempt]) -> tuple[Status, TierAttempt | None]:
-    for status in (Status.FAIL, Status.ERROR):
-        for attempt in blocking:
-            if attempt.status is status:
+#: A blocking tier that ran, with the statuses that it brings into the verdict.
+Counted: TypeAlias = tuple[TierAttempt, frozenset[Status]]
+
+
+def counting(attempts: Sequence[TierAttempt]) -> list[Counted]:
+    """The blocking tiers that ran, each with the statuses that it brings into the verdict.
+
+    An accepting tier that another blocking one followed has escalated: it brings its errors, and,
+    where a model decided after it, what its programs say against the change.
+    """
+    blocking = [attempt for attempt in attempts if attempt.ran and not attempt.advisory]
+    if not blocking:
+        return []
+    last, accepting = blocking[-1], TierPolicy.ACCEPT_ON_ALL_PASS
+    deciding = [a for a in blocking if a is last or a.policy is not accepting]
+    decisive = _worst([(a, a.outcomes) for a in deciding])[1] or last
+    return [
+        (a, a.outcomes if a is last or a.policy is not accepting else _handed_on(a, decisive))
+        for a in blocking
+    ]
+
+
+def _handed_on(attempt: TierAttempt, decisive: TierAttempt) -> frozenset[Status]:
+    errors = {Status.ERROR} & (attempt.statuses | attempt.outcomes)
+    return frozenset(errors | (attempt.escalated if decisive.asks_a_model else set()))
+
+
+def _worst(counted: Sequence[Counted]) -> tuple[Status | None, TierAttempt | None]:
+    """The worst status and the tier that brings it; None where no judge voted PASS either."""
+    for status in (Status.FAIL, Status.ERROR, Status.ABSTAIN):
+        for attempt, outcomes in counted:
+            if status in outcomes:
                 return status, attempt
-    for attempt in blocking:
-        if attempt.worrying_abstention:
-            return Status.ABSTAIN, attempt
-    passed = [attempt for attempt in blocking if attempt.status is Status.PASS]
-    return Status.PASS, (passed or blocking)[-1]
+    for attempt, outcomes in reversed(counted):
+        if Status.PASS in outcomes & attempt.statuses:
+            return Status.PASS, attempt
+    return None, None
 
 
-def _final(ran: Sequence[TierAttempt]) -> tuple[Status, TierAttempt | None]:
-    """With no blocking tier at all, the last tier that ran stands; with none, nobody judged."""
-    last = ran[-1] if ran else None
-    return (last.status or Status.ABSTAIN, last) if last else (Status.ABSTAIN, None)
+def _nobody_voted(attempts: Sequence[TierAttempt]) -> Judgment:
+    """The abstention of a cascade in which no judge of a blocking tier voted PASS."""
+    ran = [attempt for attempt in attempts if attempt.ran]
+    words = "nobody voted for it" if ran else "no tier ran, so nobody judged"
+    if ran and all(attempt.advisory for attempt in ran):
+        words += ", because all tiers that ran are advisory"
+    ballots = [b for a in ran if a.verdict and not a.advisory for b in a.verdict.ballots]
+    said = [f"{ballot.judge}: {ballot.judgment.reasoning}" for ballot in ballots]
+    return Judgment.abstained("; ".join([words, *said]), NOBODY_VOTED)
 
 
-def _tell(status: Status, decisive: TierAttempt | None) -> Judgment:
+def _tell(status: Status, decisive: TierAttempt, verdict: JuryVerdict) -> Judgment:
     """The cascade's judgment: who in the deciding tier said what, under the final status."""
-    if decisive is None or decisive.verdict is None:
-        return Judgment.abstained("no tier ran, so nobody judged", "nobody_judged")
-    said = decisive.verdict.aggregated
+    said = verdict.aggregated
     blaming = status in {Status.FAIL, Status.ERROR}
-    guilty = [b for b in decisive.verdict.ballots if blaming and b.judgment.status is status]
+    guilty = [b for b in verdict.ballots if blaming and b.judgment.status is status]
     worry = decisive.worrying_abstention if status is Status.ABSTAIN else None
     telling = guilty[0].judgment if guilty else worry or said
     words = "; ".join(f"{ballot.judge}: {ballot.judgment.reasoning}" for ballot in guilty)

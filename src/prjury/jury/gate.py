@@ -7,9 +7,9 @@ from enum import StrEnum
 from typing import Literal
 
 from prjury.errors import ExitCode
-from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict
+from prjury.jury.cascade import Verdict, counting
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.population import NOT_CONFIGURED, is_benign
+from prjury.jury.population import NOBODY_VOTED, NOT_CONFIGURED, is_benign
 from prjury.jury.score import finite
 
 
@@ -61,39 +61,19 @@ class GatePolicy:
 def gate(verdict: Verdict, policy: GatePolicy | None = None) -> Gate:
     """Open or closed, by the order FAIL > ERROR > ABSTAIN > PASS.
 
-    A status that the policy lets through hides no other one, and what an advisory tier says closes
-    nothing, even where it is the only one that ran.
+    A status that the policy lets through hides no other one, and no policy opens a gate that no
+    judge of a blocking tier voted to open.
     """
     policy = policy or GatePolicy()
-    if _is_advice(verdict):
-        return Gate.SUCCESS
-    closing = policy.block_on.intersection(_against(verdict))
+    counted = counting(verdict.attempts)
+    own = frozenset() if is_benign(verdict.aggregated) else frozenset({verdict.status})
+    closing = policy.block_on & own.union(*(outcomes for _, outcomes in counted))
     if Status.FAIL in closing:
         return Gate.FAILURE
-    if closing or (policy.not_configured == "block" and _someone_not_configured(verdict)):
-        return Gate.ACTION_REQUIRED
-    return Gate.SUCCESS
-
-
-def _is_advice(verdict: Verdict) -> bool:
-    """Whether the verdict is that of an advisory tier."""
-    deciding = [a for a in verdict.attempts if a.ran and a.name == verdict.decided_by]
-    return bool(deciding) and all(attempt.advisory for attempt in deciding)
-
-
-def _against(verdict: Verdict) -> frozenset[Status]:
-    """Every status that speaks against the merge: the verdict's own and those that it outranks."""
-    tiers = [_outcomes(a) for a in verdict.attempts if a.ran and not a.advisory]
-    own = frozenset() if is_benign(verdict.aggregated) else frozenset({verdict.status})
-    return own.union(*tiers) - {Status.PASS}
-
-
-def _outcomes(attempt: TierAttempt) -> frozenset[Status]:
-    """What a blocking tier brings into the verdict; a rejecting one counts every ballot."""
-    found = {attempt.status or Status.PASS} - {Status.ABSTAIN}
-    if attempt.policy is TierPolicy.REJECT_ON_ANY_FAIL:
-        found |= attempt.statuses & {Status.FAIL, Status.ERROR}
-    return frozenset(found | {Status.ABSTAIN} if attempt.worrying_abstention else found)
+    voted = any(Status.PASS in attempt.statuses for attempt, _ in counted)
+    unvoted = not voted or verdict.aggregated.label == NOBODY_VOTED
+    missing = policy.not_configured == "block" and _someone_not_configured(verdict)
+    return Gate.ACTION_REQUIRED if closing or unvoted or missing else Gate.SUCCESS
 
 
 def _someone_not_configured(verdict: Verdict) -> bool:
@@ -115,7 +95,7 @@ def hold_to_coverage(verdict: Verdict, judged: int, total: int, floor: float) ->
         floor: the share of them, 0..1, that is enough.
     """
     enough = total == 0 or judged / total >= floor
-    if enough or (verdict.status is Status.FAIL and not _is_advice(verdict)):
+    if enough or verdict.status is Status.FAIL:
         return verdict
     words = f"only {judged} of {total} added lines were judged; the floor is {floor * 100:g}%"
     short = Judgment.errored(words, metadata={"reason": "coverage_floor"})

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
-from prjury.jury.cascade import TierAttempt, Verdict
+from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict, counting
 from prjury.jury.judgment import Check, Judgment, Severity, Status
 from prjury.jury.voting import Ballot
 
@@ -28,7 +28,7 @@ class Voice:
     """A ballot with the tier in which it was cast.
 
     Attributes:
-        counts: whether the tier decides: it blocks, or nothing blocks and it was the last to run.
+        counts: whether the tier decides: it blocks, and did not hand on to a later one.
     """
 
     attempt: TierAttempt
@@ -59,12 +59,12 @@ class Finding:
 
 def voices(verdict: Verdict) -> tuple[Voice, ...]:
     """Every ballot of every tier that ran, in order."""
-    ran = [attempt for attempt in verdict.attempts if attempt.ran]
-    deciding = [attempt.name for attempt in ran if not attempt.advisory]
-    deciding = deciding or [attempt.name for attempt in ran[-1:]]
+    accepting = TierPolicy.ACCEPT_ON_ALL_PASS
+    counted = counting(verdict.attempts)
+    deciding = [a.name for a, outcomes in counted if outcomes or a.policy is not accepting]
     return tuple(
         Voice(attempt, ballot, attempt.name in deciding)
-        for attempt in ran
+        for attempt in verdict.attempts
         for ballot in (attempt.verdict.ballots if attempt.verdict else ())
     )
 

@@ -9,6 +9,7 @@ from prjury.jury.cascade import TierAttempt, Verdict
 from prjury.jury.gate import Gate
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
+from prjury.jury.population import NOBODY_VOTED
 from prjury.jury.voting import BENIGN_LABELS, NOT_APPLICABLE, NOT_CONFIGURED
 from prjury.pull.model import PullRequest
 from prjury.report.findings import Voice, blocking_checks, culprits, voices
@@ -30,8 +31,6 @@ def headline(pull: PullRequest, verdict: Verdict, gate: Gate) -> str:
     """The decision in one line, for people; a symbol, words and the reason."""
     if verdict.status is Status.PASS:
         return _ready(pull, verdict) if gate is Gate.SUCCESS else _unconfigured(verdict)
-    if gate is Gate.SUCCESS and _only_advice(verdict):
-        return _ready(pull, verdict)
     line = f"{_decision(verdict)}: {_reason(pull, verdict)}"
     return f"{line} (not gating)" if gate is Gate.SUCCESS else line
 
@@ -66,14 +65,8 @@ def _objections(attempt: TierAttempt) -> list[tuple[str, str]]:
 def _decision(verdict: Verdict) -> str:
     if verdict.status is Status.FAIL:
         return DO_NOT
-    benign = verdict.aggregated.label in {*BENIGN_LABELS, "nobody_judged"}
-    return UNJUDGED if verdict.status is Status.ERROR or benign else HUMAN
-
-
-def _only_advice(verdict: Verdict) -> bool:
-    """Whether every tier that ran advises, so that nobody could close the gate."""
-    ran = [attempt for attempt in verdict.attempts if attempt.ran]
-    return bool(ran) and all(attempt.advisory for attempt in ran)
+    unvoted = verdict.aggregated.label == NOBODY_VOTED
+    return UNJUDGED if verdict.status is Status.ERROR or unvoted else HUMAN
 
 
 def _ready(pull: PullRequest, verdict: Verdict) -> str:
@@ -94,7 +87,7 @@ def _limits(pull: PullRequest, verdict: Verdict) -> Iterator[str]:
     passed = {v.ballot.judge for v in counting if v.judgment.status is Status.PASS}
     if pull.files and not any(file.readable for file in pull.files):
         yield "nothing in it can be read"
-    elif not pull.docs_only and not _only_advice(verdict):
+    elif not pull.docs_only:
         if passed <= {"merge"}:
             yield "only the merge was tried"
         elif "build" not in passed:
@@ -224,7 +217,7 @@ def _reason(pull: PullRequest, verdict: Verdict) -> str:
     if reason := _missed_floor(verdict):
         return "; ".join([reason, *_silent_models(verdict)])
     guilty = culprits(verdict)
-    if not guilty:
+    if not guilty or verdict.aggregated.label == NOBODY_VOTED:
         return _short(first_line(verdict.aggregated.reasoning))
     if verdict.status is Status.FAIL:
         words = [_failure(pull, voice) for voice in guilty[:2]]

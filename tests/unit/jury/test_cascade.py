@@ -14,7 +14,16 @@ import strategies
 from fakes.refusals import refused
 from fakes.unruly import hanging
 from prjury.jury.bench import JuryVerdict, Seat
-from prjury.jury.cascade import CascadedJury, Tier, TierAttempt, TierPolicy, Verdict, conclude
+from prjury.jury.cascade import (
+    CascadedJury,
+    Tier,
+    TierAttempt,
+    TierPolicy,
+    Verdict,
+    conclude,
+    counting,
+)
+from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import (
@@ -231,7 +240,8 @@ def test_an_accepting_tier_does_not_accept_what_its_own_vote_refused() -> None:
     weak = Says("a", Judgment.passed("so so", score=NumericalScore(0.3)))
     quick = Tier("quick", seated([weak], AverageVoting()), ACCEPT)
     verdict = vote(quick, FINALLY_FINE)
-    assert (verdict.status, ran(verdict)) == (FAIL, ["quick", "last"])
+    assert (verdict.status, verdict.decided_by) == (PASS, "last")
+    assert ran(verdict) == ["quick", "last"]
 
 
 def test_an_accepting_tier_does_not_accept_without_ballots() -> None:
@@ -245,14 +255,94 @@ def test_an_accepting_tier_does_not_accept_without_ballots() -> None:
     assert ran(vote(Tier("quick", empty, ACCEPT), FINALLY_FINE)) == ["quick", "last"]
 
 
-def test_a_tier_that_did_not_accept_is_not_lifted_by_a_later_one() -> None:
-    assert vote(tier("quick", "F", ACCEPT), FINALLY_FINE).status is FAIL
-    assert vote(tier("quick", "E", ACCEPT), FINALLY_FINE).status is ERROR
-    assert vote(tier("quick", "PA", ACCEPT), FINALLY_FINE).status is ABSTAIN
+def asked(name: str, policy: TierPolicy, **judges: str) -> Tier[object]:
+    """A tier of programs and models that say these letters, counted by consensus."""
+    seats = [
+        Says(f"{kind}{n}", SAYS[letter], TYPES[kind])
+        for kind, letters in judges.items()
+        for n, letter in enumerate(letters)
+    ]
+    return Tier(name, seated(seats, ConsensusVoting(on_error=ErrorPolicy.PROPAGATE)), policy)
+
+
+TYPES = {"programs": JudgeType.DETERMINISTIC, "models": JudgeType.LLM_POWERED}
 
 
 @pytest.mark.parametrize(
-    ("ballots", "status"), [("P", PASS), ("F", FAIL), ("E", ERROR), ("A", ABSTAIN), ("N", PASS)]
+    ("quick", "last", "status", "decided_by"),
+    [
+        ("F", "P", PASS, "last"),
+        ("PF", "P", PASS, "last"),
+        ("PA", "P", PASS, "last"),
+        ("PF", "F", FAIL, "last"),
+        ("PF", "A", ABSTAIN, "last"),
+        ("PF", "E", ERROR, "last"),
+        ("PN", "F", FAIL, "last"),
+        ("PF", "N", ABSTAIN, None),
+        ("E", "P", ERROR, "quick"),
+        ("PE", "P", ERROR, "quick"),
+        ("PE", "F", FAIL, "last"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["programs", "models"])
+def test_after_a_tier_that_did_not_accept_the_later_ones_decide(
+    quick: str, last: str, status: Status, decided_by: str | None, kind: str
+) -> None:
+    """Programs are followed by programs and models by models, so no model lifts a program."""
+    first = asked("quick", ACCEPT, **{kind: quick})
+    verdict = vote(first, asked("last", FINAL, **{kind: last}))
+    if (kind, quick, last) == ("programs", "E", "P"):
+        assert verdict.aggregated.reasoning == "quick: programs0: crashed"
+    assert (verdict.status, verdict.decided_by) == (status, decided_by)
+    assert conclude(verdict.attempts) == verdict
+
+
+@pytest.mark.parametrize("errors", ErrorPolicy)
+def test_no_error_policy_hides_an_error_of_a_tier_that_did_not_accept(errors: ErrorPolicy) -> None:
+    quick = tier("quick", "PPE", ACCEPT, MajorityVoting(on_error=errors))
+    assert vote(quick, FINALLY_FINE).status is ERROR
+    assert vote(quick, tier("last", "-", FINAL)).status is ERROR
+
+
+@pytest.mark.parametrize(
+    ("quick", "last", "status"),
+    [
+        ({"programs": "F"}, {"models": "P"}, FAIL),
+        ({"programs": "PF"}, {"models": "A"}, FAIL),
+        ({"programs": "FE"}, {"models": "P"}, ERROR),
+        ({"programs": "PA"}, {"models": "P"}, ABSTAIN),
+        ({"programs": "PN"}, {"models": "P"}, PASS),
+        ({"programs": "F"}, {"programs": "P", "models": "P"}, FAIL),
+        ({"programs": "F", "models": "P"}, {"models": "P"}, FAIL),
+        ({"programs": "P", "models": "F"}, {"models": "P"}, PASS),
+        ({"models": "F"}, {"models": "P"}, PASS),
+        ({"models": "F"}, {"programs": "P"}, PASS),
+    ],
+)
+def test_a_model_does_not_lift_what_programs_of_an_accepting_tier_say(
+    quick: dict[str, str], last: dict[str, str], status: Status
+) -> None:
+    verdict = vote(asked("quick", ACCEPT, **quick), asked("last", FINAL, **last))
+    assert verdict.status is status
+    assert conclude(verdict.attempts) == verdict
+
+
+def test_programs_after_an_accepting_tier_may_lift_it_though_a_model_was_asked_before() -> None:
+    quick, model = asked("quick", ACCEPT, programs="F"), asked("model", REJECT, models="P")
+    assert vote(quick, model, asked("last", FINAL, programs="P")).status is PASS
+
+
+@pytest.mark.parametrize(("ballots", "status"), [("F", FAIL), ("E", ERROR), ("PA", ABSTAIN)])
+def test_an_accepting_tier_stands_where_no_later_blocking_tier_ran(
+    ballots: str, status: Status
+) -> None:
+    quick = tier("quick", ballots, ACCEPT)
+    assert vote(quick, tier("last", "-", FINAL)).status is status
+    assert vote(quick, tier("last", "P", FINAL, advisory=True)).status is status
+
+
+@pytest.mark.parametrize(
+    ("ballots", "status"), [("P", PASS), ("F", FAIL), ("E", ERROR), ("A", ABSTAIN), ("N", ABSTAIN)]
 )
 def test_a_final_tier_in_the_middle_stops(ballots: str, status: Status) -> None:
     verdict = vote(tier("middle", ballots, FINAL), tier("never", "P"), FINALLY_FINE)
@@ -275,7 +365,7 @@ def test_a_tier_without_judges_did_not_run() -> None:
 def test_nobody_judged_is_no_pass() -> None:
     verdict = vote(tier("build", "-"), tier("last", "-", FINAL))
     assert (verdict.status, verdict.decided_by) == (ABSTAIN, None)
-    assert verdict.aggregated.label == "nobody_judged"
+    assert verdict.aggregated.label == "nobody_voted"
     assert conclude([]).status is ABSTAIN
 
 
@@ -301,11 +391,13 @@ def test_an_advisory_final_tier_changes_nothing(last: str) -> None:
     assert ran(verdict) == ["build", "quality"]
 
 
-@pytest.mark.parametrize("last", ["P", "F", "E", "B"])
-def test_without_any_blocking_tier_the_final_ones_status_stands(last: str) -> None:
+@pytest.mark.parametrize("last", ["P", "F", "E", "B", "N"])
+def test_without_any_blocking_tier_nobody_voted(last: str) -> None:
     advice = tier("advice", "F", advisory=True)
     verdict = vote(advice, tier("quality", last, FINAL, advisory=True))
-    assert (verdict.status, verdict.decided_by) == (SAYS[last].status, "quality")
+    words = "nobody voted for it, because all tiers that ran are advisory"
+    assert verdict.aggregated == Judgment.abstained(words, "nobody_voted")
+    assert verdict.decided_by is None
 
 
 # What the blocking tiers add up to.
@@ -316,7 +408,8 @@ def test_without_any_blocking_tier_the_final_ones_status_stands(last: str) -> No
     [
         (["P", "P"], PASS),
         (["P", "N"], PASS),
-        (["N", "K"], PASS),
+        (["N", "K"], ABSTAIN),
+        (["NN", "KN"], ABSTAIN),
         (["PN", "P"], PASS),
         (["P", "B"], ABSTAIN),
         (["P", "A"], ABSTAIN),
@@ -362,38 +455,34 @@ def test_a_benign_word_over_other_ballots_is_not_believed() -> None:
 
 
 @given(strategies.verdicts())
-def test_no_verdict_is_better_than_its_blocking_tiers(verdict: Verdict) -> None:
+def test_the_status_is_the_worst_that_the_counted_tiers_bring(verdict: Verdict) -> None:
+    brought = frozenset[Status]().union(*(found for _, found in counting(verdict.attempts)))
+    worst = next((status for status in (FAIL, ERROR, ABSTAIN) if status in brought), None)
+    assert verdict.status in ({worst} if worst else {PASS, ABSTAIN})
     blocking = [a for a in verdict.attempts if a.ran and not a.advisory]
-    found = {attempt.status for attempt in blocking}
-    worried = any(attempt.worrying_abstention for attempt in blocking)
-    if verdict.status is FAIL and blocking:
-        assert FAIL in found
-    elif verdict.status is ERROR and blocking:
-        assert FAIL not in found
-        assert ERROR in found
-    elif verdict.status is ABSTAIN and blocking:
-        assert not found & {FAIL, ERROR}
-        assert worried
-    elif blocking:
-        assert not found & {FAIL, ERROR}
-        assert not worried
-    deciding = {a.name for a in verdict.attempts if a.ran and not (blocking and a.advisory)}
-    assert verdict.decided_by in deciding if deciding else verdict.decided_by is None
+    if verdict.status is PASS:
+        assert any(PASS in attempt.statuses for attempt in blocking)
+        assert not any(attempt.statuses & {FAIL, ERROR} for attempt in blocking[-1:]) or (
+            blocking[-1].status is PASS
+        )
+    if verdict.decided_by is None:
+        assert verdict.aggregated.label == "nobody_voted"
+    else:
+        assert verdict.decided_by in {attempt.name for attempt in blocking}
 
 
 @given(strategies.verdicts())
-def test_a_pass_rests_on_no_fail_error_or_worry_in_rejecting_tiers(verdict: Verdict) -> None:
-    if verdict.status is PASS:
-        for attempt in verdict.attempts:
-            if attempt.policy is REJECT and not attempt.advisory:
-                assert not attempt.statuses & {FAIL, ERROR}
-            labels = {
-                judgment.label
-                for judgment in (attempt.verdict.individual if attempt.verdict else ())
-                if judgment.status is ABSTAIN and not attempt.advisory
-            }
-            blocking = any(a.ran and not a.advisory for a in verdict.attempts)
-            assert labels <= {"not_applicable", "not_configured"} or not blocking
+def test_a_pass_rests_on_no_fail_error_or_worry(verdict: Verdict) -> None:
+    blocking = [a for a in verdict.attempts if a.ran and not a.advisory]
+    for attempt in blocking if verdict.status is PASS else ():
+        if attempt.policy is REJECT:
+            assert not attempt.statuses & {FAIL, ERROR}
+        if attempt.policy is ACCEPT and attempt is not blocking[-1]:
+            assert ERROR not in attempt.statuses
+        else:
+            assert attempt.verdict
+            silent = {said.label for said in attempt.verdict.individual if said.status is ABSTAIN}
+            assert silent <= {"not_applicable", "not_configured"}
 
 
 @given(strategies.verdicts())
@@ -420,8 +509,8 @@ def test_what_a_cascade_does(cascade: CascadedJury[object]) -> None:
         assert attempt.ran is (attempt.skipped_because is None)
         if attempt.ran and not tier_.advisory:
             stopped = stopped or _ends(tier_, attempt)
-    blocking = {a.status for a in verdict.attempts if a.ran and not a.advisory}
-    assert not (verdict.status is PASS and blocking & {FAIL, ERROR})
+    stopping = {a.status for a in verdict.attempts if a.policy is not ACCEPT and not a.advisory}
+    assert not (verdict.status is PASS and stopping & {FAIL, ERROR})
 
 
 def _ends(tier_: Tier[object], attempt: TierAttempt) -> bool:
@@ -523,15 +612,22 @@ def test_the_verdict_names_the_tier_and_quotes_those_who_decided(
     assert (verdict.status, verdict.aggregated.reasoning) == (status, words)
 
 
-def test_a_verdict_of_benign_tiers_alone_quotes_the_last() -> None:
+def test_a_verdict_without_a_vote_says_why_nobody_voted() -> None:
     verdict = vote(tier("patterns", "N"), tier("last", "NK", FINAL))
-    assert (verdict.status, verdict.decided_by) == (PASS, "last")
-    told = "last: nobody voted; K abstained: no key; N abstained: docs only"
-    assert (verdict.aggregated.reasoning, verdict.aggregated.label) == (told, None)
+    told = "nobody voted for it; N: docs only; N: docs only; K: no key"
+    assert verdict.aggregated == Judgment.abstained(told, "nobody_voted")
+
+
+def test_scores_without_a_passing_ballot_are_no_vote_for_it() -> None:
+    """An average passes although every judge failed: nobody voted for it."""
+    judges = [Says(f"a{n}", Judgment.failed("no", NumericalScore(0.6))) for n in range(2)]
+    rated = Tier("last", seated(judges, AverageVoting()), FINAL)
+    assert vote(rated).aggregated.label == "nobody_voted"
+    assert vote(tier("build", "P"), rated).status is PASS
 
 
 def test_nobody_judged_says_so() -> None:
-    silent = Judgment.abstained("no tier ran, so nobody judged", "nobody_judged")
+    silent = Judgment.abstained("no tier ran, so nobody judged", "nobody_voted")
     assert vote(tier("last", "-", FINAL)).aggregated == silent
 
 
@@ -552,7 +648,7 @@ def test_the_score_of_the_deciding_tier_is_told_where_it_is_of_the_same_status()
         ("PE", None, "crashed"),
         ("PF", None, None),
         ("P", None, None),
-        ("N", None, None),
+        ("N", "nobody_voted", "nobody_voted"),
     ],
 )
 def test_the_label_and_the_reason_of_a_verdict(

@@ -19,7 +19,8 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import Ballot, ConsensusVoting, ErrorPolicy
 from strategies import Says, seated
 
-REJECT, _, FINAL = TierPolicy
+REJECT, ACCEPT, FINAL = TierPolicy
+SILENT = (Status.ABSTAIN, Status.ERROR)
 FINE = Judgment.passed("fine")
 BROKEN = Judgment.failed("broken")
 
@@ -67,10 +68,16 @@ EXIT_CODES = {
 
 
 @pytest.mark.parametrize(("said", "expected"), TABLE)
-def test_a_blocking_tier(said: Judgment, expected: Gate) -> None:
-    conclusion = gate(verdict(said))
+def test_a_blocking_tier_in_which_somebody_passes(said: Judgment, expected: Gate) -> None:
+    conclusion = gate(verdict(FINE, said))
     assert conclusion is expected
     assert conclusion.exit_code is EXIT_CODES[expected]
+
+
+@pytest.mark.parametrize(("said", "expected"), TABLE)
+def test_a_blocking_tier_alone(said: Judgment, expected: Gate) -> None:
+    unvoted = expected is Gate.SUCCESS and said.status is Status.ABSTAIN
+    assert gate(verdict(said)) is (Gate.ACTION_REQUIRED if unvoted else expected)
 
 
 @pytest.mark.parametrize(("said", "expected"), TABLE)
@@ -80,14 +87,52 @@ def test_one_judge_of_a_blocking_tier(said: Judgment, expected: Gate) -> None:
 
 
 @pytest.mark.parametrize(("said", "expected"), TABLE)
-def test_an_advisory_tier_is_always_open(said: Judgment, expected: Gate) -> None:
+def test_an_advisory_tier_neither_closes_nor_opens(said: Judgment, expected: Gate) -> None:
     assert gate(verdict(FINE, advisory=[said])) is Gate.SUCCESS
-    assert gate(verdict(advisory=[said])) is Gate.SUCCESS
+    assert gate(verdict(advisory=[said])) is Gate.ACTION_REQUIRED
     assert gate(verdict(BROKEN, advisory=[said])) is Gate.FAILURE
 
 
-def test_nobody_asked_opens_nothing() -> None:
-    assert gate(verdict()) is Gate.ACTION_REQUIRED
+#: The most lenient policy that there is.
+LENIENT = GatePolicy(block_on=frozenset(), not_configured="pass", coverage_floor=0.0)
+
+
+@pytest.mark.parametrize("policy", [GatePolicy(), LENIENT])
+@pytest.mark.parametrize(
+    "said",
+    [
+        [],
+        [silent("not_configured")],
+        [silent("not_applicable"), silent("not_applicable")],
+        [silent("not_applicable"), silent("not_configured")],
+    ],
+)
+@pytest.mark.parametrize("advice", [[], [FINE], [BROKEN], [erring("crashed")]])
+def test_no_policy_opens_where_nobody_voted(
+    policy: GatePolicy, said: list[Judgment], advice: list[Judgment]
+) -> None:
+    voted = verdict(*said, advisory=advice)
+    assert (voted.status, voted.aggregated.label) == (Status.ABSTAIN, "nobody_voted")
+    assert gate(voted, policy) is Gate.ACTION_REQUIRED
+    assert gate(hold_to_coverage(voted, 0, 10, 0.0), policy) is Gate.ACTION_REQUIRED
+
+
+@pytest.mark.parametrize("said", [BROKEN, erring("crashed"), silent("budget")])
+def test_a_policy_that_blocks_on_nothing_opens_only_beside_a_vote(said: Judgment) -> None:
+    assert gate(verdict(said), LENIENT) is Gate.ACTION_REQUIRED
+    assert gate(verdict(FINE, said), LENIENT) is Gate.SUCCESS
+
+
+def test_the_commonest_run_is_open() -> None:
+    """The change merges, no pack applies, and no model is configured."""
+    tiers = [
+        tier("build", FINE, silent("not_applicable")),
+        tier("version-patterns", silent("not_applicable")),
+        tier("quality", silent("not_configured"), policy=FINAL, advisory=True),
+    ]
+    voted = CascadedJury(tiers).vote(None)
+    assert (voted.status, voted.decided_by) == (Status.PASS, "build")
+    assert gate(voted) is Gate.SUCCESS
 
 
 def test_the_judges_that_were_not_asked_for_do_not_matter() -> None:
@@ -142,14 +187,14 @@ def test_a_missing_key_may_close_the_gate(said: Judgment, policy: Any, expected:
     ],
 )
 def test_what_blocks_can_be_chosen(said: Judgment, block_on: Any, expected: Gate) -> None:
-    assert gate(verdict(said), GatePolicy(block_on)) is expected
+    assert gate(verdict(FINE, said), GatePolicy(block_on)) is expected
 
 
 def test_a_status_that_is_let_through_hides_no_other() -> None:
     rest = GatePolicy(frozenset({Status.ERROR, Status.ABSTAIN}))
     assert gate(verdict(BROKEN, erring("crashed")), rest) is Gate.ACTION_REQUIRED
     assert gate(verdict(BROKEN, silent("budget")), rest) is Gate.ACTION_REQUIRED
-    assert gate(verdict(BROKEN, silent("not_applicable")), rest) is Gate.SUCCESS
+    assert gate(verdict(FINE, BROKEN, silent("not_applicable")), rest) is Gate.SUCCESS
     tiers = [tier("a", BROKEN, continue_on_reject=True), tier("b", erring("x"), policy=FINAL)]
     assert gate(CascadedJury(tiers).vote(None), rest) is Gate.ACTION_REQUIRED
     missing = GatePolicy(frozenset({Status.ERROR}), not_configured="block")
@@ -190,7 +235,9 @@ def test_advice_under_the_name_of_a_blocking_tier_excuses_nothing(first: bool) -
     bench = JuryVerdict(BROKEN, (Ballot("a", BROKEN),))
     twins = [TierAttempt("tests", FINAL, advisory, bench) for advisory in (first, not first)]
     assert gate(Verdict(BROKEN, "tests", tuple(twins))) is Gate.FAILURE
-    assert gate(Verdict(BROKEN, "tests", (twins[not first],))) is Gate.SUCCESS
+    alone = Verdict(BROKEN, "tests", (twins[not first],))
+    assert gate(alone) is Gate.FAILURE
+    assert gate(alone, LENIENT) is Gate.ACTION_REQUIRED
 
 
 def test_an_excuse_for_nobody_is_no_status_against_the_merge() -> None:
@@ -222,14 +269,52 @@ def test_a_tier_that_erred_without_an_erring_ballot_is_hidden_by_no_fail(
     assert gate(voted, GatePolicy(frozenset({Status.ERROR}))) is Gate.ACTION_REQUIRED
 
 
+@st.composite
+def gate_policies(draw: st.DrawFn) -> GatePolicy:
+    closing = st.sets(st.sampled_from([Status.FAIL, Status.ERROR, Status.ABSTAIN]))
+    missing = st.sampled_from(["pass", "block"])
+    return GatePolicy(frozenset(draw(closing)), draw(missing), draw(strategies.shares))
+
+
 @given(strategies.verdicts())
-def test_the_gate_is_open_only_for_a_pass_or_for_advice(verdict: Verdict) -> None:
-    blocking = [attempt for attempt in verdict.attempts if attempt.ran and not attempt.advisory]
-    advised = any(attempt.ran for attempt in verdict.attempts) and not blocking
+def test_the_default_gate_is_the_status(verdict: Verdict) -> None:
     conclusion = gate(verdict)
-    assert (conclusion is Gate.SUCCESS) is (verdict.status is Status.PASS or advised)
-    if blocking:
-        assert (conclusion is Gate.FAILURE) is (verdict.status is Status.FAIL)
+    assert (conclusion is Gate.SUCCESS) is (verdict.status is Status.PASS)
+    assert (conclusion is Gate.FAILURE) is (verdict.status is Status.FAIL)
+
+
+@given(strategies.verdicts(), gate_policies(), st.integers(0, 5), st.integers(0, 5))
+def test_no_gate_is_open_without_a_vote_or_over_what_closes_it(
+    verdict: Verdict, policy: GatePolicy, read: int, unread: int
+) -> None:
+    """Whatever the tiers, their judges, their voting and the gate's policy are."""
+    held = hold_to_coverage(verdict, read, read + unread, policy.coverage_floor)
+    if gate(held, policy) is not Gate.SUCCESS:
+        return
+    blocking = [a for a in verdict.attempts if a.ran and not a.advisory]
+    assert any(Status.PASS in attempt.statuses for attempt in blocking)
+    closing = {*policy.block_on}
+    assert held.status not in closing
+    for attempt in blocking:
+        if attempt.policy is REJECT:
+            assert not attempt.statuses & closing & {Status.FAIL, Status.ERROR}
+        if attempt.policy is ACCEPT:
+            assert not attempt.statuses & closing & {Status.ERROR}
+    assert blocking[-1].status not in closing
+    labels = {said.label for a in blocking if a.verdict for said in a.verdict.individual}
+    assert policy.not_configured == "pass" or "not_configured" not in labels
+
+
+@given(strategies.cascades(), gate_policies(), strategies.benches(SILENT))
+def test_advice_and_silence_open_no_gate(
+    cascade: CascadedJury[object], policy: GatePolicy, silence: list[Ballot]
+) -> None:
+    """Advisory tiers of any kind, and a blocking one whose judges abstain or err."""
+    quiet = Tier("quiet", seated([Says(b.judge, b.judgment) for b in silence], ConsensusVoting()))
+    advice = [replace(one, advisory=True) for one in cascade.tiers]
+    voted = CascadedJury([quiet, *advice]).vote(None)
+    assert voted.status is not Status.PASS
+    assert gate(voted, policy) is not Gate.SUCCESS
 
 
 # Coverage.

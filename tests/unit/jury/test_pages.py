@@ -27,6 +27,7 @@ COURT: Mapping[str, Callable[[], str]] = {
     "options": cascade_tables.options,
     "confidence": cascade_tables.confidence,
     "later": cascade_tables.later,
+    "escalated": cascade_tables.escalated,
     "gate": cascade_tables.merge_gate,
     "block-on": cascade_tables.block_on,
     "representatives": asking_tables.representatives,

@@ -167,7 +167,7 @@ def test_the_floor_does_not_matter_where_nothing_was_judged() -> None:
     "attempt", [failed(), build(Judgment.errored("x")), build(Judgment.abstained("x", "budget"))]
 )
 def test_a_verdict_that_the_gate_lets_through_says_so(attempt: TierAttempt) -> None:
-    report = fake.report(attempt, gate_policy=LENIENT)
+    report = fake.report(GREEN, attempt, gate_policy=LENIENT)
     assert report.headline.endswith(" (not gating)")
     assert report.gate is Gate.SUCCESS
 
@@ -237,9 +237,20 @@ def test_a_flaky_failure_is_called_so() -> None:
     assert headline(fake.tier("t", built)) == "❌ Do not merge: build fails, 1 flaky test"
 
 
-def test_advice_alone_never_says_do_not_merge() -> None:
+def test_advice_alone_is_neither_ready_nor_do_not_merge() -> None:
     line = headline(fake.quality_tier(Judgment.failed("no tests")))
-    assert line == "✅ Ready to merge, but quality advises against"
+    words = "nobody voted for it, because all tiers that ran are advisory"
+    assert line == f"⚪ Could not be judged: {words}"
+
+
+def test_a_jury_in_which_nobody_voted_says_why() -> None:
+    cast = fake.ballot("docs", fake.NO_MODEL, kind=JudgeType.LLM_POWERED)
+    report = fake.report(fake.tier("quality", cast, policy=TierPolicy.FINAL_TIER))
+    words = "nobody voted for it; docs: no model provider or key is configured"
+    assert (report.headline, report.gate) == (
+        f"⚪ Could not be judged: {words}",
+        Gate.ACTION_REQUIRED,
+    )
 
 
 def models(*ballots: Any, advisory: bool = True) -> TierAttempt:
