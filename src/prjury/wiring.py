@@ -59,13 +59,14 @@ def model_bench(request: ReviewRequest, surroundings: Surroundings, config: Conf
     """The models that the operator has.
 
     Raises:
-        ConfigError: for an address of a model server that must not be used.
+        ConfigError: for an address of a model server that must not be used, or a named model
+            whose key is not set.
     """
     return ModelBench(
         config.models,
         config.limits,
         surroundings.environ,
-        flag=request.model,
+        flag=request.model if request.models else None,
         offline=request.offline,
         untrusted=not (request.trusts_policy or request.config),
     )

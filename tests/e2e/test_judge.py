@@ -144,14 +144,14 @@ def judgment(run: Run) -> dict[str, Any]:
         (
             "coverage",
             ["report=r.xml", "max_drop=5"],
-            0,
+            3,
             (
                 "⚪ no answer: coverage: whether line coverage dropped is not known: there is no "
                 "baseline to compare with"
             ),
         ),
         ("own.py:goal", [], 0, "✅ pass: own.py:goal: do it in work"),
-        ("own:later", [], 0, "⚪ no answer: own:later: nothing to see"),
+        ("own:later", [], 3, "⚪ no answer: own:later: nothing to see"),
         ("own.py:Words", ["least=2"], 0, "✅ pass: words: 2 words"),
         ("own.py:Words", ["least=3"], 1, "❌ fail: words: 2 words"),
         (
@@ -208,7 +208,7 @@ def test_where_it_failed_comes_after_that_it_failed(workspace: Path, prjury: Prj
         ("file-exists", ["path=a.txt"], 0, Status.PASS),
         ("file-exists", ["path=b.txt"], 1, Status.FAIL),
         ("file-exists", ["path=/a.txt"], 3, Status.ERROR),
-        ("coverage", ["report=r.xml", "max_drop=5"], 0, Status.ABSTAIN),
+        ("coverage", ["report=r.xml", "max_drop=5"], 3, Status.ABSTAIN),
         ("command", ["command=echo out; echo err >&2; false"], 1, Status.FAIL),
         ("own.py:noisy", [], 0, Status.PASS),
     ],

@@ -205,10 +205,25 @@ def request_of(
         wanted=_wanted(event, inputs, git, around) if event else Wanted(),
         policy_path=inputs.config or POLICY_PATH,
         build=inputs.build,
-        model=inputs.model or None,
+        model=_model(event, inputs, around),
         trusts_policy=event is not None and is_owners(event),
         actor=event.sender if event else None,
     )
+
+
+def _model(event: Event | None, inputs: Inputs, environ: Mapping[str, str]) -> str | None:
+    """The model that the workflow names; none where GitHub withholds its key.
+
+    Runs for a fork's pull request, and those of Dependabot, are given no secrets.
+    """
+    named = inputs.model or None
+    if event is None or event.kind is not EventKind.PULL_REQUEST:
+        return named
+    around = _with_secrets(environ, inputs)
+    keyless = inputs.model.startswith(("command:", "scripted:"))
+    reachable = keyless or around.get(_variable(inputs)) or around.get("OPENAI_BASE_URL")
+    withheld = event.pull.is_fork or event.sender == "dependabot[bot]"
+    return None if withheld and not reachable else named
 
 
 def is_owners(event: Event) -> bool:

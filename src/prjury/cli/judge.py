@@ -136,6 +136,7 @@ def _named(
 def _told(terminal: Terminal, ballot: Ballot, kind: JudgmentFormat) -> int:
     """Prints the judgment, and the line that every unsuccessful run ends with."""
     from prjury.jury.judgment import Status  # noqa: PLC0415 - as above
+    from prjury.jury.population import NOT_APPLICABLE  # noqa: PLC0415 - as above
     from prjury.publishers.judgment import JudgmentPrinter  # noqa: PLC0415 - as above
 
     printer, judgment = JudgmentPrinter(sys.stdout, terminal.redact), ballot.judgment
@@ -146,8 +147,10 @@ def _told(terminal: Terminal, ballot: Ballot, kind: JudgmentFormat) -> int:
     complaint = JudgmentPrinter(sys.stderr, terminal.redact).complaint(ballot.judge, judgment)
     if complaint:
         print(complaint, file=sys.stderr)
-    codes = {Status.FAIL: ExitCode.REJECTED, Status.ERROR: ExitCode.NOT_JUDGED}
-    return codes.get(judgment.status, ExitCode.OPEN)
+    if judgment.status is Status.FAIL:
+        return ExitCode.REJECTED
+    answered = judgment.status is Status.PASS or judgment.label == NOT_APPLICABLE
+    return ExitCode.OPEN if answered else ExitCode.NOT_JUDGED
 
 
 def _print(text: str, encoding: str) -> None:

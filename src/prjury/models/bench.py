@@ -9,6 +9,7 @@ from contextlib import suppress
 
 from prjury.config.models import ModelsConfig
 from prjury.config.schema import LimitsConfig
+from prjury.errors import ConfigError
 from prjury.models.absent import AbsentModel
 from prjury.models.choose import AUTO, KEYS, Absent, ModelChoice, Provider, Wanted, choose
 from prjury.models.connect import connect
@@ -39,6 +40,10 @@ class ModelBench:
         offline: whether nothing may be contacted; only scripted models are left then.
         untrusted: whether the policy is somebody else's word: then it says which models are asked,
             and not by which address, key or program.
+
+    Raises:
+        ConfigError: for a `flag` that names a model which cannot be had, because its key is not
+            set, or a provider that is not known.
     """
 
     def __init__(
@@ -60,6 +65,8 @@ class ModelBench:
         self._lock = threading.Lock()
         self._models: dict[ModelChoice, ChatModel] = {}
         self._paces: dict[object, Pace] = {}
+        if self._flag and not offline:
+            self._check(self._flag)
 
     @property
     def spent(self) -> Spent:
@@ -112,6 +119,16 @@ class ModelBench:
             providers = sorted({choice.provider for choice in self._models} & set(KEYS))
         if providers:
             threading.Thread(target=_load, args=(providers,), name="models", daemon=True).start()
+
+    def _check(self, flag: str) -> None:
+        """Refuses a model that the operator names and that nobody could ask."""
+        for wanted in wished(flag, "--model", self._config, script=True):
+            choice = self._choose(wanted)
+            if isinstance(choice, Absent):
+                raise ConfigError(
+                    f"--model {flag} cannot be asked: {choice.why}",
+                    remedy="Set the key, name another model, or leave --model out",
+                )
 
     def _seats(self, wish: str) -> list[list[Wanted]]:
         """For each seat the model that is wanted there, and those that stand in for it."""

@@ -9,6 +9,7 @@ from typing import Any, TextIO
 
 from prjury.jury.codec import judgment_to_json
 from prjury.jury.judgment import Check, Judgment, Status
+from prjury.jury.population import NOT_APPLICABLE
 from prjury.publishers.terminal import printable_line
 from prjury.report.hidden import without_surrogates
 from prjury.report.phrases import SYMBOLS, WORDS, counted
@@ -53,6 +54,9 @@ class JudgmentPrinter:
             words = f"{judge} failed: {reason}. Correct the work and judge it again."
         elif judgment.status is Status.ERROR:
             words = f"{judge} could not judge: {judgment.reasoning}"
+        elif judgment.status is Status.ABSTAIN and judgment.label != NOT_APPLICABLE:
+            reason = judgment.reasoning.rstrip(" .")
+            words = f"{judge} gave no answer: {reason}. Give it what it lacks, or leave it out."
         else:
             return ""
         return self._line(f"prjury: {' '.join(words.split())}")

@@ -138,6 +138,16 @@ def test_offline_nobody_is_asked_but_a_script(flag: str | None, tmp_path: Path) 
     assert model.ask(PROMPT, SOON).text == "yes"
 
 
+@pytest.mark.parametrize("flag", ["anthropic:x", "openai:x,anthropic:y", "gemini:x"])
+def test_a_model_that_the_operator_names_has_a_key(flag: str) -> None:
+    with pytest.raises(ConfigError, match=r"--model .* cannot be asked: no key for \w+ is set"):
+        seated(flag=flag)
+    with pytest.raises(ConfigError, match="no model key is set"):
+        seated({}, flag="some-name")
+    assert seated({"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}, flag="openai:x").panel().models
+    assert seated({}, panel=[GPT, CLAUDE]).panel().models == ()
+
+
 def test_a_script_is_the_operators_alone(tmp_path: Path) -> None:
     recorded = script(tmp_path / "s.json", {"text": "yes"})
     with pytest.raises(ConfigError, match="a judge's `model` names the provider 'scripted'"):

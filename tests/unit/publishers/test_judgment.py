@@ -121,7 +121,11 @@ def test_a_stream_that_shows_ascii_only() -> None:
             "prjury: name could not judge: it broke. Mend it.",
         ),
         (Judgment.passed("yes"), ""),
-        (Judgment.abstained("who knows"), ""),
+        (
+            Judgment.abstained("no key is set.", "not_configured"),
+            "prjury: name gave no answer: no key is set. Give it what it lacks, or leave it out.",
+        ),
+        (Judgment.abstained("no pack applies", "not_applicable"), ""),
     ],
 )
 def test_the_line_that_an_unsuccessful_run_ends_with(judgment: Judgment, told: str) -> None:

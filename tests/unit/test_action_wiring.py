@@ -1,0 +1,42 @@
+"""Which model a job asks, by its input and by what GitHub hands to it."""
+
+from __future__ import annotations
+
+import pytest
+
+from prjury.action.inputs import Inputs
+from prjury.action.wiring import GitAccess, request_of
+from prjury.request import Surroundings
+from prjury.sources.github.event import Event, EventKind
+from prjury.sources.github.payload import PullFacts, Tip
+
+PULL = PullFacts("octo/shop", Tip("main"), Tip("topic"), 7, head_repo="octo/shop")
+FORK = PullFacts("octo/shop", Tip("main"), Tip("topic"), 7, head_repo="stranger/shop")
+OWN = Event(EventKind.PULL_REQUEST, PULL)
+STRANGERS = Event(EventKind.PULL_REQUEST, FORK)
+BOTS = Event(EventKind.PULL_REQUEST, PULL, sender="dependabot[bot]")
+
+
+def model(event: Event | None, inputs: Inputs, **environ: str) -> str | None:
+    around = Surroundings(environ=environ)
+    return request_of(event, inputs, around, GitAccess()).model
+
+
+@pytest.mark.parametrize(
+    "event", [OWN, None, Event(EventKind.PULL_REQUEST_TARGET, FORK), Event(OWN.kind, PULL)]
+)
+def test_the_named_model_is_asked_and_its_key_expected(event: Event | None) -> None:
+    assert model(event, Inputs(model="openai:m")) == "openai:m"
+
+
+@pytest.mark.parametrize("event", [STRANGERS, BOTS])
+def test_where_github_withholds_the_key_the_named_model_is_not_wanted(event: Event) -> None:
+    assert model(event, Inputs(model="openai:m")) is None
+    assert model(event, Inputs(model="anthropic:m"), OPENAI_API_KEY="sk") is None
+
+
+@pytest.mark.parametrize("event", [STRANGERS, BOTS])
+def test_a_model_that_can_be_asked_without_a_secret_is_asked(event: Event) -> None:
+    assert model(event, Inputs(model="openai:m", model_base_url="http://127.0.0.1:1/v1"))
+    assert model(event, Inputs(model="openai:m"), OPENAI_API_KEY="sk")
+    assert model(event, Inputs(model="command:llm -m x")) == "command:llm -m x"
