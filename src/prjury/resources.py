@@ -1,4 +1,4 @@
-"""Finds the files that travel with the program: templates and rule packs.
+"""Finds and reads the files that travel with the program: templates and rule packs.
 
 In a wheel the templates lie inside the package; in a checkout (also an editable install, which has
 no copy) they lie at the top of the repository.
@@ -6,7 +6,11 @@ no copy) they lie at the top of the repository.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 
 from prjury.errors import PrJuryError
 
@@ -29,6 +33,29 @@ def templates() -> Path:
     )
 
 
+@cache
+def template_texts() -> Mapping[str, str]:
+    """The Jinja2 templates by their paths below `templates`, all read at once and only once."""
+    top = templates()
+    files = (file for file in top.rglob("*") if file.suffix in {".j2", ".css"})
+    return MappingProxyType(
+        {file.relative_to(top).as_posix(): file.read_text("utf-8") for file in files}
+    )
+
+
+@cache
+def pack_texts() -> Mapping[str, str]:
+    """The shipped packs without their cases, by file name, read only once."""
+    files = (file for file in sorted(rule_packs().glob("*.yml")) if file.suffixes == [".yml"])
+    return MappingProxyType({file.name: file.read_text("utf-8") for file in files})
+
+
 def rule_packs() -> Path:
     """The directory of the version-pattern packs that ship with the program."""
     return _PACKAGE / "rules"
+
+
+@cache
+def own_version() -> str:
+    """The version of this installation."""
+    return version("prjury")

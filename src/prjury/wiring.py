@@ -7,6 +7,7 @@ from typing import Any
 
 from prjury.config.schema import BuildOptions, Config, PullsConfig
 from prjury.jury.population import NOT_APPLICABLE
+from prjury.loading import load_everything
 from prjury.models.bench import ModelBench
 from prjury.models.memory import memory_at
 from prjury.ports import Checks, Doors, Memory, Models, NoMemory, NoModels
@@ -34,18 +35,26 @@ def review_doors(
     Raises:
         ConfigError: for an address of a model server that must not be used.
     """
-    doors = program_doors(request, surroundings, config, photo.store)
     bench = model_bench(request, surroundings, config)
+    doors = program_doors(request, surroundings, config, photo.store, bench)
     memory = _memory(request, surroundings, config, bench.secret)
     models = models_for(photo.pull, config.pulls, request.actor) or bench
     return Wired(replace(doors, models=models, memory=memory), bench)
 
 
 def program_doors(
-    request: ReviewRequest, surroundings: Surroundings, config: Config, store: Store
+    request: ReviewRequest,
+    surroundings: Surroundings,
+    config: Config,
+    store: Store,
+    bench: ModelBench | None = None,
 ) -> Doors:
-    """The doors of the judges that ask no model."""
-    doors = build_doors(surroundings, config, store)
+    """The doors of the judges that ask no model.
+
+    Args:
+        bench: the models that may be asked after a build.
+    """
+    doors = build_doors(surroundings, config, store, bench)
     sources = {build.from_ for build in builds(config)}
     if "checks" in sources:
         url = request.wanted.url or store.operator.remote_url
@@ -90,8 +99,7 @@ def _memory(
     request: ReviewRequest, surroundings: Surroundings, config: Config, secret: bytes
 ) -> Memory:
     """Answers of earlier runs; none where a build of untrusted code could have written them."""
-    builds_here = request.build and any(build.from_ == "run" for build in builds(config))
-    if builds_here and not secret:
+    if builds_here(request, config) and not secret:
         return NoMemory()
     return memory_at(surroundings.environ, secret)
 
@@ -108,13 +116,30 @@ def model_doors(config: Config) -> Doors:
     return Doors(nobody, nobody, nobody, models=models)
 
 
-def build_doors(surroundings: Surroundings, config: Config, store: Store) -> Doors:
-    """The doors that a build needs, and no others."""
+def build_doors(
+    surroundings: Surroundings, config: Config, store: Store, bench: ModelBench | None = None
+) -> Doors:
+    """The doors that a build needs, and no others; a build begins when everything is loaded."""
+
+    def load() -> None:
+        load_everything()
+        if bench:
+            bench.wait()
+
     sandbox = config.sandbox
     shell = ContainedShell(
-        surroundings.environ, extra_env=sandbox.env, level=sandbox.level, network=sandbox.network
+        surroundings.environ,
+        extra_env=sandbox.env,
+        level=sandbox.level,
+        network=sandbox.network,
+        before=load,
     )
     return Doors(store, shell, surroundings.progress, redact=surroundings.redact)
+
+
+def builds_here(request: ReviewRequest, config: Config) -> bool:
+    """Whether code of the change may run."""
+    return request.build and any(build.from_ == "run" for build in builds(config))
 
 
 def builds(config: Config) -> list[BuildOptions]:

@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from importlib.metadata import version as installed_version
 
 from prjury.app import backports, terms
 from prjury.config.load import Policy
@@ -14,6 +13,7 @@ from prjury.config.pending import pending_note
 from prjury.policy import policy_in_force
 from prjury.report.backports import Backports
 from prjury.request import ReviewRequest, Surroundings
+from prjury.resources import own_version
 from prjury.sources.landed import Landed
 from prjury.sources.pulls import NothingToReview, Photo, Wanted, photographed
 from prjury.wiring import review_doors
@@ -80,7 +80,7 @@ def judged(
             backports=backports.told(tried, opinion),
             policy=policy.source,
             policy_hash=policy.hash,
-            version=installed_version("prjury"),
+            version=own_version(),
             notes=(*photo.pull.notes, *chosen.notes, *pending_note(policy.config)),
             elapsed_ms=round((time.monotonic() - started) * 1000),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from prjury.config.schema import BuildOptions, Config, PatternsOptions, SuitabilityOptions
 from prjury.deadline import Deadline
@@ -68,18 +69,22 @@ class Bench:
         if not branches:
             return ()
         store = self.photo.store
-        builds = self.build and self.config.backport.build
-        picked = Picked(self._patterns(), self._build() if builds else None)
         judge = BackportJudge(
             self.config.backport,
             store,
             ReleaseBranches(store),
             store,
-            picked,
+            self.picked,
             own_label=self.config.publish.labels.get("backport"),
             texts=self.texts,
         )
         return judge.judge(self.photo.pull, branches, deadline)
+
+    @cached_property
+    def picked(self) -> Picked:
+        """The judges of picked changes; their packs are read when this is first asked for."""
+        builds = self.build and self.config.backport.build
+        return Picked(self._patterns(), self._build() if builds else None)
 
     def _patterns(self) -> PatternsJudge:
         """The judge of version patterns, with the policy's options if it seats one."""

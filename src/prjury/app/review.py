@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from importlib.metadata import version as installed_version
 from typing import TYPE_CHECKING
 
 from prjury.app import backports, terms
@@ -24,8 +23,9 @@ from prjury.registry import as_named, seat
 from prjury.report.assemble import assemble
 from prjury.report.model import PolicyOrigin, Report, Said, Sandbox
 from prjury.request import ReviewRequest, Surroundings
+from prjury.resources import own_version
 from prjury.sources.pulls import NothingToReview, Photo, photographed
-from prjury.wiring import builds, review_doors
+from prjury.wiring import builds, builds_here, review_doors
 
 if TYPE_CHECKING:
     from prjury.judges.llm.forecast import Forecast
@@ -55,9 +55,11 @@ def run(
         if request.models:
             wired.models.warm()
         context = terms.context_of(photo.pull, terms.seconds(request, policy.config))
+        bench = backports.Bench(photo, doors, policy.config, build=request.build)
+        if builds_here(request, policy.config):
+            _ = bench.picked  # a build could change the operator's packs
         verdict = terms.vote(seating, context, doors.progress)
         chosen = backports.chosen(photo, request, policy.config)
-        bench = backports.Bench(photo, doors, policy.config, build=request.build)
         tried = bench.judged(chosen.names, context.deadline)
         # No money is spent on where a change could go that is rejected.
         asks = request.models and verdict.status is not Status.FAIL
@@ -69,7 +71,7 @@ def run(
             skipped=seating.skipped,
             policy=PolicyOrigin(policy.source, policy.hash, policy.resolved),
             sandbox=Sandbox(doors.shell.level, policy.config.sandbox.network),
-            version=installed_version("prjury"),
+            version=own_version(),
             backports=backports.told(tried, opinion),
             cost=terms.cost_of(verdict, wired.models.spent, opinion),
             elapsed_ms=round((time.monotonic() - started) * 1000),

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from prjury.code import worker
+from prjury.code import standby, worker
 from prjury.code.languages import Language
 from prjury.code.worker import MEMORY_LIMIT
 from prjury.deadline import Deadline
@@ -31,6 +31,8 @@ ALL_SECONDS = 60.0
 #: How often a worker may die at one text, and in one run, of something else than its own alarm.
 _CHANCES = 2
 _MAX_DEATHS = 6
+
+_COMMAND = (sys.executable, "-I", worker.__file__)
 
 #: Why a job has no reply.
 TIMEOUT = "parser_timeout"
@@ -90,7 +92,7 @@ class Parser:
     """
 
     seconds: float = SECONDS
-    command: Sequence[str] = (sys.executable, "-I", worker.__file__)
+    command: Sequence[str] = _COMMAND
 
     def parse(self, jobs: Sequence[Job], deadline: Deadline) -> list[Parsed | NotParsed]:
         """The replies in the order of the jobs; every job has one."""
@@ -121,6 +123,10 @@ class Parser:
     ) -> tuple[list[Parsed | NotParsed], int | None]:
         """One worker's replies as far as it came, and its exit code; None if it was stopped."""
         lines = _written(jobs)
+        standing = standby.standing() if self.command is _COMMAND else None
+        if standing:
+            output, code = standing.run(lines, self.seconds, deadline.remaining)
+            return _replies(output), code
         with subprocess.Popen(  # noqa: S603 - our own worker, by absolute path
             [*self.command, str(self.seconds)],
             stdin=subprocess.PIPE,

@@ -16,9 +16,11 @@ for], ...], "comments": [[start, end], ...], "strings": [...]}`` with offsets in
 from __future__ import annotations
 
 import json
+import os
 import re
 import resource
 import signal
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +32,10 @@ if TYPE_CHECKING:
 #: Address space of the process; a megabyte of sound code takes up to 300 MB. Beyond the limit the
 #: native code aborts.
 MEMORY_LIMIT = 1024**3
+
+#: The argument by which workers are forked on demand, and what is sent to ask for one: seconds.
+SERVE = "serve"
+_REQUEST_LENGTH = 16
 
 _METAVARIABLE = re.compile(r"\$\$\$([A-Z_][A-Z0-9_]*)|\$([A-Z_][A-Z0-9_]*)")
 _NUMBERED = re.compile(r"^\d+: ")
@@ -146,10 +152,22 @@ def _causes(message: str) -> str:
     return "; ".join(_NUMBERED.sub("", line) for line in lines if line) or "the parser crashed"
 
 
+def request(seconds: float) -> bytes:
+    """What asks the serving process for a worker: the seconds for each job, in a fixed length."""
+    return f"{seconds:{_REQUEST_LENGTH}.3f}".encode()
+
+
 def main() -> None:
     """Answers jobs until the input ends; the first argument is the seconds for each job."""
-    seconds = float(sys.argv[1])
     sys.path.append(str(Path(__file__).resolve().parents[2]))
+    if sys.argv[1] == SERVE:
+        serve(socket.socket(fileno=os.dup(0)))
+    else:
+        answer(float(sys.argv[1]))
+
+
+def answer(seconds: float) -> None:
+    """Reads jobs from standard input and writes their replies to standard output."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     table = [pruned(config) for config in json.loads(sys.stdin.buffer.readline() or b"[]")]
@@ -160,6 +178,45 @@ def main() -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         sys.stdout.write(json.dumps(reply) + "\n")
         sys.stdout.flush()
+
+
+def serve(channel: socket.socket) -> None:
+    """Forks a worker for each request until the other end is closed.
+
+    With each come three descriptors: the worker's input, its output, and a socket that is told its
+    process and then its exit code, a line each.
+    """
+    from prjury.code.names import load  # noqa: PLC0415 - found once `main` has looked
+
+    load()
+    guarded({"language": "java", "text": "", "rules": [], "comments": [], "strings": []})
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    channel.send(b".")
+    while True:
+        said, files, _, _ = socket.recv_fds(channel, _REQUEST_LENGTH, 3)
+        if len(files) < 3:  # noqa: PLR2004 - the three above
+            return
+        if os.fork() == 0:
+            channel.close()
+            _supervise(float(said), *files)
+        for file in files:
+            os.close(file)
+
+
+def _supervise(seconds: float, given: int, output: int, report: int) -> None:
+    """Runs one worker in a process of its own, because it may be killed, and tells its end."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    child = os.fork()
+    if child == 0:
+        os.close(report)
+        os.dup2(given, 0)
+        os.dup2(output, 1)
+        answer(seconds)
+        os._exit(0)
+    os.write(report, b"%d\n" % child)
+    _, status = os.waitpid(child, 0)
+    os.write(report, b"%d\n" % os.waitstatus_to_exitcode(status))
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -63,6 +63,7 @@ class ModelBench:
         self._untrusted = untrusted and not self._flag
         self._purse = Purse(limits)
         self._lock = threading.Lock()
+        self._loading: threading.Thread | None = None
         self._models: dict[ModelChoice, ChatModel] = {}
         self._paces: dict[object, Pace] = {}
         if self._flag and not offline:
@@ -113,12 +114,20 @@ class ModelBench:
     def warm(self) -> None:
         """Begins to load the clients of the models that have been seated; returns at once.
 
-        They take seconds, in which a build can go on. Without a hosted model nothing is loaded.
+        They take seconds, in which others can go on. Without a hosted model nothing is loaded.
         """
         with self._lock:
             providers = sorted({choice.provider for choice in self._models} & set(KEYS))
         if providers:
-            threading.Thread(target=_load, args=(providers,), name="models", daemon=True).start()
+            self._loading = threading.Thread(
+                target=_load, args=(providers,), name="models", daemon=True
+            )
+            self._loading.start()
+
+    def wait(self) -> None:
+        """Waits until the clients are loaded; a build could change their files."""
+        if self._loading:
+            self._loading.join()
 
     def _check(self, flag: str) -> None:
         """Refuses a model that the operator names and that nobody could ask."""

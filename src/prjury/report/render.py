@@ -17,6 +17,7 @@ from pathlib import Path
 from jinja2 import (
     BaseLoader,
     ChoiceLoader,
+    DictLoader,
     FileSystemLoader,
     PrefixLoader,
     StrictUndefined,
@@ -31,7 +32,7 @@ from prjury.report.sanitise import BY_SHAPE
 from prjury.report.text import HtmlText, Ink, MarkdownText, Text
 from prjury.report.view import Page, own, page
 from prjury.report.view_change import backport_views
-from prjury.resources import templates
+from prjury.resources import template_texts
 
 #: Characters, and bytes, that GitHub takes: a comment, a check run's text, a job summary.
 COMMENT_LIMIT = 65_536
@@ -209,9 +210,18 @@ def marker(report: Report, id: str, run: str | None) -> str:  # noqa: A002 - the
     return f"<!-- prjury:v1 {told} -->"
 
 
+def load_templates() -> None:
+    """Compiles our own templates, which are kept."""
+    for language, suffix in ((MarkdownText, ".md.j2"), (HtmlText, ".html.j2"), (HtmlText, ".css")):
+        environment = _environment(language, None)
+        for name in environment.list_templates():
+            if name.endswith(suffix) and "/" not in name:
+                environment.get_template(name)
+
+
 @cache
 def _environment(language: type[Text], overrides: Path | None) -> SandboxedEnvironment:
-    ours = FileSystemLoader(templates())
+    ours = DictLoader(template_texts())
     loaders: list[BaseLoader] = [ours, PrefixLoader({"prjury": ours})]
     if overrides:
         loaders.insert(0, FileSystemLoader(overrides))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version as installed_version
-
 from prjury.app import terms
 from prjury.errors import ConfigError
 from prjury.judges.build.zone import Built, built
 from prjury.policy import policy_in_force
 from prjury.request import ReviewRequest, Surroundings
+from prjury.resources import own_version
 from prjury.sources.pulls import NothingToReview, photographed
 from prjury.wiring import build_doors, builds
 
@@ -34,6 +33,6 @@ def build(request: ReviewRequest, surroundings: Surroundings) -> Built | Nothing
         doors = build_doors(surroundings, policy.config, photo.store)
         context = terms.context_of(photo.pull, terms.seconds(request, policy.config))
         try:
-            return built(options[0], doors, context, installed_version("prjury"))
+            return built(options[0], doors, context, own_version())
         finally:
             doors.progress.close()

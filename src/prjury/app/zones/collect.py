@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from importlib.metadata import version as installed_version
 
 from prjury.app import backports, terms
 from prjury.app.review import notes_of
@@ -21,6 +20,7 @@ from prjury.ports import Doors
 from prjury.pull.model import visible
 from prjury.registry import seat
 from prjury.request import ReviewRequest, Surroundings
+from prjury.resources import own_version
 from prjury.sources.pulls import NothingToReview, Photo, photographed
 from prjury.wiring import models_for, program_doors
 
@@ -62,7 +62,7 @@ def collect(
             policy=policy,
             records={**cast.seats, **records_of(seating, cast.places, verdict)},
             files=along.seen,
-            version=installed_version("prjury"),
+            version=own_version(),
             unwanted=terms.unwanted(request),
             backports=bench.judged(chosen.names, context.deadline),
             notes=(*notes_of(request, photo), *pending_note(policy.config), *chosen.notes),

@@ -57,6 +57,12 @@ class Naming(Protocol):
         """The rule of the place in an import that brings one of the names."""
 
 
+def load() -> None:
+    """Loads the modules of all languages."""
+    for language in _MODULES:
+        _naming(language)
+
+
 def has_names(language: str) -> bool:
     """Whether rules may name things by their qualified names in a language."""
     return language in _MODULES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import shutil
 import signal
@@ -135,7 +136,9 @@ def _words(settings: Sequence[str]) -> list[str]:
     return [word for setting in settings for word in ("-c", setting)]
 
 
+@functools.cache
 def _git() -> str:
+    """Where git is; found once, because a build could lay another one on the PATH."""
     found = shutil.which("git")
     if not found:
         raise GitError(

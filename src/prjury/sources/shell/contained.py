@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from prjury.deadline import Deadline
@@ -52,9 +52,11 @@ class ContainedShell:
         limits: time to end, memory, number of processes.
         own_prefix: our own virtual environment, kept off the PATH.
         logs: where each run's log gets a directory; by default the system's temporary one.
+        before: called before each program runs, for what must be done while nobody could yet have
+            changed anything.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one name for each thing that differs between programs
         self,
         environ: Mapping[str, str],
         *,
@@ -64,6 +66,7 @@ class ContainedShell:
         limits: Limits | None = None,
         own_prefix: Path | None = None,
         logs: Path | None = None,
+        before: Callable[[], None] | None = None,
     ) -> None:
         self._environ = dict(environ)
         self._extra = tuple(extra_env)
@@ -72,6 +75,7 @@ class ContainedShell:
         self._limits = limits or Limits()
         self._own_prefix = own_prefix or _running_environment()
         self._place_for_logs = logs
+        self._before = before
         self._numbers = itertools.count(1)
         self._scratches: set[Path] = set()
 
@@ -86,6 +90,9 @@ class ContainedShell:
         """
         self._require_level()
         argv = self._argv(command)
+        if self._before:
+            _ = self.level  # found out by a program of ours, which could be another one afterwards
+            self._before()
         with contextlib.ExitStack() as stack:
             env = dict(command.env)
             for name in {"HOME", "TMPDIR"} - env.keys():

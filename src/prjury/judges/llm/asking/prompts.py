@@ -14,11 +14,11 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from jinja2 import ChoiceLoader, DictLoader, FileSystemLoader, StrictUndefined, TemplateError
+from jinja2 import DictLoader, StrictUndefined, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from prjury.errors import ConfigError
-from prjury.resources import templates
+from prjury.resources import template_texts
 
 #: Where a repository's own templates and guidelines lie.
 HOME = ".github/prjury"
@@ -76,11 +76,17 @@ class Prompts:
     def _environment(self) -> ImmutableSandboxedEnvironment:
         # The text is sent to a model, not to a browser.
         return ImmutableSandboxedEnvironment(
-            loader=ChoiceLoader(
-                [DictLoader(dict(self.own)), FileSystemLoader(templates() / "prompts")]
-            ),
+            loader=DictLoader({**_shipped(), **self.own}),
             undefined=StrictUndefined,
             autoescape=False,
             trim_blocks=True,
             lstrip_blocks=True,
         )
+
+
+def _shipped() -> dict[str, str]:
+    """The templates that come with the program, by their file names."""
+    texts = template_texts().items()
+    return {
+        path.removeprefix("prompts/"): text for path, text in texts if path.startswith("prompts/")
+    }

@@ -32,7 +32,7 @@ from prjury.judges.patterns.packs.files import (
 )
 from prjury.judges.patterns.packs.outcomes import declared
 from prjury.judges.patterns.packs.rule import Head, Pack, Rule
-from prjury.resources import rule_packs
+from prjury.resources import pack_texts
 
 #: How large a pack or the file of its cases may be, in bytes.
 LARGEST = 512 * 1024
@@ -61,7 +61,7 @@ class LoadedPack:
 @cache
 def shipped_heads() -> Mapping[str, Head]:
     """The heads of the packs that travel with the program, by id."""
-    heads = (_read_head(path) for path in _packs_in(rule_packs()))
+    heads = (_read_head(name, text) for name, text in pack_texts().items())
     return MappingProxyType({head.id: head for head in heads})
 
 
@@ -72,11 +72,7 @@ def shipped_pack(name: str) -> Pack:
     Raises:
         ConfigError: for a name that no pack has.
     """
-    path = rule_packs() / f"{name}.yml"
-    if path not in set(_packs_in(rule_packs())):
-        known = ", ".join(sorted(shipped_heads()))
-        raise ConfigError(f"there is no pack {name!r}", remedy=f"Known packs are: {known}")
-    return read_pack(text_of(path, LARGEST), path.name).pack
+    return read_pack(_shipped_text(name), f"{name}.yml").pack
 
 
 @cache
@@ -86,10 +82,18 @@ def shipped_languages(name: str) -> frozenset[str]:
     Raises:
         ConfigError: for a name that no pack has.
     """
-    found = _LANGUAGES.findall(text_of(rule_packs() / f"{name}.yml", LARGEST))
+    found = _LANGUAGES.findall(_shipped_text(name))
     if len(found) == 0:
         return pack_languages(shipped_pack(name))
     return frozenset(word.strip() for listed in found for word in listed.split(","))
+
+
+def _shipped_text(name: str) -> str:
+    text = pack_texts().get(f"{name}.yml")
+    if text is None:
+        known = ", ".join(sorted(shipped_heads()))
+        raise ConfigError(f"there is no pack {name!r}", remedy=f"Known packs are: {known}")
+    return text
 
 
 def pack_languages(pack: Pack) -> frozenset[str]:
@@ -249,11 +253,10 @@ def _place_of_case(
     return loaded.locate(path)
 
 
-def _read_head(path: Path) -> Head:
-    text, _, _ = text_of(path, LARGEST).partition("\nrules:")
-    document = read_yaml(text, path.name)
+def _read_head(name: str, text: str) -> Head:
+    document = read_yaml(text.partition("\nrules:")[0], name)
     known = {key: document.value.get(key) for key in Head.model_fields}
-    return validated(Head, Document(known, path.name, document.lines))
+    return validated(Head, Document(known, name, document.lines))
 
 
 def _files(path: Path) -> list[Path]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Literal
@@ -42,8 +43,15 @@ def provided(points: Iterable[EntryPoint] | None = None) -> list[LoadedPack]:
     Raises:
         ConfigError: as `provided_packs` does.
     """
-    if points is None:
-        points = entry_points(group=GROUP)
+    return list(_installed() if points is None else _of(points))
+
+
+@cache
+def _installed() -> tuple[LoadedPack, ...]:
+    return _of(entry_points(group=GROUP))
+
+
+def _of(points: Iterable[EntryPoint]) -> tuple[LoadedPack, ...]:
     by_id: dict[str, tuple[str, LoadedPack]] = {}
     for point in sorted(points, key=lambda point: (point.name, point.value)):
         for loaded in _loaded(point):
@@ -53,7 +61,7 @@ def provided(points: Iterable[EntryPoint] | None = None) -> list[LoadedPack]:
                     f"{other} and {_name(point)} both bring a pack {loaded.pack.id}",
                     remedy="Uninstall one of them",
                 )
-    return [loaded for _, loaded in by_id.values()]
+    return tuple(loaded for _, loaded in by_id.values())
 
 
 def _loaded(point: EntryPoint) -> list[LoadedPack]:

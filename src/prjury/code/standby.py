@@ -1,0 +1,105 @@
+"""Workers of the parser that are forked from a process which was started beforehand.
+
+Whatever has been written into the files of this program since then is never run by them.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from prjury.code import worker
+
+_COMMAND = (sys.executable, "-I", worker.__file__, worker.SERVE)
+#: How long the process may need to end once nobody wants anything of it.
+_END_SECONDS = 5.0
+_LOST = -int(signal.SIGKILL)
+_started: list[Standby] = []
+
+
+@dataclass(frozen=True)
+class Standby:
+    """The process, and the socket on which it is given files to work on."""
+
+    process: subprocess.Popen[bytes]
+    channel: socket.socket
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def run(self, lines: bytes, seconds: float, timeout: float) -> tuple[bytes, int | None]:
+        """One worker's output and its exit code; None if it was stopped because of the timeout."""
+        ours, theirs = socket.socketpair()
+        with ours, tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as output:
+            given.write(lines)
+            given.seek(0)
+            with theirs:
+                files = [given.fileno(), output.fileno(), theirs.fileno()]
+                with suppress(OSError), self.lock:  # it was killed: nobody answers
+                    socket.send_fds(self.channel, [worker.request(seconds)], files)
+            ending = _ending(ours, timeout)
+            output.seek(0)
+            return output.read(), ending
+
+    def close(self) -> None:
+        """Ends the process."""
+        self.channel.close()
+        try:
+            self.process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def start(command: Sequence[str] = _COMMAND) -> None:
+    """Starts the process, once; it has loaded everything that it needs when this returns."""
+    if not _started:
+        _started.append(_launched(command))
+
+
+def standing() -> Standby | None:
+    """The process, if it was started."""
+    return _started[0] if _started else None
+
+
+def _launched(command: Sequence[str]) -> Standby:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        process = subprocess.Popen(  # noqa: S603 - our own worker, by absolute path
+            command,
+            stdin=theirs.fileno(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={},
+            cwd=Path("/"),
+            start_new_session=True,
+        )
+    ours.recv(1)
+    found = Standby(process, ours)
+    atexit.register(found.close)
+    return found
+
+
+def _ending(channel: socket.socket, timeout: float) -> int | None:
+    """Waits for a worker's exit code; one that takes too long is killed."""
+    channel.settimeout(max(timeout, 0.001))
+    said, pid = b"", 0
+    try:
+        while said.count(b"\n") < 2 and (more := channel.recv(64)):  # noqa: PLR2004 - pid and end
+            said += more
+            pid = int(said.partition(b"\n")[0]) if b"\n" in said else 0
+    except TimeoutError:
+        if pid:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return None
+    lines = said.split(b"\n")
+    return int(lines[1]) if len(lines) > 2 else _LOST  # noqa: PLR2004 - as above
