@@ -13,6 +13,8 @@ Each error reads as three parts: *what* happened, *why* that usually is, and wha
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from enum import IntEnum
 from typing import TypeVar
 
@@ -78,9 +80,20 @@ class UsageError(PrJuryError):
 
 
 class ConfigError(UsageError):
-    """The configuration is wrong; the message names key path, line and what is allowed."""
+    """The configuration is wrong; the message names key path, line and what is allowed.
+
+    Attributes:
+        problems: each problem as ``file:line:column: message``, by their place; empty where the
+            place is not known.
+    """
 
     default_reason = "config_invalid"
+    problems: tuple[str, ...] = ()
+
+    def at(self, problems: Iterable[str]) -> ConfigError:
+        """This error, with these problems."""
+        self.problems = tuple(problems)
+        return self
 
 
 class CannotJudgeError(PrJuryError):
@@ -102,3 +115,9 @@ class PublishError(PrJuryError):
 
     exit_code = ExitCode.NOT_PUBLISHED
     default_reason = "not_published"
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """``Did you mean build?``, or an empty text where no known name is near."""
+    close = get_close_matches(name, list(known), n=1)
+    return f"Did you mean {close[0]}?" if close else ""

@@ -13,7 +13,7 @@ from typing import Any
 from typing import cast as typed
 
 from prjury.config.schema import Config, JudgeEntry, TierConfig, VotingEntry
-from prjury.errors import ConfigError
+from prjury.errors import ConfigError, did_you_mean
 from prjury.judges.context import PullRequestContext
 from prjury.jury.asking import guarded
 from prjury.jury.bench import Jury, Seat
@@ -61,8 +61,14 @@ JUDGES: Mapping[str, str] = {
     "prompt": "prjury.judges.llm.kinds.prompt:make",
 }
 
+#: Judges of a directory, and some that are promised, which no policy can seat so far.
+LATER = frozenset(
+    "agent class-version command coverage file-content file-exists findings python semantic "
+    "superset-diff".split()
+)
+
 #: Where the judges of ours are that ask models.
-_ASKING = "prjury.judges.llm."
+ASKING = "prjury.judges.llm."
 
 VOTING: Mapping[str, Callable[..., VotingStrategy]] = {
     "majority": MajorityVoting,
@@ -91,9 +97,13 @@ def judge_factory(name: str, where: str = "") -> JudgeFactory:
         return factory
     if name in outside:
         return lambda options, doors: _outsider(name, outside[name], options, doors)
+    known = {*JUDGES, *outside}
+    what = f"there is no judge called {name!r}"
+    if name in LATER:
+        what = f"the judge {name!r} is not supported in a policy yet"
     raise ConfigError(
-        f"{where}{': ' if where else ''}there is no judge called {name!r}",
-        why=f"Known are {', '.join(sorted({*JUDGES, *outside}))}",
+        f"{where}{': ' if where else ''}{what}",
+        why=did_you_mean(name, known) or f"Known are {', '.join(sorted(known))}",
         remedy="Correct the name in the configuration, or install the package that brings it",
     )
 
@@ -157,7 +167,7 @@ def seat(config: Config, doors: Doors, unwanted: Unwanted, cast: Casting = as_na
         entries = [_with_policy(entry, config) for entry in tier.judges]
         seats, left_out = _seats(tier.name, entries, doors, unwanted, cast)
         skipped[tier.name] = left_out
-        tiers.append(_tier(tier, seats, config.calibration))
+        tiers.append(_tier(tier, seats))
     return Seating(CascadedJury(tiers), skipped)
 
 
@@ -168,7 +178,7 @@ def try_models(config: Config, doors: Doors) -> None:
         ConfigError: for a model, a criterion or a tier that a review would refuse.
     """
     for tier in config.tiers:
-        asking = [entry for entry in tier.judges if JUDGES.get(entry.name, "").startswith(_ASKING)]
+        asking = [entry for entry in tier.judges if JUDGES.get(entry.name, "").startswith(ASKING)]
         seats = [Seat(judge_factory(entry.name)(entry.options, doors)) for entry in asking]
         if len(seats) == len(tier.judges):
             _refuse_to_accept(tier, seats)
@@ -206,7 +216,7 @@ def _seats(
 
 
 def _tier(
-    config: TierConfig, seats: Sequence[Seat[PullRequestContext]], calibration: Mapping[str, str]
+    config: TierConfig, seats: Sequence[Seat[PullRequestContext]]
 ) -> Tier[PullRequestContext]:
     jury: Jury[PullRequestContext] | None = None
     _refuse_to_accept(config, seats)
@@ -219,7 +229,7 @@ def _tier(
         config.continue_on_reject,
         config.on_error,
         config.min_confidence,
-        _is_advisory(config, seats, calibration),
+        _is_advisory(config, seats),
     )
 
 
@@ -241,12 +251,8 @@ def _held_down(jury: Jury[PullRequestContext]) -> Jury[PullRequestContext]:
     return replace(jury, voting=MustsHold(voting))
 
 
-def _is_advisory(
-    config: TierConfig, seats: Sequence[Seat[PullRequestContext]], calibration: Mapping[str, str]
-) -> bool:
-    """A tier of models advises until it names a calibration record or the operator says so."""
+def _is_advisory(config: TierConfig, seats: Sequence[Seat[PullRequestContext]]) -> bool:
+    """A tier of models advises unless the policy says that it blocks."""
     if config.advisory != "auto":
         return config.advisory
-    names = {config.name, *(seat.judge.name for seat in seats)}
-    only_models = all(type_of(seat.judge) in MODEL_BACKED for seat in seats)
-    return only_models and not names & calibration.keys()
+    return all(type_of(seat.judge) in MODEL_BACKED for seat in seats)

@@ -258,6 +258,17 @@ def test_the_usual_name_of_the_file(project: History, prjury: Prjury, tmp_path: 
     assert told(project.path / "build-evidence.json")["builds"]
 
 
+def test_a_command_that_the_policy_says_once(
+    project: History, evidence: Path, tmp_path: Path, prjury: Prjury
+) -> None:
+    own = tmp_path / "own.yml"
+    own.write_text(f"build: {{command: 'touch {tmp_path}/on; exit 1'}}\n")
+    project.commit({"calc.py": CALC + "\n"}, "Add a line")
+    run = prjury(*("build", "--repo", project.path), *("--config", own, "--output", evidence))
+    assert run.code == 1, run.err
+    assert (tmp_path / "on").exists()
+
+
 def test_an_interrupted_build(project: History, evidence: Path, tmp_path: Path) -> None:
     own = tmp_path / "own.yml"
     own.write_text(

@@ -423,9 +423,7 @@ def test_an_interrupted_judge_leaves_nothing(
 
 def test_an_interrupt_that_the_caller_ignores_is_ignored(workspace: Path) -> None:
     options = ("--option", "command=touch begun; sleep 120")
-    before = signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # as '&' in a script
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as '&' in a script
     try:
         with started("judge", "command", "--workspace", str(workspace), *options) as process:
             wait_until(lambda: (workspace / "begun").exists() or process.poll() is not None)

@@ -91,7 +91,7 @@ def repository(path: Path, change: str) -> Path:
 
 def review(directory: Path, change: str, tiers: str, url: str, *, models: bool = True) -> Report:
     policy = directory / "policy.yml"
-    default = "{provider: openai, name: tiny, timeout: 300}"
+    default = "{provider: openai, name: tiny, timeout: 300s}"
     policy.write_text(
         f"version: 1\nmodels: {{base_url: '{url}', default: {default}}}\ntiers:\n{TIERS[tiers]}"
     )

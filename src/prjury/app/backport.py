@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 from prjury.app import backports, terms
 from prjury.config.load import Policy
-from prjury.config.pending import pending_note
 from prjury.policy import policy_in_force
 from prjury.report.backports import Backports
 from prjury.request import ReviewRequest, Surroundings
@@ -81,7 +80,7 @@ def judged(
             policy=policy.source,
             policy_hash=policy.hash,
             version=own_version(),
-            notes=(*photo.pull.notes, *chosen.notes, *pending_note(policy.config)),
+            notes=(*photo.pull.notes, *chosen.notes),
             elapsed_ms=round((time.monotonic() - started) * 1000),
         )
         yield Judged(told, photo, policy)

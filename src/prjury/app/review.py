@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from prjury.app import backports, terms
 from prjury.app.zones.recorded import SaidBefore
 from prjury.config.load import Policy
-from prjury.config.pending import pending_note
 from prjury.config.schema import Config, SuitabilityOptions
 from prjury.errors import UsageError
 from prjury.judges.llm.judge import ModelBackedJudge
@@ -75,7 +74,7 @@ def run(
             backports=backports.told(tried, opinion),
             cost=terms.cost_of(verdict, wired.models.spent, opinion),
             elapsed_ms=round((time.monotonic() - started) * 1000),
-            notes=(*notes_of(request, photo), *pending_note(policy.config), *chosen.notes),
+            notes=(*notes_of(request, photo), *chosen.notes),
             override=terms.override(request.override or word, policy.config),
         )
     publish(report, publishers)

@@ -9,25 +9,48 @@ from typing import Annotated
 
 import typer
 
+from prjury.errors import ConfigError
+
 
 def check_config(
     file: Annotated[Path, typer.Argument(help="The configuration file.")] = Path(
         ".github/prjury.yml"
     ),
 ) -> None:
-    """Check a configuration file; every problem comes with key path and line."""
-    from prjury.config.pending import pending_note  # noqa: PLC0415 - pydantic costs 0.1 s
-    from prjury.doctor.local import checked_policy  # noqa: PLC0415 - the same
+    """Check a configuration file; every problem is a line `file:line:column: message`."""
+    from prjury.config.load import placed_lines  # noqa: PLC0415 - pydantic costs 0.1 s
+    from prjury.config.yaml_reader import read_yaml  # noqa: PLC0415 - the same
+    from prjury.doctor.checked import checked_policy, doubts  # noqa: PLC0415 - the same
     from prjury.policy import text_of  # noqa: PLC0415 - the same
 
-    policy = checked_policy(text_of(file), str(file))
+    text = text_of(file)
+    try:
+        policy = checked_policy(text, str(file), _root_for(file))
+    except ConfigError as error:
+        if not error.problems:
+            raise
+        raise _listed(file, error.problems) from error
+    for doubt in placed_lines(read_yaml(text, str(file)), doubts(policy.config)):
+        print(f"warning: {doubt}", file=sys.stderr)
     judges = [entry.name for tier in policy.config.tiers for entry in tier.judges]
-    for note in pending_note(policy.config):
-        print(f"note: {note}", file=sys.stderr)
     print(
         f"{file} is valid: tiers {', '.join(t.name for t in policy.config.tiers)}; "
         f"judges {', '.join(judges)}"
     )
+
+
+def _root_for(file: Path) -> Path:
+    """The directory that the policy's paths are relative to: its repository's, or this one."""
+    directory = file.absolute().parent
+    return directory.parent if directory.name == ".github" else Path.cwd()
+
+
+def _listed(file: Path, problems: tuple[str, ...]) -> ConfigError:
+    """Prints the problems; the error counts them."""
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    number = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+    return ConfigError(f"{file} has {number}", remedy="Correct what the lines above name")
 
 
 def schema(

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    WithJsonSchema,
+)
+from pydantic_core import PydanticCustomError
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
@@ -14,18 +23,28 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600}
 #: Characters that GitHub takes for a label.
 LONGEST_LABEL = 50
 
+Given = TypeVar("Given")
+
 Share: TypeAlias = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 
 
-def _seconds(value: object) -> object:
-    """``30m`` as 1800.0; numbers are seconds."""
+def complete(sentence: str) -> PydanticCustomError:
+    """An error that says everything, after which the value is not repeated."""
+    return PydanticCustomError("complete", "{sentence}", {"sentence": sentence})
+
+
+def _seconds(value: object, info: ValidationInfo) -> object:
+    """``30m`` as 1800.0; numbers are seconds, and in a file that somebody writes they are none."""
+    given = value
     if isinstance(value, str):
         match = _DURATION.fullmatch(value.strip())
         if not match:
-            raise ValueError("a duration is a number of seconds or such as 90s, 30m, 2h")
+            raise ValueError("a duration is a number with a unit, such as 90s, 30m, 2h")
         value = float(match[1]) * _SECONDS[match[2]]
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
         raise ValueError("a duration is more than 0 seconds, such as 90s, 30m, 2h")
+    if not isinstance(given, str) and (info.context or {}).get("written"):
+        raise complete(f"{given} what? write {given}s or {given}m")
     return float(value)
 
 
@@ -33,14 +52,19 @@ Duration: TypeAlias = Annotated[
     float,
     BeforeValidator(_seconds),
     WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "number", "exclusiveMinimum": 0},
-                {"type": "string", "pattern": r"^\d+(\.\d+)?\s*(s|m|h)$"},
-            ]
-        }
+        {"type": "string", "pattern": r"^\d+(\.\d+)?\s*(s|m|h)$"},
     ),
 ]
+
+
+def _nothing_yet(value: Given) -> Given:
+    if value:
+        raise complete("this is not supported yet; leave it out")
+    return value
+
+
+#: For settings that are known and that nothing obeys: only their empty default is taken.
+NOT_YET = AfterValidator(_nothing_yet)
 
 
 def _whole(value: object) -> object:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import textwrap
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Union, get_args, get_origin
 
@@ -15,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from prjury.config.schema import Config, VotingEntry
 from prjury.config.yaml_reader import Document, KeyPath, read_yaml
-from prjury.errors import ConfigError
+from prjury.errors import ConfigError, did_you_mean
 from prjury.pull.model import visible
 
 #: Where the policy stands in a repository.
@@ -75,9 +74,10 @@ def read_policy(
     document = read_yaml(text, shown or source)
     value = {} if document.value is None else document.value
     try:
-        return Policy(Config.model_validate(value, context={"commit": commit}), source)
+        context = {"commit": commit, "written": True}
+        return Policy(Config.model_validate(value, context=context), source)
     except ValidationError as error:
-        raise _explained(error, document) from error
+        raise refused(document, list(_problems(error, document))) from error
 
 
 def json_schema() -> dict[str, Any]:
@@ -93,16 +93,51 @@ def json_schema() -> dict[str, Any]:
     return schema
 
 
-def _explained(error: ValidationError, document: Document) -> ConfigError:
-    problems: dict[tuple[str, str], list[str]] = {}
-    for detail in error.errors():
-        place, requirement, found = _problem(dict(detail), document)
-        problems.setdefault((place, found), []).append(requirement)
-    texts = [
-        f"{place}{_either(requirements)}{found}"
-        for (place, found), requirements in problems.items()
-    ]
-    return ConfigError("; ".join(texts))
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong at a key path; the text names the path."""
+
+    path: KeyPath
+    text: str
+
+
+def refused(document: Document, problems: Sequence[Problem]) -> ConfigError:
+    """The error with all problems, in the order of the file."""
+    placed = _placed(document, problems)
+    told = [f"{document.source} line {line}: {text}" for line, _, text in placed]
+    return ConfigError("; ".join(told)).at(placed_lines(document, problems))
+
+
+def placed_lines(document: Document, problems: Iterable[Problem]) -> list[str]:
+    """``file:line:column: text`` for each, in the order of the file."""
+    placed = _placed(document, problems)
+    return [f"{document.source}:{line}:{column}: {text}" for line, column, text in placed]
+
+
+def _placed(document: Document, problems: Iterable[Problem]) -> list[tuple[int, int, str]]:
+    return sorted({(*document.place_of(each.path), each.text) for each in problems})
+
+
+def _problems(error: ValidationError, document: Document) -> Iterator[Problem]:
+    """One for each place, whatever alternatives are allowed there."""
+    details: list[dict[str, Any]] = [{**detail} for detail in error.errors()]
+    paths = [tuple(part for part in each["loc"] if _stands(part, document)) for each in details]
+    found: dict[tuple[KeyPath, str, str], list[str]] = {}
+    for path, detail in zip(paths, details, strict=True):
+        if detail["type"] in _OTHER_FORM and any(
+            other[: len(path)] == path != other for other in paths
+        ):
+            continue  # another form of the value was meant, and the problem is inside of it
+        name, requirement, given = _problem(path, detail)
+        found.setdefault((path, name, given), []).append(requirement)
+    for (path, name, given), requirements in found.items():
+        yield Problem(path, f"{name}{_either(requirements)}{given}")
+
+
+#: Errors that say only that a value is of another type.
+_OTHER_FORM = frozenset(
+    "bool_type dict_type list_type literal_error model_type string_type tuple_type".split()
+)
 
 
 def _either(requirements: Sequence[str]) -> str:
@@ -110,18 +145,15 @@ def _either(requirements: Sequence[str]) -> str:
     return " or ".join([first, *[other.removeprefix("input should be ") for other in others]])
 
 
-def _problem(detail: dict[str, Any], document: Document) -> tuple[str, str, str]:
-    """Where it is, what is asked for there, and what was found; alternatives share the place."""
-    path: KeyPath = tuple(part for part in detail["loc"] if _stands(part, document))
-    line = document.line_of(path)
-    where = f"{document.source} line {line}" if line else document.source
-    name = _dotted(path) or "the file"
+def _problem(path: KeyPath, detail: dict[str, Any]) -> tuple[str, str, str]:
+    """Its name, what is asked for there, and what was found."""
+    name = dotted(path) or "the file"
     if detail["type"] == "extra_forbidden":
         wrong = str(detail["loc"][-1])
         if path and path[-1] == wrong:
-            return f"{where}: ", f"{name} is not a known key{_hint(path)}", ""
-        return f"{where}: {name}: ", f"{visible(wrong)} is not known{_hint((*path, wrong))}", ""
-    return f"{where}: {name}: ", _requirement(detail), _found(detail)
+            return "", f"{name} is not a known key{_hint(path)}", ""
+        return f"{name}: ", f"{visible(wrong)} is not known{_hint((*path, wrong))}", ""
+    return f"{name}: ", _requirement(detail), _found(detail)
 
 
 def _stands(part: str | int, document: Document) -> bool:
@@ -129,7 +161,8 @@ def _stands(part: str | int, document: Document) -> bool:
     return isinstance(part, int) or any(part in path for path in document.lines)
 
 
-def _dotted(path: KeyPath) -> str:
+def dotted(path: KeyPath) -> str:
+    """``tiers[0].judges[1]``."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
@@ -145,10 +178,13 @@ def _requirement(detail: dict[str, Any]) -> str:
     return message[:1].lower() + message[1:]
 
 
+_WITHOUT_THE_VALUE = frozenset({"missing", "too_short", "complete"})
+
+
 def _found(detail: dict[str, Any]) -> str:
     value = detail.get("input")
     whole = detail["type"] == "value_error" and isinstance(value, dict | list)
-    if detail["type"] in {"missing", "too_short"} or whole or isinstance(value, BaseModel):
+    if whole or isinstance(value, BaseModel) or detail["type"] in _WITHOUT_THE_VALUE:
         return ""
     shown = visible(json.dumps(value, ensure_ascii=False, default=str))
     return f", not {textwrap.shorten(shown, 60, placeholder='…')}"
@@ -156,9 +192,8 @@ def _found(detail: dict[str, Any]) -> str:
 
 def _hint(path: KeyPath) -> str:
     allowed = list(_keys_at(path[:-1]))
-    close = difflib.get_close_matches(str(path[-1]), allowed, n=1) if path else []
-    if close:
-        return f"; did you mean {close[0]}?"
+    if meant := did_you_mean(str(path[-1]), allowed) if path else "":
+        return f"; {meant[:1].lower()}{meant[1:]}"
     return f"; allowed are {', '.join(sorted(allowed))}" if allowed else ""
 
 

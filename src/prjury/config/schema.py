@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from prjury.config.backports import BackportConfig
-from prjury.config.fields import Duration, Label, Section, Share, Version
+from prjury.config.fields import NOT_YET, Duration, Label, Section, Share, Version
 from prjury.config.models import ModelConfig, ModelsConfig
 from prjury.config.questions import (
     PromptOptions,
@@ -106,7 +106,9 @@ class SandboxConfig(Section):
     level: Literal["auto", "L0", "L1", "L2", "L3"] = "auto"
     network: bool = True
     env: list[str] = Field(default_factory=list)
-    mounts: list[str] = Field(default_factory=list)
+    mounts: Annotated[list[str], NOT_YET] = Field(
+        default_factory=list, description="not supported yet", json_schema_extra={"maxItems": 0}
+    )
 
 
 class SuppressionsConfig(Section):
@@ -117,9 +119,12 @@ class SuppressionsConfig(Section):
 
 
 class FixConfig(Section):
-    """Whether a repair command is tried when tests fail."""
+    """Whether a repair command is tried when tests fail: not supported yet."""
 
-    enabled: bool = False
+    enabled: Annotated[bool, NOT_YET] = Field(
+        False,  # noqa: FBT003 - pydantic takes the default by position
+        json_schema_extra={"const": False},
+    )
     command: str | None = None
     paths: list[str] = Field(default=["**/test/**", "tests/**"])
     rounds: int = Field(2, ge=1, le=9)
@@ -130,6 +135,36 @@ class PullsConfig(Section):
 
     drafts: bool = False
     bots: list[str] = Field(default=["dependabot", "renovate"])
+
+
+class BuildConfig(Section):
+    """What the judge `build` runs, said once, without restating the tiers."""
+
+    command: str | Steps | None = Field(
+        None, description="one shell command, or steps, for every judge `build` that names none"
+    )
+    junit: Annotated[list[str], NOT_YET] = Field(
+        default_factory=list, description="not supported yet", json_schema_extra={"maxItems": 0}
+    )
+    coverage: Annotated[list[str], NOT_YET] = Field(
+        default_factory=list, description="not supported yet", json_schema_extra={"maxItems": 0}
+    )
+
+    @model_validator(mode="after")
+    def _is_a_command(self) -> Self:
+        BuildOptions(command=self.command or "auto")
+        return self
+
+
+def _with_command(tier: TierConfig, command: str | Steps) -> TierConfig:
+    return tier.model_copy(update={"judges": [_commanded(entry, command) for entry in tier.judges]})
+
+
+def _commanded(entry: JudgeEntry, command: str | Steps) -> JudgeEntry:
+    if entry.build is None or "command" in entry.build.model_fields_set:
+        return entry
+    build = entry.build.model_copy(update={"command": command})
+    return entry.model_copy(update={"build": build})
 
 
 def _default_tiers() -> list[TierConfig]:
@@ -156,7 +191,10 @@ class Config(Section):
     ]
 
     version: Version = 1
-    tiers: list[TierConfig] = Field(default_factory=_default_tiers, min_length=1)
+    build: BuildConfig = BuildConfig()
+    tiers: list[TierConfig] = Field(
+        default_factory=_default_tiers, min_length=1, validate_default=True
+    )
     backport: BackportConfig = BackportConfig()
     gate: GateConfig = GateConfig()
     publish: PublishConfig = PublishConfig()
@@ -165,7 +203,16 @@ class Config(Section):
     sandbox: SandboxConfig = SandboxConfig()
     suppressions: SuppressionsConfig = SuppressionsConfig()
     fix: FixConfig = FixConfig()
-    calibration: dict[str, str] = Field(default_factory=dict)
+    calibration: Annotated[dict[str, str], NOT_YET] = Field(
+        default_factory=dict,
+        description="not supported yet; `advisory: false` makes a tier of models block",
+        json_schema_extra={"maxProperties": 0},
+    )
+    paths: Annotated[list[dict[str, Any]], NOT_YET] = Field(
+        default_factory=list,
+        description="not supported yet: all tiers judge all paths",
+        json_schema_extra={"maxItems": 0},
+    )
     pulls: PullsConfig = PullsConfig()
 
     @field_validator("tiers")
@@ -177,6 +224,16 @@ class Config(Section):
         if tiers[-1].policy is not TierPolicy.FINAL_TIER:
             raise ValueError(f"the last tier, {names[-1]}, must have the policy final_tier")
         return tiers
+
+    @field_validator("tiers")
+    @classmethod
+    def _build_as_said(cls, tiers: list[TierConfig], info: ValidationInfo) -> list[TierConfig]:
+        command = info.data["build"].command if "build" in info.data else None
+        if command is None:
+            return tiers
+        if not any(entry.build for tier in tiers for entry in tier.judges):
+            raise ValueError("build.command is set, and no tier has the judge `build`")
+        return [_with_command(tier, command) for tier in tiers]
 
     @model_validator(mode="after")
     def _overrules_nothing_itself(self) -> Self:

@@ -30,17 +30,24 @@ _LONGEST_NUMBER = 30
 
 @dataclass
 class Document:
-    """A document's plain value and the line (from 1) on which each key path stands."""
+    """A document's plain value, and the line and column (from 1) at which each key path stands."""
 
     value: Any
     source: str
     lines: dict[KeyPath, int] = field(default_factory=dict)
+    columns: dict[KeyPath, int] = field(default_factory=dict)
 
     def line_of(self, path: KeyPath) -> int | None:
         """The line of the path, or of its nearest parent."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path)
+
+    def place_of(self, path: KeyPath) -> tuple[int, int]:
+        """The line and the column of the path, or of its nearest parent."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1), self.columns.get(path, 1)
 
 
 def read_yaml(text: str, source: str, largest: int = MAX_BYTES) -> Document:
@@ -61,7 +68,7 @@ def read_yaml(text: str, source: str, largest: int = MAX_BYTES) -> Document:
     except yaml.YAMLError as error:
         raise _syntax_error(error, text, source) from error
     if len(nodes) > 1:
-        raise ConfigError(f"{source} holds {len(nodes)} YAML documents; one is allowed")
+        raise _refusal(source, _place(nodes[1]), "begins a second YAML document; one is allowed")
     document = Document(None, source)
     if nodes and nodes[0] is not None:
         document.value = _convert(nodes[0], (), document)
@@ -74,45 +81,62 @@ def _refuse_tricks(text: str, source: str) -> None:
     event: yaml.Event
     for event in yaml.parse(text, Loader=_LOADER):
         if isinstance(event, yaml.AliasEvent):
-            line = _line(event)
-            raise ConfigError(
-                f"{source} line {line} uses the alias *{event.anchor}",
+            raise _refusal(
+                source,
+                _place(event),
+                f"uses the alias *{event.anchor}",
                 why="Aliases can make a small file expand without end",
                 remedy="Write the value out",
                 reason="config_alias_forbidden",
             )
         if tag := getattr(event, "tag", None):
-            raise ConfigError(
-                f"{source} line {_line(event)} has the tag {tag}, which is refused",
+            raise _refusal(
+                source,
+                _place(event),
+                f"has the tag {tag}, which is refused",
                 remedy="Write plain YAML without tags",
                 reason="config_tag_forbidden",
             )
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
-            line = _line(event)
-            raise ConfigError(f"{source} line {line} is nested deeper than {MAX_DEPTH} levels")
+            raise _refusal(source, _place(event), f"is nested deeper than {MAX_DEPTH} levels")
 
 
-def _line(thing: yaml.Event | yaml.Node) -> int:
+def _place(thing: yaml.Event | yaml.Node) -> tuple[int, int]:
     mark = thing.start_mark
-    return mark.line + 1 if mark else 1
+    return (mark.line + 1, mark.column + 1) if mark else (1, 1)
+
+
+def _refusal(source: str, place: tuple[int, int], what: str, **more: str) -> ConfigError:
+    line, column = place
+    error = ConfigError(f"{source} line {line} {what}", **more)
+    return error.at([f"{source}:{line}:{column}: {what}"])
 
 
 def _syntax_error(error: yaml.YAMLError, text: str, source: str) -> ConfigError:
+    remedy = "Check the indentation and quoting there"
     mark = getattr(error, "problem_mark", None)
-    where = f"{source} line {mark.line + 1}" if mark else source
+    place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
     problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
     if isinstance(error, yaml.reader.ReaderError):
-        where = f"{source} line {text.count(chr(10), 0, error.position) + 1}"
+        before = text[: error.position]
+        place = before.count("\n") + 1, len(before) - before.rfind("\n")
         problem = f"it holds the character U+{error.character:04X}"
-    return ConfigError(
-        f"{where} is not YAML: {problem}", remedy="Check the indentation and quoting there"
-    )
+    elif _has_tab(text, place):
+        problem, remedy = "a tab stands where YAML wants spaces", "Indent with spaces"
+    return _refusal(source, place, f"is not YAML: {problem}", remedy=remedy)
+
+
+def _has_tab(text: str, place: tuple[int, int]) -> bool:
+    """Whether a tab stands in the place, or indents its line."""
+    line = [*text.split("\n"), ""][place[0] - 1]
+    indentation = line[: len(line) - len(line.lstrip())]
+    return line[place[1] - 1 : place[1]] == "\t" or "\t" in indentation
 
 
 def _convert(node: yaml.Node, path: KeyPath, document: Document) -> Any:  # noqa: ANN401 - YAML
-    document.lines[path] = _line(node)
+    _note(document, path, node)
     match node:
         case yaml.MappingNode():
             return dict(_pairs(node, path, document))
@@ -121,20 +145,23 @@ def _convert(node: yaml.Node, path: KeyPath, document: Document) -> Any:  # noqa
     return _scalar(node, document.source)
 
 
+def _note(document: Document, path: KeyPath, node: yaml.Node) -> None:
+    document.lines[path], document.columns[path] = _place(node)
+
+
 def _pairs(node: yaml.MappingNode, path: KeyPath, document: Document) -> Iterator[tuple[str, Any]]:
     seen: set[str] = set()
     for key_node, value_node in node.value:
-        line = _line(key_node)
         if not isinstance(key_node, yaml.ScalarNode):
-            raise ConfigError(f"{document.source} line {line} has a key that is not a word")
+            raise _refusal(document.source, _place(key_node), "has a key that is not a word")
         key = key_node.value
         here = (*path, key)
         if key in seen:
             told = ".".join(map(str, here))
-            raise ConfigError(f"{document.source} line {line} repeats the key {told}")
+            raise _refusal(document.source, _place(key_node), f"repeats the key {told}")
         seen.add(key)
         value = _convert(value_node, here, document)
-        document.lines[here] = line
+        _note(document, here, key_node)
         yield key, value
 
 
@@ -145,7 +172,7 @@ def _scalar(node: yaml.Node, source: str) -> Any:  # noqa: ANN401 - YAML
     if text in _WORDS:
         return _WORDS[text]
     if len(text) > _LONGEST_NUMBER and _FLOAT.fullmatch(text):
-        raise ConfigError(f"{source} line {_line(node)} has a number of {len(text)} characters")
+        raise _refusal(source, _place(node), f"has a number of {len(text)} characters")
     if _INTEGER.fullmatch(text):
         return int(text)
     return float(text) if _FLOAT.fullmatch(text) and not _leading_zero(text) else text

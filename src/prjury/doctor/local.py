@@ -8,18 +8,16 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
-from prjury.config.load import POLICY_PATH, Policy, read_policy
-from prjury.config.pending import pending_note
+from prjury.config.load import POLICY_PATH, read_policy
 from prjury.config.schema import OverrideConfig
 from prjury.config.yaml_reader import read_yaml
+from prjury.doctor.checked import checked_policy, doubts
 from prjury.doctor.finding import Finding, fine, one_sentence, problem, unknown, warning
 from prjury.doctor.setup import GATE, Setup
 from prjury.doctor.workflow import LARGEST, Workflow, read_workflow
 from prjury.errors import ConfigError, SourceError
-from prjury.registry import judge_factory, try_models
 from prjury.sources.git.command import ask
 from prjury.sources.git.operator import OperatorRepository
-from prjury.wiring import model_doors
 
 WORKFLOWS = ".github/workflows"
 OLDEST_GIT = (2, 38)
@@ -55,27 +53,13 @@ def policy(root: Path) -> Iterator[Finding]:
         yield fine("", "no policy, the default is in force")
         return
     try:
-        checked = checked_policy(_text(file, POLICY_PATH), POLICY_PATH)
+        checked = checked_policy(_text(file, POLICY_PATH), POLICY_PATH, root)
     except ConfigError as error:
         yield problem("", one_sentence(error))
         return
-    for note in pending_note(checked.config):
-        yield warning(POLICY_PATH, f"{note}; leave it out until it is")
+    for doubt in doubts(checked.config):
+        yield warning(POLICY_PATH, doubt.text)
     yield fine("", f"{POLICY_PATH} is valid")
-
-
-def checked_policy(text: str, shown: str) -> Policy:
-    """The policy in a text, with judges and models that there are.
-
-    Raises:
-        ConfigError: naming what is wrong.
-    """
-    checked = read_policy(text, f"file:{shown}", shown=shown)
-    for i, tier in enumerate(checked.config.tiers):
-        for j, entry in enumerate(tier.judges):
-            judge_factory(entry.name, f"{shown}: tiers[{i}].judges[{j}]")
-    try_models(checked.config, model_doors(checked.config))
-    return checked
 
 
 def workflows(root: Path) -> tuple[list[Workflow], list[Finding]]:

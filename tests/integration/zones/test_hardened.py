@@ -30,7 +30,6 @@ tiers:
   - name: build
     policy: final_tier
     judges: [merge, {build: {command: ./check.sh}}]
-calibration: {other: some-record}
 """
 
 

@@ -36,12 +36,24 @@ publish: {comment: true, check: true, annotations: true, summary: true, review: 
 models: {default: {provider: auto}, panel: [], base_url: null,
   retry: {confidence: 0.7, iterations: 2}}
 limits: {usd: 1.0, input_tokens: 200000, wall: 45m}
+build: {command: null, junit: [], coverage: []}
+paths: []
 sandbox: {level: auto, network: true, env: [], mounts: []}
 suppressions: {allow: true}
 fix: {enabled: false, command: null, paths: ["**/test/**", "tests/**"], rounds: 2}
 calibration: {}
 pulls: {drafts: false, bots: [dependabot, renovate]}
 """
+
+#: What the contract of the policy has and nothing obeys.
+NOT_SUPPORTED = {
+    "fix: {enabled: true, command: make fix}": "fix.enabled",
+    "calibration: {quality: does/not/exist.json}": "calibration",
+    "sandbox: {mounts: [/opt]}": "sandbox.mounts",
+    "build: {junit: [out/*.xml]}": "build.junit",
+    "build: {coverage: [jacoco.xml]}": "build.coverage",
+    'paths: [{match: ["docs/**"], tiers: [version-patterns]}]': "paths",
+}
 
 TIER = "tiers:\n  - name: a\n    policy: final_tier\n    judges: [{judge}]\n"
 
@@ -89,6 +101,34 @@ def test_what_the_documentation_says_is_what_is_resolved() -> None:
         assert resolved[where] == expected, path
 
 
+@pytest.mark.parametrize(("text", "path"), NOT_SUPPORTED.items())
+def test_what_nothing_obeys_is_refused(text: str, path: str) -> None:
+    told = f"f.yml line 2: {path}: this is not supported yet; leave it out"
+    assert refusal(f"version: 1\n{text}") == told
+
+
+BUILD = "build: {command: {test: make check}}\n"
+
+
+def commands(text: str) -> list[Any]:
+    tiers = read_policy(text, "x").resolved["tiers"]
+    judges = [judge for tier in tiers for judge in tier["judges"] if "build" in judge]
+    return [judge["build"]["command"] for judge in judges]
+
+
+def test_a_command_that_is_said_once_is_that_of_the_build_judge() -> None:
+    steps = {"setup": None, "build": None, "test": "make check", "lint": None}
+    assert commands(BUILD) == commands(BUILD + with_judge("build")) == [steps]
+    assert commands("build: {command: make}") == ["make"]
+    assert commands(BUILD + with_judge("{build: {command: own}}")) == ["own"]
+
+
+def test_a_command_for_no_build_is_refused() -> None:
+    told = "f.yml line 2: tiers: build.command is set, and no tier has the judge `build`"
+    assert refusal(BUILD + with_judge("merge")) == told
+    assert "f.yml line 1: build.command: a command is needed" in refusal("build: {command: ' '}")
+
+
 @pytest.mark.parametrize("text", ["", "# nothing here\n", "{}", "version: 1"])
 def test_an_empty_policy_is_the_default_one(text: str) -> None:
     assert read_policy(text, "x").hash == default_policy().hash
@@ -112,8 +152,9 @@ def test_the_hash_changes_with_the_policy_and_not_with_its_spelling() -> None:
         (
             "\nmin_scroe: 90",
             (
-                "f.yml line 2: min_scroe is not a known key; allowed are backport, calibration, "
-                "fix, gate, limits, models, publish, pulls, sandbox, suppressions, tiers, version"
+                "f.yml line 2: min_scroe is not a known key; allowed are backport, build, "
+                "calibration, fix, gate, limits, models, paths, publish, pulls, sandbox, "
+                "suppressions, tiers, version"
             ),
         ),
         (
@@ -213,7 +254,7 @@ def test_cfg_07_coercions_of_yaml_1_1_are_type_errors(text: str, told: str) -> N
         (
             with_judge("{build: {timeout: 3 weeks}}"),
             (
-                "line 4: tiers[0].judges[0].build.timeout: a duration is a number of seconds or "
+                "line 4: tiers[0].judges[0].build.timeout: a duration is a number with a unit, "
                 'such as 90s, 30m, 2h, not "3 weeks"'
             ),
         ),
@@ -277,7 +318,7 @@ def test_judges_of_others_keep_their_options() -> None:
         with_judge("{build: {command: {test: make}, timeout: 90s}}"),
         with_judge("{quality: {criteria: {mine: is it mine}}, weight: 0.5}"),
         with_judge("{custom: {}}"),
-        "limits: {wall: 90}",
+        "build: {command: {test: make}}",
     ],
 )
 def test_the_json_schema_takes_what_the_reader_takes(text: str) -> None:
@@ -302,6 +343,8 @@ def test_the_json_schema_takes_what_the_reader_takes(text: str) -> None:
         with_voting("{consensuss: {}}"),
         with_judge("{build: {timeout: soon}}"),
         "models: {panel: [{nam: x}]}",
+        "limits: {wall: 90}",
+        *NOT_SUPPORTED,
     ],
 )
 def test_the_json_schema_refuses_typos_as_the_reader_does(text: str) -> None:

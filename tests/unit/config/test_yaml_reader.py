@@ -137,10 +137,10 @@ def test_size_has_a_limit_in_bytes() -> None:
     [
         ("a: [\n", "line 2 is not YAML: "),
         ("a: 1\n b: 2\n", "line 2 is not YAML"),
-        ("a:\n\tb: 1\n", "line 2 is not YAML: found character"),
+        ("a:\n\tb: 1\n", "line 2 is not YAML: a tab stands where YAML wants spaces"),
         ("a: 1\nb: \0\n", "line 2 is not YAML: it holds the character U+0000"),
         ("a: 1\nb: \x1b[0m\n", "line 2 is not YAML: it holds the character U+001B"),
-        ("a: 1\n---\nb: 1\n", "holds 2 YAML documents"),
+        ("a: 1\n---\nb: 1\n", "line 3 begins a second YAML document"),
         ("? [a]\n: b\n", "line 1 has a key that is not a word"),
         (f"a: 1\nb: {'9' * 5_000}\n", "line 2 has a number of 5000 characters"),
     ],

@@ -66,9 +66,9 @@ def test_a_judge_that_there_is_not_is_a_problem(tmp_path: Path) -> None:
     assert "marge" in found
 
 
-def test_settings_that_are_not_obeyed_are_a_warning(tmp_path: Path) -> None:
-    (found,) = policy(tmp_path, "fix: {enabled: true}\n")
-    assert found.startswith("warning: .github/prjury.yml: fix is set in the policy and not")
+def test_a_policy_that_nothing_closes_is_a_warning(tmp_path: Path) -> None:
+    (found,) = policy(tmp_path, "gate: {block_on: []}\n")
+    assert found.startswith("warning: .github/prjury.yml: gate.block_on: no verdict closes")
 
 
 def test_a_policy_behind_a_link_is_a_problem(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from prjury.app.zones.files import ReadingAlong
 from prjury.app.zones.recorded import Waiting, records_of
 from prjury.app.zones.unasked import Unasked
 from prjury.config.load import Policy
-from prjury.config.pending import pending_note
 from prjury.config.schema import Config, JudgeEntry
 from prjury.errors import CannotJudgeError
 from prjury.policy import policy_in_force
@@ -65,7 +64,7 @@ def collect(
             version=own_version(),
             unwanted=terms.unwanted(request),
             backports=bench.judged(chosen.names, context.deadline),
-            notes=(*notes_of(request, photo), *pending_note(policy.config), *chosen.notes),
+            notes=(*notes_of(request, photo), *chosen.notes),
             spares=_spares(request, policy.config, photo),
             trusted=request.trusts_policy or request.config is not None,
             level=doors.shell.level,

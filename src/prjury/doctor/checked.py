@@ -1,0 +1,110 @@
+"""A policy with everything that it names: judges, packs, models; and what in it is doubtful."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from prjury.config.load import Policy, Problem, dotted, read_policy, refused
+from prjury.config.schema import Config, PatternsOptions, TierConfig
+from prjury.config.yaml_reader import KeyPath, read_yaml
+from prjury.errors import ConfigError, did_you_mean
+from prjury.judges.patterns.packs.load import load_packs, shipped_heads
+from prjury.judges.patterns.packs.provided import provided
+from prjury.judges.patterns.packs.rule import Pack
+from prjury.registry import ASKING, JUDGES, judge_factory, try_models
+from prjury.wiring import model_doors
+
+
+def checked_policy(text: str, shown: str, root: Path) -> Policy:
+    """The policy in a text, with judges, packs and models that there are.
+
+    Args:
+        shown: what the file is called in messages.
+        root: the directory that paths in the policy are relative to.
+
+    Raises:
+        ConfigError: with all problems of one kind: of the form, of names, of models.
+    """
+    checked = read_policy(text, f"file:{shown}", shown=shown)
+    document = read_yaml(text, shown)
+    problems = [*_unknown_judges(checked.config), *_bad_packs(checked.config, root)]
+    problems = problems or list(_bad_models(checked.config))
+    if problems:
+        raise refused(document, problems)
+    return checked
+
+
+def _problem(path: KeyPath, error: ConfigError | str) -> Problem:
+    text = str(error).rstrip(".")
+    return Problem(path, f"{dotted(path)}: {text[:1].lower()}{text[1:]}")
+
+
+def _unknown_judges(config: Config) -> Iterator[Problem]:
+    for i, tier in enumerate(config.tiers):
+        for j, entry in enumerate(tier.judges):
+            try:
+                judge_factory(entry.name)
+            except ConfigError as error:
+                yield _problem(("tiers", i, "judges", j), error)
+
+
+def _bad_packs(config: Config, root: Path) -> Iterator[Problem]:
+    for i, tier in enumerate(config.tiers):
+        for j, entry in enumerate(tier.judges):
+            if entry.patterns is not None:
+                yield from _packs_of(entry.patterns, ("tiers", i, "judges", j, "patterns"), root)
+
+
+def _packs_of(options: PatternsOptions, path: KeyPath, root: Path) -> Iterator[Problem]:
+    own: list[Pack] = []
+    for number, place in enumerate(options.paths):
+        try:
+            own += [loaded.pack for loaded in load_packs([root / place])]
+        except ConfigError as error:
+            yield _problem((*path, "paths", number), error)
+    if options.packs == "auto":
+        return
+    known = {*shipped_heads(), *(p.id for p in own), *(it.pack.id for it in provided())}
+    for number, name in enumerate(options.packs):
+        if name not in known:
+            meant = did_you_mean(name, known) or "`prjury rules list` names the packs"
+            yield _problem((*path, "packs", number), f"there is no pack {name!r}. {meant}")
+
+
+def _bad_models(config: Config) -> Iterator[Problem]:
+    try:
+        try_models(config, model_doors(config))
+    except ConfigError as error:
+        yield Problem(("models",), str(error).rstrip("."))
+
+
+def doubts(config: Config) -> Iterator[Problem]:
+    """What is allowed, and hardly meant: a gate that never opens, or that little closes."""
+    if all(_advises(tier) for tier in config.tiers):
+        text = "every tier is advisory, so nobody votes and the gate never opens"
+        yield Problem(("tiers",), f"tiers: {text}; set `advisory: false` for one")
+    elif all(map(_asks_models_only, config.tiers)):
+        text = (
+            "only models are asked; where none is configured, nobody votes and the gate is closed"
+        )
+        yield Problem(("tiers",), f"tiers: {text}")
+    missing = [word for word in ("fail", "error", "abstain") if word not in config.gate.block_on]
+    if not config.gate.block_on:
+        yield _doubt("block_on", "no verdict closes the gate, not even a failure")
+    elif missing:
+        yield _doubt("block_on", f"the verdict {' or '.join(missing)} does not close the gate")
+    if config.gate.coverage_floor == 0:
+        yield _doubt("coverage_floor", "the gate opens for changes that nobody has read")
+
+
+def _doubt(key: str, text: str) -> Problem:
+    return Problem(("gate", key), f"gate.{key}: {text}")
+
+
+def _advises(tier: TierConfig) -> bool:
+    return tier.advisory is True or (tier.advisory == "auto" and _asks_models_only(tier))
+
+
+def _asks_models_only(tier: TierConfig) -> bool:
+    return all(JUDGES.get(entry.name, "").startswith(ASKING) for entry in tier.judges)
