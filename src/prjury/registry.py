@@ -20,7 +20,7 @@ from prjury.jury.bench import Jury, Seat
 from prjury.jury.cascade import CascadedJury, Tier, TierPolicy
 from prjury.jury.judge import FunctionJudge, Judge, JudgeType, type_of
 from prjury.jury.judgment import Status
-from prjury.jury.lowering import MustsHold, NeverLifting
+from prjury.jury.lowering import NeverLifting, NeverOverruling
 from prjury.jury.voting import (
     AverageVoting,
     ConsensusVoting,
@@ -245,10 +245,10 @@ def _refuse_to_accept(config: TierConfig, seats: Sequence[Seat[PullRequestContex
 
 
 def _held_down(jury: Jury[PullRequestContext]) -> Jury[PullRequestContext]:
-    """The jury, in which nobody outvotes a broken must, and some judges lift nothing."""
+    """The jury, whose vote overrules no unanimous or must failure; some judges lift nothing."""
     lowering = [seat.title for seat in jury.seats if getattr(seat.judge, "lowers_only", False)]
     voting = NeverLifting(jury.voting, frozenset(lowering)) if lowering else jury.voting
-    return replace(jury, voting=MustsHold(voting))
+    return replace(jury, voting=NeverOverruling(voting))
 
 
 def _is_advisory(config: TierConfig, seats: Sequence[Seat[PullRequestContext]]) -> bool:

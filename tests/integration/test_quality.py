@@ -67,6 +67,13 @@ def test_a_policy_may_say_that_nothing_must_pass(tmp_path: Path) -> None:
     assert (said.code, said.judgment["score"]) == (0, 0.75)
 
 
+def test_no_vote_of_the_tier_passes_what_the_judge_alone_fails(tmp_path: Path) -> None:
+    strict = policy(advisory=False, judge={"quality": {"must": [], "threshold": 0.9}})
+    strict["tiers"][-1]["voting"] = {"weighted_average": {"threshold": 0.7}}
+    said = review(tmp_path, reply(tests=WRONG_SUM), strict)
+    assert (said.code, said.judgment["score"], said.status) == (1, 0.75, "fail")
+
+
 def test_two_quotes_of_one_criterion_are_two_findings_everywhere(tmp_path: Path) -> None:
     test = quote("tests/test_app.py", 5, "assert add(1, 2) == 3")
     both = {**WRONG_SUM, "evidence": [*WRONG_SUM["evidence"], test]}
@@ -94,6 +101,14 @@ def test_an_invented_quote_is_no_bug(tmp_path: Path) -> None:
     invented = {**WRONG_SUM, "evidence": [quote(PATH, LINE, "return a * b")]}
     said = review(tmp_path, reply(correctness=invented))
     assert (said.code, said.judgment["label"]) == (3, "no_opinion")
+
+
+def test_a_must_that_is_not_asked_is_a_clear_error(tmp_path: Path) -> None:
+    shop = Shop(tmp_path)
+    said = shop.judge("quality", shop.history.path, "criteria=tests", "must=risk")
+    assert said.code == 2
+    assert "quality: risk is none of the criteria: tests. Options are" in said.err
+    assert "pydantic" not in said.err
 
 
 @pytest.mark.parametrize("name", ["quality", "tests-exercise-behaviour", "correctness"])

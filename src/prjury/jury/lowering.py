@@ -1,4 +1,4 @@
-"""Voting that some ballots can only lower, and voting that cannot outvote a broken must."""
+"""Voting that some ballots can only lower, and voting that cannot overrule certain failures."""
 
 from __future__ import annotations
 
@@ -50,10 +50,11 @@ class NeverLifting:
 
 
 @dataclass(frozen=True)
-class MustsHold:
-    """Voting in which no other judge outvotes the failure of a criterion that must pass.
+class NeverOverruling:
+    """Voting that passes nothing that every voter fails, nor a criterion that must pass and failed.
 
-    A judge names such criteria in ``metadata["must_failed"]``. Seats of weight 0 have no vote.
+    A high score does not turn a lone FAIL into a PASS, and no other judge outvotes a criterion that
+    a judge names in ``metadata["must_failed"]``. Seats of weight 0 have no vote.
     """
 
     inner: VotingStrategy
@@ -64,26 +65,39 @@ class MustsHold:
         return self.inner.name
 
     def aggregate(self, ballots: Sequence[Ballot]) -> Judgment:
-        """Return what the inner strategy says, or FAIL where a criterion that must pass fails.
+        """Return what the inner strategy says, or FAIL where it must not overrule one.
 
         Raises:
             ValueError: for no ballots at all.
         """
         said = self.inner.aggregate(ballots)
-        broken = [f"{b.judge}: {', '.join(names)}" for b in ballots if (names := _broken(b))]
-        if said.status is Status.FAIL or not broken:
+        why = _broken(ballots) or (said.status is Status.PASS and _unanimous(ballots))
+        if said.status is Status.FAIL or not why:
             return said
-        words = f"{'; '.join(broken)} must pass and failed, whatever the vote: {said.reasoning}"
+        words = f"{why}, whatever the vote: {said.reasoning}"
         metadata = {**said.metadata, "held_down_from": said.status.value}
         metadata.pop("reason", None)
         return Judgment.failed(words, metadata=metadata)
 
 
-def _broken(ballot: Ballot) -> Sequence[str]:
-    """The criteria that must pass and failed, of a seat that votes."""
-    names = ballot.judgment.metadata.get("must_failed", ())
-    votes = ballot.judgment.status is Status.FAIL and ballot.weight > 0
-    return [str(name) for name in names] if votes and isinstance(names, list | tuple) else ()
+def _broken(ballots: Sequence[Ballot]) -> str:
+    """The criteria that must pass and failed, in words; empty where there are none."""
+    names = {
+        ballot.judge: ballot.judgment.metadata.get("must_failed") for ballot in _fails(ballots)
+    }
+    listed = [f"{who}: {', '.join(map(str, them))}" for who, them in names.items() if them]
+    return f"{'; '.join(listed)} failed and must pass" if listed else ""
+
+
+def _unanimous(ballots: Sequence[Ballot]) -> str:
+    """That every judge who voted fails it, in words; empty where that is not so."""
+    passes = any(b.judgment.status is Status.PASS and b.weight > 0 for b in ballots)
+    names = ", ".join(ballot.judge for ballot in _fails(ballots))
+    return f"{names} failed it and nobody passed it" if names and not passes else ""
+
+
+def _fails(ballots: Sequence[Ballot]) -> list[Ballot]:
+    return [b for b in ballots if b.judgment.status is Status.FAIL and b.weight > 0]
 
 
 def _rank(judgment: Judgment) -> int:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from pydantic import ValidationError
+
 from prjury.config.models import ModelsConfig
 from prjury.config.questions import QualityOptions, QuestionOptions
 from prjury.config.schema import LimitsConfig
@@ -130,7 +132,10 @@ def change_judge(
         return _over_directory(name, around, testing.make, asking)
     own = {"criteria": criteria, "must": must}
     own = {name: value for name, value in own.items() if value is not None}
-    options = QualityOptions.model_validate({**asking.model_dump(), **own})
+    try:
+        options = QualityOptions.model_validate({**asking.model_dump(), **own})
+    except ValidationError as error:
+        raise ValueError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
     return _over_directory(name, around, quality.make, options)
 
 
