@@ -198,3 +198,29 @@ def test_a_seat_that_does_not_keep_to_its_time_has_not_answered() -> None:
 def test_a_stand_in_is_named() -> None:
     judgment = judge(Talker([PASSING], stand_in=True)).judge(context(SMALL))
     assert judgment.metadata["stand_ins"] == ("talker-1",)
+
+
+criteria = st.sets(st.sampled_from(FOUR), min_size=1).map(sorted)
+verdicts = st.sampled_from(["pass", "fail", "abstain"])
+
+
+@given(criteria, st.sets(st.sampled_from(FOUR)), st.floats(0, 1), st.data())
+def test_no_majority_of_seats_that_fail_a_must_is_ever_passed_over(
+    names: list[str], wanted: set[str], threshold: float, data: st.DataObject
+) -> None:
+    must = sorted(wanted & set(names))
+    said = data.draw(
+        st.lists(st.fixed_dictionaries(dict.fromkeys(names, verdicts)), min_size=1, max_size=4)
+    )
+    replies = [{name: answer(word, [quote()]) for name, word in them.items()} for them in said]
+    models = [always(reply(names, **them), f"test:m{at}") for at, them in enumerate(replies)]
+    judgment = judge(models, criteria=names, must=must, threshold=threshold).judge(context(SMALL))
+    broken = [them for them in said if any(them[name] == "fail" for name in must)]
+    if 2 * len(broken) >= len(said):
+        assert judgment.status is not Status.PASS
+    if 2 * len(broken) > len(said):
+        assert (judgment.status, judgment.effective_score) == (Status.FAIL, 0.0)
+        assert set(judgment.metadata["must_failed"]) <= set(must)
+        assert judgment.metadata["must_failed"]
+    for name in must if judgment.status is Status.PASS else ():
+        assert judgment.metadata["criteria"][name]["verdict"] != "fail"
