@@ -206,7 +206,7 @@ class Look:
         yield from _looked_into("lines-and-files", lambda: standing_check(self._standing))
         yield from interface_checks(self._interface)
         if self.change.bumps.told:
-            yield from _looked_into("dependencies", self._about_bumps)
+            yield from self._about_bumps()
         yield from _looked_into("symbols", lambda: lacking.check_of(self._lacked, self.tip.name))
         if tree := self._tree:
             photograph = partial(self._photographed, tree)
@@ -237,8 +237,12 @@ class Look:
     def _standings(self) -> Sequence[bumps.Standing]:
         return bumps.standings(self.change.bumps, self.tip.sha, self.repository)
 
-    def _about_bumps(self) -> Check:
-        return bumps.check_of(self.change.bumps, self._standings, self.tip.name)
+    def _about_bumps(self) -> Iterator[Check]:
+        moved, name = self.change.bumps, self.tip.name
+        try:
+            yield from bumps.checks_of(moved, self._standings, name)
+        except SourceError as error:
+            yield _unseen("dependencies", error)
 
     @property
     def _tree(self) -> str | None:
@@ -293,4 +297,8 @@ def _looked_into(name: str, make: Callable[[], Check]) -> Iterator[Check]:
     try:
         yield make()
     except SourceError as error:
-        yield Check(name, passed=False, message=f"not looked into: {error}", severity="hint")
+        yield _unseen(name, error)
+
+
+def _unseen(name: str, why: object) -> Check:
+    return Check(name, passed=False, message=f"not looked into: {why}", severity="hint")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
@@ -10,7 +12,7 @@ from prjury.judges.backport.content.bumps import (
     Relation,
     Standing,
     bumps_of,
-    check_of,
+    checks_of,
     standings,
 )
 from prjury.jury.judgment import Check
@@ -42,7 +44,11 @@ def found(before: Files, after: Files, branch: Files) -> tuple[Bumps, tuple[Stan
 
 def check(path: str, before: str, after: str, branch: str | None) -> Check:
     there = {} if branch is None else {path: branch}
-    return check_of(*found({path: before}, {path: after}, there), "1.0.x")
+    return first(*found({path: before}, {path: after}, there))
+
+
+def first(bumps: Bumps, there: Sequence[Standing], branch: str = "1.0.x") -> Check:
+    return next(checks_of(bumps, there, branch))
 
 
 @pytest.mark.parametrize(
@@ -130,7 +136,7 @@ def test_a_version_is_found_wherever_it_is_declared(
         ("2.17.0", Relation.FURTHER, "1.0.x is at 2.17.0: a jump of two patch versions"),
         ("2.15.4", Relation.FURTHER, "1.0.x is at 2.15.4: a jump of two minor versions"),
         ("1.9", Relation.OTHER_LINE, "1.0.x is at 1.9: a jump of a major version"),
-        ("tip", Relation.NOT_THERE, "1.0.x does not have it in pom.xml"),
+        ("tip", Relation.UNKNOWN, "1.0.x is at tip, which nobody can compare"),
         ("2.17.1.acme", Relation.UNKNOWN, "1.0.x is at 2.17.1.acme, which nobody can compare"),
     ],
 )
@@ -140,7 +146,7 @@ def test_the_branch_has_its_own_version(branch: str, relation: Relation, told: s
     bumps, there = found({"pom.xml": pom("2.17.1")}, {"pom.xml": pom("2.17.2")}, files)
 
     assert there[0].relation is relation
-    message = check_of(bumps, there, "1.0.x").message
+    message = first(bumps, there).message
     assert message == f"raises g:jackson-databind from 2.17.1 to 2.17.2; {told}"
 
 
@@ -235,7 +241,7 @@ def test_a_pinned_commit_whose_remark_stays_is_compared_as_a_commit() -> None:
 
     assert [(bump.old, bump.new) for bump in bumps.changed] == [("a" * 12, "b" * 12)]
     assert there[0].relation is Relation.SAME
-    assert check_of(bumps, there, "1.0.x").severity == "hint"
+    assert first(bumps, there).severity == "hint"
 
 
 def test_a_lock_file_alone_is_said_to_be_one() -> None:
@@ -244,7 +250,7 @@ def test_a_lock_file_alone_is_said_to_be_one() -> None:
     bumps, there = found(before, after, before)
 
     assert bumps.lock_only
-    assert check_of(bumps, there, "1.0.x").message == "only a lock file changes"
+    assert first(bumps, there).message == "only a lock file changes"
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe", None])
@@ -257,8 +263,11 @@ def test_a_manifest_that_cannot_be_read_is_not_looked_into(content: bytes | None
 
     bumps = bumps_of(pull, repository)
 
-    told = check_of(bumps, standings(bumps, TIP, repository), "1.0.x")
-    assert (told.passed, told.message) == (False, "not looked into: requirements.txt")
+    told = first(bumps, standings(bumps, TIP, repository))
+    assert (told.passed, told.message) == (
+        False,
+        "not looked into: no version could be read in requirements.txt",
+    )
 
 
 def test_what_could_be_read_is_told_beside_what_could_not() -> None:
@@ -267,9 +276,59 @@ def test_what_could_be_read_is_told_beside_what_could_not() -> None:
 
     bumps, there = found(before, after, before)
 
-    told = check_of(bumps, there, "1.x")
-    assert told.message.startswith("raises a from 1 to 2; ")
-    assert told.message.endswith("; not looked into: b/requirements.txt")
+    moved, unread = checks_of(bumps, there, "1.x")
+    assert moved.message.startswith("raises a from 1 to 2; ")
+    assert unread.message == "not looked into: no version could be read in b/requirements.txt"
+    assert (unread.passed, unread.severity) == (False, "hint")
+
+
+ONE_LINE_POM = (
+    "<project><dependencies><dependency><groupId>g</groupId><artifactId>a</artifactId>"
+    "<version>{}</version></dependency></dependencies></project>\n"
+)
+#: Spellings that only a parser reads, with the dependency's name.
+PARSED = {
+    "hashes": ("requirements.txt", "django=={} \\\n    --hash=sha256:ab\n", "django"),
+    "json": ("package.json", '{{"dependencies": {{"react": "^{}"}}}}\n', "react"),
+    "map": ("build.gradle", 'api group: "g", name: "a", version: "{}"\n', "g:a"),
+    "kotlin map": ("build.gradle.kts", 'api(group = "g", name = "a", version = "{}")\n', "g:a"),
+    "pom": ("pom.xml", ONE_LINE_POM, "g:a"),
+}
+
+
+@pytest.mark.parametrize("spelling", PARSED)
+def test_a_spelling_that_the_line_reader_does_not_know_is_parsed(spelling: str) -> None:
+    path, text, name = PARSED[spelling]
+
+    told = check(path, text.format("4.2.1"), text.format("5.2.1"), text.format("4.2.1"))
+
+    assert (told.passed, told.severity) == (False, "error")
+    assert told.message.startswith(f"raises {name} from ")
+    assert told.message.endswith("a jump of a major version")
+
+
+@pytest.mark.parametrize("branch", ["ext { jackson = '2.1' }\n", "api 'a:b:1.0'\n"])
+def test_a_manifest_in_which_no_version_is_recognised_is_not_looked_into(branch: str) -> None:
+    told = check("build.gradle", "ext { j = '2.1' }\n", "ext { j = '3.0' }\n", branch)
+
+    assert (told.passed, told.severity) == (False, "hint")
+    assert told.message == "not looked into: no version could be read in build.gradle"
+
+
+def test_a_manifest_whose_changed_lines_hold_no_digit_moves_no_version() -> None:
+    told = check("settings.gradle", "include 'a'\n", "include 'a', 'b'\n", "include 'a'\n")
+
+    assert (told.passed, told.message) == (True, "no version of a dependency changes")
+
+
+def test_the_same_file_unrecognised_on_the_branch_is_not_looked_into() -> None:
+    before, after = {"build.gradle": "api 'a:b:1.0'\n"}, {"build.gradle": "api 'a:b:1.1'\n"}
+
+    bumps, there = found(before, after, {"build.gradle": "ext { j = '2.1' }\n"})
+
+    assert [one.message for one in checks_of(bumps, there, "1.x")][1:] == [
+        "not looked into: no version could be read in build.gradle"
+    ]
 
 
 def test_a_change_without_manifests_reads_nothing() -> None:
@@ -279,7 +338,7 @@ def test_a_change_without_manifests_reads_nothing() -> None:
     bumps = bumps_of(pull_between(before, after), repository)
 
     assert standings(bumps, TIP, repository) == ()
-    assert check_of(bumps, (), "1.0.x").passed
+    assert first(bumps, ()).passed
     assert repository.reads == []
 
 
@@ -289,4 +348,4 @@ def test_names_reach_people_without_characters_that_hide_text() -> None:
 
     bumps, there = found(before, after, {})
 
-    assert "\u202e" not in check_of(bumps, there, "1\u202e.x").message
+    assert "\u202e" not in first(bumps, there, "1\u202e.x").message

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from prjury.judges.patterns.project.formats import format_of
+from prjury.judges.patterns.project.manifest import Coordinate, ManifestError, Role
 from prjury.ports import Repository
 from prjury.pull.dependencies import Declared, Purpose, declared
 from prjury.pull.manifests import is_manifest
-from prjury.pull.model import FileKind, PullRequest
+from prjury.pull.model import FileChange, FileKind, PullRequest
 
 #: So many digits of a commit are shown.
 _COMMIT = 12
+_DIGIT = re.compile(r"\d")
+#: Versions of a catalog have names of their own, by which the line reader knows them.
+_CATALOG = ".versions.toml"
 
 #: What a file declares, by name and version.
 Named: TypeAlias = Mapping[str, Mapping[str, Declared]]
@@ -47,12 +53,14 @@ class Bumps:
     """What a change does to dependencies.
 
     Attributes:
+        manifests: the files that may declare versions.
         lock_files: those that the change touches.
-        unread: manifests whose content is not here or not text.
+        unread: manifests that are not here, not text, or hold no version in a known form.
         seen: what files of branches declare, by path and blob; None where nobody can read it.
     """
 
     changed: tuple[Bump, ...] = ()
+    manifests: tuple[str, ...] = ()
     lock_files: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     seen: dict[tuple[str, str], Named | None] = field(
@@ -62,7 +70,7 @@ class Bumps:
     @property
     def told(self) -> bool:
         """Whether there is anything to say."""
-        return bool(self.changed or self.lock_files or self.unread)
+        return bool(self.manifests or self.lock_files)
 
     @property
     def lock_only(self) -> bool:
@@ -82,27 +90,67 @@ def bumps_of(pull: PullRequest, repository: Repository) -> Bumps:
     seen: dict[tuple[str, str], Named | None] = {}
     for file in files:
         old, new = (declared_in(file.path, blob, read) for blob in (file.old_blob, file.new_blob))
-        if old is None or new is None:
+        if (old is None or new is None) and _may_move_a_version(file):
             unread.append(file.path)
             continue
-        changed += _changes(file.path, old, new)
-        seen |= {(file.path, file.old_blob or ""): by_name(old)}
-        seen |= {(file.path, file.new_blob or ""): by_name(new)}
+        changed += _changes(file.path, old or (), new or ())
+        for blob, there in ((file.old_blob, old), (file.new_blob, new)):
+            seen[file.path, blob or ""] = None if there is None else by_name(there)
     locks = tuple(file.path for file in pull.files if file.kind is FileKind.LOCK)
-    return Bumps(tuple(changed), locks, tuple(unread), seen)
+    manifests = tuple(file.path for file in files)
+    return Bumps(tuple(changed), manifests, locks, tuple(unread), seen)
+
+
+def _may_move_a_version(file: FileChange) -> bool:
+    """Whether a changed line holds a digit, or the changed lines are not known."""
+    lines = (line.text for hunk in file.hunks for line in hunk.lines if line.sign in "+-")
+    return bool(file.unread) or any(map(_DIGIT.search, lines))
 
 
 def declared_in(
     path: str, blob: str | None, read: Mapping[str, bytes | None]
 ) -> Sequence[Declared] | None:
-    """What a version of a file declares; None where nobody can read it."""
+    """Return what a version of a file declares; None if it cannot be read, or no form is known."""
     content = read.get(blob) if blob else b""
     if content is None:
         return None
     try:
-        return declared(path, content.decode().splitlines(keepends=True)) or ()
+        found = declared(path, content.decode().splitlines(keepends=True)) or ()
     except UnicodeDecodeError:
         return None
+    both = (*found, *_parsed(path, content, found))
+    return both or (None if content.strip() else ())
+
+
+def _parsed(path: str, content: bytes, found: Sequence[Declared]) -> Iterator[Declared]:
+    """Yield what the pattern judge's parser reads in the file and the line reader does not."""
+    kind = format_of(path)
+    if kind is None or kind.locked or path.endswith(_CATALOG) or len(content) > kind.max_bytes:
+        return
+    try:
+        coordinates = kind.reader(content).coordinates
+    except ManifestError:
+        return
+    known = {_plain(each.name) for each in found}
+    for one in coordinates:
+        name = "the project itself" if one.role is Role.SELF else str(one)
+        # A Gradle plugin is known by its id alone, which is the group here.
+        if known & {_plain(name), _plain(one.group)} or one.ecosystem == "runtime":
+            continue
+        if one.version and "$" not in one.version:
+            line = one.lines[0] if one.lines else 1
+            yield Declared(name, one.version, one.version, line, _purpose(one))
+
+
+def _plain(name: str) -> str:
+    """Return the name in one spelling: registries take `_`, `.` and `-` for the same."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _purpose(one: Coordinate) -> Purpose:
+    if one.role is Role.SELF:
+        return Purpose.OWN
+    return Purpose.TOOL if one.role is Role.PLUGIN or one.optional else Purpose.LIBRARY
 
 
 def _changes(path: str, before: Sequence[Declared], after: Sequence[Declared]) -> Iterator[Bump]:

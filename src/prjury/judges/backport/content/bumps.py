@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -21,7 +21,7 @@ from prjury.pull.bumps import Distance, Step, distance
 from prjury.pull.dependencies import Declared, Purpose
 from prjury.pull.model import FileChange, visible
 
-__all__ = ["Bump", "Bumps", "Relation", "Standing", "bumps_of", "check_of", "standings"]
+__all__ = ["Bump", "Bumps", "Relation", "Standing", "bumps_of", "checks_of", "standings"]
 
 #: What is told of one by one; the rest is counted.
 _SHOWN = 4
@@ -56,6 +56,11 @@ class Standing:
     have: str | None
     relation: Relation
     jump: Distance | None = None
+
+    @property
+    def unseen(self) -> bool:
+        """Whether nothing could be read in the branch's version of the file."""
+        return self.relation is Relation.UNKNOWN and self.have is None
 
 
 def standings(bumps: Bumps, tip: str, repository: Repository) -> tuple[Standing, ...]:
@@ -130,17 +135,26 @@ def _only_versions(file: FileChange, changed: Sequence[Bump]) -> bool:
     )
 
 
-def check_of(bumps: Bumps, found: Sequence[Standing], branch: str) -> Check:
-    """What a report says of it: a jump of a major version or a way back is an error.
+def checks_of(bumps: Bumps, found: Sequence[Standing], branch: str) -> Iterator[Check]:
+    """Yield the checks of a report: what moves, and what could not be read.
 
-    What only builds, tests or checks the project matters one degree less.
+    A jump of a major version or a way back is an error; for what only builds, tests or checks the
+    project it matters one degree less.
     """
-    unread = ", ".join(map(visible, bumps.unread[:_SHOWN]))
-    unseen = [f"not looked into: {unread}"] if unread else []
-    if not bumps.changed:
+    if bumps.changed:
+        yield _moves(found, branch)
+    unread = [*bumps.unread, *(each.bump.path for each in found if each.unseen)]
+    if unread:
+        names = ", ".join(map(visible, list(dict.fromkeys(unread))[:_SHOWN]))
+        message = f"not looked into: no version could be read in {names}"
+        yield Check("dependencies", passed=False, message=message, severity="hint")
+    elif not bumps.changed:
         locked = "only a lock file changes" if bumps.lock_only else ""
-        told = "".join(unseen) or locked or "no version of a dependency changes"
-        return Check("dependencies", not unseen, told, severity="hint")
+        message = locked or "no version of a dependency changes"
+        yield Check("dependencies", passed=True, message=message, severity="hint")
+
+
+def _moves(found: Sequence[Standing], branch: str) -> Check:
     ranked = sorted(found, key=lambda each: _RANKS.index(_severity(each)))
     worst = _severity(ranked[0])
     lines = [_sentence(each, branch) for each in ranked[:_SHOWN]]
@@ -148,8 +162,8 @@ def check_of(bumps: Bumps, found: Sequence[Standing], branch: str) -> Check:
     first = ranked[0].bump
     return Check(
         "dependencies",
-        passed=worst in {None, "hint"} and not unseen,
-        message="; ".join([*lines, *more, *unseen]),
+        passed=worst in {None, "hint"},
+        message="; ".join([*lines, *more]),
         location=Location(first.path, first.line),
         severity=worst or "hint",
         evidence=f"{visible(first.name)} {visible(first.new or first.old or '')}",
