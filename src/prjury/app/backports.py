@@ -17,13 +17,19 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns import judge as patterns
 from prjury.judges.patterns.judge import PatternsJudge
 from prjury.jury.asking import guarded, itself
-from prjury.jury.judgment import Judgment
+from prjury.jury.judgment import Judgment, Status
 from prjury.jury.population import BENIGN_LABELS
 from prjury.ports import Doors
-from prjury.report.model import Backport
+from prjury.report.model import NOT_TRIED, Backport
 from prjury.request import ReviewRequest
 from prjury.sources.git.releases import ReleaseBranches
 from prjury.sources.pulls import Photo
+
+#: Why no backport is tried beside such a verdict.
+_REFUSALS = {
+    Status.FAIL: "the change is rejected",
+    Status.ERROR: "the change could not be judged",
+}
 
 
 def chosen(photo: Photo, request: ReviewRequest, config: Config, *, alone: bool = False) -> Chosen:
@@ -56,6 +62,7 @@ class Bench:
     Attributes:
         build: whether picked trees may be built here.
         texts: whether what the author says in title and description may ask for a backport.
+        thorough: the branches that are looked into to the end; None for all of them.
     """
 
     photo: Photo
@@ -63,6 +70,7 @@ class Bench:
     config: Config
     build: bool = False
     texts: bool = True
+    thorough: frozenset[str] | None = None
 
     def judged(self, branches: Sequence[str], deadline: Deadline) -> tuple[Backport, ...]:
         """The verdict for each branch, in order."""
@@ -77,6 +85,7 @@ class Bench:
             self.picked,
             own_label=self.config.publish.labels.get("backport"),
             texts=self.texts,
+            thorough=self.thorough,
         )
         return judge.judge(self.photo.pull, branches, deadline)
 
@@ -98,6 +107,29 @@ class Bench:
         options = (entry.build for tier in self.config.tiers for entry in tier.judges)
         chosen = next(filter(None, options), BuildOptions())
         return BuildJudge(chosen.model_copy(update={"from_": "run"}), self.doors)
+
+
+def beside(
+    bench: Bench,
+    branches: Sequence[str],
+    request: ReviewRequest,
+    context: PullRequestContext,
+    status: Status,
+) -> tuple[Backport, ...]:
+    """Return the verdict for each branch beside a review.
+
+    Where the change is rejected or could not be judged, only the branches are tried that the
+    operator names.
+    """
+    named = frozenset(request.backport_to)
+    refusal = _REFUSALS.get(status)
+    tried = [name for name in branches if name in named or refusal is None]
+    verdicts = {one.branch: one for one in bench.judged(tried, context.deadline)}
+    return tuple(verdicts.get(name) or _not_tried(name, refusal or "") for name in branches)
+
+
+def _not_tried(name: str, why: str) -> Backport:
+    return Backport(name, "not_applicable", None, reasons=(f"{NOT_TRIED}: {why}",))
 
 
 def opinion(

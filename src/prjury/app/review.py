@@ -54,12 +54,13 @@ def run(
         if request.models:
             wired.models.warm()
         context = terms.context_of(photo.pull, terms.seconds(request, policy.config))
-        bench = backports.Bench(photo, doors, policy.config, build=request.build)
+        named = frozenset(request.backport_to)
+        bench = backports.Bench(photo, doors, policy.config, request.build, thorough=named)
         if builds_here(request, policy.config):
             _ = bench.picked  # a build could change the operator's packs
         verdict = terms.vote(seating, context, doors.progress)
         chosen = backports.chosen(photo, request, policy.config)
-        tried = bench.judged(chosen.names, context.deadline)
+        tried = backports.beside(bench, chosen.names, request, context, verdict.status)
         # No money is spent on where a change could go that is rejected.
         asks = request.models and verdict.status is not Status.FAIL
         opinion = backports.opinion(tried, doors, context) if asks else None

@@ -40,6 +40,10 @@ class FileStatus(StrEnum):
     MODE_CHANGED = "mode_changed"
 
 
+#: Why a file's hunks are not here where the pull request is too large.
+BEYOND_LIMIT = "beyond the limit for one pull request"
+
+
 class FileKind(StrEnum):
     """What a file is for, judged by its name and mode alone."""
 

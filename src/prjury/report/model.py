@@ -65,6 +65,10 @@ class TierReport:
     skipped: tuple[SkippedJudge, ...] = ()
 
 
+#: How the only reason of a branch begins on which nothing was tried.
+NOT_TRIED = "not tried"
+
+
 @dataclass(frozen=True, slots=True)
 class Backport:
     """Whether the change can be brought to one release branch.

@@ -55,7 +55,8 @@ def collect(
         context = terms.context_of(photo.pull, seconds)
         verdict = terms.vote(seating, context, doors.progress)
         chosen = backports.chosen(photo, request, policy.config)
-        bench = backports.Bench(photo, doors, policy.config)
+        named = frozenset(request.backport_to)
+        bench = backports.Bench(photo, doors, policy.config, thorough=named)
         return Evidence(
             pull=photo.pull,
             policy=policy,
@@ -63,7 +64,7 @@ def collect(
             files=along.seen,
             version=own_version(),
             unwanted=terms.unwanted(request),
-            backports=bench.judged(chosen.names, context.deadline),
+            backports=backports.beside(bench, chosen.names, request, context, verdict.status),
             notes=(*notes_of(request, photo), *chosen.notes),
             spares=_spares(request, policy.config, photo),
             trusted=request.trusts_policy or request.config is not None,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Lock
 
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline
@@ -24,7 +26,6 @@ class Change:
     Attributes:
         identity: by what it is known again on a branch.
         wishes: what people say about backports of it.
-        needs: what it refers to.
         concerned: the files that version patterns have something to say about.
         parents: of the head.
     """
@@ -34,10 +35,21 @@ class Change:
     wishes: Wishes
     interface: Interface
     bumps: Bumps
-    needs: Needs
     traits: Traits
+    repository: Repository
     concerned: frozenset[str] = frozenset()
     parents: tuple[str, ...] = ()
+    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
+
+    @property
+    def needs(self) -> Needs:
+        """What it refers to: found out once, when the first branch asks."""
+        with self._lock:
+            return self._needs
+
+    @cached_property
+    def _needs(self) -> Needs:
+        return needs_of(self.pull, self.repository)
 
 
 def change_of(
@@ -64,7 +76,7 @@ def change_of(
         wishes_in([one.text for one in commits]),
         interface_of(pull, repository, parser, deadline),
         bumps_of(pull, repository),
-        needs_of(pull, repository),
         traits(pull),
+        repository,
         parents=commits[0].parents if commits else (),
     )

@@ -44,6 +44,8 @@ class BackportJudge:
         picked: the judges of picked changes.
         own_label: the label with ``{branch}`` that a run gives itself, which is nobody's wish.
         texts: whether title and description may ask for a backport.
+        thorough: the branches that are looked into to the end, whatever the first checks say; None
+            for all of them.
     """
 
     config: BackportConfig
@@ -54,6 +56,7 @@ class BackportJudge:
     parser: Parser = field(default_factory=Parser)
     own_label: str | None = None
     texts: bool = True
+    thorough: frozenset[str] | None = None
 
     def judge(
         self, pull: PullRequest, branches: Sequence[str], deadline: Deadline
@@ -125,6 +128,7 @@ class BackportJudge:
                 branches=names,
                 newest=not history.parted or len(history.earlier) == latest,
                 others=[one.earlier for one in histories if one is not history],
+                thorough=self.thorough is None or tip.name in self.thorough,
             )
             for tip, history in zip(tips, histories, strict=True)
         ]

@@ -30,7 +30,7 @@ from prjury.judges.backport.picking.prerequisites import (
 from prjury.judges.backport.picking.trial import Trial, picks_cleanly, try_pick
 from prjury.judges.backport.score.habits import Earlier, habits
 from prjury.judges.backport.score.score import Circumstances, Score, score
-from prjury.judges.backport.verdict import Case
+from prjury.judges.backport.verdict import Case, is_open
 from prjury.judges.backport.wishes.asked import Asked, asked, asked_for
 from prjury.jury.judgment import Check
 from prjury.ports import Releases, Repository
@@ -48,6 +48,7 @@ class Look:
         branches: the names of all that are judged together.
         newest: whether it parted last from the base.
         others: what became of earlier changes on the other branches.
+        thorough: whether everything is looked at, also where the first checks decide.
     """
 
     config: BackportConfig
@@ -63,6 +64,7 @@ class Look:
     branches: Sequence[str] = ()
     newest: bool = False
     others: Sequence[Sequence[Earlier]] = ()
+    thorough: bool = True
 
     def case(self) -> Case:
         """Everything that the verdict rests on.
@@ -74,19 +76,27 @@ class Look:
         case = Case(*known, hollow=self._hollow, checks=tuple(self._place()))
         if case.settled:
             return case
-        checks = (*case.checks, *self._wanted(), *self._trial_checks(), *self._content())
-        return replace(
+        cheap = replace(
             case,
             asked=self._asked.answer,
             approved=self._asked.approved,
             gone=self._gone,
             newer=self._newer,
-            first=self._first,
-            checks=checks,
+            checks=(
+                *case.checks,
+                *self._wanted(),
+                *self._picks(),
+                *self._content(self.change.interface),
+            ),
             score=self._score,
             default=self.config.default,
             parents=self.change.parents,
         )
+        if not (self.thorough or is_open(cheap)):
+            return replace(cheap, cut_short=True)
+        content = self._content(self._interface)
+        found = (*self._wanted(), *self._picks(), *self._needed_first(), *content, *self._used())
+        return replace(cheap, first=self._first, checks=(*case.checks, *found))
 
     @property
     def _pull(self) -> PullRequest:
@@ -152,9 +162,12 @@ class Look:
         """Check 3."""
         yield asked_for(self.change.wishes, self.tip.name, self.branches)
 
-    def _trial_checks(self) -> Iterator[Check]:
-        """Checks 4 and 5."""
+    def _picks(self) -> Iterator[Check]:
+        """Check 4."""
         yield picks_cleanly(self._trial, self.tip)
+
+    def _needed_first(self) -> Iterator[Check]:
+        """Check 5."""
         if not self._gone and (not self._trial.merge.clean or self._lacked.found):
             yield from _looked_into("prerequisites", self._about_prerequisites)
 
@@ -201,12 +214,15 @@ class Look:
         names = (*(one.name for one in lacked.found), *filter(None, [lacked.unseen]))
         return replace(found, lacks=tuple(dict.fromkeys(names)))
 
-    def _content(self) -> Iterator[Check]:
-        """Checks 6 to 11."""
+    def _content(self, interface: Interface) -> Iterator[Check]:
+        """Checks 6 to 8."""
         yield from _looked_into("lines-and-files", lambda: standing_check(self._standing))
-        yield from interface_checks(self._interface)
+        yield from interface_checks(interface)
         if self.change.bumps.told:
             yield from self._about_bumps()
+
+    def _used(self) -> Iterator[Check]:
+        """Checks 9 to 11."""
         yield from _looked_into("symbols", lambda: lacking.check_of(self._lacked, self.tip.name))
         if tree := self._tree:
             photograph = partial(self._photographed, tree)

@@ -48,6 +48,7 @@ class Case:
         checks: what was looked at, in order.
         default: the policy's answer where the matter is open.
         parents: of the change's head, as far as they are known.
+        cut_short: whether symbols, version patterns and prerequisites were left out.
     """
 
     pull: PullRequest
@@ -64,6 +65,7 @@ class Case:
     score: Score | None = None
     default: Literal["ask", "yes", "no"] = "ask"
     parents: tuple[str, ...] = ()
+    cut_short: bool = False
 
     @property
     def settled(self) -> bool:
@@ -121,6 +123,13 @@ def decide(case: Case) -> Backport:
         tree=result.tree,
         asked=case.asked,
     )
+
+
+def is_open(case: Case) -> bool:
+    """Whether the verdict may rest on what has not been looked at yet."""
+    likely = case.wanted or case.band != "unlikely"
+    closed = {"not_suitable", "not_applicable", "already_present", "error"}
+    return likely and _ruling(case).verdict not in closed
 
 
 def _typed(case: Case, first: Prerequisites | None) -> tuple[str, ...]:
@@ -251,3 +260,6 @@ def _reasons(case: Case, ruling: _Ruling) -> Iterator[str]:
     if case.score:
         because = f": {', '.join(case.score.reasons)}" if case.score.reasons else ""
         yield f"score {case.score.value:.2f} ({case.score.band}){because}"
+    if case.cut_short:
+        where = printable(case.tip.name)
+        yield f"not looked for, since this is settled: names that {where} lacks, prerequisites"

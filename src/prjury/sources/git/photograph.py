@@ -9,6 +9,7 @@ from prjury.errors import SourceError
 from prjury.pull.diff import DiffError, FilePatch
 from prjury.pull.kinds import REGULAR_MODES, SUBMODULE_MODE, has_suffix, kind_of
 from prjury.pull.model import (
+    BEYOND_LIMIT,
     UNSAFE_TREE,
     FileChange,
     FileKind,
@@ -239,7 +240,7 @@ class _Allowance:
         size = self.size + patch.added_bytes
         within = files <= caps.files and lines <= caps.added_lines and size <= caps.text_bytes
         if not within or patch.deletions > caps.removed_lines:
-            return "beyond the limit for one pull request"
+            return BEYOND_LIMIT
         self.files, self.lines, self.size = files, lines, size
         return None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from prjury.deadline import Deadline
 from prjury.exchange import BranchTip, Message
@@ -42,9 +42,16 @@ _PATIENCE = 10.0
 
 @dataclass(frozen=True)
 class ReleaseBranches:
-    """The branches of the repository under judgment (`prjury.ports.Releases`)."""
+    """The branches of the repository under judgment (`prjury.ports.Releases`).
+
+    Attributes:
+        picks: the picks that were tried, by base, head and what they were tried on.
+        trees: the trees of those of which nothing else was asked.
+    """
 
     store: Store
+    picks: dict[tuple[str, str, str], MergeTrial] = field(default_factory=dict, repr=False)
+    trees: dict[tuple[str, str, str], str | None] = field(default_factory=dict, repr=False)
 
     @property
     def git(self) -> Git:
@@ -77,11 +84,18 @@ class ReleaseBranches:
 
     def pick(self, base: str, head: str, onto: str) -> MergeTrial:
         """Tries the change from ``base`` to ``head`` as one commit on a commit or a tree."""
-        return try_merge(self.git, self._as_if(base, onto), head, _BRANCH_AND_CHANGE)
+        key = base, head, onto
+        if key not in self.picks:
+            as_if = self._as_if(base, onto)
+            self.picks[key] = try_merge(self.git, as_if, head, _BRANCH_AND_CHANGE)
+        return self.picks[key]
 
     def picked_tree(self, base: str, head: str, onto: str) -> str | None:
         """The tree that such a pick comes to; None where it conflicts, without saying how."""
-        return merged_tree(self.git, self._as_if(base, onto), head)
+        key = base, head, onto
+        if key not in self.trees:
+            self.trees[key] = merged_tree(self.git, self._as_if(base, onto), head)
+        return self.trees[key]
 
     def _as_if(self, base: str, onto: str) -> str:
         """What a change from ``base`` is picked onto, as a commit that comes from there."""

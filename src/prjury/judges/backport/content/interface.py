@@ -31,7 +31,7 @@ from prjury.judges.backport.content.places import (
 )
 from prjury.judges.backport.content.settings import SettingChange, is_settings, setting_changes
 from prjury.ports import Repository
-from prjury.pull.model import FileChange, FileStatus, PullRequest
+from prjury.pull.model import BEYOND_LIMIT, FileChange, FileStatus, PullRequest
 
 Level: TypeAlias = Literal["major", "minor", "patch", "none"]
 
@@ -107,8 +107,9 @@ def interface_of(
     Raises:
         SourceError: when the repository cannot be read.
     """
-    sides = [side for file in pull.files for side in _sides(file)]
-    kept = [file for file in pull.files if is_settings(file.path) and file.new_mode != "120000"]
+    within = [file for file in pull.files if file.unread != BEYOND_LIMIT]
+    sides = [side for file in within for side in _sides(file)]
+    kept = [file for file in within if is_settings(file.path) and file.new_mode != "120000"]
     wanted = {side.blob for side in sides} | {
         blob for file in kept for blob in (_old_blob(file), file.new_blob) if blob
     }
@@ -125,9 +126,18 @@ def interface_of(
         for file in pull.files
         if (tool := migration_tool(file.path))
     )
-    unlooked += _without_support(pull.files)
+    unlooked += _without_support(within)
+    unlooked += _beyond(pull.files)
     level = _level(pull.files, names, migrations, settings)
     return Interface(tuple(names), migrations, tuple(settings), tuple(unlooked), level)
+
+
+def _beyond(files: Sequence[FileChange]) -> Iterator[Unlooked]:
+    """Yield the files beyond the limits of a pull request that may offer something."""
+    for file in files:
+        offers = is_settings(file.path) or language_offered(file.path)
+        if file.unread == BEYOND_LIMIT and offers:
+            yield Unlooked(file.path, BEYOND_LIMIT)
 
 
 def _old_blob(file: FileChange) -> str | None:
