@@ -6,9 +6,11 @@ neither binds nor brings it, and it stands in no file of the branch that may hol
 
 from __future__ import annotations
 
+import posixpath
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Protocol
 
 from prjury.errors import SourceError
@@ -33,6 +35,10 @@ __all__ = ["Lacked", "Lacking", "Needs", "Searching", "check_of", "lacking_on", 
 
 #: What is told of; the rest is counted.
 _SHOWN = 5
+#: So many files beside the touched ones are read first: most of what a change uses is there.
+_NEAR = 200
+#: So many words git looks for in a whole tree quickly; of more, only those that others define.
+_FEW_WORDS = 40
 #: So many places of a name are looked at.
 _PLACES = 4
 
@@ -90,14 +96,19 @@ def lacking_on(needs: Needs, tip: str, repository: Repository, searching: Search
         return Lacked()
     files = code_of(repository, tip)
     modules = _modules(needs, files)
-    suspects = _suspects(needs, files, repository)
-    if not suspects:
-        return modules
+    wanted = _not_near(needs, files, repository)
+    words = frozenset[str]().union(*wanted.values())
     try:
-        found = searching.with_words(tip, sorted(suspects))
+        # Of few words git tells quickly which the branch lacks; of many, only suspects are sought.
+        found = _anywhere(tip, words if len(words) <= _FEW_WORDS else (), searching)
+        absent = {family: some - set(found.places) for family, some in wanted.items()}
+        left = _suspects(needs, absent, files, repository)
+        if len(words) > _FEW_WORDS:
+            found = _anywhere(tip, left, searching)
+            left = {word: places for word, places in left.items() if word not in found.places}
     except SourceError as error:
-        return modules.and_more(unseen=f"names that it may lack: {error}")
-    left = {word: places for word, places in suspects.items() if word not in found.places}
+        left = _suspects(needs, wanted, files, repository)
+        return modules.and_more(unseen=f"names that it may lack: {error}" if left else "")
     missing = [path for path in found.missing if family_of(path)]
     if not left:
         return modules
@@ -106,6 +117,11 @@ def lacking_on(needs: Needs, tip: str, repository: Repository, searching: Search
         return modules.and_more(unseen=f"names that may be in {where}")
     named = tuple(_in_code(needs, left))  # which reads the files
     return modules.and_more(named, _unread(needs, left))
+
+
+def _anywhere(tip: str, words: Iterable[str], searching: Searching) -> WordPlaces:
+    """Return where the words stand in the branch's tree; git is not started for none."""
+    return searching.with_words(tip, sorted(words)) if words else WordPlaces({})
 
 
 def _modules(needs: Needs, files: Files) -> Lacked:
@@ -139,30 +155,34 @@ def _strip(needs: Needs, files: Sequence[tuple[str, str]]) -> None:
 
 
 def _suspects(
-    needs: Needs, files: Files, repository: Repository
+    needs: Needs, words: ByFamily, files: Files, repository: Repository
 ) -> dict[str, tuple[Location, ...]]:
     """Names whose every known definition is in files that are others, and lack it, on the branch.
 
     The value is where the merge base defines the name.
     """
-    words = _not_there(needs, files, repository)
     differing = [path for path, blob in needs.files.items() if files.get(path) != blob]
     found: dict[str, list[Location]] = defaultdict(list)
     for family, wanted in words.items():
+        if not wanted:
+            continue
         paths = [path for path in differing if family_of(path) == family]
         with needs.learning:
             look_up(needs, family, wanted, [needs.files[path] for path in paths], repository)
         for path in paths:
-            for word, line in needs.defined.get(needs.files[path], Looked()).places:
+            places = needs.defined.get(needs.files[path], Looked()).places
+            for word, line in sorted(places, key=itemgetter(1)):
                 if word in wanted:
                     found[word].append(Location(path, line))
     return _not_in(needs, found, files, repository)
 
 
-def _not_there(needs: Needs, files: Files, repository: Repository) -> ByFamily:
-    """The words without those in the branch's own version of the files that the change touches."""
+def _not_near(needs: Needs, files: Files, repository: Repository) -> ByFamily:
+    """The words without those in the branch's version of the touched files and some around them."""
     paths = {path for file in needs.pull.files for path in (file.path, file.old_path) if path}
-    blobs = [files[path] for path in paths if path in files]
+    folders = {posixpath.dirname(path) for path in paths}
+    near = [path for path in files if posixpath.dirname(path) in folders and path not in paths]
+    blobs = [files[path] for path in (*paths, *near[:_NEAR]) if path in files]
     held = frozenset[str]().union(*held_in(needs, blobs, repository).values())
     return {family: words - held for family, words in needs.words.items()}
 
