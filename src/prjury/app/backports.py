@@ -89,6 +89,19 @@ class Bench:
         )
         return judge.judge(self.photo.pull, branches, deadline)
 
+    def beside(
+        self, branches: Sequence[str], verdict: Status, deadline: Deadline
+    ) -> tuple[Backport, ...]:
+        """Return the same beside a review's verdict.
+
+        Where the change is rejected or could not be judged, only the branches are tried that the
+        operator names.
+        """
+        refusal = _REFUSALS.get(verdict)
+        tried = [name for name in branches if refusal is None or name in (self.thorough or ())]
+        found = {one.branch: one for one in self.judged(tried, deadline)}
+        return tuple(found.get(name) or _not_tried(name, refusal or "") for name in branches)
+
     @cached_property
     def picked(self) -> Picked:
         """The judges of picked changes; their packs are read when this is first asked for."""
@@ -107,25 +120,6 @@ class Bench:
         options = (entry.build for tier in self.config.tiers for entry in tier.judges)
         chosen = next(filter(None, options), BuildOptions())
         return BuildJudge(chosen.model_copy(update={"from_": "run"}), self.doors)
-
-
-def beside(
-    bench: Bench,
-    branches: Sequence[str],
-    request: ReviewRequest,
-    context: PullRequestContext,
-    status: Status,
-) -> tuple[Backport, ...]:
-    """Return the verdict for each branch beside a review.
-
-    Where the change is rejected or could not be judged, only the branches are tried that the
-    operator names.
-    """
-    named = frozenset(request.backport_to)
-    refusal = _REFUSALS.get(status)
-    tried = [name for name in branches if name in named or refusal is None]
-    verdicts = {one.branch: one for one in bench.judged(tried, context.deadline)}
-    return tuple(verdicts.get(name) or _not_tried(name, refusal or "") for name in branches)
 
 
 def _not_tried(name: str, why: str) -> Backport:

@@ -60,7 +60,7 @@ def run(
             _ = bench.picked  # a build could change the operator's packs
         verdict = terms.vote(seating, context, doors.progress)
         chosen = backports.chosen(photo, request, policy.config)
-        tried = backports.beside(bench, chosen.names, request, context, verdict.status)
+        tried = bench.beside(chosen.names, verdict.status, context.deadline)
         # No money is spent on where a change could go that is rejected.
         asks = request.models and verdict.status is not Status.FAIL
         opinion = backports.opinion(tried, doors, context) if asks else None

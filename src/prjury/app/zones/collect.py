@@ -64,7 +64,7 @@ def collect(
             files=along.seen,
             version=own_version(),
             unwanted=terms.unwanted(request),
-            backports=backports.beside(bench, chosen.names, request, context, verdict.status),
+            backports=bench.beside(chosen.names, verdict.status, context.deadline),
             notes=(*notes_of(request, photo), *chosen.notes),
             spares=_spares(request, policy.config, photo),
             trusted=request.trusts_policy or request.config is not None,
