@@ -14,8 +14,16 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from prjury.errors import PublishError
 from prjury.jury.judgment import Status
-from prjury.report.facts import backport_words, footer, judged_share
-from prjury.report.findings import Finding, Group, Weight, evidence_beyond, findings, grouped
+from prjury.report.facts import backport_words, footer, judged_share, logs_of
+from prjury.report.findings import (
+    Finding,
+    Group,
+    Weight,
+    evidence_beyond,
+    findings,
+    grouped,
+    voices,
+)
 from prjury.report.headline import why
 from prjury.report.model import Report
 from prjury.report.phrases import counted, duration
@@ -158,6 +166,9 @@ class _Page:
         yield from (self._text(f"Note: {note}", "yellow") for note in report.notes)
         yield ""
         yield self._table(rows(report))
+        for voice in voices(report.verdict):
+            for log in logs_of(voice.judgment.metadata):
+                yield self._text(f"Full log: {log}", "dim")
         yield from self._findings()
         yield from self._not_checked()
         yield ""

@@ -76,8 +76,39 @@ def _facts(ballot: Ballot) -> Iterator[str]:
         yield f"model `{models[0]}`"
     yield from facts_of_seats(judgment.metadata)
     yield duration(ballot.elapsed_ms)
-    if log := judgment.metadata.get("log"):
+    for log in logs_of(judgment.metadata):
         yield f"full log: {log}"
+
+
+def tests_words(metadata: Mapping[str, Any]) -> str:
+    """``1,256 tests, 3 failed, 2 skipped, 4 fewer than on the base``; empty where none are known.
+
+    The metadata may come from a report of another version: only what has the expected form counts.
+    """
+    tests = metadata.get("tests")
+    return ", ".join(_tests_words(tests)) if isinstance(tests, Mapping) else ""
+
+
+def _tests_words(tests: Mapping[str, Any]) -> Iterator[str]:
+    run, base = tests.get("run"), tests.get("base")
+    if not isinstance(run, int):
+        return
+    yield counted(run, "test")
+    for what in ("failed", "skipped"):
+        if isinstance(number := tests.get(what), int) and number:
+            yield f"{number:,} {what}"
+    before = base.get("run") if isinstance(base, Mapping) else None
+    if isinstance(before, int) and before != run:
+        more = "more" if run > before else "fewer"
+        yield f"{abs(run - before):,} {more} than on the base"
+
+
+def logs_of(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    """The files that hold all that builds printed, as far as they were kept."""
+    builds = metadata.get("builds")
+    every = (metadata, *(builds if isinstance(builds, list | tuple) else ()))
+    logs = (one.get("log") for one in every if isinstance(one, Mapping))
+    return tuple(dict.fromkeys(str(log) for log in logs if log))
 
 
 def footer(report: Report) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from enum import IntEnum
 from prjury.jury.cascade import TierAttempt
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import Ballot
+from prjury.report.facts import tests_words
 from prjury.report.model import PolicyOrigin, Report, TierReport
 from prjury.report.phrases import NOT_RUN, SYMBOLS, WORDS, counted, first_line, listed
 
@@ -86,6 +87,7 @@ def _tier_rows(tier: TierReport, policy: PolicyOrigin) -> Iterator[Row]:
 def _ballot_row(attempt: TierAttempt, ballot: Ballot) -> Row:
     judgment = ballot.judgment
     said, word = _short(judgment), word_of(judgment)
+    said = "; ".join(filter(None, (tests_words(judgment.metadata), said)))
     if judgment.status in {Status.ABSTAIN, Status.ERROR}:
         said = f"{word}: {said}"
     symbol, rank = SYMBOLS[judgment.status], Rank[judgment.status.name]
@@ -95,6 +97,8 @@ def _ballot_row(attempt: TierAttempt, ballot: Ballot) -> Row:
 
 def _short(judgment: Judgment) -> str:
     """What was said, without the findings where these are told one by one elsewhere."""
+    if judgment.metadata.get("reason") == "base_broken":
+        return "fails, and so does the base"
     said = first_line(judgment.reasoning)
     told = _COUNTED.match(said)
     placed = any(check.location for check in judgment.failed_checks)

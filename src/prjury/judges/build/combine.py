@@ -87,12 +87,6 @@ def _counts_of(every: Sequence[Mapping[str, Mapping[str, int]]]) -> dict[str, di
     return {state: dict(total) for state, total in totals.items()}
 
 
-def logs_of(judgment: Judgment) -> frozenset[str]:
-    """The log files that the judgment names."""
-    every = (judgment.metadata, *judgment.metadata.get("builds", ()))
-    return frozenset(str(one["log"]) for one in every if one.get("log"))
-
-
 def build_changed(
     judgment: Judgment, ours: Sequence[BuildPlan], theirs: Sequence[BuildPlan]
 ) -> Judgment:

@@ -13,6 +13,9 @@ from prjury.judges.build.plan import BuildPlan
 from prjury.judges.build.vanished import Vanished
 from prjury.report.phrases import counted
 
+#: Characters of a command in a sentence.
+_LONGEST_STEP = 60
+
 
 def comparable(outcome: Outcome) -> bool:
     """Whether it is worth asking how the base fares: a limit or a signal is the change's own."""
@@ -89,9 +92,9 @@ def _doubts(plan: BuildPlan, outcome: Outcome, base: Outcome, lost: Vanished) ->
     if exit_code and plan.all_ran not in {None, exit_code}:
         yield f"exit code {exit_code} does not tell that every test ran"
     if plan.system == SYSTEM and plan.all_ran != exit_code:
-        yield f"`{outcome.last.step.text}` may leave out what comes after a failure"
+        yield f"`{outcome.last.step.text[:_LONGEST_STEP]}` may leave out what comes after a failure"
     if len(outcome.results) < len(plan.steps):
-        yield f"the steps after `{outcome.last.step.text}` were not reached"
+        yield f"the steps after `{outcome.last.step.text[:_LONGEST_STEP]}` were not reached"
     yield from _doubts_about(outcome, "the merged tree")
     yield from _doubts_about(base, "the base")
     if lost.count:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from prjury.judges.build.failure import Failure, Kind
+from prjury.judges.build.failure import Failure, Kind, with_details
 from prjury.judges.build.results.told import Section
 
 #: What a reader yields: the number of a line in the log, and what it tells.
@@ -192,6 +192,12 @@ _PATTERNS: tuple[tuple[Kind, str], ...] = (
 )
 _LINES = tuple((kind, re.compile(pattern)) for kind, pattern in _PATTERNS)
 
+#: What stands below a message: indented lines, a line of source above a caret, notes of gcc.
+_INDENTED = re.compile(r"(?:\[ERROR\] )?\s+\S")
+_CARET = re.compile(r"(?:\[ERROR\] )?[\s|\d]*[\^~][\s^~-]*$")
+_NOTE = re.compile(r":\d+: note: ")
+_MOST_BELOW = 20
+
 #: What javac and scalac add on the next lines.
 _SYMBOL = re.compile(r"(?:\[ERROR\])?\s+symbol: +(?P<more>.*)")
 _MISMATCH = re.compile(r"(?:\[ERROR\] )? (?P<more>(?:found|required) *: .*)")
@@ -211,8 +217,20 @@ def one_liners(section: Section) -> Found:
                 failure = section.failure(
                     kind, message, found["path"], found["line"], found["name"]
                 )
-                yield section.numbers[index], failure
+                below = _belonging(lines, index) if kind == "compile" else ()
+                details = (found["message"] or "", *below)
+                yield section.numbers[index], with_details(failure, details)
                 break
+
+
+def _belonging(lines: Sequence[str], index: int) -> Iterator[str]:
+    """The lines below a compiler's message that belong to it: source, symbols, candidates."""
+    below = lines[index + 1 : index + 1 + _MOST_BELOW]
+    for at, line in enumerate(below):
+        source = any(map(_CARET.match, below[at + 1 : at + 2]))
+        if not (source or _INDENTED.match(line) or _NOTE.search(line)):
+            return
+        yield line.removeprefix("[ERROR] ")
 
 
 def _more(message: str, below: Sequence[str]) -> str:

@@ -55,7 +55,8 @@ def _unless_vanished(case: Case, passed: Judgment) -> Judgment:
     words = f"{counted(lost.count, 'test')} that ran on the base did not run here{first_of(lost)}"
     if case.vanished == "warn":
         return replace(passed, reasoning=f"{words}; {passed.reasoning}")
-    metadata = {**passed.metadata, "reason": "tests_vanished"}
+    log = str(case.outcome.last.completed.log)
+    metadata = {**passed.metadata, "log": log, "reason": "tests_vanished"}
     if case.vanished == "fail":
         failed = BooleanScore(value=False)
         return Judgment.failed(words, score=failed, checks=passed.checks, metadata=metadata)
@@ -88,8 +89,8 @@ def _excused(case: Case) -> Judgment:
 def _base_broken(case: Case, doubt: str) -> Judgment:
     """The base fails in the same way, and that may hide what the change breaks."""
     hidden = (
-        f", and so does the base without this change, which may hide what this change breaks "
-        f"({doubt}). Mend the base first{causes(case.outcome.failures)}"
+        ", and so did the base, which may hide what this change breaks: "
+        f"{clipped(doubt)}. Fix the base first.\n{causes(case.outcome.failures)[2:]}"
     )
     return _red(case, hidden, reason="base_broken")
 

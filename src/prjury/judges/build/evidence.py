@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from prjury.judges.build.case import Case
@@ -20,6 +21,9 @@ _MOST_LISTED = 200
 #: Checks by the kind of a failure; a broken goal or a last word only follows from the others.
 _NAMES = {"compile": "compiles", "test": "test", "goal": "build-goal", "error": "build-error"}
 _CAUSES = ("compile", "test")
+_MOST_QUOTED = 3
+#: What runners say of tests that passed.
+_PASSED = re.compile(r"\s*(?:=== |--- PASS|PASS\b|ok\b|✓|✔|test .* \.\.\. ok$|[\w.]+ PASSED)")
 _STATES = {
     "new": "",
     "pre_existing": " (on the base as well)",
@@ -30,19 +34,30 @@ _STATES = {
 def checks_of(case: Case) -> tuple[Check, ...]:
     """Each command, the tests, then each failure and how many there are beside those listed."""
     outcome = case.outcome
-    executed = [_executed(result) for result in outcome.results]
+    executed = [_executed(result, case.ordered) for result in outcome.results]
     return (*executed, *_tests(case), *_vanished(case), *_cause_checks(case))
 
 
-def _executed(result: StepResult) -> Check:
+def _executed(result: StepResult, failures: Sequence[Failure]) -> Check:
     done = result.completed
     ended = f"stopped: {done.stopped}" if done.stopped else f"exit code {done.exit_code}"
     return Check(
         "build-executed",
         result.good,
         f"`{result.step.text}`: {ended}, {duration(done.seconds)}",
-        evidence=result.tail or None,
+        evidence=(result.tail if result.good else _what_failed(result, failures)) or None,
     )
+
+
+def _what_failed(result: StepResult, failures: Sequence[Failure]) -> str:
+    """The first failures in full; where none could be read, the last lines that tell of no pass."""
+    causes = [failure for failure in failures if failure.kind != "goal"][:_MOST_QUOTED]
+    if causes:
+        return "\n\n".join(
+            f"{failure.place or failure.name or ''}: {failure.shown}" for failure in causes
+        )
+    lines = [line for line in result.tail.splitlines() if not _PASSED.match(line)]
+    return "\n".join(lines) or result.tail
 
 
 def _tests(case: Case) -> tuple[Check, ...]:
@@ -112,7 +127,7 @@ def _cause_checks(case: Case) -> list[Check]:
                 message=f"{named}{failure.message}{old}",
                 location=located,
                 severity="warning" if case.excuses(failure) else "error",
-                evidence=failure.message,
+                evidence=failure.shown,
             )
         )
     if left := len(case.outcome.failures) - len(checks):

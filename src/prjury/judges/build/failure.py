@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 Kind: TypeAlias = Literal["compile", "test", "error", "goal"]
@@ -14,6 +16,8 @@ State: TypeAlias = Literal["new", "pre_existing", "flaky", "environment"]
 
 _LONGEST_MESSAGE = 500
 _LONGEST_NAME = 300
+_MOST_DETAILS = 30
+_LONGEST_DETAIL = 300
 
 #: The order in which failures are told: what keeps other things from running comes first.
 _RANKS: dict[Kind, int] = {"compile": 0, "test": 1, "error": 2, "goal": 3}
@@ -44,6 +48,7 @@ class Failure:
         suite: what tells the test from others of the same name: its file or package where that is
             known, else the directory of the report that tells of it; None where it is the path.
         state: whether the base fails in the same way.
+        details: all that the tool says of it, line by line; empty where that is the message.
     """
 
     kind: Kind
@@ -53,6 +58,7 @@ class Failure:
     name: str | None = None
     suite: str | None = None
     state: State = "new"
+    details: str = ""
 
     @property
     def id(self) -> str:
@@ -69,9 +75,16 @@ class Failure:
             return ""
         return f"{self.path}:{self.line}" if self.line else self.path
 
+    @property
+    def shown(self) -> str:
+        """All that is known of it, over as many lines as the tool used."""
+        return self.details or self.message
+
     def as_json(self) -> dict[str, Any]:
         """The failure as the report holds it."""
+        more = {"details": self.details} if self.details else {}
         return {
+            **more,
             "id": self.id,
             "kind": self.kind,
             "path": self.path,
@@ -112,6 +125,13 @@ def make_failure(
     text = " ".join(message.split())[:_LONGEST_MESSAGE] or "no message"
     called = shortened(name) if name else None
     return Failure(kind, text, inside, (number or None) if inside else None, called, suite)
+
+
+def with_details(failure: Failure, lines: Iterable[str]) -> Failure:
+    """The failure with the lines that tell of it; a single one is its message."""
+    kept = [line.rstrip()[:_LONGEST_DETAIL] for line in islice(lines, _MOST_DETAILS)]
+    text = textwrap.dedent("\n".join(kept)).strip("\n")
+    return replace(failure, details=text) if "\n" in text else failure
 
 
 def _is_number(text: str) -> bool:

@@ -11,7 +11,7 @@ from prjury.errors import CannotJudgeError
 from prjury.exchange import TreeEntry
 from prjury.judges.build.absent import object_missing
 from prjury.judges.build.case import Case
-from prjury.judges.build.combine import build_changed, combined, logs_of, new_builds
+from prjury.judges.build.combine import build_changed, combined, new_builds
 from prjury.judges.build.decide import decide, not_tried
 from prjury.judges.build.definitions import unless_edited
 from prjury.judges.build.elsewhere import judge_by_checks
@@ -26,6 +26,7 @@ from prjury.jury.judge import Judge, JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.ports import Doors
 from prjury.pull.model import PullRequest, visible
+from prjury.report.facts import logs_of
 
 #: Time that is left for stopping the build, reading its reports and removing it.
 _RESERVE_SECONDS = 20.0
@@ -91,7 +92,7 @@ class BuildJudge:
         notes = (*found.notes, *new_builds(found.plans, self._recognised(base, None).plans))
         told = combined(tried, notes).told(unbuilt=_unbuilt(pull, found))
         judgment = self._unless_changed(told, merged, base)
-        builder.forget_logs(but=logs_of(judgment))
+        builder.forget_logs(but=frozenset(logs_of(judgment.metadata)))
         return judgment
 
     def _retold(self, pull: PullRequest, found: Recognised, merged: Side) -> Judgment:

@@ -105,6 +105,7 @@ class Recorder:
             "name": self._maybe(failure.name),
             "suite": self._maybe(failure.suite),
             "state": failure.state,
+            "details": self.clean(failure.details)[:LONGEST_TEXT],
         }
 
     def _maybe(self, text: str | None) -> str | None:
@@ -250,7 +251,9 @@ def _failure(record: FailureJson) -> Failure:
     path = inside_tree(record.path) if record.path else None
     line = record.line if path else None
     name, suite = record.name, record.suite
-    return Failure(record.kind, record.message, path, line, name, suite, record.state)
+    return Failure(
+        record.kind, record.message, path, line, name, suite, record.state, record.details
+    )
 
 
 def _counted(failures: Sequence[Failure]) -> Counter[str]:

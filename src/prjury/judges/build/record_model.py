@@ -48,6 +48,7 @@ class FailureJson(Part):
     name: Line | None
     suite: Line | None
     state: State
+    details: Text = ""
 
 
 class ReportsJson(Part):

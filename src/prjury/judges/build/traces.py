@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from prjury.judges.build.compilers import Found
-from prjury.judges.build.failure import Failure, Kind
+from prjury.judges.build.failure import Failure, Kind, with_details
 from prjury.judges.build.results.script_frames import first_frame
 from prjury.judges.build.results.shells import shells
 from prjury.judges.build.results.told import Reader, Section
 from prjury.judges.build.results.values import with_values
 
+#: A message of Rust's compiler ends with an empty line.
+_LONGEST_BLOCK = 40
 _RUSTC = re.compile(r"error(?:\[E\d+\])?: (?P<message>.*)")
 _RUFF = re.compile(r"(?P<message>(?:[A-Z]+\d+ |invalid-syntax: |unformatted: )\S.*)")
 _ARROW = re.compile(r"\s*--> (?P<path>[^:]{1,300}):(?P<line>\d+):\d+$")
@@ -78,7 +81,8 @@ def arrows(section: Section) -> Found:
         match = match or _RUFF.match(line)
         if match and (place := _arrow(section.lines[index + 1 : index + 4])):
             failure = section.failure(kind, match["message"], place["path"], place["line"])
-            yield section.numbers[index], failure
+            block = takewhile(str.strip, section.lines[index : index + _LONGEST_BLOCK])
+            yield section.numbers[index], with_details(failure, block)
 
 
 def _arrow(below: Sequence[str]) -> re.Match[str] | None:

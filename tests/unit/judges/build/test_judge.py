@@ -138,10 +138,7 @@ def test_a_new_compile_error_fails_with_its_place() -> None:
     assert judgment.status is Status.FAIL
     failed = {check.name: check for check in judgment.failed_checks}
     assert str(failed["compiles"].location) == "src/main/java/A.java:12"
-    assert (
-        failed["build-executed"].evidence
-        == "[ERROR] src/main/java/A.java:[12,5] cannot find symbol"
-    )
+    assert failed["build-executed"].evidence == "src/main/java/A.java:12: cannot find symbol"
     assert judgment.metadata["failures"][0] == {
         "id": "compile:src/main/java/A.java:cannot find symbol",
         "kind": "compile",

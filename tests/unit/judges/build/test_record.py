@@ -156,7 +156,7 @@ def test_everything_is_recorded() -> None:
         Reports: {
             "files", "tests", "failures", "problems", "ran", "counted", "skipped", "by_runner",
         },
-        Failure: {"kind", "message", "path", "line", "name", "suite", "state"},
+        Failure: {"kind", "message", "path", "line", "name", "suite", "state", "details"},
     }  # fmt: skip
     assert {one.name for one in fields(StepResult)} == {"step", "completed", "tail"}
     assert {one.name for one in fields(Completed)} == {"exit_code", "log", "seconds", "stopped"}

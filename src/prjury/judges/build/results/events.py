@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from prjury.judges.build.failure import Failure
+from prjury.judges.build.failure import Failure, with_details
 from prjury.judges.build.results.go_events import GoEvents
 from prjury.judges.build.results.told import Section, Told
 from prjury.judges.build.results.tree import Tree
@@ -72,4 +72,7 @@ class Events:
             return None  # a summary of what was told before
         span = next((span for span in places if span.get("is_primary")), {})
         path, line = span.get("file_name"), span.get("line_start")
-        return self._section.failure("compile", text, path if isinstance(path, str) else None, line)
+        told = path if isinstance(path, str) else None
+        failure = self._section.failure("compile", text, told, line)
+        rendered = message.get("rendered")
+        return with_details(failure, rendered.splitlines() if isinstance(rendered, str) else ())

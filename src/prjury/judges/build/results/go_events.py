@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
-from prjury.judges.build.failure import Failure, identity
+from prjury.judges.build.failure import Failure, identity, with_details
 from prjury.judges.build.results.told import Section, Told
 from prjury.judges.build.results.tree import Tree
 from prjury.judges.build.results.values import with_values
@@ -158,10 +158,11 @@ def go_failure(section: Section, package: str, test: str, output: list[str]) -> 
         logged = [match for match in map(_LOGGED.match, output) if match]
         place = logged[-1] if logged else None
         message = _logged(place, output) or _asserted(output) or " ".join(list(_told(output))[:4])
+    said = [line for line in output if not _CHATTER.match(line)]
     if place is None:
-        return section.test(test, package, message)
+        return with_details(section.test(test, package, message), said)
     path = section.tree.of_package(package, place["path"]) or place["path"]
-    return section.test(test, package, message, path, place["line"])
+    return with_details(section.test(test, package, message, path, place["line"]), said)
 
 
 def _is_own(test: str, output: Iterable[str]) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from xml.etree.ElementTree import Element
 
-from prjury.judges.build.failure import Failure, Kind, identity, make_failure
+from prjury.judges.build.failure import Failure, Kind, identity, make_failure, with_details
 from prjury.judges.build.results.cargo import panic_of
 from prjury.judges.build.results.frames import place_in
 from prjury.judges.build.results.go_events import go_failure
@@ -26,6 +26,9 @@ _HOOK = re.compile(r'"(?:before|after) (?:all|each)" hook')
 _PYTEST_MESSAGE = re.compile(r"E\s+(?P<message>\S.*)")
 #: Node writes messages of several lines into one, but for the cause of the failure.
 _NODE_MESSAGE = re.compile(r"\s+cause: \w+(?: \[\w+\])?: (?P<message>.*:)$")
+#: A frame of a stack, and the lines of pytest that show an assertion and its values.
+_STACK = re.compile(r"\s*(?:at \S|\.\.\. \d+ more)")
+_MARKED = re.compile(r"[>E] ")
 _LONGEST_LINE = 2_000
 _MOST_LINES = 2_000
 
@@ -214,6 +217,10 @@ class Reported:
             yield self._failure(own or _first(told.splitlines()), lines)
 
     def _failure(self, told: str, lines: Sequence[str]) -> Failure:
+        """The failure with the lines that show it: no frames of a stack, no setting-up above."""
+        return with_details(self._named_failure(told, lines), _showing(lines))
+
+    def _named_failure(self, told: str, lines: Sequence[str]) -> Failure:
         suite, name = self.known_as
         tree = self.report.tree
         path, line = place_in(lines, self._owner, tree, self.report.path)
@@ -254,6 +261,13 @@ class Reported:
         names = (*self.known_as, self.report.relative(self._name))
         found = (told for told in names if told in self.report.tree.known)
         return next(found, None), None
+
+
+def _showing(lines: Sequence[str]) -> list[str]:
+    """The lines of a failure's text that show what is wrong: pytest's marked ones, or its head."""
+    own = [line for line in lines if line.strip() and not _STACK.match(line)]
+    marked = [line for line in own if _MARKED.match(line)]
+    return marked if any(line.startswith("E ") for line in marked) else own
 
 
 def _first(lines: Sequence[str]) -> str:
