@@ -64,7 +64,8 @@ class FindingView:
     Attributes:
         check: the first of them.
         places: each of them with its own place, evidence and fix, where there are several.
-        whole: whether the evidence is worth reading as a whole, such as two texts in conflict.
+        whole: whether the evidence is to be shown as a whole: two texts in conflict, or
+            what a compiler says in several lines.
     """
 
     symbol: Markup
@@ -193,7 +194,7 @@ class _Painter:
             remedy=self.ink(remedy(self.report.pull, finding)),
             count=group.count,
             places=tuple(self.check(one.check) for one in group.findings if group.count > 1),
-            whole=voice.ballot.judge == "merge",
+            whole=voice.ballot.judge == "merge" or "\n" in (finding.check.evidence or ""),
         )
 
     def judge(self, voice: Voice) -> JudgeView:
