@@ -12,6 +12,7 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.exchange import Command, TreeEntry
 from prjury.judges.build.junit import read_reports
+from prjury.judges.build.origins import Origins
 from prjury.judges.build.outcome import Outcome, StepResult
 from prjury.judges.build.plan import BuildPlan, Step
 from prjury.judges.build.reading import Places, read_log
@@ -81,14 +82,17 @@ class Workplace:
             alone: steps to be run in its place, each of them whatever became of the others.
 
         Raises:
-            CannotJudgeError: when a tool is missing, the sandbox cannot be had, or the tree has no
-                such directory.
+            CannotJudgeError: when a tool is missing, the sandbox cannot be had, the tree has no
+                such directory, or other code was tested than this tree's.
         """
         directory = self._directory(plan)
         env = self._environment(plan)
         earlier = stamps(self.places.tree, self.places.reports)
         allowed = deadline.remaining
+        origins = self._origins(plan)
+        env = {**env, **origins.environment(plan.system, env)}
         results = self._run_steps(alone or plan.steps, directory, env, deadline, go_on=bool(alone))
+        origins.refuse_elsewhere()
         return self._read(plan, results, allowed, earlier)
 
     def _directory(self, plan: BuildPlan) -> Path:
@@ -100,6 +104,10 @@ class Workplace:
                 reason="no_such_directory",
             )
         return directory
+
+    def _origins(self, plan: BuildPlan) -> Origins:
+        around = self.places.around
+        return Origins(around / "probe", self.places.tree, plan.directory, self.known)
 
     def _environment(self, plan: BuildPlan) -> Mapping[str, str]:
         around = self.places.around

@@ -1,0 +1,166 @@
+"""Tests that would run against another copy of the project than the tree that is judged."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+from integration.builds.court import Court, write
+from integration.builds.sample import Tree
+from prjury.errors import CannotJudgeError
+from prjury.judges.build.origins import Origins
+from prjury.jury.judgment import Status
+
+PYPROJECT = '[project]\nname = "shop"\nversion = "1"\n'
+PRICE = "def price():\n    return 1\n"
+BROKEN = "def price():\n    return 2\n"
+TEST = "from shop import price\n\n\ndef test_price():\n    assert price() == 1\n"
+SRC: Tree = {
+    "pyproject.toml": PYPROJECT,
+    "src/shop/__init__.py": PRICE,
+    "tests/test_shop.py": TEST,
+}
+FLAT: Tree = {"pyproject.toml": PYPROJECT, "shop/__init__.py": PRICE, "tests/test_shop.py": TEST}
+#: What some build backends install for an editable project: it comes before any path.
+FINDER = """
+import importlib.util, sys
+class Finder:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "shop":
+            return importlib.util.spec_from_file_location(name, {!r})
+sys.meta_path.insert(0, Finder)
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path, court: Court) -> Path:
+    """Where packages are installed that the workflow has prepared, pytest among them."""
+    place = tmp_path / "prepared"
+    venv.create(place, symlinks=True)
+    paths = {"base": str(place), "platbase": str(place)}
+    site = Path(sysconfig.get_path("purelib", vars=paths))
+    (site / "pytest.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    script = place / "bin" / "pytest"
+    script.write_text(f"#!{place}/bin/python\nimport sys, pytest\nsys.exit(pytest.main())\n")
+    script.chmod(0o755)
+    court.environ["PATH"] = f"{place}/bin{os.pathsep}{os.environ['PATH']}"
+    return site
+
+
+@pytest.fixture
+def court(tmp_path: Path) -> Court:
+    return Court.at(tmp_path / "court")
+
+
+def edited(site: Path, tmp_path: Path, tree: Tree, below: str = "") -> None:
+    """An editable install of another checkout, which holds this tree."""
+    write(tmp_path / "checkout", tree)
+    (site / "shop.pth").write_text(f"{tmp_path / 'checkout' / below}\n")
+
+
+@pytest.mark.usefixtures("site")
+def test_a_package_that_pytest_brings_along_does_not_hide_the_tree_s_own(court: Court) -> None:
+    """A syntax error in a src layout, where a release of the project is installed."""
+    base: Tree = {
+        "pyproject.toml": '[project]\nname = "iniconfig"\nversion = "3"\n',
+        "src/iniconfig/__init__.py": "class IniConfig:\n    pass\n",
+        "tests/test_it.py": "import iniconfig as ini\n\n\ndef test():\n    assert ini.IniConfig\n",
+    }
+    broken = base["src/iniconfig/__init__.py"]
+    judged = court.judge(base, {"src/iniconfig/__init__.py": f"{broken}\ndef broken(:\n"})
+
+    assert judged.build.status is Status.FAIL
+    assert any("src/iniconfig/__init__.py" in str(check) for check in judged.causes)
+
+
+def test_an_editable_install_of_the_head_does_not_hide_the_tree_s_own(
+    court: Court, site: Path, tmp_path: Path
+) -> None:
+    edited(site, tmp_path, {**SRC, "src/shop/__init__.py": BROKEN}, "src")
+    judged = court.judge(SRC, {"src/shop/__init__.py": BROKEN})
+
+    assert judged.build.status is Status.FAIL
+    assert judged.states == {"new"}
+
+
+@pytest.mark.usefixtures("site")
+def test_a_src_layout_that_is_not_installed_is_judged(court: Court) -> None:
+    assert court.judge(SRC, {"src/shop/more.py": "x = 1\n"}).build.status is Status.PASS
+    assert court.judge(SRC, {"src/shop/__init__.py": BROKEN}).states == {"new"}
+
+
+@pytest.mark.parametrize("change", [BROKEN, PRICE + "\n\nMORE = 1\n"], ids=["broken", "harmless"])
+def test_another_checkout_that_comes_first_is_an_error(
+    court: Court, site: Path, tmp_path: Path, change: str
+) -> None:
+    edited(site, tmp_path, {**FLAT, "shop/__init__.py": change})
+    judged = court.judge(FLAT, {"shop/__init__.py": change}, command="pytest -q tests")
+
+    assert judged.build.status is Status.ERROR
+    assert judged.build.metadata["reason"] == "tested_elsewhere"
+    assert f"another copy of `shop`, in `{tmp_path}/checkout/shop`" in judged.build.reasoning
+    assert judged.report.gate.exit_code == 3
+
+
+def test_a_finder_that_comes_before_every_path_is_an_error(
+    court: Court, site: Path, tmp_path: Path
+) -> None:
+    edited(site, tmp_path, SRC, "src")
+    origin = str(tmp_path / "checkout" / "src" / "shop" / "__init__.py")
+    (site / "sitecustomize.py").write_text(FINDER.format(origin))
+    judged = court.judge(SRC, {"src/shop/__init__.py": BROKEN})
+
+    assert judged.build.metadata["reason"] == "tested_elsewhere"
+
+
+def test_the_environment_s_own_customisation_still_runs(court: Court, site: Path) -> None:
+    (site / "sitecustomize.py").write_text("import os\nos.environ['CUSTOM'] = 'yes'\n")
+    test = "import os, sys\nfrom shop import price\n\n\ndef test_it():\n"
+    test += "    assert os.environ['CUSTOM'] == 'yes'\n"
+    test += "    assert not any('probe' in entry for entry in sys.path)\n"
+    judged = court.judge({**SRC, "tests/test_custom.py": test}, {"src/shop/more.py": "x = 1\n"})
+
+    assert judged.build.status is Status.PASS
+
+
+def origins(tmp_path: Path, origin: Path) -> Origins:
+    found = Origins(tmp_path / "probe", tmp_path / "tree", "", frozenset({"src/shop/__init__.py"}))
+    found.environment("pytest", {})
+    (tmp_path / "probe" / "seen-1.json").write_text(f'{{"shop": ["{origin}"]}}')
+    return found
+
+
+def test_a_copy_that_was_installed_from_the_tree_is_the_tree_s(tmp_path: Path) -> None:
+    site = tmp_path / "lib" / "site-packages"
+    found = origins(tmp_path, site / "shop" / "__init__.py")
+    with pytest.raises(CannotJudgeError, match="another copy of `shop`"):
+        found.refuse_elsewhere()
+    (site / "shop-1.dist-info").mkdir(parents=True)
+    direct = site / "shop-1.dist-info" / "direct_url.json"
+    direct.write_text(f'{{"url": "file://{tmp_path}/tree", "dir_info": {{}}}}')
+    found.refuse_elsewhere()
+
+
+@pytest.mark.parametrize("noted", ["", "[]", "{", '{"shop": 1}', '{"shop": null}', '{"shop": [1]}'])
+def test_notes_that_are_none_say_nothing(tmp_path: Path, noted: str) -> None:
+    found = origins(tmp_path, tmp_path)
+    (tmp_path / "probe" / "seen-1.json").write_text(noted)
+    found.refuse_elsewhere()
+
+
+def test_extension_modules_have_to_be_installed(tmp_path: Path) -> None:
+    known = frozenset({"src/shop/__init__.py", "src/shop/fast.pyx"})
+    found = Origins(tmp_path / "probe", tmp_path / "tree", "", known)
+    assert found.environment("pytest", {}) == {"PYTHONPATH": str(tmp_path / "probe")}
+
+
+def test_a_project_without_packages_is_left_alone(tmp_path: Path) -> None:
+    known = frozenset({"tests/__init__.py", "main.c"})
+    found = Origins(tmp_path / "probe", tmp_path / "tree", "", known)
+    assert found.environment("command", {}) == {}
+    assert not (tmp_path / "probe").exists()
