@@ -49,7 +49,7 @@ CLAUDE = "anthropic:claude-sonnet-5-5"
 BLOCKING = policy(advisory=False)
 FAILING = answer("fail", [quote(PATH, LINE, TEXT)])
 BAD = reply(correctness=FAILING, risk=FAILING)
-READY = "## ✅ Ready to merge (nothing was built)"
+READY = "## ✅ Ready to merge (not built)"
 
 #: Bytes that a run may take beyond a normal one, whatever a server sends.
 _MORE_MEMORY = 400 * 1024**2

@@ -7,7 +7,7 @@ from typing import Any
 from fakes.tables import SAYS, grouped, markdown, several, word
 from prjury.jury.bench import Jury
 from prjury.jury.cascade import CascadedJury, Tier, TierPolicy, Verdict
-from prjury.jury.gate import GatePolicy, gate, hold_to_coverage
+from prjury.jury.gate import GatePolicy, gate, hold_to_content, hold_to_coverage
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import ConsensusVoting, ErrorPolicy, MajorityVoting, VotingStrategy
@@ -174,6 +174,9 @@ def merge_gate() -> str:
     rows.append(
         ["fewer lines read than the coverage floor asks", "ERROR", _conclusion(unread), "–"]
     )
+    swapped = hold_to_content(_cascade(_tier("P", REJECT)), ["lib/a.jar"])
+    changed = "a program, an archive or a submodule changes"
+    rows.append([changed, "ABSTAIN `unread_content`", _conclusion(swapped), "–"])
     said = "ABSTAIN `nobody_voted`"
     rows.append(["nobody voted PASS", said, _conclusion(unvoted), _conclusion(advice)])
     return markdown(head, rows)

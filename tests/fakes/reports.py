@@ -312,8 +312,7 @@ def needs_a_human() -> Report:
         metadata={"subject": "build `./mvnw -q verify`"},
     )
     quality = Judgment.failed(
-        "3 of 4 criteria passed; tests and conventions reach 0.50, the threshold is 0.70; "
-        "failed: tests",
+        "2 of 4 criteria pass",
         score=NumericalScore(0.5),
         confidence=0.84,
         checks=[
@@ -326,7 +325,6 @@ def needs_a_human() -> Report:
                 evidence="void roundsOnce() {",
             ),
             Check("conventions", True),
-            Check("risk", True),
             Check("naming", False, "`c` says little", Location("README.md", 3), "hint"),
         ],
         metadata={"model": "openai:gpt-5-mini", **READ},
@@ -361,21 +359,20 @@ def panel() -> Report:
         {
             "seat": "openai:gpt-6.1-terra",
             "status": "fail",
-            "score": 0.0,
+            "score": 0.5,
             "criteria": {**dict.fromkeys(names, "pass"), "correctness": "fail", "risk": "abstain"},
         },
         {
             "seat": "google:gemini-3.8-flash",
             "status": "pass",
-            "score": 1.0,
-            "criteria": {**dict.fromkeys(names, "pass"), "tests": "abstain"},
+            "score": 0.75,
+            "criteria": {**dict.fromkeys(names, "pass"), "tests": "fail"},
         },
     ]
     usage = {"llm_calls": 5, "input_tokens": 18_240, "output_tokens": 2_310, "usd": 0.0671}
     quality = Judgment.passed(
-        "2 pass, 1 fail of 3 seats: 3 of 3 criteria passed, the threshold is 0.70; "
-        "not judged: tests",
-        score=NumericalScore(1.0),
+        "2 pass, 1 fail of 3 seats: 3 of 4 criteria passed, the threshold is 0.70; failed: tests",
+        score=NumericalScore(0.75),
         confidence=0.88,
         checks=[Check("correctness", True, "it does what its name says"), check],
         metadata={

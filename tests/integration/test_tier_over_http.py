@@ -61,7 +61,7 @@ INVENTED = answer("fail", [NOWHERE])
 GOOD = says(reply(), usage=USAGE)
 BAD = says(reply(correctness=FAILING, risk=FAILING), usage=USAGE)
 NOTHING = {"llm_calls": 0, "cached_calls": 0, "input_tokens": 0, "output_tokens": 0}
-READY = "## ✅ Ready to merge (nothing was built)"
+READY = "## ✅ Ready to merge (not built)"
 
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -143,7 +143,8 @@ def test_a_founded_failure(
 ) -> None:
     server.script(BAD)
     said = shop.review(policy(advisory=advisory), "--model", MODELS[provider])
-    line = f"{READY}, but opinion advises against"
+    found = "the model found 2 likely bugs, opinion advises against"
+    line = f"## ⚠️ Merge gate open; {found} (not built)"
     closed = (1, "fail", "## ❌ Do not merge: quality fails, 2 findings")
     assert (said.code, said.status, said.first_line) == ((0, "pass", line) if advisory else closed)
     assert (said.judgment["status"], said.judgment["score"]) == ("fail", 0.0)

@@ -56,11 +56,12 @@ def judged(
         PrJuryError: with the exit code that says whose fault it is.
     """
     started = time.monotonic()
-    with photographed(_as_landed(request.wanted)) as photo:
-        if isinstance(photo, NothingToReview):
-            yield photo
+    with photographed(_as_landed(request.wanted)) as taken:
+        if isinstance(taken, NothingToReview):
+            yield taken
             return
-        policy = policy_in_force(photo.pull, photo.store, request.config, request.policy_path)
+        policy = policy_in_force(taken.pull, taken.store, request.config, request.policy_path)
+        photo = terms.exempted(taken, policy.config)
         wired = review_doors(request, surroundings, policy.config, photo)
         chosen = backports.chosen(photo, request, policy.config, alone=True)
         if not chosen.names:

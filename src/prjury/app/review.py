@@ -39,10 +39,11 @@ def run(
         PrJuryError: with the exit code that says whose fault it is.
     """
     started = time.monotonic()
-    with photographed(request.wanted) as photo:
-        if isinstance(photo, NothingToReview):
-            return photo
-        policy = policy_in_force(photo.pull, photo.store, request.config, request.policy_path)
+    with photographed(request.wanted) as taken:
+        if isinstance(taken, NothingToReview):
+            return taken
+        policy = policy_in_force(taken.pull, taken.store, request.config, request.policy_path)
+        photo = terms.exempted(taken, policy.config)
         refuse_idle_evidence(request, policy.config)
         surroundings.begun(policy)
         wired = review_doors(request, surroundings, policy.config, photo)
@@ -90,10 +91,11 @@ def forecast(
     Raises:
         PrJuryError: with the exit code that says whose fault it is.
     """
-    with photographed(request.wanted) as photo:
-        if isinstance(photo, NothingToReview):
-            return photo
-        policy = policy_in_force(photo.pull, photo.store, request.config, request.policy_path)
+    with photographed(request.wanted) as taken:
+        if isinstance(taken, NothingToReview):
+            return taken
+        policy = policy_in_force(taken.pull, taken.store, request.config, request.policy_path)
+        photo = terms.exempted(taken, policy.config)
         wired = review_doors(request, surroundings, policy.config, photo)
         seating = seat(policy.config, wired.doors, terms.unwanted(request))
         context = terms.context_of(photo.pull, terms.seconds(request, policy.config))

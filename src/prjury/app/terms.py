@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from prjury.config.schema import Config
 from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
@@ -10,10 +12,12 @@ from prjury.jury.gate import GatePolicy
 from prjury.jury.judgment import Judgment, Status
 from prjury.models.purse import Spent
 from prjury.ports import Progress
+from prjury.pull import exempt
 from prjury.pull.model import PullRequest, printable
 from prjury.registry import Seating, Unwanted
 from prjury.report.model import Cost, Override
 from prjury.request import ReviewRequest
+from prjury.sources.pulls import Photo
 
 
 def unwanted(request: ReviewRequest) -> Unwanted:
@@ -38,6 +42,11 @@ def gate_policy(config: Config) -> GatePolicy:
     gate = config.gate
     block_on = frozenset(Status(word) for word in gate.block_on)
     return GatePolicy(block_on, gate.not_configured, gate.coverage_floor)
+
+
+def exempted(photo: Photo, config: Config) -> Photo:
+    """The photograph, with the files marked that the policy exempts from being read."""
+    return replace(photo, pull=exempt.exempted(photo.pull, config.coverage.exempt))
 
 
 def override(given: Override | None, config: Config) -> Override | None:

@@ -89,6 +89,16 @@ def _label(name: str) -> str:
 Label: TypeAlias = Annotated[str, AfterValidator(_label)]
 
 
+def _glob(pattern: str) -> str:
+    """Refuses what no path of a repository can match."""
+    if not pattern.strip() or pattern.startswith("/") or "\\" in pattern:
+        raise ValueError("a glob is relative to the root of the repository, such as `gen/**`")
+    return pattern
+
+
+Glob: TypeAlias = Annotated[str, AfterValidator(_glob)]
+
+
 class Section(BaseModel):
     """A part of the configuration: unknown keys and wrong types are errors."""
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from prjury.config.backports import BackportConfig
-from prjury.config.fields import NOT_YET, Duration, Label, Section, Share, Version
+from prjury.config.fields import NOT_YET, Duration, Glob, Label, Section, Share, Version
 from prjury.config.models import ModelConfig, ModelsConfig
 from prjury.config.questions import (
     PromptOptions,
@@ -30,6 +30,7 @@ __all__ = [
     "BackportConfig",
     "BuildOptions",
     "Config",
+    "CoverageConfig",
     "GateConfig",
     "JudgeEntry",
     "LimitsConfig",
@@ -108,6 +109,17 @@ class SandboxConfig(Section):
     env: list[str] = Field(default_factory=list)
     mounts: Annotated[list[str], NOT_YET] = Field(
         default_factory=list, description="not supported yet", json_schema_extra={"maxItems": 0}
+    )
+
+
+class CoverageConfig(Section):
+    """What of a change has to be read."""
+
+    exempt: list[Glob] = Field(
+        default_factory=list,
+        description="globs of files that nobody has to read: no judge is asked about their lines, "
+        "and `gate.coverage_floor` leaves them out. `*` stays in a directory, `**` crosses them; "
+        "a glob without a slash holds in every directory",
     )
 
 
@@ -201,6 +213,7 @@ class Config(Section):
     models: ModelsConfig = ModelsConfig()
     limits: LimitsConfig = LimitsConfig()
     sandbox: SandboxConfig = SandboxConfig()
+    coverage: CoverageConfig = CoverageConfig()
     suppressions: SuppressionsConfig = SuppressionsConfig()
     fix: FixConfig = FixConfig()
     calibration: Annotated[dict[str, str], NOT_YET] = Field(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal
@@ -11,6 +12,9 @@ from prjury.jury.cascade import Verdict, counting
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.population import NOBODY_VOTED, NOT_CONFIGURED, is_benign
 from prjury.jury.score import finite
+
+#: The label of a verdict on content that no judge can read.
+UNREAD_CONTENT = "unread_content"
 
 
 class Gate(StrEnum):
@@ -103,3 +107,17 @@ def hold_to_coverage(verdict: Verdict, judged: int, total: int, floor: float) ->
         reason = f"{verdict.aggregated.reasoning}; {words}"
         short = replace(verdict.aggregated, reasoning=reason)
     return replace(verdict, aggregated=short, decided_by=None)
+
+
+def hold_to_content(verdict: Verdict, unread: Sequence[str]) -> Verdict:
+    """The verdict itself, or an ABSTAIN in place of a PASS where no judge can read what changes.
+
+    Args:
+        unread: the paths of changed programs, archives and submodules.
+    """
+    if not unread or verdict.status is not Status.PASS:
+        return verdict
+    more = f" and {len(unread) - 1} more" if len(unread) > 1 else ""
+    words = f"{unread[0]}{more} changed, and no judge can read such content"
+    asked = Judgment.abstained(words, UNREAD_CONTENT, metadata={"reason": UNREAD_CONTENT})
+    return replace(verdict, aggregated=asked, decided_by=None)

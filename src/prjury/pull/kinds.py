@@ -45,6 +45,12 @@ _OFTEN_BINARY_SUFFIXES = frozenset(
     ".pdb .rlib .mo".split()
 )
 _BINARY_SUFFIXES = _MEDIA_SUFFIXES | _OFTEN_BINARY_SUFFIXES
+#: Pictures, fonts, documents, sound, films and tables: binary content that nothing executes.
+_INERT_SUFFIXES = frozenset(
+    ".png .jpg .jpeg .gif .webp .ico .bmp .psd .tif .tiff .avif .heic .icns .woff .woff2 .ttf .otf "
+    ".eot .pdf .docx .xlsx .pptx .odt .mp3 .mp4 .mov .avi .webm .wav .ogg .flac .parquet .npy "
+    ".npz .h5 .hdf5 .fits .safetensors .gguf .tflite .onnx .sqlite .db .mo".split()
+)
 #: A folder `vendor` inside the project's own code may well be a package of that name.
 _VENDORED = re.compile(
     r"^(vendor|third_party)/|(^|/)(node_modules|bower_components|\.yarn/releases)/"
@@ -99,6 +105,11 @@ def holds_text(path: str) -> bool:
     if not suffix:
         return name in _CONFIG_NAMES or name in _DOCS_NAMES
     return suffix not in _BINARY_SUFFIXES
+
+
+def is_inert(path: str) -> bool:
+    """Whether binary content of this name is a picture, a font, a document or data."""
+    return PurePosixPath(path.lower()).suffix in _INERT_SUFFIXES
 
 
 def has_suffix(path: str) -> bool:

@@ -59,16 +59,8 @@ class FileKind(StrEnum):
     SYMLINK = "symlink"
 
 
-#: Files of these kinds are nobody's prose or code: they stay out of the coverage's denominator.
-UNREADABLE_KINDS = frozenset(
-    {
-        FileKind.LOCK,
-        FileKind.GENERATED,
-        FileKind.VENDORED,
-        FileKind.BINARY,
-        FileKind.SUBMODULE,
-    }
-)
+#: Files of these kinds are not read line by line.
+UNREADABLE_KINDS = frozenset({FileKind.LOCK, FileKind.BINARY, FileKind.SUBMODULE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +105,7 @@ class FileChange:
         old_mode: git's file mode on the merge base, such as ``100644``; None where there is none.
         additions: added lines, also of those that were not read.
         unread: why the hunks are not here, None where they are.
+        exempt: how the base says that the file need not be read; None where it does not.
     """
 
     path: str
@@ -127,6 +120,7 @@ class FileChange:
     new_mode: str | None = None
     hunks: tuple[Hunk, ...] = ()
     unread: str | None = None
+    exempt: str | None = None
 
     @property
     def added_lines(self) -> Iterator[Line]:
@@ -136,7 +130,7 @@ class FileChange:
     @property
     def readable(self) -> bool:
         """Whether the file belongs to what judges are expected to read."""
-        return self.kind not in UNREADABLE_KINDS
+        return not self.exempt and self.kind not in UNREADABLE_KINDS
 
 
 class ConflictType(StrEnum):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from prjury.jury.cascade import Verdict
-from prjury.jury.gate import Gate, GatePolicy, gate, hold_to_coverage
+from prjury.jury.gate import Gate, GatePolicy, gate, hold_to_content, hold_to_coverage
 from prjury.jury.judgment import Status
 from prjury.pull.model import PullRequest
 from prjury.report.coverage import measure
@@ -49,7 +49,7 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
     coverage = measure(pull, verdict.attempts)
     held = hold(verdict, coverage, gate_policy)
     closed = gate(held, gate_policy)
-    told = headline(pull, held, closed)
+    told = headline(pull, held, closed, coverage)
     override = None if closed is Gate.SUCCESS else override
     if override:
         notes = (_overridden(override, pull), *notes)
@@ -82,11 +82,12 @@ def _overridden(override: Override, pull: PullRequest) -> str:
 
 
 def hold(verdict: Verdict, coverage: Coverage, policy: GatePolicy) -> Verdict:
-    """The verdict held to the coverage floor, which only matters where something was judged."""
+    """The verdict held to what was read, which only matters where something was judged."""
     if not any(attempt.ran for attempt in verdict.attempts):
         return verdict
     judged, total = coverage.added_lines_judged, coverage.added_lines_total
-    return hold_to_coverage(verdict, judged, total, policy.coverage_floor)
+    held = hold_to_coverage(verdict, judged, total, policy.coverage_floor)
+    return hold_to_content(held, coverage.unread_content)
 
 
 def gate_policy_of(policy: PolicyOrigin) -> GatePolicy:

@@ -2,9 +2,10 @@
 
 A judge that reads content says so in ``metadata["scope"]``: what it has read, what it could not
 read, and what is none of its business (``outside``). An added line counts as judged when its file
-was read by at least one of them; what lies in nobody's scope is named, but neither counts as judged
-nor as missing. Where nobody has read anything line by line, a build that really ran has judged the
-tree as a whole.
+was read by at least one of them. Every changed file is either judged or named with the reason why
+it is not. The floor is about lines that a judge could have read: those that lie in nobody's scope,
+and those that the base exempts, count neither as judged nor as missing. Where nobody has read
+anything line by line, a build that really ran has judged the tree as a whole.
 
 A file that a deterministic judge could not read stays unread whoever else has read it, and advisory
 tiers are only asked about files that no blocking judge speaks of: a model lifts no such result.
@@ -20,13 +21,12 @@ from prjury.jury.cascade import TierAttempt
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Status
 from prjury.jury.population import Ballot
+from prjury.pull.kinds import is_inert
 from prjury.pull.model import FileChange, FileKind, PullRequest, printable
 from prjury.report.model import Coverage, NotChecked
 
 _REASONS = {
     FileKind.LOCK: "lock file",
-    FileKind.GENERATED: "generated file",
-    FileKind.VENDORED: "vendored file",
     FileKind.BINARY: "binary file",
     FileKind.SUBMODULE: "submodule",
 }
@@ -39,7 +39,7 @@ _RAN = frozenset({Status.PASS, Status.FAIL})
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a file stands: whether it counts in the totals, and why it is not judged, if so."""
+    """Where a file stands: whether its lines count, and why it is not judged, if so."""
 
     counts: bool
     reason: str | None = None
@@ -109,8 +109,12 @@ class _Scope:
         return "lines" if self.blocking.narrow or self.advisory.read else "tree"
 
     def place(self, file: FileChange) -> _Place:
-        """Where a readable file stands."""
+        """Where a file stands."""
         path = printable(file.path)
+        if file.exempt or not file.readable:
+            parsed = file.kind is FileKind.LOCK and path in self.blocking.read
+            counts = parsed and not file.exempt
+            return _Place(counts, None if counts else file.exempt or _REASONS[file.kind])
         if self.kind == "tree":
             reason = file.unread or (None if self.built else _UNTRIED)
             place = self.unbuilt.get(path) if self.built and not reason else None
@@ -130,24 +134,29 @@ class _Scope:
 def measure(pull: PullRequest, attempts: Sequence[TierAttempt]) -> Coverage:
     """The coverage that these attempts reach."""
     scope = _scope(attempts)
-    places = [(file, scope.place(file)) for file in pull.files if file.readable]
+    places = [(file, scope.place(file)) for file in pull.files]
     counted = [(file, place) for file, place in places if place.counts]
-    judged = [file for file, place in counted if place.reason is None]
+    not_checked = tuple(
+        NotChecked(printable(file.path), place.reason) for file, place in places if place.reason
+    )
     return Coverage(
         scope=scope.kind,
-        files_total=len(counted),
-        files_judged=len(judged),
+        files_total=len(places),
+        files_judged=len(places) - len(not_checked),
         added_lines_total=sum(file.additions for file, _ in counted),
-        added_lines_judged=sum(file.additions for file in judged),
-        not_checked=tuple(_not_checked(pull.files, scope)),
+        added_lines_judged=sum(file.additions for file, place in counted if not place.reason),
+        not_checked=not_checked,
+        unread_content=tuple(printable(file.path) for file in pull.files if _is_opaque(file)),
     )
 
 
-def _not_checked(files: Iterable[FileChange], scope: _Scope) -> Iterator[NotChecked]:
-    for file in files:
-        reason = _REASONS.get(file.kind) or scope.place(file).reason
-        if reason:
-            yield NotChecked(printable(file.path), reason)
+def _is_opaque(file: FileChange) -> bool:
+    """Whether the change brings content that may be executed and that nobody can read."""
+    opaque = file.kind is FileKind.SUBMODULE or (
+        file.kind is FileKind.BINARY and not is_inert(printable(file.path))
+    )
+    changed = file.new_blob is not None and file.new_blob != file.old_blob
+    return opaque and changed and not file.exempt
 
 
 def _scope(attempts: Sequence[TierAttempt]) -> _Scope:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from prjury.jury.judgment import Status
 from prjury.jury.voting import Ballot
-from prjury.report.findings import voices
+from prjury.report.findings import Voice, voices
 from prjury.report.model import Backport, Cost, Coverage, Report
 from prjury.report.phrases import counted, duration
 from prjury.report.seats import facts_of_seats, models_of
@@ -22,10 +23,16 @@ _BACKPORT_WORDS = {
 }
 
 
+#: A judge with one of these has done what it does.
+_DONE = frozenset({Status.PASS, Status.FAIL})
+
+
 def judged_share(coverage: Coverage) -> str:
     """``41 of 43 files``, and what that means where only the tree was judged."""
     total, judged = coverage.files_total, coverage.files_judged
     if not total:
+        return "no file changes"
+    if not judged:
         return "no file was read"
     if coverage.scope == "tree":
         files = counted(total, "file") if judged == total else f"{judged:,} of {total:,} files"
@@ -146,10 +153,18 @@ def cost_table(cost: Cost) -> tuple[tuple[str, str], ...]:
 
 def _origin(report: Report) -> Iterator[str]:
     yield f"rules: {_policy_words(report.policy.source)}"
-    network = "with network" if report.sandbox.network else "no network"
-    yield f"sandbox {report.sandbox.level}, {network}"
+    if any(map(_ran_here, voices(report.verdict))):
+        network = "with network" if report.sandbox.network else "no network"
+        yield f"sandbox {report.sandbox.level}, {network}"
     yield f"took {duration(report.elapsed_ms)}"
     yield f"prjury {report.version}"
+
+
+def _ran_here(voice: Voice) -> bool:
+    """Whether the judge has run a command of the change in this run's own sandbox."""
+    metadata, status = voice.judgment.metadata, voice.judgment.status
+    ran = "exit_code" in metadata or ("command" in metadata and status in _DONE)
+    return ran and metadata.get("from") not in {"checks", "evidence"}
 
 
 def _policy_words(source: str) -> str:

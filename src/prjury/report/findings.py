@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict, counting
+from prjury.jury.gate import UNREAD_CONTENT
 from prjury.jury.judgment import Check, Judgment, Severity, Status
 from prjury.jury.voting import Ballot
 
+#: The reasons of verdicts that no judge is to blame for.
+HELD_BACK = frozenset({"coverage_floor", UNREAD_CONTENT})
 #: Characters of a message that are shown wherever it is shown.
 _SHOWN = 300
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "hint")
@@ -71,7 +74,7 @@ def voices(verdict: Verdict) -> tuple[Voice, ...]:
 
 def culprits(verdict: Verdict) -> tuple[Voice, ...]:
     """The ballots that made the verdict what it is; none for a verdict that passes."""
-    if verdict.status is Status.PASS:
+    if verdict.status is Status.PASS or verdict.aggregated.label == UNREAD_CONTENT:
         return ()
     said = [v for v in voices(verdict) if v.counts and v.judgment.status is verdict.status]
     worries = {attempt.worrying_abstention for attempt in verdict.attempts}

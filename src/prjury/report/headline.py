@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -11,12 +12,15 @@ from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.population import NOBODY_VOTED
 from prjury.jury.voting import BENIGN_LABELS, NOT_APPLICABLE, NOT_CONFIGURED
-from prjury.pull.model import PullRequest
-from prjury.report.findings import Voice, blocking_checks, culprits, voices
+from prjury.pull.model import FileKind, PullRequest, printable
+from prjury.report.findings import HELD_BACK, Voice, blocking_checks, culprits, voices
+from prjury.report.model import Coverage
 from prjury.report.phrases import counted, first_line, listed
 from prjury.report.sanitise import clean
 
 READY = "✅ Ready to merge"
+NOTHING_FOUND = "✅ Nothing found against it"
+GATE_OPEN = "⚠️ Merge gate open"
 DO_NOT = "❌ Do not merge"
 HUMAN = "⚠️ Needs a human"
 UNJUDGED = "⚪ Could not be judged"
@@ -24,20 +28,23 @@ UNJUDGED = "⚪ Could not be judged"
 OVERRIDDEN = "⚠️ Overridden"
 
 _LONGEST_REASON = 120
+_BUILD = re.compile(r"build(-\d+)?")
+#: What nobody has to have read for a change to be as good as read.
+_LISTED = frozenset({FileKind.DOCS, FileKind.BINARY})
 _KINDS = {"compile": "compile error", "test": "test failure", "lint": "lint error"}
 
 
-def headline(pull: PullRequest, verdict: Verdict, gate: Gate) -> str:
+def headline(pull: PullRequest, verdict: Verdict, gate: Gate, coverage: Coverage) -> str:
     """The decision in one line, for people; a symbol, words and the reason."""
     if verdict.status is Status.PASS:
-        return _ready(pull, verdict) if gate is Gate.SUCCESS else _unconfigured(verdict)
+        return _open(pull, verdict, coverage) if gate is Gate.SUCCESS else _unconfigured(verdict)
     line = f"{_decision(verdict)}: {_reason(pull, verdict)}"
     return f"{line} (not gating)" if gate is Gate.SUCCESS else line
 
 
 def why(pull: PullRequest, verdict: Verdict) -> tuple[tuple[str, str], ...]:
     """What decided: pairs of who said it (or "") and the first line of what was said."""
-    if reason := _missed_floor(verdict):
+    if reason := _held_back(verdict):
         return (("", reason),)
     if verdict.status is Status.PASS:
         said = [v for v in voices(verdict) if v.counts and v.judgment.status is Status.PASS]
@@ -55,7 +62,7 @@ def _first_words(pull: PullRequest, voice: Voice) -> str:
 
 def _objections(attempt: TierAttempt) -> list[tuple[str, str]]:
     """What the judges of an advisory tier say against the merge."""
-    if attempt.verdict is None or not _advice(attempt):
+    if attempt.verdict is None or not (_objection(attempt) or _silent(attempt)):
         return []
     ballots = [b for b in attempt.verdict.ballots if b.judgment.status is attempt.status]
     pairs = [(ballot.judge, first_line(ballot.judgment.reasoning)) for ballot in ballots]
@@ -69,34 +76,70 @@ def _decision(verdict: Verdict) -> str:
     return UNJUDGED if verdict.status is Status.ERROR or unvoted else HUMAN
 
 
-def _ready(pull: PullRequest, verdict: Verdict) -> str:
-    limits = [words for words in _limits(pull, verdict) if words]
-    asked = f" ({'; '.join(limits)})" if limits else ""
-    advice = [words for attempt in verdict.attempts if (words := _advice(attempt))]
-    return f"{READY}{asked}{', but ' if advice else ''}{listed(advice)}"
+def _open(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> str:
+    limits = "; ".join(undone(pull, verdict, coverage))
+    objections = [words for attempt in verdict.attempts if (words := _objection(attempt))]
+    decision = READY if is_proven(pull, verdict, coverage) else NOTHING_FOUND
+    line = f"{GATE_OPEN}; {listed(objections)}" if objections else decision
+    silent = [words for attempt in verdict.attempts if (words := _silent(attempt))]
+    but = f", but {listed(silent)}" if silent else ""
+    return f"{line}{f' ({limits})' if limits else ''}{but}"
 
 
-def _limits(pull: PullRequest, verdict: Verdict) -> Iterator[str]:
+def is_proven(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> bool:
+    """Whether the merged tree was built, or else every line that is not documentation was read."""
+    if _is_built(_counting(verdict)):
+        return True
+    unread = {entry.path for entry in coverage.not_checked}
+    looked = 0 < coverage.added_lines_total == coverage.added_lines_judged
+    return looked and not any(
+        printable(file.path) in unread and file.kind not in _LISTED and not file.exempt
+        for file in pull.files
+    )
+
+
+def undone(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> tuple[str, ...]:
     """What the decision does not rest on, so that nobody takes it for more than it is."""
-    counting = [v for v in voices(verdict) if v.counts and not v.attempt.advisory]
+    return tuple(filter(None, _undone(pull, verdict, coverage)))
+
+
+def _undone(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> Iterator[str]:
+    counting = _counting(verdict)
     for voice in counting:
         if voice.judgment.status is Status.FAIL:
             yield f"{voice.ballot.judge} fails and was outvoted"
         elif reserve := _reserve(voice.judgment):
             yield f"{voice.ballot.judge} {reserve}"
-    passed = {v.ballot.judge for v in counting if v.judgment.status is Status.PASS}
-    if pull.files and not any(file.readable for file in pull.files):
-        yield "nothing in it can be read"
-    elif not pull.docs_only:
-        if passed <= {"merge"}:
-            yield "only the merge was tried"
-        elif "build" not in passed:
-            yield "nothing was built"
+    if not pull.files:
+        yield "no file changes"
+    elif pull.docs_only:
+        yield "only documentation changes"
+    if _is_built(counting):
         yield _in_no_build(counting)
+    else:
+        yield "not built"
+        yield _unread(coverage)
     if not _model_answered(verdict):
         yield "no model asked"
     else:
         yield from _silent_models(verdict)
+
+
+def _counting(verdict: Verdict) -> list[Voice]:
+    return [v for v in voices(verdict) if v.counts and not v.attempt.advisory]
+
+
+def _is_built(counting: Sequence[Voice]) -> bool:
+    passed = (v.ballot.judge for v in counting if v.judgment.status is Status.PASS)
+    return any(_BUILD.fullmatch(name) for name in passed)
+
+
+def _unread(coverage: Coverage) -> str:
+    """``6 of 8 files not read``."""
+    unread = coverage.files_total - coverage.files_judged
+    if unread < coverage.files_total:
+        return f"{unread:,} of {coverage.files_total:,} files not read" if unread else ""
+    return "no file read" if unread else ""
 
 
 def _silent_models(verdict: Verdict) -> Iterator[str]:
@@ -173,15 +216,26 @@ def _model_answered(verdict: Verdict) -> bool:
     )
 
 
-def _advice(attempt: TierAttempt) -> str:
-    """What an advisory tier says against the merge, or an empty string."""
+def _objection(attempt: TierAttempt) -> str:
+    """What an advisory tier that fails has found, or an empty string."""
+    if not attempt.advisory or attempt.verdict is None or attempt.status is not Status.FAIL:
+        return ""
+    against = f"{attempt.name} advises against"
+    failing = [b for b in attempt.verdict.ballots if b.judgment.status is Status.FAIL]
+    errors = [c for b in failing for c in b.judgment.failed_checks if c.severity == "error"]
+    if not errors:
+        return against
+    if any(ballot.type is not JudgeType.DETERMINISTIC for ballot in failing):
+        return f"the model found {counted(len(errors), 'likely bug')}, {against}"
+    return f"{counted(len(errors), 'finding')}, {against}"
+
+
+def _silent(attempt: TierAttempt) -> str:
+    """Why an advisory tier says nothing, or an empty string."""
     if not attempt.advisory or attempt.verdict is None:
         return ""
-    match attempt.status:
-        case Status.FAIL:
-            return f"{attempt.name} advises against"
-        case Status.ERROR:
-            return f"{attempt.name} could not be judged{_in_brackets(attempt)}"
+    if attempt.status is Status.ERROR:
+        return f"{attempt.name} could not be judged{_in_brackets(attempt)}"
     if not attempt.worrying_abstention or _names_its_silent(attempt):
         return ""
     return f"{attempt.name} gives no answer{_in_brackets(attempt)}"
@@ -214,7 +268,7 @@ def _unconfigured(verdict: Verdict) -> str:
 
 
 def _reason(pull: PullRequest, verdict: Verdict) -> str:
-    if reason := _missed_floor(verdict):
+    if reason := _held_back(verdict):
         return "; ".join([reason, *_silent_models(verdict)])
     guilty = culprits(verdict)
     if not guilty or verdict.aggregated.label == NOBODY_VOTED:
@@ -230,16 +284,18 @@ def _reason(pull: PullRequest, verdict: Verdict) -> str:
 def _silence(voice: Voice) -> str:
     """``build (timeout)``, or the first words of a judge that has no word for its reason."""
     name, judgment = voice.ballot.judge, voice.judgment
+    if judgment.label == "suppressed_here":
+        return _short(first_line(judgment.reasoning))
     word = _word(judgment)
     if judgment.label == "tests_vanished" and (lost := vanished(judgment.metadata)):
         return f"{name} lost {lost} that ran on the base"
     return f"{name} ({word})" if word else f"{name}: {_short(first_line(judgment.reasoning))}"
 
 
-def _missed_floor(verdict: Verdict) -> str:
-    aggregated = verdict.aggregated
-    missed = aggregated.metadata.get("reason") == "coverage_floor"
-    return aggregated.reasoning if missed else ""
+def _held_back(verdict: Verdict) -> str:
+    """Why a verdict is held back that no judge is to blame for, or an empty string."""
+    said = verdict.aggregated
+    return said.reasoning if said.metadata.get("reason") in HELD_BACK else ""
 
 
 def _failure(pull: PullRequest, voice: Voice) -> str:

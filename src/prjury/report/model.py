@@ -37,8 +37,9 @@ class Coverage:
     Attributes:
         scope: ``"lines"`` where judges of content have looked; ``"tree"`` where none has: then
             every readable line counts as judged if a build really ran, and none counts if not.
-        files_total: the changed files that lie in some judge's scope.
-        added_lines_total: the added lines of those files.
+        files_total: every changed file.
+        added_lines_total: the added lines that a judge could have read.
+        unread_content: changed programs, archives and submodules, which only a human can judge.
     """
 
     scope: Literal["lines", "tree"]
@@ -47,6 +48,7 @@ class Coverage:
     added_lines_total: int
     added_lines_judged: int
     not_checked: tuple[NotChecked, ...] = ()
+    unread_content: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -12,6 +14,7 @@ from prjury.jury.cascade import TierAttempt
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import Ballot
 from prjury.report.facts import tests_words
+from prjury.report.headline import why
 from prjury.report.model import PolicyOrigin, Report, TierReport
 from prjury.report.phrases import NOT_RUN, SYMBOLS, WORDS, counted, first_line, listed
 
@@ -41,7 +44,8 @@ class Row:
 
 def rows(report: Report) -> tuple[Row, ...]:
     """Every row, in the order of the cascade."""
-    return tuple(row for tier in report.tiers for row in _tier_rows(tier, report.policy))
+    told = frozenset(words for _, words in why(report.pull, report.verdict))
+    return tuple(row for tier in report.tiers for row in _tier_rows(tier, report.policy, told))
 
 
 def at_most(every: Sequence[Row], most: int) -> tuple[Row, ...]:
@@ -61,6 +65,8 @@ def word_of(judgment: Judgment) -> str:
     return WORDS[judgment.status]
 
 
+_LONG = 60
+_CLAUSE = re.compile(r"; | \(|: ")
 _COUNTED = re.compile(r"([\d,]+ findings?): ")
 
 
@@ -72,10 +78,10 @@ def subject_of(ballot: Ballot) -> str:
     return f"{ballot.judge}: {subject}"
 
 
-def _tier_rows(tier: TierReport, policy: PolicyOrigin) -> Iterator[Row]:
+def _tier_rows(tier: TierReport, policy: PolicyOrigin, told: AbstractSet[str]) -> Iterator[Row]:
     attempt = tier.attempt
     if attempt.verdict:
-        yield from (_ballot_row(attempt, ballot) for ballot in attempt.verdict.ballots)
+        yield from (_ballot_row(attempt, ballot, told) for ballot in attempt.verdict.ballots)
     elif attempt.skipped_because and not _nobody_seated(tier, policy):
         words = f"not run: {attempt.skipped_because}"
         yield Row(attempt.name, _bench(tier, policy), NOT_RUN, words, Rank.NOT_RUN)
@@ -84,9 +90,12 @@ def _tier_rows(tier: TierReport, policy: PolicyOrigin) -> Iterator[Row]:
         yield Row(attempt.name, skipped.judge, NOT_RUN, words, Rank.NOT_RUN)
 
 
-def _ballot_row(attempt: TierAttempt, ballot: Ballot) -> Row:
+def _ballot_row(attempt: TierAttempt, ballot: Ballot, told: AbstractSet[str]) -> Row:
     judgment = ballot.judgment
     said, word = _short(judgment), word_of(judgment)
+    if said in told and len(said) > _LONG:
+        # The sentence stands above the table already.
+        said = textwrap.shorten(_CLAUSE.split(said, maxsplit=1)[0], _LONG, placeholder=" …")
     said = "; ".join(filter(None, (tests_words(judgment.metadata), said)))
     if judgment.status in {Status.ABSTAIN, Status.ERROR}:
         said = f"{word}: {said}"

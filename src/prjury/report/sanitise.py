@@ -176,7 +176,7 @@ def _defuse(match: re.Match[str]) -> str:
         case "inert":
             return found
         case "sha":
-            return found[:6] + ZERO_WIDTH_SPACE + found[6:]
+            return f"`{found}`"
         case "issue" | "numbered":
             return f"{found[:-1]}\\{found[-1]}{ZERO_WIDTH_SPACE * (match.lastgroup == 'issue')}"
         case "reference" | "emoji":

@@ -21,7 +21,7 @@ from prjury.report.findings import (
     grouped,
     voices,
 )
-from prjury.report.headline import why
+from prjury.report.headline import is_proven, undone, why
 from prjury.report.links import Links
 from prjury.report.model import Report
 from prjury.report.phrases import NOT_RUN, SEVERITY_SYMBOLS, SYMBOLS, duration
@@ -137,6 +137,8 @@ class Page:
     status: Markup
     gate: Markup
     clean: bool
+    proven: bool
+    undone: tuple[Text, ...]
     why: tuple[Said, ...]
     judged: Text
     rows: tuple[RowView, ...]
@@ -267,6 +269,8 @@ def page(report: Report, ink: Ink, redact: Redact = BY_SHAPE) -> Page:
         status=own(verdict.status.value),
         gate=own(report.gate.value),
         clean=verdict.status is Status.PASS and report.gate is Gate.SUCCESS and not others,
+        proven=is_proven(report.pull, verdict, report.coverage),
+        undone=tuple(map(ink, undone(report.pull, verdict, report.coverage))),
         why=tuple(paint.said(who, words) for who, words in why(report.pull, verdict)),
         judged=ink(judged_share(report.coverage)),
         rows=tuple(map(paint.row, every_row)),
@@ -305,6 +309,7 @@ def _unjudged(paint: _Painter) -> tuple[Said, ...]:
     verdict = paint.report.verdict
     if verdict.status not in {Status.ERROR, Status.ABSTAIN}:
         return ()
-    return tuple(
+    told = tuple(
         paint.said(voice.ballot.judge, voice.judgment.reasoning) for voice in culprits(verdict)
     )
+    return told or (paint.said("", verdict.aggregated.reasoning),)

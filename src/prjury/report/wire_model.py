@@ -160,6 +160,7 @@ class CoverageJson(Part):
     added_lines_total: Count
     added_lines_judged: Count
     not_checked: list[NotCheckedJson]
+    unread_content: list[str] = []
 
 
 class SpanJson(Part):

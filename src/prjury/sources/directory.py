@@ -40,6 +40,8 @@ TREE, NOTHING = "directory", "nothing"
 LARGEST_FILE = 1024 * 1024
 _LARGEST_READ = 32 * 1024 * 1024
 
+#: Kinds of which nothing is asked in a directory as a whole.
+_LEFT_OUT = frozenset({FileKind.GENERATED, FileKind.VENDORED, FileKind.BINARY, FileKind.SUBMODULE})
 _SKIPPED = frozenset({".git", "node_modules", ".venv"})
 #: Below a directory `src` these are packages of the project's own.
 _SKIPPED_OUTSIDE_SRC = frozenset({"target", "build", "dist", "vendor"})
@@ -118,7 +120,7 @@ class Directory:
             head=Side(TREE, TREE),
             merge_base=NOTHING,
             merge=MergeTrial(TREE),
-            files=tuple(each for each in changes if each.readable or each.kind is FileKind.LOCK),
+            files=tuple(each for each in changes if each.kind not in _LEFT_OUT),
         )
 
     def _added(self, entry: TreeEntry) -> WholeFile:
@@ -159,8 +161,7 @@ def open_directory(root: Path) -> Directory:
     entries = tuple(_entries(root, sorted(paths), left_out))
     for entry in entries:
         kind = kind_of(printable(entry.path), entry.mode)
-        readable = FileChange(entry.path, FileStatus.ADDED, kind).readable
-        if not readable and kind is not FileKind.LOCK:
+        if kind in _LEFT_OUT:
             left_out[printable(entry.path)] = kind.value
     return Directory(root, entries, dict(sorted(left_out.items())))
 

@@ -404,7 +404,32 @@ def test_removing_very_many_lines_is_not_read_line_by_line(history: History) -> 
     assert (file.deletions, file.additions, file.unread) == (200_001, 0, BEYOND)
 
 
-def test_generated_and_vendored_files_cost_nothing_of_the_caps(many: History) -> None:
+def test_vendored_files_take_what_the_others_leave_of_the_caps(many: History) -> None:
     many.commit({"yarn.lock": "x\n" * 19_999, "vendor/a.go": "x\n" * 19_999, "z.py": "x\n" * 9})
 
-    assert unread(photo(many)) == {"vendor/a.go": "vendored", "yarn.lock": "a lock file"}
+    beyond = "beyond the limit for one pull request"
+    assert unread(photo(many)) == {"vendor/a.go": beyond, "yarn.lock": "a lock file"}
+    assert [file.path for file in photo(many).files] == ["vendor/a.go", "yarn.lock", "z.py"]
+
+
+def test_what_the_bases_attributes_exempt_is_marked(history: History) -> None:
+    before: Files = {
+        ".gitattributes": "gen/** linguist-generated\n*.jar linguist-vendored=true\n",
+        "sub/.gitattributes": "*.py linguist-generated\nmine.py -linguist-generated\n",
+    }
+    paths = ("gen/a.py", "lib/a.jar", "sub/x.py", "sub/mine.py", "a.py", "gen2/a.py")
+    after: Files = {
+        **dict.fromkeys(paths, "x = 1\n"),
+        ".gitattributes": "* linguist-generated\n",
+        "gen2/.gitattributes": "* linguist-generated\n",
+    }
+    files = changed(history, before, after)
+    generated = "linguist-generated in the base's .gitattributes"
+    assert {path: file.exempt for path, file in files.items() if file.exempt} == {
+        "gen/a.py": generated,
+        "lib/a.jar": generated.replace("generated", "vendored"),
+        "sub/x.py": generated,
+    }
+    assert not files["gen/a.py"].readable
+    assert added(files["gen/a.py"]) == []
+    assert added(files["gen2/a.py"]) == ["x = 1"]

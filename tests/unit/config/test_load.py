@@ -153,8 +153,8 @@ def test_the_hash_changes_with_the_policy_and_not_with_its_spelling() -> None:
             "\nmin_scroe: 90",
             (
                 "f.yml line 2: min_scroe is not a known key; allowed are backport, build, "
-                "calibration, fix, gate, limits, models, paths, publish, pulls, sandbox, "
-                "suppressions, tiers, version"
+                "calibration, coverage, fix, gate, limits, models, paths, publish, pulls, "
+                "sandbox, suppressions, tiers, version"
             ),
         ),
         (

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -41,7 +42,7 @@ def test_without_a_declared_scope_a_build_judges_the_tree() -> None:
 def test_a_build_that_did_not_run_has_judged_nothing(judgment: Judgment) -> None:
     files = (fake.file("a.py", 5),)
     coverage = measure(fake.pull(files), (fake.tier("t", fake.ballot("build", judgment)),))
-    assert coverage == Coverage("tree", 0, 0, 0, 0, (NotChecked("a.py", UNTRIED),))
+    assert coverage == Coverage("tree", 1, 0, 0, 0, (NotChecked("a.py", UNTRIED),))
 
 
 def test_what_the_build_cannot_have_looked_at_is_not_judged() -> None:
@@ -51,13 +52,13 @@ def test_what_the_build_cannot_have_looked_at_is_not_judged() -> None:
     files = (fake.file("a.py", 5), fake.file("a.rb", 7), fake.file("app.js", 3))
     coverage = measure(fake.pull(files), (fake.tier("t", fake.ballot("build", built)),))
     unknown = tuple(NotChecked(path, str(ruby["reason"])) for path in ("a.rb", "app.js"))
-    assert coverage == Coverage("tree", 2, 1, 12, 5, unknown)
+    assert coverage == Coverage("tree", 3, 1, 12, 5, unknown)
 
 
 def test_what_every_judge_stands_aside_from_counts_neither_way() -> None:
     aside = Judgment.abstained("no pack", "not_applicable", metadata=scoped(outside=["a.py"]))
     coverage = measured(aside, files=[fake.file("a.py", 5)])
-    assert coverage == Coverage("tree", 0, 0, 0, 0, (NotChecked("a.py", UNTRIED),))
+    assert coverage == Coverage("tree", 1, 0, 0, 0, (NotChecked("a.py", UNTRIED),))
 
 
 def test_a_build_judges_what_the_other_judges_stand_aside_from() -> None:
@@ -71,7 +72,7 @@ def test_files_outside_stay_out_of_the_totals_of_those_that_were_read() -> None:
     files = [fake.file("A.java", 5), fake.file("README.md", 3), fake.file("B.java", 2)]
     coverage = measured(partly, files=files)
     assert coverage == Coverage(
-        "lines", 2, 1, 7, 5, (NotChecked("README.md", OUTSIDE), NotChecked("B.java", NOBODY))
+        "lines", 3, 1, 7, 5, (NotChecked("README.md", OUTSIDE), NotChecked("B.java", NOBODY))
     )
 
 
@@ -110,7 +111,7 @@ def test_an_advisory_judge_counts_only_where_no_blocking_one_speaks() -> None:
     silent = Judgment.abstained("x", "budget", metadata=scoped(unread=TIMED_OUT))
     assert advised(aside, seen) == Coverage("lines", 1, 1, 5, 5)
     assert advised(seen, silent) == Coverage("lines", 1, 1, 5, 5)
-    assert advised(aside, silent) == Coverage("tree", 0, 0, 0, 0, (NotChecked("a.py", UNTRIED),))
+    assert advised(aside, silent) == Coverage("tree", 1, 0, 0, 0, (NotChecked("a.py", UNTRIED),))
 
 
 def test_the_judges_own_reason_is_told() -> None:
@@ -125,17 +126,50 @@ def test_the_judges_own_reason_is_told() -> None:
     ("kind", "reason"),
     [
         (FileKind.LOCK, "lock file"),
-        (FileKind.GENERATED, "generated file"),
-        (FileKind.VENDORED, "vendored file"),
         (FileKind.BINARY, "binary file"),
         (FileKind.SUBMODULE, "submodule"),
     ],
 )
-def test_files_that_nobody_reads_are_named_and_stay_out_of_the_totals(
+def test_files_that_no_judge_can_read_are_named_and_their_lines_do_not_count(
     kind: FileKind, reason: str
 ) -> None:
+    opaque = () if kind is FileKind.LOCK else ("x",)
     coverage = measured(Judgment.passed("ok"), files=[fake.file("x", 9, kind=kind)])
-    assert coverage == Coverage("tree", 0, 0, 0, 0, (NotChecked("x", reason),))
+    assert coverage == Coverage("tree", 1, 0, 0, 0, (NotChecked("x", reason),), opaque)
+
+
+@pytest.mark.parametrize("kind", [FileKind.GENERATED, FileKind.VENDORED])
+def test_a_name_exempts_nothing(kind: FileKind) -> None:
+    read = Judgment.passed("ok", metadata=scoped("a.py"))
+    files = [fake.file("a.py", 2), fake.file("vendor/b.py", 9, kind=kind)]
+    missing = (NotChecked("vendor/b.py", NOBODY),)
+    assert measured(read, files=files) == Coverage("lines", 2, 1, 11, 2, missing)
+
+
+def test_what_the_base_exempts_is_named_and_does_not_count() -> None:
+    read = Judgment.passed("ok", metadata=scoped("a.py"))
+    exempt = replace(fake.file("x.jar", 9, kind=FileKind.BINARY), exempt="by the base")
+    coverage = measured(read, files=[fake.file("a.py", 2), exempt])
+    assert coverage == Coverage("lines", 2, 1, 2, 2, (NotChecked("x.jar", "by the base"),))
+
+
+def test_a_lock_file_that_a_reader_of_manifests_parses_is_read() -> None:
+    read = Judgment.passed("ok", metadata=scoped("uv.lock"))
+    coverage = measured(read, files=[fake.file("uv.lock", 9, kind=FileKind.LOCK)])
+    assert coverage == Coverage("lines", 1, 1, 9, 9)
+
+
+@pytest.mark.parametrize(
+    ("path", "opaque"),
+    [("lib/a.jar", True), ("a.so", True), ("x.wasm", True), ("tool", True), ("deps.tgz", True),
+     ("logo.PNG", False), ("f.woff2", False), ("manual.pdf", False), ("data.parquet", False)],
+)  # fmt: skip
+def test_binary_content_that_may_be_executed_is_told_from_pictures(path: str, opaque: bool) -> None:
+    swapped = fake.file(path, 0, 0, FileKind.BINARY)
+    assert measured(BUILT.judgment, files=[swapped]).unread_content == ((path,) if opaque else ())
+    gone = replace(swapped, new_blob=None)
+    moved = replace(swapped, old_blob=swapped.new_blob)
+    assert measured(BUILT.judgment, files=[gone, moved]).unread_content == ()
 
 
 def test_files_without_added_lines_count_as_judged() -> None:

@@ -11,7 +11,7 @@ from prjury.jury.gate import Gate, GatePolicy
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.score import NumericalScore
-from prjury.pull.model import MergeTrial
+from prjury.pull.model import FileKind, FileStatus, MergeTrial
 from prjury.report.headline import why
 from prjury.report.model import SkippedJudge
 
@@ -53,9 +53,97 @@ def test_a_model_that_was_not_asked_for_was_not_asked() -> None:
 def test_an_advisory_tier_advises_against() -> None:
     quality = fake.quality_tier(Judgment.failed("2 of 4 criteria pass"))
     report = fake.report(GREEN, quality)
-    assert report.headline == "✅ Ready to merge, but quality advises against"
+    assert report.headline == "⚠️ Merge gate open; quality advises against"
     assert report.gate is Gate.SUCCESS
     assert why(report.pull, report.verdict) == (("quality", "2 of 4 criteria pass"),)
+
+
+def test_what_a_model_found_is_counted() -> None:
+    found = [error("correctness"), error("risk", 2)]
+    hint = Check("tests", passed=False, message="none", severity="warning")
+    for checks, bugs in ((found[:1], "1 likely bug"), ([*found, hint], "2 likely bugs")):
+        quality = fake.quality_tier(Judgment.failed("no", checks=checks))
+        assert headline(GREEN, quality) == (
+            f"⚠️ Merge gate open; the model found {bugs}, quality advises against"
+        )
+    rules = fake.ballot("patterns", Judgment.failed("no", checks=found))
+    advisory = fake.tier("patterns", rules, policy=TierPolicy.FINAL_TIER, advisory=True)
+    assert headline(GREEN, advisory) == (
+        "⚠️ Merge gate open; 2 findings, patterns advises against (no model asked)"
+    )
+
+
+READ = {"scope": {"read": ["a.py"], "unread": [], "outside": []}}
+LOOKED = fake.tier("patterns", fake.ballot("patterns", Judgment.passed("ok", metadata=READ)))
+UNREAD = "not built; no file read; no model asked"
+A, DOCS = fake.file("a.py"), fake.file("README.md", kind=FileKind.DOCS)
+
+
+@pytest.mark.parametrize(
+    ("files", "line"),
+    [
+        ((), "Nothing found against it (no file changes; not built; no model asked)"),
+        ((A,), "Ready to merge (not built; no model asked)"),
+        ((A, DOCS), "Ready to merge (not built; 1 of 2 files not read; no model asked)"),
+        (
+            (A, fake.file("b.rb")),
+            "Nothing found against it (not built; 1 of 2 files not read; no model asked)",
+        ),
+        (
+            (A, fake.file("go.sum", kind=FileKind.LOCK)),
+            "Nothing found against it (not built; 1 of 2 files not read; no model asked)",
+        ),
+        (
+            (DOCS,),
+            f"Nothing found against it (only documentation changes; {UNREAD})",
+        ),
+        (
+            (fake.file("a.py", 0, 9, status=FileStatus.DELETED),),
+            "Nothing found against it (not built; no model asked)",
+        ),
+    ],
+)
+def test_ready_is_what_was_built_or_read(files: Any, line: str) -> None:
+    aside = [{"path": file.path, "reason": "x"} for file in files if file.path != "a.py"]
+    scope = {"scope": {"read": ["a.py"], "unread": [], "outside": aside}}
+    patterns = fake.ballot("patterns", Judgment.passed("ok", metadata=scope))
+    merged = fake.ballot("merge", fake.MERGED)
+    report = fake.report(fake.tier("t", merged, patterns), pull_request=fake.pull(files))
+    assert report.headline == f"✅ {line}"
+    assert report.gate is Gate.SUCCESS
+
+
+def test_content_that_nobody_can_read_needs_a_human() -> None:
+    pull = fake.pull(
+        [A, fake.file("lib/a.jar", 0, 0, FileKind.BINARY), fake.file("x.so", 0, 0, FileKind.BINARY)]
+    )
+    report = fake.report(GREEN, LOOKED, pull_request=pull)
+    words = "lib/a.jar and 1 more changed, and no judge can read such content"
+    assert report.headline == f"⚠️ Needs a human: {words}"
+    assert (report.verdict.status, report.verdict.aggregated.label) == (
+        Status.ABSTAIN,
+        "unread_content",
+    )
+    assert report.gate is Gate.ACTION_REQUIRED
+    assert why(report.pull, report.verdict) == (("", words),)
+
+
+def test_what_is_worse_stays_beside_unread_content() -> None:
+    pull = fake.pull([fake.file("lib/a.jar", 0, 0, FileKind.BINARY)])
+    for attempt in (
+        failed(),
+        build(Judgment.errored("x")),
+        build(Judgment.abstained("x", "budget")),
+    ):
+        report = fake.report(attempt, pull_request=pull)
+        assert report.verdict.status is attempt.status
+        assert report.verdict.aggregated.label != "unread_content"
+
+
+def test_a_finding_that_the_change_silences_is_said() -> None:
+    said = Judgment.abstained("this change silences 1 error by noqa: x (a.py:1)", "suppressed_here")
+    line = headline(fake.tier("patterns", fake.ballot("patterns", said)))
+    assert line == "⚠️ Needs a human: this change silences 1 error by noqa: x (a.py:1)"
 
 
 @pytest.mark.parametrize(
@@ -203,8 +291,9 @@ def test_what_a_pass_does_not_rest_on_is_said() -> None:
     merged = fake.ballot("merge", Judgment.passed("clean"))
     looked = fake.ballot("patterns", Judgment.passed("nothing found"))
     same = Judgment.passed("failed as on the base", metadata={"exit_code": 1})
-    assert headline(fake.tier("t", merged)).endswith("(only the merge was tried; no model asked)")
-    assert headline(fake.tier("t", merged, looked)).endswith("(nothing was built; no model asked)")
+    nothing = "✅ Nothing found against it (not built; no file read; no model asked)"
+    assert headline(fake.tier("t", merged)) == nothing
+    assert headline(fake.tier("t", merged, looked)) == nothing
     line = headline(fake.tier("t", merged, fake.ballot("build", same)))
     assert line.endswith("(build fails as on the base; no model asked)")
 

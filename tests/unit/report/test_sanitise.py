@@ -117,12 +117,21 @@ def test_nothing_is_shown_as_empty(text: str) -> None:
         ("see GH-7", "GH-7"),
         ("@octocat", "@octocat"),
         ("user@deadbee1", "@deadbee1"),
-        ("4b825dc642cb6eb9a060e54bf8d69288fbee4904", "4b825dc642cb6eb9a060e54bf8d69288fbee4904"),
         (":white_check_mark:", ":white_check_mark:"),
     ],
 )
 def test_references_are_broken_in_the_rendered_text(text: str, live: str) -> None:
     assert live not in PARSER.render(plain(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["abc1234", "see abc1234.", "`abc1234", "abc1234`", "a*b abc1234 *c*", "x/abc1234/y"]
+)
+def test_a_commit_is_code_that_can_be_copied(text: str) -> None:
+    for slot in (plain, prose):
+        rendered = PARSER.render(slot(text))
+        assert "<code>abc1234</code>" in rendered
+        assert "\u200b" not in rendered
 
 
 @pytest.mark.parametrize("text", ["https://evil.example", "www.evil.example", "x@evil.example"])

@@ -40,10 +40,11 @@ def collect(
         PrJuryError: with the exit code that says whose fault it is.
     """
     started = time.monotonic()
-    with photographed(request.wanted) as photo:
-        if isinstance(photo, NothingToReview):
-            return photo
-        policy = policy_in_force(photo.pull, photo.store, request.config, request.policy_path)
+    with photographed(request.wanted) as taken:
+        if isinstance(taken, NothingToReview):
+            return taken
+        policy = policy_in_force(taken.pull, taken.store, request.config, request.policy_path)
+        photo = terms.exempted(taken, policy.config)
         policy = Policy(built_elsewhere(policy.config), policy.source)
         doors = _doors(request, surroundings, policy.config, photo)
         if edited := _edited(photo, workflow):

@@ -33,6 +33,7 @@ class Finding:
         fixed: the whole line as it would be right, and how sure that is; None without a fix.
         fingerprints: by which a baseline knows it; a renamed file's old path makes a second one.
         silencer: the comment that silences it, if one does.
+        silenced_here: whether the change itself adds that comment.
     """
 
     active: Active
@@ -44,6 +45,7 @@ class Finding:
     established: bool = False
     fingerprints: tuple[str, ...] = ()
     silencer: Directive | None = None
+    silenced_here: bool = False
 
     @property
     def rule(self) -> Rule:
@@ -84,10 +86,12 @@ class Finding:
     @property
     def silenced(self) -> Check:
         """What the court sees of the finding where a comment silences it: never an error."""
+        where = "this change" if self.silenced_here else "the code"
+        most: Severity = "warning" if self.severity == "error" else "hint"
         return replace(
             self.check,
-            message=f"silenced by the author ({self.silenced_by}): {self.rule.message}",
-            severity=at_most("warning", self.severity),
+            message=f"silenced by a comment in {where} ({self.silenced_by}): {self.rule.message}",
+            severity=at_most(most, self.severity),
         )
 
     @property

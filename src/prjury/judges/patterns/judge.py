@@ -23,7 +23,7 @@ from prjury.judges.patterns.packs.load import own_packs
 from prjury.judges.patterns.packs.provided import provided_packs
 from prjury.judges.patterns.packs.rule import Pack
 from prjury.judges.patterns.prefilter import Prefilter
-from prjury.judges.patterns.project.project import Project
+from prjury.judges.patterns.project.project import Project, parsed_locks
 from prjury.judges.patterns.review import Outcome, Review, is_asked, is_code, is_sound
 from prjury.judges.patterns.selection import Selection
 from prjury.judges.patterns.silencing.suppressions import Listening
@@ -116,7 +116,7 @@ class PatternsJudge:
         )
 
     def _judged(self, pull: PullRequest, deadline: Deadline) -> Judgment:
-        outcome = Outcome()
+        outcome = Outcome(locks=() if self.whole else parsed_locks(pull, self.repository))
         changed = [file for file in pull.files if is_code(file, outcome)]
         if not changed:
             return Judgment.abstained(
@@ -144,7 +144,8 @@ class PatternsJudge:
         review.run(files, outcome, deadline)
         self._set_aside(baseline, outcome, told["packs"])
         outcome.findings = Habits(project, self.repository).soften(outcome.findings)
-        return decide(outcome, _looked(packs, files, standing), options.severity, told)
+        looked = _looked(packs, files, standing)
+        return decide(outcome, looked, options.severity, told, whole=self.whole)
 
     def _baseline(self, pull: PullRequest) -> Baseline:
         """What is known, by the base's own word: a pull request adds nothing to it."""

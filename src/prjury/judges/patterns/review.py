@@ -46,6 +46,7 @@ class Outcome:
         unused: comments in added lines that silence nothing.
         crashed: why the parser gave no answer for some file, by path; never a hostile file's
             timeout, which only leaves that file unread.
+        locks: changed lock files that a reader of manifests understands.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -58,6 +59,7 @@ class Outcome:
     unread: dict[str, str] = field(default_factory=dict)
     outside: dict[str, str] = field(default_factory=dict)
     crashed: dict[str, NotParsed] = field(default_factory=dict)
+    locks: tuple[str, ...] = ()
 
 
 def is_code(file: FileChange, outcome: Outcome) -> bool:
@@ -230,6 +232,7 @@ class Review:
                     repaired(scan, hit, line, added[line]),
                     fingerprints=tuple(known_by),
                     silencer=silencer,
+                    silenced_here=silencer is not None and silencer.line in added,
                 )
                 (outcome.silenced if silencer else outcome.findings).append(found)
         path = printable(target.file.path)

@@ -22,6 +22,7 @@ from prjury.pull.model import printable, visible
 UNUSED = "patterns/unused-suppression"
 STALE = "patterns/stale-baseline"
 UNREAD = "unread"
+SUPPRESSED_HERE = "suppressed_here"
 
 _MAX_VERSIONS = 60
 _TOLD = 2
@@ -37,9 +38,18 @@ class Looked:
 
 
 def decide(
-    outcome: Outcome, looked: Sequence[Looked], threshold: Severity, told: Mapping[str, Any]
+    outcome: Outcome,
+    looked: Sequence[Looked],
+    threshold: Severity,
+    told: Mapping[str, Any],
+    *,
+    whole: bool = False,
 ) -> Judgment:
-    """FAIL with a finding that reaches the threshold; then ERROR, ABSTAIN, PASS."""
+    """FAIL with a finding that reaches the threshold; then ERROR, ABSTAIN, PASS.
+
+    Args:
+        whole: whether all of a tree was looked at, so that no change has silenced anything.
+    """
     findings = sorted(outcome.findings, key=lambda f: (f.path, f.line, f.name))
     grave = [finding for finding in findings if at_least(finding.severity, threshold)]
     silenced = sorted(outcome.silenced, key=lambda f: (f.path, f.line, f.name))
@@ -64,6 +74,14 @@ def decide(
         return _crashed(outcome, checks, metadata)
     if any(path in outcome.asked for path in outcome.unread):
         return _unread(outcome, checks, metadata)
+    here = [finding for finding in silenced if finding.silenced_here and not whole]
+    if relaxed := [finding for finding in here if at_least(finding.severity, threshold)]:
+        return Judgment.abstained(
+            _relaxed(relaxed),
+            SUPPRESSED_HERE,
+            checks=checks,
+            metadata={**metadata, "reason": SUPPRESSED_HERE},
+        )
     if not outcome.read:
         return Judgment.abstained(
             "no file that rules look at is touched",
@@ -83,7 +101,7 @@ def scope(outcome: Outcome) -> dict[str, Any]:
     """
     return {
         "scope": {
-            "read": sorted(set(outcome.read)),
+            "read": sorted({*outcome.read, *outcome.locks}),
             "unread": _reasons(outcome.unread),
             "outside": _reasons(outcome.outside),
         }
@@ -126,11 +144,26 @@ def _stale(entry: Known, told: Mapping[str, Any]) -> Check:
 
 def _aside(outcome: Outcome) -> str:
     """What was found and does not count, at the end of a sentence."""
-    labels = Counter(finding.silenced_by for finding in outcome.silenced)
-    kinds = [f"{name} ({labels[name]})" if len(labels) > 1 else name for name in sorted(labels)]
     findings = _count(len(outcome.silenced), "finding")
-    told = f"; {findings} silenced by {', '.join(kinds)} in this change" if kinds else ""
+    kinds = _kinds(outcome.silenced)
+    told = f"; {findings} silenced by {kinds}" if kinds else ""
     return told + (f"; {len(outcome.known)} known from the baseline" if outcome.known else "")
+
+
+def _relaxed(silenced: Sequence[Finding]) -> str:
+    """``this change silences 2 errors by noqa: python-stdlib/imp (a.py:1) and 1 more``."""
+    first = silenced[0]
+    where = f"{first.name} ({visible(first.path)}:{first.line})"
+    more = f" and {len(silenced) - 1} more" if len(silenced) > 1 else ""
+    what = "error" if first.severity == "error" else "finding"
+    number = _count(len(silenced), what)
+    return f"this change silences {number} by {_kinds(silenced)}: {where}{more}"
+
+
+def _kinds(silenced: Iterable[Finding]) -> str:
+    """``noqa (2), prjury-ignore (1)``."""
+    labels = Counter(finding.silenced_by for finding in silenced)
+    return ", ".join(f"{n} ({labels[n]})" if len(labels) > 1 else n for n in sorted(labels))
 
 
 def _sentence(findings: Sequence[Finding]) -> str:

@@ -21,6 +21,7 @@ from prjury.pull.model import (
     visible,
 )
 from prjury.sources.git.ancestry import distance, merge_base
+from prjury.sources.git.attributes import exemptions
 from prjury.sources.git.command import GitError
 from prjury.sources.git.merge import try_merge
 from prjury.sources.git.store import RawChange, Store
@@ -63,13 +64,14 @@ def photograph(
     behind, ahead = distance(store.git, base.sha, head.sha)
     unsafe = store.unsafe(start, head.sha)
     shots = [_refused(shot, unsafe) for shot in _shots(store, start, head.sha)]
+    shots = shots if unsafe else _unless_exempt(store, base.sha, shots)
     return PullRequest(
         repo=store.operator.name,
         base=base,
         head=head,
         merge_base=start,
         merge=_unsafe(unsafe) if unsafe else _trial(store, base.sha, head.sha, start),
-        files=tuple(_within(caps, sorted(shots, key=lambda shot: shot.file.path))),
+        files=tuple(sorted(_within(caps, sorted(shots, key=_order)), key=lambda file: file.path)),
         behind=behind,
         ahead=ahead,
         title=_subject(store, head.sha) if ahead == 1 else "",
@@ -115,6 +117,22 @@ def _refused(shot: _Shot, unsafe: Sequence[str]) -> _Shot:
         return shot
     file = replace(shot.file, additions=max(1, shot.file.additions))
     return replace(shot, file=replace(file, unread="its path leaves the tree"))
+
+
+def _order(shot: _Shot) -> tuple[bool, str]:
+    """What is generated or vendored by its name takes what the other files leave of the caps."""
+    return shot.file.kind in {FileKind.GENERATED, FileKind.VENDORED}, shot.file.path
+
+
+def _unless_exempt(store: Store, base: str, shots: Sequence[_Shot]) -> list[_Shot]:
+    """The shots, with what the base's own attributes exempt marked as such."""
+    marks = exemptions(store, base, [shot.file.path for shot in shots])
+    return [
+        replace(shot, file=replace(shot.file, exempt=f"{mark} in the base's .gitattributes"))
+        if (mark := marks.get(shot.file.path))
+        else shot
+        for shot in shots
+    ]
 
 
 def _shots(store: Store, old: str, new: str) -> list[_Shot]:
@@ -250,7 +268,7 @@ def _within(caps: Caps, shots: Iterable[_Shot]) -> Iterator[FileChange]:
     allowance = _Allowance(caps)
     for shot in shots:
         file, patch = shot.file, shot.patch
-        reason = file.unread or (None if file.readable else _kind_reason(file.kind))
+        reason = file.unread or (None if file.readable else file.exempt or _kind_reason(file.kind))
         reason = reason or allowance.refusal(patch)
         yield replace(file, unread=reason) if reason else replace(file, hunks=patch.hunks())
 
@@ -258,7 +276,5 @@ def _within(caps: Caps, shots: Iterable[_Shot]) -> Iterator[FileChange]:
 def _kind_reason(kind: FileKind) -> str:
     return {
         FileKind.LOCK: "a lock file",
-        FileKind.GENERATED: "generated",
-        FileKind.VENDORED: "vendored",
         FileKind.SUBMODULE: "a submodule pointer",
     }.get(kind, "binary content")

@@ -44,7 +44,7 @@ def test_every_run_is_a_seat_and_asked_the_same() -> None:
     judgment = judge(model, runs=3).judge(context(SMALL))
     assert judgment.status is Status.FAIL
     assert judgment.effective_score == 0.0
-    assert judgment.reasoning.startswith("1 pass, 2 fail of 3 seats: risk failed and must pass; ")
+    assert judgment.reasoning.startswith("1 pass, 2 fail of 3 seats: 2 of 4 criteria passed, but ")
     assert [seat["seat"] for seat in judgment.metadata["panel"]] == [
         "test:talker",
         "test:talker#2",

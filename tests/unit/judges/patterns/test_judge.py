@@ -144,8 +144,10 @@ def test_a_symbolic_link_is_not_followed() -> None:
 
 
 @pytest.mark.parametrize("path", ["vendor/x/A.java", "target/generated-sources/A.java"])
-def test_files_that_nobody_reads_are_left_alone(path: str) -> None:
-    assert adding(ENTITY, path=path).label == "not_applicable"
+def test_a_name_that_sounds_vendored_or_generated_hides_nothing(path: str) -> None:
+    judgment = adding(ENTITY, path=path)
+    assert judgment.status is Status.FAIL
+    assert str(judgment.failed_checks[0].location) == f"{path}:2"
 
 
 def test_without_a_pull_request_it_does_not_apply() -> None:

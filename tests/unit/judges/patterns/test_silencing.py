@@ -287,15 +287,19 @@ def test_what_an_annotation_silences_is_a_warning_that_says_so() -> None:
         "    javax.persistence.Entity a;\n  }\n}\n"
     )
     judgment = adding(code, options={"severity": "warning"})
-    assert judgment.status is Status.PASS
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "suppressed_here")
     assert found(judgment) == [("jakarta/persistence", "warning", 4)]
     check = judgment.failed_checks[0]
-    assert check.message.startswith("silenced by the author (@SuppressWarnings): javax.persistence")
+    assert check.message.startswith(
+        "silenced by a comment in this change (@SuppressWarnings): javax.persistence"
+    )
     assert judgment.metadata["suppressed"] == 1
     assert judgment.metadata["suppressions"] == (
         f'jakarta/persistence ({JAVA}:4), by @SuppressWarnings("removal") on line 2',
     )
-    assert judgment.reasoning.endswith("1 finding silenced by @SuppressWarnings in this change")
+    assert judgment.reasoning == (
+        f"this change silences 1 error by @SuppressWarnings: jakarta/persistence ({JAVA}:4)"
+    )
 
 
 def test_with_ecosystem_false_only_our_own_comment_counts() -> None:
@@ -307,8 +311,9 @@ def test_with_ecosystem_false_only_our_own_comment_counts() -> None:
         ("jakarta/persistence", "warning", 3),
     ]
     both = adding(own)
-    assert both.reasoning.endswith(
-        "2 findings silenced by @SuppressWarnings (1), prjury-ignore (1) in this change"
+    assert both.reasoning == (
+        "this change silences 2 errors by @SuppressWarnings (1), prjury-ignore (1): "
+        f"jakarta/persistence ({JAVA}:2) and 1 more"
     )
 
 

@@ -25,7 +25,7 @@ UNUSED = "patterns/unused-suppression"
 )
 def test_a_comment_silences_its_line_and_the_next(code: str) -> None:
     judgment = adding(code)
-    assert judgment.status is Status.PASS
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "suppressed_here")
     assert {severity for _, severity, _ in found(judgment)} == {"warning"}
     assert judgment.metadata["suppressed"] >= 1
     assert f"jakarta/persistence ({JAVA}:" in judgment.metadata["suppressions"][0] or (
@@ -83,18 +83,31 @@ def test_an_old_comment_silences_a_new_line() -> None:
     base = {"pom.xml": pom(), JAVA: "// prjury-ignore[persistence]\nclass A {}\n"}
     after: Files = {**base, JAVA: f"// prjury-ignore[persistence]\n{IMPORT}\nclass A {{}}\n"}
     judgment = judged(base, after)
+    assert judgment.status is Status.PASS
     assert found(judgment) == [("jakarta/persistence", "warning", 2)]
     assert judgment.metadata["suppressed"] == 1
+    assert judgment.reasoning.endswith("nothing else found; 1 finding silenced by prjury-ignore")
+
+
+def test_what_is_no_error_may_be_silenced_and_is_a_hint() -> None:
+    base = {"pyproject.toml": '[project]\nname = "x"\nrequires-python = ">=3.12"\n'}
+    code = "from datetime import datetime\nnow = datetime.utcnow()"
+    loud, quiet = (judged(base, {**base, "a.py": f"{code}{end}\n"}) for end in ("", "  # noqa"))
+    assert [check.severity for check in loud.failed_checks] == ["warning"]
+    assert quiet.status is Status.PASS
+    assert [check.severity for check in quiet.failed_checks] == ["hint"]
 
 
 def test_what_is_silenced_is_said() -> None:
     judgment = adding(f"package x;\n{IMPORT} // prjury-ignore[persistence]\n")
-    assert judgment.reasoning.endswith(
-        "nothing else found; 1 finding silenced by prjury-ignore in this change"
+    assert judgment.reasoning == (
+        f"this change silences 1 error by prjury-ignore: jakarta/persistence ({JAVA}:2)"
     )
     check = judgment.failed_checks[0]
     assert (check.name, check.severity) == ("jakarta/persistence", "warning")
-    assert check.message.startswith("silenced by the author (prjury-ignore): javax.persistence")
+    assert check.message.startswith(
+        "silenced by a comment in this change (prjury-ignore): javax.persistence"
+    )
     assert (str(check.location), check.evidence) == (
         f"{JAVA}:2",
         f"{IMPORT} // prjury-ignore[persistence]",
@@ -105,10 +118,10 @@ def test_what_is_silenced_is_said() -> None:
 def test_a_silenced_finding_fails_at_no_threshold_and_is_said_beside_others() -> None:
     quiet = f"{IMPORT} // prjury-ignore[persistence]\n"
     strict = adding(quiet, options={"severity": "warning"})
-    assert strict.status is Status.PASS
+    assert (strict.status, strict.label) == (Status.ABSTAIN, "suppressed_here")
     both = adding(quiet + "import javax.servlet.Filter;\n")
     assert both.status is Status.FAIL
-    assert both.reasoning.endswith("; 1 finding silenced by prjury-ignore in this change")
+    assert both.reasoning.endswith("; 1 finding silenced by prjury-ignore")
 
 
 @pytest.mark.parametrize(

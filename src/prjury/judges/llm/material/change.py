@@ -17,6 +17,7 @@ SENT_KINDS = (
     FileKind.DOCS,
     FileKind.SYMLINK,
     FileKind.GENERATED,
+    FileKind.VENDORED,
 )
 #: A longer line is no text that anybody reviews; its file is not sent.
 LONGEST_LINE = 20_000
@@ -47,8 +48,8 @@ def pieces_of(
 
 
 def _why_not(file: FileChange, piece: Piece, longest_line: int) -> str | None:
-    if file.unread:
-        return file.unread
+    if reason := file.unread or file.exempt:
+        return reason
     if file.kind not in SENT_KINDS:
         return f"a {file.kind} file"
     longest = max((len(row.text) for row in piece.rows), default=0)

@@ -144,22 +144,22 @@ def _metadata(opinion: Opinion) -> dict[str, Any]:
 
 
 def _sentence(opinion: Opinion, mark: PassMark) -> str:
-    counted, broken = opinion.counted, _broken(opinion, mark)
+    counted = opinion.counted
     failed = [name for name, finding in counted.items() if finding.verdict == "fail"]
-    passed = f"{len(counted) - len(failed)} of {len(counted)} criteria passed"
-    others = [name for name in failed if name not in broken]
     silent = [name for name in opinion.findings if name not in counted]
-    parts = (
-        f"{' and '.join(broken)} failed and must pass" if broken else "",
-        passed if broken else f"{passed}{_limit(opinion, mark)}",
-        f"{'also ' if broken else ''}failed: {', '.join(others)}" if others else "",
-        f"not judged: {', '.join(silent)}" if silent else "",
-    )
-    return "; ".join(filter(None, parts))
+    told = f"{len(counted) - len(failed)} of {len(counted)} criteria passed"
+    parts = [f"{told}{_limit(opinion, mark)}"]
+    if failed:
+        parts.append(f"failed: {', '.join(failed)}")
+    if silent:
+        parts.append(f"not judged: {', '.join(silent)}")
+    return "; ".join(parts)
 
 
 def _limit(opinion: Opinion, mark: PassMark) -> str:
-    """The share that is enough, and what it is a share of where some criteria must pass."""
+    """Which rule the criteria were measured by."""
+    if broken := _broken(opinion, mark):
+        return f", but {' and '.join(broken)} must pass"
     limit = f", the threshold is {mark.threshold:.2f}"
     should = [name for name in opinion.counted if name not in mark.must]
     share = opinion.share(should)

@@ -28,7 +28,6 @@ class Lines:
     def __init__(self, pieces: Iterable[Piece]) -> None:
         self._texts: dict[tuple[str, str], dict[int, str]] = defaultdict(dict)
         self._files: dict[str, str] = {}
-        self._plain: dict[tuple[str, str], Mapping[int, str]] = {}
         self._paths: set[str] = set()
         self._judged: set[tuple[str, str, int]] = set()
         for piece in pieces:
@@ -71,7 +70,7 @@ class Lines:
         if self.hold(said):
             return said
         texts = self._texts.get((said.path, said.side), {})
-        plain = self._plain_texts(said.path, said.side)
+        plain = {number: _plain(text) for number, text in texts.items()}
         places = (_places(plain, lines, said.line) for lines in _readings(said))
         found = next(filter(None, places), ())
         if len(found) != 1 or not self._changes(said, found[0]):
@@ -79,13 +78,6 @@ class Lines:
         first, last = found[0].start, found[0].stop - 1
         text = "\n".join(texts[number] for number in found[0])
         return said.model_copy(update={"line": first, "end_line": last, "quote": text})
-
-    def _plain_texts(self, path: str, side: str) -> Mapping[int, str]:
-        """The lines with their white space evened out, which is done once."""
-        if (path, side) not in self._plain:
-            texts = self._texts.get((path, side), {})
-            self._plain[path, side] = {number: _plain(text) for number, text in texts.items()}
-        return self._plain[path, side]
 
     def _known_path(self, quote: Quote) -> str:
         """The path, without the `a/` or `b/` of a diff where only that makes it known."""

@@ -99,6 +99,19 @@ class Project:
         return cls(of_file, entries, _unread(changed, after))
 
 
+def parsed_locks(pull: PullRequest, repository: Repository) -> tuple[str, ...]:
+    """The printable paths of the changed lock files that a reader of manifests can parse."""
+    locks = {
+        file.path: file.new_blob
+        for file in pull.files
+        if file.kind is FileKind.LOCK
+        and file.new_blob
+        and not file.exempt
+        and is_build_file(file.path)
+    }
+    return tuple(printable(path) for path in BuildTree(repository, locks).parsed())
+
+
 class _Place(NamedTuple):
     """The build files with which the module of a file begins; empty where there is none.
 

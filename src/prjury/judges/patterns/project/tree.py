@@ -143,6 +143,18 @@ class BuildTree:
             following = {path for each in generation for path in self._inherited(each)}
             generation = sorted(following & self.blobs.keys() - self._manifests.keys())
 
+    def parsed(self) -> list[str]:
+        """Reads every build file by itself; the paths of those in which something is declared."""
+        self._fetch(self.blobs)
+        for path in self.blobs:
+            self._read(path, _kind(path).reader)
+        read = {path: self._manifests[path] for path in self.blobs}
+        return [
+            path
+            for path, manifest in read.items()
+            if isinstance(manifest, Manifest) and manifest.coordinates
+        ]
+
     def trouble(self, build_file: str) -> str | None:
         """Why a build file that has been loaded cannot be read; None for one that can.
 

@@ -67,13 +67,13 @@ MARK = PassMark(0.7, frozenset({"correctness", "risk"}))
             (F, P, P, P),
             0.0,
             Status.FAIL,
-            "correctness failed and must pass; 3 of 4 criteria passed",
+            "3 of 4 criteria passed, but correctness must pass; failed: correctness",
         ),
         (
             (P, F, P, F),
             0.0,
             Status.FAIL,
-            "risk failed and must pass; 2 of 4 criteria passed; also failed: tests",
+            "2 of 4 criteria passed, but risk must pass; failed: tests, risk",
         ),
         (
             (P, F, P, P),
@@ -95,7 +95,7 @@ MARK = PassMark(0.7, frozenset({"correctness", "risk"}))
             0.0,
             Status.FAIL,
             (
-                "correctness failed and must pass; 0 of 1 criteria passed; "
+                "0 of 1 criteria passed, but correctness must pass; failed: correctness; "
                 "not judged: tests, conventions, risk"
             ),
         ),
