@@ -68,6 +68,12 @@ class Poem:
     lines: list[str]
 
 
+@judge
+def bare(recipe: Recipe) -> Judgment:
+    """A judge without options."""
+    return Judgment.passed(str(recipe))
+
+
 @judge(name="enough")
 def enough(recipe: Recipe) -> Judgment:
     return Judgment.passed(f"{recipe.servings} servings")

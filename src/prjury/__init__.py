@@ -15,14 +15,7 @@ if TYPE_CHECKING:
     from prjury.jury.bench import Bench, Jury, JuryJudge, JuryVerdict, Seat
     from prjury.jury.cascade import CascadedJury, Tier, TierAttempt, TierPolicy, Verdict
     from prjury.jury.classify import YES_OR_NO_FORM, yes_or_no
-    from prjury.jury.codec import (
-        judgment_from_json,
-        judgment_to_json,
-        jury_verdict_from_json,
-        jury_verdict_to_json,
-        verdict_from_json,
-        verdict_to_json,
-    )
+    from prjury.jury.codec import judgment_from_json, judgment_to_json
     from prjury.jury.compose import all_of, always_fail, always_pass, any_of, both, either, named
     from prjury.jury.confidence import Confidence, ConfidenceStrategy
     from prjury.jury.context import ExecutionStatus, JudgmentContext
@@ -55,6 +48,12 @@ if TYPE_CHECKING:
         to_numerical,
     )
     from prjury.jury.template import Template
+    from prjury.jury.verdicts import (
+        jury_verdict_from_json,
+        jury_verdict_to_json,
+        verdict_from_json,
+        verdict_to_json,
+    )
     from prjury.jury.voting import (
         AverageVoting,
         ConsensusVoting,
@@ -66,6 +65,8 @@ if TYPE_CHECKING:
     )
     from prjury.sources.jacoco import CoverageMetrics, parse_jacoco
     from prjury.workspace.judges import CommandJudge, CoverageJudge, run_maven_tests
+
+    __version__: str
 
 __all__ = [
     "ASSESSMENT_FORM",
@@ -181,10 +182,6 @@ _HOMES = {
     "yes_or_no": "prjury.jury.classify",
     "judgment_from_json": "prjury.jury.codec",
     "judgment_to_json": "prjury.jury.codec",
-    "jury_verdict_from_json": "prjury.jury.codec",
-    "jury_verdict_to_json": "prjury.jury.codec",
-    "verdict_from_json": "prjury.jury.codec",
-    "verdict_to_json": "prjury.jury.codec",
     "all_of": "prjury.jury.compose",
     "always_fail": "prjury.jury.compose",
     "always_pass": "prjury.jury.compose",
@@ -234,6 +231,10 @@ _HOMES = {
     "to_boolean": "prjury.jury.score",
     "to_numerical": "prjury.jury.score",
     "Template": "prjury.jury.template",
+    "jury_verdict_from_json": "prjury.jury.verdicts",
+    "jury_verdict_to_json": "prjury.jury.verdicts",
+    "verdict_from_json": "prjury.jury.verdicts",
+    "verdict_to_json": "prjury.jury.verdicts",
     "AverageVoting": "prjury.jury.voting",
     "ConsensusVoting": "prjury.jury.voting",
     "MajorityVoting": "prjury.jury.voting",
@@ -252,8 +253,10 @@ if not TYPE_CHECKING:  # a type checker sees the imports above, and only those
 
     def __getattr__(name: str) -> object:
         """A public name, imported now and kept."""
-        from importlib import import_module  # noqa: PLC0415 - not needed to import the package
+        from importlib import import_module, metadata  # noqa: PLC0415 - what nobody asks for costs
 
+        if name == "__version__":
+            return metadata.version("prjury")
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = getattr(import_module(_HOMES[name]), name)

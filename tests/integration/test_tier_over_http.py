@@ -770,4 +770,4 @@ def test_a_judge_of_a_directory_without_an_answer(
     server.script(says('{"criteria": ', finishReason="length"))
     said = shop.judge(name, workspace, f"model={CLAUDE}", *JUDGES[name][0])
     reason = said.report["metadata"]["reason"]
-    assert (said.code, said.report["status"], reason) == (0, "abstain", "truncated")
+    assert (said.code, said.report["status"], reason) == (3, "abstain", "truncated")

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeAlias, overload, runtime_checkable
 
-from prjury.jury.classify import Classifier, yes_or_no
+from prjury.jury.assessment import assessment
+from prjury.jury.classify import Classifier, with_confidence, yes_or_no
 from prjury.jury.context import ExecutionStatus, JudgmentContext
 from prjury.jury.execution import perform, waited_for
 from prjury.jury.frozen import freeze
 from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Judgment
-from prjury.jury.model_judge import classified, failure, filled
+from prjury.jury.model_judge import classified, failure, filled, with_question
 from prjury.jury.template import template_of
 
 
@@ -155,3 +156,10 @@ class AgentJudge(Generic[ContextT]):
         if result.status not in {ExecutionStatus.SUCCESS, ExecutionStatus.UNKNOWN}:
             return failure("agent", result.status, result.error, done.reason)
         return classified(result.output, self.classify, self.name)
+
+    def asking_confidence(self) -> AgentJudge[ContextT]:
+        """The same judge that also asks the agent how sure it is, unless an `assessment` does."""
+        if getattr(self.classify, "func", self.classify) is assessment:
+            return self
+        goal, classify = with_question(self.goal), with_confidence(self.classify)
+        return AgentJudge(self.client, goal, classify, self.name, self.description)

@@ -7,20 +7,24 @@ something else), its ballot is there, as an error with the reason, and the other
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Generic, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, cast
 
 from prjury.jury.asking import Listener, guarded, hear, itself, patience, printable
+from prjury.jury.codec import ballot_to_json
 from prjury.jury.compose import kind_of, unique_names
 from prjury.jury.confidence import ConfidenceStrategy, checked_strategy
 from prjury.jury.count import count
 from prjury.jury.extent import Extent
 from prjury.jury.judge import ContextT, Judge, JudgeType, Opinion, judge_of
-from prjury.jury.judgment import Judgment, Status
+from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.population import Ballot
 from prjury.jury.score import finite
 from prjury.jury.voting import VotingStrategy
+
+if TYPE_CHECKING:
+    from prjury.jury.cascade import Verdict
 
 
 @dataclass(frozen=True, init=False)
@@ -98,6 +102,23 @@ class JuryVerdict:
     def weights(self) -> Mapping[str, float]:
         """The weights by the names of their judges."""
         return MappingProxyType({ballot.judge: ballot.weight for ballot in self.ballots})
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """The checks of all judges, in the order of the roster."""
+        return tuple(check for judgment in self.individual for check in judgment.checks)
+
+    @property
+    def children(self) -> Mapping[str, JuryVerdict | Verdict]:
+        """The verdicts of the juries and cascades that sit here as judges, by name."""
+        from prjury.jury.verdicts import children_of  # noqa: PLC0415 - cascades are made of juries
+
+        return MappingProxyType(children_of(self.ballots))
+
+    def __str__(self) -> str:
+        """The result in the first line, then a line for each judge."""
+        said = [f"  {ballot.judge}: {ballot.judgment}" for ballot in self.ballots]
+        return "\n".join([str(self.aggregated), *said])
 
 
 class Bench(Protocol[ContextT]):
@@ -214,7 +235,7 @@ class Jury(Generic[ContextT]):
 class JuryJudge(Generic[ContextT]):
     """A whole bench as one judge: it votes by what its members add up to.
 
-    The judgment's ``metadata["jury"]`` keeps each member's status and reasoning.
+    The judgment has the checks of all members, and ``metadata["jury"]`` keeps their ballots.
     """
 
     bench: Bench[ContextT]
@@ -234,14 +255,9 @@ class JuryJudge(Generic[ContextT]):
     def judge(self, context: ContextT, /) -> Judgment:
         """What the members' votes add up to."""
         verdict = self.bench.vote(context)
-        members = {
-            ballot.judge: {
-                "status": ballot.judgment.status.value,
-                "reasoning": ballot.judgment.reasoning,
-            }
-            for ballot in verdict.ballots
-        }
-        return verdict.aggregated.told(jury=members)
+        members = {ballot.judge: ballot_to_json(ballot) for ballot in verdict.ballots}
+        said = verdict.aggregated.told(jury=members)
+        return replace(said, checks=(*said.checks, *verdict.checks))
 
 
 def roster(members: Sequence[Member[ContextT]], whose: str) -> tuple[Seat[ContextT], ...]:

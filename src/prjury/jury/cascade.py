@@ -16,18 +16,24 @@ else ABSTAIN, ``nobody_voted``. Advisory tiers change nothing but the headline.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Generic, Literal, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias
 
 from prjury.deadline import Deadline
 from prjury.jury.asking import Listener, guarded, patience
 from prjury.jury.bench import Bench, JuryVerdict
+from prjury.jury.compose import kind_of, unique_names
+from prjury.jury.extent import Extent
 from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.population import NOBODY_VOTED, is_benign
+from prjury.jury.population import NOBODY_VOTED, Ballot, is_benign
 from prjury.jury.score import finite
+
+if TYPE_CHECKING:
+    from prjury.jury.verdicts import CascadeJudge
 
 
 class TierPolicy(StrEnum):
@@ -76,6 +82,8 @@ class Tier(Generic[ContextT]):
         object.__setattr__(self, "policy", TierPolicy(self.policy))
         _yes_or_no(self.advisory, "advisory")
         _yes_or_no(self.continue_on_reject, "continue_on_reject")
+        if isinstance(self.jury, CascadedJury):
+            raise TypeError(f"{self.name}: seat the cascade's as_judge() on a jury of this tier")
         if self.on_error not in {"block", "continue"}:
             raise ValueError(f"on_error is 'block' or 'continue', not {self.on_error!r}")
         sure = self.min_confidence
@@ -102,6 +110,14 @@ class TierAttempt:
     def ran(self) -> bool:
         """Whether the tier's jury was asked."""
         return self.verdict is not None
+
+    def __str__(self) -> str:
+        """How the tier ended, and its judges with their statuses, or why it did not run."""
+        if self.verdict is None or self.status is None:
+            return f"{self.name}: not asked ({self.skipped_because})"
+        said = [f"{ballot.judge} {ballot.judgment.status.name}" for ballot in self.verdict.ballots]
+        advice = " (advisory)" if self.advisory else ""
+        return f"{self.name}{advice}: {self.status.name}{': ' if said else ''}{', '.join(said)}"
 
     @property
     def statuses(self) -> frozenset[Status]:
@@ -176,6 +192,25 @@ class Verdict:
         """The aggregated status."""
         return self.aggregated.status
 
+    @property
+    def individual(self) -> tuple[Judgment, ...]:
+        """The judgments of all tiers that ran, in their order."""
+        return tuple(ballot.judgment for ballot in self._ballots)
+
+    @property
+    def by_name(self) -> Mapping[str, Judgment]:
+        """The same by the names of their judges, with ``-2`` where another tier has that name."""
+        names = unique_names(ballot.judge for ballot in self._ballots)
+        return MappingProxyType(dict(zip(names, self.individual, strict=True)))
+
+    @property
+    def _ballots(self) -> tuple[Ballot, ...]:
+        return tuple(b for a in self.attempts if a.verdict for b in a.verdict.ballots)
+
+    def __str__(self) -> str:
+        """The result in the first line, then a line for each tier."""
+        return "\n".join([str(self.aggregated), *(f"  {attempt}" for attempt in self.attempts)])
+
 
 @dataclass(frozen=True)
 class CascadedJury(Generic[ContextT]):
@@ -218,6 +253,22 @@ class CascadedJury(Generic[ContextT]):
             attempts.append(attempt)
             stopped = stopped or _stop_reason(tier, attempt)
         return conclude(attempts)
+
+    @property
+    def type(self) -> JudgeType:
+        """The type of the tiers where they agree, else a hybrid."""
+        return kind_of(tier.jury for tier in self.tiers if tier.jury)
+
+    def as_judge(self, name: str = "cascade") -> CascadeJudge[ContextT]:
+        """The whole cascade as one judge, for a seat on a jury.
+
+        Raises:
+            ValueError: for one that is nested too deep or too large.
+        """
+        from prjury.jury.verdicts import CascadeJudge  # noqa: PLC0415 - it is made of this module
+
+        extent = Extent.around(tier.jury for tier in self.tiers if tier.jury)
+        return CascadeJudge(self, extent.within_limits(f"the cascade {name!r}"), name)
 
 
 def _attempt(

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from prjury.jury.asking import printable
-from prjury.jury.judgment import Judgment
+from prjury.jury.judgment import Judgment, Status
 
 #: From the text of a reply to a judgment.
 Classifier: TypeAlias = Callable[[str], Judgment]
@@ -21,6 +21,16 @@ YES_OR_NO_FORM = """\
 Answer in exactly this form, and give the reason in the second line, not in the first:
 Answer: YES or NO or ABSTAIN
 Reasoning: at most three sentences that name what the answer rests on"""
+
+#: What to ask for besides, so that `with_confidence` finds it.
+CONFIDENCE_FORM = """\
+After all that, add one last line with a number from 0 to 1: how sure you are of your answer.
+Confidence: NUMBER"""
+
+_CONFIDENCE = re.compile(
+    r"^[\s*_`#-]*confidence[\s*_`]*[:：=][\s*_`]*(?P<number>\d*\.?\d+)\s*(?P<percent>%?)[\s*_`.]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 #: Characters of a reply that are kept as the reasoning.
 LONGEST_REASONING = 4000
@@ -69,6 +79,26 @@ def yes_or_no(reply: str, /) -> Judgment:
         return Judgment.failed(told)
     which = "both YES and NO" if words == {"yes", "no"} else "neither YES nor NO"
     return Judgment.abstained(f"the reply says {which}: {told}", "no_answer")
+
+
+def with_confidence(classify: Classifier) -> Classifier:
+    """The classifier for replies that end as `CONFIDENCE_FORM` asks.
+
+    The last such line is taken out of the reply, and its number, 0..1 or per cent, is the
+    judgment's confidence unless the classifier found one itself.
+    """
+
+    def classified(reply: str, /) -> Judgment:
+        lines = list(_CONFIDENCE.finditer(reply))
+        if not lines:
+            return classify(reply)
+        last = lines[-1]
+        number = float(last["number"]) / (100 if last["percent"] else 1)
+        said = classify(reply[: last.start()] + reply[last.end() :])
+        unsure = said.status is Status.ERROR or said.confidence is not None or number > 1
+        return said if unsure else replace(said, confidence=number)
+
+    return classified
 
 
 def invalid(problem: str) -> Judgment:

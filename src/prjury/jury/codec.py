@@ -1,16 +1,14 @@
-"""Judgments and verdicts as JSON values and back; the round trip is identity."""
+"""Judgments and ballots as JSON values and back; the round trip is identity."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from prjury.jury.bench import JuryVerdict
-from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Status
+from prjury.jury.population import Ballot
 from prjury.jury.score import BooleanScore, CategoricalScore, NumericalScore, Score
-from prjury.jury.voting import Ballot
 
 Json: TypeAlias = dict[str, Any]
 
@@ -117,68 +115,13 @@ def judgment_from_json(data: Mapping[str, Any]) -> Judgment:
     )
 
 
-def jury_verdict_to_json(verdict: JuryVerdict) -> Json:
-    """A jury's verdict with every ballot."""
-    return {
-        "aggregated": judgment_to_json(verdict.aggregated),
-        "ballots": [
-            {
-                "judge": ballot.judge,
-                "type": ballot.type.value,
-                "weight": ballot.weight,
-                "elapsed_ms": ballot.elapsed_ms,
-                "judgment": judgment_to_json(ballot.judgment),
-            }
-            for ballot in verdict.ballots
-        ],
-    }
+def ballot_to_json(ballot: Ballot) -> Json:
+    """A ballot without its judge's name: the judgment, its weight and where it comes from."""
+    cast = {"type": ballot.type.value, "weight": ballot.weight, "elapsed_ms": ballot.elapsed_ms}
+    return {**judgment_to_json(ballot.judgment), **cast}
 
 
-def jury_verdict_from_json(data: Mapping[str, Any]) -> JuryVerdict:
-    """The verdict that `jury_verdict_to_json` wrote."""
-    ballots = tuple(
-        Ballot(
-            ballot["judge"],
-            judgment_from_json(ballot["judgment"]),
-            ballot["weight"],
-            JudgeType(ballot["type"]),
-            ballot["elapsed_ms"],
-        )
-        for ballot in data["ballots"]
-    )
-    return JuryVerdict(judgment_from_json(data["aggregated"]), ballots)
-
-
-def verdict_to_json(verdict: Verdict) -> Json:
-    """A cascade's verdict with every attempt."""
-    return {
-        "aggregated": judgment_to_json(verdict.aggregated),
-        "decided_by": verdict.decided_by,
-        "attempts": [
-            {
-                "name": attempt.name,
-                "policy": attempt.policy.value,
-                "advisory": attempt.advisory,
-                "verdict": attempt.verdict and jury_verdict_to_json(attempt.verdict),
-                "skipped_because": attempt.skipped_because,
-                "elapsed_ms": attempt.elapsed_ms,
-            }
-            for attempt in verdict.attempts
-        ],
-    }
-
-
-def verdict_from_json(data: Mapping[str, Any]) -> Verdict:
-    """The verdict that `verdict_to_json` wrote."""
-    attempts = tuple(
-        TierAttempt(
-            attempt["name"],
-            TierPolicy(attempt["policy"]),
-            attempt["advisory"],
-            attempt["verdict"] and jury_verdict_from_json(attempt["verdict"]),
-            attempt["skipped_because"],
-            attempt["elapsed_ms"],
-        )
-        for attempt in data["attempts"]
-    )
-    return Verdict(judgment_from_json(data["aggregated"]), data["decided_by"], attempts)
+def ballot_from_json(judge: str, data: Mapping[str, Any]) -> Ballot:
+    """The ballot of this judge that `ballot_to_json` wrote."""
+    kind = JudgeType(data["type"])
+    return Ballot(judge, judgment_from_json(data), data["weight"], kind, data["elapsed_ms"])

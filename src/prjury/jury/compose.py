@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Generic
 
 from prjury.jury.asking import guarded, itself
+from prjury.jury.codec import judgment_to_json
 from prjury.jury.extent import Extent
 from prjury.jury.judge import (
     ContextT,
@@ -51,16 +53,28 @@ class _Chain(Generic[ContextT]):
         return self._of_all(heard)
 
     def _of_all(self, heard: Sequence[Judgment]) -> Judgment:
-        """The last answer; its benign label is lost if it would excuse the other members too.
+        """The last answer, with the checks of the members before it and what they said.
 
-        One member to which the matter does not apply says nothing of members that were not asked,
-        or that failed.
+        Its benign label is lost if it would excuse the other members too: one member to which the
+        matter does not apply says nothing of members that were not asked, or that failed.
         """
-        answer = heard[-1]
+        answer = self._with_earlier(heard) if len(heard) > 1 else heard[-1]
         in_order = all(said.status is Status.PASS or is_benign(said) for said in heard)
         if is_benign(answer) and not (in_order and len(heard) == len(self.members)):
             return replace(answer, label=None)
         return answer
+
+    def _with_earlier(self, heard: Sequence[Judgment]) -> Judgment:
+        """The last answer, whose metadata has all ``members`` that were asked.
+
+        Checks of members that did not pass are no findings of a chain that did.
+        """
+        answer = heard[-1]
+        names = unique_names(member.name for member in self.members)
+        members = dict(zip(names, map(judgment_to_json, heard), strict=False))
+        passed = answer.status is Status.PASS
+        found = [said.checks for said in heard if not passed or said.status is Status.PASS]
+        return replace(answer, checks=tuple(chain.from_iterable(found))).told(members=members)
 
 
 def _answer(member: Judge[ContextT], context: ContextT) -> Judgment:
@@ -137,6 +151,11 @@ class _Named(Generic[ContextT]):
     def judge(self, context: ContextT, /) -> Judgment:
         """What the judge says."""
         return ask(self.inner, context)
+
+    def asking_confidence(self) -> _Named[ContextT]:
+        """The same with a judge that also asks how sure the answer is, where it can."""
+        prepared = getattr(self.inner, "asking_confidence", lambda: self.inner)
+        return replace(self, inner=prepared())
 
 
 def named(

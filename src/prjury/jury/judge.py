@@ -16,6 +16,7 @@ from typing import (
     TypeAlias,
     TypeGuard,
     TypeVar,
+    overload,
     runtime_checkable,
 )
 
@@ -84,23 +85,36 @@ class FunctionJudge(Generic[ContextT]):
         return self.function(context)
 
 
+@overload
+def judge(function: Callable[[ContextT], Opinion], /) -> FunctionJudge[ContextT]: ...
+@overload
 def judge(
+    *, name: str | None = ..., description: str = ..., type: JudgeType = ...
+) -> Callable[[Callable[[ContextT], Opinion]], FunctionJudge[ContextT]]: ...
+def judge(
+    function: Callable[[ContextT], Opinion] | None = None,
+    /,
     *,
     name: str | None = None,
     description: str = "",
     type: JudgeType = JudgeType.DETERMINISTIC,  # noqa: A002 - the public keyword of the contract
-) -> Callable[[Callable[[ContextT], Opinion]], FunctionJudge[ContextT]]:
-    """Makes a judge of a function: ``@judge(name="tests")``.
+) -> object:
+    """Makes a judge of a function: ``@judge`` or ``@judge(name="tests")``.
 
     The name defaults to the function's, the description to the first line of its docstring.
+
+    Raises:
+        TypeError: for a name that is not given as ``name=``.
     """
+    if function is not None and not callable(function):
+        raise TypeError(f"{function!r} is no function: write @judge or @judge(name=...)")
 
     def decorate(function: Callable[[ContextT], Opinion]) -> FunctionJudge[ContextT]:
         first_line = (inspect.getdoc(function) or "").partition("\n")[0]
         label = name or str(getattr(function, "__name__", "judge"))
         return FunctionJudge(function, label, description or first_line, type)
 
-    return decorate
+    return decorate if function is None else decorate(function)
 
 
 def judge_of(member: Judge[ContextT] | Callable[[ContextT], Opinion]) -> Judge[ContextT]:

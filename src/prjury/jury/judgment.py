@@ -154,6 +154,11 @@ class Judgment:
         if self.confidence is not None and not 0.0 <= finite(self.confidence, "confidence") <= 1.0:
             raise ValueError(f"confidence must be in 0..1, not {self.confidence}")
 
+    def __str__(self) -> str:
+        """The status and the first line of the reasoning."""
+        first_line = self.reasoning.strip().partition("\n")[0]
+        return f"{self.status.name}: {first_line}" if first_line else self.status.name
+
     @property
     def effective_score(self) -> float | None:
         """The score's normalised value, else 1.0 for PASS and 0.0 for FAIL, else None."""

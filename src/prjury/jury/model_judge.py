@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeAlias, overload, runtime_checkable
 
 from prjury.jury.asking import printable
-from prjury.jury.classify import YES_OR_NO_FORM, Classifier, invalid, yes_or_no
+from prjury.jury.assessment import assessment
+from prjury.jury.classify import (
+    CONFIDENCE_FORM,
+    YES_OR_NO_FORM,
+    Classifier,
+    invalid,
+    with_confidence,
+    yes_or_no,
+)
 from prjury.jury.context import ExecutionStatus, JudgmentContext
 from prjury.jury.execution import perform
 from prjury.jury.judge import ContextT, JudgeType
@@ -116,6 +124,32 @@ class ModelJudge(Generic[ContextT]):
         if asked.status is not ExecutionStatus.SUCCESS:
             return failure("model", asked.status, asked.error, asked.reason)
         return classified(asked.result, self.classify, self.name)
+
+    def asking_confidence(self) -> ModelJudge[ContextT]:
+        """The same judge that also asks the model how sure it is.
+
+        It is the judge itself where the reply is an `assessment`, whose form asks for that.
+        """
+        if getattr(self.classify, "func", self.classify) is assessment:
+            return self
+        return ModelJudge(
+            with_question(self.template),
+            with_confidence(self.classify),
+            model=self.model,
+            name=self.name,
+            description=self.description,
+            type=self.type,
+        )
+
+
+def with_question(template: Callable[[ContextT], str]) -> Callable[[ContextT], str]:
+    """The template with the question at its end how sure the answer is; blank if it is blank."""
+
+    def asked(context: ContextT) -> str:
+        text = filled(template, context)
+        return f"{text}\n\n{CONFIDENCE_FORM}" if text.strip() else text
+
+    return asked
 
 
 def criterion_judge(

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Generic, cast
+from typing import Any, Generic, Protocol, cast, runtime_checkable
 
 from prjury.deadline import Deadline
 from prjury.jury.asking import Listener, guarded, hear, itself, patience
@@ -40,6 +40,7 @@ class JuryWithRetry(Generic[ContextT]):
 
     Args:
         judges: judges, seats or plain functions; a seat may say how its confidence is taken.
+            Where nothing is said, a judge that asks a model or an agent also asks how sure it is.
         chair: who makes one judgment of the last round; without one, `voting` does. It is asked
             only if somebody voted. A chair that is backed by a model, or that reads answers of
             models, can lower what the deterministic judges say among themselves, never lift it.
@@ -67,7 +68,7 @@ class JuryWithRetry(Generic[ContextT]):
     def __post_init__(self) -> None:
         whose = f"the jury {self.name!r}"
         _check_numbers(self.confidence_threshold, self.max_iterations)
-        seats = tuple(_twice_where_flipped(seat) for seat in roster(self.judges, whose))
+        seats = tuple(_prepared(seat) for seat in roster(self.judges, whose))
         extent = Extent.around((seat.judge for seat in seats), runs=self.max_iterations)
         if self.chair is not None:
             object.__setattr__(self, "chair", judge_of(self.chair))
@@ -205,7 +206,20 @@ def _check_numbers(threshold: float, rounds: int) -> None:
         raise ValueError(f"max_iterations is at least 1, not {rounds}")
 
 
-def _twice_where_flipped(seat: Seat[ContextT]) -> Seat[ContextT]:
-    if seat.confidence is not Confidence.FLIP or isinstance(seat.judge, Twice):
-        return seat
-    return Seat(Twice(seat.judge), seat.weight, seat.title, seat.confidence)
+def _prepared(seat: Seat[ContextT]) -> Seat[ContextT]:
+    """The seat with a judge that gives what its confidence is taken from."""
+    judge = seat.judge
+    if seat.confidence is Confidence.FLIP:
+        judge = judge if isinstance(judge, Twice) else Twice(judge)
+    elif seat.confidence in {None, Confidence.SELF_REPORT} and isinstance(judge, _Reports):
+        judge = judge.asking_confidence()
+    return Seat(judge, seat.weight, seat.title, seat.confidence)
+
+
+@runtime_checkable
+class _Reports(Protocol):
+    """A judge that can ask for a confidence besides."""
+
+    def asking_confidence(self) -> Judge[Any]:
+        """The judge that does."""
+        ...

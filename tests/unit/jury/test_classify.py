@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.jury.classify import LONGEST_REASONING, YES_OR_NO_FORM, yes_or_no
+from prjury.jury.classify import (
+    LONGEST_REASONING,
+    YES_OR_NO_FORM,
+    with_confidence,
+    yes_or_no,
+)
 from prjury.jury.judgment import Judgment, Status
 
 
@@ -169,3 +174,43 @@ def test_any_reply_has_a_judgment(reply: str) -> None:
 def test_the_reasoning_of_one_line_does_not_matter(answer: str, reasoning: str) -> None:
     said = yes_or_no(f"Answer: {answer}\nReasoning: {' '.join(reasoning.split())}")
     assert said.status is {"YES": Status.PASS, "NO": Status.FAIL}[answer]
+
+
+# How sure the answer is.
+
+
+@pytest.mark.parametrize(
+    ("line", "number"),
+    [
+        ("Confidence: 0.85", 0.85),
+        ("confidence: .5", 0.5),
+        ("**Confidence:** 1", 1.0),
+        ("- Confidence: 85 %", 0.85),
+        ("Confidence: 0.9.", 0.9),
+        ("Confidence: 0.2\nConfidence: 0.9", 0.9),
+        ("Confidence: 85", None),
+        ("Confidence: high", None),
+        ("> Confidence: 0.9", None),
+        ("I am 90 % sure", None),
+        ("", None),
+    ],
+)
+def test_the_confidence_is_the_number_of_the_last_such_line(
+    line: str, number: float | None
+) -> None:
+    said = with_confidence(yes_or_no)(f"Answer: YES\nReasoning: it adds up\n{line}")
+    assert (said.status, said.confidence) == (Status.PASS, number)
+    if number is not None and line.count("\n") == 0:
+        assert said.reasoning == "it adds up"
+
+
+def test_a_confidence_that_the_classifier_finds_stays() -> None:
+    def own(reply: str) -> Judgment:
+        return Judgment.failed("no", confidence=0.25)
+
+    assert with_confidence(own)("NO\nConfidence: 0.9").confidence == 0.25
+
+
+def test_what_is_no_answer_is_not_sure() -> None:
+    said = with_confidence(yes_or_no)("Confidence: 0.9")
+    assert (said.status, said.confidence) == (Status.ERROR, None)

@@ -9,7 +9,7 @@ from hypothesis import given
 
 import strategies
 from fakes.refusals import refused
-from prjury.jury import codec
+from prjury.jury import codec, verdicts
 from prjury.jury.bench import JuryVerdict
 from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict, conclude
 from prjury.jury.judge import JudgeType
@@ -47,7 +47,7 @@ def test_judgments(judgment: Judgment) -> None:
 
 @given(strategies.verdicts(evidence=True))
 def test_verdicts(verdict: Verdict) -> None:
-    again = codec.verdict_from_json(through_json(codec.verdict_to_json(verdict)))
+    again = verdicts.verdict_from_json(through_json(verdicts.verdict_to_json(verdict)))
     assert again == verdict
     assert conclude(again.attempts) == verdict
 
@@ -55,8 +55,8 @@ def test_verdicts(verdict: Verdict) -> None:
 @given(strategies.benches(evidence=True), strategies.judgments())
 def test_jury_verdicts(ballots: list[Any], aggregated: Judgment) -> None:
     verdict = JuryVerdict(aggregated, tuple(ballots))
-    written = through_json(codec.jury_verdict_to_json(verdict))
-    assert codec.jury_verdict_from_json(written) == verdict
+    written = through_json(verdicts.jury_verdict_to_json(verdict))
+    assert verdicts.jury_verdict_from_json(written) == verdict
 
 
 # The form of the published report, key by key.
@@ -192,12 +192,12 @@ BUILT_VERDICT = Verdict(
         ),
         (codec.judgment_to_json, codec.judgment_from_json, BUILT_JUDGMENT, FULL_JUDGMENT),
         (
-            codec.jury_verdict_to_json,
-            codec.jury_verdict_from_json,
+            verdicts.jury_verdict_to_json,
+            verdicts.jury_verdict_from_json,
             BUILT_JURY_VERDICT,
             JURY_VERDICT,
         ),
-        (codec.verdict_to_json, codec.verdict_from_json, BUILT_VERDICT, VERDICT),
+        (verdicts.verdict_to_json, verdicts.verdict_from_json, BUILT_VERDICT, VERDICT),
     ],
     ids=["check", "bare check", "bare judgment", "judgment", "jury verdict", "verdict"],
 )

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import strategies
 from fakes.refusals import refused
+from prjury.jury.codec import judgment_from_json
 from prjury.jury.compose import (
     all_of,
     always_fail,
@@ -20,8 +21,9 @@ from prjury.jury.compose import (
     unique_names,
 )
 from prjury.jury.judge import FunctionJudge, Judge, JudgeType, ask, type_of
-from prjury.jury.judgment import Judgment, Status
+from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.population import is_benign
+from prjury.jury.score import NumericalScore
 from strategies import Says
 
 PASS, FAIL, ABSTAIN, ERROR = Status.PASS, Status.FAIL, Status.ABSTAIN, Status.ERROR
@@ -119,7 +121,53 @@ def test_members_see_what_the_composition_is_shown(compose: Any, expected: str) 
     echo: FunctionJudge[object] = FunctionJudge(
         lambda context: Judgment.passed(str(context)), "echo"
     )
-    assert ask(compose(echo), "this change") == Judgment.passed(expected)
+    said = ask(compose(echo), "this change")
+    assert (said.status, said.reasoning) == (PASS, expected)
+
+
+# What the members said is kept.
+
+
+def checked(name: str, status: Status, score: float, *, passed: bool) -> Says:
+    check = Check(f"{name}-check", passed=passed, message=name)
+    return Says(name, Judgment(status, f"{name} says", NumericalScore(score), checks=(check,)))
+
+
+@pytest.mark.parametrize(
+    ("compose", "statuses", "checks"),
+    [
+        (all_of, [PASS, PASS], ["a-check", "b-check"]),
+        (all_of, [PASS, FAIL], ["a-check", "b-check"]),
+        (any_of, [FAIL, FAIL], ["a-check", "b-check"]),
+        (both, [PASS, FAIL], ["a-check", "b-check"]),
+        # What failed before is no finding of a chain that passes.
+        (any_of, [FAIL, PASS], ["b-check"]),
+        (either, [FAIL, PASS], ["b-check"]),
+    ],
+)
+def test_a_chain_has_the_checks_and_the_scores_of_its_members(
+    compose: Any, statuses: list[Status], checks: list[str]
+) -> None:
+    members = [
+        checked(name, status, score, passed=status is PASS)
+        for name, status, score in zip("ab", statuses, (0.25, 0.75), strict=True)
+    ]
+    said = ask(compose(*members), None)
+    assert [check.name for check in said.checks] == checks
+    assert said.score == NumericalScore(0.75)
+    kept = [judgment_from_json(member) for member in said.metadata["members"].values()]
+    assert kept == [member.judgment for member in members]
+    assert list(said.metadata["members"]) == ["a", "b"]
+
+
+def test_a_chain_that_one_member_settles_is_its_answer() -> None:
+    first = checked("a", FAIL, 0.5, passed=False)
+    assert ask(all_of(first, always_pass()), None) is first.judgment
+
+
+def test_members_of_one_name_are_told_apart() -> None:
+    said = ask(all_of(always_pass(), always_pass(), always_fail()), None)
+    assert list(said.metadata["members"]) == ["always_pass", "always_pass-2", "always_fail"]
 
 
 @pytest.mark.parametrize("against", [Judgment.failed("broken"), Judgment.errored("crashed")])

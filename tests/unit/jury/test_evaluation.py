@@ -18,7 +18,6 @@ from prjury.jury.agent import AgentJudge, AgentResult
 from prjury.jury.asking import Listener
 from prjury.jury.bench import Jury, JuryVerdict, Seat
 from prjury.jury.cascade import CascadedJury, Tier, TierPolicy, Verdict
-from prjury.jury.codec import jury_verdict_from_json, jury_verdict_to_json
 from prjury.jury.compose import all_of, always_fail, always_pass
 from prjury.jury.context import ExecutionStatus, JudgmentContext
 from prjury.jury.evaluation import evaluate
@@ -27,6 +26,7 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.jury.model_judge import ModelJudge
 from prjury.jury.population import Ballot
 from prjury.jury.retry import JuryWithRetry
+from prjury.jury.verdicts import jury_verdict_from_json, jury_verdict_to_json
 from prjury.jury.voting import ConsensusVoting, MajorityVoting
 
 SUCCESS = {"status": "success", "error": None}

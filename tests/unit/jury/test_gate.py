@@ -272,7 +272,7 @@ def test_a_tier_that_erred_without_an_erring_ballot_is_hidden_by_no_fail(
 @st.composite
 def gate_policies(draw: st.DrawFn) -> GatePolicy:
     closing = st.sets(st.sampled_from([Status.FAIL, Status.ERROR, Status.ABSTAIN]))
-    missing = st.sampled_from(["pass", "block"])
+    missing: st.SearchStrategy[Any] = st.sampled_from(["pass", "block"])
     return GatePolicy(frozenset(draw(closing)), draw(missing), draw(strategies.shares))
 
 

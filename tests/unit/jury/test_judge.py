@@ -45,6 +45,19 @@ def test_a_function_becomes_a_judge() -> None:
     assert made("it") == made.judge("it")
 
 
+def test_parentheses_are_not_needed() -> None:
+    @judge
+    def compiles(context: object) -> Judgment:
+        """Whether it compiles."""
+        return FINE
+
+    assert (compiles.name, compiles.description) == ("compiles", "Whether it compiles.")
+    assert compiles.judge(None) is FINE
+    wrong: Any = "compiles"
+    with refused(TypeError, "'compiles' is no function: write @judge or @judge(name=...)"):
+        judge(wrong)
+
+
 def test_an_async_function_becomes_a_judge() -> None:
     made = judge()(patient)
     assert (made.name, made.description) == ("patient", "Waits.")

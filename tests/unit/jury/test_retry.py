@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,13 +15,19 @@ from hypothesis import strategies as st
 
 import strategies
 from fakes.unruly import BROKEN, FINE, LONG, Chatty, Deaf, hanging, raising
+from prjury.jury.agent import AgentJudge
 from prjury.jury.asking import patience
-from prjury.jury.bench import Seat
+from prjury.jury.assessment import ASSESSMENT_FORM, assessment
+from prjury.jury.bench import JuryVerdict, Seat
 from prjury.jury.cascade import CascadedJury, Tier, TierPolicy
+from prjury.jury.classify import CONFIDENCE_FORM
 from prjury.jury.codec import judgment_to_json
+from prjury.jury.compose import named
 from prjury.jury.confidence import Confidence
+from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import FunctionJudge, JudgeType, Opinion
 from prjury.jury.judgment import Judgment, Status
+from prjury.jury.model_judge import ModelJudge
 from prjury.jury.retry import JuryWithRetry, RoundContext
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import (
@@ -783,6 +790,78 @@ def test_the_rest_of_the_time_is_the_chairs() -> None:
     assert seconds == [pytest.approx(99.75, abs=0.2)]
 
 
+# Judges that ask a model are asked how sure they are.
+
+
+class Model:
+    """A model that answers these, one after the other, and remembers what it was asked."""
+
+    def __init__(self, *replies: str) -> None:
+        self.replies = list(replies)
+        self.prompts: list[str] = []
+
+    def __call__(self, prompt: str) -> str:
+        self.prompts.append(prompt)
+        return self.replies[min(len(self.prompts), len(self.replies)) - 1]
+
+
+def test_plain_model_judges_are_asked_for_their_confidence() -> None:
+    models = [Model(f"Answer: YES\nReasoning: fine\nConfidence: {n}") for n in (0.7, 0.8, 0.9)]
+    judges = [ModelJudge("Is {goal} done?", model=model, name="m") for model in models]
+    verdict = JuryWithRetry(judges, max_iterations=3).vote(JudgmentContext("it"))
+    metadata = verdict.aggregated.metadata
+    assert (metadata["iterations"], metadata["met_threshold"]) == (1, True)
+    assert metadata["retry"]["rounds"][0]["mean_confidence"] == 0.8
+    assert [said.confidence for said in verdict.individual] == [0.7, 0.8, 0.9]
+    assert {said.reasoning for said in verdict.individual} == {"fine"}
+    for model in models:
+        assert model.prompts == [f"Is it done?\n\n{CONFIDENCE_FORM}"]
+
+
+def test_model_judges_that_are_not_sure_are_asked_the_same_again() -> None:
+    model = Model("YES\nConfidence: 0.2", "YES\nConfidence: 0.9")
+    verdict = JuryWithRetry([ModelJudge("So?", model=model)]).vote(JudgmentContext("it"))
+    assert verdict.aggregated.metadata["iterations"] == 2
+    assert model.prompts[0] == model.prompts[1]
+
+
+def test_an_agent_and_a_judge_under_another_name_are_asked_too() -> None:
+    class Client:
+        def run(self, goal: str, workspace: object, /) -> str:
+            assert goal.endswith(CONFIDENCE_FORM)
+            return "YES\nConfidence: 90 %"
+
+    model = Model("NO\nConfidence: 0.5")
+    judges = [AgentJudge(Client(), "So?"), named(ModelJudge("So?", model=model), "b")]
+    verdict = JuryWithRetry(judges).vote(JudgmentContext("it"))
+    assert [said.confidence for said in verdict.individual] == [0.9, 0.5]
+    assert [ballot.judge for ballot in verdict.ballots] == ["agent", "b"]
+
+
+def test_who_is_asked_for_a_confidence_already_is_not_asked_twice() -> None:
+    reply = json.dumps({"status": "pass", "rationale": "fine", "confidence": 0.9})
+    for classify in (assessment, partial(assessment, threshold=0.7)):
+        model = Model(reply)
+        judge = ModelJudge(f"So?\n{ASSESSMENT_FORM}", classify, model=model)
+        verdict = JuryWithRetry([judge]).vote(JudgmentContext("it"))
+        assert verdict.individual[0].confidence == 0.9
+        assert model.prompts == [f"So?\n{ASSESSMENT_FORM}"]
+
+
+@pytest.mark.parametrize("strategy", ["agreement", "flip", lambda said: 1.0])
+def test_where_another_strategy_is_set_the_prompt_is_left_alone(strategy: Any) -> None:
+    model = Model("YES")
+    seat = Seat(ModelJudge("So?", model=model), confidence=strategy)
+    JuryWithRetry([seat], max_iterations=1).vote(JudgmentContext("it"))
+    assert set(model.prompts) == {"So?"}
+
+
+def test_a_prompt_that_is_blank_stays_blank() -> None:
+    judge: Any = ModelJudge(lambda context: " ", model=Model("YES"))
+    said = JuryWithRetry([judge]).vote(JudgmentContext("it")).individual[0]
+    assert said.label == "nothing_to_ask"
+
+
 # Within other juries.
 
 
@@ -795,7 +874,11 @@ def test_as_a_member_of_a_jury() -> None:
     said = verdict.by_name["panel"]
     assert (said.status, said.reasoning) == (FAIL, "no")
     assert said.metadata["iterations"] == 2
-    assert said.metadata["jury"] == {"judge": {"status": "pass", "reasoning": "0.9 sure"}}
+    assert said.metadata["jury"]["judge"]["reasoning"] == "0.9 sure"
+    inside = verdict.children["panel"]
+    assert isinstance(inside, JuryVerdict)
+    assert (inside.status, inside.individual) == (FAIL, (sure(0.9),))
+    assert inside.aggregated.metadata["iterations"] == 2
 
 
 def test_within_a_jury_it_keeps_to_that_ones_time() -> None:

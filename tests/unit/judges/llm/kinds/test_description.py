@@ -162,6 +162,7 @@ def tier(quality: str, story: str, voting: Any) -> Status:
                 {
                     "name": "quality",
                     "policy": "final_tier",
+                    "advisory": False,
                     "voting": voting,
                     "judges": [{"quality": {"criteria": ["risk"]}}, NAME],
                 }

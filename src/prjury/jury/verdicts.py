@@ -1,0 +1,186 @@
+"""Verdicts as JSON values and back, and verdicts within verdicts.
+
+The round trip is identity. A jury or a cascade that sits on a jury as a judge keeps its whole
+verdict in its judgment's metadata, under ``jury`` or ``cascade``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Generic
+
+from prjury.jury.bench import JuryVerdict
+from prjury.jury.cascade import CascadedJury, TierAttempt, TierPolicy, Verdict
+from prjury.jury.codec import (
+    Json,
+    ballot_from_json,
+    judgment_from_json,
+    judgment_to_json,
+    plain,
+)
+from prjury.jury.extent import Extent
+from prjury.jury.judge import ContextT, JudgeType
+from prjury.jury.judgment import Check, Judgment
+from prjury.jury.population import Ballot
+
+
+def jury_verdict_to_json(verdict: JuryVerdict) -> Json:
+    """A jury's verdict with every ballot.
+
+    Raises:
+        TypeError: for something else.
+    """
+    if not isinstance(verdict, JuryVerdict):
+        raise TypeError(f"a jury's verdict is a JuryVerdict, not a {type(verdict).__name__}")
+    return {
+        "aggregated": judgment_to_json(verdict.aggregated),
+        "ballots": [
+            {
+                "judge": ballot.judge,
+                "type": ballot.type.value,
+                "weight": ballot.weight,
+                "elapsed_ms": ballot.elapsed_ms,
+                "judgment": judgment_to_json(ballot.judgment),
+            }
+            for ballot in verdict.ballots
+        ],
+    }
+
+
+def jury_verdict_from_json(data: Mapping[str, Any]) -> JuryVerdict:
+    """The verdict that `jury_verdict_to_json` wrote."""
+    ballots = tuple(
+        Ballot(
+            ballot["judge"],
+            judgment_from_json(ballot["judgment"]),
+            ballot["weight"],
+            JudgeType(ballot["type"]),
+            ballot["elapsed_ms"],
+        )
+        for ballot in data["ballots"]
+    )
+    return JuryVerdict(judgment_from_json(data["aggregated"]), ballots)
+
+
+def verdict_to_json(verdict: Verdict | JuryVerdict) -> Json:
+    """A cascade's verdict with every attempt, or a jury's with every ballot.
+
+    Raises:
+        TypeError: for something else.
+    """
+    if isinstance(verdict, JuryVerdict):
+        return jury_verdict_to_json(verdict)
+    if not isinstance(verdict, Verdict):
+        raise TypeError(f"a verdict is a Verdict or a JuryVerdict, not a {type(verdict).__name__}")
+    return {"aggregated": judgment_to_json(verdict.aggregated), **_attempts_to_json(verdict)}
+
+
+def _attempts_to_json(verdict: Verdict) -> Json:
+    return {
+        "decided_by": verdict.decided_by,
+        "attempts": [
+            {
+                "name": attempt.name,
+                "policy": attempt.policy.value,
+                "advisory": attempt.advisory,
+                "verdict": attempt.verdict and jury_verdict_to_json(attempt.verdict),
+                "skipped_because": attempt.skipped_because,
+                "elapsed_ms": attempt.elapsed_ms,
+            }
+            for attempt in verdict.attempts
+        ],
+    }
+
+
+def verdict_from_json(data: Mapping[str, Any]) -> Verdict:
+    """The verdict of a cascade that `verdict_to_json` wrote.
+
+    Raises:
+        ValueError: for the verdict of a jury.
+    """
+    if "attempts" not in data and "ballots" in data:
+        raise ValueError("this is the verdict of a jury: read it with jury_verdict_from_json")
+    return Verdict(
+        judgment_from_json(data["aggregated"]), data["decided_by"], _attempts_from_json(data)
+    )
+
+
+def _attempts_from_json(data: Mapping[str, Any]) -> tuple[TierAttempt, ...]:
+    return tuple(
+        TierAttempt(
+            attempt["name"],
+            TierPolicy(attempt["policy"]),
+            attempt["advisory"],
+            attempt["verdict"] and jury_verdict_from_json(attempt["verdict"]),
+            attempt["skipped_because"],
+            attempt["elapsed_ms"],
+        )
+        for attempt in data["attempts"]
+    )
+
+
+# Verdicts within verdicts.
+
+
+@dataclass(frozen=True)
+class CascadeJudge(Generic[ContextT]):
+    """A whole cascade as one judge: it votes by its verdict, whose checks it has.
+
+    The checks are those of its blocking tiers; ``metadata["cascade"]`` keeps every attempt.
+    """
+
+    cascade: CascadedJury[ContextT]
+    extent: Extent
+    name: str
+
+    @property
+    def description(self) -> str:
+        """Which tiers there are."""
+        return f"the cascade of {', '.join(tier.name for tier in self.cascade.tiers)}"
+
+    @property
+    def type(self) -> JudgeType:
+        """The type of the tiers where they agree, else a hybrid."""
+        return self.cascade.type
+
+    def judge(self, context: ContextT, /) -> Judgment:
+        """What the tiers add up to."""
+        verdict = self.cascade.vote(context)
+        said = verdict.aggregated.told(cascade=_attempts_to_json(verdict))
+        return replace(said, checks=(*said.checks, *_checks(verdict)))
+
+
+def _checks(verdict: Verdict) -> Iterator[Check]:
+    for attempt in verdict.attempts:
+        if attempt.verdict and not attempt.advisory:
+            yield from attempt.verdict.checks
+
+
+def children_of(ballots: tuple[Ballot, ...]) -> Mapping[str, JuryVerdict | Verdict]:
+    """The verdicts of the juries and cascades among the judges, by name."""
+    found = ((ballot.judge, _child(ballot.judgment)) for ballot in ballots)
+    return {name: verdict for name, verdict in found if verdict}
+
+
+def _child(judgment: Judgment) -> JuryVerdict | Verdict | None:
+    metadata = plain(judgment.metadata)
+    members, inner = metadata.pop("jury", None), metadata.pop("cascade", None)
+    if isinstance(members, dict) and all(map(_is_ballot, members.values())):
+        ballots = tuple(ballot_from_json(name, data) for name, data in members.items())
+        verdict = JuryVerdict(judgment, ballots)
+        return replace(verdict, aggregated=_own(judgment, metadata, len(verdict.checks)))
+    if isinstance(inner, dict) and "attempts" in inner:
+        voted = Verdict(judgment, inner.get("decided_by"), _attempts_from_json(inner))
+        return replace(voted, aggregated=_own(judgment, metadata, len(list(_checks(voted)))))
+    return None
+
+
+def _is_ballot(data: object) -> bool:
+    return isinstance(data, dict) and {"status", "type", "weight"} <= data.keys()
+
+
+def _own(judgment: Judgment, metadata: Mapping[str, Any], borrowed: int) -> Judgment:
+    """The judgment without what it has of the members: their verdict, and their checks."""
+    own = judgment.checks[: max(len(judgment.checks) - borrowed, 0)]
+    return replace(judgment, checks=own, metadata=metadata)

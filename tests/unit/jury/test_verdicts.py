@@ -1,0 +1,186 @@
+"""Verdicts within verdicts, as values, as JSON and as text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+import strategies
+from fakes.refusals import refused
+from prjury import __version__, jury_verdict_from_json, verdict_from_json, verdict_to_json
+from prjury.jury.bench import Jury, JuryVerdict
+from prjury.jury.cascade import CascadedJury, Tier, TierPolicy, Verdict
+from prjury.jury.judge import JudgeType, type_of
+from prjury.jury.judgment import Check, Judgment, Location, Status
+from prjury.jury.population import Ballot
+from prjury.jury.score import NumericalScore
+from prjury.jury.verdicts import children_of
+from prjury.jury.voting import ConsensusVoting, MajorityVoting
+from strategies import Says, seated
+
+REJECT, ACCEPT, FINAL = TierPolicy
+BROKEN = Check("tests", passed=False, message="1 failed", location=Location("a.py", 3))
+FINE = Judgment.passed("fine", NumericalScore(0.75), confidence=0.5)
+FAILED = Judgment.failed("1 failed\nsee the log", NumericalScore(0.25), checks=[BROKEN])
+
+
+def inner(*said: Judgment, name: str = "inner") -> Jury[object]:
+    return seated([Says(f"j{n}", one) for n, one in enumerate(said)], MajorityVoting(), name)
+
+
+def cascade(*said: Judgment, advice: Judgment = FINE) -> CascadedJury[object]:
+    advisory = Tier("advice", inner(advice), REJECT, advisory=True)
+    return CascadedJury([advisory, Tier("last", inner(*said), FINAL)])
+
+
+# A jury on a jury.
+
+
+def test_a_nested_jury_keeps_its_verdict_and_its_findings() -> None:
+    jury = inner(FINE, FAILED, FAILED)
+    verdict = seated([jury.as_judge(), Says("plain", FINE)], ConsensusVoting()).vote(None)
+    assert verdict.by_name["inner"].checks == (BROKEN, BROKEN)
+    assert list(verdict.children) == ["inner"]
+    child = verdict.children["inner"]
+    assert isinstance(child, JuryVerdict)
+    alone = jury.vote(None)
+    assert (child.aggregated, child.individual) == (alone.aggregated, alone.individual)
+    assert [(b.judge, b.weight, b.type) for b in child.ballots] == [
+        (b.judge, b.weight, b.type) for b in alone.ballots
+    ]
+
+
+def test_levels_of_juries_are_levels_of_verdicts() -> None:
+    middle = seated([inner(FAILED).as_judge(), Says("b", FINE)], MajorityVoting(), "middle")
+    outer = seated([middle.as_judge()], MajorityVoting()).vote(None)
+    child: Any = outer.children["middle"]
+    assert child.aggregated == middle.vote(None).aggregated
+    assert child.children["inner"].individual == (FAILED,)
+    assert outer.individual[0].checks == (BROKEN,)
+
+
+def test_children_survive_json() -> None:
+    judges = [inner(FINE, FAILED).as_judge("jury"), cascade(FAILED).as_judge()]
+    verdict = seated(judges, MajorityVoting()).vote(None)
+    again = jury_verdict_from_json(json.loads(json.dumps(verdict_to_json(verdict))))
+    assert again == verdict
+    assert again.children == verdict.children
+    assert list(again.children) == ["jury", "cascade"]
+
+
+@pytest.mark.parametrize("note", ["x", [], {}, {"a": 1}, {"a": {"status": "pass"}}])
+def test_what_a_judge_notes_by_itself_is_no_verdict(note: Any) -> None:
+    ballots = tuple(
+        Ballot(key, Judgment.passed("", metadata={key: note})) for key in ("jury", "cascade")
+    )
+    children = children_of(ballots)
+    assert not children or children == {"jury": JuryVerdict(Judgment.passed(""))}
+
+
+# A cascade on a jury.
+
+
+def test_a_cascade_sits_on_a_jury() -> None:
+    judge = cascade(FINE, FAILED, FAILED, advice=FAILED).as_judge()
+    assert (judge.name, judge.description) == ("cascade", "the cascade of advice, last")
+    verdict = seated([judge, Says("plain", FINE)], MajorityVoting()).vote(None)
+    said = verdict.by_name["cascade"]
+    assert (said.status, said.metadata["decided_by"]) == (Status.FAIL, "last")
+    assert said.checks == (BROKEN, BROKEN)  # those of the advisory tier are no findings
+    child = verdict.children["cascade"]
+    assert isinstance(child, Verdict)
+    assert (child.status, child.decided_by) == (Status.FAIL, "last")
+    assert [attempt.name for attempt in child.attempts] == ["advice", "last"]
+    assert child.aggregated.checks == ()
+    assert child.individual == (FAILED, FINE, FAILED, FAILED)
+
+
+def test_a_cascade_in_which_nobody_voted_is_no_vote() -> None:
+    silent = Judgment.abstained("no pack applies", "not_applicable")
+    verdict = seated([cascade(silent).as_judge("inner")], MajorityVoting()).vote(None)
+    assert verdict.by_name["inner"].label == "nobody_voted"
+    assert verdict.status is Status.ABSTAIN
+
+
+def test_the_type_of_a_cascade_is_that_of_its_tiers() -> None:
+    model = seated([Says("m", FINE, JudgeType.LLM_POWERED)], MajorityVoting())
+    sure = Tier("build", inner(FINE))
+    assert type_of(CascadedJury([sure, Tier("last", inner(FINE), FINAL)]).as_judge()) == (
+        JudgeType.DETERMINISTIC
+    )
+    assert type_of(CascadedJury([Tier("last", model, FINAL)]).as_judge()) == "llm_powered"
+    assert type_of(CascadedJury([sure, Tier("last", model, FINAL)]).as_judge()) == "hybrid"
+
+
+def test_a_model_in_a_cascade_on_a_jury_lifts_no_program() -> None:
+    model = seated([Says("m", FINE, JudgeType.LLM_POWERED)], MajorityVoting())
+    praise = CascadedJury([Tier("last", model, FINAL)]).as_judge()
+    verdict = seated([Says("build", FAILED), praise, praise], MajorityVoting()).vote(None)
+    assert verdict.status is Status.FAIL
+
+
+def test_a_cascade_that_is_no_judge_is_refused() -> None:
+    whole: Any = cascade(FINE)
+    with refused(TypeError, "outer: seat the cascade's as_judge() on a jury of this tier"):
+        Tier("outer", whole)
+    deep = cascade(FINE).as_judge()
+    for _ in range(3):
+        deep = CascadedJury([Tier("t", seated([deep], MajorityVoting()), FINAL)]).as_judge()
+    with pytest.raises(ValueError, match="nested"):
+        CascadedJury([Tier("t", seated([deep], MajorityVoting()), FINAL)]).as_judge()
+
+
+def test_judges_of_one_name_in_several_tiers() -> None:
+    verdict = cascade(FAILED, FINE).vote(None)
+    assert dict(verdict.by_name) == {"j0": FINE, "j0-2": FAILED, "j1": FINE}
+
+
+# As JSON.
+
+
+@given(strategies.verdicts())
+def test_a_jurys_verdict_is_written_like_a_cascades(verdict: Verdict) -> None:
+    for attempt in verdict.attempts:
+        if attempt.verdict:
+            written = json.loads(json.dumps(verdict_to_json(attempt.verdict)))
+            assert jury_verdict_from_json(written) == attempt.verdict
+
+
+def test_what_is_no_verdict_is_refused_in_words() -> None:
+    nothing: Any = FINE
+    with refused(TypeError, "a verdict is a Verdict or a JuryVerdict, not a Judgment"):
+        verdict_to_json(nothing)
+    written = verdict_to_json(inner(FINE).vote(None))
+    with refused(ValueError, "this is the verdict of a jury: read it with jury_verdict_from_json"):
+        verdict_from_json(written)
+
+
+# As text.
+
+
+def test_a_verdict_is_printed_in_a_few_lines() -> None:
+    lines = str(cascade(FAILED, FINE, FAILED).vote(None)).splitlines()
+    assert lines == [
+        "FAIL: last: j0: 1 failed",
+        "  advice (advisory): PASS: j0 PASS",
+        "  last: FAIL: j0 FAIL, j1 PASS, j2 FAIL",
+    ]
+    stopped = CascadedJury([Tier("build", inner(FAILED)), Tier("last", inner(FINE), FINAL)])
+    assert str(stopped.vote(None)).splitlines()[2] == "  last: not asked (build failed)"
+
+
+def test_a_jurys_verdict_is_printed_with_its_judges() -> None:
+    assert str(inner(FINE, FINE, FAILED).vote(None)).splitlines() == [
+        "PASS: 2 of 3 passed",
+        "  j0: PASS: fine",
+        "  j1: PASS: fine",
+        "  j2: FAIL: 1 failed",
+    ]
+    assert str(Judgment.passed("")) == "PASS"
+
+
+def test_the_version() -> None:
+    assert __version__.count(".") >= 2
