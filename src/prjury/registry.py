@@ -81,6 +81,11 @@ VOTING: Mapping[str, Callable[..., VotingStrategy]] = {
 MODEL_BACKED = frozenset({JudgeType.LLM_POWERED, JudgeType.AGENT})
 
 
+def installed() -> Mapping[str, EntryPoint]:
+    """The judges of installed packages by name."""
+    return {point.name: point for point in entry_points(group="prjury.judges")}
+
+
 def judge_factory(name: str, where: str = "") -> JudgeFactory:
     """The factory of a judge.
 
@@ -90,7 +95,7 @@ def judge_factory(name: str, where: str = "") -> JudgeFactory:
     Raises:
         ConfigError: for a name that neither we nor an installed package knows.
     """
-    outside = {point.name: point for point in entry_points(group="prjury.judges")}
+    outside = installed()
     if name in JUDGES:
         module, _, function = JUDGES[name].partition(":")
         factory: JudgeFactory = getattr(import_module(module), function)

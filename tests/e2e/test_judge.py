@@ -256,8 +256,8 @@ def test_the_machine_readable_reason(workspace: Path, prjury: Prjury) -> None:
             (
                 "prjury: there is no judge called 'nonesuch'. Known are file-exists, file-content, "
                 "command, coverage, patterns, quality, tests-exercise-behaviour, correctness, "
-                "faithfulness, hallucination, contextual-relevance. Name one of them, or your "
-                "own as package.module:function or path/to/file.py:function."
+                "faithfulness, hallucination, contextual-relevance. Name one that is known, or "
+                "your own as package.module:function or path/to/file.py:function."
             ),
         ),
         (
@@ -343,9 +343,11 @@ def test_a_workspace_that_is_no_directory(workspace: Path, prjury: Prjury, name:
     )
 
 
-def test_a_workspace_has_to_be_named(workspace: Path, prjury: Prjury) -> None:
+def test_the_workspace_is_this_directory_unless_it_is_named(
+    workspace: Path, prjury: Prjury
+) -> None:
     run = prjury("judge", "file-exists", "--option", "path=a.txt", cwd=workspace)
-    assert (run.code, run.complaint) == (2, "prjury: Missing option '--workspace'.")
+    assert (run.code, run.out) == (0, "✅ pass: file-exists: a.txt is there\n")
 
 
 def test_a_relative_workspace(workspace: Path, prjury: Prjury) -> None:
@@ -434,6 +436,57 @@ def test_an_interrupt_that_the_caller_ignores_is_ignored(workspace: Path) -> Non
             assert process.wait(60) == 130
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> dict[str, str]:
+    """An environment in which a package brings two judges."""
+    place = tmp_path / "site"
+    (place / "acme-1.0.dist-info").mkdir(parents=True)
+    (place / "acme-1.0.dist-info" / "METADATA").write_text("Name: acme\nVersion: 1.0\n")
+    (place / "acme-1.0.dist-info" / "entry_points.txt").write_text(
+        "[prjury.judges]\nno-todo = acme:no_todo\nbroken = acme:broken\n"
+    )
+    (place / "acme.py").write_text(
+        "from prjury import Judgment, judge\n"
+        "def no_todo(options, doors):\n"
+        "    @judge(name='no-todo')\n"
+        "    def look(context):\n"
+        "        words = (context.workspace / options['path']).read_text()\n"
+        "        return Judgment.failed('a TODO') if 'TODO' in words else Judgment.passed('none')\n"
+        "    return look\n"
+        "def broken(options, doors):\n"
+        "    @judge(name='broken')\n"
+        "    def look(context):\n"
+        f"        raise TypeError('it broke, {SECRET}')\n"
+        "    return look\n"
+    )
+    return {"PYTHONPATH": str(place), "OPENAI_API_KEY": SECRET}
+
+
+def test_a_judge_of_an_installed_package(
+    workspace: Path, prjury: Prjury, installed: dict[str, str]
+) -> None:
+    (workspace / "a.txt").write_text("TODO\n")
+    words = ("judge", "no-todo", "--option", "path=a.txt")
+    run = prjury(*words, cwd=workspace, env=installed)
+    assert (run.code, run.out.splitlines()[0]) == (1, "❌ fail: no-todo: a TODO")
+    unknown = prjury("judge", "no-tod", cwd=workspace, env=installed)
+    assert (unknown.code, "Did you mean no-todo?" in unknown.complaint) == (2, True)
+    assert "no-todo" in prjury("judge", "?", cwd=workspace, env=installed).complaint
+
+
+def test_the_traceback_of_a_crashed_judge_is_shown_where_it_is_asked_for(
+    workspace: Path, prjury: Prjury, installed: dict[str, str]
+) -> None:
+    plain = prjury("judge", "broken", cwd=workspace, env=installed)
+    assert plain.code == 3
+    assert "Traceback" not in plain.err
+    verbose = prjury("--verbose", "judge", "broken", cwd=workspace, env=installed)
+    assert verbose.code == 3
+    assert 'acme.py", line ' in verbose.err
+    assert "TypeError: it broke" in verbose.err
+    assert SECRET not in plain.err + plain.out + verbose.err + verbose.out
 
 
 def test_a_reader_that_stops_early_changes_nothing(workspace: Path) -> None:

@@ -65,16 +65,22 @@ def _globals(
     context: typer.Context,
     *,
     version: Annotated[  # noqa: ARG001 - the callback does the work
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool,
+        typer.Option("--version", "-V", callback=_version, is_eager=True, help="Show the version."),
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Show the traceback of a bug.")
+        bool,
+        typer.Option(
+            "--verbose", "-v", help="Show the traceback of a bug, and of a judge that crashes."
+        ),
     ] = False,
     no_color: Annotated[bool, typer.Option("--no-color", help="No colours.")] = False,
 ) -> None:
     environ: Mapping[str, str] = context.obj or {}
     colorless = no_color or bool(environ.get("NO_COLOR"))
     context.obj = Terminal(verbose=verbose, color=not colorless, environ=environ)
+    if verbose:
+        context.obj.show_tracebacks()
 
 
 def main(environ: Mapping[str, str]) -> NoReturn:
@@ -111,11 +117,11 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
 def _guarded(environ: Mapping[str, str]) -> int:  # noqa: PLR0911 - one for each way to end
     """The outermost handler: every way to fail ends in one line and a documented exit code."""
     try:
-        code = int(app(standalone_mode=False, obj=environ) or ExitCode.OPEN)
+        code = int(app(standalone_mode=False, obj=environ, prog_name="prjury") or ExitCode.OPEN)
         # Typer answers Ctrl-C with a number.
         return _interrupted() if code == ExitCode.INTERRUPTED else code
     except typer.TyperException as error:
-        return _told(f"{getattr(error, 'format_message', error.__str__)()}", ExitCode.USAGE)
+        return _told(_usage(error), ExitCode.USAGE)
     except PrJuryError as error:
         return _told(str(error), error.exit_code)
     except typer.Exit as done:
@@ -134,6 +140,15 @@ def _guarded(environ: Mapping[str, str]) -> int:  # noqa: PLR0911 - one for each
             traceback.print_exc()
         what = f"a bug of ours: {type(bug).__name__}: {bug}."
         return _told(f"{what} Run it with -v and report the traceback.", ExitCode.BUG)
+
+
+def _usage(error: typer.TyperException) -> str:
+    """What is wrong with the command line, and where to read how it is right."""
+    message = str(getattr(error, "format_message", error.__str__)())
+    what = message.replace("Value error, ", "").rstrip(".")
+    context = getattr(error, "ctx", None)
+    end = "" if what.endswith("?") else "."
+    return f"{what}{end} See: {context.command_path if context else 'prjury'} --help"
 
 
 def _interrupted() -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from prjury.cli import options
 from prjury.cli.output import Terminal, hang_up
 from prjury.cli.review import refuse_place, wanted_by
 from prjury.errors import CannotJudgeError, ExitCode, PublishError
@@ -19,17 +20,12 @@ if TYPE_CHECKING:
 
 def build(  # noqa: PLR0913 - the command line's options, named as documented
     context: typer.Context,
-    target: Annotated[
-        str | None,
-        typer.Argument(help="A pull request's number or URL; the current branch without it."),
-    ] = None,
+    target: options.Target = None,
     *,
-    repo: Annotated[Path, typer.Option(help="A directory in the repository.")] = Path(),
-    base: Annotated[str | None, typer.Option(help="The branch to merge into.")] = None,
-    head: Annotated[str | None, typer.Option(help="What is to be merged.")] = None,
-    config: Annotated[
-        Path | None, typer.Option(help="A policy of your own; else the base commit's is in force.")
-    ] = None,
+    repo: options.Repo = Path(),
+    base: options.Base = None,
+    head: options.Head = None,
+    config: options.Config = None,
     output: Annotated[Path, typer.Option(metavar="FILE", help="Where the evidence goes.")] = Path(
         "build-evidence.json"
     ),

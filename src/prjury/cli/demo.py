@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from prjury.cli.options import absolute
 from prjury.cli.output import Format, Terminal
 from prjury.errors import CannotJudgeError, ExitCode, UsageError
 
@@ -23,7 +24,10 @@ def demo(
     context: typer.Context,
     keep: Annotated[
         Path | None,
-        typer.Option(help="Keep the repository and the five reports in this new directory."),
+        typer.Option(
+            callback=absolute,
+            help="Keep the repository and the five reports in this new directory.",
+        ),
     ] = None,
 ) -> int:
     """Judge five pull requests of an embedded sample repository: offline, without a key."""

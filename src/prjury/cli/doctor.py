@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from prjury.cli import options
 from prjury.cli.output import Terminal
 from prjury.errors import ExitCode
 
@@ -30,7 +31,7 @@ class DoctorFormat(StrEnum):
 def doctor(
     context: typer.Context,
     *,
-    repo: Annotated[Path, typer.Option(help="A directory in the repository.")] = Path(),
+    repo: options.Repo = Path(),
     offline: Annotated[bool, typer.Option("--offline", help="Do not ask GitHub.")] = False,
     format: Annotated[  # noqa: A002 - the option's name
         DoctorFormat, typer.Option(help="How the findings are printed.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from prjury.cli import options
 from prjury.cli.output import Terminal
 from prjury.errors import ExitCode, UsageError
 
@@ -33,7 +34,7 @@ _PINNED = r"[\w.-]+/[\w./-]+@[0-9a-f]{40}"
 def init(
     context: typer.Context,
     *,
-    repo: Annotated[Path, typer.Option(help="A directory in the repository.")] = Path(),
+    repo: options.Repo = Path(),
     forks: Annotated[
         bool, typer.Option("--forks", help="For pull requests from forks: build and judge apart.")
     ] = False,

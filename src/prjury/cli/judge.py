@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from prjury.cli.options import absolute
 from prjury.cli.output import Terminal, hang_up
 from prjury.errors import ExitCode, PublishError, UsageError
 
@@ -37,11 +38,13 @@ def judge(
             help="file-exists, file-content, command, coverage, patterns; those that ask a model: "
             "quality, tests-exercise-behaviour, correctness, faithfulness, hallucination, "
             "contextual-relevance; or a judge of yours as package.module:function or "
-            "path/to/file.py:function."
+            "path/to/file.py:function, or by the name that an installed package gives it."
         ),
     ],
     *,
-    workspace: Annotated[Path, typer.Option(metavar="DIR", help="The directory to judge.")],
+    workspace: Annotated[
+        Path, typer.Option(metavar="DIR", callback=absolute, help="The directory to judge.")
+    ] = Path(),
     option: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="An option of the judge; several times."),
@@ -61,9 +64,8 @@ def judge(
             f"--workspace {workspace} is not a directory",
             remedy="Name the directory that holds the work",
         )
-    place = workspace.absolute()
     with _own_output_only():
-        ballot = _asked(terminal, name, options, JudgmentContext(goal, workspace=place))
+        ballot = _asked(terminal, name, options, JudgmentContext(goal, workspace=workspace))
     return _told(terminal, ballot, format)
 
 
@@ -122,15 +124,25 @@ def _asked(
 def _named(
     terminal: Terminal, name: str, options: dict[str, str], progress: Progress
 ) -> Judge[JudgmentContext]:
+    from prjury.ports import Doors  # noqa: PLC0415 - as above
+    from prjury.registry import installed, judge_factory  # noqa: PLC0415 - as above
     from prjury.workspace.around import Around  # noqa: PLC0415 - as above
     from prjury.workspace.judges import contained_shell  # noqa: PLC0415 - as above
     from prjury.workspace.own import is_own, own_judge  # noqa: PLC0415 - as above
-    from prjury.workspace.table import judge_by_name  # noqa: PLC0415 - as above
+    from prjury.workspace.table import KINDS, judge_by_name  # noqa: PLC0415 - as above
 
     if is_own(name):
         return own_judge(name, options, Path.cwd())
     shell = contained_shell(terminal.environ)
-    return judge_by_name(name, options, Around(shell, progress, terminal.environ, terminal.redact))
+    around = Around(shell, progress, terminal.environ, terminal.redact)
+    if name in KINDS:
+        return judge_by_name(name, options, around)
+    others = installed()
+    if name not in others:
+        return judge_by_name(name, options, around, others)
+    nothing: Any = None  # there is no pull request, and so no repository
+    doors = Doors(nothing, shell, progress, redact=terminal.redact)
+    return cast("Judge[JudgmentContext]", judge_factory(name)(options, doors))
 
 
 def _told(terminal: Terminal, ballot: Ballot, kind: JudgmentFormat) -> int:

@@ -9,11 +9,17 @@ import typer
 
 from prjury.cli.output import Format
 
+
+def absolute(path: Path | None) -> Path | None:
+    """The path from the root: programs that are run for it work in other directories."""
+    return path.absolute() if path else None
+
+
 Target = Annotated[
     str | None,
     typer.Argument(help="A pull request's number or URL; the current branch without it."),
 ]
-Repo = Annotated[Path, typer.Option(help="A directory in the repository.")]
+Repo = Annotated[Path, typer.Option(callback=absolute, help="A directory in the repository.")]
 Base = Annotated[str | None, typer.Option(help="The branch to merge into.")]
 Head = Annotated[str | None, typer.Option(help="What is to be merged.")]
 Config = Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -47,6 +48,14 @@ class Terminal:
 
         return Redactor(secrets_in(self.environ))
 
+    def show_tracebacks(self) -> None:
+        """From now on, where a judge crashes is told on standard error."""
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(_Redacted(self.redact))
+        logger = logging.getLogger("prjury")
+        logger.addHandler(handler)
+        logger.setLevel(logging.DEBUG)
+
     def surroundings(self) -> Surroundings:
         """What one run finds around it; progress goes to standard error, live on a terminal."""
         from prjury.publishers.live import LiveProgress  # noqa: PLC0415 - rich
@@ -91,6 +100,17 @@ class Terminal:
             Format.FEEDBACK: renderer.feedback,
         }
         return writers[kind](report)
+
+
+class _Redacted(logging.Formatter):
+    """Lines of a log without secrets."""
+
+    def __init__(self, redact: Redact) -> None:
+        super().__init__()
+        self._redact = redact
+
+    def format(self, record: logging.LogRecord) -> str:
+        return self._redact(super().format(record))
 
 
 @dataclass(frozen=True)

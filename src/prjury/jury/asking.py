@@ -6,6 +6,7 @@ the reason; it never costs the others theirs.
 
 from __future__ import annotations
 
+import logging
 import math
 import threading
 import time
@@ -21,6 +22,8 @@ from prjury.jury.extent import MAX_DEPTH
 from prjury.jury.judge import AnswerT, ContextT, ContextT_contra, Judge, JudgeType, ask, type_of
 from prjury.jury.judgment import Judgment
 from prjury.jury.population import Ballot
+
+_log = logging.getLogger(__name__)
 
 #: Seconds, and share of the time left, by which an inner jury stops waiting before the outer one
 #: does, so that its other ballots still count.
@@ -259,6 +262,7 @@ def crashed(crash: BaseException) -> Judgment:
     if isinstance(crash, PrJuryError):
         expected = crash
         return guarded(lambda: _expected(expected), itself)
+    _log.debug("a judge crashed", exc_info=crash)
     return Judgment.errored(f"crashed with {_told(crash)}", metadata={"reason": "crashed"})
 
 

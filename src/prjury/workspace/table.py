@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from prjury.errors import UsageError
+from prjury.errors import UsageError, did_you_mean
 from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge
@@ -187,15 +187,20 @@ KINDS: Mapping[str, Kind] = {
 PENDING = ("build", "class-version", "semantic", "superset-diff")
 
 
-def judge_by_name(name: str, options: Mapping[str, str], around: Around) -> Judge[JudgmentContext]:
+def judge_by_name(
+    name: str, options: Mapping[str, str], around: Around, others: Iterable[str] = ()
+) -> Judge[JudgmentContext]:
     """The judge with these options.
+
+    Args:
+        others: names that are known elsewhere, for messages.
 
     Raises:
         UsageError: for an unknown name, an unknown or missing option, or a value that it refuses.
     """
     kind = KINDS.get(name)
     if kind is None:
-        raise _unknown(name)
+        raise _unknown(name, others)
     values = _values(name, kind, options)
     doors: dict[str, Any] = {}
     if kind.runs:
@@ -236,13 +241,14 @@ def _takes(kind: Kind) -> str:
     return f"Options are {', '.join(needed)}{more}: --option NAME=VALUE"
 
 
-def _unknown(name: str) -> UsageError:
-    known = f"Known are {', '.join(KINDS)}"
+def _unknown(name: str, others: Iterable[str]) -> UsageError:
+    names = [*KINDS, *others]
+    known = f"Known are {', '.join(names)}"
     if name in PENDING:
         return UsageError(f"the judge {name} is not available yet", remedy=known)
     return UsageError(
         f"there is no judge called {visible(name)!r}",
-        why=known,
-        remedy="Name one of them, or your own as package.module:function or "
+        why=did_you_mean(name, [*names, *PENDING]) or known,
+        remedy="Name one that is known, or your own as package.module:function or "
         "path/to/file.py:function",
     )

@@ -113,7 +113,7 @@ class Git:
     ) -> tuple[bytes, int, str]:
         """Output, exit code and error text, whatever the exit code is."""
         settings = _words((*_OPTIONS, *self.settings))
-        argv = [_git(), "--no-pager", f"--git-dir={self.git_dir}", *settings, *args]
+        argv = [_git(), "--no-pager", f"--git-dir={self.git_dir.absolute()}", *settings, *args]
         environment = {**fixed_environment(), **self.extra_env, **(env or {})}
         return _run(args[0], argv, stdin, environment, timeout)
 

@@ -1,0 +1,95 @@
+"""Every command that takes a path, from a directory of one's own, with relative paths."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from e2e.conftest import Prjury
+from e2e.test_own_packs import CASES, PACK
+from fakes.history import History
+
+POLICY = """\
+tiers:
+  - {name: build, judges: [merge, {build: {command: "true"}}]}
+  - {name: patterns, policy: final_tier, judges: [{patterns: {packs: [house], paths: [rules]}}]}
+"""
+SIDES = "--repo up/shop --base main --head change".split()
+#: Arguments, and the files that are there afterwards.
+COMMANDS = {
+    "review": ([*SIDES, "--no-llm", "--no-build"], []),
+    "review ": (
+        [
+            *SIDES,
+            *("--config", "own.yml", "--body-file", "body.md", "--output", "json=up/report.json"),
+            *("--model", "scripted:answers.json"),
+        ],
+        ["up/report.json"],
+    ),
+    "backport": ([*SIDES, "--onto", "main", "--output", "json=up/b.json"], ["up/b.json"]),
+    "build": ([*SIDES, "--config", "own.yml", "--output", "up/built.json"], ["up/built.json"]),
+    "collect": ([*SIDES, "--no-build", "--output", "up/found.json"], ["up/found.json"]),
+    "judge": (["file-exists", "--workspace", "up/shop", "--option", "path=a.py"], []),
+    "judge file-exists": (["--option", "path=own.yml"], []),
+    "judge ": (["up/mine.py:fine", "--workspace", "up"], []),
+    "rules list": (["rules"], []),
+    "rules show": (["house", "rules/own.yml"], []),
+    "rules test": (["rules"], []),
+    "check-config": (["own.yml"], []),
+    "init": (["--repo", "up/shop"], ["up/shop/.github/prjury.yml"]),
+    "doctor": (["--repo", "up/shop", "--offline"], []),
+    "demo": (["--keep", "up/kept"], ["up/kept/shelf.git", "up/kept/report-5.json"]),
+}
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    place = tmp_path / "here"
+    shop = History(place / "up" / "shop")
+    shop.commit({"a.py": "x = 1\n"})
+    shop.switch("change", create=True)
+    shop.commit({"b.py": "y = 2\n"})
+    (place / "rules").mkdir()
+    (place / "rules" / "own.yml").write_text(PACK)
+    (place / "rules" / "own.cases.yml").write_text(CASES)
+    (place / "own.yml").write_text(POLICY)
+    judged = POLICY.replace('{command: "true"}', '{command: "true", from: evidence}')
+    (place / "evidence.yml").write_text(judged)
+    (place / "body.md").write_text("It adds y.")
+    (place / "answers.json").write_text("[]")
+    (place / "up" / "mine.py").write_text(
+        "from prjury import Judgment\n\ndef fine(context):\n    return Judgment.passed('fine')\n"
+    )
+    return place
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_relative_paths_are_those_of_the_directory(
+    here: Path, prjury: Prjury, command: str
+) -> None:
+    options, made = COMMANDS[command]
+    at_the_root = set(Path("/").iterdir())
+    run = prjury(*command.split(), *options, cwd=here)
+    # Nothing is set up in the repository that the doctor sees.
+    assert run.code == (1 if command == "doctor" else 0), run.out + run.err
+    assert [path for path in made if not (here / path).exists()] == []
+    assert set(Path("/").iterdir()) <= at_the_root
+
+
+def test_the_parts_of_a_review_find_each_other(here: Path, prjury: Prjury) -> None:
+    (here / "there").mkdir()
+    files = ("there/evidence.json", "--output", "there/verdict.json")
+    built = ("--config", "own.yml", "--output", "there/built.json")
+    assert prjury("build", *SIDES, *built, cwd=here).code == 0
+    evidence = ("--config", "evidence.yml", "--evidence", "there/built.json")
+    found = prjury("collect", *SIDES, *evidence, "--output", files[0], cwd=here)
+    assert found.code == 0, found.err
+    assert prjury("decide", *files, cwd=here).code == 0
+    published = prjury(
+        *("publish", files[2], "--evidence", files[0], "--output", "json=there/report.json"),
+        cwd=here,
+    )
+    assert published.code == 0, published.err
+    assert json.loads((here / "there/report.json").read_text())["verdict"]["status"] == "pass"
