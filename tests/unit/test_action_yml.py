@@ -12,6 +12,7 @@ from prjury.action.inputs import INPUTS, OUTPUTS
 from prjury.doctor.examination import examine_setup
 from prjury.doctor.finding import Level
 from prjury.doctor.local import workflows
+from prjury.doctor.setup import INPUTS as DOCTORED
 from prjury.doctor.setup import Setup
 from prjury.handover import SECRET_VARIABLES
 from prjury.publishers.outputs import outputs_of
@@ -79,6 +80,7 @@ def test_the_inputs_are_those_of_the_table() -> None:
     declared = {name: entry["default"] for name, entry in ACTION["inputs"].items()}
     # The job's own token is the one default that only the runner knows.
     assert declared.pop("github-token") == "${{ github.token }}"
+    assert set(ACTION["inputs"]) == DOCTORED
     assert declared == {one.name: one.default for one in INPUTS if one.name != "github-token"}
     assert list(ACTION["inputs"]) == [one.name for one in INPUTS]
 

@@ -45,7 +45,6 @@ INPUTS = (
     Input("base"),
     Input("head"),
     Input("fail-on", "gate", ("gate", "never")),
-    Input("working-directory"),
     Input("python-version"),
 )
 
@@ -68,7 +67,6 @@ class Inputs:
 
     Attributes:
         config: the policy's path at the base commit.
-        working_directory: where a checkout is, below the workspace; nothing reads it now.
         secrets: the values that must not be seen anywhere, of inputs and variables alike.
     """
 
@@ -82,7 +80,6 @@ class Inputs:
     base: str = ""
     head: str = ""
     fail_on: FailOn = "gate"
-    working_directory: str = ""
     python_version: str = ""
     secrets: tuple[str, ...] = field(default=(), repr=False)
 

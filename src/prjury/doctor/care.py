@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterator
 
 from prjury.doctor.finding import Check, Finding, problem, warning
-from prjury.doctor.setup import OVERRIDE, Setup, Sitting
+from prjury.doctor.setup import INPUTS, OVERRIDE, Setup, Sitting
 from prjury.doctor.workflow import Job, Step, Workflow
+from prjury.errors import did_you_mean
 
 #: What the workflows hold as `prjury init` writes them without `--action`.
 _PLACEHOLDER = "OWNER/pr-jury@COMMIT"
+#: An input of actions/checkout that has a check of its own, wherever it stands.
+_OF_CHECKOUT = "allow-unsafe-pr-checkout"
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
@@ -74,6 +77,19 @@ def runners(setup: Setup) -> Iterator[Finding]:
             )
 
 
+def inputs(setup: Setup) -> Iterator[Finding]:
+    """Inputs that there are not; GitHub only warns of them, and runs the job without."""
+    for sitting in setup.sittings:
+        for name in sitting.step.inputs:
+            if name not in {*INPUTS, _OF_CHECKOUT}:
+                meant = did_you_mean(name, INPUTS) or f"there are {', '.join(sorted(INPUTS))}"
+                yield problem(
+                    sitting.about,
+                    f"the action has no input `{name}`, and nothing obeys it; "
+                    f"{meant[:1].lower()}{meant[1:]}",
+                )
+
+
 def _jobs(setup: Setup) -> Iterator[tuple[Workflow, Job]]:
     """Each job with PR Jury in it, once."""
     found = {(one.about, one.job.id): (one.workflow, one.job) for one in setup.sittings}
@@ -84,5 +100,6 @@ CHECKS: tuple[Check[Setup], ...] = (
     Check("every action is pinned by its commit", pins),
     Check("every job has a limit of time", timeouts),
     Check("a new push ends the run before it", concurrency),
+    Check("every input is one of the action's", inputs),
     Check("every job has a runner that PR Jury runs on", runners),
 )

@@ -568,6 +568,22 @@ DEFECTS = {
         "it has no `concurrency`, so that every push pays for a run that an earlier one is still "
         "in; add it as `prjury init` does",
     ),
+    "an input that there is not": Defect(
+        ALONE,
+        "          github-token:",
+        "          working-directory: sub\n          github-token:",
+        "problem",
+        "the action has no input `working-directory`, and nothing obeys it; there are base, build, "
+        "config, fail-on, github-token, head, mode, model, model-api-key, model-base-url, "
+        "python-version",
+    ),
+    "a misspelt input": Defect(
+        ALONE,
+        "          github-token:",
+        "          model-key: x\n          github-token:",
+        "problem",
+        "the action has no input `model-key`, and nothing obeys it; did you mean model-api-key?",
+    ),
     "windows": Defect(
         ALONE,
         "runs-on: ubuntu-24.04",
