@@ -61,6 +61,14 @@ def test_what_was_not_wanted_stays_unwanted(prjury: Prjury, shop: Path) -> None:
     assert skipped[0] == skipped[1]
 
 
+def test_a_named_model_has_its_key_where_it_is_asked(prjury: Prjury, shop: Path) -> None:
+    sides = ("--repo", shop, "--base", "main", "--head", "good")
+    assert prjury("collect", *sides, "--no-build").code == 0
+    refused = prjury("decide", "--model", "openai:m")
+    assert refused.code == 2
+    assert "no key for openai is set (OPENAI_API_KEY)" in refused.complaint
+
+
 def test_what_was_handed_over_must_be_the_very_file(
     prjury: Prjury, shop: Path, tmp_path: Path
 ) -> None:

@@ -186,6 +186,7 @@ def test_the_round_trip_keeps_status_and_gate(tiers: list[TierAttempt], policy: 
     again = verdict_from_report(data)
     assert again.status is report.verdict.status
     assert again.aggregated.label == report.verdict.aggregated.label
+    assert again.decided_by == report.verdict.decided_by
     assert gate_from_report(data) is report.gate
 
 
