@@ -88,7 +88,7 @@ def _open(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> str:
 
 def is_proven(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> bool:
     """Whether the merged tree was built, or else every line that is not documentation was read."""
-    if _is_built(_counting(verdict)):
+    if _is_built(_blocking(verdict)):
         return True
     unread = {entry.path for entry in coverage.not_checked}
     looked = 0 < coverage.added_lines_total == coverage.added_lines_judged
@@ -104,18 +104,19 @@ def undone(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> tuple[str
 
 
 def _undone(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> Iterator[str]:
-    counting = _counting(verdict)
-    for voice in counting:
+    blocking = _blocking(verdict)
+    for voice in blocking:
         if voice.judgment.status is Status.FAIL:
-            yield f"{voice.ballot.judge} fails and was outvoted"
+            how = "was outvoted" if voice.counts else f"{verdict.decided_by} decided after it"
+            yield f"{voice.ballot.judge} fails and {how}"
         elif reserve := _reserve(voice.judgment):
             yield f"{voice.ballot.judge} {reserve}"
     if not pull.files:
         yield "no file changes"
     elif pull.docs_only:
         yield "only documentation changes"
-    if _is_built(counting):
-        yield _in_no_build(counting)
+    if _is_built(blocking):
+        yield _in_no_build(blocking)
     else:
         yield "not built"
         yield _unread(coverage)
@@ -125,12 +126,12 @@ def _undone(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> Iterator
         yield from _silent_models(verdict)
 
 
-def _counting(verdict: Verdict) -> list[Voice]:
-    return [v for v in voices(verdict) if v.counts and not v.attempt.advisory]
+def _blocking(verdict: Verdict) -> list[Voice]:
+    return [voice for voice in voices(verdict) if not voice.attempt.advisory]
 
 
-def _is_built(counting: Sequence[Voice]) -> bool:
-    passed = (v.ballot.judge for v in counting if v.judgment.status is Status.PASS)
+def _is_built(blocking: Sequence[Voice]) -> bool:
+    passed = (v.ballot.judge for v in blocking if v.judgment.status is Status.PASS)
     return any(_BUILD.fullmatch(name) for name in passed)
 
 
@@ -165,8 +166,8 @@ def _word(judgment: Judgment) -> str:
     return _short(str(word)).replace("_", " ") if word else ""
 
 
-def _in_no_build(counting: Sequence[Voice]) -> str:
-    passed = [voice.judgment for voice in counting if voice.judgment.status is Status.PASS]
+def _in_no_build(blocking: Sequence[Voice]) -> str:
+    passed = [voice.judgment for voice in blocking if voice.judgment.status is Status.PASS]
     left = [judgment.metadata.get("unbuilt") for judgment in passed]
     files = sum(len(listed) for listed in left if isinstance(listed, list | tuple))
     return f"{counted(files, 'file')} in no build" if files else ""

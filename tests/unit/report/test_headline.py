@@ -373,3 +373,13 @@ def test_who_has_nothing_to_say_is_not_missed() -> None:
     aside = Judgment.abstained("no test is added", "not_applicable")
     line = headline(GREEN, models(asked("quality", SURE), asked("tests", aside)))
     assert line == "✅ Ready to merge"
+
+
+def test_a_tier_that_did_not_accept_is_named_where_a_later_one_passes() -> None:
+    lint = fake.ballot("lint", Judgment.failed("2 warnings"))
+    quick = fake.tier("quick", lint, policy=TierPolicy.ACCEPT_ON_ALL_PASS)
+    report = fake.report(quick, GREEN)
+    assert report.gate is Gate.SUCCESS
+    assert "lint fails and build decided after it" in report.headline
+    human = fake.report(quick, build(Judgment.abstained("no tests found", "budget")))
+    assert human.headline == "⚠️ Needs a human: build (budget)"
