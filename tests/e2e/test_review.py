@@ -355,11 +355,19 @@ def test_a_url_is_only_answered_by_its_own_repository(
     assert run.code == code, run.err
 
 
-def test_a_branch_that_the_operator_names_has_to_exist(project: History, prjury: Prjury) -> None:
+def test_a_branch_that_is_not_there_stands_beside_the_verdict(
+    project: History, prjury: Prjury
+) -> None:
+    project.branch("1.0.x", "main")
     project.commit({"calc.py": CALC + "\n\nONE = 1\n"}, "Add one")
-    run = prjury("review", "--repo", project.path, "--no-build", "--onto", "nope")
-    assert (run.code, run.out) == (4, "")
-    assert "'nope'" in run.complaint
+    args = ("--repo", project.path, "--no-build", "--format", "json")
+    run = prjury("review", *args, "--onto", "1.0.y")
+    assert (run.code, run.report["verdict"]["gate"]) == (0, "success"), run.err
+    wrong, right = run.report["backports"]
+    assert (wrong["branch"], wrong["verdict"]) == ("1.0.y", "error")
+    assert "no branch, ref or commit '1.0.y'" in wrong["reasons"][0]
+    assert wrong["reasons"][0].endswith("Did you mean 1.0.x?")
+    assert (right["branch"], right["applies"]) == ("1.0.x", True)
 
 
 def test_a_judge_that_cannot_be_made_is_an_error(

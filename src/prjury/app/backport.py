@@ -65,7 +65,7 @@ def judged(
         wired = review_doors(request, surroundings, policy.config, photo)
         chosen = backports.chosen(photo, request, policy.config, alone=True)
         if not chosen.names:
-            why = "; ".join(chosen.notes) or "the policy names none"
+            why = "; ".join([*chosen.notes, *chosen.passed]) or "the policy names none"
             yield NothingToReview(f"No release branch to judge for: {why}. Name one with --onto.")
             return
         context = terms.context_of(photo.pull, terms.seconds(request, policy.config))

@@ -37,22 +37,17 @@ def chosen(photo: Photo, request: ReviewRequest, config: Config, *, alone: bool 
 
     Args:
         alone: whether the operator's word goes instead of the policy's, not beside it.
-
-    Raises:
-        SourceError: beside a review, for a branch of the operator's own word that is not there.
     """
     named = request.backport_to
     if named and alone:
         return Chosen(tuple(dict.fromkeys(named)))
-    for branch in named:
-        photo.store.operator.commit(branch)
     try:
         found = photo.store.operator.branches()
         default = photo.store.operator.default_branch().ref
     except SourceError as error:
         return Chosen(named, (f"the release branches cannot be listed: {error}",))
     taken = release_branches(found, default, config.backport, photo.pull.base.ref)
-    return Chosen(tuple(dict.fromkeys((*named, *taken.names))), taken.notes)
+    return Chosen(tuple(dict.fromkeys((*named, *taken.names))), taken.notes, taken.passed)
 
 
 @dataclass(frozen=True)

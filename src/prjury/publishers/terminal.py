@@ -180,7 +180,7 @@ class _Page:
         yield self._text(f"Why: {said}")
         if self.report.backports:
             branches = [f"{b.branch} {backport_words(b)}" for b in self.report.backports]
-            yield self._text(f"Backport: {', '.join(branches)}")
+            yield self._text(f"Backport: {'; '.join(branches)}")
         yield self._text(f"Judged: {judged_share(self.report.coverage)}")
 
     def _table(self, every: Sequence[Row]) -> Table:

@@ -113,13 +113,14 @@ def _reasons(path: str, file: ThreeWay, names: SideNames) -> Iterator[str | None
             yield imports
         elif versions:
             yield "version numbers only: take the newer one"
-        elif _is_changelog(path) and _both_add(base, ours, theirs):
+        elif is_changelog(path) and _both_add(base, ours, theirs):
             yield "changelog entries: keep both"
         else:
             yield None
 
 
-def _is_changelog(path: str) -> bool:
+def is_changelog(path: str) -> bool:
+    """Whether the file tells people what each release has brought."""
     name = PurePosixPath(path).name.lower()
     return _CHANGELOG.match(name) is not None and kind_of(path) is FileKind.DOCS
 

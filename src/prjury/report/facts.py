@@ -8,7 +8,7 @@ from typing import Any
 from prjury.jury.judgment import Status
 from prjury.jury.voting import Ballot
 from prjury.report.findings import Voice, voices
-from prjury.report.model import Backport, Cost, Coverage, Report
+from prjury.report.model import NOT_TRIED, Backport, Cost, Coverage, Report
 from prjury.report.phrases import counted, duration
 from prjury.report.seats import facts_of_seats, models_of
 
@@ -18,7 +18,7 @@ _BACKPORT_WORDS = {
     "needs_human": "needs a human",
     "not_suitable": "not suitable",
     "already_present": "already there",
-    "not_applicable": "does not apply",
+    "not_applicable": "not applicable",
     "error": "could not be tried",
 }
 
@@ -48,18 +48,18 @@ def verdict_words(backport: Backport) -> str:
 
 
 def backport_words(backport: Backport) -> str:
-    """``suitable, picks cleanly``; ``picks cleanly``; ``conflicts in 2 files``."""
-    words = _BACKPORT_WORDS[backport.verdict]
-    trial = ""
+    """``suitable, picks cleanly``; ``needs a human, conflicts in 2 files``; ``already there``."""
+    words, trial = _BACKPORT_WORDS[backport.verdict], ""
+    if backport.verdict in {"not_applicable", "already_present"}:
+        reason = next(iter(backport.reasons), "")
+        return reason if reason.startswith(NOT_TRIED) else words
     if backport.conflicts and backport.prerequisites:
         trial = f"picks cleanly after {counted(len(backport.prerequisites), 'other commit')}"
     elif backport.conflicts:
         trial = f"conflicts in {counted(len(backport.conflicts), 'file')}"
-    elif backport.applies and backport.verdict != "already_present":
+    elif backport.applies:
         trial = "picks cleanly"
-    # What the trial proved says more than that a human has to decide.
-    judged = backport.verdict != "needs_human"
-    return ", ".join(filter(None, (words if judged or not trial else "", trial)))
+    return ", ".join(filter(None, (words, trial)))
 
 
 def facts_of(ballot: Ballot) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from prjury.judges.backport.past.present import Present
 from prjury.judges.backport.picking.commands import commands
 from prjury.judges.backport.picking.prerequisites import Prerequisites, named
 from prjury.judges.backport.picking.trial import Trial
-from prjury.judges.backport.score.score import Band, Score
+from prjury.judges.backport.score.score import Band, Score, score_words
 from prjury.jury.judgment import Check
 from prjury.pull.model import PullRequest, printable
 from prjury.report.model import Backport, BackportVerdict
@@ -30,6 +30,9 @@ _TO_CHANGE = frozenset({"symbols", "versions", "build"})
 
 #: What obstacles come to, the worst last.
 _WORSE: Sequence[BackportVerdict] = ("suitable_with_changes", "needs_human", "not_suitable")
+
+#: Why a human has to decide about a clean pick.
+_UNDECIDED = "nobody has asked for it; `backport.default: ask` leaves it to a maintainer"
 
 Answer = Literal["yes", "no"]
 
@@ -234,7 +237,7 @@ def _by_score(case: Case) -> _Ruling:
     answers: dict[str, _Ruling] = {
         "yes": _Ruling("suitable", "the policy's default answer is yes"),
         "no": _Ruling("not_suitable", "the policy's default answer is no"),
-        "ask": _Ruling("needs_human"),
+        "ask": _Ruling("needs_human", f"it applies, and {_UNDECIDED}"),
     }
     return answers[case.default]
 
@@ -258,8 +261,7 @@ def _reasons(case: Case, ruling: _Ruling) -> Iterator[str]:
         if (not check.passed or always) and check.message not in told:
             yield check.message
     if case.score:
-        because = f": {', '.join(case.score.reasons)}" if case.score.reasons else ""
-        yield f"score {case.score.value:.2f} ({case.score.band}){because}"
+        yield score_words(case.score)
     if case.cut_short:
         where = printable(case.tip.name)
-        yield f"not looked for, since this is settled: names that {where} lacks, prerequisites"
+        yield f"not looked for, as this is clear already: names that {where} lacks, prerequisites"

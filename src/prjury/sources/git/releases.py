@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from prjury.deadline import Deadline
+from prjury.errors import SourceError, did_you_mean
 from prjury.exchange import BranchTip, Message
 from prjury.pull.conflicts import SideNames
 from prjury.pull.kinds import SUBMODULE_MODE
@@ -47,11 +48,13 @@ class ReleaseBranches:
     Attributes:
         picks: the picks that were tried, by base, head and what they were tried on.
         trees: the trees of those of which nothing else was asked.
+        breadths: how many files differ between two commits.
     """
 
     store: Store
     picks: dict[tuple[str, str, str], MergeTrial] = field(default_factory=dict, repr=False)
     trees: dict[tuple[str, str, str], str | None] = field(default_factory=dict, repr=False)
+    breadths: dict[tuple[str, str], int] = field(default_factory=dict, repr=False)
 
     @property
     def git(self) -> Git:
@@ -65,12 +68,21 @@ class ReleaseBranches:
             SourceError: when there is no such branch.
             UsageError: for something that cannot be the name of a ref.
         """
-        sha = self.store.operator.commit(name).sha
+        sha = self._commit_of(name)
         self.store.follow()
         form = "--format=%ct%x09%T"
         told = self.git.text("log", "-1", "--no-show-signature", form, sha)
         date, _, tree = told.partition("\t")
         return BranchTip(name, sha, _seconds(date), tree)
+
+    def _commit_of(self, name: str) -> str:
+        operator = self.store.operator
+        try:
+            return operator.commit(name).sha
+        except SourceError as error:
+            if near := did_you_mean(name, [one.name for one in operator.branches()]):
+                raise SourceError(f"{error}. {near}", reason=error.reason) from error
+            raise
 
     def parted(self, one: str, other: str) -> str | None:
         """The nearest common commit; None where there is none, or where that is not known."""
@@ -118,8 +130,10 @@ class ReleaseBranches:
 
     def breadth(self, base: str, head: str) -> int:
         """How many files differ between two commits; one that moved is two."""
-        args = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, head)
-        return self.git(*args, timeout=_PATIENCE).count(b"\0")
+        if (base, head) not in self.breadths:
+            args = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, head)
+            self.breadths[base, head] = self.git(*args, timeout=_PATIENCE).count(b"\0")
+        return self.breadths[base, head]
 
     def units(self, since: str, until: str, paths: Sequence[str], most: int) -> Sequence[Commit]:
         """What was brought to a branch and touches one of the paths, newest first.

@@ -183,7 +183,7 @@ def test_what_decides_comes_first() -> None:
     assert backport.reasons == (
         "it is likely, and api says no",
         "picks cleanly onto 1.x",
-        "score 0.70 (likely): fix in the title +",
+        "70 % of such changes were backported: likely; for: fix in the title",
     )
     assert (backport.score, backport.band) == (0.7, "likely")
 

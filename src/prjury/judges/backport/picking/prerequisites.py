@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 
 from prjury.deadline import Deadline
 from prjury.exchange import BranchTip
-from prjury.judges.backport.picking.trial import Merging, Trial, try_pick
+from prjury.judges.backport.picking.trial import Merging, Trial, is_by_hand, try_pick
 from prjury.judges.clashes import counted
 from prjury.jury.judgment import Check
 from prjury.ports import Releases
@@ -45,6 +45,7 @@ class Prerequisites:
         trial: the change picked after them, None where nothing was found.
         tried: the candidates, the likeliest first.
         colliding: how many files are in conflict, where that is too many to look for anything.
+        by_hand: whether nothing is in conflict but changelogs and lock files.
         sweeping: how many candidates were left out because they change too many files.
         onto: the tree that the branch has after them.
         lacks: what the change uses and the branch lacks even then.
@@ -54,6 +55,7 @@ class Prerequisites:
     units: tuple[Commit, ...] = ()
     trial: Trial | None = None
     tried: tuple[Commit, ...] = ()
+    by_hand: bool = False
     sweeping: int = 0
     colliding: int = 0
     onto: str = ""
@@ -83,9 +85,12 @@ class Search:
         Raises:
             SourceError: when history cannot be read.
         """
-        if len(conflicts) > _MOST_IN_CONFLICT:
-            return Prerequisites(colliding=len(conflicts))
-        line, candidates = self._candidates(conflicts)
+        others = [one for one in conflicts if not is_by_hand(one.path)]
+        if not others:
+            return Prerequisites(by_hand=True)
+        if len(others) > _MOST_IN_CONFLICT:
+            return Prerequisites(colliding=len(others))
+        line, candidates = self._candidates(others)
         tried, sweeping = self._narrow(candidates)
         for units in self._sets(tried, [unit for unit in line if unit in tried]):
             if self._clean_after(units):
@@ -260,6 +265,9 @@ def _nothing_brings(found: Prerequisites) -> str:
 
 
 def _in_vain(found: Prerequisites) -> Iterator[str]:
+    if found.by_hand:
+        yield "nothing has to be picked first: only changelogs or lock files are in conflict"
+        return
     if found.tried:
         names = ", ".join(unit.sha[:7] for unit in found.tried)
         yield f"none of {counted(len(found.tried), 'earlier change')} makes it clean ({names})"

@@ -7,7 +7,7 @@ project that rebases brings its commits, so they are picked one after the other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from prjury.deadline import Deadline
@@ -15,8 +15,18 @@ from prjury.exchange import BranchTip
 from prjury.judges.clashes import counted, told
 from prjury.jury.judgment import Check
 from prjury.ports import Releases
+from prjury.pull.conflicts import is_changelog
+from prjury.pull.kinds import kind_of
 from prjury.pull.landing import RebaseTrial
-from prjury.pull.model import Conflict, MergeTrial, PullRequest, printable, visible
+from prjury.pull.model import (
+    Conflict,
+    ConflictType,
+    FileKind,
+    MergeTrial,
+    PullRequest,
+    printable,
+    visible,
+)
 
 #: How a project brings changes onto a branch.
 Merging = Literal["squash", "merge", "rebase"]
@@ -49,19 +59,39 @@ class Trial:
         return self.merge.impossible
 
 
+def is_by_hand(path: str) -> bool:
+    """Whether a conflict in the file is resolved by hand, whatever else is on the branch.
+
+    A changelog gets the change's entry, a lock file is written anew.
+    """
+    return is_changelog(path) or kind_of(path) is FileKind.LOCK
+
+
 def try_pick(
     pull: PullRequest, tip: BranchTip, merging: Merging, releases: Releases, deadline: Deadline
 ) -> Trial:
     """Picks the change as the project would bring it."""
-    whole = releases.pick(pull.merge_base, pull.head.sha, tip.sha)
+    whole = _with_changelogs(releases.pick(pull.merge_base, pull.head.sha, tip.sha))
     if merging != "rebase" or pull.ahead == 1:
         return Trial(whole, empty=whole.tree == tip.tree)
     each = releases.pick_each(pull.merge_base, pull.head.sha, tip.sha, deadline)
     if each.clean and not each.kept:
         return Trial(whole, empty=whole.tree == tip.tree)  # all that it brings is in its merges
-    merge = MergeTrial(each.tree, each.conflicts, each.impossible)
+    merge = _with_changelogs(MergeTrial(each.tree, each.conflicts, each.impossible))
     same = merge.clean == whole.clean and merge.tree == whole.tree
     return Trial(merge, merge.tree == tip.tree, each, None if same else whole)
+
+
+def _with_changelogs(merge: MergeTrial) -> MergeTrial:
+    """Return the same, with conflicts in a changelog's text told as what they ask for."""
+    entry = "a changelog: resolve by hand, add your entry"
+    conflicts = tuple(
+        replace(one, mechanical=True, reason=one.reason if one.mechanical else entry)
+        if one.type is ConflictType.CONTENT and is_changelog(one.path)
+        else one
+        for one in merge.conflicts
+    )
+    return replace(merge, conflicts=conflicts)
 
 
 def picks_cleanly(trial: Trial, tip: BranchTip) -> Check:

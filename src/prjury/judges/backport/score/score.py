@@ -14,7 +14,17 @@ from typing import Any, Literal, TypeAlias
 from prjury.judges.backport.score.features import FEATURES, Circumstances
 from prjury.judges.backport.score.traits import Traits
 
-__all__ = ["Band", "Circumstances", "Model", "Models", "Score", "Traits", "score", "shipped_models"]
+__all__ = [
+    "Band",
+    "Circumstances",
+    "Model",
+    "Models",
+    "Score",
+    "Traits",
+    "score",
+    "score_words",
+    "shipped_models",
+]
 
 Band: TypeAlias = Literal["likely", "grey", "unlikely"]
 
@@ -124,6 +134,18 @@ class Model:
             if abs(moves[name]) >= _LEAST and (said := _said(name, traits, branch))
         ]
         return told[:_MOST_REASONS]
+
+
+def score_words(score: Score) -> str:
+    """Return the score and what speaks for and against a backport as one phrase."""
+    percent = round(score.value * 100)
+    share = f"{percent} %" if percent else "fewer than 1 %"
+    band = "possible" if score.band == "grey" else score.band
+    parts = [f"{share} of such changes were backported: {band}"]
+    for word, sign in (("for", "+"), ("against", "−")):
+        found = [reason.rstrip("+− ") for reason in score.reasons if reason.endswith(sign)]
+        parts += [f"{word}: {', '.join(found)}"] if found else []
+    return "; ".join(parts)
 
 
 def _curve(found: Mapping[str, Any]) -> Curve:

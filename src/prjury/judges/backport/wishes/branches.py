@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 
 from prjury.config.schema import BackportConfig
@@ -14,6 +15,8 @@ from prjury.pull.model import visible
 #: Seconds; a line that rests for so long while others move is one that nobody maintains.
 _ASLEEP = 2 * 365 * 86_400
 _GLOB = frozenset("*?[")
+#: So many branches that are passed over are named.
+_FEW = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +25,13 @@ class Chosen:
 
     Attributes:
         names: each once, in order; those that a list names stay, whether they are there or not.
-        notes: what was passed over that a reader might miss, one sentence each.
+        notes: what is wrong with the policy's list, one sentence each.
+        passed: the branches that auto passes over where it takes none, and why.
     """
 
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    passed: tuple[str, ...] = ()
 
 
 def release_branches(
@@ -85,7 +90,8 @@ def _newest(
     taken = sorted(awake, key=_newest_first)[: config.most]
     if taken:
         return Chosen(tuple(one.name for one in taken))
-    return Chosen((), tuple(_none_left(len(lines) - len(open_ones), len(open_ones))))
+    left = sorted(lines, key=_newest_first)[:_FEW]
+    return Chosen((), passed=tuple(_passed(one, open_=one in open_ones) for one in left))
 
 
 def _lines(found: Sequence[BranchTip]) -> Iterator[tuple[BranchTip, Line]]:
@@ -94,16 +100,12 @@ def _lines(found: Sequence[BranchTip]) -> Iterator[tuple[BranchTip, Line]]:
             yield one, line
 
 
-def _none_left(locked: int, asleep: int) -> Iterator[str]:
-    """Why there are release branches, and auto takes none of them."""
-    if locked:
-        yield f"{_branches(locked)} locked by the policy"
-    if asleep:
-        yield f"{_branches(asleep)} left out that nobody touched for two years; name what you want"
-
-
-def _branches(count: int) -> str:
-    return f"{count} release branch{'es' * (count != 1)}"
+def _passed(branch: BranchTip, *, open_: bool) -> str:
+    if not open_:
+        return f"{visible(branch.name)} not tried: locked by the policy"
+    year = datetime.fromtimestamp(branch.date, UTC).year
+    how = "name it in `backport.branches` to include it"
+    return f"{visible(branch.name)} not tried: last commit {year}; {how}"
 
 
 def _newest_first(branch: BranchTip) -> tuple[bool, tuple[int, ...], int, str]:
