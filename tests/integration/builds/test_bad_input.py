@@ -33,10 +33,18 @@ def test_no_build_system(court: Court) -> None:
 
     assert (judged.build.status, judged.build.label) == (Status.ABSTAIN, "no_build_system")
     assert judged.build.reasoning == (
-        "no build system was recognised in the tree. Set `build: {command: …}` in "
-        ".github/prjury.yml, or pass --no-build if there is nothing to build."
+        "no build system was recognised in the tree for more.lua. Add one line to "
+        ".github/prjury.yml, with the command that builds and tests it: "
+        "`build: {command: busted}`. Or pass --no-build if there is nothing to build."
     )
     assert judged.report.gate is Gate.ACTION_REQUIRED
+
+
+def test_terraform_needs_no_build(court: Court) -> None:
+    judged = court.judge({"main.tf": "variable {}\n"}, {"more.tf": "variable {}\n"})
+
+    assert (judged.build.status, judged.build.label) == (Status.ABSTAIN, "not_applicable")
+    assert judged.report.gate is Gate.SUCCESS
 
 
 @pytest.mark.parametrize(
@@ -135,7 +143,7 @@ def test_a_build_that_prints_nothing_for_long(court: Court) -> None:
 
 
 def test_a_build_that_does_not_end(court: Court) -> None:
-    judged = court.judge(NOTHING, CHANGE, command="echo begun; sleep 60", timeout=1)
+    judged = court.judge(NOTHING, CHANGE, command="echo begun; sleep 60", timeout="1s")
 
     assert judged.build.status is Status.FAIL
     assert judged.build.metadata["stopped"] == "timeout"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from prjury.config.load import POLICY_PATH
 from prjury.config.schema import BuildOptions
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
@@ -20,7 +21,7 @@ from prjury.judges.build.plan import BuildPlan
 from prjury.judges.build.recognise import Changes, Recognised, Root, recognise
 from prjury.judges.build.run import Builder
 from prjury.judges.build.trial import Side, Trial
-from prjury.judges.build.unbuilt import unbuilt
+from prjury.judges.build.unbuilt import needing_build, unbuilt, usual_command
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import Judge, JudgeType
 from prjury.jury.judgment import Judgment, Status
@@ -74,7 +75,7 @@ class BuildJudge:
         base = Side(pull.base.sha, self.doors.repository.files(pull.base.sha))
         found = self._recognised(merged, _changes(pull))
         if not found.plans:
-            return _no_build_system(found)
+            return self._no_build(pull, found, merged, base)
         if self.options.from_ == "evidence":
             return self._unless_changed(self._retold(pull, found, merged), merged, base)
         builder = Builder(self.doors)
@@ -94,6 +95,16 @@ class BuildJudge:
         judgment = self._unless_changed(told, merged, base)
         builder.forget_logs(but=frozenset(logs_of(judgment.metadata)))
         return judgment
+
+    def _no_build(self, pull: PullRequest, found: Recognised, merged: Side, base: Side) -> Judgment:
+        """Whether there is nothing to build, or nothing that says how."""
+        paths = [entry.path for entry in merged.entries]
+        source = needing_build(paths, {file.path for file in pull.files})
+        asked = self.options.command != "auto" or self.options.systems != "auto"
+        if source or asked or self._recognised(base, None).plans:
+            return _no_build_system(found, source)
+        why = "nothing to build: the tree holds no source code that is compiled or tested"
+        return Judgment.abstained(why, "not_applicable")
 
     def _retold(self, pull: PullRequest, found: Recognised, merged: Side) -> Judgment:
         """What the evidence of a build elsewhere comes to."""
@@ -182,11 +193,14 @@ def _nothing_to_build(pull: PullRequest) -> str:
     return "nothing to build: only documentation changes" if pull.docs_only else ""
 
 
-def _no_build_system(found: Recognised) -> Judgment:
+def _no_build_system(found: Recognised, source: str | None) -> Judgment:
     notes = f" ({'; '.join(found.notes)})" if found.notes else ""
+    where = f" for {visible(source)}" if source else ""
+    command = usual_command(source or "")
     return Judgment.abstained(
-        f"no build system was recognised in the tree{notes}. Set `build: {{command: …}}` in "
-        ".github/prjury.yml, or pass --no-build if there is nothing to build.",
+        f"no build system was recognised in the tree{where}{notes}. Add one line to "
+        f"{POLICY_PATH}, with the command that builds and tests it: "
+        f"`build: {{command: {command}}}`. Or pass --no-build if there is nothing to build.",
         "no_build_system",
     )
 

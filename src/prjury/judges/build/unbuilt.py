@@ -1,10 +1,12 @@
-"""Changed files that no build which ran can have looked at. Pure."""
+"""Source files that no build looks at, and whether they would need one. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
+from prjury.judges.build.systems.root import left_out, parent_of
+from prjury.pull.kinds import kind_of
 from prjury.pull.model import FileChange, FileKind, printable, visible
 
 _JVM = frozenset({"maven", "gradle"})
@@ -31,6 +33,49 @@ _BUILT_BY: Mapping[str, frozenset[str]] = {
 #: Languages that stand beside others as scripts and pages; one file of them is often nobody's test.
 _BESIDE_OTHERS = (_NODE, _PYTHON)
 _CODE = frozenset({FileKind.SOURCE, FileKind.TEST})
+#: Infrastructure, pages, data and shell scripts: nothing compiles them, and few test them.
+_NEEDS_NO_BUILD = frozenset(
+    ".tf .tfvars .hcl .bicep .rego .cue .jsonnet .libsonnet .tpl .tmpl .gotmpl .j2 .jinja .jinja2 "
+    ".mustache .yml .yaml .json .json5 .jsonl .toml .xml .ini .cfg .conf .properties .env .lock "
+    ".md .mdx .markdown .rst .adoc .txt .org .tex .bib .csv .tsv .svg .puml .mmd .drawio "
+    ".html .htm .css .sql .sh .bash .zsh .fish .ps1 .bat .cmd".split()
+)
+#: How projects in languages whose build systems are not known are usually tested.
+_USUAL = {
+    ".cs": "dotnet test", ".fs": "dotnet test", ".vb": "dotnet test", ".rb": "bundle exec rake",
+    ".php": "composer install && composer test", ".swift": "swift test", ".ex": "mix test",
+    ".exs": "mix test", ".dart": "dart test", ".hs": "cabal test", ".scala": "sbt test",
+    ".lua": "busted", ".clj": "lein test", ".zig": "zig build test",
+    **dict.fromkeys(
+        (".c", ".cc", ".cpp", ".cxx"),
+        "cmake -B build && cmake --build build && ctest --test-dir build",
+    ),
+}  # fmt: skip
+
+
+def needing_build(paths: Iterable[str], changed: Collection[str]) -> str | None:
+    """A source file that something should build or test, None where the tree holds none.
+
+    Scripts and samples count only where they change, samples of languages that stand beside
+    others not even then.
+    """
+    found = (path for path in paths if kind_of(path) in _CODE and _is_source(path, path in changed))
+    return min(found, key=lambda path: (path not in changed, path), default=None)
+
+
+def usual_command(path: str) -> str:
+    """How a project with this source file is usually tested."""
+    return _USUAL.get(PurePosixPath(path).suffix.lower(), "make test")
+
+
+def _is_source(path: str, changed: bool) -> bool:  # noqa: FBT001 - of one use
+    suffix = PurePosixPath(path).suffix.lower()
+    if not suffix or suffix in _NEEDS_NO_BUILD:
+        return False
+    is_sample = left_out(parent_of(path)) is not None
+    if _BUILT_BY.get(suffix) in _BESIDE_OTHERS:
+        return changed and not is_sample
+    return changed or not is_sample
 
 
 def unbuilt(

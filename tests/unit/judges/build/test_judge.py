@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from fakes.trees import TreeRepository, pull_context
+from prjury.config.load import read_policy
 from prjury.config.schema import BuildOptions
 from prjury.errors import CannotJudgeError
 from prjury.judges.build import make
@@ -101,12 +102,57 @@ def test_a_merge_that_is_not_there_excuses_nothing(
     assert not is_benign(judgment)
 
 
-def test_no_build_system_asks_for_a_human() -> None:
-    judgment = judged(files={"a.txt": ""})
+@pytest.mark.parametrize(
+    ("source", "command"),
+    [
+        ("src/App.cs", "dotnet test"),
+        ("main.lua", "busted"),
+        ("a.unknown", "make test"),
+        ("deep/down/main.c", "cmake -B build && cmake --build build && ctest --test-dir build"),
+    ],
+)
+def test_no_build_system_asks_for_a_human(source: str, command: str) -> None:
+    judgment = judged(files={"a.txt": "", "main.tf": "", source: ""})
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "no_build_system")
     assert judgment.metadata["reason"] == "no_build_system"
-    assert "command" in judgment.reasoning
+    assert f"in the tree for {source}" in judgment.reasoning
     assert "--no-build" in judgment.reasoning
+    pasted = judgment.reasoning.split("`")[1]
+    assert read_policy(pasted, "x").config.build.command == command
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"main.tf": "", "modules/net/main.tf": "", "README.md": ""},
+        {"Chart.yaml": "", "templates/a.yaml": "", "templates/_helpers.tpl": ""},
+        {"index.html": "", "style.css": "", "content/a.md": "", "docs/sample.java": ""},
+        {"k8s/a.yml": "", "schema.sql": "", "bin/deploy": "", "run.sh": "", "tests/values.yml": ""},
+        {"lambda/handler.py": "", "main.tf": "", "theme/menu.js": ""},
+    ],
+)
+def test_where_nothing_is_compiled_or_tested_nothing_needs_a_build(files: dict[str, str]) -> None:
+    judgment = judged(files=files, context=pull_context(changed=["main.tf"]))
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "not_applicable")
+    assert is_benign(judgment)
+
+
+@pytest.mark.parametrize("path", ["lambda/handler.py", "theme/menu.js"])
+def test_a_script_that_changes_needs_somebody_to_test_it(path: str) -> None:
+    files = {"lambda/handler.py": "", "main.tf": "", "theme/menu.js": ""}
+    judgment = judged(files=files, context=pull_context(changed=[path]))
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "no_build_system")
+
+
+@pytest.mark.parametrize(
+    ("base", "options"),
+    [(MAVEN, {}), ({"a.tf": ""}, {"systems": ["maven"]})],
+    ids=["the change takes the build away", "the policy names one"],
+)
+def test_a_build_that_is_gone_excuses_nothing(base: dict[str, str], options: Any) -> None:
+    context = pull_context(changed=["pom.xml"])
+    judgment = judged(files={"a.tf": ""}, base=base, context=context, **options)
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "no_build_system")
 
 
 def test_a_missing_tool_is_an_error() -> None:

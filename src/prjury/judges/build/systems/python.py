@@ -23,6 +23,12 @@ _MARKERS = (
 )  # fmt: skip
 #: Files that make a directory below it a project of its own.
 PROJECTS = ("uv.lock", "tox.ini", "tox.toml", MANIFEST, "setup.py")
+#: Files in the root of projects in other languages, in which Python is often a helper.
+_OTHERS = (
+    "Makefile", "makefile", "GNUmakefile", "CMakeLists.txt", "meson.build", "configure",
+    "configure.ac", "pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle",
+    "settings.gradle.kts", "package.json", "Cargo.toml", "go.mod", "Gemfile", "composer.json",
+)  # fmt: skip
 _PYTEST = ("python3", "-m", "pytest", "-q")
 
 
@@ -30,12 +36,19 @@ def plans(root: Root, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The projects, as far as the change affects them."""
     places = root.directories_with(*PROJECTS)
     in_root = any("/" not in path and path.endswith(".py") for path in root.files)
-    if root.has(*_MARKERS) or in_root:
+    if root.has(*_MARKERS) or in_root or _has_only_tests(root, places):
         places |= {""}
     places |= {place for place in django_places(root) if nearest(f"{place}/x", places) is None}
     locked = root.has(uv.LOCK) is not None
     opened = partial(_opened, uv_is_used=locked)
     return plans_of(root, changes, places, opened, taken_by_python)
+
+
+def _has_only_tests(root: Root, places: frozenset[str]) -> bool:
+    """Whether tests alone say that there is Python, and nothing in the root that it is not."""
+    if root.has(*_OTHERS):
+        return False
+    return bool(what_tests(root, places) or Unittests(root, places).plan())
 
 
 def _opened(root: Root, *, uv_is_used: bool) -> _Python | None:

@@ -298,3 +298,21 @@ def test_everything_where_no_affected_place_has_tests() -> None:
     plan = plans(root_of(files), touching("libs/c/src/c.py"))[0]
     assert plan.text == ALL
     assert plan.scope.because == "the change affects no package that has tests"
+
+
+@pytest.mark.parametrize(
+    ("files", "system"),
+    [
+        ({"calc/core.py": "", "tests/test_core.py": "import unittest\n"}, "pytest"),
+        ({"calc/core.py": "", "calc/tests.py": "import unittest\n"}, "unittest"),
+        ({"calc/core.py": "", "tests/core.py": "class T(unittest.TestCase): ...\n"}, "unittest"),
+    ],
+)
+def test_tests_alone_make_a_project(files: Mapping[str, str], system: str) -> None:
+    assert plan_of(files, "calc/core.py").system == system
+
+
+@pytest.mark.parametrize("other", ["Makefile", "package.json", "CMakeLists.txt", "go.mod"])
+def test_python_that_only_helps_another_project_is_none(other: str) -> None:
+    files = {other: "", "tests/test_core.py": "import unittest\n"}
+    assert plans(root_of(files), None) == ()
