@@ -11,6 +11,8 @@ from prjury.judges.build.failure import Failure
 from prjury.judges.build.outcome import Outcome
 from prjury.judges.build.plan import BuildPlan
 from prjury.judges.build.vanished import Vanished, find_vanished
+from prjury.pull.kinds import kind_of
+from prjury.pull.model import FileKind
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,13 @@ class Case:
         if self.base is None or self.blocking or self.outcome.last.completed.stopped:
             return Vanished()
         return find_vanished(self.outcome.reports, self.base.reports)
+
+    @cached_property
+    def test_files(self) -> int:
+        """How many files of the tree are tests by their names; 0 where no tests are to be run."""
+        if not self.plan.tests:
+            return 0
+        return sum(kind_of(path) is FileKind.TEST for path in self.known)
 
     @property
     def ordered(self) -> tuple[Failure, ...]:

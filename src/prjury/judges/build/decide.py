@@ -8,7 +8,7 @@ from prjury.judges.build.case import Case
 from prjury.judges.build.comparison import same_end, unproven, unseen
 from prjury.judges.build.evidence import checks_of, metadata_of
 from prjury.judges.build.outcome import Outcome
-from prjury.judges.build.own import misfit
+from prjury.judges.build.own import SYSTEM, misfit
 from prjury.judges.build.plan import BuildPlan
 from prjury.judges.build.telling import causes, clipped, duration, first_of, notes, what_failed
 from prjury.judges.build.vanished import Vanished
@@ -122,6 +122,13 @@ def _green(case: Case) -> Judgment:
         return Judgment.errored(
             f"the build ended with exit code 0, but not all of its test reports could be read, "
             f"so that failing tests may hide there{told}",
+            checks=checks,
+            metadata={**metadata, "reason": "report_invalid"},
+        )
+    own = case.plan.system == SYSTEM
+    if reports.files and not (reports.tests or reports.counted) and (own or case.test_files):
+        return Judgment.errored(
+            f"the build ended with exit code 0, but its test reports hold no test{told}",
             checks=checks,
             metadata={**metadata, "reason": "report_invalid"},
         )

@@ -13,8 +13,6 @@ from prjury.judges.build.failure import Failure
 from prjury.judges.build.outcome import Outcome, Reports, StepResult
 from prjury.judges.build.telling import duration
 from prjury.jury.judgment import Check, Location, Severity
-from prjury.pull.kinds import kind_of
-from prjury.pull.model import FileKind
 from prjury.report.phrases import counted
 
 _MOST_LISTED = 200
@@ -153,7 +151,7 @@ def metadata_of(case: Case) -> dict[str, Any]:
         "modules": list(case.plan.scope.modules),
         "scope": case.plan.scope.because,
         "tests": _test_counts(case),
-        "test_files": 0 if _any_results(outcome.reports) else _test_files(case),
+        "test_files": 0 if _any_results(outcome.reports) else case.test_files,
         "fixed": [f.id for f in fixed(outcome, case.base)[:_MOST_LISTED]] if case.base else [],
         "ran_again": case.ran_again,
         "compared": case.base is not None,
@@ -185,13 +183,6 @@ def _counts(outcome: Outcome) -> dict[str, int]:
 
 def _any_results(reports: Reports) -> bool:
     return bool(reports.tests or reports.counted or reports.skipped)
-
-
-def _test_files(case: Case) -> int:
-    """How many files of the tree are tests by their names, where tests are part of the build."""
-    if not case.plan.tests:
-        return 0
-    return sum(kind_of(path) is FileKind.TEST for path in case.known)
 
 
 def _failure_counts(failures: Iterable[Failure]) -> dict[str, dict[str, int]]:

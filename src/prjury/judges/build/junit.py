@@ -1,7 +1,8 @@
 """Test reports in JUnit's XML, whoever writes them.
 
 The files come from code that is not trusted: no DTD, no links, nothing but regular files, caps on
-number, size and depth. The elements count, not the totals that a report claims for itself.
+number, size and depth. The elements count, not the totals that a report claims for itself; where
+these cannot be true something is missing, and the report is not believed.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ _LARGEST_FILE = 20 * 1024**2
 _DEEPEST = 100
 _MOST_TESTS = 1_000_000
 _MOST_FAILURES = 20_000
+#: Seconds by which the clock of a file system may differ from ours.
+_CLOCKS_DIFFER = 5.0
 
 #: One of several reports of the same tests, such as those of tox's environments.
 _LABELLED = re.compile(r"/reports/pytest-(?P<label>[\w.+-]+)\.xml$")
@@ -74,10 +77,15 @@ def read_reports(found: Found, tree: Tree, relative: Callable[[str], str]) -> Re
     for path in found.files[:_MOST_FILES]:
         name = printable(relative(str(path)))
         try:
-            content = _content(path, room)
+            content = _content(path, room, found.since)
             room -= len(content)
-            for test in _tests(content, _report(name, tree, relative)):
+            report = _report(name, tree, relative)
+            for test in _tests(content, report):
                 reading.take(test)
+            reading.problems += (
+                f"the report {name} contradicts itself: {wrong}"
+                for wrong in report.claims.contradictions[:1]
+            )
         except ReportError as error:
             reading.problems.append(f"the report {name} {error}")
     if len(found.files) > _MOST_FILES:
@@ -98,7 +106,7 @@ def _report(name: str, tree: Tree, relative: Callable[[str], str]) -> Report:
     return Report(name, tree, relative, match["label"] if match else "")
 
 
-def _content(path: Path, room: int) -> bytes:
+def _content(path: Path, room: int, since: float) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -107,6 +115,8 @@ def _content(path: Path, room: int) -> bytes:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise ReportError("is not a regular file")
+        if status.st_mtime < since - _CLOCKS_DIFFER:
+            raise ReportError("is older than the build, so it tells of another one")
         content = file.read(_LARGEST_FILE + 1)
     if len(content) > _LARGEST_FILE:
         raise ReportError(f"is larger than {_LARGEST_FILE // 1024**2} MiB")
@@ -144,7 +154,9 @@ def _walk(events: Iterator[tuple[str, Element]], report: Report) -> Iterator[Rep
             continue
         above.pop()
         if element is case:
-            yield Reported(element, report)
+            test = Reported(element, report)
+            report.claims.case(test.broken)
+            yield test
             case = None
         report.closed(element)
         if above and case is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -88,12 +89,12 @@ class Workplace:
         directory = self._directory(plan)
         env = self._environment(plan)
         earlier = stamps(self.places.tree, self.places.reports)
-        allowed = deadline.remaining
+        allowed, began = deadline.remaining, time.time()
         origins = self._origins(plan)
         env = {**env, **origins.environment(plan.system, env)}
         results = self._run_steps(alone or plan.steps, directory, env, deadline, go_on=bool(alone))
         origins.refuse_elsewhere()
-        return self._read(plan, results, allowed, earlier)
+        return self._read(plan, results, allowed, earlier, began)
 
     def _directory(self, plan: BuildPlan) -> Path:
         directory = self.places.tree / plan.directory
@@ -143,10 +144,11 @@ class Workplace:
         results: tuple[StepResult, ...],
         allowed: float,
         earlier: Mapping[Path, Stamp],
+        began: float,
     ) -> Outcome:
         """What logs and reports say. A log tells of failures only where its step failed."""
         relative, tree = self.places.relative, Tree(self.known, plan.directory)
-        found = find_reports(self.places.tree, self.places.reports, earlier)
+        found = find_reports(self.places.tree, self.places.reports, earlier, began)
         reports = read_reports(found, tree, relative)
         logs = [
             read_log(result.completed.log, tree, relative, failed=not result.good)

@@ -34,10 +34,15 @@ Stamp: TypeAlias = tuple[int, int]
 
 @dataclass
 class Found:
-    """The files that should be reports, in order, and why there may be more of them."""
+    """The files that should be reports, in order, and why there may be more of them.
+
+    Attributes:
+        since: when the build began, in seconds; what was written before is no result of it.
+    """
 
     files: list[Path] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    since: float = 0.0
 
 
 def is_report(path: str) -> bool:
@@ -55,15 +60,18 @@ def stamps(tree: Path, reports: Path) -> Mapping[Path, Stamp]:
     return {path: _stamp(path) for path in _reports(tree, reports, ignored)}
 
 
-def find_reports(tree: Path, reports: Path, earlier: Mapping[Path, Stamp]) -> Found:
+def find_reports(
+    tree: Path, reports: Path, earlier: Mapping[Path, Stamp], since: float = 0.0
+) -> Found:
     """The reports of a build.
 
     Args:
         tree: where it was built; reports are looked for where build tools put them.
         reports: a directory for nothing but reports.
         earlier: what was there before; where the build did not touch it, it is no result.
+        since: when the build began, in seconds.
     """
-    found = Found()
+    found = Found(since=since)
     for path in _reports(tree, reports, found):
         if earlier.get(path) != _stamp(path):
             found.files.append(path)

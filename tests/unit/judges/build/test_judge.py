@@ -518,3 +518,26 @@ def test_what_is_running_is_told() -> None:
     doors = Doors(TreeRepository({"merged": MAVEN, "base": MAVEN}), ScriptedShell(), progress)
     ask(make(BuildOptions(), doors), pull_context())
     assert progress.said == ["$ mvn -q -B -ntp --fail-at-end verify"]
+
+
+def junit(text: str, exit_code: int = 0) -> Scripted:
+    return Scripted(exit_code, files={"junit.xml": text})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<testsuite tests="5" failures="3"><testcase name="a"/></testsuite>',
+        '<testsuite tests="-5" failures="1e309" errors="٩"><testcase name="a"/></testsuite>',
+        '<testsuite tests="0"/>',
+        "<testsuites/>",
+    ],
+)
+def test_a_report_that_is_not_to_be_believed_is_an_error(text: str) -> None:
+    judgment = judged([junit(text)], {"a.c": ""}, command="make check")
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "report_invalid")
+
+
+def test_an_empty_report_of_a_project_without_tests_is_no_error() -> None:
+    judgment = judged([junit('<testsuite tests="0"/>'), junit("")], {"pom.xml": "<project/>"})
+    assert judgment.status is Status.PASS

@@ -11,6 +11,7 @@ from xml.etree.ElementTree import Element
 
 from prjury.judges.build.failure import Failure, Kind, identity, make_failure, with_details
 from prjury.judges.build.results.cargo import panic_of
+from prjury.judges.build.results.claims import Claims
 from prjury.judges.build.results.frames import place_in
 from prjury.judges.build.results.go_events import go_failure
 from prjury.judges.build.results.told import Section
@@ -58,6 +59,7 @@ class Report:
         label: tells apart reports of the same tests, run in several ways; usually empty.
         runner: who wrote it, empty where that is not known.
         around: the suites that are open, the outermost first.
+        claims: what the suites say of themselves, and whether that is true.
     """
 
     path: str
@@ -66,10 +68,12 @@ class Report:
     label: str = ""
     runner: str = ""
     around: list[Mapping[str, str]] = field(default_factory=list)
+    claims: Claims = field(default_factory=Claims)
 
     def opened(self, element: Element) -> None:
         """A suite, or the whole, begins."""
         name = element.get("name", "").lower()
+        self.claims.opened(dict(element.attrib))
         if tag(element) == "testsuite":
             self.around.append(dict(element.attrib))
         if not self.runner:
@@ -78,6 +82,8 @@ class Report:
 
     def closed(self, element: Element) -> None:
         """A suite, or a property of it, ends."""
+        if tag(element) in {"testsuites", "testsuite"}:
+            self.claims.closed(self.runner)
         if tag(element) == "testsuite" and self.around:
             self.around.pop()
         elif tag(element) == "property" and element.get("name") == "go.version":
@@ -201,6 +207,11 @@ class Reported:
     def id(self) -> str:
         """Its identity."""
         return identity(*self.known_as)
+
+    @property
+    def broken(self) -> int:
+        """How many failures it holds, those of attempts before the last one included."""
+        return sum(tag(child).lower().endswith(("failure", "error")) for child in self.case)
 
     def failures(self) -> Iterator[Failure]:
         """Why it failed, if it did; a case with subtests may fail several times.
