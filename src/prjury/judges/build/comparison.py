@@ -38,7 +38,7 @@ def compared(outcome: Outcome, base: Outcome) -> Outcome:
 def _marked(outcome: Outcome, base: Outcome) -> Iterator[Failure]:
     there = Counter(failure.id for failure in base.failures)
     for failure in outcome.failures:
-        old = there[failure.id] > 0
+        old = there[failure.id] > 0 and failure.state != "environment"
         there[failure.id] -= old
         yield replace(failure, state="pre_existing") if old else failure
 

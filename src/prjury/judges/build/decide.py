@@ -7,10 +7,12 @@ from dataclasses import replace
 from prjury.judges.build.case import Case
 from prjury.judges.build.comparison import same_end, unproven, unseen
 from prjury.judges.build.evidence import checks_of, metadata_of
+from prjury.judges.build.failure import Failure
 from prjury.judges.build.outcome import Outcome
 from prjury.judges.build.own import SYSTEM, misfit
 from prjury.judges.build.plan import BuildPlan
 from prjury.judges.build.telling import causes, clipped, duration, first_of, notes, what_failed
+from prjury.judges.build.toolchain import remedy_for
 from prjury.judges.build.vanished import Vanished
 from prjury.jury.judgment import Judgment
 from prjury.jury.score import BooleanScore
@@ -25,11 +27,24 @@ def decide(case: Case) -> Judgment:
     """
     if not case.outcome.failed and not case.outcome.failures:
         return _green(case)
+    if cause := case.outcome.environment:
+        return _not_here(case, cause)
     if case.base is None:
         return _red(case, causes(case.blocking or case.outcome.failures))
     if wrong := misfit(case.plan, case.outcome, case.base):
         return not_tried(case.plan, *_misfit(case, wrong))
     return _beside_base(case, case.base)
+
+
+def _not_here(case: Case, cause: Failure) -> Judgment:
+    """The ERROR of a build that this machine cannot do, whatever the change is like."""
+    remedy = remedy_for(cause)
+    return Judgment.errored(
+        f"this machine cannot build it: {clipped(cause.message)}. To judge the change, {remedy}."
+        f"{notes(case)}",
+        checks=checks_of(case),
+        metadata={**metadata_of(case), "reason": "environment", "remedy": remedy},
+    )
 
 
 def _beside_base(case: Case, base: Outcome) -> Judgment:

@@ -25,6 +25,7 @@ _PASSED = re.compile(r"\s*(?:=== |--- PASS|PASS\b|ok\b|✓|✔|test .* \.\.\. ok
 _STATES = {
     "new": "",
     "pre_existing": " (on the base as well)",
+    "environment": " (this machine, not the code)",
     "flaky": " (flaky: it passed when it was run again alone)",
 }
 

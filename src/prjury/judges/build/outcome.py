@@ -80,6 +80,13 @@ class Outcome:
         return self.results[-1]
 
     @property
+    def environment(self) -> Failure | None:
+        """What the machine lacks, where no test and no compile error came of it."""
+        if any(failure.kind in {"test", "compile"} for failure in self.failures):
+            return None
+        return next((one for one in self.failures if one.state == "environment"), None)
+
+    @property
     def seconds(self) -> float:
         """How long all steps took."""
         return sum(result.completed.seconds for result in self.results)

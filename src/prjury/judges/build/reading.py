@@ -16,6 +16,7 @@ from prjury.judges.build.results.log import transcribe
 from prjury.judges.build.results.runners import READERS
 from prjury.judges.build.results.told import Section, Told
 from prjury.judges.build.results.tree import Tree
+from prjury.judges.build.toolchain import find_mismatches, with_environment
 from prjury.judges.build.traces import READERS as TRACES
 from prjury.judges.build.traces import python_traces, script_traces
 
@@ -92,6 +93,7 @@ def read_log(log: Path, tree: Tree, relative: Callable[[str], str], *, failed: b
         speaking = _read_tests(section, results)
         if failed:
             _read_errors(section, results, speaking)
+    results.others = with_environment(results.others)
     results.by_runner.setdefault("go", Told()).add(transcript.events.go.finished())
     results.others += transcript.events.told.failures
     if transcript.cut:
@@ -112,6 +114,7 @@ def _read_tests(section: Section, results: LogResults) -> frozenset[str]:
 
 def _read_errors(section: Section, results: LogResults, speaking: frozenset[str]) -> None:
     """Reads what compilers and build tools tell, and what stands for itself."""
+    results.take(find_mismatches(section))
     results.take(one_liners(section))
     for reader in TRACES:
         if speaking.isdisjoint(_TESTS_OWN.get(reader.read, ())) and reader.finds(section):

@@ -78,6 +78,8 @@ class Trial:
             return self._with_flaky(case, merged, deadline) if comparable(case.outcome) else case
 
     def _asks_base(self, outcome: Outcome) -> bool:
+        if outcome.environment:
+            return False
         if self.when == "always":
             return not outcome.last.completed.stopped
         return comparable(outcome) and self.pre_existing == "warn"
