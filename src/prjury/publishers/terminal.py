@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from prjury.errors import PublishError
 from prjury.jury.judgment import Status
+from prjury.report.about import about, how_to
 from prjury.report.facts import backport_words, footer, judged_share, logs_of
 from prjury.report.findings import (
     Finding,
@@ -170,6 +171,7 @@ class _Page:
             for log in logs_of(voice.judgment.metadata):
                 yield self._text(f"Full log: {log}", "dim")
         yield from self._findings()
+        yield from self._about()
         yield from self._not_checked()
         yield ""
         yield self._text(" · ".join(footer(report)).replace("`", ""), "dim")
@@ -239,7 +241,18 @@ class _Page:
             yield self._indented(f"… (+{len(lines) - _EVIDENCE_LINES} lines)", 5, "dim")
         if finding.weight is Weight.MUST_FIX:
             told = remedy(self.report.pull, finding)
-            yield self._indented(f"What would make it pass: {told}", 5)
+            yield self._indented(f"What would make it pass: {told.strip()}", 5)
+
+    def _about(self) -> Iterator[RenderableType]:
+        rules = about(findings(self.report.verdict))
+        if rules:
+            yield ""
+            yield self._text("About the rules", "bold")
+            yield self._indented(how_to(rules), 2)
+        for rule in rules[:_MOST_FINDINGS]:
+            yield self._indented(f"{rule.rule}: {rule.words}".replace("`", ""), 2, "dim")
+        if len(rules) > _MOST_FINDINGS:
+            yield self._text(f"  … and {len(rules) - _MOST_FINDINGS} more rules")
 
     def _not_checked(self) -> Iterator[RenderableType]:
         entries = self.report.coverage.not_checked

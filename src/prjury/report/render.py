@@ -56,6 +56,7 @@ class Shape:
         backports: conflicts and commits that are told of each branch, with its reasons and
             commands; none of all that where it is 0.
         places: places that are listed of findings of one cause.
+        rules: rules of findings that are explained.
         cut: whether something was left out that a roomier place would show.
     """
 
@@ -66,6 +67,7 @@ class Shape:
     not_checked: int | None = 100
     backports: int | None = 20
     places: int = 10
+    rules: int = 20
     cut: bool = True
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Location
+from prjury.report.about import about, how_to
 from prjury.report.annotations import Places
 from prjury.report.findings import Finding, Weight, findings
 from prjury.report.links import Links
@@ -141,16 +142,16 @@ class _Writer:
         return {"kind": "inSource", "status": "accepted", "justification": self.text(by)}
 
     def _rule(self, finding: Finding) -> dict[str, Any]:
-        details = _details(finding)
+        (known,) = about([finding]) or (None,)
         judge = self.text(finding.voice.ballot.judge, _LONGEST_NAME)
-        why = self.text(details.get("why") or f"Reported by the judge {judge}.")
-        references = [self.text(one, 300) for one in _texts(details.get("references"))]
+        why = self.text((known and known.why) or f"Reported by the judge {judge}.")
+        more = [*known.references, how_to([known])] if known else []
         name = self.name(finding)
         return {
             "id": name,
             "shortDescription": {"text": unlinked(name)},
             "fullDescription": {"text": why},
-            "help": {"text": "\n".join([why, *references])},
+            "help": {"text": "\n".join([why, *map(self.text, more)])},
             "defaultConfiguration": {"level": _LEVELS[finding.weight]},
             "properties": {"tags": [judge]},
         }
@@ -211,20 +212,6 @@ def _physical(place: Location) -> dict[str, Any]:
         "artifactLocation": {"uri": uri, "uriBaseId": "%SRCROOT%"},
         "region": {"startLine": start, "endLine": place.end_line or start},
     }
-
-
-def _details(finding: Finding) -> Mapping[str, Any]:
-    """What the judge tells of the rule, in ``metadata["findings"]``; nothing where it does not."""
-    entries = finding.voice.judgment.metadata.get("findings")
-    for entry in entries if isinstance(entries, list | tuple) else ():
-        if isinstance(entry, Mapping) and entry.get("rule") == finding.check.name:
-            return {**entry, "why": next(iter(_texts([entry.get("why")])), "")}
-    return {}
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, list | tuple):
-        yield from (one for one in value if isinstance(one, str))
 
 
 def _size(value: object) -> int:

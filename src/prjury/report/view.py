@@ -10,6 +10,7 @@ from markupsafe import Markup
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Check, Location, Status
 from prjury.report import rows as table
+from prjury.report.about import About, about, how_to
 from prjury.report.facts import cost_table, facts_of, footer, judged_share
 from prjury.report.findings import (
     Group,
@@ -76,6 +77,14 @@ class FindingView:
     count: int = 1
     places: tuple[CheckView, ...] = ()
     whole: bool = False
+
+
+@dataclass(frozen=True)
+class AboutView:
+    """A rule of a finding, and why it is one."""
+
+    rule: Text
+    words: Text
 
 
 @dataclass(frozen=True)
@@ -149,6 +158,8 @@ class Page:
     should_look: tuple[FindingView, ...]
     should_look_count: int
     nits: int
+    about: tuple[AboutView, ...]
+    how_to: Text
     unjudged: tuple[Said, ...]
     judges: tuple[JudgeView, ...]
     not_checked: tuple[Said, ...]
@@ -198,6 +209,9 @@ class _Painter:
             places=tuple(self.check(one.check) for one in group.findings if group.count > 1),
             whole=voice.ballot.judge == "merge" or "\n" in (finding.check.evidence or ""),
         )
+
+    def about(self, one: About) -> AboutView:
+        return AboutView(self.ink(one.rule), self.ink(one.words))
 
     def judge(self, voice: Voice) -> JudgeView:
         judgment = voice.judgment
@@ -263,6 +277,7 @@ def page(report: Report, ink: Ink, redact: Redact = BY_SHAPE) -> Page:
     found = findings(verdict)
     blockers = [finding for finding in found if finding.weight is Weight.MUST_FIX]
     others = [finding for finding in found if finding.weight is not Weight.MUST_FIX]
+    rules = about(found)
     every_row = table.rows(report)
     return Page(
         headline=ink(report.headline),
@@ -281,6 +296,8 @@ def page(report: Report, ink: Ink, redact: Redact = BY_SHAPE) -> Page:
         should_look=tuple(map(paint.finding, grouped(others))),
         should_look_count=len(others),
         nits=sum(finding.weight is Weight.NIT for finding in others),
+        about=tuple(map(paint.about, rules)),
+        how_to=ink(how_to(rules)),
         unjudged=_unjudged(paint),
         judges=tuple(map(paint.judge, voices(verdict))),
         not_checked=tuple(

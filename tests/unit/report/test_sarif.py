@@ -224,7 +224,9 @@ def test_rules_tell_why() -> None:
     details = [{"rule": "pack/rule", "why": "It was removed.", "references": ["https://x.org/1"]}]
     (rule,) = run_of(judged(failed(), findings=details))["tool"]["driver"]["rules"]
     assert rule["fullDescription"]["text"] == "It was removed."
-    assert rule["help"]["text"] == "It was removed.\nhttps://x.org/1"
+    assert rule["help"]["text"] == (
+        "It was removed.\nhttps://x.org/1\n`prjury rules show pack/rule` explains it."
+    )
 
 
 def test_beyond_the_limits_the_heaviest_stay_and_the_rest_is_counted() -> None:

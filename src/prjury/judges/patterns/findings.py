@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import re2
@@ -14,12 +16,15 @@ from prjury.judges.patterns.match import Active, FileScan, Hit
 from prjury.judges.patterns.packs.matcher import Fix
 from prjury.judges.patterns.packs.rule import Rule
 from prjury.judges.patterns.silencing.directive import Directive
+from prjury.judges.patterns.wording import Basis, clause, told
 from prjury.jury.judgment import Check, Location, Severity
 from prjury.pull.model import printable, visible
 
 _MAX_EVIDENCE = 300
-_UNSURE = " (a hint only, by the versions that are declared)"
-_ESTABLISHED = " (a warning only: this module uses it already)"
+
+#: A piece of a line, in characters, and what takes its place.
+Edit = tuple[int, int, str]
+_APPLICABILITY = ("machine-applicable", "maybe-incorrect", "has-placeholders")
 
 
 @dataclass(frozen=True)
@@ -30,7 +35,10 @@ class Finding:
         path: as git stores it.
         text: the added line, verbatim.
         established: whether the module does the same already, which made a warning of an error.
+        repair: what the rule's own fix changes in the line; None without a fix.
         fixed: the whole line as it would be right, and how sure that is; None without a fix.
+        found: the code in which the pattern stands; empty where only the line is known.
+        basis: what the severity rests on.
         fingerprints: by which a baseline knows it; a renamed file's old path makes a second one.
         silencer: the comment that silences it, if one does.
         silenced_here: whether the change itself adds that comment.
@@ -41,7 +49,10 @@ class Finding:
     path: str
     line: int
     text: str
+    repair: Repair | None = None
     fixed: tuple[str, str] | None = None
+    found: str = ""
+    basis: Basis = field(default_factory=Basis)
     established: bool = False
     fingerprints: tuple[str, ...] = ()
     silencer: Directive | None = None
@@ -60,17 +71,33 @@ class Finding:
     @property
     def check(self) -> Check:
         """The finding as the court sees it."""
-        unsure = self.severity == "hint" and self.rule.severity != "hint"
-        doubt = _ESTABLISHED if self.established else _UNSURE if unsure else ""
         return Check(
             name=self.name,
             passed=False,
-            message=self.rule.message + doubt,
+            message=self.message,
             location=Location(printable(self.path), self.line),
             severity=self.severity,
             evidence=printable(self.text).strip()[:_MAX_EVIDENCE],
             fix=self.fixed[0] if self.fixed else self.rule.replacement,
         )
+
+    @property
+    def message(self) -> str:
+        """What is wrong, why it is wrong here, and what to write instead."""
+        whole = self.repair.of(self.text, self.found) if self.repair else None
+        message, known = self.rule.message, self.established
+        return told(message, self.found, whole, self.basis, established=known)
+
+    @property
+    def summary(self) -> str:
+        """What is wrong, in one clause."""
+        return clause(self.rule.message, self.found)
+
+    @property
+    def upcoming(self) -> Check:
+        """What is said of a use that is right for the declared version: no finding."""
+        later = f"{self.summary}; {self.basis.words}, for which it is right"
+        return replace(self.check, passed=True, message=later, fix=None)
 
     @property
     def silenced_by(self) -> str:
@@ -97,6 +124,7 @@ class Finding:
     @property
     def details(self) -> dict[str, Any]:
         """What a check has no place for; ``applicability`` is None where the fix is advice."""
+        declared = self.basis.declared
         return {
             "rule": self.name,
             "path": printable(self.path),
@@ -107,11 +135,72 @@ class Finding:
             "confidence": self.rule.confidence,
             "why": self.rule.why,
             "references": self.rule.references,
+            "declared": self.basis.words if declared else None,
+            "silence": f"prjury-ignore[{self.name}]",
         }
 
 
+@dataclass(frozen=True)
+class Repair:
+    """What a fix changes in a line, and how sure that is."""
+
+    edits: tuple[Edit, ...]
+    applicability: str
+
+    def line(self, text: str) -> tuple[str, str]:
+        """The whole line as it would be right, and how sure that is."""
+        for start, end, words in sorted(self.edits, reverse=True):
+            text = text[:start] + words + text[end:]
+        return text, self.applicability
+
+    def of(self, text: str, found: str) -> str | None:
+        """What becomes of a piece of the line; None where it does not stand there just once."""
+        if not found or text.count(found) != 1 or found.strip() == text.strip():
+            return None
+        before, after = text.split(found)
+        fixed = self.line(text)[0]
+        if not (fixed.startswith(before) and fixed.endswith(after)):
+            return None
+        return fixed[len(before) : len(fixed) - len(after)]
+
+    def beside(self, other: Repair) -> Repair | None:
+        """Both as one; None where they change the same characters in different ways."""
+        edits = sorted({*self.edits, *other.edits})
+        if any(one[1] > two[0] for one, two in pairwise(edits)):
+            return None
+        worst = max(self.applicability, other.applicability, key=_APPLICABILITY.index)
+        return Repair(tuple(edits), worst)
+
+
+def fused(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings of one file; those that stand in one line with one fix for all of them."""
+    by_line: dict[int, Repair | None] = {}
+    known = list(findings)
+    for one in known:
+        if one.repair:
+            other = by_line.get(one.line, one.repair)
+            by_line[one.line] = one.repair.beside(other) if other else None
+    for one in known:
+        repair = by_line.get(one.line) or one.repair
+        yield replace(one, fixed=repair.line(one.text)) if one.repair and repair else one
+
+
 def repaired(scan: FileScan, hit: Hit, line: int, text: str) -> tuple[str, str] | None:
-    """The line with the rule's first fix that fits, and its applicability.
+    """The line with the rule's first fix that fits, and its applicability."""
+    repair = repair_of(scan, hit, line, text)
+    return repair.line(text) if repair else None
+
+
+def found_in(scan: FileScan, hit: Hit, line: int, text: str) -> str:
+    """The code of the line in which the pattern stands; empty where only the line is known."""
+    if not hit.spans or line != hit.lines[0]:
+        return ""
+    spans = _columns(scan, hit, line, text)
+    return text[spans[0][0] : spans[-1][1]] if spans else ""
+
+
+def repair_of(scan: FileScan, hit: Hit, line: int, text: str) -> Repair | None:
+    """What the rule's first fix that fits changes in the line.
 
     Args:
         text: the line as it stands in the file; only if the parser saw the same is it touched.
@@ -120,21 +209,21 @@ def repaired(scan: FileScan, hit: Hit, line: int, text: str) -> tuple[str, str] 
         return None
     spans = _columns(scan, hit, line, text)
     if hit.rewritten is not None:
-        return _rewritten(hit, text, spans)
+        return _rewritten(hit, spans)
     for fix in hit.active.rule.fix:
-        if any(re2.search(fix.find, text[start:end]) for start, end in spans):
-            return _applied(fix, text, spans), fix.applicability
+        if edits := tuple(_edits(fix, text, spans)):
+            return Repair(edits, fix.applicability)
     return None
 
 
-def _rewritten(hit: Hit, text: str, spans: list[Range]) -> tuple[str, str] | None:
-    """The line with its only match replaced; a match over several lines is left to the reader."""
+def _rewritten(hit: Hit, spans: list[Range]) -> Repair | None:
+    """The line's only match replaced; a match over several lines is left to the reader."""
     rewritten = hit.rewritten or ""
     if len(spans) != 1 or "\n" in rewritten:
         return None
     [(start, end)], [(first, last)] = spans, hit.spans
     whole = last - first == end - start
-    return (text[:start] + rewritten + text[end:], "maybe-incorrect") if whole else None
+    return Repair(((start, end, rewritten),), "maybe-incorrect") if whole else None
 
 
 def _columns(scan: FileScan, hit: Hit, line: int, text: str) -> list[Range]:
@@ -147,9 +236,8 @@ def _columns(scan: FileScan, hit: Hit, line: int, text: str) -> list[Range]:
     return [(start - begin, min(end - begin, len(text))) for start, end in hit.spans]
 
 
-def _applied(fix: Fix, text: str, spans: list[Range]) -> str:
-    """From the last match to the first, so that the places before stay where they are."""
+def _edits(fix: Fix, text: str, spans: list[Range]) -> Iterator[Edit]:
     pattern = re2.compile(fix.find)
-    for start, end in reversed(spans):
-        text = text[:start] + pattern.sub(fix.replace, text[start:end], 1) + text[end:]
-    return text
+    for start, end in spans:
+        if match := pattern.search(text[start:end]):
+            yield start + match.start(), start + match.end(), match.expand(fix.replace)

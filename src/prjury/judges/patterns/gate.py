@@ -12,6 +12,7 @@ import re2
 from prjury.judges.patterns.packs.rule import Head, KeptBy, Pack, Rule
 from prjury.judges.patterns.project.module import Module, Sides
 from prjury.judges.patterns.project.versions import Requirement, Truth
+from prjury.judges.patterns.wording import Basis, Doubt
 from prjury.jury.judgment import Severity
 
 #: The severities from the most to the least severe.
@@ -66,6 +67,39 @@ class Outlook:
         if severity and self.module.is_itself(required):
             return "hint"
         return "warning" if severity == "error" and self.brings(rule) else severity
+
+    def basis(self, rule: Rule) -> Basis:
+        """What the severity rests on: the declaration that decides, and what is unsure about it."""
+        required = required_by(self.pack, rule)
+        asked = [*required, *(rule.deprecated or ()), *(rule.replaceable or ()), *self.pack.gate]
+        order = (Truth.YES, Truth.SOME, Truth.NO, Truth.UNKNOWN)
+        deciding = sorted(
+            (r for r in asked if self.module.truth(r) in order and self.module.evidence(r)),
+            key=lambda r: order.index(self.module.truth(r)),
+        )
+        declared = self.module.evidence(deciding[0])[0] if deciding else None
+        doubt = self._doubt(rule, required)
+        if doubt == "upcoming" and declared and declared.optional:
+            doubt = "unknown"
+        if doubt == "itself":
+            declared = next(self.module.itself(required))
+        return Basis(declared, doubt)
+
+    def _doubt(self, rule: Rule, required: Sequence[Requirement]) -> Doubt:
+        if self.module.is_itself(required):
+            return "itself"
+        removed, deprecated = (
+            self.module.any_of(required),
+            self.module.any_of(rule.deprecated or ()),
+        )
+        if removed is Truth.YES or (deprecated is Truth.YES and removed is not Truth.SOME):
+            return ""
+        if Truth.UNKNOWN in {removed, deprecated}:
+            return "unknown"
+        if removed is Truth.ABSENT:
+            return "undeclared"
+        certain = self._by_version(rule, required) == "hint" and deprecated is not Truth.SOME
+        return "upcoming" if certain and removed is Truth.NO else "some"
 
     def keeps(self, rule: Rule) -> bool:
         """Whether the module keeps the old way on purpose."""

@@ -128,10 +128,12 @@ class PatternsJudge:
         packs = self.selection.packs_for(project.places, languages)
         heads = packs or self.selection.heads.values()
         told = {"packs": [pack.id for pack in packs], **versions(project, heads)}
+        told["silencing"] = self.options.suppressions
         told |= {"baseline": baseline.file} if baseline.file else {}
         if not packs:
             outcome.outside |= {printable(file.path): _NO_PACK for file in changed}
-            return _no_pack(self.selection, {**told, **scope(outcome)})
+            about = any(self.selection.is_about(project.places, head) for head in heads)
+            return _no_pack({**told, **scope(outcome)}, about=about)
         rules = {place.key: self.selection.standing(packs, place) for place in project.places}
         standing = {path: rules[place.key] for path, place in project.of_file.items()}
         outcome.unread |= project.unread
@@ -164,9 +166,10 @@ class PatternsJudge:
             outcome.stale = baseline.stale(marks, packs, outcome.unread)
 
 
-def _no_pack(selection: Selection, metadata: dict[str, Any]) -> Judgment:
-    known = ", ".join(sorted(selection.heads)) or "none"
-    reason = f"no version-pattern pack applies to what the project declares (known: {known})"
+def _no_pack(metadata: dict[str, Any], *, about: bool) -> Judgment:
+    reason = "no version-pattern pack is about what the project declares"
+    if about:
+        reason = "no version-pattern pack of this project has a rule for the touched files"
     return Judgment.abstained(reason, NOT_APPLICABLE, metadata=metadata)
 
 
@@ -182,7 +185,12 @@ def _looked(
             counts[pack] += 1
         for active in looking:
             rules[active.pack.id].add(active.name)
-    return [Looked(pack, len(rules[pack]), count) for pack, count in counts.items() if count]
+    known = {pack.id: len(pack.rules) for pack in packs}
+    return [
+        Looked(pack, len(rules[pack]), count, known[pack])
+        for pack, count in counts.items()
+        if count
+    ]
 
 
 def _looking(file: FileChange, standing: Standing) -> list[Active]:

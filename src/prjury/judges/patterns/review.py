@@ -10,7 +10,7 @@ from prjury.code.parser import ALL_SECONDS, NotParsed, Parsed, Parser
 from prjury.code.source import MAX_LINE, Source, UnreadableError, decode, resolved
 from prjury.deadline import Deadline
 from prjury.judges.patterns.baseline import Known, fingerprints
-from prjury.judges.patterns.findings import Finding, repaired
+from prjury.judges.patterns.findings import Finding, found_in, fused, repair_of
 from prjury.judges.patterns.match import MARKER, Active, FileScan
 from prjury.judges.patterns.prefilter import Prefilter
 from prjury.judges.patterns.silencing.suppressions import Listening
@@ -40,6 +40,7 @@ class Outcome:
     Attributes:
         silenced: findings that a comment of the pull request's tree silences.
         known: findings that the baseline knows.
+        upcoming: uses that are right for the declared version, and will not be for a later one.
         stale: entries of the baseline that match nothing any more, where the whole tree was seen.
         asked: the files of which a rule could say something, read or not.
         outside: readable files of which no rule could, such as documentation.
@@ -52,6 +53,7 @@ class Outcome:
     findings: list[Finding] = field(default_factory=list)
     silenced: list[Finding] = field(default_factory=list)
     known: list[Finding] = field(default_factory=list)
+    upcoming: list[Finding] = field(default_factory=list)
     stale: list[Known] = field(default_factory=list)
     unused: list[Unused] = field(default_factory=list)
     asked: set[str] = field(default_factory=set)
@@ -215,6 +217,7 @@ class Review:
         parsed, suppressions = self.listening.read(scan, reply)
         hits = scan.hits(parsed)
         marks = [fingerprints(path, scan, hits, added) for path in _paths(target.file)]
+        own: list[Finding] = []
         for hit, *known_by in zip(hits, *marks, strict=True):
             held = target.standing.of(hit.active)
             if held is None:
@@ -229,12 +232,16 @@ class Review:
                     target.file.path,
                     line,
                     added[line],
-                    repaired(scan, hit, line, added[line]),
+                    repair_of(scan, hit, line, added[line]),
+                    found=found_in(scan, hit, line, added[line]),
+                    basis=target.standing.basis(hit.active),
                     fingerprints=tuple(known_by),
                     silencer=silencer,
                     silenced_here=silencer is not None and silencer.line in added,
                 )
-                (outcome.silenced if silencer else outcome.findings).append(found)
+                into = outcome.upcoming if found.basis.doubt == "upcoming" else own
+                (outcome.silenced if silencer else into).append(found)
+        outcome.findings += fused(own)
         path = printable(target.file.path)
         for rule, number in suppressions.unused(added, scan.rules):
             outcome.unused.append(Unused(rule, path, number))

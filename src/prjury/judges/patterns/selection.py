@@ -65,6 +65,11 @@ class Selection:
         loaded = [self.own.get(name) or shipped_pack(name) for name in opened]
         return [pack for pack in loaded if any(self.standing([pack], s).any() for s in places)]
 
+    def is_about(self, places: Collection[Sides], head: Head) -> bool:
+        """Whether a pack is about what the project declares, whichever files are touched."""
+        sides = (side for place in places for side in (place.head, place.base))
+        return any(opens(head, module, asked_for=head.id in self.named) for module in sides)
+
     def about(self, languages: Collection[str]) -> list[Pack]:
         """The packs with rules about these languages, whatever a project declares."""
         names = [name for name in sorted(self.heads) if self._is_about(name, languages)]

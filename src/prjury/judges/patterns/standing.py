@@ -10,6 +10,7 @@ from prjury.judges.patterns.gate import Outlook, repairs, severity_between
 from prjury.judges.patterns.match import Active
 from prjury.judges.patterns.packs.rule import Rule
 from prjury.judges.patterns.project.module import Sides
+from prjury.judges.patterns.wording import Basis
 from prjury.jury.judgment import Severity
 
 
@@ -33,6 +34,12 @@ class Standing:
         """The rule as it holds here, and how severe a finding of it is; None where it does not."""
         outlooks = self.outlooks.get(active.pack.id)
         return self._of(outlooks, active.rule) if outlooks else None
+
+    def basis(self, active: Active) -> Basis:
+        """What a finding of the rule rests on here: the side that decides how severe it is."""
+        held, (head, base) = self.of(active), self.outlooks[active.pack.id]
+        decides = held is None or head.severity(active.rule) == held[1]
+        return (head if decides else base).basis(active.rule)
 
     def looking(self, language: Language, path: str) -> Iterator[Active]:
         """The rules of these packs that would look at such a file, if they held."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,15 +27,27 @@ SUPPRESSED_HERE = "suppressed_here"
 
 _MAX_VERSIONS = 60
 _TOLD = 2
+#: Of so many of its rules a pack must look at the touched files to be named for them.
+_SHARE = 0.25
+_NUMBER = re.compile(r"([0-9]{1,18})")
 
 
 @dataclass(frozen=True)
 class Looked:
-    """A pack, how many of its rules held, and for how many files."""
+    """A pack, how many of its rules held, for how many files, and how many rules it has."""
 
     pack: str
     rules: int
     files: int
+    total: int = 0
+
+
+def named(looked: Sequence[Looked]) -> str:
+    """The packs that are about the touched files: those of which many rules look at them.
+
+    A pack about workflows has a rule or two for scripts, and says nothing else about these.
+    """
+    return ", ".join(each.pack for each in looked if each.rules >= _SHARE * each.total)
 
 
 def decide(
@@ -50,16 +63,17 @@ def decide(
     Args:
         whole: whether all of a tree was looked at, so that no change has silenced anything.
     """
-    findings = sorted(outcome.findings, key=lambda f: (f.path, f.line, f.name))
+    findings = sorted(outcome.findings, key=_place)
     grave = [finding for finding in findings if at_least(finding.severity, threshold)]
-    silenced = sorted(outcome.silenced, key=lambda f: (f.path, f.line, f.name))
+    silenced = sorted(outcome.silenced, key=_place)
     checks = [finding.check for finding in findings]
     checks += [finding.silenced for finding in silenced]
+    checks += [finding.upcoming for finding in sorted(outcome.upcoming, key=_place)]
     checks += _clean([*findings, *silenced, *outcome.known], looked)
     checks += [_unused(where.rule, where.path, where.line) for where in outcome.unused]
     checks += [_stale(entry, told) for entry in outcome.stale]
     metadata = {
-        "subject": ", ".join(each.pack for each in looked),
+        "subject": named(looked),
         **told,
         **scope(outcome),
         "suppressed": len(silenced),
@@ -167,16 +181,34 @@ def _kinds(silenced: Iterable[Finding]) -> str:
 
 
 def _sentence(findings: Sequence[Finding]) -> str:
-    parts = [f"{f.rule.message} ({visible(f.path)}:{f.line})" for f in findings[:_TOLD]]
-    more = len(findings) - _TOLD
+    grouped: dict[str, list[Finding]] = {}
+    for finding in findings:
+        grouped.setdefault(finding.summary, []).append(finding)
+    few = list(grouped.items())[:_TOLD]
+    parts = [f"{said} ({_places(group)})" for said, group in few]
+    more = len(findings) - sum(len(group) for _, group in few)
     parts += [f"{more} more"] if more > 0 else []
     return f"{_count(len(findings), 'finding')}: {'; '.join(parts)}"
+
+
+def _places(findings: Sequence[Finding]) -> str:
+    first, more = findings[0], len(findings) - 1
+    return f"{visible(first.path)}:{first.line}" + (
+        f" and {_count(more, 'more place')}" if more else ""
+    )
+
+
+def _place(finding: Finding) -> tuple[list[tuple[int, str]], int, str]:
+    """By which findings are sorted: paths as people number them, ``m2`` before ``m10``."""
+    parts = _NUMBER.split(finding.path)
+    path = [(int(part), "") if at % 2 else (0, part) for at, part in enumerate(parts)]
+    return path, finding.line, finding.name
 
 
 def _clean_sentence(
     findings: Sequence[Finding], looked: Sequence[Looked], threshold: Severity, outcome: Outcome
 ) -> str:
-    packs = ", ".join(each.pack for each in looked)
+    packs = named(looked) or _count(sum(each.rules for each in looked), "rule")
     files = _count(len(outcome.read), "file")
     unread = f"; {_count(len(outcome.unread), 'file')} not read" if outcome.unread else ""
     unread += _aside(outcome)

@@ -40,7 +40,7 @@ def test_a_finding_fails_and_tells_everything() -> None:
     judgment = adding(ENTITY, parser=Parser())
     assert judgment.status is Status.FAIL
     assert judgment.reasoning == (
-        f"1 finding: javax.persistence moved to jakarta.persistence ({JAVA}:2)"
+        f"1 finding: `javax.persistence` moved to jakarta.persistence ({JAVA}:2)"
     )
     check = judgment.failed_checks[0]
     assert (check.name, check.severity) == ("jakarta/persistence", "error")
@@ -74,7 +74,51 @@ def test_more_findings_than_are_told_are_counted() -> None:
     lines = [f"import javax.persistence.A{number};" for number in range(4)]
     judgment = adding("\n".join(lines))
     assert judgment.reasoning.startswith("4 findings: ")
-    assert judgment.reasoning.endswith("; 2 more")
+    assert judgment.reasoning.endswith("A.java:1 and 3 more places)")
+
+
+def test_files_stand_in_the_order_of_their_numbers() -> None:
+    code = "import numpy as np\nX = np.float_(1)\n"
+    base = {"pyproject.toml": "[project]\nname = 'a'\ndependencies = [\n  'numpy>=2.1',\n]\n"}
+    judgment = judged(base, {**base, **{f"m{n}.py": code for n in (10, 2, 1)}})
+    paths = [check.location.path for check in judgment.failed_checks if check.location]
+    assert paths == ["m1.py", "m2.py", "m10.py"]
+    assert judgment.failed_checks[0].message == (
+        "`np.float_` was removed in NumPy 2.0; pyproject.toml:4 declares numpy >=2.1. "
+        "Write `np.float64`."
+    )
+
+
+def test_two_findings_on_one_line_offer_one_fix_for_both() -> None:
+    code = "import numpy as np\nX = np.float_(1) + np.NaN\n"
+    base = {"pyproject.toml": "[project]\nname = 'a'\ndependencies = ['numpy>=2.1']\n"}
+    judgment = judged(base, {**base, "m.py": code})
+    assert [check.fix for check in judgment.failed_checks] == ["X = np.float64(1) + np.nan"] * 2
+
+
+def test_what_is_right_for_the_declared_version_is_no_finding() -> None:
+    code = "import numpy as np\nX = np.float_(1)\n"
+    base = {"pyproject.toml": "[project]\nname = 'a'\ndependencies = ['numpy<2']\n"}
+    judgment = judged(base, {**base, "m.py": code})
+    assert judgment.failed_checks == ()
+    note = next(check for check in judgment.checks if check.name == "numpy-2/float-underscore")
+    assert note.passed
+    assert note.message == (
+        "`np.float_` was removed in NumPy 2.0; pyproject.toml:3 declares numpy <2, "
+        "for which it is right"
+    )
+
+
+def test_a_touched_file_that_no_pack_looks_at_is_said_so_in_few_words() -> None:
+    base = {"pyproject.toml": "[project]\nname = 'a'\ndependencies = ['numpy>=2']\n"}
+    head = {**base, "run.rs": "fn main() {}\n"}
+    judgment = judged(base, head, options={"packs": ["numpy-2"]})
+    assert judgment.reasoning == (
+        "no version-pattern pack of this project has a rule for the touched files"
+    )
+    every = judged(base, head)
+    assert every.reasoning == "1 rule over 1 file: nothing found"
+    assert every.metadata["subject"] == ""
 
 
 @pytest.mark.parametrize(
@@ -102,7 +146,9 @@ def test_a_hint_says_that_no_version_is_known_and_the_metadata_says_why() -> Non
     judgment = adding(ENTITY, manifest=pom("${nowhere}"))
     assert judgment.status is Status.PASS
     assert "none reaches error" in judgment.reasoning
-    assert "by the versions that are declared" in judgment.failed_checks[0].message
+    message = judgment.failed_checks[0].message
+    assert "A hint only: pom.xml:" in message
+    assert "${nowhere}, and that does not say whether it holds here." in message
     assert any("${nowhere}" in note for note in judgment.metadata["notes"])
 
 

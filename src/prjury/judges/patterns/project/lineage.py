@@ -120,6 +120,7 @@ def _resolved(coordinate: Coordinate, properties: Mapping[str, str], link: Link)
         level=-1 if overridden else link.level,
         ecosystem=coordinate.ecosystem,
         optional=coordinate.optional,
+        line=coordinate.lines[0] if coordinate.lines else None,
     )
 
 

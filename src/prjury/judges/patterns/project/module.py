@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -23,6 +23,7 @@ class Declared:
         path: the build file.
         level: 0 for the module's own build file, 1 for its parent, and so on.
         optional: whether only an extra or a group asks for it.
+        line: the first line of the build file that names it, where that is known.
     """
 
     group: str
@@ -34,6 +35,7 @@ class Declared:
     level: int
     ecosystem: str = "maven"
     optional: bool = False
+    line: int | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return f"{self.group}:{self.artifact}" if self.group else self.artifact
@@ -127,8 +129,14 @@ class Module:
 
     def is_itself(self, requirements: Iterable[Requirement]) -> bool:
         """Whether the project is the very library of which a requirement speaks."""
-        own = self.selves
-        return any(r.names(d.ecosystem, d.group, d.artifact) for d in own for r in requirements)
+        return next(self.itself(requirements), None) is not None
+
+    def itself(self, requirements: Iterable[Requirement]) -> Iterator[Declared]:
+        """What the project is itself of that of which the requirements speak."""
+        asked = list(requirements)
+        for own in self.selves:
+            if any(r.names(own.ecosystem, own.group, own.artifact) for r in asked):
+                yield own
 
     def any_of(self, requirements: Iterable[Requirement]) -> Truth:
         """Whether one of them holds: a sure answer counts more than an unsure one."""

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from prjury.judges.patterns.findings import found_in, repair_of
+from prjury.judges.patterns.packs.cases import run_tests
+from prjury.judges.patterns.packs.load import load_packs, read
+from prjury.judges.patterns.project.manifest import Role
+from prjury.judges.patterns.project.module import Declared
+from prjury.judges.patterns.wording import Basis, Doubt, clause, told
+from prjury.resources import rule_packs
+
+ALIASES = (
+    "np.float_, complex_ and longfloat were removed in NumPy 2.0; use float64 and so on",
+    "np.float_",
+)
+NUMPY = Declared(
+    "", "numpy", ">=2.1", ">=2.1", Role.DEPENDENCY, "pyproject.toml", 0, "pypi", line=12
+)
+
+
+def test_a_finding_says_why_it_is_one_here() -> None:
+    message, found = ALIASES
+    words = told(message, found, "np.float64", Basis(NUMPY), established=False)
+    assert words == (
+        "`np.float_` was removed in NumPy 2.0; pyproject.toml:12 declares numpy >=2.1. "
+        "Write `np.float64`."
+    )
+
+
+@pytest.mark.parametrize(
+    ("doubt", "said"),
+    [
+        ("", "NumPy 2.0; pyproject.toml:12 declares numpy >=2.1. Use"),
+        ("some", "pyproject.toml:12 declares numpy >=2.1, which allows such versions. Use"),
+        ("itself", "NumPy 2.0. A hint only: this repository is numpy itself. Use"),
+        ("unknown", "A hint only: pyproject.toml:12 declares numpy >=2.1, and that does not say"),
+        ("undeclared", "A hint only: no build file here says which version is used. Use"),
+    ],
+)
+def test_what_a_severity_rests_on_is_said(doubt: Doubt, said: str) -> None:
+    message, found = ALIASES
+    assert said in told(message, found, None, Basis(NUMPY, doubt), established=False)
+
+
+@pytest.mark.parametrize(
+    ("message", "found", "said"),
+    [
+        (*ALIASES, "`np.float_` was removed in NumPy 2.0"),
+        ("a.x and a.y were removed", "a.x(a.y)", "`a.x` and `a.y` were removed"),
+        ("a.x and a.y were removed", "f() + 1", "a.x and a.y were removed"),
+        ("a.x and a.y were removed", "a.z", "`a.z` was removed"),
+        ("x and y are v and w in 3", "y", "`y` is `w` in 3"),
+        ("This name was removed in 3; use it", "b.z", "`b.z` was removed in 3"),
+        ("this is odd", "print 'x'", "this is odd"),
+        ("old_x and its likes were removed", "old_y", "`old_y` was removed"),
+        ("The methods a, b and c of arrays were removed", "b", "`b` of arrays was removed"),
+        ("Do not do this", "this", "Do not do this"),
+    ],
+)
+def test_only_names_that_the_code_uses_are_named(message: str, found: str, said: str) -> None:
+    assert clause(message, found) == said
+
+
+def test_a_message_of_one_sentence_stays_as_it_is() -> None:
+    assert told("use java.time", "Date", None, Basis(), established=False) == "use java.time"
+
+
+def test_of_two_ways_that_of_the_used_name_is_told() -> None:
+    message = "np.recfrom and np.alltrue were removed; use np.genfrom and np.all"
+    words = told(message, "np.alltrue", None, Basis(), established=False)
+    assert words == "`np.alltrue` was removed. Use `np.all`."
+
+
+def test_no_shipped_rule_names_what_its_own_cases_do_not_use() -> None:
+    """A list of three names and more before the verb is one that nobody has narrowed."""
+    unread = []
+    for loaded in load_packs([rule_packs()], read):
+        for ran in run_tests(loaded.pack).ran:
+            for hit in ran.hits[:1] if ran.case.wanted else ():
+                line = hit.lines[0]
+                text = ran.case.lines[line - 1]
+                found = found_in(ran.case.scan, hit, line, text)
+                repair = repair_of(ran.case.scan, hit, line, text)
+                fixed = repair.of(text, found) if repair else None
+                words = told(hit.active.rule.message, found, fixed, Basis(), established=False)
+                assert not re.search(r"\.\.(?!\.)|``|\s\s", words.replace("...", "")), words
+                if re.match(r"[\w.()]+, [\w.()]+(?:, [\w.()]+)* (?:and|or) ", words):
+                    unread.append(f"{hit.active.name}: {words} <- {text.strip()}")
+    assert unread == []
