@@ -68,7 +68,7 @@ def check_whole(text: str) -> None:
                 depth += 1 if tag == "<details" else -1
                 assert depth in {0, 1}
         if token.type == "fence":
-            assert depth == 1
+            assert depth in {0, 1}
             assert token.map
             last = lines[token.map[1] - 1].strip()
             assert last == token.markup
