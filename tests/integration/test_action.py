@@ -209,6 +209,12 @@ def test_the_policy_may_want_no_comment_and_no_summary(job: Job) -> None:
     assert not (job.directory / "summary").exists()
 
 
+def test_the_policy_may_want_a_sarif_file(job: Job) -> None:
+    job.judged = report(policy=PolicyOrigin("default", "0" * 64, {"publish": {"sarif": True}}))
+    assert job.run() == 0
+    assert [file.name for file in job.directory.rglob("report.sarif")] == ["report.sarif"]
+
+
 def test_text_of_others_commands_nothing(job: Job) -> None:
     evil = "x\n::error::forged\n##[error]forged a ##[add-mask]b\r::set-output name=verdict::pass"
     job.judged = report(Status.FAIL, Gate.FAILURE, headline=evil)

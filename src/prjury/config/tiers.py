@@ -262,3 +262,15 @@ class TierConfig(Section):
     on_error: Literal["block", "continue"] = "block"
     min_confidence: Share | None = None
     advisory: bool | Literal["auto"] = "auto"
+
+    @model_validator(mode="after")
+    def _obeys_what_it_says(self) -> TierConfig:
+        """Refuses settings that tiers of this policy do not look at."""
+        rejects = self.policy is TierPolicy.REJECT_ON_ANY_FAIL
+        if not rejects and (self.continue_on_reject or self.on_error == "continue"):
+            raise ValueError(
+                "continue_on_reject and on_error: continue are for the policy reject_on_any_fail"
+            )
+        if self.min_confidence is not None and self.policy is not TierPolicy.ACCEPT_ON_ALL_PASS:
+            raise ValueError("min_confidence is for the policy accept_on_all_pass")
+        return self

@@ -123,6 +123,18 @@ def test_a_command_that_is_said_once_is_that_of_the_build_judge() -> None:
     assert commands(BUILD + with_judge("{build: {command: own}}")) == ["own"]
 
 
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("continue_on_reject: true", "are for the policy reject_on_any_fail"),
+        ("on_error: continue", "are for the policy reject_on_any_fail"),
+        ("min_confidence: 0.5", "min_confidence is for the policy accept_on_all_pass"),
+    ],
+)
+def test_what_a_tier_of_this_policy_does_not_look_at_is_refused(setting: str, told: str) -> None:
+    assert refusal(with_judge("merge") + f"    {setting}\n").endswith(told)
+
+
 def test_a_command_for_no_build_is_refused() -> None:
     told = "f.yml line 2: tiers: build.command is set, and no tier has the judge `build`"
     assert refusal(BUILD + with_judge("merge")) == told

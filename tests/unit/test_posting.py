@@ -1,0 +1,46 @@
+"""What a policy's section `publish` says is posted, is posted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fakes.bare_report import report
+from prjury.config.load import read_policy
+from prjury.posting import Posts, Target, Words
+from prjury.report.sanitise import BY_SHAPE
+from prjury.sources.github.hub import Connection, GitHub
+
+
+@pytest.fixture
+def posts() -> Posts:
+    hub = GitHub(Connection("http://127.0.0.1:1", "token"))
+    words = Words(lambda _report, _run: "", lambda _report: "")
+    return Posts(Target("octo/shop", 7, "a" * 40), hub, words, BY_SHAPE)
+
+
+def wanted(publish: str) -> Any:
+    return read_policy(f"publish: {publish}", "x").resolved["publish"]
+
+
+@pytest.mark.parametrize(
+    ("publish", "names"),
+    [
+        ("{}", {"comment"}),
+        ("{comment: false}", set()),
+        ("{review: true}", {"comment", "review"}),
+        ("{labels: {fail: 'prjury:fail'}, comment: false}", {"labels"}),
+    ],
+)
+def test_what_is_posted_to_the_pull_request(posts: Posts, publish: str, names: set[str]) -> None:
+    assert {each.name for _, each in posts.of_pull_request(wanted(publish))} == names
+
+
+def test_the_check_run_and_its_annotations(posts: Posts) -> None:
+    assert posts.check(wanted("{check: false}")) is None
+    plain, annotated = posts.check(wanted("{annotations: false}")), posts.check(wanted("{}"))
+    assert plain is not None
+    assert annotated is not None
+    assert plain.annotate != annotated.annotate
+    assert plain.annotate(report()).entries == ()
