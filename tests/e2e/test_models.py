@@ -187,7 +187,7 @@ def test_ctrl_c_ends_a_run_whose_server_hangs(shop: Shop) -> None:
         took = time.monotonic() - interrupted
     assert (said.code, said.out) == (130, "")
     assert said.err.splitlines()[-1] == "prjury: interrupted; nothing was published"
-    assert took < 15  # the server would go on for 30 s
+    assert took < 25  # the server would go on for 30 s
 
 
 def test_without_a_key_the_gate_opens_and_it_is_said(shop: Shop) -> None:

@@ -705,4 +705,4 @@ def test_it_runs_as_a_process_of_its_own() -> None:
         assert connection.getresponse().status == 200
         connection.close()
         process.stdin.close()
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0

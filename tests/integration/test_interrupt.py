@@ -106,8 +106,8 @@ def test_ctrl_c_ends_a_vote_at_once(way: str, jury: str, timeout: tuple[str, ...
         time.sleep(0.1)  # until the main thread waits for the judges
         interrupted = time.monotonic()
         program.send_signal(signal.SIGINT)
-        _, complaint = program.communicate(timeout=30)
-        assert time.monotonic() - interrupted < 20
+        _, complaint = program.communicate(timeout=120)
+        assert time.monotonic() - interrupted < 60
     assert program.returncode in {130, -signal.SIGINT}
     assert complaint.endswith("KeyboardInterrupt\n")
 
@@ -116,6 +116,6 @@ def test_ctrl_c_ends_a_vote_at_once(way: str, jury: str, timeout: tuple[str, ...
 @pytest.mark.parametrize("jury", ["parallel", "chair"])
 def test_judges_that_hang_keep_no_program_alive(way: str, jury: str) -> None:
     with started(way, jury, "0.3") as program:
-        said, complaint = program.communicate(timeout=30)
+        said, complaint = program.communicate(timeout=120)
     assert (program.returncode, complaint) == (0, "")
     assert said.splitlines()[-1] == "fail"

@@ -75,8 +75,8 @@ def quadratic(length: int) -> Job:
 def test_a_text_that_takes_too_long_is_given_up_and_the_next_is_parsed() -> None:
     started = time.monotonic()
     jobs = [java("class A {}"), quadratic(400_000), java("class B {}")]
-    first, second, third = Parser(seconds=0.5).parse(jobs, SOON)
-    assert time.monotonic() - started < 10
+    first, second, third = Parser(seconds=3).parse(jobs, SOON)
+    assert time.monotonic() - started < 60
     assert isinstance(first, Parsed)
     assert isinstance(third, Parsed)
     assert isinstance(second, NotParsed)

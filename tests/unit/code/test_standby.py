@@ -41,7 +41,7 @@ with ThreadPoolExecutor(8) as pool:
 """,
     "one takes too long": """
 jobs = [java("class A {}"), slow(400_000), java("")]
-first, second, third = Parser(seconds=0.5).parse(jobs, SOON)
+first, second, third = Parser(seconds=3).parse(jobs, SOON)
 assert isinstance(first, Parsed) and isinstance(third, Parsed)
 assert (second.reason, second.crashed) == ("parser_timeout", False), second
 """,

@@ -731,10 +731,10 @@ def test_without_time_for_another_round_it_stops_with_what_it_has() -> None:
 
     def slow(context: object) -> Judgment:
         asked.append(context)
-        time.sleep(0.4)
+        time.sleep(1.2)
         return sure(0.1)
 
-    verdict = retrying([slow], max_iterations=5).vote(None, timeout=0.6)
+    verdict = retrying([slow], max_iterations=5).vote(None, timeout=2.3)
     said = verdict.aggregated
     assert (verdict.status, len(asked)) == (PASS, 1)
     assert (said.metadata["iterations"], said.metadata["met_threshold"]) == (1, False)

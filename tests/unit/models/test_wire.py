@@ -16,7 +16,7 @@ async def answered() -> str:
 
 async def stuck_in_name_resolution() -> str:
     # Like getaddrinfo: in an executor's thread that nobody can cancel.
-    await asyncio.to_thread(time.sleep, 3.0)
+    await asyncio.to_thread(time.sleep, 10.0)
     return "too late"
 
 
@@ -42,7 +42,7 @@ def test_what_cannot_be_cancelled_is_left_behind() -> None:
     with pytest.raises(ModelError) as error:
         in_time(stuck_in_name_resolution, Deadline.after(0.1))
     assert error.value.reason == "timeout"
-    assert time.monotonic() - begun < 2.5  # the sleeper goes on for 3 s
+    assert time.monotonic() - begun < 8  # the sleeper goes on for 10 s
 
 
 def test_an_event_loop_may_be_running_already() -> None:

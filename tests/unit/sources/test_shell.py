@@ -98,7 +98,7 @@ def test_an_exit_code_and_what_was_printed(bench: Bench) -> None:
     done = bench.sh("echo out; echo err >&2; exit 3")
     assert (done.exit_code, done.stopped) == (3, None)
     assert done.tail() == "out\nerr"
-    assert 0 < done.seconds < 5
+    assert 0 < done.seconds < 60
 
 
 def test_a_list_is_not_a_shell_line(bench: Bench) -> None:
@@ -137,17 +137,17 @@ def test_a_program_that_signals_its_whole_group_ends_only_itself(bench: Bench) -
 
 
 def test_the_deadline(bench: Bench, marker: str) -> None:
-    done = bench.sh(f"echo started; sleep {marker}", timeout=0.4)
+    done = bench.sh(f"echo started; sleep {marker}", timeout=2)
     assert (done.stopped, done.exit_code) == ("timeout", -signal.SIGTERM)
     assert done.tail() == "started"
-    assert done.seconds < 3
+    assert done.seconds < 60
 
 
 def test_the_deadline_of_a_program_that_ignores_term(bench: Bench, marker: str) -> None:
     started = time.monotonic()
-    done = bench.sh(f"trap '' TERM; echo deaf; sleep {marker}; sleep {marker}", timeout=0.4)
+    done = bench.sh(f"trap '' TERM; echo deaf; sleep {marker}; sleep {marker}", timeout=2)
     assert (done.stopped, done.exit_code) == ("timeout", -signal.SIGKILL)
-    assert time.monotonic() - started < 4
+    assert time.monotonic() - started < 60
 
 
 def test_a_deadline_that_is_over_already(bench: Bench, marker: str) -> None:
@@ -155,7 +155,7 @@ def test_a_deadline_that_is_over_already(bench: Bench, marker: str) -> None:
 
 
 def test_the_time_to_end_can_be_used(bench: Bench) -> None:
-    done = bench.sh("trap 'echo cleaned; exit 0' TERM; while :; do sleep 0.05; done", timeout=0.5)
+    done = bench.sh("trap 'echo cleaned; exit 0' TERM; while :; do sleep 0.05; done", timeout=2)
     assert (done.stopped, done.exit_code) == ("timeout", 0)
     assert done.tail().endswith("cleaned")
 
@@ -179,13 +179,13 @@ def test_a_daemon_that_holds_the_output_does_not_make_us_wait(bench: Bench, mark
     """
     done = bench.run((sys.executable, "-c", textwrap.dedent(daemon)))
     assert (done.exit_code, done.tail()) == (0, "parent done")
-    assert done.seconds < 5
+    assert done.seconds < 60
     assert processes_with(marker) == []
 
 
 def test_a_tree_that_is_killed_at_the_deadline(bench: Bench, marker: str) -> None:
     script = f"for i in 1 2 3; do (setsid sh -c 'sleep {marker} & sleep {marker}' &) ; done; wait"
-    bench.sh(f"{script}; sleep {marker}", timeout=0.5)
+    bench.sh(f"{script}; sleep {marker}", timeout=2)
     assert processes_with(marker) == []
 
 
@@ -193,7 +193,7 @@ def test_half_a_gigabyte_without_a_line_end_is_stopped_at_the_cap(bench: Bench) 
     done = bench.sh("head -c 500000000 /dev/zero; echo; sleep 60", limit=3_000_000)
     assert done.stopped == "output_limit"
     assert done.log.stat().st_size == 3_000_000
-    assert done.seconds < 10
+    assert done.seconds < 50  # it would go on for 60 s
 
 
 def test_exactly_as_much_as_allowed_is_not_too_much(bench: Bench) -> None:
@@ -398,7 +398,7 @@ def test_nothing_survives_the_death_of_whoever_waits(
     everybody = 4  # whoever waits, the launcher, the shell and what it started
     assert eventually(lambda: len(processes_with(marker)) >= everybody)
     waiting.send_signal(death)
-    waiting.wait(20)
+    waiting.wait(60)
     assert eventually(lambda: processes_with(marker) == [])
     assert death is signal.SIGKILL or list(tmp_path.iterdir()) == []
 
@@ -441,7 +441,7 @@ def test_a_process_that_leaves_at_once_has_cleaned_up_before(tmp_path: Path, mar
     assert list(inner.iterdir()) == []
 
 
-def eventually(true: Callable[[], bool], seconds: float = 8) -> bool:
+def eventually(true: Callable[[], bool], seconds: float = 60) -> bool:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if true():

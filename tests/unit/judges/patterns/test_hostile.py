@@ -38,7 +38,7 @@ def test_a_hundred_thousand_hunks_are_all_looked_at() -> None:
     begun = time.monotonic()
     repository = FakeRepository({BASE: base, HEAD: after})
     judgment = judged(base, after, pull=pull, repository=repository, parser=Parser())
-    assert time.monotonic() - begun < 20
+    assert time.monotonic() - begun < 60
     assert found(judgment) == [("jakarta/persistence", "error", 100_001)]
     assert unread(judgment) == {}
 
@@ -136,6 +136,6 @@ def test_the_time_of_one_pull_request_is_limited_over_all_its_files() -> None:
     begun = time.monotonic()
     pull = pull_between(base, after)
     judgment = bench(base, after, parser=judge_it).judge(context(pull, seconds=2))
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 40  # one parser alone would take 60 s
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "unread")
     assert len(unread(judgment)) == 250

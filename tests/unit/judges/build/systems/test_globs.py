@@ -40,6 +40,6 @@ def test_what_is_not_understood(pattern: str) -> None:
 
 
 def test_a_pattern_made_to_take_long_does_not() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     assert matching(["**/" * 40 + "*a" * 40 + "b"], ["x/" * 200 + "a" * 200]) == frozenset()
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2

@@ -209,10 +209,10 @@ def test_imports(source: str, paths: list[str]) -> None:
 
 
 def test_a_file_made_to_take_long_does_not() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     for text in ("/*" * 200_000, "/" * 400_000, 'import "' * 50_000, "import (" * 50_000):
         list(imported(f"package a\n{text}"))
-    assert time.monotonic() - started < 3
+    assert time.process_time() - started < 3
 
 
 def test_failing_tests_are_run_again_by_package_and_name() -> None:

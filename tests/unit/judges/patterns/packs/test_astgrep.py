@@ -320,7 +320,7 @@ def test_thousands_of_alternatives_are_taken_in_time_or_refused(tmp_path: Path) 
     assert len(loaded(tmp_path, many(2_000)).pack.rules[0].literals) == 2_000
     with pytest.raises(ConfigError, match="larger than 64 KiB"):
         loaded(tmp_path, many(10_000))
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 60
 
 
 def test_a_file_of_many_rules_has_a_limit_too(tmp_path: Path) -> None:

