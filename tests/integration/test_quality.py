@@ -41,8 +41,17 @@ def test_one_proven_failure_of_a_must_criterion_closes_a_blocking_gate(
 def test_an_advising_tier_names_the_likely_bug_in_the_first_line(tmp_path: Path) -> None:
     said = review(tmp_path, reply(correctness=WRONG_SUM), ADVISING)
     assert (said.code, said.status) == (0, "pass")
-    assert "advises against" in said.first_line or "1 likely bug" in said.first_line
+    assert said.first_line == (
+        "## ⚠️ Merge gate open; the model found 1 likely bug, opinion advises against (not built)"
+    )
+    assert "The judges advise against merging this" in said.files["feedback"]
+    assert "Nothing has to be fixed" not in said.files["feedback"]
     assert WRONG_SUM["reasoning"] in said.files["feedback"]
+
+
+def test_an_advising_tier_calls_missing_tests_no_bug(tmp_path: Path) -> None:
+    said = review(tmp_path, reply(tests=WRONG_SUM), ADVISING)
+    assert "the model found 1 problem, opinion advises against" in said.first_line
 
 
 def test_no_judge_of_the_same_tier_outvotes_a_proven_bug(tmp_path: Path) -> None:

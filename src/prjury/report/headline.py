@@ -86,6 +86,11 @@ def _open(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> str:
     return f"{line}{f' ({limits})' if limits else ''}{but}"
 
 
+def is_advised_against(verdict: Verdict) -> bool:
+    """Whether an advisory tier fails."""
+    return any(map(_objection, verdict.attempts))
+
+
 def is_proven(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> bool:
     """Whether the merged tree was built, or else every line that is not documentation was read."""
     if _is_built(_blocking(verdict)):
@@ -223,12 +228,24 @@ def _objection(attempt: TierAttempt) -> str:
         return ""
     against = f"{attempt.name} advises against"
     failing = [b for b in attempt.verdict.ballots if b.judgment.status is Status.FAIL]
-    errors = [c for b in failing for c in b.judgment.failed_checks if c.severity == "error"]
+    errors = [(b, c) for b in failing for c in b.judgment.failed_checks if c.severity == "error"]
     if not errors:
         return against
-    if any(ballot.type is not JudgeType.DETERMINISTIC for ballot in failing):
-        return f"the model found {counted(len(errors), 'likely bug')}, {against}"
-    return f"{counted(len(errors), 'finding')}, {against}"
+    if all(ballot.type is JudgeType.DETERMINISTIC for ballot in failing):
+        return f"{counted(len(errors), 'finding')}, {against}"
+    bugs = sum(check.name in _must_failed(ballot.judgment) for ballot, check in errors)
+    others = counted(len(errors) - bugs, "other problem" if bugs else "problem")
+    found = [
+        *([counted(bugs, "likely bug")] if bugs else []),
+        *([others] if bugs < len(errors) else []),
+    ]
+    return f"the model found {listed(found)}, {against}"
+
+
+def _must_failed(judgment: Judgment) -> Sequence[object]:
+    """The criteria of a judge that asks models which must pass, and failed."""
+    names = judgment.metadata.get("must_failed")
+    return names if isinstance(names, list | tuple) else ()
 
 
 def _silent(attempt: TierAttempt) -> str:

@@ -22,7 +22,7 @@ from prjury.report.findings import (
     grouped,
     voices,
 )
-from prjury.report.headline import is_proven, undone, why
+from prjury.report.headline import is_advised_against, is_proven, undone, why
 from prjury.report.links import Links
 from prjury.report.model import Report
 from prjury.report.phrases import NOT_RUN, SEVERITY_SYMBOLS, SYMBOLS, duration
@@ -146,6 +146,7 @@ class Page:
     status: Markup
     gate: Markup
     clean: bool
+    advised_against: bool
     proven: bool
     undone: tuple[Text, ...]
     why: tuple[Said, ...]
@@ -284,6 +285,7 @@ def page(report: Report, ink: Ink, redact: Redact = BY_SHAPE) -> Page:
         status=own(verdict.status.value),
         gate=own(report.gate.value),
         clean=verdict.status is Status.PASS and report.gate is Gate.SUCCESS and not others,
+        advised_against=is_advised_against(verdict),
         proven=is_proven(report.pull, verdict, report.coverage),
         undone=tuple(map(ink, undone(report.pull, verdict, report.coverage))),
         why=tuple(paint.said(who, words) for who, words in why(report.pull, verdict)),

@@ -61,8 +61,14 @@ def test_an_advisory_tier_advises_against() -> None:
 def test_what_a_model_found_is_counted() -> None:
     found = [error("correctness"), error("risk", 2)]
     hint = Check("tests", passed=False, message="none", severity="warning")
-    for checks, bugs in ((found[:1], "1 likely bug"), ([*found, hint], "2 likely bugs")):
-        quality = fake.quality_tier(Judgment.failed("no", checks=checks))
+    must = {"must_failed": ["correctness", "risk"]}
+    for checks, bugs in (
+        (found[:1], "1 likely bug"),
+        ([*found, hint], "2 likely bugs"),
+        ([*found, error("tests")], "2 likely bugs and 1 other problem"),
+        ([error("tests")], "1 problem"),
+    ):
+        quality = fake.quality_tier(Judgment.failed("no", checks=checks, metadata=must))
         assert headline(GREEN, quality) == (
             f"⚠️ Merge gate open; the model found {bugs}, quality advises against"
         )
