@@ -144,10 +144,10 @@ def test_the_digest_knows_the_documents() -> None:
 
 
 def test_files_that_are_not_shown_are_named_but_not_without_end() -> None:
-    many = [changed(f"vendor/{i}.py", "+x") for i in range(300)]
+    many = [changed(f"lib/{i}/uv.lock", "+x") for i in range(300)]
     told = material(question(SMALL, *many))["not_shown"]
     assert told["count"] == 300
-    assert told["files"][0] == {"path": "vendor/0.py", "reason": "a vendored file"}
+    assert told["files"][0] == {"path": "lib/0/uv.lock", "reason": "a lock file"}
     assert 3_000 < len(compact(told["files"])) < 5_000
 
 

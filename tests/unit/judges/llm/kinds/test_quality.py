@@ -132,9 +132,9 @@ def test_no_secret_of_the_guidelines_is_sent(before: int) -> None:
 def test_no_secret_in_the_name_of_a_file_that_is_not_shown_is_sent() -> None:
     token = "ghp_" + "a1" * 20
     model = always(reply())
-    judgment = judge(model).judge(context(SMALL, changed(f"vendor/{token}.js", "+x")))
+    judgment = judge(model).judge(context(SMALL, changed(f"{token}/uv.lock", "+x")))
     assert token not in model.asked[0].user
-    assert judgment.metadata["scope"]["unread"][0]["path"] == f"vendor/{token}.js"
+    assert judgment.metadata["scope"]["unread"][0]["path"] == f"{token}/uv.lock"
 
 
 RENAMED = replace(changed("src/new.py"), old_path="src/old.py", status=FileStatus.RENAMED)

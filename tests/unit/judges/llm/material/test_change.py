@@ -55,7 +55,7 @@ def test_source_comes_before_tests_before_the_rest() -> None:
     [
         (replace(changed("a.py"), unread="larger than 1 MiB"), "larger than 1 MiB"),
         (changed("uv.lock", "+x"), "a lock file"),
-        (changed("vendor/a.py", "+x"), "a vendored file"),
+        (replace(changed("vendor/a.py", "+x"), exempt="exempt by the base"), "exempt by the base"),
         (changed("a.png", "+x"), "a binary file"),
         (FileChange("sub", FileStatus.ADDED, FileKind.SUBMODULE), "a submodule file"),
         (changed("a.py", "+" + "x" * (LONGEST + 1)), f"has a line of {LONGEST + 1} characters"),
