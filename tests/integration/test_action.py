@@ -234,7 +234,7 @@ def test_an_error_tells_one_line_everywhere(job: Job) -> None:
     assert (job.outputs["verdict"], job.outputs["gate"]) == ("error", "action_required")
     assert set(job.outputs) == {
         *("verdict", "gate", "headline", "report-json"),
-        *("report-html", "comment-url", "backports", "llm-usd"),
+        *("report-html", "build-log", "comment-url", "backports", "llm-usd"),
     }
     assert "<img" not in job.summary.replace("\\<img", "")
     assert job.summary.count("\n") <= 2

@@ -162,14 +162,23 @@ def test_our_own_jury_is_the_example_with_the_version_under_test() -> None:
     own = read(ROOT / ".github" / "workflows" / "prjury.yml")
     example = read(EXAMPLES / "prjury.yml")
     job, shown = own["jobs"].pop("prjury"), example["jobs"].pop("prjury")
-    checkout, review, keep = job.pop("steps")
-    shown_review, shown_keep = shown.pop("steps")
+    checkout, review, *keep = job.pop("steps")
+    shown_review, *shown_keep = shown.pop("steps")
     assert (own, job) == (example, shown)
     assert "if" not in job
     assert checkout["uses"].startswith("actions/checkout@")
     assert (review.pop("uses"), shown_review.pop("uses")) == ("./", "OWNER/pr-jury@COMMIT")
     assert shown_review["with"].pop("model-api-key") == "${{ secrets.OPENAI_API_KEY }}"
     assert (review, keep) == (shown_review, shown_keep)
+
+
+@pytest.mark.parametrize("name", ["prjury.yml", "prjury-queue.yml", "prjury-build.yml"])
+def test_the_log_of_a_build_is_kept_whatever_became_of_the_job(name: str) -> None:
+    (job,) = read(EXAMPLES / name)["jobs"].values()
+    (step,) = [step for step in job["steps"] if step["name"] == "Keep the build's log"]
+    assert (step["if"], step["continue-on-error"]) == ("always()", True)
+    assert step["with"]["path"] == "${{ runner.temp }}/prjury-report/build-*.log"
+    assert "build-log" in read(ROOT / "action.yml")["outputs"]
 
 
 def test_our_own_workflows_are_in_order_by_our_own_doctor() -> None:

@@ -55,6 +55,7 @@ OUTPUTS = (
     "headline",
     "report-json",
     "report-html",
+    "build-log",
     "comment-url",
     "backports",
     "llm-usd",

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 from prjury.action.events import target_of
 from prjury.action.inputs import OUTPUTS
 from prjury.action.job import Ended, Job, ended_with
+from prjury.action.logs import keep_logs
 from prjury.config.load import Policy
 from prjury.errors import PrJuryError, PublishError, UsageError
 from prjury.ports import Publisher
@@ -22,6 +23,7 @@ from prjury.publishers.outputs import ActionOutputs
 from prjury.publishers.review import LineReview
 from prjury.publishers.status import CommitStatus
 from prjury.publishers.summary import JobSummary, add_markdown
+from prjury.report.findings import voices
 from prjury.report.model import Report
 from prjury.report.sanitise import plain
 from prjury.sources.github.event import Event
@@ -174,6 +176,10 @@ class Publication:
                 path = places.report_file(file)
                 seen[output] = ReportFile(path, render, output or file).publish(report) or ""
         seen.pop("", None)
+        with self._collected():
+            ballots = (voice.judgment for voice in voices(report.verdict))
+            logs = keep_logs(ballots, places, self.job.log.redact)
+            seen["build-log"] = str(logs[0]) if logs else ""
         with self._collected():
             if places.summary and wanted.get("summary", True):
                 JobSummary(places.summary, wiring.summary).publish(report)

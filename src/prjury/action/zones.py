@@ -8,6 +8,7 @@ from dataclasses import replace
 from prjury.action.events import event_of
 from prjury.action.handed import EVIDENCE, EVIDENCE_DIGEST, VERDICT, handed
 from prjury.action.job import Ended, Job
+from prjury.action.logs import keep_logs
 from prjury.action.wiring import request_of, with_inputs
 from prjury.app.zones.build import build as build_zone
 from prjury.app.zones.codec import evidence_from_text, evidence_to_text, verdict_to_text
@@ -36,6 +37,7 @@ def build(job: Job) -> Ended:
     written = json.dumps(outcome.evidence, indent=1, allow_nan=False) + "\n"
     write_atomically(job.places.report_file(FILE), written)
     said = outcome.ballot.judgment
+    keep_logs([said], job.places, job.log.redact)
     job.log.say(f"build: {said.status} - {said.reasoning}")
     return Ended(ExitCode.OPEN)
 

@@ -111,7 +111,9 @@ def _tests_words(tests: Mapping[str, Any]) -> Iterator[str]:
 
 
 def logs_of(metadata: Mapping[str, Any]) -> tuple[str, ...]:
-    """The files that hold all that builds printed, as far as they were kept."""
+    """The files here that hold all that builds printed, as far as they were kept."""
+    if metadata.get("from") == "evidence":
+        return ()  # they are where it was built
     builds = metadata.get("builds")
     every = (metadata, *(builds if isinstance(builds, list | tuple) else ()))
     logs = (one.get("log") for one in every if isinstance(one, Mapping))

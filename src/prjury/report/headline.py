@@ -92,8 +92,15 @@ def is_advised_against(verdict: Verdict) -> bool:
 
 
 def is_proven(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> bool:
-    """Whether the merged tree was built, or else every line that is not documentation was read."""
-    if _is_built(_blocking(verdict)):
+    """Whether the merged tree was built, or else every line that is not documentation was read.
+
+    A build that shows no test results, though there are tests, proves as little as none.
+    """
+    blocking = _blocking(verdict)
+    untested = any(voice.judgment.metadata.get("test_files") for voice in blocking)
+    if untested:
+        return False
+    if _is_built(blocking):
         return True
     unread = {entry.path for entry in coverage.not_checked}
     looked = 0 < coverage.added_lines_total == coverage.added_lines_judged

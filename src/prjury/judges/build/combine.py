@@ -43,6 +43,7 @@ def _named(said: Judgment) -> str:
 def _metadata(ordered: Sequence[Judgment]) -> dict[str, Any]:
     """The worst one's, with the failures and commands of all, and each by itself in ``builds``."""
     every = [said.metadata for said in ordered]
+    tests = _tests_of([one["tests"] for one in every if one.get("tests")])
     subjects = [str(one["subject"]) for one in every if "subject" in one]
     return {
         **every[0],
@@ -51,8 +52,8 @@ def _metadata(ordered: Sequence[Judgment]) -> dict[str, Any]:
         "failures": [failure for one in every for failure in one.get("failures", ())],
         "fixed": [test for one in every for test in one.get("fixed", ())],
         "failure_counts": _counts_of([one.get("failure_counts") or {} for one in every]),
-        "tests": _tests_of([one["tests"] for one in every if one.get("tests")]),
-        "test_files": max(one.get("test_files") or 0 for one in every),
+        "tests": tests,
+        "test_files": 0 if tests else max(one.get("test_files") or 0 for one in every),
         "builds": [
             {**{key: one[key] for key in one if key != "failures"}, "status": said.status.value}
             for said, one in zip(ordered, every, strict=True)
