@@ -30,6 +30,7 @@ _REASONS = {
     FileKind.BINARY: "binary file",
     FileKind.SUBMODULE: "submodule",
 }
+_EXEMPT = ", unless the base's policy names it under `coverage.exempt`"
 _NOBODY = "no judge read it"
 _OUTSIDE = "no judge looks at files of this kind"
 _UNTRIED = "nothing was built, and no judge has read it"
@@ -114,7 +115,7 @@ class _Scope:
         if file.exempt or not file.readable:
             parsed = file.kind is FileKind.LOCK and path in self.blocking.read
             counts = parsed and not file.exempt
-            return _Place(counts, None if counts else file.exempt or _REASONS[file.kind])
+            return _Place(counts, None if counts else file.exempt or _why_opaque(file))
         if self.kind == "tree":
             reason = file.unread or (None if self.built else _UNTRIED)
             place = self.unbuilt.get(path) if self.built and not reason else None
@@ -148,6 +149,11 @@ def measure(pull: PullRequest, attempts: Sequence[TierAttempt]) -> Coverage:
         not_checked=not_checked,
         unread_content=tuple(printable(file.path) for file in pull.files if _is_opaque(file)),
     )
+
+
+def _why_opaque(file: FileChange) -> str:
+    said = _REASONS[file.kind]
+    return f"{said}, which only a human can judge{_EXEMPT}" if _is_opaque(file) else said
 
 
 def _is_opaque(file: FileChange) -> bool:

@@ -79,7 +79,9 @@ def _decision(verdict: Verdict) -> str:
 def _open(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> str:
     limits = "; ".join(undone(pull, verdict, coverage))
     objections = [words for attempt in verdict.attempts if (words := _objection(attempt))]
-    decision = READY if is_proven(pull, verdict, coverage) else NOTHING_FOUND
+    overruled = any(voice.judgment.status is Status.FAIL for voice in _blocking(verdict))
+    decision = GATE_OPEN if overruled else NOTHING_FOUND
+    decision = READY if is_proven(pull, verdict, coverage) else decision
     line = f"{GATE_OPEN}; {listed(objections)}" if objections else decision
     silent = [words for attempt in verdict.attempts if (words := _silent(attempt))]
     but = f", but {listed(silent)}" if silent else ""
@@ -100,7 +102,7 @@ def is_proven(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> bool:
     untested = any(voice.judgment.metadata.get("test_files") for voice in blocking)
     if untested:
         return False
-    if _is_built(blocking):
+    if _is_built(blocking, Status.PASS):
         return True
     unread = {entry.path for entry in coverage.not_checked}
     looked = 0 < coverage.added_lines_total == coverage.added_lines_judged
@@ -127,7 +129,7 @@ def _undone(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> Iterator
         yield "no file changes"
     elif pull.docs_only:
         yield "only documentation changes"
-    if _is_built(blocking):
+    if _is_built(blocking, Status.PASS, Status.FAIL):
         yield _in_no_build(blocking)
     else:
         yield "not built"
@@ -142,9 +144,10 @@ def _blocking(verdict: Verdict) -> list[Voice]:
     return [voice for voice in voices(verdict) if not voice.attempt.advisory]
 
 
-def _is_built(blocking: Sequence[Voice]) -> bool:
-    passed = (v.ballot.judge for v in blocking if v.judgment.status is Status.PASS)
-    return any(_BUILD.fullmatch(name) for name in passed)
+def _is_built(blocking: Sequence[Voice], *results: Status) -> bool:
+    """Whether a build has come to one of these results."""
+    ran = (v.ballot.judge for v in blocking if v.judgment.status in results)
+    return any(_BUILD.fullmatch(name) for name in ran)
 
 
 def _unread(coverage: Coverage) -> str:

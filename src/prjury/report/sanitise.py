@@ -29,7 +29,7 @@ CODE_SPAN = re.compile("`([^`]+)`")
 _ESCAPE = re.compile(r"\\(?:x[0-9a-f]{0,2}|u\{?[0-9a-f]{0,6})$")
 _ACTIVE = re.compile(
     r"""
-    (?P<reference>[@#] | :(?=//) | (?<=www)\. | (?<=ftp)\.)
+    (?P<reference>[@#](?=\w) | :(?=//) | (?<=www)\. | (?<=ftp)\.)
     | (?P<issue>(?<![a-z0-9])gh-)(?=\d)
     | (?P<sha>(?<![a-z0-9])(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,64}(?![a-z0-9]))
     | (?P<emoji>:)(?=[a-z0-9_+-]+:)

@@ -20,10 +20,9 @@ _GROUPS = {
     "Tests": (FileKind.TEST,),
     "Configuration": (FileKind.CONFIG,),
     "Documentation": (FileKind.DOCS,),
+    "Generated and vendored": (FileKind.GENERATED, FileKind.VENDORED),
     "Not for reading": (
         FileKind.LOCK,
-        FileKind.GENERATED,
-        FileKind.VENDORED,
         FileKind.BINARY,
         FileKind.SUBMODULE,
         FileKind.SYMLINK,

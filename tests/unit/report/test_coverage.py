@@ -134,6 +134,8 @@ def test_files_that_no_judge_can_read_are_named_and_their_lines_do_not_count(
     kind: FileKind, reason: str
 ) -> None:
     opaque = () if kind is FileKind.LOCK else ("x",)
+    more = ", which only a human can judge, unless the base's policy names it"
+    reason += f"{more} under `coverage.exempt`" if opaque else ""
     coverage = measured(Judgment.passed("ok"), files=[fake.file("x", 9, kind=kind)])
     assert coverage == Coverage("tree", 1, 0, 0, 0, (NotChecked("x", reason),), opaque)
 

@@ -389,3 +389,15 @@ def test_a_tier_that_did_not_accept_is_named_where_a_later_one_passes() -> None:
     assert "lint fails and build decided after it" in report.headline
     human = fake.report(quick, build(Judgment.abstained("no tests found", "budget")))
     assert human.headline == "⚠️ Needs a human: build (budget)"
+
+
+def test_a_failure_that_was_outvoted_is_never_nothing() -> None:
+    ballots = [fake.ballot("merge", fake.MERGED), fake.ballot("x", fake.MERGED)]
+    attempt = fake.tier(
+        "t",
+        *ballots,
+        fake.ballot("build", Judgment.failed("no", score=NumericalScore(0.0))),
+        policy=TierPolicy.FINAL_TIER,
+        averaged=0.5,
+    )
+    assert headline(attempt) == "⚠️ Merge gate open (build fails and was outvoted; no model asked)"
