@@ -33,11 +33,27 @@ def workspace(tmp_path: Path) -> Path:
 def test_a_finding_fails_with_one_clear_line(workspace: Path, prjury: Prjury) -> None:
     run = prjury("judge", "patterns", "--workspace", workspace)
     assert run.code == 1
-    assert run.out.splitlines()[:2] == [
-        f"❌ fail: patterns: 1 finding: javax.persistence moved to jakarta.persistence ({PATH}:2)",
-        f"  ❌ {PATH}:2 jakarta/persistence: javax.persistence moved to jakarta.persistence",
-    ]
-    assert run.complaint.startswith("prjury: patterns failed: 1 finding: javax.persistence moved")
+    moved = "`javax.persistence` moved to jakarta.persistence"
+    first, second, *_ = run.out.splitlines()
+    assert first == f"❌ fail: patterns: 1 finding: {moved} ({PATH}:2)"
+    assert second == (
+        f"  ❌ {PATH}:2 jakarta/persistence: {moved}; pom.xml:1 declares "
+        "org.springframework.boot:spring-boot-starter-parent 4.0.0. "
+        "Write `jakarta.persistence.Entity`."
+    )
+    assert run.complaint.startswith(f"prjury: patterns failed: 1 finding: {moved}")
+
+
+def test_a_pack_can_be_tried_before_it_has_cases(workspace: Path, prjury: Prjury) -> None:
+    (workspace.parent / "mine.yml").write_text(
+        "id: mine\ntitle: Mine\ngate: always\nrules:\n"
+        "  - {id: a, title: A, why: Because., message: do not, severity: error,\n"
+        "     match: [{languages: [java], regex: 'class A'}]}\n"
+    )
+    pack = workspace.parent / "mine.yml"
+    run = prjury("judge", "patterns", "--workspace", workspace, "--option", f"paths={pack}")
+    assert run.code == 1
+    assert f"{PATH}:3 mine/a: do not" in run.out
 
 
 @pytest.mark.parametrize(

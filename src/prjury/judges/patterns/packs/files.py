@@ -12,6 +12,8 @@ from pydantic import BaseModel, ValidationError
 from prjury.config.yaml_reader import MAX_BYTES, Document, KeyPath
 from prjury.errors import ConfigError
 
+#: Mistakes of one file that are told at once.
+_MOST = 20
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
@@ -70,14 +72,23 @@ def validated(model: type[_Model], document: Document) -> _Model:
     """The document as a model.
 
     Raises:
-        ConfigError: for the first thing in it that the model refuses, with file and line.
+        ConfigError: for all that the model refuses in it, each with file and line.
     """
     try:
         return model.model_validate(document.value)
     except ValidationError as error:
-        first = error.errors()[0]
-        problem = str(first["msg"]).removeprefix("Value error, ")
-        raise document_error(document, tuple(first["loc"]), problem) from error
+        found = error.errors()
+        wrongs = [
+            document_error(document, tuple(one["loc"]), _problem(str(one["msg"])))
+            for one in found[:_MOST]
+        ]
+        told = [wrong.what for wrong in wrongs]
+        told += [f"{len(found) - _MOST} more"] if len(found) > _MOST else []
+        raise ConfigError("; ".join(told), reason=wrongs[0].reason) from error
+
+
+def _problem(message: str) -> str:
+    return message.removeprefix("Value error, ")
 
 
 def document_error(document: Document, path: KeyPath, problem: str) -> ConfigError:

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from prjury.errors import UsageError
-from prjury.judges.patterns.packs.load import LoadedPack, load_packs, read
+from prjury.judges.patterns.packs.load import LoadedPack, load_packs, published, read
 from prjury.judges.patterns.packs.provided import provided
 from prjury.judges.patterns.packs.rule import Pack, Rule
 from prjury.resources import rule_packs
@@ -16,12 +16,12 @@ _MOST = 5
 
 
 def packs_at(paths: Sequence[Path]) -> list[LoadedPack]:
-    """The packs at the paths with their tests; without paths, those that ship.
+    """The packs at the paths with their tests, fit to be published; without paths, our own.
 
     Raises:
         ConfigError: for a path that does not exist and for everything that is wrong in a pack.
     """
-    return load_packs(paths or [rule_packs()])
+    return load_packs(paths or [rule_packs()], published)
 
 
 def known_packs(paths: Sequence[Path]) -> list[Pack]:

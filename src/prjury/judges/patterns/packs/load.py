@@ -136,7 +136,7 @@ def load_pack(path: Path) -> Pack:
 
 
 def load(path: Path) -> LoadedPack:
-    """A pack with its tests, checked: rules compile, and each has a failing case per language.
+    """A pack with its tests, checked: rules compile. What it may lack says `published`.
 
     Raises:
         ConfigError: for everything that is wrong, with file and line.
@@ -177,14 +177,48 @@ def read_pack(text: str, source: str) -> LoadedPack:
 
 
 def check(loaded: LoadedPack) -> None:
-    """Compiles every ast-grep rule, and asks for a failing and a passing case per language.
+    """Compiles every ast-grep rule.
 
     Raises:
-        ConfigError: for an unknown node kind, key or utility rule, a wrong regex, a missing case.
+        ConfigError: for an unknown node kind, key or utility rule, a wrong regex.
     """
-    for number, rule in enumerate(loaded.pack.rules):
-        for problem, path in _problems(loaded.pack, rule):
-            raise loaded.error(("rules", number, *path), f"rule {rule.id}: {problem}")
+    for rule, problem, path in problems(loaded.pack):
+        raise loaded.error(path, f"rule {rule.id}: {problem}")
+
+
+def published(path: Path) -> LoadedPack:
+    """A pack with its tests, which has all that packs need that others rely on.
+
+    Raises:
+        ConfigError: for all that is wrong or missing in its rules, each with file and line.
+    """
+    loaded = read(path)
+    if loaded.foreign:
+        return loaded
+    found = [*problems(loaded.pack), *_undocumented(loaded.pack)]
+    told = [loaded.error(at, f"rule {rule.id}: {problem}").what for rule, problem, at in found]
+    if told:
+        raise ConfigError("; ".join(told), reason="pack_invalid")
+    return loaded
+
+
+def _undocumented(pack: Pack) -> Iterator[tuple[Rule, str, KeyPath]]:
+    """Rules without references, without a word on how sure they are, or without cases."""
+    for number, rule in enumerate(pack.rules):
+        if not rule.references:
+            yield rule, "has no `references`", ("rules", number, "references")
+        if "confidence" not in rule.model_fields_set:
+            yield rule, "does not say its `confidence`", ("rules", number, "confidence")
+        for name in sorted(rule.languages - rule.tests.code.keys()):
+            problem = f"has no failing and passing case for {name}"
+            yield rule, problem, ("rules", number, "tests")
+
+
+def problems(pack: Pack) -> Iterator[tuple[Rule, str, KeyPath]]:
+    """Everything that keeps rules from running: the rule, what is wrong, and where."""
+    for number, rule in enumerate(pack.rules):
+        for problem, path in _problems(pack, rule):
+            yield rule, problem, ("rules", number, *path)
 
 
 def _problems(pack: Pack, rule: Rule) -> Iterator[tuple[str, KeyPath]]:
@@ -192,8 +226,6 @@ def _problems(pack: Pack, rule: Rule) -> Iterator[tuple[str, KeyPath]]:
         for name in match.languages if match.parses else ():
             if problem := refusal(pack, match, LANGUAGES[name]):
                 yield problem, ("match", number, "ast-grep")
-    for name in sorted(rule.languages - rule.tests.code.keys()):
-        yield f"has no failing and passing case for {name}", ("tests",)
     for number, case in enumerate(rule.tests.versions):
         for text in (*case.declares, *case.own):
             try:

@@ -73,10 +73,10 @@ class Rule(Entry):
     replacement: str | None = None
     fix: list[Fix] = Field(default_factory=list)
     severity: Severity
-    confidence: Literal["high", "medium", "low"]
+    confidence: Literal["high", "medium", "low"] = "high"
     known_by: KnownBy | None = None
     codes: Words = Field(default_factory=list, description="what other tools call it: `NPY201`")
-    references: list[str] = Field(min_length=1)
+    references: list[str] = Field(default_factory=list)
     tests: Tests = Tests()
 
     @cached_property

@@ -10,7 +10,7 @@ import pytest
 from prjury.code.parser import Parser
 from prjury.errors import ConfigError
 from prjury.judges.patterns.packs.cases import run_tests
-from prjury.judges.patterns.packs.load import load
+from prjury.judges.patterns.packs.load import load, published
 from prjury.judges.patterns.packs.tried import Trial, tried
 
 PACK = r"""id: mine
@@ -109,8 +109,9 @@ def test_a_fix_that_another_one_makes_needless_is_told(tmp_path: Path) -> None:
 
 def test_a_rule_without_a_case_for_a_language_is_an_error_of_the_pack(tmp_path: Path) -> None:
     pack = PACK.replace("[javascript]", "[javascript, typescript]")
+    trial(tmp_path, pack=pack)
     with pytest.raises(ConfigError, match=r"cases.yml line 3 .*passing case for typescript"):
-        trial(tmp_path, pack=pack)
+        published(tmp_path / "mine.yml")
 
 
 def test_a_declaration_that_nobody_can_read_is_an_error_with_its_line(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from prjury.judges.patterns.packs.cases import run_cases
 from prjury.judges.patterns.packs.load import (
     load_pack,
     own_packs,
+    published,
     read_pack,
     shipped_heads,
     shipped_pack,
@@ -71,12 +72,6 @@ def test_a_sound_pack_loads(tmp_path: Path) -> None:
         ("ast-grep: {kind: identifier, regex: '^javax$'}", "files: []", 10, "exactly one of"),
         ("languages: [java]", "languages: [cobol]", 10, "'cobol' is not a language"),
         ("languages: [java]", "languages: [xml]", 10, "`ast-grep` cannot look at xml"),
-        (
-            "languages: [java]",
-            "languages: [java, kotlin]",
-            16,
-            "failing and passing case for kotlin",
-        ),
         ("literals: [javax]", "literals: [ja]", 8, "at least 3 characters"),
         ("gate: maven:g:a >=1.0", "gate: maven:g:a ==1.0", 3, "is not a requirement"),
         ("confidence: high", "confidence: medium", 5, "only a rule of high confidence"),
@@ -99,10 +94,26 @@ def test_a_repeated_id(tmp_path: Path) -> None:
     assert "the id one is used twice" in load(tmp_path, PACK + second)
 
 
-def test_a_rule_without_tests(tmp_path: Path) -> None:
-    told = load(tmp_path, PACK[: PACK.index("    tests:")])
-    assert "line 5" in told
-    assert "failing and passing case for java" in told
+def test_a_pack_runs_without_cases_and_references_and_is_not_published_without(
+    tmp_path: Path,
+) -> None:
+    bare = PACK[: PACK.index("    tests:")].replace("    confidence: high\n", "")
+    bare = bare.replace("    references: ['https://example.org']\n", "")
+    (tmp_path / "mine.yml").write_text(bare)
+    assert own_packs([str(tmp_path)])[0].rules[0].confidence == "high"
+    with pytest.raises(ConfigError) as error:
+        published(tmp_path / "mine.yml")
+    assert error.value.exit_code == 2
+    assert "line 5 (rules.0.references): rule one: has no `references`; " in str(error.value)
+    assert "rule one: does not say its `confidence`; " in str(error.value)
+    assert "rule one: has no failing and passing case for java" in str(error.value)
+
+
+def test_all_that_is_wrong_in_a_file_is_told_at_once(tmp_path: Path) -> None:
+    wrong = PACK.replace("title: Mine\n", "").replace("    why: Because.\n", "")
+    told = load(tmp_path, wrong)
+    assert "mine.yml line 1 (title): Field required; " in told
+    assert "(rules.0.why): Field required" in told
 
 
 @pytest.mark.parametrize(
