@@ -24,7 +24,7 @@ from prjury.jury.score import finite
 from prjury.jury.voting import VotingStrategy
 
 if TYPE_CHECKING:
-    from prjury.jury.cascade import Verdict
+    from prjury.jury.cascade import CascadedJury, Verdict
 
 
 @dataclass(frozen=True, init=False)
@@ -114,6 +114,13 @@ class JuryVerdict:
         from prjury.jury.verdicts import children_of  # noqa: PLC0415 - cascades are made of juries
 
         return MappingProxyType(children_of(self.ballots))
+
+    @property
+    def as_judgment(self) -> Judgment:
+        """The result with all checks; ``metadata["jury"]`` keeps every ballot."""
+        members = {ballot.judge: ballot_to_json(ballot) for ballot in self.ballots}
+        said = self.aggregated.told(jury=members)
+        return replace(said, checks=(*said.checks, *self.checks))
 
     def __str__(self) -> str:
         """The result in the first line, then a line for each judge."""
@@ -233,12 +240,9 @@ class Jury(Generic[ContextT]):
 
 @dataclass(frozen=True)
 class JuryJudge(Generic[ContextT]):
-    """A whole bench as one judge: it votes by what its members add up to.
+    """A whole jury or cascade as one judge: it votes by what its members add up to."""
 
-    The judgment has the checks of all members, and ``metadata["jury"]`` keeps their ballots.
-    """
-
-    bench: Bench[ContextT]
+    bench: Bench[ContextT] | CascadedJury[ContextT]
     extent: Extent
     name: str
 
@@ -254,10 +258,7 @@ class JuryJudge(Generic[ContextT]):
 
     def judge(self, context: ContextT, /) -> Judgment:
         """What the members' votes add up to."""
-        verdict = self.bench.vote(context)
-        members = {ballot.judge: ballot_to_json(ballot) for ballot in verdict.ballots}
-        said = verdict.aggregated.told(jury=members)
-        return replace(said, checks=(*said.checks, *verdict.checks))
+        return self.bench.vote(context).as_judgment
 
 
 def roster(members: Sequence[Member[ContextT]], whose: str) -> tuple[Seat[ContextT], ...]:

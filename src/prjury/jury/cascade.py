@@ -17,23 +17,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias
+from typing import Any, Generic, Literal, TypeAlias
 
 from prjury.deadline import Deadline
 from prjury.jury.asking import Listener, guarded, patience
-from prjury.jury.bench import Bench, JuryVerdict
+from prjury.jury.bench import Bench, JuryJudge, JuryVerdict
 from prjury.jury.compose import kind_of, unique_names
 from prjury.jury.extent import Extent
 from prjury.jury.judge import ContextT, JudgeType
-from prjury.jury.judgment import Judgment, Status
+from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.population import NOBODY_VOTED, Ballot, is_benign
 from prjury.jury.score import finite
-
-if TYPE_CHECKING:
-    from prjury.jury.verdicts import CascadeJudge
 
 
 class TierPolicy(StrEnum):
@@ -207,6 +204,20 @@ class Verdict:
     def _ballots(self) -> tuple[Ballot, ...]:
         return tuple(b for a in self.attempts if a.verdict for b in a.verdict.ballots)
 
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """The checks of all blocking tiers that ran."""
+        ran = (a.verdict for a in self.attempts if a.verdict and not a.advisory)
+        return tuple(check for verdict in ran for check in verdict.checks)
+
+    @property
+    def as_judgment(self) -> Judgment:
+        """The result with all checks; ``metadata["cascade"]`` keeps every attempt."""
+        from prjury.jury.verdicts import attempts_to_json  # noqa: PLC0415 - it builds on this one
+
+        said = self.aggregated.told(cascade=attempts_to_json(self))
+        return replace(said, checks=(*said.checks, *self.checks))
+
     def __str__(self) -> str:
         """The result in the first line, then a line for each tier."""
         return "\n".join([str(self.aggregated), *(f"  {attempt}" for attempt in self.attempts)])
@@ -259,16 +270,19 @@ class CascadedJury(Generic[ContextT]):
         """The type of the tiers where they agree, else a hybrid."""
         return kind_of(tier.jury for tier in self.tiers if tier.jury)
 
-    def as_judge(self, name: str = "cascade") -> CascadeJudge[ContextT]:
+    @property
+    def name(self) -> str:
+        """The names of its tiers."""
+        return ", ".join(tier.name for tier in self.tiers)
+
+    def as_judge(self, name: str = "cascade") -> JuryJudge[ContextT]:
         """The whole cascade as one judge, for a seat on a jury.
 
         Raises:
             ValueError: for one that is nested too deep or too large.
         """
-        from prjury.jury.verdicts import CascadeJudge  # noqa: PLC0415 - it is made of this module
-
         extent = Extent.around(tier.jury for tier in self.tiers if tier.jury)
-        return CascadeJudge(self, extent.within_limits(f"the cascade {name!r}"), name)
+        return JuryJudge(self, extent.within_limits(f"the cascade {name!r}"), name)
 
 
 def _attempt(

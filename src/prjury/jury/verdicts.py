@@ -6,12 +6,12 @@ verdict in its judgment's metadata, under ``jury`` or ``cascade``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Generic
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 from prjury.jury.bench import JuryVerdict
-from prjury.jury.cascade import CascadedJury, TierAttempt, TierPolicy, Verdict
+from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict
 from prjury.jury.codec import (
     Json,
     ballot_from_json,
@@ -19,9 +19,8 @@ from prjury.jury.codec import (
     judgment_to_json,
     plain,
 )
-from prjury.jury.extent import Extent
-from prjury.jury.judge import ContextT, JudgeType
-from prjury.jury.judgment import Check, Judgment
+from prjury.jury.judge import JudgeType
+from prjury.jury.judgment import Judgment
 from prjury.jury.population import Ballot
 
 
@@ -73,10 +72,11 @@ def verdict_to_json(verdict: Verdict | JuryVerdict) -> Json:
         return jury_verdict_to_json(verdict)
     if not isinstance(verdict, Verdict):
         raise TypeError(f"a verdict is a Verdict or a JuryVerdict, not a {type(verdict).__name__}")
-    return {"aggregated": judgment_to_json(verdict.aggregated), **_attempts_to_json(verdict)}
+    return {"aggregated": judgment_to_json(verdict.aggregated), **attempts_to_json(verdict)}
 
 
-def _attempts_to_json(verdict: Verdict) -> Json:
+def attempts_to_json(verdict: Verdict) -> Json:
+    """Every attempt, and which of them decided."""
     return {
         "decided_by": verdict.decided_by,
         "attempts": [
@@ -123,40 +123,6 @@ def _attempts_from_json(data: Mapping[str, Any]) -> tuple[TierAttempt, ...]:
 # Verdicts within verdicts.
 
 
-@dataclass(frozen=True)
-class CascadeJudge(Generic[ContextT]):
-    """A whole cascade as one judge: it votes by its verdict, whose checks it has.
-
-    The checks are those of its blocking tiers; ``metadata["cascade"]`` keeps every attempt.
-    """
-
-    cascade: CascadedJury[ContextT]
-    extent: Extent
-    name: str
-
-    @property
-    def description(self) -> str:
-        """Which tiers there are."""
-        return f"the cascade of {', '.join(tier.name for tier in self.cascade.tiers)}"
-
-    @property
-    def type(self) -> JudgeType:
-        """The type of the tiers where they agree, else a hybrid."""
-        return self.cascade.type
-
-    def judge(self, context: ContextT, /) -> Judgment:
-        """What the tiers add up to."""
-        verdict = self.cascade.vote(context)
-        said = verdict.aggregated.told(cascade=_attempts_to_json(verdict))
-        return replace(said, checks=(*said.checks, *_checks(verdict)))
-
-
-def _checks(verdict: Verdict) -> Iterator[Check]:
-    for attempt in verdict.attempts:
-        if attempt.verdict and not attempt.advisory:
-            yield from attempt.verdict.checks
-
-
 def children_of(ballots: tuple[Ballot, ...]) -> Mapping[str, JuryVerdict | Verdict]:
     """The verdicts of the juries and cascades among the judges, by name."""
     found = ((ballot.judge, _child(ballot.judgment)) for ballot in ballots)
@@ -172,7 +138,7 @@ def _child(judgment: Judgment) -> JuryVerdict | Verdict | None:
         return replace(verdict, aggregated=_own(judgment, metadata, len(verdict.checks)))
     if isinstance(inner, dict) and "attempts" in inner:
         voted = Verdict(judgment, inner.get("decided_by"), _attempts_from_json(inner))
-        return replace(voted, aggregated=_own(judgment, metadata, len(list(_checks(voted)))))
+        return replace(voted, aggregated=_own(judgment, metadata, len(voted.checks)))
     return None
 
 

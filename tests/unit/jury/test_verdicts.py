@@ -85,7 +85,7 @@ def test_what_a_judge_notes_by_itself_is_no_verdict(note: Any) -> None:
 
 def test_a_cascade_sits_on_a_jury() -> None:
     judge = cascade(FINE, FAILED, FAILED, advice=FAILED).as_judge()
-    assert (judge.name, judge.description) == ("cascade", "the cascade of advice, last")
+    assert (judge.name, judge.description) == ("cascade", "the jury advice, last")
     verdict = seated([judge, Says("plain", FINE)], MajorityVoting()).vote(None)
     said = verdict.by_name["cascade"]
     assert (said.status, said.metadata["decided_by"]) == (Status.FAIL, "last")
