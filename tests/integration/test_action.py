@@ -623,7 +623,10 @@ class TestQueue:
     POLICY = json.dumps(
         {
             "version": 1,
-            "tiers": [{"name": "quality", "policy": "final_tier", "judges": ["quality"]}],
+            "tiers": [
+                {"name": "build", "judges": ["merge"]},
+                {"name": "quality", "policy": "final_tier", "judges": ["quality"]},
+            ],
         }
     )
 
@@ -663,7 +666,7 @@ class TestQueue:
         group |= {"base_sha": server.base, "head_sha": head}
         server.job.event(action="checks_requested", merge_group=group)
         assert server.run(GITHUB_EVENT_NAME="merge_group") == 0, server.job.log
-        judged: dict[str, Any] = server.judged["tiers"][0]["judgments"][0]
+        judged: dict[str, Any] = server.judged["tiers"][-1]["judgments"][0]
         return judged
 
     def test_the_same_change_is_asked_about_once(self, queued: Server) -> None:
