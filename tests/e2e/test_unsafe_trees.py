@@ -53,6 +53,16 @@ def test_f10_an_odd_entry_is_an_error_without_a_build(
     assert "could be written outside of the tree" in run.judgment("merge")["reasoning"]
 
 
+def test_f10_object_names_of_any_length(tmp_path: Path, prjury: Prjury) -> None:
+    history = History(tmp_path / "long", bare=True, object_format="sha256")
+    with_entry(history, "..", below="sub")
+    args = ("--repo", history.path, "--base", "main", "--head", "odd", "--no-llm")
+    run = prjury("review", *args, "--no-build", "--format", "json")
+
+    assert run.code == 3, run.out
+    assert "the path `sub/..`" in run.judgment("merge")["reasoning"]
+
+
 @pytest.mark.parametrize("policy", [ELSEWHERE, NO_MERGE], ids=["checks", "no merge judge"])
 def test_f10_an_odd_directory_is_an_error_by_every_policy(
     history: History, tmp_path: Path, prjury: Prjury, policy: str
