@@ -92,7 +92,7 @@ def test_a_green_change(
     assert run.code == 0, run.err
     assert run.judgment("build")["status"] == "pass"
     assert "told by its evidence" in run.judgment("build")["reasoning"]
-    assert run.judgment("build")["metadata"]["tests"] == 1
+    assert run.judgment("build")["metadata"]["tests"]["run"] == 1
 
 
 def test_a_change_that_breaks_a_test(
