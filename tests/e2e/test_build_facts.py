@@ -43,4 +43,4 @@ def test_the_log_is_named_and_there_with_the_counts(prjury: Prjury, tmp_path: Pa
     log = re.search(r"Full log: (\S+)", printed)
     assert log
     assert "assert -1 == 3" in Path(log[1]).read_text()
-    assert "1 test, 1 failed" in " ".join(printed.split())
+    assert "1 test ran, 1 failed" in " ".join(printed.split())

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from prjury.jury.cascade import TierAttempt
 from prjury.jury.judge import JudgeType
-from prjury.jury.judgment import Status
+from prjury.jury.judgment import Judgment, Status
 from prjury.jury.population import Ballot
 from prjury.pull.kinds import is_inert
 from prjury.pull.model import FileChange, FileKind, PullRequest, printable
@@ -171,7 +171,7 @@ def _scope(attempts: Sequence[TierAttempt]) -> _Scope:
     ran = [
         ballot.judgment.metadata
         for ballot in (*blocking, *advisory)
-        if ballot.judge == _BUILD and ballot.judgment.status in _RAN
+        if ballot.judge == _BUILD and _has_run(ballot.judgment)
     ]
     return _Scope(
         _Claims.of(blocking),
@@ -179,6 +179,11 @@ def _scope(attempts: Sequence[TierAttempt]) -> _Scope:
         built=bool(ran),
         unbuilt={path: place for metadata in ran for path, place in _unbuilt(metadata)},
     )
+
+
+def _has_run(judgment: Judgment) -> bool:
+    """Whether the tree was built: also where what ran passed, and less ran than on the base."""
+    return judgment.status in _RAN or judgment.label == "tests_vanished"
 
 
 def _unbuilt(metadata: Mapping[str, Any]) -> Iterator[tuple[str, _Place]]:

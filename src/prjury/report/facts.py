@@ -88,7 +88,7 @@ def _facts(ballot: Ballot) -> Iterator[str]:
 
 
 def tests_words(metadata: Mapping[str, Any]) -> str:
-    """``1,256 tests, 3 failed, 2 skipped, 4 fewer than on the base``; empty where none are known.
+    """``9 tests ran, 3 failed, 2 skipped, 4 fewer than on the base``; empty where none are known.
 
     The metadata may come from a report of another version: only what has the expected form counts.
     """
@@ -100,7 +100,7 @@ def _tests_words(tests: Mapping[str, Any]) -> Iterator[str]:
     run, base = tests.get("run"), tests.get("base")
     if not isinstance(run, int):
         return
-    yield counted(run, "test")
+    yield f"{counted(run, 'test')} ran"
     for what in ("failed", "skipped"):
         if isinstance(number := tests.get(what), int) and number:
             yield f"{number:,} {what}"

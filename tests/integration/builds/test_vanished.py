@@ -57,6 +57,7 @@ def test_a_test_that_is_silenced_needs_a_human(tmp_path: Path, change: Tree, cou
     (check,) = [check for check in told.build.failed_checks if check.name == "tests-vanished"]
     assert "tests/test_shop.py test_price" in (check.evidence or "")
     assert told.report.gate is Gate.ACTION_REQUIRED
+    assert told.report.coverage.files_judged == len(told.report.pull.files)
     lost = "1 test" if count == 1 else f"{count} tests"
     assert f"Needs a human: build lost {lost} that ran on the base" in told.report.headline
 

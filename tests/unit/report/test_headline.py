@@ -178,6 +178,29 @@ def test_build_failures_are_counted() -> None:
     assert headline(failed({"failures": mixed})) == "❌ Do not merge: build fails, 2 new failures"
 
 
+def test_failures_that_are_too_many_to_be_listed_are_counted() -> None:
+    listed = [{"kind": "test", "state": "new"}] * 200
+    counts = {"new": {"test": 4022, "goal": 3}, "pre_existing": {"test": 1}}
+    line = headline(failed({"failures": listed, "failure_counts": counts}))
+    assert line == "❌ Do not merge: build fails, 4,022 new test failures"
+
+
+def test_tests_that_no_longer_run_are_counted() -> None:
+    metadata = {"reason": "tests_vanished", "tests": {"run": 3, "vanished": 2}}
+    lost = Judgment.abstained("2 tests", "tests_vanished", metadata=metadata)
+    line = headline(fake.tier("t", fake.ballot("build", lost)))
+    assert line == "⚠️ Needs a human: build lost 2 tests that ran on the base"
+
+
+def test_a_change_whose_tests_left_no_results_is_not_called_ready() -> None:
+    untested = Judgment.passed("passed", metadata={"tests": None, "test_files": 12})
+    line = headline(fake.tier("t", fake.ballot("build", untested)))
+    assert line == (
+        "✅ Nothing found against it (build shows no test results, though the tree has 12 test "
+        "files; no model asked)"
+    )
+
+
 def test_findings_are_counted_without_those_that_only_count() -> None:
     checks = (Check("sum", passed=False, message="2"), error("a"), error("b"))
     assert (

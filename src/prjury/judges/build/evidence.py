@@ -65,7 +65,8 @@ def _tests(case: Case) -> tuple[Check, ...]:
     failing = [failure for failure in outcome.failures if failure.kind == "test"]
     failed = max(len(failing), len(reports.failures))
     if known := _how_many(reports):
-        message = f"{known}, {_how_many_failed(failed, outcome)}"
+        skipped = f", {reports.skipped} skipped" if reports.skipped else ""
+        message = f"{known}, {_how_many_failed(failed, outcome)}{skipped}"
     elif not case.plan.tests or (not outcome.last.good and not failing):
         return ()
     else:
