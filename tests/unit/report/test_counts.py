@@ -77,11 +77,9 @@ def reports(draw: st.DrawFn) -> Report:
 
 def total(report: Report) -> int:
     """The failed checks of the verdict, and a judge's own word where it rejects without any."""
-    attempts = report.verdict.attempts
-    deciding = [attempt for attempt in attempts if not attempt.advisory] or attempts[-1:]
     found = 0
-    for attempt in attempts:
-        rejects = attempt in deciding and attempt.status is Status.FAIL
+    for attempt in report.verdict.attempts:
+        rejects = not attempt.advisory and attempt.status is Status.FAIL
         for judgment in attempt.verdict.individual if attempt.verdict else ():
             failed = len(judgment.failed_checks)
             found += failed or int(rejects and judgment.status is Status.FAIL)
