@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from e2e.conftest import Prjury
@@ -46,3 +50,17 @@ def test_the_version(prjury: Prjury, option: str) -> None:
     run = prjury(option)
     assert (run.code, run.err) == (0, "")
     assert run.out.startswith("prjury ")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("revew", 2),
+        ("judge command --option command=true", 0),
+        ("judge command --option command=false", 1),
+    ],
+)
+def test_a_device_that_is_full_changes_no_exit_code(tmp_path: Path, line: str, code: int) -> None:
+    command = f"{sys.executable} -m prjury {line} > /dev/null 2> /dev/full"
+    assert subprocess.run(["sh", "-c", command], cwd=tmp_path, check=False).returncode == code

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
+import io
 import os
 import signal
 import sys
 import traceback
 from collections.abc import Mapping
 from types import FrameType
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -104,10 +106,26 @@ def main(environ: Mapping[str, str]) -> NoReturn:
 
 
 def _open_streams() -> None:
-    """Streams that the caller closed (``>&-``) become empty ones."""
+    """Streams that the caller closed (``>&-``) become empty ones; standard error may be full."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
+    stream: Any = sys.stderr
+    encoding = stream.encoding
+    sys.stderr = _Forgiving(stream.detach(), encoding, "backslashreplace", line_buffering=True)
+
+
+class _Forgiving(io.TextIOWrapper):
+    """Standard error, whose device may be full: no judge fails and no exit code changes for it."""
+
+    def write(self, text: str, /) -> int:
+        with contextlib.suppress(OSError):
+            super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError):
+            super().flush()
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
