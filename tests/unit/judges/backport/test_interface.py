@@ -17,7 +17,7 @@ from prjury.judges.backport.content.interface_checks import interface_checks
 from prjury.judges.backport.content.migrations import migration_tool
 from prjury.judges.backport.content.settings import is_settings, setting_changes
 from prjury.jury.judgment import Check
-from prjury.pull.model import FileStatus, PullRequest
+from prjury.pull.model import BEYOND_LIMIT, FileStatus, PullRequest
 from prjury.sources.git.find import open_repository
 from prjury.sources.git.store import open_store
 
@@ -212,6 +212,14 @@ def test_all_texts_are_read_at_once_and_none_that_offers_nothing() -> None:
 
     (read,) = repository.reads
     assert len(read) == len({file.old_blob for file in pull.files[:2]} | {pull.files[0].new_blob})
+
+
+def test_files_beyond_the_limits_of_a_pull_request_are_not_read() -> None:
+    pull, repository = both({"a.py": "def a(): pass\n"}, {"a.py": "def b(): pass\n"})
+    over = replace(pull, files=tuple(replace(f, unread=BEYOND_LIMIT) for f in pull.files))
+    interface = interface_of(over, repository, Parser(), SOON)
+    assert [(one.path, one.reason) for one in interface.unlooked] == [("a.py", BEYOND_LIMIT)]
+    assert (interface.names, repository.reads) == ((), [])
 
 
 def test_nothing_is_read_for_documentation() -> None:
