@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from fakes.history import ENVIRONMENT, Files, History
+from fakes.history import ENVIRONMENT, History
 from integration.backport.bench import lines
 
 #: Git processes of a review without release branches, those for each branch beside it, and our
@@ -79,7 +79,7 @@ def place(tmp_path: Path) -> Place:
     for branch in ("1.x", "2.x"):
         files = {path: lines({19: branch, 20: branch}) for path in PATHS}
         history.extend(branch, [(files, "On the branch")])
-    change: Files = {path: lines({19: "total(b)", 20: "x"}) for path in PATHS}
+    change = {path: lines({19: "total(b)", 20: "x"}) for path in PATHS}
     history.branch("change", "main")
     history.extend("change", [(change | NEW, "Refactor and drop the deprecated typing")])
     history.checkout()
