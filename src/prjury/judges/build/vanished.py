@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -35,7 +36,8 @@ def find_vanished(here: Reports, base: Reports) -> Vanished:
     """The tests that ran on the base and not here; one that was moved or renamed is not lost."""
     lost = Counter(base.ran) - Counter(here.ran)
     new = Counter(here.ran) - Counter(base.ran)
-    _forget_moved(lost, new)
+    _forget_alike(lost, new, _name)
+    _forget_alike(lost, new, _without_parameters)
     _forget_renamed(lost, new)
     unnamed = base.counted - here.counted
     if unnamed > 0:
@@ -54,14 +56,24 @@ def readable(identity: str) -> str:
     return " ".join(filter(None, (suite, owner, name)))
 
 
-def _forget_moved(lost: Counter[str], new: Counter[str]) -> None:
-    """Takes out tests of the same name in another module, one for one."""
+def _forget_alike(lost: Counter[str], new: Counter[str], key: Callable[[str], str]) -> None:
+    """Takes out tests for which there is a new one of the same key, one for one."""
     arrived: dict[str, list[str]] = {}
     for identity in new.elements():
-        arrived.setdefault(_split(identity)[1], []).append(identity)
+        arrived.setdefault(key(identity), []).append(identity)
     for identity in list(lost.elements()):
-        if candidates := arrived.get(_split(identity)[1]):
+        if candidates := arrived.get(key(identity)):
             _forget(lost, identity, new, candidates.pop())
+
+
+def _name(identity: str) -> str:
+    """The test's own name with its parameters, which it keeps in another module."""
+    return _split(identity)[1]
+
+
+def _without_parameters(identity: str) -> str:
+    """What stays the same where only parameters change, such as a random value."""
+    return _PARAMETERS.split(identity, maxsplit=1)[0]
 
 
 def _forget_renamed(lost: Counter[str], new: Counter[str]) -> None:

@@ -37,6 +37,7 @@ def test_a_test_that_is_gone_is_lost_by_name() -> None:
         ("test:shop/core:TestPrice/free", "test:shop/prices:TestPrice/free"),
         ("test:crate:tests::adds", "test:crate:price::tests::adds"),
         ("test:a.py:test_p[1-x::y]", "test:b.py:test_p[1-x::y]"),
+        ("test:a.py:test_p[7f3a99e1-x]", "test:a.py:test_p[completely another value]"),
     ],
 )
 def test_a_test_that_was_moved_or_renamed_is_not_lost(before: str, after: str) -> None:
@@ -45,6 +46,11 @@ def test_a_test_that_was_moved_or_renamed_is_not_lost(before: str, after: str) -
 
 def test_a_test_of_another_name_in_the_same_module_makes_up_for_nothing() -> None:
     assert lost(["test:a.py:test_refund_of_half"], ["test:a.py:checkUnits"]).count == 1
+
+
+def test_many_tests_whose_parameters_change_at_random_are_not_lost() -> None:
+    before, after = ([f"test:a.py:t[{n}-{side}]" for n in range(1000)] for side in ("xyz", "q"))
+    assert lost(before, after) == Vanished()
 
 
 def test_one_new_test_makes_up_for_one_lost_test_only() -> None:
