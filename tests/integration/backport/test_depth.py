@@ -81,7 +81,7 @@ def place(tmp_path: Path) -> Place:
         history.extend(branch, [(files, "On the branch")])
     change = {path: lines({19: "total(b)", 20: "x"}) for path in PATHS}
     history.branch("change", "main")
-    history.extend("change", [(change | NEW, "Refactor and drop the deprecated typing")])
+    history.extend("change", [({**change, **NEW}, "Refactor and drop the deprecated typing")])
     history.checkout()
     return Place(history, tmp_path)
 
