@@ -35,6 +35,7 @@ def test_a_broken_base_is_a_short_reason_that_stands_there_once(
     assert "Fix the base first." in why
     assert len(why.split()) < 40
     assert not re.search(r"\([^)]*\(", why)
+    assert "Fix it on the base first; it fails there as well." in " ".join(rest.split())
     assert "which may hide" not in " ".join(rest.split())
 
 

@@ -17,6 +17,8 @@ def remedy(pull: PullRequest, finding: Finding) -> str:
         return _resolve(pull)
     if check.name == "tests-vanished":
         return "Let these tests run again, or have a human confirm that they are not needed."
+    if ballot.judgment.metadata.get("reason") == "base_broken":
+        return "Fix it on the base first; it fails there as well."
     return _satisfy(check.name, ballot)
 
 
