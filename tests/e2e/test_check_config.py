@@ -67,7 +67,7 @@ def test_each_problem_is_a_line_in_the_order_of_the_file(check: Prjury) -> None:
             "{patterns: {paths: [rules/nope.yml]}}",
             "1:68: tiers[0].judges[0].patterns.paths[0]: the pack",
         ),
-        ("{quality: {criteria: [nope]}}", "1:1: "),
+        ("{quality: {criteria: [nope]}}", "1:9: tiers[0]: quality.criteria names 'nope'"),
     ],
 )
 def test_names_of_nothing(check: Prjury, judges: str, told: str) -> None:

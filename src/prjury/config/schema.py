@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from prjury.config.backports import BackportConfig
-from prjury.config.fields import NOT_YET, Duration, Glob, Label, Section, Share, Version
+from prjury.config.fields import NOT_YET, Duration, Glob, Label, Section, Share, Version, complete
 from prjury.config.models import ModelConfig, ModelsConfig
 from prjury.config.questions import (
     PromptOptions,
@@ -111,6 +111,13 @@ class SandboxConfig(Section):
         default_factory=list, description="not supported yet", json_schema_extra={"maxItems": 0}
     )
 
+    @field_validator("network", mode="before")
+    @classmethod
+    def _no_hosts_yet(cls, network: object) -> object:
+        if isinstance(network, list):
+            raise complete("a list of hosts is not supported yet; write true or false")
+        return network
+
 
 class CoverageConfig(Section):
     """What of a change has to be read."""
@@ -156,6 +163,9 @@ class BuildConfig(Section):
         None, description="one shell command, or steps, for every judge `build` that names none"
     )
     junit: Annotated[list[str], NOT_YET] = Field(
+        default_factory=list, description="not supported yet", json_schema_extra={"maxItems": 0}
+    )
+    recipes: Annotated[list[str], NOT_YET] = Field(
         default_factory=list, description="not supported yet", json_schema_extra={"maxItems": 0}
     )
     coverage: Annotated[list[str], NOT_YET] = Field(

@@ -74,9 +74,15 @@ def _packs_of(options: PatternsOptions, path: KeyPath, root: Path) -> Iterator[P
 
 def _bad_models(config: Config) -> Iterator[Problem]:
     try:
-        try_models(config, model_doors(config))
+        doors = model_doors(config)
     except ConfigError as error:
         yield Problem(("models",), str(error).rstrip("."))
+        return
+    for i, tier in enumerate(config.tiers):
+        try:
+            try_models(config.model_copy(update={"tiers": [tier]}), doors)
+        except ConfigError as error:
+            yield _problem(("tiers", i), error)
 
 
 def doubts(config: Config) -> Iterator[Problem]:

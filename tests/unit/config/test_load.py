@@ -52,6 +52,7 @@ NOT_SUPPORTED = {
     "sandbox: {mounts: [/opt]}": "sandbox.mounts",
     "build: {junit: [out/*.xml]}": "build.junit",
     "build: {coverage: [jacoco.xml]}": "build.coverage",
+    "build: {recipes: [own.yml]}": "build.recipes",
     'paths: [{match: ["docs/**"], tiers: [version-patterns]}]': "paths",
 }
 
@@ -105,6 +106,11 @@ def test_what_the_documentation_says_is_what_is_resolved() -> None:
 def test_what_nothing_obeys_is_refused(text: str, path: str) -> None:
     told = f"f.yml line 2: {path}: this is not supported yet; leave it out"
     assert refusal(f"version: 1\n{text}") == told
+
+
+def test_a_list_of_hosts_is_refused() -> None:
+    told = "sandbox.network: a list of hosts is not supported yet; write true or false"
+    assert refusal("sandbox: {network: [pypi.org]}") == f"f.yml line 1: {told}"
 
 
 BUILD = "build: {command: {test: make check}}\n"
