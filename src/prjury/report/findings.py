@@ -152,15 +152,16 @@ def evidence_beyond(check: Check) -> str | None:
 def _all(verdict: Verdict) -> Iterator[Finding]:
     for voice in voices(verdict):
         failed = counted_checks(voice.judgment)
-        blocking = blocking_checks(voice.judgment) if voice.rejects else ()
+        blocking = {check.severity for check in blocking_checks(voice.judgment)}
+        blocking = blocking if voice.rejects else set()
         for check in failed:
             yield Finding(voice, check, _weight(check, voice, blocking))
         if voice.rejects and not failed:
             said = Check(voice.ballot.judge, passed=False, message=voice.judgment.reasoning)
-            yield Finding(voice, said, _weight(said, voice, (said,)))
+            yield Finding(voice, said, _weight(said, voice, {said.severity}))
 
 
-def _weight(check: Check, voice: Voice, blocking: Collection[Check]) -> Weight:
-    if check in blocking and not voice.attempt.advisory:
+def _weight(check: Check, voice: Voice, blocking: Collection[Severity]) -> Weight:
+    if check.severity in blocking and not voice.attempt.advisory:
         return Weight.MUST_FIX
     return Weight.NIT if check.severity == "hint" else Weight.SHOULD_LOOK
