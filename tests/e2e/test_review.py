@@ -365,8 +365,8 @@ def test_a_branch_that_is_not_there_stands_beside_the_verdict(
     assert (run.code, run.report["verdict"]["gate"]) == (0, "success"), run.err
     wrong, right = run.report["backports"]
     assert (wrong["branch"], wrong["verdict"]) == ("1.0.y", "error")
-    assert "no branch, ref or commit '1.0.y'" in wrong["reasons"][0]
-    assert wrong["reasons"][0].endswith("Did you mean 1.0.x?")
+    missing = f"there is no branch, ref or commit '1.0.y' in {project.path.name}"
+    assert wrong["reasons"] == [f"{missing}. Did you mean 1.0.x?"]
     assert (right["branch"], right["applies"]) == ("1.0.x", True)
 
 

@@ -81,7 +81,7 @@ class ReleaseBranches:
             return operator.commit(name).sha
         except SourceError as error:
             if near := did_you_mean(name, [one.name for one in operator.branches()]):
-                raise SourceError(f"{error}. {near}", reason=error.reason) from error
+                raise SourceError(error.what, remedy=near, reason=error.reason) from error
             raise
 
     def parted(self, one: str, other: str) -> str | None:
