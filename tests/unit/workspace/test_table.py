@@ -69,11 +69,8 @@ def test_what_runs_is_run_in_the_shell_that_is_handed_in() -> None:
             "file-exist",
             {},
             (
-                "there is no judge called 'file-exist'. Known are file-exists, file-content, "
-                "command, coverage, patterns, quality, tests-exercise-behaviour, correctness, "
-                "faithfulness, hallucination, contextual-relevance. Name one of them, or your "
-                "own as "
-                "package.module:function or path/to/file.py:function."
+                "there is no judge called 'file-exist'. Did you mean file-exists? Name one that is "
+                "known, or your own as package.module:function or path/to/file.py:function."
             ),
         ),
         (
@@ -122,7 +119,7 @@ def test_what_runs_is_run_in_the_shell_that_is_handed_in() -> None:
             "command",
             {"command": "x", "timeout": "soon"},
             (
-                "command: timeout=soon: a duration is a number of seconds or such as 90s, 30m, 2h. "
+                "command: timeout=soon: a duration is a number with a unit, such as 90s, 30m, 2h. "
                 f"{COMMAND}"
             ),
         ),
