@@ -145,7 +145,8 @@ def _exit_code(terminal: Terminal, told: Backports, *, strict: bool) -> int:
     if told.unjudged:
         names = ", ".join(one.branch for one in told.unjudged)
         why = "; ".join(r.rstrip(".") for one in told.unjudged for r in one.reasons[:1])
-        words = f"no verdict for {names}: {why}{'' if why.endswith('?') else '.'} Fix the cause and run it again."
+        end = "" if why.endswith("?") else "."
+        words = f"no verdict for {names}: {why}{end} Fix the cause and run it again."
         code = ExitCode.NOT_JUDGED
     elif strict and told.unsuitable:
         some = ", ".join(f"{one.branch} ({one.verdict})" for one in told.unsuitable)
