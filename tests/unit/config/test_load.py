@@ -371,3 +371,16 @@ def test_the_json_schema_refuses_typos_as_the_reader_does(text: str) -> None:
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(read_yaml(text, "x").value, json_schema())
     jsonschema.Draft202012Validator.check_schema(json_schema())
+
+
+@pytest.mark.parametrize("glob", ["", " ", "/gen/**", "gen\\\\a"])
+def test_a_glob_that_no_path_matches_is_refused(glob: str) -> None:
+    text = f"version: 1\ncoverage:\n  exempt: ['{glob}']\n"
+    assert "coverage.exempt[0]" in refusal(text)
+    assert "relative to the root of the repository" in refusal(text)
+
+
+def test_exempt_globs_are_read_and_in_the_schema() -> None:
+    policy = read_policy("coverage: {exempt: ['*.min.js']}", "f.yml")
+    assert policy.config.coverage.exempt == ["*.min.js"]
+    assert "exempt" in json_schema()["$defs"]["CoverageConfig"]["properties"]
