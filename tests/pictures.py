@@ -33,14 +33,14 @@ from markupsafe import Markup
 from rich.console import Console
 from rich.text import Text
 
+from prjury.app.request import ReviewRequest, Surroundings
 from prjury.app.review import run
 from prjury.demo.repository import PULLS, make_repository
+from prjury.git.open_snapshot import Wanted
 from prjury.publishers.check_run import NAME, CheckRunReport
 from prjury.report.annotations import Annotation
 from prjury.report.model import Report
 from prjury.report.render import Renderer
-from prjury.request import ReviewRequest, Surroundings
-from prjury.sources.pulls import Wanted
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURES = ROOT / ".github" / "docs" / "pictures"

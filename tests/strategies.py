@@ -9,11 +9,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from prjury.jury.bench import Jury, JuryVerdict, Seat
 from prjury.jury.cascade import CascadedJury, Tier, TierAttempt, TierPolicy, Verdict, conclude
 from prjury.jury.count import count
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Status
+from prjury.jury.jury import Jury, JuryVerdict, Seat
 from prjury.jury.score import BooleanScore, CategoricalScore, NumericalScore, Score
 from prjury.jury.voting import (
     AverageVoting,

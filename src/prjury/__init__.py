@@ -10,24 +10,25 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from prjury.judges.context import PullRequestContext
     from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
-    from prjury.jury.agent import AgentClient, AgentJudge, AgentResult
-    from prjury.jury.assessment import ASSESSMENT_FORM, assessment
-    from prjury.jury.bench import Bench, Jury, JuryJudge, JuryVerdict, Seat
+    from prjury.judges.workspace.jacoco import CoverageMetrics, parse_jacoco
+    from prjury.judges.workspace.program_judges import CommandJudge, CoverageJudge, run_maven_tests
     from prjury.jury.cascade import CascadedJury, Tier, TierAttempt, TierPolicy, Verdict
-    from prjury.jury.classify import YES_OR_NO_FORM, yes_or_no
     from prjury.jury.codec import judgment_from_json, judgment_to_json
     from prjury.jury.compose import all_of, always_fail, always_pass, any_of, both, either, named
     from prjury.jury.confidence import Confidence, ConfidenceStrategy
     from prjury.jury.context import ExecutionStatus, JudgmentContext
-    from prjury.jury.evaluation import evaluate
     from prjury.jury.gate import Gate, GatePolicy
     from prjury.jury.judge import Judge, JudgeType, Opinion, judge
     from prjury.jury.judgment import Check, Judgment, Location, Status
-    from prjury.jury.model_judge import JudgeModel, ModelJudge, criterion_judge
-    from prjury.jury.population import Ballot, ErrorPolicy
-    from prjury.jury.presets import CRITERIA, CRITERIA_GROUPS, Criterion
-    from prjury.jury.repeated import RepeatedJudge
-    from prjury.jury.representative import (
+    from prjury.jury.jury import Bench, Jury, JuryJudge, JuryVerdict, Seat
+    from prjury.jury.library.agent import AgentClient, AgentJudge, AgentResult
+    from prjury.jury.library.assessment import ASSESSMENT_FORM, assessment
+    from prjury.jury.library.classify import YES_OR_NO_FORM, yes_or_no
+    from prjury.jury.library.evaluation import evaluate
+    from prjury.jury.library.model_judge import JudgeModel, ModelJudge, criterion_judge
+    from prjury.jury.library.presets import CRITERIA, CRITERIA_GROUPS, Criterion
+    from prjury.jury.library.repeated import RepeatedJudge
+    from prjury.jury.library.representative import (
         AggregationMethod,
         AggregationSelector,
         AverageAggregationStrategy,
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
         aggregate_repeated_results,
         build_aggregation_strategy,
     )
-    from prjury.jury.retry import JuryWithRetry, RoundContext
+    from prjury.jury.library.retry import JuryWithRetry, RoundContext
+    from prjury.jury.library.template import Template
+    from prjury.jury.population import Ballot, ErrorPolicy
     from prjury.jury.score import (
         BooleanScore,
         CategoricalScore,
@@ -47,7 +50,6 @@ if TYPE_CHECKING:
         to_boolean,
         to_numerical,
     )
-    from prjury.jury.template import Template
     from prjury.jury.verdicts import (
         jury_verdict_from_json,
         jury_verdict_to_json,
@@ -63,8 +65,6 @@ if TYPE_CHECKING:
         VotingStrategy,
         WeightedAverageVoting,
     )
-    from prjury.sources.jacoco import CoverageMetrics, parse_jacoco
-    from prjury.workspace.judges import CommandJudge, CoverageJudge, run_maven_tests
 
     __version__: str
 
@@ -163,23 +163,23 @@ _HOMES = {
     "PullRequestContext": "prjury.judges.context",
     "FileContentJudge": "prjury.judges.workspace.files",
     "FileExistsJudge": "prjury.judges.workspace.files",
-    "AgentClient": "prjury.jury.agent",
-    "AgentJudge": "prjury.jury.agent",
-    "AgentResult": "prjury.jury.agent",
-    "ASSESSMENT_FORM": "prjury.jury.assessment",
-    "assessment": "prjury.jury.assessment",
-    "Bench": "prjury.jury.bench",
-    "Jury": "prjury.jury.bench",
-    "JuryJudge": "prjury.jury.bench",
-    "JuryVerdict": "prjury.jury.bench",
-    "Seat": "prjury.jury.bench",
+    "AgentClient": "prjury.jury.library.agent",
+    "AgentJudge": "prjury.jury.library.agent",
+    "AgentResult": "prjury.jury.library.agent",
+    "ASSESSMENT_FORM": "prjury.jury.library.assessment",
+    "assessment": "prjury.jury.library.assessment",
+    "Bench": "prjury.jury.jury",
+    "Jury": "prjury.jury.jury",
+    "JuryJudge": "prjury.jury.jury",
+    "JuryVerdict": "prjury.jury.jury",
+    "Seat": "prjury.jury.jury",
     "CascadedJury": "prjury.jury.cascade",
     "Tier": "prjury.jury.cascade",
     "TierAttempt": "prjury.jury.cascade",
     "TierPolicy": "prjury.jury.cascade",
     "Verdict": "prjury.jury.cascade",
-    "YES_OR_NO_FORM": "prjury.jury.classify",
-    "yes_or_no": "prjury.jury.classify",
+    "YES_OR_NO_FORM": "prjury.jury.library.classify",
+    "yes_or_no": "prjury.jury.library.classify",
     "judgment_from_json": "prjury.jury.codec",
     "judgment_to_json": "prjury.jury.codec",
     "all_of": "prjury.jury.compose",
@@ -193,7 +193,7 @@ _HOMES = {
     "ConfidenceStrategy": "prjury.jury.confidence",
     "ExecutionStatus": "prjury.jury.context",
     "JudgmentContext": "prjury.jury.context",
-    "evaluate": "prjury.jury.evaluation",
+    "evaluate": "prjury.jury.library.evaluation",
     "Gate": "prjury.jury.gate",
     "GatePolicy": "prjury.jury.gate",
     "Judge": "prjury.jury.judge",
@@ -204,33 +204,33 @@ _HOMES = {
     "Judgment": "prjury.jury.judgment",
     "Location": "prjury.jury.judgment",
     "Status": "prjury.jury.judgment",
-    "JudgeModel": "prjury.jury.model_judge",
-    "ModelJudge": "prjury.jury.model_judge",
-    "criterion_judge": "prjury.jury.model_judge",
+    "JudgeModel": "prjury.jury.library.model_judge",
+    "ModelJudge": "prjury.jury.library.model_judge",
+    "criterion_judge": "prjury.jury.library.model_judge",
     "Ballot": "prjury.jury.population",
     "ErrorPolicy": "prjury.jury.population",
-    "CRITERIA": "prjury.jury.presets",
-    "CRITERIA_GROUPS": "prjury.jury.presets",
-    "Criterion": "prjury.jury.presets",
-    "RepeatedJudge": "prjury.jury.repeated",
-    "AggregationMethod": "prjury.jury.representative",
-    "AggregationSelector": "prjury.jury.representative",
-    "AverageAggregationStrategy": "prjury.jury.representative",
-    "BaseJudgeAggregator": "prjury.jury.representative",
-    "MajorityVoteAggregationStrategy": "prjury.jury.representative",
-    "MedianAggregationStrategy": "prjury.jury.representative",
-    "RepeatedResults": "prjury.jury.representative",
-    "aggregate_repeated_results": "prjury.jury.representative",
-    "build_aggregation_strategy": "prjury.jury.representative",
-    "JuryWithRetry": "prjury.jury.retry",
-    "RoundContext": "prjury.jury.retry",
+    "CRITERIA": "prjury.jury.library.presets",
+    "CRITERIA_GROUPS": "prjury.jury.library.presets",
+    "Criterion": "prjury.jury.library.presets",
+    "RepeatedJudge": "prjury.jury.library.repeated",
+    "AggregationMethod": "prjury.jury.library.representative",
+    "AggregationSelector": "prjury.jury.library.representative",
+    "AverageAggregationStrategy": "prjury.jury.library.representative",
+    "BaseJudgeAggregator": "prjury.jury.library.representative",
+    "MajorityVoteAggregationStrategy": "prjury.jury.library.representative",
+    "MedianAggregationStrategy": "prjury.jury.library.representative",
+    "RepeatedResults": "prjury.jury.library.representative",
+    "aggregate_repeated_results": "prjury.jury.library.representative",
+    "build_aggregation_strategy": "prjury.jury.library.representative",
+    "JuryWithRetry": "prjury.jury.library.retry",
+    "RoundContext": "prjury.jury.library.retry",
     "BooleanScore": "prjury.jury.score",
     "CategoricalScore": "prjury.jury.score",
     "NumericalScore": "prjury.jury.score",
     "Score": "prjury.jury.score",
     "to_boolean": "prjury.jury.score",
     "to_numerical": "prjury.jury.score",
-    "Template": "prjury.jury.template",
+    "Template": "prjury.jury.library.template",
     "jury_verdict_from_json": "prjury.jury.verdicts",
     "jury_verdict_to_json": "prjury.jury.verdicts",
     "verdict_from_json": "prjury.jury.verdicts",
@@ -242,11 +242,11 @@ _HOMES = {
     "TiePolicy": "prjury.jury.voting",
     "VotingStrategy": "prjury.jury.voting",
     "WeightedAverageVoting": "prjury.jury.voting",
-    "CoverageMetrics": "prjury.sources.jacoco",
-    "parse_jacoco": "prjury.sources.jacoco",
-    "CommandJudge": "prjury.workspace.judges",
-    "CoverageJudge": "prjury.workspace.judges",
-    "run_maven_tests": "prjury.workspace.judges",
+    "CoverageMetrics": "prjury.judges.workspace.jacoco",
+    "parse_jacoco": "prjury.judges.workspace.jacoco",
+    "CommandJudge": "prjury.judges.workspace.program_judges",
+    "CoverageJudge": "prjury.judges.workspace.program_judges",
+    "run_maven_tests": "prjury.judges.workspace.program_judges",
 }
 
 if not TYPE_CHECKING:  # a type checker sees the imports above, and only those

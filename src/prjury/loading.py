@@ -56,8 +56,8 @@ def load_everything() -> None:
         with suppress(ImportError):  # some Pythons lack sqlite3
             import_module(name)
     from prjury.judges.backport.score.score import shipped_models  # noqa: PLC0415 - see above
-    from prjury.judges.patterns.packs.provided import provided  # noqa: PLC0415 - see above
     from prjury.report.render import load_templates  # noqa: PLC0415 - see above
+    from prjury.rulepacks.installed import provided  # noqa: PLC0415 - see above
 
     with suppress(ConfigError):  # whoever needs them is told again
         provided()

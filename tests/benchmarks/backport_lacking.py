@@ -25,11 +25,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from prjury.errors import PrJuryError
-from prjury.judges.backport.content.lacking import Lacked, Lacking, lacking_on, needs_of
-from prjury.sources.git.find import open_repository
-from prjury.sources.git.operator import OperatorRepository
-from prjury.sources.git.photograph import photograph
-from prjury.sources.git.store import Store, open_store
+from prjury.git.find import open_repository
+from prjury.git.operator import OperatorRepository
+from prjury.git.store import Store, open_store
+from prjury.git.take_snapshot import photograph
+from prjury.judges.backport.content.missing_symbols import Lacked, Lacking, lacking_on, needs_of
 
 Row: TypeAlias = Mapping[str, Any]
 

@@ -25,9 +25,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from prjury.sources.git.find import open_repository
-from prjury.sources.git.releases import ReleaseBranches
-from prjury.sources.git.store import _ATTRIBUTES, open_store
+from prjury.git.find import open_repository
+from prjury.git.releases import ReleaseBranches
+from prjury.git.store import _ATTRIBUTES, open_store
 
 WHO = dict.fromkeys(
     ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"), "bench"

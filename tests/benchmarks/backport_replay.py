@@ -33,10 +33,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.backport_figures import figures
 from benchmarks.backport_truth import Arrival, Branch, Mirror, Unit, before, neighbours
 from prjury.app.backport import backport
+from prjury.app.request import ReviewRequest, Surroundings
+from prjury.git.open_snapshot import NothingToReview, Wanted
+from prjury.git.store import _ATTRIBUTES
 from prjury.report.model import Backport
-from prjury.request import ReviewRequest, Surroundings
-from prjury.sources.git.store import _ATTRIBUTES
-from prjury.sources.pulls import NothingToReview, Wanted
 
 _ASKS = re.compile(
     r"^.*(?:cherry-?pick|back-?port|^\s*(?:needs|for):? \d).*$\n?", re.IGNORECASE | re.MULTILINE

@@ -25,18 +25,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from fitting.rows import Decision, decisions
 from prjury.errors import PrJuryError
-from prjury.exchange import BranchTip
-from prjury.judges.backport.content.standing import standing
+from prjury.git.find import open_repository
+from prjury.git.releases import ReleaseBranches
+from prjury.git.store import open_store
+from prjury.git.take_snapshot import photograph
+from prjury.judges.backport.content.line_overlap import standing
 from prjury.judges.backport.past.history import History, history_of
+from prjury.judges.backport.score.change_features import Traits, traits
 from prjury.judges.backport.score.features import FEATURES
-from prjury.judges.backport.score.habits import habits
+from prjury.judges.backport.score.history_features import habits
 from prjury.judges.backport.score.score import Circumstances, shipped_models
-from prjury.judges.backport.score.traits import Traits, traits
-from prjury.pull.model import PullRequest, Side
-from prjury.sources.git.find import open_repository
-from prjury.sources.git.photograph import photograph
-from prjury.sources.git.releases import ReleaseBranches
-from prjury.sources.git.store import open_store
+from prjury.ports.types import BranchTip
+from prjury.snapshot.model import PullRequest, Side
 
 #: Numbers that differ by no more than this are the same.
 _CLOSE = 0.02

@@ -26,19 +26,19 @@ from integration.builds.court import Court
 from integration.builds.sample import Sample
 from integration.builds.samples import SAMPLES
 from integration.builds.toolbox import NETWORK_ENV, Toolbox
-from prjury.config.tiers import BuildOptions
 from prjury.deadline import Deadline
-from prjury.judges.build import make
+from prjury.git.find import open_repository
+from prjury.git.store import Store, open_store
+from prjury.git.take_snapshot import photograph
+from prjury.judges.builds import make
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
+from prjury.policy.tiers import BuildOptions
 from prjury.ports import Doors
 from prjury.publishers.progress import SilentProgress
-from prjury.pull.model import PullRequest
-from prjury.sources.git.find import open_repository
-from prjury.sources.git.photograph import photograph
-from prjury.sources.git.store import Store, open_store
-from prjury.sources.shell import ContainedShell
+from prjury.sandbox import ContainedShell
+from prjury.snapshot.model import PullRequest
 
 RUNS = 5
 SHARE, SECONDS = 0.03, 0.5

@@ -23,12 +23,12 @@ from pathlib import Path
 
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError
-from prjury.pull.landing import RECENT, RebaseTrial, habit
-from prjury.pull.model import MergeTrial
-from prjury.sources.git.find import open_repository
-from prjury.sources.git.merge import try_merge
-from prjury.sources.git.operator import OperatorRepository
-from prjury.sources.git.store import Store, open_store
+from prjury.git.find import open_repository
+from prjury.git.merge import try_merge
+from prjury.git.operator import OperatorRepository
+from prjury.git.store import Store, open_store
+from prjury.snapshot.merge_style import RECENT, RebaseTrial, habit
+from prjury.snapshot.model import MergeTrial
 
 RUNS = 7
 LIMIT = 0.05

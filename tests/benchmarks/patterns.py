@@ -30,23 +30,23 @@ from pathlib import Path
 from typing import Any
 
 from prjury.code.languages import LANGUAGES, Language
-from prjury.config.tiers import PatternsOptions
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError, SourceError
+from prjury.git.find import open_repository
+from prjury.git.store import Store, open_store
+from prjury.git.take_snapshot import photograph
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns import PatternsJudge, make, shipped_heads, shipped_pack
-from prjury.judges.patterns.packs.matcher import Match
-from prjury.judges.patterns.packs.rule import KeptBy, Pack, Rule
-from prjury.judges.patterns.project.versions import Requirement
 from prjury.judges.patterns.selection import Selection
 from prjury.jury.judgment import Check, Judgment
+from prjury.manifests.versions import Requirement
+from prjury.policy.tiers import PatternsOptions
 from prjury.ports import Doors, Repository
 from prjury.publishers.progress import SilentProgress
-from prjury.pull.model import PullRequest
-from prjury.sources.git.find import open_repository
-from prjury.sources.git.photograph import photograph
-from prjury.sources.git.store import Store, open_store
-from prjury.sources.shell import ContainedShell
+from prjury.rulepacks.matcher import Match
+from prjury.rulepacks.rule import KeptBy, Pack, Rule
+from prjury.sandbox import ContainedShell
+from prjury.snapshot.model import PullRequest
 
 #: Seconds between two looks at a program's memory.
 _SAMPLED = 0.01

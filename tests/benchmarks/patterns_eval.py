@@ -34,16 +34,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.patterns import findings_of, judge_on, judged, table, ungated
 from fakes.repository import BASE, HEAD, change
 from prjury.errors import PrJuryError, SourceError
-from prjury.exchange import TreeEntry
+from prjury.git.find import open_repository
+from prjury.git.store import Store, open_store
 from prjury.judges.patterns import shipped_heads, shipped_pack
-from prjury.judges.patterns.gate import Outlook, at_least
-from prjury.judges.patterns.packs.rule import Pack, Rule
-from prjury.judges.patterns.project.module import Module
-from prjury.judges.patterns.project.project import Project
 from prjury.jury.judgment import Check, Judgment, Severity
-from prjury.pull.model import MergeTrial, PullRequest, Side
-from prjury.sources.git.find import open_repository
-from prjury.sources.git.store import Store, open_store
+from prjury.manifests.module import Module
+from prjury.manifests.project import Project
+from prjury.ports.types import TreeEntry
+from prjury.rulepacks.applicability import Outlook, at_least
+from prjury.rulepacks.rule import Pack, Rule
+from prjury.snapshot.model import MergeTrial, PullRequest, Side
 
 _FIELDS = ("repo", "commit", "rev", "file", "line", "label", "pattern", "kind", "ctx")
 

@@ -33,14 +33,14 @@ from prjury.code.languages import language_of
 from prjury.code.parser import Job, NotParsed, Parsed, Parser
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError, SourceError
+from prjury.git.find import open_repository
+from prjury.git.objects import find_in_tree
+from prjury.git.store import Store, open_store
+from prjury.git.take_snapshot import photograph
 from prjury.judges.patterns import PatternsJudge, shipped_heads, shipped_pack
-from prjury.judges.patterns.packs.rule import Rule
 from prjury.jury.judgment import Check, Judgment
-from prjury.pull.model import PullRequest, Side
-from prjury.sources.git.find import open_repository
-from prjury.sources.git.objects import find_in_tree
-from prjury.sources.git.photograph import photograph
-from prjury.sources.git.store import Store, open_store
+from prjury.rulepacks.rule import Rule
+from prjury.snapshot.model import PullRequest, Side
 
 #: The packages under ``javax`` that the JDK itself has, and has kept.
 _JDK = re.compile(

@@ -42,12 +42,12 @@ from benchmarks.patterns import (
     working,
 )
 from prjury.errors import PrJuryError
-from prjury.exchange import TreeEntry
-from prjury.pull.kinds import kind_of
-from prjury.pull.model import FileKind, Side
-from prjury.sources.git.find import open_repository
-from prjury.sources.git.photograph import Caps, photograph
-from prjury.sources.git.store import Store, lay_out, open_store
+from prjury.git.find import open_repository
+from prjury.git.store import Store, lay_out, open_store
+from prjury.git.take_snapshot import Caps, photograph
+from prjury.ports.types import TreeEntry
+from prjury.snapshot.kinds import kind_of
+from prjury.snapshot.model import FileKind, Side
 
 _NO_CAPS = Caps(10**7, 10**9, 10**9, 10**11, 10**9, 10**9)
 _SIZES = {"p95": (1_500, 80), "p99": (12_000, 200)}

@@ -23,22 +23,22 @@ from typing import Any, TypeAlias
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.patterns import table
-from prjury.config.models import ModelConfig
-from prjury.config.questions import QualityOptions
 from prjury.deadline import Deadline
-from prjury.dialogue import Prompt, Reply
 from prjury.errors import PrJuryError
+from prjury.git.find import open_repository
+from prjury.git.store import Store, open_store
+from prjury.git.take_snapshot import Caps, photograph
 from prjury.judges.context import PullRequestContext
-from prjury.judges.llm.juror import Desk, Juror
-from prjury.judges.llm.kinds.quality import make
+from prjury.judges.quality.kinds.quality import make
+from prjury.judges.quality.model_seat import Desk, Juror
 from prjury.jury.judgment import Judgment
+from prjury.policy.models import ModelConfig
+from prjury.policy.questions import QualityOptions
 from prjury.ports import Doors, NoModels, Panel
+from prjury.ports.messages import Prompt, Reply
 from prjury.publishers.progress import SilentProgress
-from prjury.pull.model import PullRequest
-from prjury.sources.git.find import open_repository
-from prjury.sources.git.photograph import Caps, photograph
-from prjury.sources.git.store import Store, open_store
-from prjury.sources.shell import ContainedShell
+from prjury.sandbox import ContainedShell
+from prjury.snapshot.model import PullRequest
 
 #: A line at the head: its file, its number, its text.
 Place: TypeAlias = tuple[str, int, str]

@@ -20,10 +20,10 @@ from pathlib import Path
 
 from fakes.bare_report import report
 from fakes.github import running
-from prjury.posting import Posts, Target, Words
+from prjury.github.client import Connection, GitHub
+from prjury.publishers.factory import Posts, Target, Words
 from prjury.report.model import Report
 from prjury.report.sanitise import BY_SHAPE
-from prjury.sources.github.hub import Connection, GitHub
 
 RUNS = 3
 LIMIT = 32 * 1024 * 1024

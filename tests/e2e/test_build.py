@@ -15,13 +15,13 @@ import pytest
 from e2e.conftest import Prjury, Run, started, wait_until
 from fakes.github import FakeGitHub, Fault, running
 from fakes.history import History
+from prjury.app.evidence_file import LARGEST
 from prjury.cli.build import _told
 from prjury.cli.output import Terminal
 from prjury.errors import CannotJudgeError
-from prjury.judges.build.zone import Built
+from prjury.judges.builds.stage import Built
 from prjury.jury.judgment import Judgment
 from prjury.jury.population import Ballot
-from prjury.sources.evidence import LARGEST
 
 CALC = "def add(a, b):\n    return a + b\n"
 BROKEN = CALC.replace("a + b", "a - b")

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from e2e.conftest import Prjury, Run, started, wait_until
+from prjury.judges.workspace.catalog import KINDS, PENDING
 from prjury.jury.codec import judgment_from_json
 from prjury.jury.judgment import Status
-from prjury.workspace.table import KINDS, PENDING
 
 SECRET = "prjury-canary-secret-value"
 REPORT = '<report><counter type="LINE" missed="2" covered="8"/></report>'

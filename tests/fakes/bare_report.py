@@ -7,8 +7,8 @@ from typing import Any
 from prjury.jury.cascade import Verdict
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Judgment, Status
-from prjury.pull.model import MergeTrial, PullRequest, Side
 from prjury.report.model import Coverage, PolicyOrigin, Report, Sandbox
+from prjury.snapshot.model import MergeTrial, PullRequest, Side
 
 PULL = PullRequest(
     repo="octo/shop",

@@ -14,7 +14,7 @@ from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.judges.context import PullRequestContext
-from prjury.pull.model import PullRequest, Side
+from prjury.snapshot.model import PullRequest, Side
 
 _COMMENT, _DEAD = "<comment>\n", "<dead>\n"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from fakes.tables import SAYS, grouped, markdown, several, word
-from prjury.jury.bench import Jury
 from prjury.jury.cascade import CascadedJury, Tier, TierPolicy, Verdict
 from prjury.jury.gate import GatePolicy, gate, hold_to_content, hold_to_coverage
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
+from prjury.jury.jury import Jury
 from prjury.jury.voting import ConsensusVoting, ErrorPolicy, MajorityVoting, VotingStrategy
 from strategies import Says
 

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from prjury.pull.model import PullRequest
-from prjury.sources.git.find import open_repository
-from prjury.sources.git.photograph import Caps, photograph
-from prjury.sources.git.store import open_store
+from prjury.git.find import open_repository
+from prjury.git.store import open_store
+from prjury.git.take_snapshot import Caps, photograph
+from prjury.snapshot.model import PullRequest
 
 _FIRST_DATE = 1_704_067_200  # 2024-01-01T00:00:00Z
 _WHO = b"Ada <ada@example.org>"

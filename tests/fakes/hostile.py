@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from fakes import reports as fake
-from prjury.jury.bench import JuryVerdict
 from prjury.jury.cascade import TierAttempt, TierPolicy
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location
+from prjury.jury.jury import JuryVerdict
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import Ballot, ConsensusVoting
-from prjury.pull.model import Conflict, ConflictType, FileKind, MergeTrial, Side
 from prjury.report.model import Backport, Cost, PolicyOrigin, Report, Sandbox, SkippedJudge
+from prjury.snapshot.model import Conflict, ConflictType, FileKind, MergeTrial, Side
 
 #: What attackers write: titles, paths, logs, reasons, model prose.
 ATTACKS = [

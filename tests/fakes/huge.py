@@ -8,8 +8,16 @@ from fakes import reports as fake
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.voting import Ballot
-from prjury.pull.model import Conflict, ConflictType, FileChange, FileStatus, Hunk, Line, printable
 from prjury.report.model import Backport, Cost, Report
+from prjury.snapshot.model import (
+    Conflict,
+    ConflictType,
+    FileChange,
+    FileStatus,
+    Hunk,
+    Line,
+    printable,
+)
 
 #: Names that git stores and that Markdown, HTML, terminals and GitHub's API each read otherwise.
 PATHS = (

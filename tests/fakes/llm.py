@@ -11,27 +11,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from fakes.repository import FakeRepository, Files
-from prjury.config.questions import QualityOptions
 from prjury.deadline import Deadline
-from prjury.dialogue import Prompt, Reply
 from prjury.errors import CannotJudgeError
 from prjury.judges.context import PullRequestContext
-from prjury.judges.llm.judge import ModelBackedJudge
-from prjury.judges.llm.juror import Desk, Juror
-from prjury.judges.llm.kinds import quality
+from prjury.judges.quality.judge import ModelBackedJudge
+from prjury.judges.quality.kinds import quality
+from prjury.judges.quality.model_seat import Desk, Juror
 from prjury.jury.judgment import Judgment
+from prjury.policy.questions import QualityOptions
 from prjury.ports import ChatModel, Doors, Memory, NoMemory, Panel, Progress, Shell
-from prjury.pull.kinds import kind_of
-from prjury.pull.model import (
-    FileChange,
-    FileStatus,
-    Hunk,
-    Line,
-    MergeTrial,
-    PullRequest,
-    Side,
-)
+from prjury.ports.messages import Prompt, Reply
 from prjury.report.redact import Redact, Redactor
+from prjury.snapshot.kinds import kind_of
+from prjury.snapshot.model import FileChange, FileStatus, Hunk, Line, MergeTrial, PullRequest, Side
 
 FOUR = ("correctness", "tests", "conventions", "risk")
 BASE = "a" * 40

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fakes.history import ENVIRONMENT, Files, History
-from prjury.pull.picked import Author, Pick, PickedCommit, PickedFile
+from prjury.snapshot.picked import Author, Pick, PickedCommit, PickedFile
 
 _TRIAL = "trial"
 

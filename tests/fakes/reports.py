@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from prjury.judges.merge import decide
-from prjury.jury.bench import JuryVerdict
+from prjury.judges.merge.judge import decide
 from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict, conclude
 from prjury.jury.gate import GatePolicy
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location
+from prjury.jury.jury import JuryVerdict
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import AverageVoting, Ballot, ConsensusVoting, ErrorPolicy, VotingStrategy
-from prjury.pull.landing import Habit, Way
-from prjury.pull.model import (
+from prjury.report.assemble import assemble
+from prjury.report.model import Backport, Cost, PolicyOrigin, Report, Sandbox, SkippedJudge
+from prjury.snapshot.merge_style import Habit, Way
+from prjury.snapshot.model import (
     Conflict,
     ConflictRegion,
     ConflictType,
@@ -26,8 +28,6 @@ from prjury.pull.model import (
     Side,
     Span,
 )
-from prjury.report.assemble import assemble
-from prjury.report.model import Backport, Cost, PolicyOrigin, Report, Sandbox, SkippedJudge
 
 HEAD = "1f0c" * 10
 BASE = "abc1234" + "0" * 33

@@ -9,18 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from prjury.deadline import Deadline
-from prjury.exchange import TreeEntry
-from prjury.pull.kinds import kind_of
-from prjury.pull.landing import Commit, RebaseTrial
-from prjury.pull.model import (
-    FileChange,
-    FileStatus,
-    Hunk,
-    Line,
-    MergeTrial,
-    PullRequest,
-    Side,
-)
+from prjury.ports.types import TreeEntry
+from prjury.snapshot.kinds import kind_of
+from prjury.snapshot.merge_style import Commit, RebaseTrial
+from prjury.snapshot.model import FileChange, FileStatus, Hunk, Line, MergeTrial, PullRequest, Side
 
 BASE, HEAD, MERGED = "b" * 40, "a" * 40, "c" * 40
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fakes.trees import TreeRepository
-from prjury.exchange import TreeEntry
-from prjury.judges.build.failure import Failure
-from prjury.judges.build.plan import BuildPlan
-from prjury.judges.build.systems.root import Changes, Root
+from prjury.judges.builds.failure import Failure
+from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.systems.source_tree import Changes, Root
+from prjury.ports.types import TreeEntry
 
 
 def root_of(files: Mapping[str, str], executable: str = "") -> Root:

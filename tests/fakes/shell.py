@@ -13,9 +13,9 @@ from pathlib import Path
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.exchange import Command, Completed
 from prjury.jury.voting import Ballot
 from prjury.ports import Progress
+from prjury.ports.types import Command, Completed
 
 
 @dataclass

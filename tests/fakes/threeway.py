@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 
-from prjury.pull.threeway import Edit, ThreeWay, lines_of
+from prjury.snapshot.threeway import Edit, ThreeWay, lines_of
 
 
 def edits(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[Edit, ...]:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from prjury.deadline import Deadline
-from prjury.exchange import TreeEntry
 from prjury.judges.context import PullRequestContext
-from prjury.pull.kinds import kind_of
-from prjury.pull.landing import Commit, RebaseTrial
-from prjury.pull.model import Conflict, FileChange, FileStatus, MergeTrial, PullRequest, Side
+from prjury.ports.types import TreeEntry
+from prjury.snapshot.kinds import kind_of
+from prjury.snapshot.merge_style import Commit, RebaseTrial
+from prjury.snapshot.model import Conflict, FileChange, FileStatus, MergeTrial, PullRequest, Side
 
 Tree = Mapping[str, str]
 

@@ -7,9 +7,9 @@ from functools import partial
 from itertools import product
 
 from fakes.tables import SAYS, grouped, markdown, several, word
-from prjury.jury.bench import Jury
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
+from prjury.jury.jury import Jury
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import (
     AverageVoting,

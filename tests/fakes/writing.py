@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from fakes.github import FakeGitHub
-from prjury.sources.github.hub import Connection, GitHub, Patience
+from prjury.github.client import Connection, GitHub, Patience
 
 
 @contextmanager

@@ -10,10 +10,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from prjury.judges.backport.score.change_features import Part, Traits, is_bump
 from prjury.judges.backport.score.features import Circumstances
-from prjury.judges.backport.score.habits import Earlier, Habits, habits
-from prjury.judges.backport.score.titles import classes, title_of, words
-from prjury.judges.backport.score.traits import Part, Traits, is_bump
+from prjury.judges.backport.score.history_features import Earlier, Habits, habits
+from prjury.judges.backport.score.title_features import classes, title_of, words
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "backports.jsonl.gz"
 _NEVER = float("inf")

@@ -28,19 +28,19 @@ from fakes.github import (
 from fakes.github.payloads import label_payload
 from fakes.history import History
 from prjury.action import main
+from prjury.action.dependencies import Beforehand, GitAccess, Wiring, wire
 from prjury.action.inputs import INPUTS, Inputs, read_inputs
-from prjury.action.wiring import Beforehand, GitAccess, Wiring, wire
-from prjury.config.load import default_policy
 from prjury.errors import CannotJudgeError, ExitCode
-from prjury.handover import SECRET_VARIABLES, secrets_in
+from prjury.github.client import Connection, GitHub, Patience
+from prjury.github.event import Event, EventKind
+from prjury.github.payload import PullFacts, Tip
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Status
+from prjury.policy.load import default_policy
 from prjury.report.codec import gate_from_report
 from prjury.report.model import Override, PolicyOrigin, Report
 from prjury.report.redact import Redactor
-from prjury.sources.github.event import Event, EventKind
-from prjury.sources.github.hub import Connection, GitHub, Patience
-from prjury.sources.github.payload import PullFacts, Tip
+from prjury.sandbox.secret_env import SECRET_VARIABLES, secrets_in
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "ghs_actions"
@@ -852,7 +852,7 @@ class TestProcess:
     @pytest.mark.skipif(sys.platform != "linux", reason="Linux alone has this switch")
     def test_its_memory_is_closed_to_other_processes(self, job: Job) -> None:
         program = (
-            "import ctypes; from prjury.handover import forbid_dumps\n"
+            "import ctypes; from prjury.sandbox.secret_env import forbid_dumps\n"
             "forbid_dumps(); print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))\n"
         )
         command = [sys.executable, "-I", "-c", program]
@@ -861,7 +861,7 @@ class TestProcess:
 
     def test_no_secret_is_left_in_the_environment_of_the_process(self, job: Job) -> None:
         program = (
-            "import os, sys; from prjury.handover import *\n"
+            "import os, sys; from prjury.sandbox.secret_env import *\n"
             "command = [sys.executable, '-I', '-c', os.environ['ME']]\n"
             "if not is_handed_over(os.environ): start_again(os.environ, command)\n"
             "told = take_over(os.environ)['PRJURY_INPUT_GITHUB_TOKEN']\n"

@@ -24,17 +24,17 @@ from fakes.github.payloads import label_payload
 from fakes.history import History
 from fakes.picks import Line
 from prjury.action import main
+from prjury.action.dependencies import GitAccess, Wiring, wire
 from prjury.action.inputs import Inputs
 from prjury.action.picks import Picks
-from prjury.action.wiring import GitAccess, Wiring, wire
 from prjury.errors import ExitCode, SourceError
+from prjury.github.client import Connection, GitHub, Patience
+from prjury.github.event import Event
 from prjury.publishers.backport_pulls import Opening, is_proposable
-from prjury.pull.model import Conflict, ConflictType
-from prjury.pull.picked import Pick
 from prjury.report.model import Backport
 from prjury.report.redact import Redactor
-from prjury.sources.github.event import Event
-from prjury.sources.github.hub import Connection, GitHub, Patience
+from prjury.snapshot.model import Conflict, ConflictType
+from prjury.snapshot.picked import Pick
 
 REPO = "octo/shop"
 CONFLICT = Conflict("a.py", ConflictType.CONTENT, False, "both sides change it")

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from prjury.action.directories import Places
 from prjury.action.logs import keep_logs
-from prjury.action.places import Places
 from prjury.jury.judgment import Judgment
 
 

@@ -12,16 +12,16 @@ from typing import Literal, TypeAlias
 import pytest
 
 from fakes.aimock import Aimock, Answer, aimock, chaos, fails, needs, says
-from prjury.config.models import ModelConfig, ModelsConfig
-from prjury.config.schema import LimitsConfig
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError, ModelReason, Prompt, Reply
-from prjury.models.bench import ModelBench
 from prjury.models.choose import DEFAULT_NAMES, ModelChoice
 from prjury.models.hosted import HostedModel
-from prjury.models.patient import PatientModel
+from prjury.models.panel import ModelBench
+from prjury.models.retry import PatientModel
 from prjury.models.transport import BODY_LIMIT
 from prjury.models.wire import REPLY_LIMIT
+from prjury.policy.models import ModelConfig, ModelsConfig
+from prjury.policy.schema import LimitsConfig
+from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply
 
 Provider: TypeAlias = Literal["openai", "anthropic"]
 

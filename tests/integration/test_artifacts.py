@@ -12,8 +12,8 @@ import pytest
 
 from fakes.github import FakeGitHub, Fault, running
 from prjury.errors import CannotJudgeError
-from prjury.sources.github.artifacts import FILE, BuildArtifact, only_file
-from prjury.sources.github.hub import Connection, GitHub, Patience
+from prjury.github.artifacts import FILE, BuildArtifact, only_file
+from prjury.github.client import Connection, GitHub, Patience
 
 FINE = b'{"schema": "prjury/build-evidence/v1"}'
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from fakes.llm import reply
+from prjury.app.request import ReviewRequest, Surroundings
 from prjury.app.review import run
+from prjury.git.open_snapshot import Wanted
 from prjury.report.model import Report
-from prjury.request import ReviewRequest, Surroundings
-from prjury.sources.pulls import Wanted
 
 BROKEN = {".github/prjury/prompts/suitability.md.j2": "{{ nobody.knows }}"}
 

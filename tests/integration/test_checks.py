@@ -11,15 +11,15 @@ import pytest
 
 from fakes.github import HEAD_SHA, FakeGitHub, Fault, running
 from fakes.history import History
+from prjury.action.dependencies import _with_secrets
 from prjury.action.inputs import Inputs
-from prjury.action.wiring import _with_secrets
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
-from prjury.exchange import CheckRun
-from prjury.sources.git.fetch import Remote, Transport, fetched, refspec
-from prjury.sources.github.checks import CommitChecks
-from prjury.sources.github.hub import Connection
-from prjury.sources.github.reported import OwnRun
+from prjury.git.fetch import Remote, Transport, fetched, refspec
+from prjury.github.check_results import OwnRun
+from prjury.github.checks import CommitChecks
+from prjury.github.client import Connection
+from prjury.ports.types import CheckRun
 
 TOKEN = "ghs_actions"
 

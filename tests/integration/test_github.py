@@ -20,10 +20,10 @@ from fakes.github import (
     side_payload,
 )
 from prjury.errors import PublishError, SourceError, UsageError
+from prjury.github.client import Connection, GitHub, Patience
+from prjury.github.comments import Conversation
+from prjury.github.payload import Tip
 from prjury.publishers.comment import StickyComment
-from prjury.sources.github.conversation import Conversation
-from prjury.sources.github.hub import Connection, GitHub, Patience
-from prjury.sources.github.payload import Tip
 
 TOKEN = "ghs_actions"
 COMMENTS = r"/issues/7/comments"

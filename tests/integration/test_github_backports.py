@@ -28,12 +28,12 @@ from fakes.history import ENVIRONMENT, Files, History, link, script, submodule
 from fakes.picks import Line
 from fakes.writing import connected, no_sleep
 from prjury.errors import PublishError
+from prjury.github.branches import Branches
+from prjury.github.client import Connection, GitHub, Patience
 from prjury.publishers.backport_pulls import BackportPulls, Opening, Proposal
 from prjury.publishers.backport_words import marker_of
-from prjury.pull.model import Conflict, ConflictType
-from prjury.pull.picked import Entry, Pick
-from prjury.sources.github.branches import Branches
-from prjury.sources.github.hub import Connection, GitHub, Patience
+from prjury.snapshot.model import Conflict, ConflictType
+from prjury.snapshot.picked import Entry, Pick
 
 TOKEN = "ghs_actions"
 REPO, BRANCH = "octo/shop", "release/1.x"

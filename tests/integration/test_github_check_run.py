@@ -22,15 +22,15 @@ from fakes.github import (
 from fakes.reports import broken_build, with_findings
 from fakes.writing import connected, no_sleep
 from prjury.errors import PublishError
+from prjury.github.check_runs import CheckRuns
+from prjury.github.client import GitHub
+from prjury.github.statuses import Statuses
 from prjury.jury.gate import Gate
 from prjury.publishers.check_run import NAME, CheckRunReport
 from prjury.publishers.status import CommitStatus
-from prjury.pull.model import Side
 from prjury.report.model import Report
 from prjury.report.render import Renderer
-from prjury.sources.github.check_runs import CheckRuns
-from prjury.sources.github.hub import GitHub
-from prjury.sources.github.statuses import Statuses
+from prjury.snapshot.model import Side
 
 PAGE = "https://github.com/octo/shop/actions/runs/{}/attempts/{}"
 OURS = PAGE.format(50, 1)

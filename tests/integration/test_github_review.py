@@ -11,14 +11,14 @@ from fakes.github import HEAD_SHA, READ_ONLY_ACTIONS, FakeGitHub, Fault, running
 from fakes.reports import ballot, pull, report, tier
 from fakes.writing import connected, no_sleep
 from prjury.errors import PublishError
+from prjury.github.client import GitHub
+from prjury.github.labels import IssueLabels
+from prjury.github.review_comments import Reviews
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.publishers.labels import Labels
 from prjury.publishers.review import LineReview
-from prjury.pull.model import FileChange, FileKind, FileStatus, Hunk, Line, Side
 from prjury.report.model import Backport, Report
-from prjury.sources.github.hub import GitHub
-from prjury.sources.github.labels import IssueLabels
-from prjury.sources.github.reviews import Reviews
+from prjury.snapshot.model import FileChange, FileKind, FileStatus, Hunk, Line, Side
 
 PATH = "src/a b.py"
 MAPPING = {"fail": "prjury:fail", "pass": "prjury:pass", "backport": "backport:{branch}"}

@@ -14,8 +14,8 @@ import pytest
 PROGRAM = """
 import asyncio, os, sys, threading, time
 from prjury import Jury, MajorityVoting
-from prjury.jury.repeated import RepeatedJudge
-from prjury.jury.retry import JuryWithRetry
+from prjury.jury.library.repeated import RepeatedJudge
+from prjury.jury.library.retry import JuryWithRetry
 
 def asked():
     os.write(1, b"asked\\n")  # in one piece, whoever else writes

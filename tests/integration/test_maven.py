@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from prjury.jury.bench import Jury
+from prjury.judges.workspace.jacoco import Counter, parse_jacoco
+from prjury.judges.workspace.maven_tests import MavenTests
+from prjury.judges.workspace.program_judges import CommandJudge, CoverageJudge, run_maven_tests
 from prjury.jury.cascade import CascadedJury, Tier, TierPolicy
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Status
+from prjury.jury.jury import Jury
 from prjury.jury.voting import ConsensusVoting
-from prjury.sources.jacoco import Counter, parse_jacoco
-from prjury.sources.maven import MavenTests
-from prjury.workspace.judges import CommandJudge, CoverageJudge, run_maven_tests
 
 pytestmark = [
     pytest.mark.nightly,

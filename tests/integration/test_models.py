@@ -36,17 +36,17 @@ from fakes.chat_server import (
     serving,
 )
 from fakes.llm import FAILING, SMALL, context, judge, reply
-from prjury.config.schema import LimitsConfig, ModelConfig, ModelsConfig
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError, Prompt, Reply
 from prjury.jury.judgment import Judgment, Status
-from prjury.models.bench import ModelBench
 from prjury.models.choose import ModelChoice, Provider
 from prjury.models.connect import connect
 from prjury.models.hosted import HostedModel
-from prjury.models.patient import PatientModel
+from prjury.models.panel import ModelBench
+from prjury.models.retry import PatientModel
 from prjury.models.transport import BODY_LIMIT
 from prjury.models.wire import REPLY_LIMIT
+from prjury.policy.schema import LimitsConfig, ModelConfig, ModelsConfig
+from prjury.ports.messages import ModelError, Prompt, Reply
 
 KEY = "sk-the-key-of-the-operator"
 SCHEMA = {
@@ -475,8 +475,8 @@ def test_eight_judges_are_answered_side_by_side(provider: Provider) -> None:
 def test_to_warm_loads_the_clients() -> None:
     program = """
 import sys, threading
-from prjury.config.schema import LimitsConfig, ModelsConfig
-from prjury.models.bench import ModelBench
+from prjury.policy.schema import LimitsConfig, ModelsConfig
+from prjury.models.panel import ModelBench
 models = ModelBench(ModelsConfig(), LimitsConfig(), {"OPENAI_API_KEY": "k"})
 models.panel()
 assert "pydantic_ai" not in sys.modules

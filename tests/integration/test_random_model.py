@@ -12,14 +12,14 @@ import pytest
 
 from fakes.history import History
 from fakes.tiny_model import TinyModel, serving
+from prjury.app.request import ReviewRequest, Surroundings
 from prjury.app.review import run
+from prjury.git.open_snapshot import NothingToReview, Wanted
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Judgment, Status
 from prjury.report.model import Report
 from prjury.report.render import to_comment, to_html, to_summary
 from prjury.report.wire import report_schema, report_to_json
-from prjury.request import ReviewRequest, Surroundings
-from prjury.sources.pulls import NothingToReview, Wanted
 
 pytestmark = pytest.mark.nightly
 

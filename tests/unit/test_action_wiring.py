@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from prjury.action.dependencies import GitAccess, request_of
 from prjury.action.inputs import Inputs
-from prjury.action.wiring import GitAccess, request_of
-from prjury.request import Surroundings
-from prjury.sources.github.event import Event, EventKind
-from prjury.sources.github.payload import PullFacts, Tip
+from prjury.app.request import Surroundings
+from prjury.github.event import Event, EventKind
+from prjury.github.payload import PullFacts, Tip
 
 PULL = PullFacts("octo/shop", Tip("main"), Tip("topic"), 7, head_repo="octo/shop")
 FORK = PullFacts("octo/shop", Tip("main"), Tip("topic"), 7, head_repo="stranger/shop")

@@ -9,13 +9,13 @@ import yaml
 
 from fakes.bare_report import report
 from prjury.action.inputs import INPUTS, OUTPUTS
-from prjury.doctor.examination import examine_setup
 from prjury.doctor.finding import Level
 from prjury.doctor.local import workflows
+from prjury.doctor.run_checks import examine_setup
 from prjury.doctor.setup import INPUTS as DOCTORED
 from prjury.doctor.setup import Setup
-from prjury.handover import SECRET_VARIABLES
 from prjury.publishers.outputs import outputs_of
+from prjury.sandbox.secret_env import SECRET_VARIABLES
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
+from prjury.app.policy_in_force import policy_in_force, policy_notes
 from prjury.errors import ConfigError, SourceError
-from prjury.policy import policy_in_force, policy_notes
-from prjury.pull.model import PullRequest
+from prjury.snapshot.model import PullRequest
 
 PATH = ".github/prjury.yml"
 STRICT = "version: 1\ngate: {coverage_floor: 1.0}\n"

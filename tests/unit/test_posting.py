@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from fakes.bare_report import report
-from prjury.config.load import read_policy
-from prjury.posting import Posts, Target, Words
+from prjury.github.client import Connection, GitHub
+from prjury.policy.load import read_policy
+from prjury.publishers.factory import Posts, Target, Words
 from prjury.report.sanitise import BY_SHAPE
-from prjury.sources.github.hub import Connection, GitHub
 
 
 @pytest.fixture

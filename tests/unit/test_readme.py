@@ -11,8 +11,8 @@ from typing import Any
 import yaml
 
 from prjury.cli.init import init
-from prjury.config.load import read_policy
 from prjury.errors import ExitCode
+from prjury.policy.load import read_policy
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.config.load import read_policy
-from prjury.config.schema import Config
+from prjury.app.composition import model_doors
+from prjury.app.registry import try_models
 from prjury.errors import ConfigError
-from prjury.registry import try_models
-from prjury.wiring import model_doors
+from prjury.policy.load import read_policy
+from prjury.policy.schema import Config
 
 FINAL = "tiers: [{name: q, policy: final_tier, judges: [%s]}]"
 ACCEPTING = """\

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.llm import FAILING, FOUR, SMALL, answer, context, doors, reply
-from prjury.config.load import read_policy
+from prjury.app.registry import Unwanted, seat
 from prjury.jury.gate import Gate, GatePolicy, gate
 from prjury.jury.judgment import Status
 from prjury.models.scripted import ScriptedModel
-from prjury.registry import Unwanted, seat
+from prjury.policy.load import read_policy
 
 shares = st.floats(0, 1)
 errors = st.sampled_from(["treat_as_fail", "treat_as_abstain", "ignore", "propagate"])

@@ -6,15 +6,15 @@ import traceback
 from collections.abc import Mapping
 from typing import TextIO
 
+from prjury.action.dependencies import Wiring, wire
+from prjury.action.directories import Places
 from prjury.action.inputs import Inputs, read_inputs
 from prjury.action.job import Ended, Job
 from prjury.action.log import Log
 from prjury.action.modes import run_mode
-from prjury.action.places import Places
-from prjury.action.wiring import Wiring, wire
 from prjury.errors import ExitCode, PrJuryError
-from prjury.handover import secrets_in
 from prjury.report.redact import Redactor
+from prjury.sandbox.secret_env import secrets_in
 
 #: With ``fail-on: never`` the job is green for these; a wrong workflow or a bug stays red.
 _FORGIVEN = frozenset(

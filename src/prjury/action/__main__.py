@@ -10,7 +10,7 @@ from types import FrameType
 from typing import NoReturn
 
 from prjury.errors import PrJuryError
-from prjury.handover import forbid_dumps, is_handed_over, start_again, take_over
+from prjury.sandbox.secret_env import forbid_dumps, is_handed_over, start_again, take_over
 
 #: How this program is started: isolated from the environment and the directory.
 _COMMAND = [sys.executable, "-I", "-m", "prjury.action"]

@@ -14,15 +14,15 @@ from dataclasses import dataclass, field, replace
 from prjury.action.job import Ended, Job
 from prjury.action.picks import Picking, Picks
 from prjury.errors import ExitCode, PublishError, UsageError
+from prjury.github.branches import Branches
+from prjury.github.client import GitHub
+from prjury.github.event import Event, EventKind, read_event
 from prjury.publishers.backport_pulls import BackportPulls, Opening, Proposal
 from prjury.publishers.summary import add_markdown
-from prjury.pull.model import visible
-from prjury.pull.picked import HEADS, Pick
 from prjury.report.model import Backport
 from prjury.report.sanitise import inline_code, plain
-from prjury.sources.github.branches import Branches
-from prjury.sources.github.event import Event, EventKind, read_event
-from prjury.sources.github.hub import GitHub
+from prjury.snapshot.model import visible
+from prjury.snapshot.picked import HEADS, Pick
 
 _WORDS = {
     "opened": "opened",

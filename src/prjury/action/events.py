@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from prjury.action.job import Job
 from prjury.errors import SourceError, UsageError
-from prjury.posting import Target
+from prjury.github.event import Event, EventKind, read_event
+from prjury.github.payload import PullFacts, Tip
+from prjury.github.trigger import open_pulls, refuse_twins, twins_of
+from prjury.publishers.factory import Target
 from prjury.report.model import Override
-from prjury.sources.github.event import Event, EventKind, read_event
-from prjury.sources.github.payload import PullFacts, Tip
-from prjury.sources.github.trigger import open_pulls, refuse_twins, twins_of
 
 #: In these a job holds the base repository's token and secrets, whoever wrote the change.
 _BESIDE_SECRETS = frozenset({EventKind.PULL_REQUEST_TARGET, EventKind.WORKFLOW_DISPATCH})

@@ -7,11 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from prjury.action.dependencies import Wiring
+from prjury.action.directories import Places
 from prjury.action.inputs import Inputs
 from prjury.action.log import Log
 from prjury.action.outcome import tell_outcome
-from prjury.action.places import Places
-from prjury.action.wiring import Wiring
 from prjury.errors import ExitCode, PublishError
 from prjury.report.model import Report
 

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from prjury.action.places import Places
+from prjury.action.directories import Places
 from prjury.jury.judgment import Judgment
 from prjury.publishers.files import write_atomically
 from prjury.report.facts import logs_of

@@ -10,9 +10,9 @@ from prjury.action.job import Ended, Job
 #: The module and the function of each mode; a job loads what it needs and nothing else.
 _MODES: Mapping[str, str] = {
     "review": "prjury.action.review:review",
-    "build": "prjury.action.zones:build",
-    "collect": "prjury.action.zones:collect",
-    "decide": "prjury.action.zones:decide",
+    "build": "prjury.action.stages:build",
+    "collect": "prjury.action.stages:collect",
+    "decide": "prjury.action.stages:decide",
     "publish": "prjury.action.publish:publish",
     "backport": "prjury.action.backporting:backport",
 }

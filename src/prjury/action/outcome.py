@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from prjury.action.directories import Places
 from prjury.action.inputs import OUTPUTS
-from prjury.action.places import Places
 from prjury.publishers.outputs import write_outputs
 from prjury.publishers.summary import add_markdown
 from prjury.report.redact import Redact

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from prjury.action.inputs import Inputs
+from prjury.github.event import Event
 from prjury.publishers.backport_pulls import Opening
-from prjury.pull.picked import Pick
 from prjury.report.model import Backport
-from prjury.sources.github.event import Event
+from prjury.snapshot.picked import Pick
 
 
 @dataclass(frozen=True)

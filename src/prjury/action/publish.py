@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from prjury.action.handed import (
+from prjury.action.job import Ended, Job
+from prjury.action.job_artifacts import (
     EVIDENCE,
     EVIDENCE_DIGEST,
     VERDICT,
@@ -17,19 +18,18 @@ from prjury.action.handed import (
     handed,
     refuse_other,
 )
-from prjury.action.job import Ended, Job
-from prjury.action.overrule import overrule
+from prjury.action.override import overrule
 from prjury.action.publishing import Publication
-from prjury.action.zones import triggered
-from prjury.app.zones.codec import evidence_from_text, opinions_from_text
-from prjury.app.zones.evidence import NoEvidence
-from prjury.app.zones.settle import settle
+from prjury.action.stages import triggered
+from prjury.app.artifact_file import sha256
+from prjury.app.stages.codec import evidence_from_text, opinions_from_text
+from prjury.app.stages.evidence import NoEvidence
+from prjury.app.stages.publish import settle
 from prjury.errors import ExitCode
-from prjury.pull.model import visible
+from prjury.github.event import Event, EventKind, read_event
+from prjury.github.trigger import Superseded, bound
 from prjury.report.model import Report
-from prjury.sources.github.event import Event, EventKind, read_event
-from prjury.sources.github.trigger import Superseded, bound
-from prjury.sources.handed import sha256
+from prjury.snapshot.model import visible
 
 
 def publish(job: Job) -> Ended:

@@ -12,12 +12,14 @@ from prjury.action.events import target_of
 from prjury.action.inputs import OUTPUTS
 from prjury.action.job import Ended, Job, ended_with
 from prjury.action.logs import keep_logs
-from prjury.config.load import Policy
 from prjury.errors import PrJuryError, PublishError, UsageError
+from prjury.github.client import GitHub
+from prjury.github.event import Event
+from prjury.policy.load import Policy
 from prjury.ports import Publisher
-from prjury.posting import Posts, Words
 from prjury.publishers.check_run import CheckRunReport
 from prjury.publishers.comment import StickyComment
+from prjury.publishers.factory import Posts, Words
 from prjury.publishers.files import ReportFile
 from prjury.publishers.outputs import ActionOutputs
 from prjury.publishers.review import LineReview
@@ -26,8 +28,6 @@ from prjury.publishers.summary import JobSummary, add_markdown
 from prjury.report.findings import voices
 from prjury.report.model import Report
 from prjury.report.sanitise import plain
-from prjury.sources.github.event import Event
-from prjury.sources.github.hub import GitHub
 
 _NOT_GATING = " (not gating: fail-on is `never`)"
 _NO_POST = "The report is in the job summary and in the report files."

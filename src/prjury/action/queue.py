@@ -14,17 +14,17 @@ from typing import Any
 
 from prjury.action.job import Job
 from prjury.errors import CannotJudgeError, PrJuryError
+from prjury.github.artifacts import left_behind, one_file
+from prjury.github.client import GitHub
+from prjury.github.event import Event, EventKind
+from prjury.github.payload import PullFacts, at, whole_number
+from prjury.github.statuses import PostedStatus, Statuses
 from prjury.jury.gate import Gate
-from prjury.publishers.converge import run_of
+from prjury.publishers.idempotent import run_of
 from prjury.publishers.status import CONTEXT
 from prjury.report.codec import said_in_report
 from prjury.report.model import Override, Said
 from prjury.report.wire import ReportJson
-from prjury.sources.github.artifacts import left_behind, one_file
-from prjury.sources.github.event import Event, EventKind
-from prjury.sources.github.hub import GitHub
-from prjury.sources.github.payload import PullFacts, at, whole_number
-from prjury.sources.github.statuses import PostedStatus, Statuses
 
 _GROUP = re.compile(r"gh-readonly-queue/.+/pr-(?P<number>[1-9]\d{0,8})-[0-9a-f]{40}", re.ASCII)
 _ARTIFACT, _FILE = "prjury-report", "report.json"

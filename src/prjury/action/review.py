@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from prjury.action.dependencies import Beforehand
 from prjury.action.events import confirm_newer_head, event_of, override_of, refuse_twin
 from prjury.action.job import Ended, Job
 from prjury.action.publishing import Publication
 from prjury.action.queue import said_before
-from prjury.action.wiring import Beforehand
 from prjury.errors import ExitCode
 from prjury.report.model import Report
 

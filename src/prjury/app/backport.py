@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from prjury.app import backports, terms
-from prjury.config.load import Policy
-from prjury.policy import policy_in_force
+from prjury.app.composition import review_doors
+from prjury.app.policy_in_force import policy_in_force
+from prjury.app.request import ReviewRequest, Surroundings
+from prjury.git.merged_as import Landed
+from prjury.git.open_snapshot import NothingToReview, Photo, Wanted, photographed
+from prjury.policy.load import Policy
 from prjury.report.backports import Backports
-from prjury.request import ReviewRequest, Surroundings
 from prjury.resources import own_version
-from prjury.sources.landed import Landed
-from prjury.sources.pulls import NothingToReview, Photo, Wanted, photographed
-from prjury.wiring import review_doors
 
 
 @dataclass(frozen=True)

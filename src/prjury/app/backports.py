@@ -6,24 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from prjury.config.schema import BuildOptions, Config, PatternsOptions, SuitabilityOptions
+from prjury.app.request import ReviewRequest
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
+from prjury.git.open_snapshot import Photo
+from prjury.git.releases import ReleaseBranches
 from prjury.judges.backport.judge import BackportJudge
 from prjury.judges.backport.opinion import is_open, with_opinion
 from prjury.judges.backport.picked import Picked, PickJudge
-from prjury.judges.backport.wishes.branches import Chosen, release_branches
+from prjury.judges.backport.requests.branches import Chosen, release_branches
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns import judge as patterns
 from prjury.judges.patterns.judge import PatternsJudge
-from prjury.jury.asking import guarded, itself
+from prjury.jury.guard import guarded, itself
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.population import BENIGN_LABELS
+from prjury.policy.schema import BuildOptions, Config, PatternsOptions, SuitabilityOptions
 from prjury.ports import Doors
 from prjury.report.model import NOT_TRIED, Backport
-from prjury.request import ReviewRequest
-from prjury.sources.git.releases import ReleaseBranches
-from prjury.sources.pulls import Photo
 
 #: Why no backport is tried beside such a verdict.
 _REFUSALS = {
@@ -110,7 +110,7 @@ class Bench:
         return patterns.make(chosen, self.doors)
 
     def _build(self) -> PickJudge:
-        from prjury.judges.build.judge import BuildJudge  # noqa: PLC0415 - few want it
+        from prjury.judges.builds.judge import BuildJudge  # noqa: PLC0415 - few want it
 
         options = (entry.build for tier in self.config.tiers for entry in tier.judges)
         chosen = next(filter(None, options), BuildOptions())
@@ -131,7 +131,7 @@ def opinion(
     panel = doors.models.panel(options.model)
     if not panel.models and panel.label in BENIGN_LABELS:
         return None
-    from prjury.judges.llm.kinds import suitability  # noqa: PLC0415 - most verdicts need no opinion
+    from prjury.judges.quality.kinds import suitability  # noqa: PLC0415 - most verdicts need no opinion
 
     judge = suitability.make(options, doors)
     return guarded(lambda: judge.judge(context), itself)

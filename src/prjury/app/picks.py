@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from prjury.app.backport import Judged, judged
-from prjury.config.backports import OpenConfig
+from prjury.app.request import ReviewRequest, Surroundings
 from prjury.deadline import Deadline
-from prjury.pull.model import PullRequest
-from prjury.pull.picked import Author, Pick, PickedCommit
+from prjury.git.open_snapshot import NothingToReview
+from prjury.git.releases import ReleaseBranches
+from prjury.policy.backports import OpenConfig
 from prjury.report.model import Backport
-from prjury.request import ReviewRequest, Surroundings
-from prjury.sources.git.releases import ReleaseBranches
-from prjury.sources.pulls import NothingToReview
+from prjury.snapshot.model import PullRequest
+from prjury.snapshot.picked import Author, Pick, PickedCommit
 
 #: Seconds in which commits are picked one by one.
 _PATIENCE = 120.0

@@ -7,27 +7,27 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from prjury.app import backports, terms
-from prjury.app.zones.recorded import SaidBefore
-from prjury.config.load import Policy
-from prjury.config.schema import Config, SuitabilityOptions
+from prjury.app.composition import builds, builds_here, review_doors
+from prjury.app.policy_in_force import edits_workflow, policy_in_force, policy_notes
+from prjury.app.registry import as_named, seat
+from prjury.app.request import ReviewRequest, Surroundings
+from prjury.app.stages.replay import SaidBefore
 from prjury.errors import UsageError
-from prjury.judges.llm.judge import ModelBackedJudge
-from prjury.judges.llm.kinds import suitability
+from prjury.git.open_snapshot import NothingToReview, Photo, photographed
+from prjury.judges.quality.judge import ModelBackedJudge
+from prjury.judges.quality.kinds import suitability
 from prjury.jury.judgment import Status
-from prjury.policy import edits_workflow, policy_in_force, policy_notes
+from prjury.policy.load import Policy
+from prjury.policy.schema import Config, SuitabilityOptions
 from prjury.ports import Publisher
-from prjury.pull.model import PullRequest
-from prjury.pull.patch import patch_id
-from prjury.registry import as_named, seat
 from prjury.report.assemble import assemble
 from prjury.report.model import PolicyOrigin, Report, Said, Sandbox
-from prjury.request import ReviewRequest, Surroundings
 from prjury.resources import own_version
-from prjury.sources.pulls import NothingToReview, Photo, photographed
-from prjury.wiring import builds, builds_here, review_doors
+from prjury.snapshot.model import PullRequest
+from prjury.snapshot.patch_id import patch_id
 
 if TYPE_CHECKING:
-    from prjury.judges.llm.forecast import Forecast
+    from prjury.judges.quality.estimate import Forecast
 
 
 def run(

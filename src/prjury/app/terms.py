@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from prjury.config.schema import Config
+from prjury.app.registry import Seating, Unwanted
+from prjury.app.request import ReviewRequest
 from prjury.deadline import Deadline
+from prjury.git.open_snapshot import Photo
 from prjury.judges.context import PullRequestContext
 from prjury.jury.cascade import Verdict
 from prjury.jury.gate import GatePolicy
 from prjury.jury.judgment import Judgment, Status
-from prjury.models.purse import Spent
+from prjury.models.budget import Spent
+from prjury.policy.schema import Config
 from prjury.ports import Progress
-from prjury.pull import exempt
-from prjury.pull.model import PullRequest, printable
-from prjury.registry import Seating, Unwanted
 from prjury.report.model import Cost, Override
-from prjury.request import ReviewRequest
-from prjury.sources.pulls import Photo
+from prjury.snapshot import exempt
+from prjury.snapshot.model import PullRequest, printable
 
 
 def unwanted(request: ReviewRequest) -> Unwanted:

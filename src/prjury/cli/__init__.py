@@ -25,7 +25,7 @@ from prjury.cli.judge import judge
 from prjury.cli.output import Terminal, hang_up
 from prjury.cli.review import review
 from prjury.cli.rules import rules
-from prjury.cli.zones import collect, decide, publish
+from prjury.cli.stages import collect, decide, publish
 from prjury.errors import ExitCode, PrJuryError
 
 app = typer.Typer(

@@ -75,8 +75,8 @@ def backport(  # noqa: PLR0913 - the command line's options, named as documented
 ) -> int:
     """Judge whether a change can be brought to release branches; nothing is pushed or opened."""
     from prjury.app.backport import backport as judged  # noqa: PLC0415 - keeps `--help` instant
-    from prjury.request import ReviewRequest  # noqa: PLC0415 - as above
-    from prjury.sources.pulls import NothingToReview  # noqa: PLC0415 - as above
+    from prjury.app.request import ReviewRequest  # noqa: PLC0415 - as above
+    from prjury.git.open_snapshot import NothingToReview  # noqa: PLC0415 - as above
 
     terminal: Terminal = context.obj
     files = [parse_output(text, BackportFormat) for text in output or ()]
@@ -140,7 +140,7 @@ def _rendered(terminal: Terminal, told: Backports, kind: BackportFormat) -> str:
 
 def _exit_code(terminal: Terminal, told: Backports, *, strict: bool) -> int:
     """0 with a verdict for every branch; one line on standard error says why it is another."""
-    from prjury.publishers.at_work import line_for  # noqa: PLC0415 - as above
+    from prjury.publishers.progress_state import line_for  # noqa: PLC0415 - as above
 
     if told.unjudged:
         names = ", ".join(one.branch for one in told.unjudged)

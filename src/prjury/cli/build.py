@@ -15,7 +15,7 @@ from prjury.cli.review import refuse_place, wanted_by
 from prjury.errors import CannotJudgeError, ExitCode, PublishError
 
 if TYPE_CHECKING:
-    from prjury.judges.build.zone import Built
+    from prjury.judges.builds.stage import Built
 
 
 def build(  # noqa: PLR0913 - the command line's options, named as documented
@@ -35,9 +35,9 @@ def build(  # noqa: PLR0913 - the command line's options, named as documented
     ] = None,
 ) -> int:
     """Merge and build a change, and write what happened to a file that another job can judge."""
-    from prjury.app.zones.build import build as run  # noqa: PLC0415 - the same
-    from prjury.request import ReviewRequest  # noqa: PLC0415 - keeps `--help` instant
-    from prjury.sources.pulls import NothingToReview  # noqa: PLC0415 - the same
+    from prjury.app.request import ReviewRequest  # noqa: PLC0415 - keeps `--help` instant
+    from prjury.app.stages.build import build as run  # noqa: PLC0415 - the same
+    from prjury.git.open_snapshot import NothingToReview  # noqa: PLC0415 - the same
 
     terminal: Terminal = context.obj
     refuse_place(output)
@@ -51,11 +51,11 @@ def build(  # noqa: PLR0913 - the command line's options, named as documented
 
 def _told(terminal: Terminal, outcome: Built, output: Path) -> int:
     """Writes the evidence whatever it says, then prints what it would come to here."""
+    from prjury.app.evidence_file import LARGEST  # noqa: PLC0415 - as above
     from prjury.jury.judgment import Status  # noqa: PLC0415 - as above
     from prjury.publishers.files import write_atomically  # noqa: PLC0415 - as above
     from prjury.publishers.judgment import JudgmentPrinter  # noqa: PLC0415 - as above
     from prjury.publishers.terminal import printable_line  # noqa: PLC0415 - as above
-    from prjury.sources.evidence import LARGEST  # noqa: PLC0415 - as above
 
     content = json.dumps(outcome.evidence, indent=1, allow_nan=False)
     write_atomically(output, content + "\n")

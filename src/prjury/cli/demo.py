@@ -67,10 +67,10 @@ def _empty(place: Path) -> Path:
 
 def _judged(pull: SamplePull, repository: Path, terminal: Terminal, keep: Path | None) -> bool:
     """Whether the verdict on the pull request is the expected one; prints its row."""
+    from prjury.app.request import ReviewRequest  # noqa: PLC0415 - as above
     from prjury.app.review import run  # noqa: PLC0415 - as above
+    from prjury.git.open_snapshot import Wanted  # noqa: PLC0415 - as above
     from prjury.report.model import Report  # noqa: PLC0415 - as above
-    from prjury.request import ReviewRequest  # noqa: PLC0415 - as above
-    from prjury.sources.pulls import Wanted  # noqa: PLC0415 - as above
 
     request = ReviewRequest(Wanted(repository, pull.number), offline=True)
     report = run(request, terminal.surroundings())

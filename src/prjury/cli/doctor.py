@@ -41,8 +41,8 @@ def doctor(
     ] = False,
 ) -> int:
     """Check the set-up: workflows, policy, token, required checks; each problem with its fix."""
-    from prjury.doctor.examination import examination  # noqa: PLC0415 - keeps `--help` instant
     from prjury.doctor.finding import Level  # noqa: PLC0415 - the same
+    from prjury.doctor.run_checks import examination  # noqa: PLC0415 - keeps `--help` instant
 
     terminal: Terminal = context.obj
     findings = list(examination(repo, terminal.environ, offline=offline))
@@ -82,7 +82,7 @@ def _print(findings: Sequence[Finding], terminal: Terminal, *, everything: bool)
 
 
 def _summary(problems: int, warnings: int, fine: int) -> str:
-    from prjury.report.phrases import counted  # noqa: PLC0415 - as above
+    from prjury.report.wording import counted  # noqa: PLC0415 - as above
 
     words = [counted(problems, "problem"), counted(warnings, "warning"), f"{fine} fine"]
     return ", ".join(words)

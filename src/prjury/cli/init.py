@@ -16,7 +16,7 @@ from prjury.cli.output import Terminal
 from prjury.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from prjury.sources.git.operator import OperatorRepository
+    from prjury.git.operator import OperatorRepository
 
 WORKFLOWS = ".github/workflows"
 POLICY = ".github/prjury.yml"
@@ -51,8 +51,8 @@ def init(
     ] = False,
 ) -> int:
     """Write workflows and a policy into a repository; nothing is overwritten without --force."""
+    from prjury.git.find import open_repository  # noqa: PLC0415 - the same
     from prjury.publishers.files import write_atomically  # noqa: PLC0415 - keeps `--help` instant
-    from prjury.sources.git.find import open_repository  # noqa: PLC0415 - the same
 
     terminal: Terminal = context.obj
     gate = _APART if forks else _ALONE

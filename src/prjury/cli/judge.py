@@ -107,9 +107,9 @@ def _asked(
     terminal: Terminal, name: str, options: dict[str, str], context: JudgmentContext
 ) -> Ballot:
     """The judge's ballot. It is asked in a thread of its own, so that Ctrl-C ends it at once."""
-    from prjury.jury.bench import Jury  # noqa: PLC0415 - as above
+    from prjury.jury.jury import Jury  # noqa: PLC0415 - as above
     from prjury.jury.voting import MajorityVoting  # noqa: PLC0415 - as above
-    from prjury.publishers.live import LiveProgress  # noqa: PLC0415 - as above
+    from prjury.publishers.live_progress import LiveProgress  # noqa: PLC0415 - as above
     from prjury.publishers.progress import PlainProgress  # noqa: PLC0415 - as above
 
     live = sys.stderr.isatty() and terminal.color
@@ -124,12 +124,12 @@ def _asked(
 def _named(
     terminal: Terminal, name: str, options: dict[str, str], progress: Progress
 ) -> Judge[JudgmentContext]:
+    from prjury.app.registry import installed, judge_factory  # noqa: PLC0415 - as above
+    from prjury.judges.workspace.catalog import KINDS, judge_by_name  # noqa: PLC0415 - as above
+    from prjury.judges.workspace.custom_judges import is_own, own_judge  # noqa: PLC0415 - as above
+    from prjury.judges.workspace.program_judges import contained_shell  # noqa: PLC0415 - as above
+    from prjury.judges.workspace.run_environment import Around  # noqa: PLC0415 - as above
     from prjury.ports import Doors  # noqa: PLC0415 - as above
-    from prjury.registry import installed, judge_factory  # noqa: PLC0415 - as above
-    from prjury.workspace.around import Around  # noqa: PLC0415 - as above
-    from prjury.workspace.judges import contained_shell  # noqa: PLC0415 - as above
-    from prjury.workspace.own import is_own, own_judge  # noqa: PLC0415 - as above
-    from prjury.workspace.table import KINDS, judge_by_name  # noqa: PLC0415 - as above
 
     if is_own(name):
         return own_judge(name, options, Path.cwd())

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, TypeVar
 from prjury.errors import PublishError, UsageError
 
 if TYPE_CHECKING:
+    from prjury.app.request import Surroundings
     from prjury.ports import Publisher
     from prjury.report.model import Report
     from prjury.report.redact import Redact
-    from prjury.request import Surroundings
 
 
 class Format(StrEnum):
@@ -43,8 +43,8 @@ class Terminal:
     @cached_property
     def redact(self) -> Redact:
         """Takes the operator's own secrets, and what looks like one, out of texts."""
-        from prjury.handover import secrets_in  # noqa: PLC0415 - `--help` must stay instant
         from prjury.report.redact import Redactor  # noqa: PLC0415 - as above
+        from prjury.sandbox.secret_env import secrets_in  # noqa: PLC0415 - `--help` must stay instant
 
         return Redactor(secrets_in(self.environ))
 
@@ -58,9 +58,9 @@ class Terminal:
 
     def surroundings(self) -> Surroundings:
         """What one run finds around it; progress goes to standard error, live on a terminal."""
-        from prjury.publishers.live import LiveProgress  # noqa: PLC0415 - rich
+        from prjury.app.request import Surroundings  # noqa: PLC0415 - as above
+        from prjury.publishers.live_progress import LiveProgress  # noqa: PLC0415 - rich
         from prjury.publishers.progress import PlainProgress  # noqa: PLC0415 - rich
-        from prjury.request import Surroundings  # noqa: PLC0415 - as above
 
         live = sys.stderr.isatty() and self.color
         kind = LiveProgress if live else PlainProgress

@@ -8,7 +8,7 @@ from prjury.errors import PublishError, UsageError
 
 if TYPE_CHECKING:
     from prjury.cli.output import Terminal
-    from prjury.posting import Posts
+    from prjury.publishers.factory import Posts
     from prjury.report.model import Report
 
 
@@ -37,9 +37,9 @@ def post(terminal: Terminal, report: Report) -> None:
 
 
 def _posts(terminal: Terminal, report: Report) -> Posts:
-    from prjury.posting import Posts, Target, Words  # noqa: PLC0415 - keeps `--help` instant
+    from prjury.github.client import GITHUB_API, Connection, GitHub  # noqa: PLC0415 - the same
+    from prjury.publishers.factory import Posts, Target, Words  # noqa: PLC0415 - keeps `--help` instant
     from prjury.report.render import Renderer  # noqa: PLC0415 - the same
-    from prjury.sources.github.hub import GITHUB_API, Connection, GitHub  # noqa: PLC0415 - the same
 
     environ, pull = terminal.environ, report.pull
     token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")

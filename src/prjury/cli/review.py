@@ -13,10 +13,10 @@ from prjury.cli.output import Format, Terminal, parse_output, unprinted
 from prjury.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from prjury.app.request import ReviewRequest
+    from prjury.git.open_snapshot import Wanted
     from prjury.ports import Evidence
     from prjury.report.model import Report
-    from prjury.request import ReviewRequest
-    from prjury.sources.pulls import Wanted
 
 
 _LONGEST_LINE = 300
@@ -45,7 +45,7 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
     evidence: options.Evidence = None,
 ) -> int:
     """Judge a pull request, or the current branch against its default branch."""
-    from prjury.request import ReviewRequest  # noqa: PLC0415 - keeps `--help` instant
+    from prjury.app.request import ReviewRequest  # noqa: PLC0415 - keeps `--help` instant
 
     terminal: Terminal = context.obj
     files = [parse_output(text, Format) for text in output or ()]
@@ -68,7 +68,7 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
 
 def evidence_in(file: Path | None) -> Evidence | None:
     """The evidence in a file that the operator names."""
-    from prjury.sources.evidence import EvidenceFile  # noqa: PLC0415 - keeps `--help` instant
+    from prjury.app.evidence_file import EvidenceFile  # noqa: PLC0415 - keeps `--help` instant
 
     return EvidenceFile(file) if file else None
 
@@ -99,8 +99,8 @@ def wanted_by(
     offline: bool,
 ) -> Wanted:
     """The pull request that the command line names."""
-    from prjury.sources.git.fetch import Transport  # noqa: PLC0415 - as above
-    from prjury.sources.pulls import Wanted, parse_target  # noqa: PLC0415 - as above
+    from prjury.git.fetch import Transport  # noqa: PLC0415 - as above
+    from prjury.git.open_snapshot import Wanted, parse_target  # noqa: PLC0415 - as above
 
     number, url = parse_target(target)
     token = terminal.environ.get("GITHUB_TOKEN") or terminal.environ.get("GH_TOKEN")
@@ -112,7 +112,7 @@ def _run(
     terminal: Terminal, request: ReviewRequest, kind: Format, files: list[tuple[Format, Path]]
 ) -> int:
     from prjury.app.review import run  # noqa: PLC0415 - as above
-    from prjury.sources.pulls import NothingToReview  # noqa: PLC0415 - as above
+    from prjury.git.open_snapshot import NothingToReview  # noqa: PLC0415 - as above
 
     for _, file in files:
         refuse_place(file)
@@ -159,8 +159,8 @@ def _foretold(
 ) -> int:
     """Prints what a review would ask of models."""
     from prjury.app.review import forecast  # noqa: PLC0415 - as above
-    from prjury.cli.foretold import forecast_json, forecast_lines  # noqa: PLC0415 - as above
-    from prjury.sources.pulls import NothingToReview  # noqa: PLC0415 - as above
+    from prjury.cli.dry_run import forecast_json, forecast_lines  # noqa: PLC0415 - as above
+    from prjury.git.open_snapshot import NothingToReview  # noqa: PLC0415 - as above
 
     if files or kind not in {Format.TERMINAL, Format.JSON}:
         raise UsageError("--dry-run makes no report", remedy="Use it alone, or with --format json")
@@ -176,7 +176,7 @@ def _foretold(
 
 def _closing_line(terminal: Terminal, report: Report) -> str:
     """What happened and what to do, for those who only see the end of a log."""
-    from prjury.publishers.at_work import line_for  # noqa: PLC0415 - as above
+    from prjury.publishers.progress_state import line_for  # noqa: PLC0415 - as above
 
     failed = report.gate.exit_code == ExitCode.REJECTED
     remedy = "Mend what the report names" if failed else "Look at it yourself, or mend the reason"

@@ -18,7 +18,7 @@ from prjury.cli.output import hang_up
 from prjury.errors import ExitCode, PublishError
 
 if TYPE_CHECKING:
-    from prjury.judges.patterns.packs.tried import Trial
+    from prjury.judges.patterns.pack_tests import Trial
 
 rules = typer.Typer(
     name="rules",
@@ -67,9 +67,9 @@ def list_packs(
     ] = ListFormat.TERMINAL,
 ) -> None:
     """List packs: what they are about, to which projects they apply, how many rules they have."""
-    from prjury.judges.patterns.packs.found import known_packs  # noqa: PLC0415 - `--help` is instant
-    from prjury.judges.patterns.packs.pages import table  # noqa: PLC0415 - the same
-    from prjury.judges.patterns.packs.shown import pack_json, summary  # noqa: PLC0415 - the same
+    from prjury.rulepacks.display import pack_json, summary  # noqa: PLC0415 - the same
+    from prjury.rulepacks.find import known_packs  # noqa: PLC0415 - `--help` is instant
+    from prjury.rulepacks.pages import table  # noqa: PLC0415 - the same
 
     packs = known_packs(paths or [])
     if format is ListFormat.JSON:
@@ -90,20 +90,20 @@ def show(
     ] = PlainFormat.TERMINAL,
 ) -> None:
     """Explain a pack or a rule: why, since when, what to write instead, an example."""
-    from prjury.judges.patterns.packs import shown  # noqa: PLC0415 - as above
-    from prjury.judges.patterns.packs.described import Described, DescribedRule  # noqa: PLC0415
-    from prjury.judges.patterns.packs.found import known_packs, named  # noqa: PLC0415 - as above
+    from prjury.rulepacks import display  # noqa: PLC0415 - as above
+    from prjury.rulepacks.description import Described, DescribedRule  # noqa: PLC0415
+    from prjury.rulepacks.find import known_packs, named  # noqa: PLC0415 - as above
 
     pack, rule = named(name, known_packs(paths or []))
     if format is PlainFormat.JSON and rule:
-        _print_json(shown.rule_json(DescribedRule(pack, rule)))
+        _print_json(display.rule_json(DescribedRule(pack, rule)))
     elif format is PlainFormat.JSON:
-        told = [shown.rule_json(one) for one in Described(pack).rules]
-        _print_json({**shown.pack_json(pack), "rules": told})
+        told = [display.rule_json(one) for one in Described(pack).rules]
+        _print_json({**display.pack_json(pack), "rules": told})
     elif rule:
-        _print_lines(shown.rule_lines(DescribedRule(pack, rule)))
+        _print_lines(display.rule_lines(DescribedRule(pack, rule)))
     else:
-        _print_lines(shown.pack_lines(pack))
+        _print_lines(display.pack_lines(pack))
 
 
 @rules.command("test")
@@ -115,8 +115,8 @@ def run_tests(
     ] = PlainFormat.TERMINAL,
 ) -> int:
     """Run the tests of packs: what each rule must find, must leave alone and must fix."""
-    from prjury.judges.patterns.packs.found import packs_at  # noqa: PLC0415 - as above
-    from prjury.judges.patterns.packs.tried import tried  # noqa: PLC0415 - as above
+    from prjury.judges.patterns.pack_tests import tried  # noqa: PLC0415 - as above
+    from prjury.rulepacks.find import packs_at  # noqa: PLC0415 - as above
 
     started = time.monotonic()
     loaded = packs_at(paths or [])
@@ -160,7 +160,7 @@ def _print_json(value: Any) -> None:  # noqa: ANN401 - JSON
 
 def _print_lines(lines: Iterator[str] | Sequence[str]) -> None:
     """Prints lines in which nothing hides or moves other text."""
-    from prjury.pull.model import visible  # noqa: PLC0415 - as above
+    from prjury.snapshot.model import visible  # noqa: PLC0415 - as above
 
     _print([visible(line.replace("\t", "    ")) for line in lines], sys.stdout.encoding)
 

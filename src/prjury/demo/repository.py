@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from prjury.git.command import Git
 from prjury.jury.judgment import Status
-from prjury.sources.git.command import Git
 
 _SAMPLE = Path(__file__).resolve().parent / "sample"
 _COMMITTER = "committer Sample <sample@example.org> 1700000000 +0000"

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from prjury.config.load import Policy, Problem, dotted, read_policy, refused
-from prjury.config.schema import Config, PatternsOptions, TierConfig
-from prjury.config.yaml_reader import KeyPath, read_yaml
+from prjury.app.composition import model_doors
+from prjury.app.registry import ASKING, JUDGES, judge_factory, try_models
 from prjury.errors import ConfigError, did_you_mean
-from prjury.judges.patterns.packs.load import load_packs, shipped_heads
-from prjury.judges.patterns.packs.provided import provided
-from prjury.judges.patterns.packs.rule import Pack
-from prjury.registry import ASKING, JUDGES, judge_factory, try_models
-from prjury.wiring import model_doors
+from prjury.policy.load import Policy, Problem, dotted, read_policy, refused
+from prjury.policy.schema import Config, PatternsOptions, TierConfig
+from prjury.policy.yaml_reader import KeyPath, read_yaml
+from prjury.rulepacks.installed import provided
+from prjury.rulepacks.load import load_packs, shipped_heads
+from prjury.rulepacks.rule import Pack
 
 
 def checked_policy(text: str, shown: str, root: Path) -> Policy:

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
-from prjury.config.load import POLICY_PATH, read_policy
-from prjury.config.schema import OverrideConfig
-from prjury.config.yaml_reader import read_yaml
 from prjury.doctor.checked import checked_policy, doubts
 from prjury.doctor.finding import Finding, fine, one_sentence, problem, unknown, warning
 from prjury.doctor.setup import GATE, Setup
 from prjury.doctor.workflow import LARGEST, Workflow, read_workflow
 from prjury.errors import ConfigError, SourceError
-from prjury.sources.git.command import ask
-from prjury.sources.git.operator import OperatorRepository
+from prjury.git.command import ask
+from prjury.git.operator import OperatorRepository
+from prjury.policy.load import POLICY_PATH, read_policy
+from prjury.policy.schema import OverrideConfig
+from prjury.policy.yaml_reader import read_yaml
 
 WORKFLOWS = ".github/workflows"
 OLDEST_GIT = (2, 38)

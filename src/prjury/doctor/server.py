@@ -18,13 +18,7 @@ from prjury.doctor.finding import (
 )
 from prjury.doctor.setup import GATE, Setup
 from prjury.errors import SourceError
-from prjury.sources.github.rights import (
-    BranchRules,
-    NamedCheck,
-    RepositoryFacts,
-    RequiredCheck,
-    Rights,
-)
+from prjury.github.settings import BranchRules, NamedCheck, RepositoryFacts, RequiredCheck, Rights
 
 Answer = TypeVar("Answer")
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from prjury.config.schema import OverrideConfig
 from prjury.doctor.workflow import Job, Step, Workflow
+from prjury.policy.schema import OverrideConfig
 
 #: What the required check is called in every workflow that `prjury init` writes.
 GATE = "prjury"

@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 
-from prjury.config.yaml_reader import read_yaml
 from prjury.errors import ConfigError
+from prjury.policy.yaml_reader import read_yaml
 
 LARGEST = 512 * 1024
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 from prjury.deadline import Deadline
 from prjury.jury.context import JudgmentContext
-from prjury.pull.model import PullRequest
+from prjury.snapshot.model import PullRequest
 
 T = TypeVar("T")
 

@@ -23,12 +23,12 @@ from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeAlias
 
 from prjury.deadline import Deadline
-from prjury.jury.asking import Listener, guarded, patience
-from prjury.jury.bench import Bench, JuryJudge, JuryVerdict
 from prjury.jury.compose import kind_of, unique_names
-from prjury.jury.extent import Extent
+from prjury.jury.guard import Listener, guarded, patience
 from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
+from prjury.jury.jury import Bench, JuryJudge, JuryVerdict
+from prjury.jury.nesting import Extent
 from prjury.jury.population import NOBODY_VOTED, Ballot, is_benign
 from prjury.jury.score import finite
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Generic
 
-from prjury.jury.asking import guarded, itself
 from prjury.jury.codec import judgment_to_json
-from prjury.jury.extent import Extent
+from prjury.jury.guard import guarded, itself
 from prjury.jury.judge import (
     ContextT,
     FunctionJudge,
@@ -21,6 +20,7 @@ from prjury.jury.judge import (
     type_of,
 )
 from prjury.jury.judgment import Judgment, Status
+from prjury.jury.nesting import Extent
 from prjury.jury.population import is_benign
 
 

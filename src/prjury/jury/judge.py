@@ -191,7 +191,7 @@ def resolve(awaitable: Awaitable[AnswerT]) -> AnswerT:
     """
     import asyncio  # noqa: PLC0415 - 30 ms that only asynchronous judges should cost
 
-    from prjury.jury.daemons import Daemons  # noqa: PLC0415 - the same
+    from prjury.jury.threads import Daemons  # noqa: PLC0415 - the same
 
     async def wait_for() -> AnswerT:
         asyncio.get_running_loop().set_default_executor(Daemons(aside))

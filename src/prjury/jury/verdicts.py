@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from prjury.jury.bench import JuryVerdict
 from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict
 from prjury.jury.codec import (
     Json,
@@ -21,6 +20,7 @@ from prjury.jury.codec import (
 )
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
+from prjury.jury.jury import JuryVerdict
 from prjury.jury.population import Ballot
 
 

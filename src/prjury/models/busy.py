@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prjury.dialogue import ModelError
+from prjury.ports.messages import ModelError
 
 #: How often one question is put at most.
 TRIES = 3

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Literal, TypeAlias
 
-from prjury.config.models import ModelConfig, ModelsConfig
 from prjury.errors import ConfigError
 from prjury.models.address import checked
+from prjury.policy.models import ModelConfig, ModelsConfig
 
 Provider: TypeAlias = Literal["openai", "anthropic", "google", "command", "scripted"]
 

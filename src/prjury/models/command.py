@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError, Prompt, Reply, UnsentError
 from prjury.models.choose import ModelChoice
 from prjury.models.chosen import ChosenModel
 from prjury.models.programs import Programs, late, too_large
+from prjury.ports.messages import ModelError, Prompt, Reply, UnsentError
 
 #: Bytes of the answer, as for a server's.
 ANSWER_LIMIT = 64 * 1024

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from prjury.models.budget import Purse, PursedModel
 from prjury.models.choose import ModelChoice
 from prjury.models.hosted import HostedModel
-from prjury.models.pace import Pace, PacedModel
-from prjury.models.patient import PatientModel
-from prjury.models.purse import Purse, PursedModel
+from prjury.models.rate_limit import Pace, PacedModel
+from prjury.models.retry import PatientModel
 from prjury.models.scripted import ScriptedModel
 from prjury.ports import ChatModel
 

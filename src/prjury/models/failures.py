@@ -21,8 +21,8 @@ from pydantic_ai.exceptions import (
     UserError,
 )
 
-from prjury.dialogue import ModelError, ModelReason
 from prjury.models.busy import BusyError, SchemaRefusedError, UnansweredError
+from prjury.ports.messages import ModelError, ModelReason
 
 _FILTERED = frozenset({"content_filter", "content_policy_violation"})
 _FIRST_CLIENT_ERROR = 400

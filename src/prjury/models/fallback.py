@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError, Prompt, Reply
 from prjury.models.wrapped import WrappedModel
 from prjury.ports import ChatModel
+from prjury.ports.messages import ModelError, Prompt, Reply
 
 #: Failures of the way to a model, after which another may do better. A refusal, a cut-off reply
 #: and a spent budget are answers: to ask around until somebody says yes would be no judgment.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prjury.deadline import Deadline
-from prjury.dialogue import Prompt, Reply, UnsentError
 from prjury.models.busy import BusyError, SchemaRefusedError
 from prjury.models.choose import ModelChoice
 from prjury.models.chosen import ChosenModel
+from prjury.ports.messages import Prompt, Reply, UnsentError
 
 if TYPE_CHECKING:
     from prjury.models.wire import Mode

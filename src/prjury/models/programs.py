@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError
+from prjury.ports.messages import ModelError
 
 #: Bytes that a program may print. An agent's own JSON takes more room than the answer in it.
 OUTPUT_LIMIT = 1024 * 1024

@@ -5,9 +5,9 @@ from __future__ import annotations
 import httpx2
 from pydantic_ai.models import Model
 
-from prjury.dialogue import ModelError, UnsentError
 from prjury.models.choose import ModelChoice
 from prjury.models.transport import trusted
+from prjury.ports.messages import ModelError, UnsentError
 
 _OPENAI = "https://api.openai.com/v1"
 _ANTHROPIC = "https://api.anthropic.com"

@@ -12,8 +12,8 @@ from typing import Any, get_args
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError, ModelReason, Prompt, Reply
 from prjury.errors import UsageError
+from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply
 
 #: The prompt of the entries that answer whatever has no entry of its own.
 _ANY = "*"

@@ -11,8 +11,8 @@ from functools import cache
 
 import httpx2
 
-from prjury.dialogue import ModelError, Reply
-from prjury.models.disguise import meant
+from prjury.models.error_bodies import meant
+from prjury.ports.messages import ModelError, Reply
 
 #: Bytes of a response. JSON escapes and a provider's envelope take more room than the reply itself.
 BODY_LIMIT = 1024 * 1024

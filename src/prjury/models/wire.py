@@ -29,12 +29,12 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError, Prompt, Reply
 from prjury.models import transport
 from prjury.models.choose import DEFAULT_NAMES, ModelChoice, Provider
 from prjury.models.failures import translated
 from prjury.models.price import price
 from prjury.models.providers import connect
+from prjury.ports.messages import ModelError, Prompt, Reply
 
 T = TypeVar("T")
 

@@ -1,7 +1,7 @@
 """Every door to the outside, as a Protocol.
 
 Judges, sources, models and publishers meet only here. Whoever stands behind a door in production
-or in a test is decided in `prjury.wiring`.
+or in a test is decided in `prjury.app.composition`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Protocol
 
 from prjury.deadline import Deadline
-from prjury.exchange import CheckRun, Command, Completed
-from prjury.jury.asking import Listener
+from prjury.jury.guard import Listener
 from prjury.ports.models import ChatModel, Memory, Models, NoMemory, NoModels, Panel
 from prjury.ports.repository import Releases, Repository
+from prjury.ports.types import CheckRun, Command, Completed
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE

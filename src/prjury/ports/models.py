@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from prjury.deadline import Deadline
-from prjury.dialogue import Prompt, Reply
 from prjury.jury.population import NOT_CONFIGURED
+from prjury.ports.messages import Prompt, Reply
 
 
 class ChatModel(Protocol):

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Protocol
 
 from prjury.deadline import Deadline
-from prjury.exchange import BranchTip, Message, TreeEntry
-from prjury.pull.landing import Commit, RebaseTrial
-from prjury.pull.model import MergeTrial, PullRequest, Span
+from prjury.ports.types import BranchTip, Message, TreeEntry
+from prjury.snapshot.merge_style import Commit, RebaseTrial
+from prjury.snapshot.model import MergeTrial, PullRequest, Span
 
 
 class Repository(Protocol):

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from prjury.errors import PublishError
-from prjury.publishers.backport_door import Branches
 from prjury.publishers.backport_message import with_origins
-from prjury.pull.model import visible
-from prjury.pull.picked import Entry, Pick, PickedCommit, PickedFile
+from prjury.publishers.backport_port import Branches
+from prjury.snapshot.model import visible
+from prjury.snapshot.picked import Entry, Pick, PickedCommit, PickedFile
 
 #: One request holds so many paths, and so many characters of text.
 _MOST_ENTRIES = 100

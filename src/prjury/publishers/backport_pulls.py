@@ -13,20 +13,20 @@ from dataclasses import dataclass
 from typing import Literal
 
 from prjury.errors import PublishError
-from prjury.publishers.backport_door import Branches, StoredPull
 from prjury.publishers.backport_objects import (
     refuse_unsayable,
     stored,
     stored_empty,
     workflows_explained,
 )
+from prjury.publishers.backport_port import Branches, StoredPull
 from prjury.publishers.backport_words import body_of, empty_message, head_of, is_marked, title_of
-from prjury.publishers.converge import LookAgainError, converge, written_once
-from prjury.pull.model import visible
-from prjury.pull.picked import Pick
+from prjury.publishers.idempotent import LookAgainError, converge, written_once
 from prjury.report.model import Backport
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
+from prjury.snapshot.model import visible
+from prjury.snapshot.picked import Pick
 
 #: The check that passes where somebody asks for a backport.
 _SETTING = "Allow GitHub Actions to create and approve pull requests"

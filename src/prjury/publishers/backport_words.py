@@ -7,11 +7,11 @@ import shlex
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from prjury.pull.model import Conflict
-from prjury.pull.picked import HEADS, Pick
-from prjury.report.phrases import counted
 from prjury.report.redact import Redact
 from prjury.report.sanitise import block, inline_code, one_line, plain, prose
+from prjury.report.wording import counted
+from prjury.snapshot.model import Conflict
+from prjury.snapshot.picked import HEADS, Pick
 
 #: GitHub takes 256 characters; some of them tell how many were cut off.
 _LONGEST_TITLE = 230

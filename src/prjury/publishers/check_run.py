@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 
 from prjury.errors import PublishError
 from prjury.jury.gate import Gate
-from prjury.publishers.check_run_door import CheckRun, CheckRuns
+from prjury.publishers.check_run_port import CheckRun, CheckRuns
 from prjury.publishers.check_run_words import Words
-from prjury.publishers.converge import converge, is_newer, run_of, written_once
+from prjury.publishers.idempotent import converge, is_newer, run_of, written_once
 from prjury.report.annotations import Annotation, Annotations, annotate
 from prjury.report.model import Report
 from prjury.report.redact import Redact

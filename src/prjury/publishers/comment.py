@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from prjury.errors import PublishError
-from prjury.publishers.converge import LookAgainError, converge, written_once
+from prjury.publishers.idempotent import LookAgainError, converge, written_once
 from prjury.report.model import Report
 
 _MARKER = re.compile(r"<!-- prjury:v1((?: [a-z]+=[^\s>]*)*) ?-->")

@@ -11,10 +11,10 @@ from prjury.jury.codec import judgment_to_json
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.population import NOT_APPLICABLE
 from prjury.publishers.terminal import printable_line
-from prjury.report.hidden import without_surrogates
-from prjury.report.phrases import SYMBOLS, WORDS, counted
+from prjury.report.invisible_chars import without_surrogates
 from prjury.report.redact import Redact, redacted
 from prjury.report.sanitise import BY_SHAPE
+from prjury.report.wording import SYMBOLS, WORDS, counted
 
 _MOST_CHECKS = 50
 _MOST_EVIDENCE = 30

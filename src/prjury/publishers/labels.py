@@ -8,7 +8,7 @@ from typing import Protocol
 
 from prjury.jury.judgment import Status
 from prjury.report.model import Report
-from prjury.report.phrases import counted
+from prjury.report.wording import counted
 
 BACKPORT = "backport"
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TextIO
 
 from prjury.jury.voting import Ballot
-from prjury.publishers.at_work import AtWork, Running, answer, line_for
+from prjury.publishers.progress_state import AtWork, Running, answer, line_for
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
 

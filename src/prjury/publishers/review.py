@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from prjury.errors import PublishError
-from prjury.publishers.converge import converge, written_once
-from prjury.pull.model import PullRequest
+from prjury.publishers.idempotent import converge, written_once
 from prjury.report.inline import AddedLines, Remark, Remarks, Reviewer, added_lines, markers
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.render import marker
 from prjury.report.sanitise import BY_SHAPE
+from prjury.snapshot.model import PullRequest
 
 
 class Said(Protocol):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from prjury.jury.gate import Gate
-from prjury.publishers.converge import converge, is_newer, run_of, written_once
+from prjury.publishers.idempotent import converge, is_newer, run_of, written_once
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE, one_line

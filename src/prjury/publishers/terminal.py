@@ -27,11 +27,11 @@ from prjury.report.findings import (
 )
 from prjury.report.headline import why
 from prjury.report.model import Report
-from prjury.report.phrases import counted, duration
 from prjury.report.redact import Redact
 from prjury.report.remedies import remedy
 from prjury.report.rows import Row, rows
 from prjury.report.sanitise import BY_SHAPE, log_line, without_commands
+from prjury.report.wording import counted, duration
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from prjury.publishers.terminal import printable_line
-from prjury.pull.model import printable
 from prjury.report.backports import Backports, line_of
 from prjury.report.model import Backport
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
+from prjury.snapshot.model import printable
 
 _MOST_CONFLICTS = 20
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from prjury.jury.cascade import Verdict
 from prjury.jury.gate import Gate, GatePolicy, gate, hold_to_content, hold_to_coverage
 from prjury.jury.judgment import Status
-from prjury.pull.model import PullRequest
 from prjury.report.coverage import measure
 from prjury.report.headline import OVERRIDDEN, headline
 from prjury.report.model import (
@@ -22,6 +21,7 @@ from prjury.report.model import (
     SkippedJudge,
     TierReport,
 )
+from prjury.snapshot.model import PullRequest
 
 
 def assemble(  # noqa: PLR0913 - each argument is one part of the report

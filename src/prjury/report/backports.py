@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from prjury.pull.model import PullRequest, printable, visible
 from prjury.report.codec import Json, backport_to_json, printable_json, pull_to_json
 from prjury.report.facts import backport_words, verdict_words
 from prjury.report.model import Backport
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
+from prjury.snapshot.model import PullRequest, printable, visible
 
 SCHEMA_NAME = "prjury/backports/v1"
 

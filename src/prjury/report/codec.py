@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from prjury.jury.bench import JuryVerdict
 from prjury.jury.cascade import TierAttempt, Verdict, conclude
 from prjury.jury.codec import check_from_json, check_to_json, plain
 from prjury.jury.gate import Gate, gate
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
+from prjury.jury.jury import JuryVerdict
 from prjury.jury.score import NumericalScore, Score
 from prjury.jury.voting import Ballot
-from prjury.pull.model import Conflict, ConflictRegion, FileChange, PullRequest
-from prjury.pull.patch import patch_id
 from prjury.report.assemble import gate_policy_of, hold
-from prjury.report.hidden import without_surrogates
+from prjury.report.invisible_chars import without_surrogates
 from prjury.report.model import (
     Backport,
     Coverage,
@@ -29,6 +27,8 @@ from prjury.report.model import (
 from prjury.report.redact import Redact, redacted
 from prjury.report.sanitise import BY_SHAPE
 from prjury.report.wire_model import SCHEMA_NAME, JudgmentJson, ReportJson, TierJson
+from prjury.snapshot.model import Conflict, ConflictRegion, FileChange, PullRequest
+from prjury.snapshot.patch_id import patch_id
 
 Json: TypeAlias = dict[str, Any]
 

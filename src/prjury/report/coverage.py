@@ -21,9 +21,9 @@ from prjury.jury.cascade import TierAttempt
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.population import Ballot
-from prjury.pull.kinds import is_inert
-from prjury.pull.model import FileChange, FileKind, PullRequest, printable
 from prjury.report.model import Coverage, NotChecked
+from prjury.snapshot.kinds import is_inert
+from prjury.snapshot.model import FileChange, FileKind, PullRequest, printable
 
 _REASONS = {
     FileKind.LOCK: "lock file",

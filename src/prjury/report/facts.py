@@ -9,8 +9,8 @@ from prjury.jury.judgment import Status
 from prjury.jury.voting import Ballot
 from prjury.report.findings import Voice, voices
 from prjury.report.model import NOT_TRIED, Backport, Cost, Coverage, Report
-from prjury.report.phrases import counted, duration
 from prjury.report.seats import facts_of_seats, models_of
+from prjury.report.wording import counted, duration
 
 _BACKPORT_WORDS = {
     "suitable": "suitable",

@@ -12,11 +12,11 @@ from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.population import NOBODY_VOTED
 from prjury.jury.voting import BENIGN_LABELS, NOT_APPLICABLE, NOT_CONFIGURED
-from prjury.pull.model import FileKind, PullRequest, printable
 from prjury.report.findings import HELD_BACK, Voice, blocking_checks, culprits, voices
 from prjury.report.model import Coverage
-from prjury.report.phrases import counted, first_line, listed
 from prjury.report.sanitise import clean
+from prjury.report.wording import counted, first_line, listed
+from prjury.snapshot.model import FileKind, PullRequest, printable
 
 READY = "✅ Ready to merge"
 NOTHING_FOUND = "✅ Nothing found against it"

@@ -13,16 +13,16 @@ from itertools import islice
 from typing import Any
 
 from prjury.jury.judgment import Location
-from prjury.pull.model import Line, PullRequest
 from prjury.report.annotations import Places, sendable
 from prjury.report.findings import Finding, Weight, findings
 from prjury.report.links import Links
 from prjury.report.model import Report
-from prjury.report.phrases import counted
 from prjury.report.redact import Redact
 from prjury.report.remedies import remedy
 from prjury.report.sanitise import BY_SHAPE, block, clean, inline_code, plain, prose
-from prjury.report.silenced import silencer
+from prjury.report.suppressed import silencer
+from prjury.report.wording import counted
+from prjury.snapshot.model import Line, PullRequest
 
 #: More would bury a change in remarks.
 MOST_INLINE = 30

@@ -9,9 +9,9 @@ from pathlib import PurePosixPath
 from urllib.parse import quote
 
 from prjury.jury.judgment import Location
-from prjury.pull.model import PullRequest, printable
 from prjury.report.redact import Redact, redacted
 from prjury.report.sanitise import BY_SHAPE
+from prjury.snapshot.model import PullRequest, printable
 
 _PULL_URL = re.compile(r"(https?://[A-Za-z0-9.-]+(?::\d+)?/[\w.-]+/[\w.-]+)/pull/\d+/?", re.ASCII)
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from prjury.jury.cascade import TierAttempt, Verdict
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Check, Judgment
-from prjury.pull.model import Conflict, PullRequest
+from prjury.snapshot.model import Conflict, PullRequest
 
 BackportVerdict: TypeAlias = Literal[
     "suitable",
@@ -154,7 +154,7 @@ class Said:
     """What models said of a change in an earlier run.
 
     Attributes:
-        patch: the change's name (`prjury.pull.patch`).
+        patch: the change's name (`prjury.snapshot.patch_id`).
         policy: the hash of the policy by which they were asked.
         judgments: by tier and judge; those that passed or failed.
         override: who had opened the gate for it.

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 from urllib.parse import quote, quote_plus
 
-from prjury.report.hidden import bare, one_kind_of_line_end
+from prjury.report.invisible_chars import bare, one_kind_of_line_end
 
 WITHHELD = "[withheld: redaction error]"
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from prjury.jury.voting import Ballot
-from prjury.pull.model import PullRequest, printable
 from prjury.report.facts import command_of
 from prjury.report.findings import Finding
+from prjury.snapshot.model import PullRequest, printable
 
 
 def remedy(pull: PullRequest, finding: Finding) -> str:

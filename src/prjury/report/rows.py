@@ -16,7 +16,7 @@ from prjury.jury.voting import Ballot
 from prjury.report.facts import tests_words
 from prjury.report.headline import why
 from prjury.report.model import PolicyOrigin, Report, TierReport
-from prjury.report.phrases import NOT_RUN, SYMBOLS, WORDS, counted, first_line, listed
+from prjury.report.wording import NOT_RUN, SYMBOLS, WORDS, counted, first_line, listed
 
 
 class Rank(IntEnum):

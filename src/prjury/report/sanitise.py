@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from prjury.report.hidden import one_kind_of_line_end, shown
+from prjury.report.invisible_chars import one_kind_of_line_end, shown
 from prjury.report.redact import Redact, Redactor, redacted
 
 EMPTY = "(empty)"

@@ -20,11 +20,11 @@ from prjury.report.annotations import Places
 from prjury.report.findings import Finding, Weight, findings
 from prjury.report.links import Links
 from prjury.report.model import Report
-from prjury.report.phrases import counted
 from prjury.report.redact import Redact
 from prjury.report.remedies import remedy
 from prjury.report.sanitise import BY_SHAPE, clean, one_line
-from prjury.report.silenced import silencer
+from prjury.report.suppressed import silencer
+from prjury.report.wording import counted
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 VERSION = "2.1.0"

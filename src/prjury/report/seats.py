@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from prjury.report.phrases import counted, listed
+from prjury.report.wording import counted, listed
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from typing import TypeAlias
 from markupsafe import Markup, escape
 
 from prjury.report import sanitise
-from prjury.report.phrases import first_line
 from prjury.report.redact import Redact
+from prjury.report.wording import first_line
 
 #: Lines of a text that is shown as running prose.
 _MOST_LINES = 30

@@ -25,13 +25,13 @@ from prjury.report.findings import (
 from prjury.report.headline import is_advised_against, is_proven, undone, why
 from prjury.report.links import Links
 from prjury.report.model import Report
-from prjury.report.phrases import NOT_RUN, SEVERITY_SYMBOLS, SYMBOLS, duration
 from prjury.report.redact import Redact
 from prjury.report.remedies import remedy
 from prjury.report.sanitise import BY_SHAPE
 from prjury.report.text import Ink, Text
 from prjury.report.view_change import BackportView, ChangeView, backport_views, change_view
 from prjury.report.view_seats import SeatsView, seats_view
+from prjury.report.wording import NOT_RUN, SEVERITY_SYMBOLS, SYMBOLS, duration
 
 _PASSED = "✅"
 _WEIGHT_SYMBOLS = {Weight.MUST_FIX: "❌", Weight.SHOULD_LOOK: "⚠️", Weight.NIT: "💡"}

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from prjury.jury.judgment import Check, Location
-from prjury.pull.model import FileChange, FileKind, Side, printable
 from prjury.report.facts import backport_words
 from prjury.report.links import Links
 from prjury.report.model import Backport, Coverage, Report
-from prjury.report.phrases import SEVERITY_SYMBOLS, duration
 from prjury.report.text import Ink, Text
+from prjury.report.wording import SEVERITY_SYMBOLS, duration
+from prjury.snapshot.model import FileChange, FileKind, Side, printable
 
 _GROUPS = {
     "Source": (FileKind.SOURCE,),

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from prjury.report.phrases import SYMBOLS
 from prjury.report.seats import SeatRow, Seats, seats_of
 from prjury.report.text import Ink, Text
+from prjury.report.wording import SYMBOLS
 
 _SYMBOLS = {status.value: symbol for status, symbol in SYMBOLS.items()}
 

@@ -10,8 +10,8 @@ from prjury.jury.cascade import TierPolicy
 from prjury.jury.gate import Gate
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Severity, Status
-from prjury.pull.model import ConflictType, FileStatus
 from prjury.report.model import BackportVerdict
+from prjury.snapshot.model import ConflictType, FileStatus
 
 SCHEMA_NAME: Final = "prjury/report/v1"
 

@@ -20,13 +20,13 @@ from typing import Any, TypeAlias
 
 from fakes.history import ENVIRONMENT, Files, History
 from prjury.app.backport import backport
+from prjury.app.request import ReviewRequest, Surroundings
+from prjury.git.open_snapshot import NothingToReview, Wanted
 from prjury.publishers.terminal_backports import backport_lines
 from prjury.report.backports import Backports, backports_to_json
 from prjury.report.model import Backport
 from prjury.report.render import Renderer
 from prjury.report.sanitise import BY_SHAPE
-from prjury.request import ReviewRequest, Surroundings
-from prjury.sources.pulls import NothingToReview, Wanted
 
 #: The attributes that a trial sees: none.
 NO_ATTRIBUTES = "* !diff !merge !filter !text !eol !crlf !ident !working-tree-encoding\n"

@@ -10,8 +10,8 @@ import pytest
 from fakes.history import History
 from integration.backport.bench import ASKED, Bench, Step, Story, lines
 from prjury.errors import SourceError
+from prjury.git.open_snapshot import NothingToReview
 from prjury.report.backports import Backports
-from prjury.sources.pulls import NothingToReview
 
 THREE = {"a.py": lines({3: "three"})}
 REMOTE = {"base": "origin/main", "head": "origin/change", "labels": ASKED}

@@ -15,11 +15,11 @@ from fakes.history import Entry, History
 from fakes.shell import SilentProgress
 from integration.builds.sample import Sample, Tree
 from integration.builds.toolbox import NETWORK_ENV, Toolbox
+from prjury.app.request import ReviewRequest, Surroundings
 from prjury.app.review import run
+from prjury.git.open_snapshot import Wanted
 from prjury.jury.judgment import Check, Judgment
 from prjury.report.model import Report
-from prjury.request import ReviewRequest, Surroundings
-from prjury.sources.pulls import Wanted
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from fakes.roots import failing, root_of, touching
-from prjury.judges.build.plan import BuildPlan
-from prjury.judges.build.systems.gradle import plans
+from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.systems.gradle import plans
 
 pytestmark = [
     pytest.mark.nightly,

@@ -13,8 +13,8 @@ import pytest
 
 from fakes.maven import SHOP, coordinates, modules, parent_pom, pom, profile, project, without
 from fakes.roots import failing, root_of, touching
-from prjury.judges.build.plan import BuildPlan
-from prjury.judges.build.systems.maven import plans
+from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.systems.maven import plans
 
 pytestmark = [
     pytest.mark.nightly,

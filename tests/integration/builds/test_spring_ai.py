@@ -17,9 +17,9 @@ from integration.builds.court import Court
 from integration.builds.jvm import CENTRAL
 from integration.builds.toolbox import NETWORK_ENV, answers
 from prjury.errors import SourceError
+from prjury.git.find import open_repository
+from prjury.git.store import open_store
 from prjury.jury.judgment import Status
-from prjury.sources.git.find import open_repository
-from prjury.sources.git.store import open_store
 
 PULL = "refs/pull/5764/head"
 MODULE = "auto-configurations/vector-stores/spring-ai-autoconfigure-vector-store-pgvector"

@@ -12,7 +12,7 @@ import pytest
 from integration.builds.court import Court, write
 from integration.builds.sample import Tree
 from prjury.errors import CannotJudgeError
-from prjury.judges.build.origins import Origins
+from prjury.judges.builds.origins import Origins
 from prjury.jury.judgment import Status
 
 PYPROJECT = '[project]\nname = "shop"\nversion = "1"\n'

@@ -15,21 +15,21 @@ from fakes.history import History, script
 from fakes.writing import no_sleep
 from integration.zones.conftest import BOT, BUILD_WORKFLOW, FORK, READS, WRITES, Zones
 from prjury.action import main
+from prjury.action.dependencies import Beforehand, Wiring
 from prjury.action.inputs import Inputs
-from prjury.action.wiring import Beforehand, Wiring
-from prjury.app.zones.codec import evidence_from_text, opinions_from_text
-from prjury.app.zones.evidence import Evidence
-from prjury.app.zones.settle import settle
+from prjury.app.artifact_file import sha256
+from prjury.app.stages.codec import evidence_from_text, opinions_from_text
+from prjury.app.stages.evidence import Evidence
+from prjury.app.stages.publish import settle
+from prjury.github.client import Connection, GitHub, Patience
+from prjury.github.event import Event
 from prjury.jury.gate import Gate
 from prjury.publishers.check_run import NAME
-from prjury.publishers.converge import run_of
+from prjury.publishers.idempotent import run_of
 from prjury.report.codec import report_to_json
 from prjury.report.findings import findings
 from prjury.report.model import Report
 from prjury.report.render import Renderer
-from prjury.sources.github.event import Event
-from prjury.sources.github.hub import Connection, GitHub, Patience
-from prjury.sources.handed import sha256
 
 REPO, NUMBER, TOKEN = "octo/shop", 7, "ghs_writes"
 #: As many as are usual, and more than go into one request of annotations or into one review.

@@ -11,7 +11,7 @@ from fakes.github import NO_FAULT, FakeGitHub, Fault, running
 from integration.faults.stage import MODES, Handed, Stage, furnish
 from prjury.errors import ExitCode
 from prjury.publishers.check_run import NAME
-from prjury.publishers.converge import run_of
+from prjury.publishers.idempotent import run_of
 
 ALWAYS = 10_000
 MOMENTS_OF_BOTH = [

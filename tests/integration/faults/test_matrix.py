@@ -28,7 +28,7 @@ from integration.faults.script import (
 )
 from integration.faults.stage import REPO, Handed, Stage, falsely_green, furnish, wrong
 from prjury.errors import CannotJudgeError, ExitCode
-from prjury.sources.github.artifacts import BuildArtifact
+from prjury.github.artifacts import BuildArtifact
 
 Cell = tuple[Place, Kind, Moment, str, str, str]
 #: One request each, answered by a bad gateway; and each kind of failure, of any write.

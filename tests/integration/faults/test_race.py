@@ -13,7 +13,7 @@ from fakes.github import FakeGitHub, running
 from fakes.github.faults import NO_FAULT, Fault
 from integration.faults.stage import LABELS, MODES, NUMBER, Handed, Stage, furnish, move_to, wrong
 from prjury.publishers.check_run import NAME
-from prjury.publishers.converge import run_of
+from prjury.publishers.idempotent import run_of
 
 RACES = 50
 OLDER, NEWER = 12, 13

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from fakes.history import Entry, Files, History, link, photo, script, submodule
-from prjury.pull.model import Conflict, ConflictRegion, ConflictType, Span
-from prjury.sources.git import versions
-from prjury.sources.git.find import open_repository
-from prjury.sources.git.releases import ReleaseBranches
-from prjury.sources.git.store import open_store
+from prjury.git import versions
+from prjury.git.find import open_repository
+from prjury.git.releases import ReleaseBranches
+from prjury.git.store import open_store
+from prjury.snapshot.model import Conflict, ConflictRegion, ConflictType, Span
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 31))
 OTHER = "".join(f"another {number}\n" for number in range(1, 31))

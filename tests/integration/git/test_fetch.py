@@ -13,10 +13,10 @@ import pytest
 
 from fakes.history import History, photo
 from prjury.errors import ExitCode, SourceError, UsageError
-from prjury.pull.model import PullRequest
-from prjury.sources.git.fetch import Remote, Transport, default_branch, without_credentials
-from prjury.sources.git.releases import ReleaseBranches
-from prjury.sources.pulls import NothingToReview, Photo, Wanted, parse_target, photographed
+from prjury.git.fetch import Remote, Transport, default_branch, without_credentials
+from prjury.git.open_snapshot import NothingToReview, Photo, Wanted, parse_target, photographed
+from prjury.git.releases import ReleaseBranches
+from prjury.snapshot.model import PullRequest
 
 FILE = Transport(protocols="file")
 

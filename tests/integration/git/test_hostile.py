@@ -12,10 +12,10 @@ import pytest
 
 from fakes.history import ENVIRONMENT, History, link, photo, script, submodule
 from prjury.errors import SourceError
-from prjury.pull.model import FileKind
-from prjury.sources.git.find import open_repository
-from prjury.sources.git.store import Store, open_store
-from prjury.sources.pulls import Photo, Wanted, photographed
+from prjury.git.find import open_repository
+from prjury.git.open_snapshot import Photo, Wanted, photographed
+from prjury.git.store import Store, open_store
+from prjury.snapshot.model import FileKind
 
 
 @pytest.fixture

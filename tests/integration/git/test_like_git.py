@@ -10,11 +10,11 @@ import pytest
 from fakes.history import History
 from fakes.wild import WildHistory
 from prjury.deadline import Deadline
-from prjury.pull.landing import RebaseTrial
-from prjury.pull.model import ConflictType, MergeTrial
-from prjury.sources.git.find import open_repository
-from prjury.sources.git.merge import try_merge
-from prjury.sources.git.store import open_store
+from prjury.git.find import open_repository
+from prjury.git.merge import try_merge
+from prjury.git.store import open_store
+from prjury.snapshot.merge_style import RebaseTrial
+from prjury.snapshot.model import ConflictType, MergeTrial
 
 SEEDS = [
     *range(20),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fakes.history import Entry, Files, History, link, photo, script, submodule
-from prjury.pull.model import Conflict, ConflictRegion, ConflictType, Span
+from prjury.snapshot.model import Conflict, ConflictRegion, ConflictType, Span
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 31))
 

@@ -9,10 +9,10 @@ import pytest
 
 from fakes.history import History, photo, submodule
 from prjury.errors import SourceError
-from prjury.pull.model import FileStatus
-from prjury.sources.git.command import GitError
-from prjury.sources.git.find import open_repository
-from prjury.sources.git.store import open_store
+from prjury.git.command import GitError
+from prjury.git.find import open_repository
+from prjury.git.store import open_store
+from prjury.snapshot.model import FileStatus
 
 SHA = "1" * 40
 

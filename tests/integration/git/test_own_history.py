@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from prjury.sources.git.find import open_repository
-from prjury.sources.git.operator import OperatorRepository
-from prjury.sources.git.photograph import Caps, photograph
-from prjury.sources.git.store import open_store
+from prjury.git.find import open_repository
+from prjury.git.operator import OperatorRepository
+from prjury.git.store import open_store
+from prjury.git.take_snapshot import Caps, photograph
 
 #: Another clone to look at instead, such as that of a large project.
 PLACE = Path(os.environ.get("PRJURY_REAL_REPOSITORY") or Path(__file__).resolve().parents[3])

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from fakes.history import Entry, Files, History, link, photo, script, submodule
-from prjury.pull.model import FileChange, FileKind, FileStatus, PullRequest
-from prjury.sources.git.photograph import Caps
+from prjury.git.take_snapshot import Caps
+from prjury.snapshot.model import FileChange, FileKind, FileStatus, PullRequest
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 31))
 

@@ -10,11 +10,11 @@ import pytest
 
 from fakes.history import ENVIRONMENT, Files, History
 from prjury.errors import SourceError, UsageError
-from prjury.exchange import BranchTip
-from prjury.pull.model import MergeTrial
-from prjury.sources.git.find import open_repository
-from prjury.sources.git.releases import ReleaseBranches
-from prjury.sources.git.store import open_store
+from prjury.git.find import open_repository
+from prjury.git.releases import ReleaseBranches
+from prjury.git.store import open_store
+from prjury.ports.types import BranchTip
+from prjury.snapshot.model import MergeTrial
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 41))
 

@@ -9,11 +9,11 @@ import pytest
 from fakes.history import History, photo
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
-from prjury.pull.landing import Commit, RebaseTrial, Way, habit
-from prjury.pull.model import ConflictType
-from prjury.sources.git import rebase
-from prjury.sources.git.find import open_repository
-from prjury.sources.git.store import open_store
+from prjury.git import rebase
+from prjury.git.find import open_repository
+from prjury.git.store import open_store
+from prjury.snapshot.merge_style import Commit, RebaseTrial, Way, habit
+from prjury.snapshot.model import ConflictType
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 31))
 

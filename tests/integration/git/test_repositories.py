@@ -9,9 +9,9 @@ import pytest
 
 from fakes.history import ENVIRONMENT, History, link, photo, submodule
 from prjury.errors import ExitCode, SourceError, UsageError
-from prjury.pull.model import PullRequest
-from prjury.sources.git.find import open_repository
-from prjury.sources.pulls import NothingToReview, Photo, Wanted, photographed
+from prjury.git.find import open_repository
+from prjury.git.open_snapshot import NothingToReview, Photo, Wanted, photographed
+from prjury.snapshot.model import PullRequest
 
 
 def grow(history: History) -> History:

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from fakes.history import History
-from prjury.pull.threeway import ThreeWay
-from prjury.sources.git import versions
-from prjury.sources.git.clash import BASE, OURS, THEIRS, Clash, Stage
-from prjury.sources.git.command import GitError
-from prjury.sources.git.find import open_repository
-from prjury.sources.git.store import Store, open_store
+from prjury.git import versions
+from prjury.git.command import GitError
+from prjury.git.find import open_repository
+from prjury.git.merge_tree import BASE, OURS, THEIRS, Clash, Stage
+from prjury.git.store import Store, open_store
+from prjury.snapshot.threeway import ThreeWay
 
 
 @pytest.fixture

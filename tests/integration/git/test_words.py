@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from fakes.history import History, link, submodule
-from prjury.exchange import WordPlaces
-from prjury.judges.backport.content.lacking import lacking_on, needs_of
-from prjury.sources.git.command import GitError
-from prjury.sources.git.find import open_repository
-from prjury.sources.git.photograph import photograph
-from prjury.sources.git.store import open_store
-from prjury.sources.git.words import words_in_tree
+from prjury.git.command import GitError
+from prjury.git.find import open_repository
+from prjury.git.store import open_store
+from prjury.git.take_snapshot import photograph
+from prjury.git.word_search import words_in_tree
+from prjury.judges.backport.content.missing_symbols import lacking_on, needs_of
+from prjury.ports.types import WordPlaces
 
 
 @pytest.fixture

@@ -17,11 +17,11 @@ from fakes.github import Account, FakeGitHub, running, side_payload
 from fakes.github.payloads import label_payload
 from fakes.history import History, script
 from prjury.action import main
+from prjury.action.dependencies import GitAccess, wire
 from prjury.action.inputs import Inputs
-from prjury.action.wiring import GitAccess, wire
+from prjury.github.client import Connection, GitHub, Patience
+from prjury.github.event import Event
 from prjury.report.redact import Redactor
-from prjury.sources.github.event import Event
-from prjury.sources.github.hub import Connection, GitHub, Patience
 
 FORK = "stranger/shop"
 BOT = "github-actions[bot]"

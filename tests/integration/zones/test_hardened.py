@@ -13,9 +13,9 @@ import pytest
 
 from fakes.github import Account, Fault, side_payload
 from integration.zones.conftest import FORK, POLICY, Zones
-from prjury.app.zones.files import Files, TakenAlong
+from prjury.app.stages.files import Files, TakenAlong
 from prjury.errors import ExitCode, SourceError
-from prjury.exchange import TreeEntry
+from prjury.ports.types import TreeEntry
 
 KEY = "the-organisations-key-123"
 CHANGE = {"cart.py": "def total(items):\n    return sum(items) + 1\n"}

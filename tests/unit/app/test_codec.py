@@ -12,21 +12,23 @@ from hypothesis import strategies as st
 
 import strategies as own
 from fakes.bare_report import PULL, report
-from prjury.app.zones.codec import (
+from prjury.app.registry import Place, Unwanted
+from prjury.app.stages.codec import (
     evidence_from_text,
     evidence_to_text,
     opinions_from_text,
     verdict_to_text,
 )
-from prjury.app.zones.evidence import Evidence, NoEvidence, Opinions
-from prjury.app.zones.files import Files
-from prjury.app.zones.reading import LARGEST
-from prjury.app.zones.recorded import SeatRecord
-from prjury.config.load import Policy, default_policy, read_policy
+from prjury.app.stages.evidence import Evidence, NoEvidence, Opinions
+from prjury.app.stages.files import Files
+from prjury.app.stages.read_artifacts import LARGEST
+from prjury.app.stages.replay import SeatRecord
 from prjury.errors import CannotJudgeError, SourceError
-from prjury.exchange import TreeEntry
 from prjury.jury.judge import JudgeType
-from prjury.pull.model import (
+from prjury.policy.load import Policy, default_policy, read_policy
+from prjury.ports.types import TreeEntry
+from prjury.report.model import Backport, Cost
+from prjury.snapshot.model import (
     Conflict,
     ConflictRegion,
     ConflictType,
@@ -38,8 +40,6 @@ from prjury.pull.model import (
     MergeTrial,
     Span,
 )
-from prjury.registry import Place, Unwanted
-from prjury.report.model import Backport, Cost
 
 #: Paths as git has them: any bytes but NUL, decoded as they are in the program.
 paths = st.binary(min_size=1, max_size=8).map(

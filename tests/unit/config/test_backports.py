@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.config.backports import BackportConfig, OpenConfig
-from prjury.config.load import json_schema, read_policy
 from prjury.errors import ConfigError
+from prjury.policy.backports import BackportConfig, OpenConfig
+from prjury.policy.load import json_schema, read_policy
 
 
 def section(text: str) -> BackportConfig:

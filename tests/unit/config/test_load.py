@@ -8,9 +8,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from prjury.config.load import default_policy, json_schema, read_policy
-from prjury.config.yaml_reader import read_yaml
 from prjury.errors import ConfigError, ExitCode
+from prjury.policy.load import default_policy, json_schema, read_policy
+from prjury.policy.yaml_reader import read_yaml
 
 DOCUMENTED = """
 version: 1

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from prjury.config.models import ModelConfig, ModelsConfig
+from prjury.policy.models import ModelConfig, ModelsConfig
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.config.load import json_schema, read_policy
 from prjury.errors import ConfigError
+from prjury.policy.load import json_schema, read_policy
 
 
 def labels(text: str) -> dict[str, str]:

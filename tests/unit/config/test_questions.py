@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from prjury.config.load import json_schema, read_policy
-from prjury.config.questions import (
+from prjury.errors import ConfigError
+from prjury.policy.load import json_schema, read_policy
+from prjury.policy.questions import (
     PromptOptions,
     QualityOptions,
     QuestionOptions,
     SuitabilityOptions,
 )
-from prjury.config.schema import Config
-from prjury.errors import ConfigError
+from prjury.policy.schema import Config
 
 COMMIT = "a" * 40
 OWN: dict[str, Any] = {"name": "units", "criteria": {"metric": "Is it metric?"}, "text": "Units."}

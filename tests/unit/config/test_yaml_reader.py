@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.config.yaml_reader import MAX_BYTES, MAX_DEPTH, Document, read_yaml
 from prjury.errors import ConfigError
+from prjury.policy.yaml_reader import MAX_BYTES, MAX_DEPTH, Document, read_yaml
 
 
 def value(text: str) -> object:

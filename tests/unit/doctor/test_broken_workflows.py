@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from prjury.config.schema import OverrideConfig
-from prjury.doctor.examination import examine_setup
 from prjury.doctor.finding import Finding, Level
+from prjury.doctor.run_checks import examine_setup
 from prjury.doctor.setup import Setup
 from prjury.doctor.workflow import read_workflow
+from prjury.policy.schema import OverrideConfig
 
 TEMPLATES = Path(__file__).resolve().parents[3] / "templates" / "workflows"
 ALONE, BUILD = "prjury.yml", "prjury-build.yml"

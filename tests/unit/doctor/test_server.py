@@ -13,14 +13,8 @@ from prjury.doctor.finding import Finding, Level, examine
 from prjury.doctor.server import CHECKS, Standing, ask_server
 from prjury.doctor.setup import Setup
 from prjury.doctor.workflow import read_workflow
-from prjury.sources.github.hub import Connection, Patience
-from prjury.sources.github.rights import (
-    BranchRules,
-    NamedCheck,
-    RepositoryFacts,
-    RequiredCheck,
-    Rights,
-)
+from prjury.github.client import Connection, Patience
+from prjury.github.settings import BranchRules, NamedCheck, RepositoryFacts, RequiredCheck, Rights
 
 TEMPLATES = Path(__file__).resolve().parents[3] / "templates" / "workflows"
 AT = "the rules of `main`"

@@ -11,8 +11,8 @@ import yaml
 from pydantic import BaseModel
 
 from prjury.action.inputs import INPUTS
-from prjury.config.load import default_policy, read_policy
-from prjury.config.schema import Config
+from prjury.policy.load import default_policy, read_policy
+from prjury.policy.schema import Config
 from prjury.resources import templates
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -8,8 +8,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.doctor.examination import examine_setup
 from prjury.doctor.finding import Level
+from prjury.doctor.run_checks import examine_setup
 from prjury.doctor.setup import Setup
 from prjury.doctor.workflow import ALL, LARGEST, Trigger, read_workflow
 from prjury.errors import ConfigError

@@ -9,16 +9,16 @@ import pytest
 
 from fakes.repository import FakeRepository
 from fakes.shell import ScriptedShell
-from prjury.config.schema import MergeOptions
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.judges.context import PullRequestContext
-from prjury.judges.merge import NAME, decide, make
+from prjury.judges.merge.judge import NAME, decide, make
 from prjury.jury.judgment import Judgment, Location, Status
+from prjury.policy.schema import MergeOptions
 from prjury.ports import Doors
 from prjury.publishers.progress import SilentProgress
-from prjury.pull.landing import Commit, Habit, RebaseTrial, Way
-from prjury.pull.model import (
+from prjury.snapshot.merge_style import Commit, Habit, RebaseTrial, Way
+from prjury.snapshot.model import (
     Conflict,
     ConflictRegion,
     ConflictType,

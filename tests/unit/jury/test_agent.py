@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from prjury.errors import CannotJudgeError
-from prjury.jury.agent import AgentClient, AgentJudge, AgentResult, run_agent
-from prjury.jury.assessment import ASSESSMENT_FORM, assessment
-from prjury.jury.bench import Jury
 from prjury.jury.context import ExecutionStatus, JudgmentContext
 from prjury.jury.judge import Judge, JudgeType, type_of
 from prjury.jury.judgment import Check, Judgment, Location, Status
+from prjury.jury.jury import Jury
+from prjury.jury.library.agent import AgentClient, AgentJudge, AgentResult, run_agent
+from prjury.jury.library.assessment import ASSESSMENT_FORM, assessment
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import ConsensusVoting, ErrorPolicy
 

@@ -29,12 +29,12 @@ from fakes.unruly import (
 )
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, PrJuryError
-from prjury.jury.asking import crashed, guarded, hear, itself, patience, printable
-from prjury.jury.bench import Jury, Seat
 from prjury.jury.compose import all_of, any_of, named
+from prjury.jury.guard import crashed, guarded, hear, itself, patience, printable
 from prjury.jury.judge import FunctionJudge, Judge, JudgeType, ask
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.repeated import RepeatedJudge
+from prjury.jury.jury import Jury, Seat
+from prjury.jury.library.repeated import RepeatedJudge
 from prjury.jury.score import BooleanScore
 from prjury.jury.voting import Ballot, ConsensusVoting, ErrorPolicy, MajorityVoting
 from strategies import Says, seated

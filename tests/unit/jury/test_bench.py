@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import strategies
 from fakes.unruly import BROKEN, FINE, LONG, Chatty, PanicError, hanging, raising
-from prjury.jury.bench import Jury, Seat
 from prjury.jury.judge import JudgeType, type_of
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.retry import JuryWithRetry
+from prjury.jury.jury import Jury, Seat
+from prjury.jury.library.retry import JuryWithRetry
 from prjury.jury.voting import (
     AverageVoting,
     ConsensusVoting,

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import strategies
 from fakes.refusals import refused
 from fakes.unruly import hanging
-from prjury.jury.bench import JuryVerdict, Seat
 from prjury.jury.cascade import (
     CascadedJury,
     Tier,
@@ -25,6 +24,7 @@ from prjury.jury.cascade import (
 )
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
+from prjury.jury.jury import JuryVerdict, Seat
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import (
     AverageVoting,

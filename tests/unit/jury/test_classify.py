@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.jury.classify import (
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.library.classify import (
     LONGEST_REASONING,
     YES_OR_NO_FORM,
     with_confidence,
     yes_or_no,
 )
-from prjury.jury.judgment import Judgment, Status
 
 
 @pytest.mark.parametrize(

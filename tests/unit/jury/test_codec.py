@@ -10,10 +10,10 @@ from hypothesis import given
 import strategies
 from fakes.refusals import refused
 from prjury.jury import codec, verdicts
-from prjury.jury.bench import JuryVerdict
 from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict, conclude
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Status
+from prjury.jury.jury import JuryVerdict
 from prjury.jury.score import BooleanScore, CategoricalScore, NumericalScore, Score
 from prjury.jury.voting import Ballot
 

@@ -14,18 +14,18 @@ from typing import Any
 
 import pytest
 
-from prjury.jury.agent import AgentJudge, AgentResult
-from prjury.jury.asking import Listener
-from prjury.jury.bench import Jury, JuryVerdict, Seat
 from prjury.jury.cascade import CascadedJury, Tier, TierPolicy, Verdict
 from prjury.jury.compose import all_of, always_fail, always_pass
 from prjury.jury.context import ExecutionStatus, JudgmentContext
-from prjury.jury.evaluation import evaluate
+from prjury.jury.guard import Listener
 from prjury.jury.judge import JudgeType, judge
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.model_judge import ModelJudge
+from prjury.jury.jury import Jury, JuryVerdict, Seat
+from prjury.jury.library.agent import AgentJudge, AgentResult
+from prjury.jury.library.evaluation import evaluate
+from prjury.jury.library.model_judge import ModelJudge
+from prjury.jury.library.retry import JuryWithRetry
 from prjury.jury.population import Ballot
-from prjury.jury.retry import JuryWithRetry
 from prjury.jury.verdicts import jury_verdict_from_json, jury_verdict_to_json
 from prjury.jury.voting import ConsensusVoting, MajorityVoting
 
@@ -300,7 +300,7 @@ def test_in_a_running_event_loop() -> None:
 def test_asyncio_is_not_loaded_for_calls_that_do_not_wait() -> None:
     code = (
         "import sys\n"
-        "from prjury.jury.evaluation import evaluate\n"
+        "from prjury.jury.library.evaluation import evaluate\n"
         "from prjury.jury.compose import always_pass\n"
         "evaluate('g', lambda: 'x', always_pass())\n"
         "sys.exit('asyncio' in sys.modules)"

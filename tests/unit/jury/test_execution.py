@@ -11,7 +11,7 @@ import pytest
 
 from prjury.errors import CannotJudgeError, PrJuryError
 from prjury.jury.context import ExecutionStatus
-from prjury.jury.execution import Execution, perform, waited_for
+from prjury.jury.library.execution import Execution, perform, waited_for
 
 
 def raising(crash: BaseException) -> Execution[object]:

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.unruly import FINE
-from prjury.jury.bench import Jury, Seat
 from prjury.jury.compose import all_of, any_of, both, either, named
 from prjury.jury.confidence import Confidence
-from prjury.jury.extent import MAX_DEPTH, MAX_QUESTIONS, Extent
 from prjury.jury.judge import Judge
 from prjury.jury.judgment import Judgment
-from prjury.jury.repeated import RepeatedJudge
-from prjury.jury.retry import JuryWithRetry
+from prjury.jury.jury import Jury, Seat
+from prjury.jury.library.repeated import RepeatedJudge
+from prjury.jury.library.retry import JuryWithRetry
+from prjury.jury.nesting import MAX_DEPTH, MAX_QUESTIONS, Extent
 from prjury.jury.voting import MajorityVoting
 from strategies import Says, seated
 

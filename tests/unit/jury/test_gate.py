@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import strategies
 from fakes.refusals import refused
 from prjury.errors import ExitCode
-from prjury.jury.bench import JuryVerdict
 from prjury.jury.cascade import CascadedJury, Tier, TierAttempt, TierPolicy, Verdict
 from prjury.jury.gate import Gate, GatePolicy, gate, hold_to_coverage
 from prjury.jury.judgment import Judgment, Status
+from prjury.jury.jury import JuryVerdict
 from prjury.jury.voting import Ballot, ConsensusVoting, ErrorPolicy
 from strategies import Says, seated
 

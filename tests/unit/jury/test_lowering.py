@@ -10,9 +10,9 @@ import strategies
 from prjury.jury.count import count
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.lowering import NeverLifting, NeverOverruling
 from prjury.jury.population import Ballot, ErrorPolicy
 from prjury.jury.score import NumericalScore
+from prjury.jury.veto_only import NeverLifting, NeverOverruling
 from prjury.jury.voting import (
     AverageVoting,
     ConsensusVoting,

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from fakes.unruly import BROKEN, FINE, Shy, raising
-from prjury.jury.bench import Jury
 from prjury.jury.compose import all_of, always_pass, any_of, both, either, kind_of, named
 from prjury.jury.judge import JudgeType, ask, judge, type_of
 from prjury.jury.judgment import Judgment, Status
+from prjury.jury.jury import Jury
 from prjury.jury.voting import MajorityVoting
 from strategies import Says, seated
 

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from prjury.errors import CannotJudgeError
-from prjury.jury.assessment import ASSESSMENT_FORM, assessment
-from prjury.jury.bench import Jury
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge, JudgeType, ask, type_of
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.model_judge import JudgeModel, ModelJudge, criterion_judge
-from prjury.jury.presets import CRITERIA, Criterion
+from prjury.jury.jury import Jury
+from prjury.jury.library.assessment import ASSESSMENT_FORM, assessment
+from prjury.jury.library.model_judge import JudgeModel, ModelJudge, criterion_judge
+from prjury.jury.library.presets import CRITERIA, Criterion
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import ConsensusVoting, ErrorPolicy, MajorityVoting
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from prjury.jury.presets import CRITERIA, CRITERIA_GROUPS, CRITERION_PROMPT, Criterion
-from prjury.jury.template import placeholders
+from prjury.jury.library.presets import CRITERIA, CRITERIA_GROUPS, CRITERION_PROMPT, Criterion
+from prjury.jury.library.template import placeholders
 
 
 def test_every_criterion_is_there() -> None:

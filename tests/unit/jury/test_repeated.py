@@ -15,20 +15,20 @@ from hypothesis import strategies as st
 
 import strategies
 from prjury.errors import CannotJudgeError
-from prjury.jury.bench import Jury
 from prjury.jury.codec import judgment_from_json, judgment_to_json
 from prjury.jury.compose import all_of, always_pass, named
-from prjury.jury.extent import Extent
 from prjury.jury.judge import FunctionJudge, Judge, JudgeType, ask, judge
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.repeated import RepeatedJudge
-from prjury.jury.representative import (
+from prjury.jury.jury import Jury
+from prjury.jury.library.repeated import RepeatedJudge
+from prjury.jury.library.representative import (
     AggregationMethod,
     AverageAggregationStrategy,
     BaseJudgeAggregator,
     MajorityVoteAggregationStrategy,
     MedianAggregationStrategy,
 )
+from prjury.jury.nesting import Extent
 from prjury.jury.score import BooleanScore, CategoricalScore, NumericalScore
 from prjury.jury.voting import AverageVoting, ConsensusVoting, ErrorPolicy, MajorityVoting
 from strategies import Says, seated

@@ -12,10 +12,10 @@ from unittest.mock import Mock
 import pytest
 
 from fakes.unruly import BROKEN, FINE, LONG, Shy
-from prjury.jury.bench import Jury, Seat
-from prjury.jury.daemons import Daemons
 from prjury.jury.judge import FunctionJudge, JudgeType, ask, judge, judge_of, resolve
 from prjury.jury.judgment import Judgment, Status
+from prjury.jury.jury import Jury, Seat
+from prjury.jury.threads import Daemons
 from prjury.jury.voting import ConsensusVoting, MajorityVoting
 from strategies import Says, seated
 

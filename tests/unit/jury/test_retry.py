@@ -15,20 +15,20 @@ from hypothesis import strategies as st
 
 import strategies
 from fakes.unruly import BROKEN, FINE, LONG, Chatty, Deaf, hanging, raising
-from prjury.jury.agent import AgentJudge
-from prjury.jury.asking import patience
-from prjury.jury.assessment import ASSESSMENT_FORM, assessment
-from prjury.jury.bench import JuryVerdict, Seat
 from prjury.jury.cascade import CascadedJury, Tier, TierPolicy
-from prjury.jury.classify import CONFIDENCE_FORM
 from prjury.jury.codec import judgment_to_json
 from prjury.jury.compose import named
 from prjury.jury.confidence import Confidence
 from prjury.jury.context import JudgmentContext
+from prjury.jury.guard import patience
 from prjury.jury.judge import FunctionJudge, JudgeType, Opinion
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.model_judge import ModelJudge
-from prjury.jury.retry import JuryWithRetry, RoundContext
+from prjury.jury.jury import JuryVerdict, Seat
+from prjury.jury.library.agent import AgentJudge
+from prjury.jury.library.assessment import ASSESSMENT_FORM, assessment
+from prjury.jury.library.classify import CONFIDENCE_FORM
+from prjury.jury.library.model_judge import ModelJudge
+from prjury.jury.library.retry import JuryWithRetry, RoundContext
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import (
     AverageVoting,

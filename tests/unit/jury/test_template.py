@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from prjury.errors import CannotJudgeError
 from prjury.jury.context import ExecutionStatus, JudgmentContext
-from prjury.jury.template import FIELDS, Template, fill, placeholders, template_of
+from prjury.jury.library.template import FIELDS, Template, fill, placeholders, template_of
 
 FULL = JudgmentContext(
     "fix {error}",

@@ -10,12 +10,15 @@ from typing import Any
 
 import pytest
 
-from prjury.jury.bench import Jury, JuryVerdict
 from prjury.jury.cascade import CascadedJury, Tier, TierPolicy
 from prjury.jury.compose import all_of, any_of, unique_names
 from prjury.jury.judge import FunctionJudge, ask
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.representative import aggregate_repeated_results, build_aggregation_strategy
+from prjury.jury.jury import Jury, JuryVerdict
+from prjury.jury.library.representative import (
+    aggregate_repeated_results,
+    build_aggregation_strategy,
+)
 from prjury.jury.score import (
     BooleanScore,
     CategoricalScore,

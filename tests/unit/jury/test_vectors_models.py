@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from prjury.jury.assessment import assessment
-from prjury.jury.classify import yes_or_no
 from prjury.jury.judgment import Judgment
-from prjury.jury.template import fill
+from prjury.jury.library.assessment import assessment
+from prjury.jury.library.classify import yes_or_no
+from prjury.jury.library.template import fill
 
 Case = Mapping[str, Any]
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from prjury.jury.bench import Seat
 from prjury.jury.confidence import Confidence, ConfidenceStrategy
 from prjury.jury.judge import FunctionJudge
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.retry import JuryWithRetry
+from prjury.jury.jury import Seat
+from prjury.jury.library.retry import JuryWithRetry
 
 Case = Mapping[str, Any]
 

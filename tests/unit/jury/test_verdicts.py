@@ -11,10 +11,10 @@ from hypothesis import given
 import strategies
 from fakes.refusals import refused
 from prjury import __version__, jury_verdict_from_json, verdict_from_json, verdict_to_json
-from prjury.jury.bench import Jury, JuryVerdict
 from prjury.jury.cascade import CascadedJury, Tier, TierPolicy, Verdict
 from prjury.jury.judge import JudgeType, type_of
 from prjury.jury.judgment import Check, Judgment, Location, Status
+from prjury.jury.jury import Jury, JuryVerdict
 from prjury.jury.population import Ballot
 from prjury.jury.score import NumericalScore
 from prjury.jury.verdicts import children_of

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError, ModelReason, Prompt, Reply
 from prjury.models.busy import BusyError
+from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply
 
 PROMPT = Prompt("be fair", "{}", {"type": "object"}, "quality/1")
 SOON = Deadline.after(3_600)  # counted from the import: the whole suite may run before

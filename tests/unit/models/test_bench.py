@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from prjury.config.models import ModelConfig, ModelsConfig, RetryConfig
-from prjury.config.schema import LimitsConfig
-from prjury.dialogue import ModelError
 from prjury.errors import ConfigError, UsageError
-from prjury.models.bench import ModelBench
-from prjury.models.purse import Spent
+from prjury.models.budget import Spent
+from prjury.models.panel import ModelBench
+from prjury.policy.models import ModelConfig, ModelsConfig, RetryConfig
+from prjury.policy.schema import LimitsConfig
 from prjury.ports import ChatModel, Panel
+from prjury.ports.messages import ModelError
 from unit.models.speakers import PROMPT, SOON
 
 OPENAI = {"OPENAI_API_KEY": "sk-1"}

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from prjury.config.models import ModelConfig, ModelsConfig
 from prjury.errors import ConfigError
 from prjury.models.choose import DEFAULT_NAMES, Absent, ModelChoice, Wanted, choose
+from prjury.policy.models import ModelConfig, ModelsConfig
 
 OPENAI = {"OPENAI_API_KEY": "sk-1"}
 ANTHROPIC = {"ANTHROPIC_API_KEY": "ak-1"}
@@ -200,7 +200,7 @@ def test_the_identity_is_everything_but_the_key_and_the_timeout() -> None:
 
 
 def test_choosing_loads_no_client() -> None:
-    program = "import prjury.models.bench, prjury.models.hosted, prjury.models.scripted"
+    program = "import prjury.models.panel, prjury.models.hosted, prjury.models.scripted"
     command = [sys.executable, "-X", "importtime", "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     loaded = {

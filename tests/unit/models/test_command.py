@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError, ModelReason, Prompt, Reply
 from prjury.models.choose import ModelChoice
 from prjury.models.command import ANSWER_LIMIT, CommandModel
 from prjury.models.programs import OUTPUT_LIMIT, Programs
+from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
 PROMPT = Prompt("be fair", '{"n": "ü"}', SCHEMA, "quality/1", run="the word is 17")
@@ -323,7 +323,7 @@ threading.Event().wait()
 ASKER = """
 import atexit, os, sys, threading
 from prjury.deadline import Deadline
-from prjury.dialogue import Prompt
+from prjury.ports.messages import Prompt
 from prjury.models.choose import ModelChoice
 from prjury.models.command import CommandModel
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from prjury.models.disguise import meant
+from prjury.models.error_bodies import meant
 
 
 def body(error: object) -> bytes:

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError, ModelReason, Reply
 from prjury.models.fallback import FallbackModel
+from prjury.ports.messages import ModelError, ModelReason, Reply
 from unit.models.speakers import PROMPT, SOON, Speaker, error, reply
 
 

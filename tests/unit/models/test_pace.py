@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from prjury.config.models import RateConfig
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError, Reply
-from prjury.models.pace import Pace, PacedModel
+from prjury.models.rate_limit import Pace, PacedModel
+from prjury.policy.models import RateConfig
+from prjury.ports.messages import ModelError, Reply
 from unit.models.speakers import PROMPT, SOON, Speaker, error, reply
 
 LONG = 30

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError
-from prjury.models.patient import PatientModel
+from prjury.models.retry import PatientModel
+from prjury.ports.messages import ModelError
 from unit.models.speakers import PROMPT, SOON, Speaker, busy, error, reply
 
 

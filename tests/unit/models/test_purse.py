@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.config.schema import LimitsConfig
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError, ModelReason, Prompt, Reply, UnsentError
-from prjury.models.purse import Purse, PursedModel, Spent
+from prjury.models.budget import Purse, PursedModel, Spent
+from prjury.policy.schema import LimitsConfig
+from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply, UnsentError
 from unit.models.speakers import PROMPT, SOON, Speaker, busy, error, reply
 
 LONG = 30

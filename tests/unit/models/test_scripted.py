@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError, Prompt
 from prjury.errors import UsageError
 from prjury.models.scripted import ScriptedModel
+from prjury.ports.messages import ModelError, Prompt
 
 QUALITY = Prompt("be fair", "{}", {"type": "object"}, "quality/1")
 OTHER = Prompt("be fair", "[]", {"type": "object"}, "backport/2")

@@ -6,8 +6,8 @@ import time
 import pytest
 
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError
 from prjury.models.wire import in_time
+from prjury.ports.messages import ModelError
 
 
 async def answered() -> str:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.config.models import ModelConfig, ModelsConfig
 from prjury.errors import ConfigError
-from prjury.models.wish import wished
+from prjury.models.model_spec import wished
+from prjury.policy.models import ModelConfig, ModelsConfig
 
 LISTED = ModelConfig(provider="anthropic", name="claude-x", key_env="TEAM_KEY", timeout=9.0)
 MODELS = ModelsConfig(

@@ -8,12 +8,12 @@ import time
 import pytest
 
 from fakes import reports as fake
-from prjury.jury.bench import Jury
 from prjury.jury.judge import FunctionJudge
 from prjury.jury.judgment import Judgment
+from prjury.jury.jury import Jury
 from prjury.jury.voting import Ballot, ConsensusVoting
 from prjury.ports import Progress
-from prjury.publishers.live import LiveProgress
+from prjury.publishers.live_progress import LiveProgress
 from prjury.publishers.progress import PlainProgress, SilentProgress
 
 

@@ -9,9 +9,9 @@ from fakes.reports import ballot, file, pull, report, tier
 from prjury.errors import PublishError
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.publishers.review import LineReview
-from prjury.pull.model import FileChange, FileKind, FileStatus, Hunk, Line, Side
 from prjury.report.inline import Remark, markers
 from prjury.report.model import Report
+from prjury.snapshot.model import FileChange, FileKind, FileStatus, Hunk, Line, Side
 
 ME = "github-actions[bot]"
 OLD, NEW = "1" * 40, "2" * 40

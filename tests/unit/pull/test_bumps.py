@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.pull.bumps import Distance, Step, distance
+from prjury.snapshot.bumps import Distance, Step, distance
 
 SAME = Distance(Step.SAME)
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.threeway import three_way
-from prjury.pull import kinds
-from prjury.pull.conflicts import Classified, SideNames, classify, regenerate
-from prjury.pull.threeway import Edit, Region, ThreeWay
+from prjury.snapshot import kinds
+from prjury.snapshot.conflicts import Classified, SideNames, classify, regenerate
+from prjury.snapshot.threeway import Edit, Region, ThreeWay
 
 ADDED = "both sides add different lines at the same place"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.pull.dependencies import Purpose, declared
+from prjury.snapshot.dependencies import Purpose, declared
 
 POM = """\
 <project>

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes.history import ENVIRONMENT
-from prjury.pull.diff import DiffError, FilePatch, read_patches
-from prjury.pull.model import Line
+from prjury.snapshot.diff import DiffError, FilePatch, read_patches
+from prjury.snapshot.model import Line
 
 
 def the_patch(body: bytes) -> FilePatch:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fakes import reports as fake
-from prjury.pull.exempt import exempted, matches
+from prjury.snapshot.exempt import exempted, matches
 
 
 @pytest.mark.parametrize(

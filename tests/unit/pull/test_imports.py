@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.threeway import three_way
-from prjury.pull.imports import Kind, kinds, only_imports
-from prjury.pull.languages import language_of
-from prjury.pull.threeway import lines_of
+from prjury.snapshot.imports import Kind, kinds, only_imports
+from prjury.snapshot.languages import language_of
+from prjury.snapshot.threeway import lines_of
 
 BOTH = "imports only: keep both sides'"
 EITHER = "imports only: keep what either side adds, leave out what either removes"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.pull.kinds import holds_text, kind_of
-from prjury.pull.model import FileKind
+from prjury.snapshot.kinds import holds_text, kind_of
+from prjury.snapshot.model import FileKind
 
 TABLE = {
     FileKind.SOURCE: "a.py src/A.java lib/x.RB main.go run Main.PY authors.py models/license.rb "

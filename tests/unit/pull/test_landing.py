@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.pull.landing import Commit, Habit, RebaseTrial, Way, habit
+from prjury.snapshot.merge_style import Commit, Habit, RebaseTrial, Way, habit
 
 
 def plain(subject: str = "Fix it") -> Commit:

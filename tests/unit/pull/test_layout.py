@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.threeway import three_way
-from prjury.pull.layout import LayoutReader
+from prjury.snapshot.layout import LayoutReader
 
 
 def told(path: str, base: str, ours: str, theirs: str) -> list[str | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.threeway import three_way
-from prjury.pull.manifests import only_versions
+from prjury.snapshot.manifests import only_versions
 
 SHA, SECOND_SHA, THIRD_SHA = "a" * 40, "b" * 40, "4" * 40
 UP = ("1.0", "1.1", "1.10")

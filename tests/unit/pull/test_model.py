@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.pull.model import (
+from prjury.snapshot.model import (
     FileChange,
     FileKind,
     FileStatus,

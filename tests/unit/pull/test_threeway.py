@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.threeway import edits, three_way
-from prjury.pull.model import ConflictRegion, Hunk, Span
-from prjury.pull.threeway import Edit, Region, ThreeWay, edits_of, lines_of
+from prjury.snapshot.model import ConflictRegion, Hunk, Span
+from prjury.snapshot.threeway import Edit, Region, ThreeWay, edits_of, lines_of
 
 
 def regions(base: str, ours: str, theirs: str) -> list[tuple[range, range, range]]:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from fakes.threeway import three_way
-from prjury.pull.conflicts import classify
-from prjury.pull.threeway import ThreeWay
+from prjury.snapshot.conflicts import classify
+from prjury.snapshot.threeway import ThreeWay
 
 FILE = Path(__file__).resolve().parents[4] / "shared" / "data" / "vectors.json"
 CASES: list[dict[str, Any]] = (

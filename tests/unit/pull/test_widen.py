@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.pull.model import Hunk, Line
-from prjury.pull.widen import Scope, widened
+from prjury.code.hunk_context import Scope, widened
+from prjury.snapshot.model import Hunk, Line
 
 NEW = """\
 import os

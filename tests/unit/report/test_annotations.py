@@ -18,9 +18,9 @@ from fakes.reports import (
     with_findings,
 )
 from prjury.jury.judgment import Check, Judgment, Location, Severity
-from prjury.pull.model import FileChange, FileKind, FileStatus
 from prjury.report.annotations import Annotation, Annotations, annotate, sendable
 from prjury.report.redact import Redactor
+from prjury.snapshot.model import FileChange, FileKind, FileStatus
 
 TOKEN = "ghp_" + "a1B2" * 9
 

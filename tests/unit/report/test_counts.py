@@ -13,13 +13,13 @@ from fakes import reports as fake
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.publishers.check_run_words import Words
 from prjury.publishers.terminal import TerminalPublisher
-from prjury.pull.model import FileChange, FileKind, FileStatus, Hunk, Line
 from prjury.report.annotations import annotate
 from prjury.report.inline import Reviewer, added_lines
 from prjury.report.model import Report
 from prjury.report.redact import Redactor
 from prjury.report.render import to_comment, to_feedback, to_html, to_summary
 from prjury.report.sarif import to_sarif
+from prjury.snapshot.model import FileChange, FileKind, FileStatus, Hunk, Line
 
 PATHS = ("a.py", "m2.py", "m10.py")
 LINES = 12

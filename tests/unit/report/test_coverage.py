@@ -9,9 +9,9 @@ from fakes import reports as fake
 from prjury.jury.cascade import TierPolicy
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
-from prjury.pull.model import FileKind, FileStatus
 from prjury.report.coverage import measure
 from prjury.report.model import Coverage, NotChecked
+from prjury.snapshot.model import FileKind, FileStatus
 
 NOBODY = "no judge read it"
 OUTSIDE = "no judge looks at files of this kind"

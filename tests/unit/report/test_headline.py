@@ -11,9 +11,9 @@ from prjury.jury.gate import Gate, GatePolicy
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.score import NumericalScore
-from prjury.pull.model import FileKind, FileStatus, MergeTrial
 from prjury.report.headline import why
 from prjury.report.model import SkippedJudge
+from prjury.snapshot.model import FileKind, FileStatus, MergeTrial
 
 GREEN = fake.tier("build", fake.ballot("merge", fake.MERGED), fake.ballot("build", fake.BUILT))
 LENIENT = GatePolicy(block_on=frozenset())

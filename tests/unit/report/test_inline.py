@@ -8,9 +8,9 @@ from fakes.hostile import ATTACKS
 from fakes.reports import ballot, file, pull, report, tier
 from fakes.skeletons import blocks, inline_html, inline_types, skeleton
 from prjury.jury.judgment import Check, Judgment, Location
-from prjury.pull.model import FileChange, FileKind, FileStatus, Hunk, Line
 from prjury.report.inline import Remarks, Reviewer, added_lines, markers
 from prjury.report.model import Report
+from prjury.snapshot.model import FileChange, FileKind, FileStatus, Hunk, Line
 
 SAFE = {
     "text",

@@ -30,9 +30,9 @@ from fakes.reports import (
     with_findings,
 )
 from prjury.jury.judgment import Check, Judgment, Location
-from prjury.pull.model import FileChange, FileStatus
 from prjury.report.model import Report
 from prjury.report.sarif import MOST_BYTES, to_sarif
+from prjury.snapshot.model import FileChange, FileStatus
 
 TOKEN = "ghp_" + "a1B2" * 9
 

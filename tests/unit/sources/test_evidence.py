@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from prjury.app.evidence_file import LARGEST, EvidenceFile
 from prjury.errors import CannotJudgeError
-from prjury.sources.evidence import LARGEST, EvidenceFile
 
 
 def refusal(path: Path) -> CannotJudgeError:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from prjury.errors import CannotJudgeError
-from prjury.sources.jacoco import Counter, CoverageMetrics, parse_jacoco
+from prjury.judges.workspace.jacoco import Counter, CoverageMetrics, parse_jacoco
 
 HEAD = (
     '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'

@@ -23,10 +23,10 @@ from hypothesis import strategies as st
 from fakes.shell import SilentProgress
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.exchange import Command, Completed
-from prjury.sources.shell import ContainedShell, Limits, is_refused
-from prjury.sources.shell.environment import allowed
-from prjury.sources.shell.scratch import remove
+from prjury.ports.types import Command, Completed
+from prjury.sandbox import ContainedShell, Limits, is_refused
+from prjury.sandbox.environment import allowed
+from prjury.sandbox.scratch import remove
 
 ENVIRON = {"PATH": os.environ["PATH"], "HOME": "/home/operator"}
 
@@ -379,8 +379,8 @@ def test_nothing_survives_the_death_of_whoever_waits(
         from pathlib import Path
         from fakes.shell import SilentProgress
         from prjury.deadline import Deadline
-        from prjury.exchange import Command
-        from prjury.sources.shell import ContainedShell
+        from prjury.ports.types import Command
+        from prjury.sandbox import ContainedShell
         shell = ContainedShell(os.environ, logs=Path("."))
         command = Command("setsid sleep {marker} & wait", Path("."), shell.environment())
         work = lambda: shell.run(command, Deadline.after(60), SilentProgress())
@@ -409,8 +409,8 @@ def test_a_process_that_leaves_at_once_has_cleaned_up_before(tmp_path: Path, mar
         from pathlib import Path
         from fakes.shell import SilentProgress
         from prjury.deadline import Deadline
-        from prjury.exchange import Command
-        from prjury.sources.shell import ContainedShell
+        from prjury.ports.types import Command
+        from prjury.sandbox import ContainedShell
         shell = ContainedShell(os.environ, logs=Path("."))
         def work():
             with shell.scratch() as place:

@@ -9,18 +9,18 @@ import pytest
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.files import FileExistsJudge
-from prjury.jury.bench import Jury
-from prjury.jury.context import JudgmentContext
-from prjury.jury.judge import Judge
-from prjury.jury.judgment import Judgment, Status
-from prjury.jury.voting import ConsensusVoting, MajorityVoting
-from prjury.sources.jacoco import parse_jacoco
-from prjury.workspace.judges import (
+from prjury.judges.workspace.jacoco import parse_jacoco
+from prjury.judges.workspace.program_judges import (
     CommandJudge,
     CoverageJudge,
     contained_shell,
     run_maven_tests,
 )
+from prjury.jury.context import JudgmentContext
+from prjury.jury.judge import Judge
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.jury import Jury
+from prjury.jury.voting import ConsensusVoting, MajorityVoting
 
 REPORT = '<report><counter type="LINE" missed="2" covered="8"/></report>'
 

@@ -8,13 +8,13 @@ from textwrap import dedent
 import pytest
 
 from prjury.errors import UsageError
-from prjury.jury.bench import Jury
+from prjury.judges.workspace.custom_judges import is_own, own_judge
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
+from prjury.jury.jury import Jury
 from prjury.jury.population import Ballot
 from prjury.jury.voting import MajorityVoting
-from prjury.workspace.own import is_own, own_judge
 
 JUDGES = '''
 import prjury

@@ -4,12 +4,12 @@ import pytest
 
 from fakes.shell import ScriptedShell, SilentProgress
 from prjury.errors import UsageError
+from prjury.judges.workspace.catalog import judge_by_name
 from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
+from prjury.judges.workspace.program_judges import CommandJudge, CoverageJudge
+from prjury.judges.workspace.run_environment import Around
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge
-from prjury.workspace.around import Around
-from prjury.workspace.judges import CommandJudge, CoverageJudge
-from prjury.workspace.table import judge_by_name
 
 FILE_CONTENT = "Options are path, and optionally exact, contains, regex: --option NAME=VALUE."
 COMMAND = "Options are command, and optionally exit_code, timeout: --option NAME=VALUE."

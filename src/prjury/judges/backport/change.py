@@ -9,14 +9,14 @@ from threading import Lock
 
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline
-from prjury.judges.backport.content.bumps import Bumps, bumps_of
+from prjury.judges.backport.content.dependency_check import Bumps, bumps_of
 from prjury.judges.backport.content.interface import Interface, interface_of
-from prjury.judges.backport.content.lacking import Needs, needs_of
-from prjury.judges.backport.past.present import Identity, identity_of
-from prjury.judges.backport.score.traits import Traits, traits
-from prjury.judges.backport.wishes.asked import Wishes
+from prjury.judges.backport.content.missing_symbols import Needs, needs_of
+from prjury.judges.backport.past.already_applied import Identity, identity_of
+from prjury.judges.backport.requests.find import Wishes
+from prjury.judges.backport.score.change_features import Traits, traits
 from prjury.ports import Releases, Repository
-from prjury.pull.model import PullRequest
+from prjury.snapshot.model import PullRequest
 
 
 @dataclass(frozen=True)

@@ -12,24 +12,24 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from prjury.code.parser import Parser
-from prjury.config.backports import BackportConfig
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError
-from prjury.exchange import BranchTip
 from prjury.judges.backport.change import Change, change_of
-from prjury.judges.backport.content.lacking import Searching
+from prjury.judges.backport.content.missing_symbols import Searching
 from prjury.judges.backport.look import Look
 from prjury.judges.backport.past.history import History, history_of
 from prjury.judges.backport.picked import Picked
+from prjury.judges.backport.requests.branches import is_locked
+from prjury.judges.backport.requests.find import wishes
+from prjury.judges.backport.requests.lines import bare
 from prjury.judges.backport.verdict import decide
-from prjury.judges.backport.wishes.asked import wishes
-from prjury.judges.backport.wishes.branches import is_locked
-from prjury.judges.backport.wishes.lines import bare
-from prjury.jury.asking import guarded
+from prjury.jury.guard import guarded
 from prjury.jury.judgment import Check
+from prjury.policy.backports import BackportConfig
 from prjury.ports import Releases, Repository
-from prjury.pull.model import UNSAFE_TREE, PullRequest, printable, visible
+from prjury.ports.types import BranchTip
 from prjury.report.model import Backport
+from prjury.snapshot.model import UNSAFE_TREE, PullRequest, printable, visible
 
 #: So many branches are looked at at the same time; most of the work is git's.
 _AT_ONCE = 4

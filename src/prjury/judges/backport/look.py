@@ -7,34 +7,34 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 from prjury.code.parser import Parser
-from prjury.config.backports import BackportConfig
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
-from prjury.exchange import BranchTip
 from prjury.judges.backport.change import Change
-from prjury.judges.backport.content import bumps, lacking
-from prjury.judges.backport.content.interface import Interface, interface_of
-from prjury.judges.backport.content.interface_checks import interface_checks
-from prjury.judges.backport.content.lacking import Lacked, Searching
-from prjury.judges.backport.content.standing import Standing, standing, standing_check
-from prjury.judges.backport.past.history import History
-from prjury.judges.backport.past.present import Present, not_there_yet, present
-from prjury.judges.backport.picked import Picked
-from prjury.judges.backport.picking.bringing import bringing, in_order
-from prjury.judges.backport.picking.prerequisites import (
+from prjury.judges.backport.cherry_pick.introducing_commits import bringing, in_order
+from prjury.judges.backport.cherry_pick.prerequisites import (
     SECONDS,
     Prerequisites,
     Search,
     needs_nothing_first,
 )
-from prjury.judges.backport.picking.trial import Trial, picks_cleanly, try_pick
-from prjury.judges.backport.score.habits import Earlier, habits
+from prjury.judges.backport.cherry_pick.trial import Trial, picks_cleanly, try_pick
+from prjury.judges.backport.content import dependency_check, missing_symbols
+from prjury.judges.backport.content.interface import Interface, interface_of
+from prjury.judges.backport.content.interface_checks import interface_checks
+from prjury.judges.backport.content.line_overlap import Standing, standing, standing_check
+from prjury.judges.backport.content.missing_symbols import Lacked, Searching
+from prjury.judges.backport.past.already_applied import Present, not_there_yet, present
+from prjury.judges.backport.past.history import History
+from prjury.judges.backport.picked import Picked
+from prjury.judges.backport.requests.find import Asked, asked, asked_for
+from prjury.judges.backport.score.history_features import Earlier, habits
 from prjury.judges.backport.score.score import Circumstances, Score, score
 from prjury.judges.backport.verdict import Case, is_open
-from prjury.judges.backport.wishes.asked import Asked, asked, asked_for
 from prjury.jury.judgment import Check
+from prjury.policy.backports import BackportConfig
 from prjury.ports import Releases, Repository
-from prjury.pull.model import FileStatus, PullRequest, printable
+from prjury.ports.types import BranchTip
+from prjury.snapshot.model import FileStatus, PullRequest, printable
 
 #: Files that a change brings along need not be on the branch before it.
 _BROUGHT = frozenset({FileStatus.ADDED, FileStatus.COPIED})
@@ -210,7 +210,9 @@ class Look:
             found = found if found.found and not more.found else more
         if not found.found:
             return found
-        lacked = lacking.lacking_on(self.change.needs, found.onto, self.repository, self.searching)
+        lacked = missing_symbols.lacking_on(
+            self.change.needs, found.onto, self.repository, self.searching
+        )
         names = (*(one.name for one in lacked.found), *filter(None, [lacked.unseen]))
         return replace(found, lacks=tuple(dict.fromkeys(names)))
 
@@ -223,7 +225,9 @@ class Look:
 
     def _used(self) -> Iterator[Check]:
         """Checks 9 to 11."""
-        yield from _looked_into("symbols", lambda: lacking.check_of(self._lacked, self.tip.name))
+        yield from _looked_into(
+            "symbols", lambda: missing_symbols.check_of(self._lacked, self.tip.name)
+        )
         if tree := self._tree:
             photograph = partial(self._photographed, tree)
             yield from self.picked.checks(self.change.concerned, photograph, self.deadline)
@@ -245,18 +249,18 @@ class Look:
     def _newer(self) -> bool:
         """Whether the change only raises versions that the branch has, or has newer ones."""
         moved = self.change.bumps
-        return bumps.only_raises(moved, self._pull.files) and all(
-            one.relation is bumps.Relation.ALREADY for one in self._standings
+        return dependency_check.only_raises(moved, self._pull.files) and all(
+            one.relation is dependency_check.Relation.ALREADY for one in self._standings
         )
 
     @cached_property
-    def _standings(self) -> Sequence[bumps.Standing]:
-        return bumps.standings(self.change.bumps, self.tip.sha, self.repository)
+    def _standings(self) -> Sequence[dependency_check.Standing]:
+        return dependency_check.standings(self.change.bumps, self.tip.sha, self.repository)
 
     def _about_bumps(self) -> Iterator[Check]:
         moved, name = self.change.bumps, self.tip.name
         try:
-            yield from bumps.checks_of(moved, self._standings, name)
+            yield from dependency_check.checks_of(moved, self._standings, name)
         except SourceError as error:
             yield _unseen("dependencies", error)
 
@@ -273,7 +277,9 @@ class Look:
 
     @cached_property
     def _lacked(self) -> Lacked:
-        return lacking.lacking_on(self.change.needs, self.tip.sha, self.repository, self.searching)
+        return missing_symbols.lacking_on(
+            self.change.needs, self.tip.sha, self.repository, self.searching
+        )
 
     @property
     def _gone(self) -> bool:

@@ -13,10 +13,10 @@ from typing import Protocol
 
 from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
-from prjury.jury.asking import guarded, itself
+from prjury.jury.guard import guarded, itself
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.population import is_benign
-from prjury.pull.model import FileKind, PullRequest, printable
+from prjury.snapshot.model import FileKind, PullRequest, printable
 
 #: So many findings are quoted.
 _FEW = 5

@@ -11,15 +11,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from prjury.exchange import BranchTip
-from prjury.judges.backport.past.present import Present
-from prjury.judges.backport.picking.commands import commands
-from prjury.judges.backport.picking.prerequisites import Prerequisites, named
-from prjury.judges.backport.picking.trial import Trial
+from prjury.judges.backport.cherry_pick.commands import commands
+from prjury.judges.backport.cherry_pick.prerequisites import Prerequisites, named
+from prjury.judges.backport.cherry_pick.trial import Trial
+from prjury.judges.backport.past.already_applied import Present
 from prjury.judges.backport.score.score import Band, Score, score_words
 from prjury.jury.judgment import Check
-from prjury.pull.model import PullRequest, printable
+from prjury.ports.types import BranchTip
 from prjury.report.model import Backport, BackportVerdict
+from prjury.snapshot.model import PullRequest, printable
 
 #: Checks whose failure speaks against bringing the change to a release branch at all.
 _AGAINST = frozenset({"api", "dependencies", "migrations", "settings"})

@@ -10,8 +10,8 @@
 from __future__ import annotations
 
 from prjury.judges.patterns.judge import PatternsJudge, make
-from prjury.judges.patterns.packs.cases import CaseFailure, run_cases
-from prjury.judges.patterns.packs.load import load_pack, shipped_heads, shipped_pack
+from prjury.judges.patterns.pack_cases import CaseFailure, run_cases
+from prjury.rulepacks.load import load_pack, shipped_heads, shipped_pack
 
 __all__ = [
     "CaseFailure",

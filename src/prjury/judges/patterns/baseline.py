@@ -20,8 +20,8 @@ from typing import Any
 from prjury.errors import ConfigError
 from prjury.judges.patterns.match import FileScan, Hit
 from prjury.ports import Repository
-from prjury.pull.kinds import REGULAR_MODES
-from prjury.pull.model import printable, visible
+from prjury.snapshot.kinds import REGULAR_MODES
+from prjury.snapshot.model import printable, visible
 
 MAX_BYTES = 16 * 1024 * 1024
 _KEYS = ("rule", "path", "fingerprint")

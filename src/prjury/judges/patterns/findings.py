@@ -11,14 +11,14 @@ from typing import Any
 import re2
 
 from prjury.code.parser import Range
-from prjury.judges.patterns.gate import at_most
 from prjury.judges.patterns.match import Active, FileScan, Hit
-from prjury.judges.patterns.packs.matcher import Fix
-from prjury.judges.patterns.packs.rule import Rule
-from prjury.judges.patterns.silencing.directive import Directive
+from prjury.judges.patterns.suppressions.directive import Directive
 from prjury.judges.patterns.wording import Basis, clause, told
 from prjury.jury.judgment import Check, Location, Severity
-from prjury.pull.model import printable, visible
+from prjury.rulepacks.applicability import at_most
+from prjury.rulepacks.matcher import Fix
+from prjury.rulepacks.rule import Rule
+from prjury.snapshot.model import printable, visible
 
 _MAX_EVIDENCE = 300
 

@@ -12,28 +12,28 @@ from typing import Any
 
 from prjury.code.languages import language_of
 from prjury.code.parser import Parser
-from prjury.config.schema import PatternsOptions
 from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
+from prjury.judges.patterns.applicable_rules import Standing
 from prjury.judges.patterns.baseline import Baseline, load_baseline
-from prjury.judges.patterns.established import Habits
+from prjury.judges.patterns.existing_usage import Habits
 from prjury.judges.patterns.match import Active
-from prjury.judges.patterns.packs.committed import Committed, committed_packs
-from prjury.judges.patterns.packs.load import own_packs
-from prjury.judges.patterns.packs.provided import provided_packs
-from prjury.judges.patterns.packs.rule import Pack
 from prjury.judges.patterns.prefilter import Prefilter
-from prjury.judges.patterns.project.project import Project, parsed_locks
 from prjury.judges.patterns.review import Outcome, Review, is_asked, is_code, is_sound
 from prjury.judges.patterns.selection import Selection
-from prjury.judges.patterns.silencing.suppressions import Listening
-from prjury.judges.patterns.standing import Standing
+from prjury.judges.patterns.suppressions.find import Listening
 from prjury.judges.patterns.verdict import Looked, decide, scope, versions
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.jury.voting import NOT_APPLICABLE
+from prjury.manifests.project import Project, parsed_locks
+from prjury.policy.schema import PatternsOptions
 from prjury.ports import Doors, Repository
-from prjury.pull.model import FileChange, PullRequest, printable
+from prjury.rulepacks.committed import Committed, committed_packs
+from prjury.rulepacks.installed import provided_packs
+from prjury.rulepacks.load import own_packs
+from prjury.rulepacks.rule import Pack
+from prjury.snapshot.model import FileChange, PullRequest, printable
 
 NAME = "patterns"
 _NO_PACK = "no pack applies"

@@ -14,13 +14,13 @@ from prjury.code.languages import Language
 from prjury.code.masks import comment_ranges
 from prjury.code.parser import Job, Parsed, Range, job
 from prjury.code.source import Source, UnreadableError
-from prjury.judges.patterns.gate import is_one_of
-from prjury.judges.patterns.packs.matcher import ManifestMatch, Match
-from prjury.judges.patterns.packs.rule import Pack, Rule
-from prjury.judges.patterns.project.formats import reader_of
-from prjury.judges.patterns.project.lineage import resolve
-from prjury.judges.patterns.project.manifest import Coordinate, Manifest, ManifestError, Role
-from prjury.judges.patterns.project.spans import surely_within
+from prjury.manifests.formats import reader_of
+from prjury.manifests.lineage import resolve
+from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
+from prjury.manifests.spans import surely_within
+from prjury.rulepacks.applicability import is_one_of
+from prjury.rulepacks.matcher import ManifestMatch, Match
+from prjury.rulepacks.rule import Pack, Rule
 
 #: A blank beside a dot within what may be a name; a sentence in a comment is none.
 _LOOSE = re2.compile(r"\w\s+\.|\w\.[ \t]*\n\s*\w|\w\.[ \t]+[a-z]")

@@ -9,7 +9,7 @@ from typing import Any
 import re2
 
 from prjury.judges.patterns.match import Active
-from prjury.judges.patterns.packs.fields import quiet
+from prjury.rulepacks.fields import quiet
 
 
 @dataclass

@@ -9,14 +9,14 @@ from prjury.code.languages import Language, language_of
 from prjury.code.parser import ALL_SECONDS, NotParsed, Parsed, Parser
 from prjury.code.source import MAX_LINE, Source, UnreadableError, decode, resolved
 from prjury.deadline import Deadline
+from prjury.judges.patterns.applicable_rules import Standing
 from prjury.judges.patterns.baseline import Known, fingerprints
 from prjury.judges.patterns.findings import Finding, found_in, fused, repair_of
 from prjury.judges.patterns.match import MARKER, Active, FileScan
 from prjury.judges.patterns.prefilter import Prefilter
-from prjury.judges.patterns.silencing.suppressions import Listening
-from prjury.judges.patterns.standing import Standing
+from prjury.judges.patterns.suppressions.find import Listening
 from prjury.ports import Repository
-from prjury.pull.model import FileChange, FileKind, FileStatus, printable
+from prjury.snapshot.model import FileChange, FileKind, FileStatus, printable
 
 _MISSING = "its content is missing from this clone"
 _NO_RULE = "no rule looks at it"

@@ -7,16 +7,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from prjury.errors import ConfigError
-from prjury.judges.patterns.gate import Outlook, opens
-from prjury.judges.patterns.packs.load import (
-    pack_languages,
-    shipped_heads,
-    shipped_languages,
-    shipped_pack,
-)
-from prjury.judges.patterns.packs.rule import Head, Pack
-from prjury.judges.patterns.project.module import Sides
-from prjury.judges.patterns.standing import Standing
+from prjury.judges.patterns.applicable_rules import Standing
+from prjury.manifests.module import Sides
+from prjury.rulepacks.applicability import Outlook, opens
+from prjury.rulepacks.load import pack_languages, shipped_heads, shipped_languages, shipped_pack
+from prjury.rulepacks.rule import Head, Pack
 
 
 @dataclass(frozen=True)

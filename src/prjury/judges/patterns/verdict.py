@@ -11,14 +11,14 @@ from typing import Any
 from prjury.code.parser import DIED
 from prjury.judges.patterns.baseline import Known
 from prjury.judges.patterns.findings import Finding
-from prjury.judges.patterns.gate import at_least
-from prjury.judges.patterns.packs.rule import Head
-from prjury.judges.patterns.project.module import Declared, Module
-from prjury.judges.patterns.project.project import Project
 from prjury.judges.patterns.review import Outcome
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.voting import NOT_APPLICABLE
-from prjury.pull.model import printable, visible
+from prjury.manifests.module import Declared, Module
+from prjury.manifests.project import Project
+from prjury.rulepacks.applicability import at_least
+from prjury.rulepacks.rule import Head
+from prjury.snapshot.model import printable, visible
 
 UNUSED = "patterns/unused-suppression"
 STALE = "patterns/stale-baseline"

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from prjury.judges.patterns.project.module import Declared
-from prjury.pull.model import printable
+from prjury.manifests.module import Declared
+from prjury.snapshot.model import printable
 
 #: Why a finding is less than its rule says; ``upcoming`` is no finding at all.
 Doubt = Literal["", "some", "itself", "unknown", "undeclared", "upcoming"]

@@ -11,15 +11,15 @@ from pathlib import Path
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.exchange import Command, Completed
 from prjury.judges.workspace.root import Workspace, answered
-from prjury.jury.asking import patience
 from prjury.jury.context import JudgmentContext
+from prjury.jury.guard import patience
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.score import BooleanScore, finite
 from prjury.ports import Progress, Shell
-from prjury.pull.model import printable, visible
+from prjury.ports.types import Command, Completed
+from prjury.snapshot.model import printable, visible
 
 #: Seconds that a command may take unless it is told otherwise.
 TIMEOUT = 600.0

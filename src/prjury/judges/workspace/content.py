@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import Any, Protocol
 
 from prjury.jury.judgment import Check, Location
-from prjury.pull.model import visible
+from prjury.snapshot.model import visible
 
 NAME = "file-content"
 

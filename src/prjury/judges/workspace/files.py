@@ -11,7 +11,7 @@ from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.jury.score import BooleanScore
-from prjury.pull.model import printable, visible
+from prjury.snapshot.model import printable, visible
 
 
 @dataclass(frozen=True)

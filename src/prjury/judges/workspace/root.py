@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 from prjury.errors import CannotJudgeError
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Judgment
-from prjury.pull.model import visible
+from prjury.snapshot.model import visible
 
 #: Bytes; a text that somebody wrote is far from it.
 LARGEST_TEXT = 16 * 1024**2

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.config.schema import BackportConfig
-from prjury.judges.backport.wishes.asked import Asked, Comment, Wishes, asked, asked_for, wishes
-from prjury.pull.model import MergeTrial, PullRequest, Side
+from prjury.judges.backport.requests.find import Asked, Comment, Wishes, asked, asked_for, wishes
+from prjury.policy.schema import BackportConfig
+from prjury.snapshot.model import MergeTrial, PullRequest, Side
 
 BRANCHES = (
     *("1.0.x", "1.1.x", "release/1.2", "stable-2.14", "v6.1.x", "3.1", "3.12", "8.1", "v18.x"),

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.config.schema import BackportConfig
-from prjury.exchange import BranchTip
-from prjury.judges.backport.wishes.branches import Chosen, is_locked, release_branches
-from prjury.judges.backport.wishes.lines import Line, line_of, meant
+from prjury.judges.backport.requests.branches import Chosen, is_locked, release_branches
+from prjury.judges.backport.requests.lines import Line, line_of, meant
+from prjury.policy.schema import BackportConfig
+from prjury.ports.types import BranchTip
 
 DAY = 86_400
 NOW = 1_780_000_000

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
-from prjury.judges.backport.content.bumps import (
+from prjury.judges.backport.content.dependency_check import (
     Bumps,
     Relation,
     Standing,

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.exchange import Message
-from prjury.judges.backport.score.habits import Earlier, earlier, habits
-from prjury.judges.backport.score.titles import words
+from prjury.judges.backport.score.history_features import Earlier, earlier, habits
+from prjury.judges.backport.score.title_features import words
+from prjury.ports.types import Message
 
 SHA = "1234567890" * 4
 

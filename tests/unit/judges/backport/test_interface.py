@@ -12,14 +12,14 @@ from fakes.history import History, photo
 from fakes.repository import BASE, HEAD, FakeRepository, pull_between
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline
+from prjury.git.find import open_repository
+from prjury.git.store import open_store
 from prjury.judges.backport.content.interface import NOT_KNOWN, Interface, interface_of
 from prjury.judges.backport.content.interface_checks import interface_checks
 from prjury.judges.backport.content.migrations import migration_tool
 from prjury.judges.backport.content.settings import is_settings, setting_changes
 from prjury.jury.judgment import Check
-from prjury.pull.model import BEYOND_LIMIT, FileStatus, PullRequest
-from prjury.sources.git.find import open_repository
-from prjury.sources.git.store import open_store
+from prjury.snapshot.model import BEYOND_LIMIT, FileStatus, PullRequest
 
 SOON = Deadline.after(3_600)  # counted from the import: the whole suite may run before
 

@@ -9,9 +9,9 @@ import pytest
 
 from fakes.repository import BASE, HEAD, FakeRepository, Files, as_bytes, pull_between
 from prjury.errors import SourceError
-from prjury.exchange import WordPlaces
-from prjury.judges.backport.content.lacking import Lacked, check_of, lacking_on, needs_of
+from prjury.judges.backport.content.missing_symbols import Lacked, check_of, lacking_on, needs_of
 from prjury.judges.backport.content.names.words import words_of
+from prjury.ports.types import WordPlaces
 
 TIP, OLDER = "d" * 40, "e" * 40
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from fitting.rows import DATA, Decision, decisions
 from prjury.judges.backport.score.features import FEATURES
-from prjury.judges.backport.score.habits import Habits
+from prjury.judges.backport.score.history_features import Habits
 from prjury.judges.backport.score.score import (
     Circumstances,
     Curve,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from fakes.repository import FakeRepository, Files, blob_of, pull_between
-from prjury.judges.backport.content.standing import Share, Standing, standing, standing_check
+from prjury.judges.backport.content.line_overlap import Share, Standing, standing, standing_check
 
 BASE: Files = {"a.py": "one\ntwo\nthree\n", "docs/b.md": "text\n", "c.py": "x\n"}
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.repository import pull_between
-from prjury.judges.backport.score.titles import classes, title_of, words
-from prjury.judges.backport.score.traits import Part, Traits, traits
+from prjury.judges.backport.score.change_features import Part, Traits, traits
+from prjury.judges.backport.score.title_features import classes, title_of, words
 
 
 @pytest.mark.parametrize(

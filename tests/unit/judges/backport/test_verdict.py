@@ -7,16 +7,16 @@ from typing import Any, Literal
 
 import pytest
 
-from prjury.exchange import BranchTip
+from prjury.judges.backport.cherry_pick.prerequisites import Prerequisites
+from prjury.judges.backport.cherry_pick.trial import Trial
 from prjury.judges.backport.opinion import is_open, with_opinion
-from prjury.judges.backport.past.present import Present
-from prjury.judges.backport.picking.prerequisites import Prerequisites
-from prjury.judges.backport.picking.trial import Trial
+from prjury.judges.backport.past.already_applied import Present
 from prjury.judges.backport.score.score import Score
 from prjury.judges.backport.verdict import Case, decide
 from prjury.jury.judgment import Check, Judgment
-from prjury.pull.landing import Commit, RebaseTrial
-from prjury.pull.model import Conflict, ConflictType, MergeTrial, PullRequest, Side
+from prjury.ports.types import BranchTip
+from prjury.snapshot.merge_style import Commit, RebaseTrial
+from prjury.snapshot.model import Conflict, ConflictType, MergeTrial, PullRequest, Side
 
 TIP = BranchTip("1.x", "e" * 40, 0, "9" * 40)
 PULL = PullRequest(

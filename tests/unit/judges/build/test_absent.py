@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from prjury.errors import CannotJudgeError
-from prjury.exchange import TreeEntry
-from prjury.judges.build.absent import noted, refuse_needed
-from prjury.judges.build.plan import BuildPlan, Step
+from prjury.judges.builds.missing_files import noted, refuse_needed
+from prjury.judges.builds.plan import BuildPlan, Step
+from prjury.ports.types import TreeEntry
 
 PLAN = BuildPlan("tool", (Step("test", ("tool",)),), notes=("a note",))
 NOTE = "not checked, since a partial clone lacks their content: "

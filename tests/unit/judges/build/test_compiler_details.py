@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.build.compilers import one_liners
-from prjury.judges.build.results.told import Section
-from prjury.judges.build.results.tree import Tree
+from prjury.judges.builds.compilers import one_liners
+from prjury.judges.builds.results.runner_output import Section
+from prjury.judges.builds.results.tree import Tree
 
 TSC = """\
 src/a.ts(3,5): error TS2322: Type '{ a: string; }' is not assignable to type 'A'.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.build.compilers import one_liners
-from prjury.judges.build.results.told import Section
-from prjury.judges.build.results.tree import Tree
+from prjury.judges.builds.compilers import one_liners
+from prjury.judges.builds.results.runner_output import Section
+from prjury.judges.builds.results.tree import Tree
 
 TREE = Tree(frozenset({"core/price_test.c", "t.cpp", "Makefile"}))
 

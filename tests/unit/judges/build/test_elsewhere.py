@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 from fakes.repository import FakeRepository
 from fakes.shell import ScriptedShell, SilentProgress
 from fakes.trees import pull_context
-from prjury.config.schema import BuildOptions
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
-from prjury.exchange import CheckRun
-from prjury.judges.build import make
-from prjury.judges.build.elsewhere import decide_by_checks, settled
-from prjury.judges.build.tally import Names, Tally
+from prjury.judges.builds import make
+from prjury.judges.builds.check_summary import Names, Tally
+from prjury.judges.builds.external_checks import decide_by_checks, settled
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.population import is_benign
+from prjury.policy.schema import BuildOptions
 from prjury.ports import Doors
+from prjury.ports.types import CheckRun
 
 CI = "github-actions"
 Look = Sequence[CheckRun]

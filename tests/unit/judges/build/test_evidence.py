@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from prjury.exchange import Completed
-from prjury.judges.build.case import Case
-from prjury.judges.build.evidence import checks_of, metadata_of
-from prjury.judges.build.failure import Failure, make_failure
-from prjury.judges.build.outcome import Outcome, Reports, StepResult
-from prjury.judges.build.plan import BuildPlan, Step
+from prjury.judges.builds.build_result import Case
+from prjury.judges.builds.evidence import checks_of, metadata_of
+from prjury.judges.builds.failure import Failure, make_failure
+from prjury.judges.builds.outcome import Outcome, Reports, StepResult
+from prjury.judges.builds.plan import BuildPlan, Step
 from prjury.jury.judgment import Check, Location
+from prjury.ports.types import Completed
 
 STEP = Step("test", ("make", "test"))
 PLAN = BuildPlan("make", (STEP,), ("Makefile has the target test",))

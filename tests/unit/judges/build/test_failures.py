@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prjury.judges.build.failure import Failure, distinct, identity, make_failure, ordered
-from prjury.judges.build.outcome import Reports
-from prjury.judges.build.reading import Places, read_log
-from prjury.judges.build.results.gathered import LogResults, gathered
-from prjury.judges.build.results.tree import Tree
+from prjury.judges.builds.failure import Failure, distinct, identity, make_failure, ordered
+from prjury.judges.builds.outcome import Reports
+from prjury.judges.builds.reading import Places, read_log
+from prjury.judges.builds.results.merge_results import LogResults, gathered
+from prjury.judges.builds.results.tree import Tree
 
 LOGS = Path(__file__).parent / "logs"
 TREE = Path("/tmp/prjury-x/tree")

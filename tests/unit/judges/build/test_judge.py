@@ -12,17 +12,17 @@ from pydantic import ValidationError
 
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from fakes.trees import TreeRepository, pull_context
-from prjury.config.load import read_policy
-from prjury.config.schema import BuildOptions
 from prjury.errors import CannotJudgeError
-from prjury.judges.build import make
+from prjury.judges.builds import make
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import JudgeType, ask, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.population import is_benign
+from prjury.policy.load import read_policy
+from prjury.policy.schema import BuildOptions
 from prjury.ports import Doors
-from prjury.pull.model import Conflict, ConflictType
 from prjury.report.findings import counted_checks
+from prjury.snapshot.model import Conflict, ConflictType
 
 MAVEN = {"pom.xml": "", "src/main/java/A.java": ""}
 COMPILE = "[ERROR] {tree}/src/main/java/A.java:[12,5] cannot find symbol\n"

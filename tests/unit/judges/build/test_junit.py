@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prjury.judges.build.junit import read_reports
-from prjury.judges.build.outcome import Reports
-from prjury.judges.build.results.tree import Tree
-from prjury.judges.build.search import Found, find_reports, is_report, stamps
-from prjury.sources.shell.scratch import scratch
+from prjury.judges.builds.junit import read_reports
+from prjury.judges.builds.outcome import Reports
+from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.search import Found, find_reports, is_report, stamps
+from prjury.sandbox.scratch import scratch
 
 LOGS = Path(__file__).parent / "logs"
 KNOWN = frozenset(

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.roots import package, root_of, texts, touching
-from prjury.exchange import TreeEntry
-from prjury.judges.build.plan import BuildPlan
-from prjury.judges.build.recognise import PYTEST_ENV, SYSTEMS, Changes, Root, recognise
+from prjury.judges.builds.detect import PYTEST_ENV, SYSTEMS, Changes, Root, recognise
+from prjury.judges.builds.plan import BuildPlan
+from prjury.ports.types import TreeEntry
 
 TEST = package()
 BOTH = package(scripts={"test": "jest", "build": "tsc"})
@@ -230,7 +230,7 @@ def test_what_is_asked_for_and_not_there_is_said() -> None:
 def test_the_policy_may_name_all_systems() -> None:
     from typing import get_args  # noqa: PLC0415
 
-    from prjury.config.tiers import System  # noqa: PLC0415
+    from prjury.policy.tiers import System  # noqa: PLC0415
 
     assert get_args(System) == tuple(SYSTEMS)
 

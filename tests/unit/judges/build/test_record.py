@@ -15,16 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.errors import CannotJudgeError
-from prjury.exchange import Completed
-from prjury.judges.build.case import Case
-from prjury.judges.build.comparison import comparable, compared
-from prjury.judges.build.decide import decide
-from prjury.judges.build.failure import Failure, make_failure
-from prjury.judges.build.outcome import Outcome, Reports, StepResult
-from prjury.judges.build.plan import BuildPlan, Step
-from prjury.judges.build.record import Reader, Recorder
-from prjury.judges.build.record_model import BuildJson, CaseJson
+from prjury.judges.builds.build_result import Case
+from prjury.judges.builds.comparison import comparable, compared
+from prjury.judges.builds.decide import decide
+from prjury.judges.builds.failure import Failure, make_failure
+from prjury.judges.builds.outcome import Outcome, Reports, StepResult
+from prjury.judges.builds.plan import BuildPlan, Step
+from prjury.judges.builds.record import Reader, Recorder
+from prjury.judges.builds.record_model import BuildJson, CaseJson
 from prjury.jury.judgment import Status
+from prjury.ports.types import Completed
 
 STEPS = (Step("setup", "npm ci"), Step("build", ("make", "it all")), Step("test", "make test"))
 

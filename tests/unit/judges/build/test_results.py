@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from prjury.judges.build.failure import Failure, make_failure
-from prjury.judges.build.outcome import Reports
-from prjury.judges.build.reading import Places, read_log
-from prjury.judges.build.results.explained import explained
-from prjury.judges.build.results.gathered import LogResults, gathered
-from prjury.judges.build.results.log import transcribe
-from prjury.judges.build.results.told import Told, ambiguous
-from prjury.judges.build.results.tree import Tree
+from prjury.judges.builds.failure import Failure, make_failure
+from prjury.judges.builds.outcome import Reports
+from prjury.judges.builds.reading import Places, read_log
+from prjury.judges.builds.results.log import transcribe
+from prjury.judges.builds.results.merge_results import LogResults, gathered
+from prjury.judges.builds.results.root_cause import explained
+from prjury.judges.builds.results.runner_output import Told, ambiguous
+from prjury.judges.builds.results.tree import Tree
 
 LOGS = Path(__file__).parent / "logs"
 TREE = Path("/tmp/prjury-x/tree")

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 from fakes.repository import FakeRepository
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from fakes.trees import pull_context
-from prjury.config.schema import BuildOptions
 from prjury.errors import CannotJudgeError
-from prjury.judges.build import make
-from prjury.judges.build.record_model import read_evidence
-from prjury.judges.build.zone import Built, built
+from prjury.judges.builds import make
+from prjury.judges.builds.record_model import read_evidence
+from prjury.judges.builds.stage import Built, built
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
+from prjury.policy.schema import BuildOptions
 from prjury.ports import Doors
-from prjury.pull.model import MergeTrial, Side
+from prjury.snapshot.model import MergeTrial, Side
 from strategies import json_values
 
 BASE, HEAD, MERGED = "b" * 40, "a" * 40, "c" * 40

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.exchange import CheckRun
-from prjury.judges.build.tally import Name, Names, Tally
+from prjury.judges.builds.check_summary import Name, Names, Tally
+from prjury.ports.types import CheckRun
 
 CI = "github-actions"
 

@@ -6,10 +6,10 @@ import pytest
 
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from fakes.trees import TreeRepository, pull_context
-from prjury.config.schema import BuildOptions
-from prjury.judges.build.judge import make
+from prjury.judges.builds.judge import make
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
+from prjury.policy.schema import BuildOptions
 from prjury.ports import Doors
 
 TEST = "FAILED test_a.py::test_a - assert 1 == 2\n1 failed in 0.1s\n"

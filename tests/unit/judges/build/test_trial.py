@@ -12,12 +12,12 @@ from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from fakes.trees import TreeRepository
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.build.case import Case
-from prjury.judges.build.decide import decide
-from prjury.judges.build.failure import Failure
-from prjury.judges.build.plan import BuildPlan, Step
-from prjury.judges.build.run import Builder
-from prjury.judges.build.trial import Side, Trial
+from prjury.judges.builds.build_result import Case
+from prjury.judges.builds.comparison_run import Side, Trial
+from prjury.judges.builds.decide import decide
+from prjury.judges.builds.failure import Failure
+from prjury.judges.builds.plan import BuildPlan, Step
+from prjury.judges.builds.run import Builder
 from prjury.jury.judgment import Judgment, Status
 from prjury.ports import Doors
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.llm import changed as change
-from prjury.judges.build.unbuilt import unbuilt
+from prjury.judges.builds.unbuilt import unbuilt
 
 
 @pytest.mark.parametrize(

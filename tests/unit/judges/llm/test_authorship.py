@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.llm import SMALL, pull
-from prjury.judges.llm.authorship import NAME, same_family
+from prjury.judges.quality.authorship import NAME, same_family
 
 CLAUDE = ("anthropic:claude-x",)
 

@@ -42,31 +42,31 @@ from fakes.llm import (
     reply,
     told,
 )
-from prjury.config.questions import (
+from prjury.app.registry import Unwanted, seat
+from prjury.git.find import open_repository
+from prjury.git.store import open_store
+from prjury.git.take_snapshot import photograph
+from prjury.judges.context import PullRequestContext
+from prjury.judges.quality.inquiry_input import Case
+from prjury.judges.quality.instructions import NAME as INSTRUCTION
+from prjury.judges.quality.judge import ModelBackedJudge
+from prjury.judges.quality.kinds import description, prompt, quality, suitability, testing
+from prjury.judges.quality.model_seat import Desk, Juror
+from prjury.judges.quality.query.prompts import Prompts
+from prjury.jury.cascade import Verdict
+from prjury.jury.judgment import Judgment, Status
+from prjury.models.scripted import ScriptedModel
+from prjury.policy.questions import (
     PromptOptions,
     QualityOptions,
     QuestionOptions,
     SuitabilityOptions,
 )
-from prjury.config.schema import Config
-from prjury.dialogue import ModelError, Prompt
-from prjury.judges.context import PullRequestContext
-from prjury.judges.llm.asking.prompts import Prompts
-from prjury.judges.llm.case import Case
-from prjury.judges.llm.instructions import NAME as INSTRUCTION
-from prjury.judges.llm.judge import ModelBackedJudge
-from prjury.judges.llm.juror import Desk, Juror
-from prjury.judges.llm.kinds import description, prompt, quality, suitability, testing
-from prjury.jury.cascade import Verdict
-from prjury.jury.judgment import Judgment, Status
-from prjury.models.scripted import ScriptedModel
+from prjury.policy.schema import Config
 from prjury.ports import ChatModel, Doors, Repository
-from prjury.pull.model import Conflict, ConflictType, MergeTrial
-from prjury.registry import Unwanted, seat
+from prjury.ports.messages import ModelError, Prompt
 from prjury.resources import templates
-from prjury.sources.git.find import open_repository
-from prjury.sources.git.photograph import photograph
-from prjury.sources.git.store import open_store
+from prjury.snapshot.model import Conflict, ConflictType, MergeTrial
 
 PullJudge = ModelBackedJudge[PullRequestContext]
 Make = Callable[[Doors], PullJudge]

@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 
 from fakes.llm import BASE, SMALL, alone, always, changed, context, doors
 from fakes.repository import FakeRepository
-from prjury.config.questions import (
+from prjury.judges.quality.judge import ModelBackedJudge
+from prjury.judges.quality.kinds import description, prompt, quality, suitability, testing
+from prjury.policy.questions import (
     PromptOptions,
     QualityOptions,
     QuestionOptions,
     SuitabilityOptions,
 )
-from prjury.dialogue import Prompt
-from prjury.judges.llm.judge import ModelBackedJudge
-from prjury.judges.llm.kinds import description, prompt, quality, suitability, testing
 from prjury.ports import Doors
-from prjury.pull.model import Side
+from prjury.ports.messages import Prompt
+from prjury.snapshot.model import Side
 
 FILES = (SMALL, changed("tests/test_app.py", "+def test_add():", "+    assert add(1, 2) == 3"))
 OWN = {"name": "units", "criteria": {"metric": "Is it metric?"}, "text": "Units matter."}

@@ -21,8 +21,8 @@ from fakes.llm import (
     reply,
     told,
 )
-from prjury.dialogue import ModelError, Prompt
 from prjury.jury.judgment import Judgment, Status
+from prjury.ports.messages import ModelError, Prompt
 
 PASSING, HALF = reply(), reply(tests=FAILING, risk=FAILING)
 NAMES = ("vendor:alpha", "vendor:beta", "vendor:gamma")

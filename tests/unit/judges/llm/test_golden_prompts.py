@@ -27,27 +27,27 @@ from fakes.llm import (
     reply,
     words,
 )
-from prjury.config.questions import (
-    PromptOptions,
-    QualityOptions,
-    QuestionOptions,
-    SuitabilityOptions,
-)
-from prjury.dialogue import Prompt
 from prjury.judges.context import PullRequestContext
-from prjury.judges.llm.judge import Inquiry, ModelBackedJudge
-from prjury.judges.llm.kinds import description, prompt, quality, suitability, testing
-from prjury.judges.llm.kinds.correctness import correctness
-from prjury.judges.llm.kinds.grounded import (
+from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
+from prjury.judges.quality.kinds import description, prompt, quality, suitability, testing
+from prjury.judges.quality.kinds.correctness import correctness
+from prjury.judges.quality.kinds.grounded import (
     Grounds,
     contextual_relevance,
     faithfulness,
     hallucination,
 )
 from prjury.jury.context import JudgmentContext
+from prjury.policy.questions import (
+    PromptOptions,
+    QualityOptions,
+    QuestionOptions,
+    SuitabilityOptions,
+)
 from prjury.ports import Doors, Panel
-from prjury.pull.model import FileChange
+from prjury.ports.messages import Prompt
 from prjury.resources import templates
+from prjury.snapshot.model import FileChange
 
 GOLDEN = Path(__file__).resolve().parents[3] / "golden" / "prompts"
 VERSIONS = GOLDEN / "versions.json"

@@ -26,15 +26,15 @@ from fakes.llm import (
     quote,
     reply,
 )
-from prjury.config.questions import QualityOptions
-from prjury.dialogue import ModelError, ModelReason
 from prjury.errors import CannotJudgeError, ConfigError
-from prjury.judges.llm.asking.interview import random_word
-from prjury.judges.llm.asking.reply import InvalidReplyError, read
-from prjury.judges.llm.kinds.quality import make
+from prjury.judges.quality.kinds.quality import make
+from prjury.judges.quality.query.interview import random_word
+from prjury.judges.quality.query.reply import InvalidReplyError, read
 from prjury.jury.judge import JudgeType, ask, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.models.scripted import ScriptedModel
+from prjury.policy.questions import QualityOptions
+from prjury.ports.messages import ModelError, ModelReason
 from prjury.report.redact import Redactor
 
 CANARY = f"{2:032x}"

@@ -25,9 +25,9 @@ from fakes.llm import (
     room_for,
     told,
 )
-from prjury.dialogue import ModelError, Prompt
 from prjury.jury.judgment import Status
-from prjury.pull.model import FileChange
+from prjury.ports.messages import ModelError, Prompt
+from prjury.snapshot.model import FileChange
 
 FILES = (long_file("src/a.py", 15), long_file("src/b.py", 15), long_file("tests/test_c.py", 15))
 #: Tokens in which any one of these files finds room, and no two.

@@ -31,11 +31,11 @@ from fakes.llm import (
     reply,
     room_for,
 )
-from prjury.config.questions import QuestionOptions
-from prjury.dialogue import ModelError, Prompt
-from prjury.judges.llm.kinds import description, suitability
+from prjury.judges.quality.kinds import description, suitability
 from prjury.jury.judgment import Judgment, Status
-from prjury.pull.model import FileChange
+from prjury.policy.questions import QuestionOptions
+from prjury.ports.messages import ModelError, Prompt
+from prjury.snapshot.model import FileChange
 
 HALF = reply(tests=FAILING, risk=FAILING)
 #: Tokens in which one file of 15 lines finds room, and no two.

@@ -24,8 +24,8 @@ from fakes.llm import (
     reply,
     room_for,
 )
-from prjury.dialogue import ModelError, ModelReason, Prompt
 from prjury.jury.judgment import Judgment, Status
+from prjury.ports.messages import ModelError, ModelReason, Prompt
 
 PASSING, HALF = reply(), reply(tests=FAILING, risk=FAILING)
 DREAMING = reply(risk=INVENTED)

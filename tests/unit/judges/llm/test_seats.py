@@ -22,8 +22,8 @@ from fakes.llm import (
     quote,
     reply,
 )
-from prjury.dialogue import ModelError, Prompt
 from prjury.jury.judgment import Judgment, Status
+from prjury.ports.messages import ModelError, Prompt
 
 PASSING, HALF = reply(), reply(tests=FAILING, risk=FAILING)
 SILENT = ModelError("no", "timeout")

@@ -14,12 +14,12 @@ from fakes.repository import BASE, HEAD, FakeRepository, Files, blob_of
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
-from prjury.judges.llm.surroundings import with_surroundings
-from prjury.pull.kinds import kind_of
-from prjury.pull.model import FileChange, FileStatus, Hunk, Line
-from prjury.sources.git.find import open_repository
-from prjury.sources.git.photograph import photograph
-from prjury.sources.git.store import open_store
+from prjury.git.find import open_repository
+from prjury.git.store import open_store
+from prjury.git.take_snapshot import photograph
+from prjury.judges.quality.hunk_context import with_surroundings
+from prjury.snapshot.kinds import kind_of
+from prjury.snapshot.model import FileChange, FileStatus, Hunk, Line
 
 SOON = Deadline.after(3_600)  # counted from the import: the whole suite may run before
 

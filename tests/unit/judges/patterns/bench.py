@@ -10,13 +10,13 @@ from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
 from fakes.shell import ScriptedShell, SilentProgress
 from prjury.code.parser import Job, NotParsed, Parsed, Parser, reply
 from prjury.code.worker import guarded
-from prjury.config.schema import PatternsOptions
 from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.judge import PatternsJudge, make
 from prjury.jury.judgment import Judgment
+from prjury.policy.schema import PatternsOptions
 from prjury.ports import Doors
-from prjury.pull.model import PullRequest
+from prjury.snapshot.model import PullRequest
 
 BOOT_2, BOOT_3, BOOT_4 = "2.7.18", "3.5.0", "4.1.1"
 JAVA = "src/main/java/x/A.java"

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
-from prjury.config.schema import PatternsOptions
 from prjury.errors import ConfigError
 from prjury.judges.patterns.baseline import MAX_BYTES, read_baseline, written
 from prjury.jury.judgment import Judgment, Status
-from prjury.pull.model import printable
+from prjury.policy.schema import PatternsOptions
+from prjury.snapshot.model import printable
 from unit.judges.patterns.bench import JAVA, found, judged, pom
 
 FILE = ".github/prjury-baseline.json"

@@ -12,7 +12,7 @@ from fakes.history import History, photo
 from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
 from prjury.code.parser import Parser
 from prjury.jury.judgment import Judgment, Status
-from prjury.pull.model import Hunk, Line
+from prjury.snapshot.model import Hunk, Line
 from unit.judges.patterns.bench import JAVA, adding, bench, context, found, judged, pom
 
 IMPORT = "import javax.persistence.Entity;"

@@ -14,10 +14,10 @@ from prjury.code.parser import NotParsed, reply
 from prjury.code.source import Source
 from prjury.code.worker import guarded
 from prjury.judges.patterns.match import Active, FileScan
-from prjury.judges.patterns.packs.rule import Pack, Rule
-from prjury.judges.patterns.silencing.directive import Page
-from prjury.judges.patterns.silencing.suppressions import READERS, Listening
+from prjury.judges.patterns.suppressions.directive import Page
+from prjury.judges.patterns.suppressions.find import READERS, Listening
 from prjury.jury.judgment import Severity, Status
+from prjury.rulepacks.rule import Pack, Rule
 from unit.judges.patterns.bench import JAVA, adding, found
 
 LANGUAGE_NAMES = ["python", "go", "javascript", "typescript", "tsx", "java", "kotlin", "rust"]

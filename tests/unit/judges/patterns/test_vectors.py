@@ -11,7 +11,7 @@ import pytest
 from fakes.repository import BASE, HEAD, FakeRepository, pull_between
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Status
-from prjury.pull.model import PullRequest
+from prjury.snapshot.model import PullRequest
 from unit.judges.patterns.bench import BOOT_3, BOOT_4, bench, context, pom
 
 VECTORS = Path(__file__).resolve().parents[5] / "shared" / "data" / "vectors.json"

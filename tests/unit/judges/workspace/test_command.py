@@ -11,14 +11,14 @@ import pytest
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.exchange import Command, Completed
 from prjury.judges.workspace.command import ShellJudge
-from prjury.jury.bench import Jury
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Judgment, Status
+from prjury.jury.jury import Jury
 from prjury.jury.score import BooleanScore
 from prjury.jury.voting import MajorityVoting
 from prjury.ports import Progress
+from prjury.ports.types import Command, Completed
 
 
 @pytest.fixture

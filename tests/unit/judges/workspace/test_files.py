@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
-from prjury.jury.bench import Jury
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge, JudgeType
 from prjury.jury.judgment import Location, Status
+from prjury.jury.jury import Jury
 from prjury.jury.score import BooleanScore
 from prjury.jury.voting import MajorityVoting
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pytest
 
 from prjury.errors import UsageError
-from prjury.sources.github.checks import CommitChecks, checks_of
-from prjury.sources.github.reported import OwnRun
+from prjury.github.check_results import OwnRun
+from prjury.github.checks import CommitChecks, checks_of
 
 TOKEN = {"GITHUB_TOKEN": "t"}
 URL = "https://github.com/octo/shop.git"

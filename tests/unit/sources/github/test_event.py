@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from fakes.github import pull_payload, side_payload
 from prjury.errors import SourceError, UsageError
-from prjury.sources.github.event import EventKind, Run, read_event
-from prjury.sources.github.payload import Tip, read_pull
+from prjury.github.event import EventKind, Run, read_event
+from prjury.github.payload import Tip, read_pull
 
 ROOT = "https://api.github.com"
 JSON = st.recursive(

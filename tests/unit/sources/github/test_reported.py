@@ -8,7 +8,7 @@ import pytest
 
 from fakes.github import Account, check_run_payload, status_payload, user_payload
 from fakes.github import workflow_run_payload as run_payload
-from prjury.sources.github.reported import (
+from prjury.github.check_results import (
     Commit,
     OwnRun,
     Reported,

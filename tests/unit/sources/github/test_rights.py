@@ -5,14 +5,8 @@ import pytest
 from fakes.github import ACTIONS_APP, HEAD_SHA, Account, FakeGitHub, running
 from fakes.github.repository import rule_payload
 from prjury.errors import SourceError
-from prjury.sources.github.hub import GITHUB_API, Connection, Patience
-from prjury.sources.github.rights import (
-    BranchRules,
-    NamedCheck,
-    RequiredCheck,
-    Rights,
-    rights_of,
-)
+from prjury.github.client import GITHUB_API, Connection, Patience
+from prjury.github.settings import BranchRules, NamedCheck, RequiredCheck, Rights, rights_of
 
 SHOP = "https://github.com/octo/shop.git"
 

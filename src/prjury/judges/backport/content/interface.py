@@ -31,7 +31,7 @@ from prjury.judges.backport.content.places import (
 )
 from prjury.judges.backport.content.settings import SettingChange, is_settings, setting_changes
 from prjury.ports import Repository
-from prjury.pull.model import BEYOND_LIMIT, FileChange, FileStatus, PullRequest
+from prjury.snapshot.model import BEYOND_LIMIT, FileChange, FileStatus, PullRequest
 
 Level: TypeAlias = Literal["major", "minor", "patch", "none"]
 

@@ -9,7 +9,7 @@ from prjury.code.publics.difference import ChangeKind, NameChange
 from prjury.judges.backport.content.interface import Interface, Migration, Unlooked
 from prjury.judges.backport.content.settings import SettingChange
 from prjury.jury.judgment import Check, Location, Severity
-from prjury.pull.model import FileStatus, printable, visible
+from prjury.snapshot.model import FileStatus, printable, visible
 
 #: So many names stand in a sentence, and so many signatures in the evidence.
 _FEW, _LISTED = 3, 20

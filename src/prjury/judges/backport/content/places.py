@@ -12,8 +12,8 @@ from pathlib import PurePosixPath
 from prjury.code.languages import Language, language_of
 from prjury.code.publics import is_offering
 from prjury.judges.backport.content.migrations import migration_tool
-from prjury.pull.kinds import kind_of
-from prjury.pull.model import FileKind
+from prjury.snapshot.kinds import kind_of
+from prjury.snapshot.model import FileKind
 
 _ASIDE = re.compile(
     r"(^|/)(examples?|samples?|demos?|benchmarks?|asv_bench|fixtures|testdata|__mocks__|buildSrc"

@@ -15,8 +15,8 @@ from pathlib import PurePosixPath
 
 from prjury.code.source import UnreadableError, decode
 from prjury.judges.backport.content.places import is_aside, is_example
-from prjury.pull.kinds import kind_of
-from prjury.pull.model import FileKind
+from prjury.snapshot.kinds import kind_of
+from prjury.snapshot.model import FileKind
 
 #: Keys below this depth, and more of them than this, are no settings.
 _DEEPEST, _MOST = 12, 20_000

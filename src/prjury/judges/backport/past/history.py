@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from prjury.errors import SourceError
-from prjury.exchange import BranchTip, Message
-from prjury.judges.backport.score.habits import Earlier, earlier
+from prjury.judges.backport.score.history_features import Earlier, earlier
 from prjury.ports import Releases
-from prjury.pull.model import PullRequest
+from prjury.ports.types import BranchTip, Message
+from prjury.snapshot.model import PullRequest
 
 #: So many of the newest changes on the base are looked at.
 MOST_UNITS = 1_500

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from prjury.judges.backport.score.habits import Habits
-from prjury.judges.backport.score.traits import Traits
+from prjury.judges.backport.score.change_features import Traits
+from prjury.judges.backport.score.history_features import Habits
 
 #: A share of this much is told as the whole.
 _WHOLE = 0.995

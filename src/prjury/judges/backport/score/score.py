@@ -11,8 +11,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, TypeAlias
 
+from prjury.judges.backport.score.change_features import Traits
 from prjury.judges.backport.score.features import FEATURES, Circumstances
-from prjury.judges.backport.score.traits import Traits
 
 __all__ = [
     "Band",

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from prjury.judges.build.junit import read_reports
-from prjury.judges.build.outcome import Reports
-from prjury.judges.build.results.tree import Tree
-from prjury.judges.build.search import find_reports
+from prjury.judges.builds.junit import read_reports
+from prjury.judges.builds.outcome import Reports
+from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.search import find_reports
 
 CASE = '<testcase name="a" classname="c"/>'
 FAILED = '<testcase name="a" classname="c"><failure message="no"/></testcase>'

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.build.results.frames import place_in
-from prjury.judges.build.results.tree import Tree
+from prjury.judges.builds.results.frames import place_in
+from prjury.judges.builds.results.tree import Tree
 
 
 @pytest.mark.parametrize("path", ["test_a.py", "mit leer/größe & maß/test_a.py", "a b.py"])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from prjury.judges.build.failure import make_failure
-from prjury.judges.build.outcome import Reports
-from prjury.judges.build.results.gathered import LogResults, gathered
-from prjury.judges.build.results.told import Told
+from prjury.judges.builds.failure import make_failure
+from prjury.judges.builds.outcome import Reports
+from prjury.judges.builds.results.merge_results import LogResults, gathered
+from prjury.judges.builds.results.runner_output import Told
 
 TEST = make_failure("test", "no", "t.py", 1, "t#a", "t.py")
 GOAL = make_failure("goal", "py: exit 1", name="py")

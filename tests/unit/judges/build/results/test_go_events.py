@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 import pytest
 
-from prjury.judges.build.failure import Failure
-from prjury.judges.build.results.go_events import GoEvents
-from prjury.judges.build.results.go_text import go
-from prjury.judges.build.results.told import Section
-from prjury.judges.build.results.tree import Tree
+from prjury.judges.builds.failure import Failure
+from prjury.judges.builds.results.go_events import GoEvents
+from prjury.judges.builds.results.go_text import go
+from prjury.judges.builds.results.runner_output import Section
+from prjury.judges.builds.results.tree import Tree
 
 TREE = Tree(frozenset({"a/a.go", "a/a_test.go"}))
 PACKAGE = "example.com/m/a"

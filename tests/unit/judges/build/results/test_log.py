@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from prjury.judges.build.results.log import transcribe
-from prjury.judges.build.results.tree import Tree
+from prjury.judges.builds.results.log import transcribe
+from prjury.judges.builds.results.tree import Tree
 
 TREE = Tree(frozenset({"packages/core/package.json", "packages/app/package.json"}))
 

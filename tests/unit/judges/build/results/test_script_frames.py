@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.build.results.node_spec import node_spec
-from prjury.judges.build.results.script_frames import Thrown, error_above, first_frame
-from prjury.judges.build.results.tap import tap
-from prjury.judges.build.results.told import Section
-from prjury.judges.build.results.tree import Tree
+from prjury.judges.builds.results.node_spec import node_spec
+from prjury.judges.builds.results.runner_output import Section
+from prjury.judges.builds.results.script_frames import Thrown, error_above, first_frame
+from prjury.judges.builds.results.tap import tap
+from prjury.judges.builds.results.tree import Tree
 
 TREE = Tree(frozenset({"core/index.js", "core/price.test.js"}))
 PRINTED = [

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.build.results.shells import shells
-from prjury.judges.build.results.told import Section
-from prjury.judges.build.results.tree import Tree
+from prjury.judges.builds.results.runner_output import Section
+from prjury.judges.builds.results.shells import shells
+from prjury.judges.builds.results.tree import Tree
 
 TREE = Tree(frozenset({"run.sh", "ci/in.sh", "foo", "Makefile"}))
 GAVE_UP = "make: *** [Makefile:3: test] Error 127"

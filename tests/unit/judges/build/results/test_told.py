@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.build.failure import Kind
-from prjury.judges.build.results.told import Section
-from prjury.judges.build.results.tree import Tree
+from prjury.judges.builds.failure import Kind
+from prjury.judges.builds.results.runner_output import Section
+from prjury.judges.builds.results.tree import Tree
 
 #: ``out`` is a link that leads out of the tree.
 TREE = Tree(frozenset({"out", "main/src/x.py", "src/x.py"}))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.build.results.pytest import pytest as read_pytest
-from prjury.judges.build.results.told import Section
-from prjury.judges.build.results.tree import Tree
-from prjury.judges.build.results.unittest import unittest
+from prjury.judges.builds.results.pytest import pytest as read_pytest
+from prjury.judges.builds.results.runner_output import Section
+from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.results.unittest import unittest
 
 TREE = Tree(frozenset({"shop/tests.py"}))
 NAMES = [

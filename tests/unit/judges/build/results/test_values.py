@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.build.results.go_events import go_failure
-from prjury.judges.build.results.told import Section
-from prjury.judges.build.results.tree import Tree
-from prjury.judges.build.results.values import with_sides, with_values
+from prjury.judges.builds.results.go_events import go_failure
+from prjury.judges.builds.results.runner_output import Section
+from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.results.values import with_sides, with_values
 
 EQUAL = "Expected values to be strictly equal:"
 DEEP = "Expected values to be strictly deep-equal:"

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from fakes.roots import root_of, touching
-from prjury.judges.build.plan import Scope
-from prjury.judges.build.systems.bazel import plans
+from prjury.judges.builds.plan import Scope
+from prjury.judges.builds.systems.bazel import plans
 
 COMMAND = (
     "({} test --keep_going --build_tests_only //...; code=$?; "

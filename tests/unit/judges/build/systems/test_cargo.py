@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from fakes.roots import failing, root_of, texts, touching
-from prjury.judges.build.plan import BuildPlan, Scope, Step
-from prjury.judges.build.systems.cargo import plans
+from prjury.judges.builds.plan import BuildPlan, Scope, Step
+from prjury.judges.builds.systems.cargo import plans
 
 BECAUSE = "packages that the change touches, and those that depend on them"
 EVERYTHING = (

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 import pytest
 
 from fakes.roots import failing, root_of, texts, touching
-from prjury.judges.build.plan import BuildPlan, Scope, Step
-from prjury.judges.build.systems.go import plans
-from prjury.judges.build.systems.go_packages import imported
+from prjury.judges.builds.plan import BuildPlan, Scope, Step
+from prjury.judges.builds.systems.go import plans
+from prjury.judges.builds.systems.go_packages import imported
 
 BECAUSE = "packages that the change touches, and those that import them"
 BUILD = "go build -o /dev/null ./..."

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from fakes.roots import failing, root_of, texts, touching
-from prjury.judges.build.plan import BuildPlan, Scope
-from prjury.judges.build.systems.gradle import plans
+from prjury.judges.builds.plan import BuildPlan, Scope
+from prjury.judges.builds.systems.gradle import plans
 
 FLAGS = "--no-daemon -q --continue"
 WHOLE = f"gradle {FLAGS} build"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.build.systems.gradle_mentions import Mentions, Names, accessor
+from prjury.judges.builds.systems.gradle_mentions import Mentions, Names, accessor
 
 NAMES = Names(frozenset({":a", ":b", ":b:c", ":my-lib", ":my-lib:core_api", ":other"}))
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.build.systems.gradle_settings import Settings, SettingsError, read_settings
+from prjury.judges.builds.systems.gradle_settings import Settings, SettingsError, read_settings
 
 
 def projects_of(text: str) -> list[str]:

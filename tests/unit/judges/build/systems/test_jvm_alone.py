@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from prjury.judges.build.failure import Failure
-from prjury.judges.build.junit import read_reports
-from prjury.judges.build.reading import Places
-from prjury.judges.build.results.tree import Tree
-from prjury.judges.build.search import find_reports
-from prjury.judges.build.systems.gradle_alone import GradleAlone
-from prjury.judges.build.systems.maven_alone import MavenAlone
+from prjury.judges.builds.failure import Failure
+from prjury.judges.builds.junit import read_reports
+from prjury.judges.builds.reading import Places
+from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.search import find_reports
+from prjury.judges.builds.systems.gradle_rerun import GradleAlone
+from prjury.judges.builds.systems.maven_rerun import MavenAlone
 
 REPORT = (
     '<testsuite name="p.ATest"><testcase classname="p.ATest" name="a">'

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fakes.roots import root_of, texts, touching
-from prjury.judges.build.systems.make import plans, unsuited
+from prjury.judges.builds.systems.make import plans, unsuited
 
 
 def test_the_outermost_makefiles_are_built() -> None:

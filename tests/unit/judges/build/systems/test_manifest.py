@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.build.systems.manifest import read_json, read_toml, strings, table
+from prjury.judges.builds.systems.manifest import read_json, read_toml, strings, table
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from fakes.maven import SHOP, coordinates, modules, parent_pom, pom, profile, project
 from fakes.roots import failing, root_of, texts, touching
-from prjury.judges.build.plan import BuildPlan, Scope, Step
-from prjury.judges.build.systems.maven import plans
-from prjury.judges.build.systems.root import Root
+from prjury.judges.builds.plan import BuildPlan, Scope, Step
+from prjury.judges.builds.systems.maven import plans
+from prjury.judges.builds.systems.source_tree import Root
 
 FLAGS = "-q -B -ntp --fail-at-end"
 WHOLE = f"mvn {FLAGS} verify"

@@ -6,8 +6,8 @@ import pytest
 
 from fakes.maven import SHOP, coordinates, modules, parent_pom, pom, profile, project
 from fakes.roots import root_of
-from prjury.judges.build.systems.maven_modules import read_reactor
-from prjury.judges.build.systems.maven_reactor import Reactor
+from prjury.judges.builds.systems.maven_modules import read_reactor
+from prjury.judges.builds.systems.maven_reactor import Reactor
 
 ON = "<activeByDefault>true</activeByDefault>"
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.maven import coordinates, dependencies, modules, pom, profile, project
-from prjury.judges.build.systems.maven_pom import (
+from prjury.judges.builds.systems.maven_pom import (
     Coordinates,
     Parent,
     Place,

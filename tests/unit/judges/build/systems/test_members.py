@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.roots import touching
-from prjury.judges.build.plan import Scope
-from prjury.judges.build.systems.members import (
+from prjury.judges.builds.plan import Scope
+from prjury.judges.builds.systems.workspace_graph import (
     Member,
     Workspace,
     needed_first,

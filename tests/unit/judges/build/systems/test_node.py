@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from fakes.roots import failing, package, root_of, texts, touching
-from prjury.judges.build.plan import BuildPlan, Scope, Step
-from prjury.judges.build.systems.node import plans
+from prjury.judges.builds.plan import BuildPlan, Scope, Step
+from prjury.judges.builds.systems.node import plans
 
 BECAUSE = "packages that the change touches, and those that depend on them"
 INSTALL = "npm install --no-audit --no-fund"

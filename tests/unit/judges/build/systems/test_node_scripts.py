@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.build.systems.node_scripts import (
+from prjury.judges.builds.systems.node_scripts import (
     delegate_of,
     last_command,
     node_options,

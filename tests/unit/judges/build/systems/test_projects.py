@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from fakes.roots import root_of, touching
-from prjury.judges.build.plan import BuildPlan, Scope, Step
-from prjury.judges.build.systems.projects import is_below, placed, plans_of
-from prjury.judges.build.systems.root import Changes, Root, parent_of
+from prjury.judges.builds.plan import BuildPlan, Scope, Step
+from prjury.judges.builds.systems.projects import is_below, placed, plans_of
+from prjury.judges.builds.systems.source_tree import Changes, Root, parent_of
 
 PLAN = BuildPlan("x", (Step("test", ("x",)),))
 

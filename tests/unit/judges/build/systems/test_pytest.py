@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from fakes.roots import failing, root_of
-from prjury.judges.build.plan import Step
-from prjury.judges.build.systems.pytest import (
+from prjury.judges.builds.plan import Step
+from prjury.judges.builds.systems.pytest import (
     PytestAlone,
     PytestFiles,
     configuration,

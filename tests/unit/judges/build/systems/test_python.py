@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from fakes.roots import root_of, texts, touching
-from prjury.judges.build.plan import BuildPlan, Scope
-from prjury.judges.build.systems.python import plans
+from prjury.judges.builds.plan import BuildPlan, Scope
+from prjury.judges.builds.systems.python import plans
 
 BECAUSE = "packages that the change touches, and those that depend on them"
 PYTEST = "python3 -m pytest -q"

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.roots import root_of, touching
-from prjury.exchange import TreeEntry
-from prjury.judges.build.systems.root import (
+from prjury.judges.builds.systems.source_tree import (
     Changes,
     Root,
     joined,
@@ -16,6 +15,7 @@ from prjury.judges.build.systems.root import (
     nearest,
     parent_of,
 )
+from prjury.ports.types import TreeEntry
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,8 @@ from __future__ import annotations
 import pytest
 
 from fakes.roots import package, root_of, touching
-from prjury.exchange import TreeEntry
-from prjury.judges.build.systems import node, python
-from prjury.judges.build.systems.root import Root
-from prjury.judges.build.systems.taken import (
+from prjury.judges.builds.systems import node, python
+from prjury.judges.builds.systems.outside_references import (
     beside,
     changes_in,
     taken_by_make,
@@ -14,6 +12,8 @@ from prjury.judges.build.systems.taken import (
     taken_by_python,
     upward_paths,
 )
+from prjury.judges.builds.systems.source_tree import Root
+from prjury.ports.types import TreeEntry
 
 PROJECT = '[project]\nname = "p"\n'
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.roots import root_of
-from prjury.judges.build.systems.tox import Settings, plan_of, settings
+from prjury.judges.builds.systems.tox import Settings, plan_of, settings
 
 INI = """\
 [tox]

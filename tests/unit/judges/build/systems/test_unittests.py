@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from fakes.roots import root_of, texts, touching
-from prjury.judges.build.plan import BuildPlan
-from prjury.judges.build.systems.python import plans
+from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.systems.python import plans
 
 MANAGE = "import django.core.management\n"
 CASE = "import unittest\n\nclass T(unittest.TestCase):\n    def test_it(self):\n        {}\n"

@@ -11,7 +11,7 @@ import pytest
 
 from fakes.maven import coordinates, parent_pom, pom, project
 from fakes.roots import root_of, touching
-from prjury.judges.build.systems.maven import plans
+from prjury.judges.builds.systems.maven import plans
 
 FILE = Path(__file__).resolve().parents[6] / "shared" / "data" / "vectors.json"
 VECTORS: list[Mapping[str, Any]] = json.loads(FILE.read_text())["vectors"] if FILE.exists() else []

@@ -6,9 +6,9 @@ import pytest
 
 from fakes.llm import Talker, always
 from prjury.deadline import Deadline
-from prjury.dialogue import ModelError, ModelReason, Prompt, Reply, UnsentError
 from prjury.errors import CannotJudgeError
-from prjury.judges.llm.asking.ledger import Ledger
+from prjury.judges.quality.query.usage_log import Ledger
+from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply, UnsentError
 
 PROMPT = Prompt("s", "u", {}, "quality/1")
 SOON = Deadline.after(3_600)  # counted from the import: the whole suite may run before

@@ -6,7 +6,7 @@ import pytest
 
 from fakes.repository import BASE, FakeRepository, Files
 from prjury.errors import ConfigError
-from prjury.judges.llm.asking.own import OwnTexts
+from prjury.judges.quality.query.custom_texts import OwnTexts
 
 PROMPTS = ".github/prjury/prompts"
 QUALITY = f"{PROMPTS}/quality.md.j2"

@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.judges.llm.asking.prompts import Prompts
+from prjury.judges.quality.query.prompts import Prompts
 
 CRITERIA = {"risk": "Is it safe?"}
 VALUES = {"criteria": CRITERIA, "guidelines": "", "task": "Look.", "sees_description": False}

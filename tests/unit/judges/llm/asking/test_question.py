@@ -7,13 +7,13 @@ import jsonschema
 import pytest
 
 from fakes.llm import FOUR, SMALL, changed, document, told, words
-from prjury.judges.llm.asking.prompts import Instructions, Prompts
-from prjury.judges.llm.asking.question import Form, Question
-from prjury.judges.llm.material import documents
-from prjury.judges.llm.material.change import pieces_of
-from prjury.judges.llm.material.plan import Plan, plan
-from prjury.judges.llm.material.sheet import Piece
-from prjury.pull.model import FileChange
+from prjury.judges.quality.prompt_input import documents
+from prjury.judges.quality.prompt_input.change import pieces_of
+from prjury.judges.quality.prompt_input.chunk import Piece
+from prjury.judges.quality.prompt_input.plan import Plan, plan
+from prjury.judges.quality.query.prompts import Instructions, Prompts
+from prjury.judges.quality.query.question import Form, Question
+from prjury.snapshot.model import FileChange
 
 CRITERIA = {"risk": "Is it safe? {{ canary }} {% raw %}", "tests": "Is it tested?"}
 INSTRUCTIONS = Prompts().render("quality", {"criteria": CRITERIA, "guidelines": ""})

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.llm import FOUR, Notebook, answer, changed, quote, reply, words
-from prjury.judges.llm.asking.prompts import Prompts
-from prjury.judges.llm.asking.question import Form, Question
-from prjury.judges.llm.asking.recollection import KnownSheets, keep, key_of, remembered
-from prjury.judges.llm.asking.reply import read
-from prjury.judges.llm.material.change import pieces_of
-from prjury.judges.llm.material.plan import plan
-from prjury.judges.llm.material.sheet import Sheet
-from prjury.judges.llm.opinions.evidence import Findings, Lines, verified
+from prjury.judges.quality.prompt_input.change import pieces_of
+from prjury.judges.quality.prompt_input.chunk import Sheet
+from prjury.judges.quality.prompt_input.plan import plan
+from prjury.judges.quality.query.known_answers import KnownSheets, keep, key_of, remembered
+from prjury.judges.quality.query.prompts import Prompts
+from prjury.judges.quality.query.question import Form, Question
+from prjury.judges.quality.query.reply import read
+from prjury.judges.quality.votes.evidence import Findings, Lines, verified
 
 CRITERIA = dict.fromkeys(FOUR, "Is it?")
 TEXTS = (" def add(a, b):", "-    return a - b", "+    return a + b", "+", "+x = 1")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.llm import FOUR, answer, document, quote, reply
-from prjury.judges.llm.asking.reply import LONGEST_REPLY, InvalidReplyError, read
+from prjury.judges.quality.query.reply import LONGEST_REPLY, InvalidReplyError, read
 
 GOOD = reply(tests=answer("fail", [quote()]))
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.config.schema import QualityOptions
 from prjury.errors import ConfigError
-from prjury.judges.llm.kinds.criteria import KNOWN, chosen
-from prjury.jury.presets import CRITERIA, CRITERIA_GROUPS
+from prjury.judges.quality.kinds.criteria import KNOWN, chosen
+from prjury.jury.library.presets import CRITERIA, CRITERIA_GROUPS
+from prjury.policy.schema import QualityOptions
 
 
 def test_the_defaults_have_questions() -> None:

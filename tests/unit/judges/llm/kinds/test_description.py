@@ -20,13 +20,13 @@ from fakes.llm import (
     quote,
     reply,
 )
-from prjury.config.questions import QuestionOptions
-from prjury.config.schema import Config
-from prjury.judges.llm.judge import ModelBackedJudge
-from prjury.judges.llm.kinds.description import CRITERIA, NAME, make
+from prjury.app.registry import Unwanted, seat
+from prjury.judges.quality.judge import ModelBackedJudge
+from prjury.judges.quality.kinds.description import CRITERIA, NAME, make
 from prjury.jury.judgment import Status
+from prjury.policy.questions import QuestionOptions
+from prjury.policy.schema import Config
 from prjury.ports import ChatModel
-from prjury.registry import Unwanted, seat
 
 STORY: dict[str, Any] = {
     "title": "Repair add",

@@ -16,11 +16,11 @@ from fakes.llm import (
     quote,
     reply,
 )
-from prjury.config.questions import PromptOptions
 from prjury.errors import ConfigError
-from prjury.judges.llm.judge import ModelBackedJudge
-from prjury.judges.llm.kinds.prompt import make
+from prjury.judges.quality.judge import ModelBackedJudge
+from prjury.judges.quality.kinds.prompt import make
 from prjury.jury.judgment import Status
+from prjury.policy.questions import PromptOptions
 from prjury.ports import ChatModel
 
 ASKED = {"metric": "Is every unit metric?", "round": "Is every number rounded?"}

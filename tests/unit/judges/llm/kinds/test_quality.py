@@ -20,12 +20,12 @@ from fakes.llm import (
     reply,
 )
 from fakes.repository import FakeRepository
-from prjury.config.questions import QualityOptions
 from prjury.errors import ConfigError
-from prjury.judges.llm.kinds.quality import make
+from prjury.judges.quality.kinds.quality import make
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Status
-from prjury.pull.model import FileChange, FileStatus
+from prjury.policy.questions import QualityOptions
+from prjury.snapshot.model import FileChange, FileStatus
 
 SETTING = changed("config.yml", "-port: 1", "+port: 2")
 FAILING_SETTING = answer("fail", [quote("config.yml", 1, "port: 2")])

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from fakes.llm import SMALL, alone, always, answer, changed, context, doors, quote, reply
-from prjury.config.questions import SuitabilityOptions
-from prjury.judges.llm.kinds.suitability import CRITERIA, make
+from prjury.judges.quality.kinds.suitability import CRITERIA, make
 from prjury.jury.judgment import Status
+from prjury.policy.questions import SuitabilityOptions
 
 FAILS = answer("fail", [quote()])
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from fakes.llm import changed, hunk
-from prjury.judges.llm.material.change import LONGEST_LINE, pieces_of
-from prjury.judges.llm.material.sheet import Piece
-from prjury.pull.model import FileChange, FileKind, FileStatus
+from prjury.judges.quality.prompt_input.change import LONGEST_LINE, pieces_of
+from prjury.judges.quality.prompt_input.chunk import Piece
 from prjury.report.redact import Redact, Redactor
+from prjury.snapshot.model import FileChange, FileKind, FileStatus
 
 LONGEST = 1_000
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from prjury.judges.llm.material.change import LONGEST_LINE
-from prjury.judges.llm.material.documents import document
+from prjury.judges.quality.prompt_input.change import LONGEST_LINE
+from prjury.judges.quality.prompt_input.documents import document
 from prjury.report.redact import Redactor
 
 

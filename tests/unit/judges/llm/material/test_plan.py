@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.llm import changed, hunk, long_file
-from prjury.judges.llm.material.change import pieces_of
-from prjury.judges.llm.material.plan import Known, Plan, plan
-from prjury.judges.llm.material.sheet import NotSent, Piece, sizes
-from prjury.pull.model import FileChange
-from prjury.report.hidden import shown
+from prjury.judges.quality.prompt_input.change import pieces_of
+from prjury.judges.quality.prompt_input.chunk import NotSent, Piece, sizes
+from prjury.judges.quality.prompt_input.plan import Known, Plan, plan
+from prjury.report.invisible_chars import shown
+from prjury.snapshot.model import FileChange
 
 BUDGET = 1_000
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.llm import changed
-from prjury.judges.llm.material.change import pieces_of
-from prjury.judges.llm.material.sheet import Passage, Piece, Row, Sheet, digest_of
-from prjury.pull.model import FileChange
+from prjury.judges.quality.prompt_input.change import pieces_of
+from prjury.judges.quality.prompt_input.chunk import Passage, Piece, Row, Sheet, digest_of
+from prjury.snapshot.model import FileChange
 
 
 def piece(file: FileChange) -> Piece:

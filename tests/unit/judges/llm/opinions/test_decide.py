@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.llm import FOUR, SMALL, answer, document, quote, reply
-from prjury.judges.llm.asking.reply import read
-from prjury.judges.llm.material.change import pieces_of
-from prjury.judges.llm.opinions.decide import PassMark, decide, failures, prose
-from prjury.judges.llm.opinions.evidence import Lines, verified
-from prjury.judges.llm.opinions.opinion import Opinion
+from prjury.judges.quality.prompt_input.change import pieces_of
+from prjury.judges.quality.query.reply import read
+from prjury.judges.quality.votes.decide import PassMark, decide, failures, prose
+from prjury.judges.quality.votes.evidence import Lines, verified
+from prjury.judges.quality.votes.opinion import Opinion
 from prjury.jury.judgment import Status
 from prjury.jury.score import NumericalScore
 

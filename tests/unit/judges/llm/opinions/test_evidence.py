@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.llm import FOUR, answer, changed, hunk, quote, reply
-from prjury.judges.llm.asking.reply import Quote, read
-from prjury.judges.llm.material.change import pieces_of
-from prjury.judges.llm.material.documents import document
-from prjury.judges.llm.material.plan import plan
-from prjury.judges.llm.opinions.evidence import Lines, verified
+from prjury.judges.quality.prompt_input.change import pieces_of
+from prjury.judges.quality.prompt_input.documents import document
+from prjury.judges.quality.prompt_input.plan import plan
+from prjury.judges.quality.query.reply import Quote, read
+from prjury.judges.quality.votes.evidence import Lines, verified
 from prjury.report.redact import Redactor
 
 FILE = replace(

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.llm.asking.reply import Quote
-from prjury.judges.llm.opinions.decide import PassMark, decide
-from prjury.judges.llm.opinions.evidence import Finding, Lines
-from prjury.judges.llm.opinions.opinion import Opinion
+from prjury.judges.quality.query.reply import Quote
+from prjury.judges.quality.votes.decide import PassMark, decide
+from prjury.judges.quality.votes.evidence import Finding, Lines
+from prjury.judges.quality.votes.opinion import Opinion
 from prjury.jury.judgment import Status
 
 TRUE = Quote(path="a.py", side="new", line=1, end_line=1, quote="x")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.llm.opinions.panel import Poll
+from prjury.judges.quality.votes.panel import Poll
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.population import Ballot
 from prjury.jury.score import NumericalScore

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.judges.patterns.packs.literals import literals_of
-from prjury.judges.patterns.packs.load import LoadedPack, load, load_packs
-from prjury.judges.patterns.packs.rule import Pack
-from prjury.judges.patterns.packs.tried import tried
+from prjury.judges.patterns.pack_tests import tried
+from prjury.rulepacks.literals import literals_of
+from prjury.rulepacks.load import LoadedPack, load, load_packs
+from prjury.rulepacks.rule import Pack
 from unit.judges.patterns.bench import adding, found
 
 RULE = """id: No_Console

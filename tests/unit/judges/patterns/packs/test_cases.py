@@ -9,9 +9,9 @@ import pytest
 
 from prjury.code.parser import Parser
 from prjury.errors import ConfigError
-from prjury.judges.patterns.packs.cases import run_tests
-from prjury.judges.patterns.packs.load import load, published
-from prjury.judges.patterns.packs.tried import Trial, tried
+from prjury.judges.patterns.pack_cases import run_tests
+from prjury.judges.patterns.pack_tests import Trial, tried
+from prjury.rulepacks.load import load, published
 
 PACK = r"""id: mine
 title: Mine

@@ -9,13 +9,13 @@ import pytest
 
 from fakes.repository import BASE, HEAD, FakeRepository, Files, blob_of, pull_between
 from fakes.shell import ScriptedShell
-from prjury.config.load import read_policy
-from prjury.config.schema import PatternsOptions
 from prjury.errors import ConfigError, SourceError
 from prjury.judges.patterns.judge import make
-from prjury.judges.patterns.packs.committed import Part, committed_packs
 from prjury.jury.judgment import Judgment, Status
+from prjury.policy.load import read_policy
+from prjury.policy.schema import PatternsOptions
 from prjury.ports import Doors
+from prjury.rulepacks.committed import Part, committed_packs
 from unit.judges.patterns.bench import InProcessParser, Quiet, context, found
 
 HEAD_OF_PACK = r"""id: house

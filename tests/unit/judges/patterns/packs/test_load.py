@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.judges.patterns.packs.cases import run_cases
-from prjury.judges.patterns.packs.load import (
+from prjury.judges.patterns.pack_cases import run_cases
+from prjury.rulepacks.load import (
     load_pack,
     own_packs,
     published,

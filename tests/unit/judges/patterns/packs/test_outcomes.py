@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.patterns.packs.example import VersionCase
-from prjury.judges.patterns.packs.outcomes import declared, outcome_of, telling
-from prjury.judges.patterns.packs.rule import Pack
+from prjury.rulepacks.example import VersionCase
+from prjury.rulepacks.outcomes import declared, outcome_of, telling
+from prjury.rulepacks.rule import Pack
 
 ANY = {"error", "warning", "hint", "none"}
 

@@ -9,11 +9,11 @@ import pytest
 import yaml
 
 from prjury.judges.patterns import load_pack, run_cases, shipped_heads, shipped_pack
-from prjury.judges.patterns.packs.cases import run_tests
-from prjury.judges.patterns.packs.complete import missing
-from prjury.judges.patterns.packs.example import Example
-from prjury.judges.patterns.packs.rule import Pack, Rule
+from prjury.judges.patterns.pack_cases import run_tests
+from prjury.judges.patterns.pack_coverage import missing
 from prjury.resources import rule_packs
+from prjury.rulepacks.example import Example
+from prjury.rulepacks.rule import Pack, Rule
 from unit.judges.patterns.bench import adding, found
 
 FACTS = Path(__file__).resolve().parents[6] / "shared" / "data" / "pattern-facts.yaml"

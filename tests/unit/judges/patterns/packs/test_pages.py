@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from prjury.judges.patterns import shipped_heads
-from prjury.judges.patterns.packs.described import Described, DescribedRule
-from prjury.judges.patterns.packs.found import packs_at
-from prjury.judges.patterns.packs.load import read
-from prjury.judges.patterns.packs.pages import index_page, pack_page, table
-from prjury.judges.patterns.packs.rule import Pack
-from prjury.judges.patterns.packs.tried import tried
+from prjury.judges.patterns.pack_tests import tried
 from prjury.resources import rule_packs
+from prjury.rulepacks.description import Described, DescribedRule
+from prjury.rulepacks.find import packs_at
+from prjury.rulepacks.load import read
+from prjury.rulepacks.pages import index_page, pack_page, table
+from prjury.rulepacks.rule import Pack
 
 ROOT = Path(__file__).resolve().parents[5]
 DOCS = ROOT / ".github" / "docs" / "rules"

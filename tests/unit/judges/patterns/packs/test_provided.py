@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.judges.patterns.packs.provided import GROUP, provided_packs
+from prjury.rulepacks.installed import GROUP, provided_packs
 from unit.judges.patterns.packs.test_load import PACK
 
 MODULE = """

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.patterns.project.cargo import read_cargo_toml, read_toolchain
-from prjury.judges.patterns.project.locks import read_cargo_lock
-from prjury.judges.patterns.project.manifest import Manifest, ManifestError, Role
+from prjury.manifests.cargo import read_cargo_toml, read_toolchain
+from prjury.manifests.locks import read_cargo_lock
+from prjury.manifests.manifest import Manifest, ManifestError, Role
 
 CARGO = b"""\
 [package]

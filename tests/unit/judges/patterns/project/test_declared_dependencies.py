@@ -8,8 +8,8 @@ from pydantic import ValidationError
 from prjury.code.languages import LANGUAGES
 from prjury.code.source import Source
 from prjury.judges.patterns.match import Active, FileScan
-from prjury.judges.patterns.packs.matcher import ManifestMatch
-from prjury.judges.patterns.packs.rule import Pack
+from prjury.rulepacks.matcher import ManifestMatch
+from prjury.rulepacks.rule import Pack
 
 WORKFLOW = """\
 jobs:

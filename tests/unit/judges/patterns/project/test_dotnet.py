@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.patterns.project.dotnet import (
-    read_global_json,
-    read_msbuild,
-    read_packages_config,
-)
-from prjury.judges.patterns.project.manifest import Manifest, ManifestError, Role
+from prjury.manifests.dotnet import read_global_json, read_msbuild, read_packages_config
+from prjury.manifests.manifest import Manifest, ManifestError, Role
 
 PROJECT = b"""\
 <Project Sdk="Microsoft.NET.Sdk">

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from fakes.repository import BASE, FakeRepository, Files, pull_between
-from prjury.judges.patterns.project.module import Module, Sides
-from prjury.judges.patterns.project.project import NOWHERE, Project
-from prjury.judges.patterns.project.versions import Requirement, Truth
-from prjury.pull.model import FileStatus
+from prjury.manifests.module import Module, Sides
+from prjury.manifests.project import NOWHERE, Project
+from prjury.manifests.versions import Requirement, Truth
+from prjury.snapshot.model import FileStatus
 from unit.judges.patterns.bench import pom
 
 

@@ -9,13 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prjury.code.languages import LANGUAGES, language_of
-from prjury.judges.patterns.project.formats import (
-    RANKS,
-    directory_of,
-    format_of,
-    reader_of,
-)
-from prjury.judges.patterns.project.manifest import Manifest, ManifestError
+from prjury.manifests.formats import RANKS, directory_of, format_of, reader_of
+from prjury.manifests.manifest import Manifest, ManifestError
 
 NAMES = [
     "pom.xml", "build.gradle", "gradle/libs.versions.toml",

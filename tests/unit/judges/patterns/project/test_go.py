@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from prjury.judges.patterns.project.go import read_go_mod
-from prjury.judges.patterns.project.manifest import Manifest, Role
+from prjury.manifests.go import read_go_mod
+from prjury.manifests.manifest import Manifest, Role
 
 GO_MOD = b"""\
 // Deprecated: use v2

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fakes.repository import Files
-from prjury.judges.patterns.project.gradle import read_catalog, read_script
-from prjury.judges.patterns.project.manifest import Coordinate, ManifestError, Role
+from prjury.manifests.gradle import read_catalog, read_script
+from prjury.manifests.manifest import Coordinate, ManifestError, Role
 from unit.judges.patterns.bench import found, judged
 
 ENTITY = "import javax.persistence.Entity;\n"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.patterns.project.manifest import ManifestError, Role
-from prjury.judges.patterns.project.maven import read_pom
+from prjury.manifests.manifest import ManifestError, Role
+from prjury.manifests.maven import read_pom
 
 POM = b"""<?xml version="1.0" encoding="UTF-8"?>
 <project xmlns="http://maven.apache.org/POM/4.0.0">

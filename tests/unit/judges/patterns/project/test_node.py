@@ -4,17 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.patterns.project.locks import (
-    read_package_lock,
-    read_pnpm_lock,
-    read_yarn_lock,
-)
-from prjury.judges.patterns.project.manifest import Manifest, ManifestError, Role
-from prjury.judges.patterns.project.node import (
-    read_node_version,
-    read_package_json,
-    read_pnpm_workspace,
-)
+from prjury.manifests.locks import read_package_lock, read_pnpm_lock, read_yarn_lock
+from prjury.manifests.manifest import Manifest, ManifestError, Role
+from prjury.manifests.node import read_node_version, read_package_json, read_pnpm_workspace
 
 PACKAGE = b"""{
   "name": "@scope/app",

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.repository import BASE, FakeRepository, Files, blob_of, pull_between
-from prjury.judges.patterns.project.lineage import resolve
-from prjury.judges.patterns.project.module import Module
-from prjury.judges.patterns.project.project import NOWHERE, Project
-from prjury.judges.patterns.project.versions import Requirement, Truth
+from prjury.manifests.lineage import resolve
+from prjury.manifests.module import Module
+from prjury.manifests.project import NOWHERE, Project
+from prjury.manifests.versions import Requirement, Truth
 from unit.judges.patterns.bench import dependency, pom
 
 FOUR = Requirement.parse("maven:org.springframework.boot >=4.0")

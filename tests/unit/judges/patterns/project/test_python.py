@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.patterns.project.locks import read_pipfile_lock, read_python_lock
-from prjury.judges.patterns.project.manifest import Manifest, ManifestError, Role
-from prjury.judges.patterns.project.python import (
-    read_pipfile,
-    read_pyproject,
-    read_python_version,
-)
-from prjury.judges.patterns.project.requirements import read_constraints, read_requirements
-from prjury.judges.patterns.project.setuptools import read_setup_cfg, read_setup_py
+from prjury.manifests.locks import read_pipfile_lock, read_python_lock
+from prjury.manifests.manifest import Manifest, ManifestError, Role
+from prjury.manifests.python import read_pipfile, read_pyproject, read_python_version
+from prjury.manifests.requirements import read_constraints, read_requirements
+from prjury.manifests.setuptools import read_setup_cfg, read_setup_py
 
 Told = list[tuple[str, str, str | None]]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.patterns.project.gradle import read_script, read_wrapper
-from prjury.judges.patterns.project.manifest import Manifest
-from prjury.judges.patterns.project.maven import read_pom
+from prjury.manifests.gradle import read_script, read_wrapper
+from prjury.manifests.manifest import Manifest
+from prjury.manifests.maven import read_pom
 
 
 def runtimes(manifest: Manifest) -> list[tuple[str, str | None]]:

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 
-from prjury.judges.patterns.project.spans import Numbers, Span, declared_span, surely_within
-from prjury.judges.patterns.project.spans.span import hull, overlap
-from prjury.judges.patterns.project.versions import Requirement, Truth, parse_span
+from prjury.manifests.spans import Numbers, Span, declared_span, surely_within
+from prjury.manifests.spans.span import hull, overlap
+from prjury.manifests.versions import Requirement, Truth, parse_span
 
 EVERYTHING = Span()
 

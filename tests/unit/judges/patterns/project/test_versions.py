@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.patterns.project.spans import Span, declared_span, numbers
-from prjury.judges.patterns.project.versions import Requirement, Truth
+from prjury.manifests.spans import Span, declared_span, numbers
+from prjury.manifests.versions import Requirement, Truth
 
 FOUR = Requirement.parse("maven:org.springframework.boot >=4.0")
 

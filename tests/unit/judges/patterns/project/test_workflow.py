@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.patterns.project.workflow import read_workflow
+from prjury.manifests.workflow import read_workflow
 
 SHA = "8e5e7e5ab8b370d6c329ec480221332ada57f0ab"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from prjury.judges.backport.content.names import words
 from prjury.jury.judgment import Location
-from prjury.pull.model import PullRequest
+from prjury.snapshot.model import PullRequest
 
 _PYTHON_FROM = re.compile(r"\s*(?:from|cimport)\s+(\.*)([\w.]*)\s+c?import\b")
 _PYTHON_IMPORT = re.compile(

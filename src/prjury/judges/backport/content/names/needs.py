@@ -21,8 +21,8 @@ from prjury.judges.backport.content.names.words import (
     words_of,
 )
 from prjury.ports import Repository
-from prjury.pull.kinds import REGULAR_MODES
-from prjury.pull.model import PullRequest
+from prjury.snapshot.kinds import REGULAR_MODES
+from prjury.snapshot.model import PullRequest
 
 #: So many files are held in memory at a time.
 _AT_ONCE = 250

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from prjury.jury.judgment import Location
-from prjury.pull.model import FileChange, FileKind, PullRequest
+from prjury.snapshot.model import FileChange, FileKind, PullRequest
 
 #: Words by the family of languages in which they are used.
 ByFamily: TypeAlias = Mapping[str, frozenset[str]]

@@ -1,0 +1,300 @@
+"""The parts that the action works with; tests bring their own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Protocol, TextIO
+from urllib.parse import urlsplit
+
+from prjury.action.inputs import Inputs
+from prjury.action.picks import Picking, Picks
+from prjury.app.request import ReviewRequest, Surroundings
+from prjury.git.fetch import Transport
+from prjury.git.merged_as import Landed
+from prjury.git.open_snapshot import Wanted
+from prjury.github.client import LOOPBACK, Connection, GitHub
+from prjury.github.event import Event, EventKind
+from prjury.policy.backports import OpenConfig
+from prjury.policy.load import POLICY_PATH, Policy
+from prjury.publishers.backport_pulls import Opening, is_proposable
+from prjury.report.model import Backport, Override, Report, Said
+from prjury.report.redact import Redact
+
+
+class Nothing(Protocol):
+    """There is no change to judge."""
+
+    @property
+    def reason(self) -> str:
+        """Why, in one line."""
+        ...
+
+    @property
+    def superseded(self) -> bool:
+        """Whether there is a newer head, which this run knows nothing of."""
+        ...
+
+
+def clone_url(event: Event) -> str:
+    """Where the event's repository is fetched from."""
+    return f"{event.server_url}/{event.repo}.git"
+
+
+@dataclass(frozen=True)
+class GitAccess:
+    """How git reaches the server.
+
+    Attributes:
+        protocols: what it may speak.
+        url: where an event's repository is.
+    """
+
+    protocols: str = "https"
+    url: Callable[[Event], str] = clone_url
+
+    def transport(self, event: Event, environ: Mapping[str, str], token: str) -> Transport:
+        """The transport for an event's repository; plain http is for a server on this machine."""
+        server = urlsplit(event.server_url)
+        here = server.scheme == "http" and server.hostname in LOOPBACK
+        return Transport(environ, token or None, "http" if here else self.protocols)
+
+
+def _unheard(_policy: Policy) -> None:
+    """Nobody wants to know."""
+
+
+@dataclass(frozen=True)
+class Beforehand:
+    """What is known before anything is judged.
+
+    Attributes:
+        override: a maintainer's word on the head.
+        said: what models said of the same change before.
+        begun: hears by which policy is judged.
+    """
+
+    override: Override | None = None
+    said: Said | None = None
+    begun: Callable[[Policy], None] = _unheard
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """What judges, what renders, and what speaks with GitHub.
+
+    Attributes:
+        judge: from an event, and what is known of it already, to a report.
+        comment: the sticky comment's Markdown for a report and a run (``id.attempt``).
+        check: the check run's text, Markdown.
+        summary: the job summary's Markdown.
+        sarif: a SARIF log.
+        surroundings: what the zones find around them.
+        git: how git reaches the server.
+        picks: what a merged change is worth to release branches; None where nobody can say.
+    """
+
+    judge: Callable[[Event, Inputs, Beforehand], Report | Nothing]
+    comment: Callable[[Report, str | None], str]
+    check: Callable[[Report], str]
+    summary: Callable[[Report], str]
+    html: Callable[[Report], str]
+    json: Callable[[Report], str]
+    sarif: Callable[[Report], str]
+    connect: Callable[[Event, Inputs], GitHub]
+    surroundings: Surroundings = field(default_factory=Surroundings)
+    git: GitAccess = field(default_factory=GitAccess)
+    picks: Picking | None = None
+
+
+def wire(
+    environ: Mapping[str, str], stream: TextIO, redact: Redact, git: GitAccess | None = None
+) -> Wiring:
+    """The real parts.
+
+    Args:
+        environ: the job's environment with its secrets.
+        stream: where the judges' progress is told.
+        redact: takes the secrets of this run out of texts.
+        git: how git reaches the server; over https by default.
+    """
+    from prjury.publishers.progress import PlainProgress  # noqa: PLC0415 - tests do without
+    from prjury.report.codec import report_to_json  # noqa: PLC0415 - the same
+    from prjury.report.render import Renderer  # noqa: PLC0415 - loads templates
+    from prjury.report.sarif import to_sarif  # noqa: PLC0415 - the same
+
+    git = git or GitAccess()
+    renderer = Renderer(redact)
+    surroundings = Surroundings(environ, PlainProgress(stream, redact), redact)
+    return Wiring(
+        judge=partial(_judge, surroundings, git),
+        comment=lambda report, run: renderer.comment(report, run=run),
+        check=renderer.check,
+        summary=renderer.summary,
+        html=renderer.html,
+        json=lambda report: json.dumps(report_to_json(report, redact), indent=2),
+        sarif=lambda report: json.dumps(to_sarif(report, redact)),
+        connect=connect,
+        surroundings=surroundings,
+        git=git,
+        picks=partial(_picks, surroundings, git),
+    )
+
+
+def connect(event: Event, inputs: Inputs) -> GitHub:
+    """A connection to the GitHub that the event came from."""
+    return GitHub(Connection(event.api_url, inputs.github_token or None))
+
+
+def _judge(
+    surroundings: Surroundings, git: GitAccess, event: Event, inputs: Inputs, known: Beforehand
+) -> Report | Nothing:
+    from prjury.app.review import run  # noqa: PLC0415 - everything that judges; tests do without
+
+    request = request_of(event, inputs, surroundings, git)
+    around = replace(with_inputs(surroundings, inputs), begun=known.begun)
+    return run(replace(request, override=known.override, said=known.said), around)
+
+
+def _picks(
+    surroundings: Surroundings,
+    git: GitAccess,
+    event: Event,
+    inputs: Inputs,
+    branches: Sequence[str],
+) -> Picks:
+    """What the merged change is worth to release branches; nothing of it is ever run here."""
+    from prjury.app.picks import proposals  # noqa: PLC0415 - everything that judges
+
+    # The change is taken as it came in, whatever the pull request's own branch holds. No model is
+    # asked where a token may write.
+    request, pull = request_of(event, inputs, surroundings, git), event.pull
+    landed = Landed(pull.commits or 1, pull.head.sha)
+    wanted = replace(request.wanted, head=pull.merge_sha, head_sha=pull.merge_sha, landed=landed)
+    request = replace(
+        request,
+        wanted=wanted,
+        backport_to=tuple(branches),
+        build=False,
+        models=False,
+    )
+    around = with_inputs(surroundings, inputs)
+    if pull.merge_sha is None:
+        return Picks(None, reason=f"GitHub does not say by which commit #{pull.number} came in.")
+    found = proposals(request, around, _is_wanted)
+    opening = _opening(found.open) if found.open.enabled else None
+    return Picks(opening, found.backports, found.picks, found.nothing)
+
+
+def _opening(policy: OpenConfig) -> Opening:
+    return Opening(policy.conflicts, tuple(policy.labels), policy.title)
+
+
+def _is_wanted(backport: Backport, policy: OpenConfig) -> bool:
+    return is_proposable(backport, _opening(policy))
+
+
+def request_of(
+    event: Event | None, inputs: Inputs, surroundings: Surroundings, git: GitAccess
+) -> ReviewRequest:
+    """What the workflow asks for; without an event of no pull request in particular."""
+    around = surroundings.environ
+    return ReviewRequest(
+        wanted=_wanted(event, inputs, git, around) if event else Wanted(),
+        policy_path=inputs.config or POLICY_PATH,
+        build=inputs.build,
+        model=_model(event, inputs, around),
+        trusts_policy=event is not None and is_owners(event),
+        actor=event.sender if event else None,
+    )
+
+
+def _model(event: Event | None, inputs: Inputs, environ: Mapping[str, str]) -> str | None:
+    """The model that the workflow names; none where GitHub withholds its key.
+
+    Runs for a fork's pull request, and those of Dependabot, are given no secrets.
+    """
+    named = inputs.model or None
+    if event is None or event.kind is not EventKind.PULL_REQUEST:
+        return named
+    around = _with_secrets(environ, inputs)
+    keyless = inputs.model.startswith(("command:", "scripted:"))
+    reachable = keyless or around.get(_variable(inputs)) or around.get("OPENAI_BASE_URL")
+    withheld = event.pull.is_fork or event.sender == "dependabot[bot]"
+    return None if withheld and not reachable else named
+
+
+def is_owners(event: Event) -> bool:
+    """Whether the base's policy is the owner's own word: then it may say where keys go.
+
+    Whoever may push a branch writes its policy; the default branch alone speaks for the repository.
+    """
+    return event.default_branch is not None and event.pull.base.ref == event.default_branch
+
+
+def with_inputs(surroundings: Surroundings, inputs: Inputs) -> Surroundings:
+    """The surroundings in which a model and a token are looked for: the inputs count more."""
+    return replace(surroundings, environ=_with_secrets(surroundings.environ, inputs))
+
+
+def _wanted(event: Event, inputs: Inputs, git: GitAccess, environ: Mapping[str, str]) -> Wanted:
+    return wanted(event, inputs, git.transport(event, environ, inputs.github_token), git.url(event))
+
+
+def wanted(event: Event, inputs: Inputs, transport: Transport, url: str) -> Wanted:
+    """What the event is about, to be fetched from the server.
+
+    The workspace is not looked into: the code of a pull request, or a branch that bears the base's
+    name, may have written what lies there.
+    """
+    pull, group = event.pull, event.kind is EventKind.MERGE_GROUP
+    of_head = event.of_pull_request or event.kind is EventKind.WORKFLOW_RUN
+    return Wanted(
+        number=pull.number,
+        # A queue tests one commit on another; everything else is merged into the branch of today.
+        base=(pull.base.sha if group else None) or pull.base.ref or pull.base.sha,
+        head=inputs.head or (None if of_head else pull.head.sha or pull.head.ref),
+        url=url,
+        transport=transport,
+        facts={
+            "repo": pull.repo,
+            "title": pull.title,
+            "body": pull.body,
+            "author": pull.author,
+            "draft": pull.draft,
+            "url": pull.url,
+            "labels": pull.labels,
+        },
+        local=False,
+        head_sha=pull.head.sha if of_head else None,
+    )
+
+
+def _with_secrets(environ: Mapping[str, str], inputs: Inputs) -> dict[str, str]:
+    """The environment in which a model and a token are looked for: the inputs count more."""
+    own = {
+        _variable(inputs): inputs.model_api_key,
+        "OPENAI_BASE_URL": inputs.model_base_url,
+        "GITHUB_TOKEN": inputs.github_token,
+    }
+    return {**environ, **{name: value for name, value in own.items() if value}}
+
+
+#: Variables of keys, by how a provider is called and by how its keys begin.
+_BY_PROVIDER = {
+    "anthropic": "ANTHROPIC_API_KEY",
+    "google": "GEMINI_API_KEY",
+    "gemini": "GEMINI_API_KEY",
+}
+_BY_SHAPE = {"sk-ant-": "ANTHROPIC_API_KEY", "AIza": "GEMINI_API_KEY"}
+
+
+def _variable(inputs: Inputs) -> str:
+    """The variable that the key is looked for in: that of the provider, or of the key's shape."""
+    provider, colon, _ = inputs.model.partition(":")
+    if colon:
+        return _BY_PROVIDER.get(provider, "OPENAI_API_KEY")
+    shapes = (name for start, name in _BY_SHAPE.items() if inputs.model_api_key.startswith(start))
+    return "OPENAI_API_KEY" if inputs.model_base_url else next(shapes, "OPENAI_API_KEY")

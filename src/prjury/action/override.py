@@ -1,0 +1,127 @@
+"""The gate where it is a status: closed for what is new, and overruled by a maintainer's label.
+
+Nothing is judged and nothing of the change is fetched. A label tells the last verdict again, from
+what that run has handed over; whoever takes the label off gets the verdict back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from prjury.action.events import override_of
+from prjury.action.job import Ended, Job
+from prjury.action.job_artifacts import EVIDENCE, VERDICT, digests, refuse_other
+from prjury.action.publishing import Publication
+from prjury.app.artifact_file import sha256
+from prjury.app.stages.codec import evidence_from_text, opinions_from_text
+from prjury.app.stages.evidence import Evidence, NoEvidence
+from prjury.app.stages.publish import settle
+from prjury.errors import SourceError
+from prjury.github.artifacts import handed_file
+from prjury.github.client import GitHub
+from prjury.github.comments import Conversation
+from prjury.github.event import Event, Run
+from prjury.github.payload import at
+from prjury.github.statuses import Statuses
+from prjury.github.trigger import open_pulls, refuse_twins
+from prjury.publishers.comment import Marker
+from prjury.publishers.idempotent import run_of
+from prjury.publishers.status import CONTEXT
+
+#: After these a status that is there already is about another base, or another pull request.
+_NEW = frozenset({"opened", "reopened", "synchronize"})
+
+
+def overrule(job: Job, event: Event) -> Ended:
+    """Tells the last verdict of the head again, with the label's word or without it."""
+    if event.moved or event.action in _NEW:
+        return _closed(job, event)
+    if event.action not in {"labeled", "unlabeled"} or not event.label:
+        return job.nothing("Nothing to do: no label was put on or taken off.")
+    with job.wiring.connect(event, job.inputs) as hub:
+        refuse_twins(open_pulls(hub, event.repo), event.pull.head.sha or "")
+        run = _judged_by(hub, event)
+        if run is None:
+            return job.nothing("Nothing to overrule: this head has no verdict yet.")
+        content = handed_file(hub, event.repo, run.id, EVIDENCE)
+        verdict = handed_file(hub, event.repo, run.id, VERDICT)
+        _refuse_unknown(hub, event, digests(content, verdict))
+    evidence = evidence_from_text(content)
+    refuse_other(evidence, event)
+    if isinstance(evidence, NoEvidence) or not _overrules(event.label, evidence):
+        return job.nothing("Nothing to do: this is not the label that overrules the gate.")
+    override = override_of(event, job)
+    if event.action == "labeled" and override is None:
+        return job.nothing(f"The label does not count: {event.sender} may not write here.")
+    report = settle(evidence, sha256(content), opinions_from_text(verdict), override)
+    # In that run's name, so that one that judges anew is newer than this.
+    files = digests(content, verdict)
+    with Publication(job, replace(event, run=run), files) as publication:
+        publication.begin(evidence.policy)
+        return publication.hang_up(report)
+
+
+def _closed(job: Job, event: Event) -> Ended:
+    """What was said of the commit for another base says nothing here: the gate waits for a verdict.
+
+    A run that has judged this meanwhile is a later one, and its word stays.
+    """
+    with Publication(job, event) as publication:
+        publication.close("The verdict follows")
+    return job.nothing(f"The gate of #{event.number} is closed until its verdict is there.")
+
+
+def _overrules(label: str, evidence: Evidence) -> bool:
+    ours = evidence.policy.config.gate.override.label
+    return ours is not None and label.casefold() == ours.casefold()
+
+
+def _refuse_unknown(hub: GitHub, event: Event, files: str) -> None:
+    """The run's artifacts count if they are those of which the report was made.
+
+    Any job of a run may upload files of that name; which they must be, our own comment says, and
+    no job that judges can write it.
+
+    Raises:
+        SourceError: where the comment says otherwise, or nothing.
+    """
+    account = hub.login()
+    comments = Conversation(hub, event.repo, event.number or 0).comments()
+    ours = (Marker.of(comment.body) for comment in comments if comment.author == account)
+    if not any(marker and marker.files == files for marker in ours):
+        raise SourceError(
+            "The last verdict cannot be told again",
+            why="The files of that run are not those that our comment names, if there is one",
+            remedy="Push again, so that the pull request is judged; the label needs the comment",
+            reason="evidence_mismatch",
+        )
+
+
+def _judged_by(hub: GitHub, event: Event) -> Run | None:
+    """The run that has set the head's status; None where there is none.
+
+    Raises:
+        SourceError: for a status that no run of ours has set.
+    """
+    statuses = Statuses(hub, event.repo)
+    latest = statuses.latest(event.pull.head.sha or "", CONTEXT)
+    found = run_of(latest.target_url) if latest else None
+    if latest is None or found is None:
+        return None
+    run = Run(*found)
+    told = hub.ask(
+        f"read run {run.id}",
+        lambda: hub.api.requester.requestJsonAndCheck(
+            "GET", f"/repos/{event.repo}/actions/runs/{run.id}"
+        )[1],
+        needs="actions: read",
+    )
+    # Runs of this event take their workflow from the default branch, whatever a fork brings.
+    if at(told, "event") != "workflow_run" or latest.creator != hub.login():
+        raise SourceError(
+            f"The status {CONTEXT} was not set by the workflow that judges",
+            why="Another workflow or person has set it",
+            remedy="Push again, so that the pull request is judged",
+            reason="not_bound",
+        )
+    return run

@@ -1,0 +1,116 @@
+"""Which policy is in force: the operator's own file, the base commit's, or the default."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from prjury.errors import ConfigError, SourceError
+from prjury.policy.load import POLICY_PATH, Policy, default_policy, read_policy
+from prjury.ports import Repository
+from prjury.ports.types import TreeEntry
+from prjury.snapshot.model import PullRequest, printable
+
+#: Workflows, and actions wherever they stand in the tree.
+_WORKFLOW = re.compile(r"\A\.github/workflows/|(\A|/)action\.ya?ml\Z")
+_REGULAR_FILES = frozenset({"100644", "100755"})
+
+
+def policy_in_force(
+    pull: PullRequest, repository: Repository, own: Path | None, path: str = POLICY_PATH
+) -> Policy:
+    """The operator's own file if one is named, else the base commit's, else the default.
+
+    Raises:
+        ConfigError: when the file is wrong or not a regular file.
+        SourceError: when a partial clone lacks it.
+    """
+    if own:
+        return read_policy(text_of(own), f"file:{own}", shown=str(own))
+    entries = _entries(repository, pull.base.sha, path)
+    if not entries and path != POLICY_PATH:
+        raise ConfigError(
+            f"there is no {path} in {printable(pull.base.ref)}",
+            remedy="Correct the path, or leave it out for the default policy",
+        )
+    if not entries:
+        return default_policy()
+    shown = f"{path} of {printable(pull.base.ref)}"
+    entry = entries[0]
+    if entry.path != path or entry.mode not in _REGULAR_FILES:
+        raise ConfigError(f"{shown} is not a regular file", reason="config_not_regular_file")
+    content = repository.read([entry.blob])[entry.blob]
+    if content is None:
+        raise SourceError(f"{shown} is missing from this partial clone", reason="object_missing")
+    base = pull.base.sha
+    text = _decoded(content, shown)
+    return read_policy(text, f"base:{base}:{path}", shown=shown, commit=base)
+
+
+def policy_notes(
+    pull: PullRequest,
+    repository: Repository,
+    own: Path | None,
+    work_tree: Path | None,
+    path: str = POLICY_PATH,
+) -> tuple[str, ...]:
+    """What a reader has to know where the change touches what it is judged by."""
+    return (*_notes_of_policy(pull, repository, own, work_tree, path), *_notes_of_workflows(pull))
+
+
+def _notes_of_policy(
+    pull: PullRequest, repository: Repository, own: Path | None, work_tree: Path | None, path: str
+) -> tuple[str, ...]:
+    if own:
+        return ()
+    has_one = bool(_entries(repository, pull.base.sha, path))
+    in_force = "the base's policy" if has_one else "the default policy"
+    if any(path in {file.path, file.old_path} for file in pull.files):
+        return (f"this change touches {path}; {in_force} is in force until it is merged",)
+    if not has_one and work_tree and (work_tree / path).is_file():
+        return (f"{path} is not in the base commit; {in_force} is in force (try --config {path})",)
+    return ()
+
+
+def _notes_of_workflows(pull: PullRequest) -> tuple[str, ...]:
+    """The runner takes the workflow of a pull request from the change itself."""
+    found = edits_workflow(pull)
+    if found is None:
+        return ()
+    what = f"this change touches the workflow {printable(found)}: it runs as the change says"
+    return (f"{what}; require the workflow by a ruleset",)
+
+
+def edits_workflow(pull: PullRequest) -> str | None:
+    """The first workflow, or action, that the change touches."""
+    paths = (path for file in pull.files for path in (file.path, file.old_path) if path)
+    return next((path for path in paths if _WORKFLOW.search(path)), None)
+
+
+def text_of(file: Path) -> str:
+    """A configuration file's text.
+
+    Raises:
+        ConfigError: when it cannot be read or is not UTF-8.
+    """
+    try:
+        return _decoded(file.read_bytes(), str(file))
+    except OSError as error:
+        raise ConfigError(
+            f"the configuration {file} cannot be read: {error.strerror}",
+            remedy="Check the path",
+        ) from error
+
+
+def _entries(repository: Repository, commit: str, path: str) -> list[TreeEntry]:
+    """What stands at the path: one file, or everything below it where it is a directory."""
+    below = f"{path}/"
+    entries = repository.files(commit)
+    return [e for e in entries if e.path == path or e.path.startswith(below)]
+
+
+def _decoded(content: bytes, shown: str) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{shown} is not UTF-8 text") from error

@@ -1,0 +1,263 @@
+"""Names in the configuration and the factories behind them: a visible table, plus entry points.
+
+A factory is named as ``module:function`` and imported when it is first asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+from typing import cast as typed
+
+from prjury.errors import ConfigError, did_you_mean
+from prjury.judges.context import PullRequestContext
+from prjury.jury.cascade import CascadedJury, Tier, TierPolicy
+from prjury.jury.guard import guarded
+from prjury.jury.judge import FunctionJudge, Judge, JudgeType, type_of
+from prjury.jury.judgment import Status
+from prjury.jury.jury import Jury, Seat
+from prjury.jury.veto_only import NeverLifting, NeverOverruling
+from prjury.jury.voting import (
+    AverageVoting,
+    ConsensusVoting,
+    MajorityVoting,
+    MedianVoting,
+    VotingStrategy,
+    WeightedAverageVoting,
+)
+from prjury.policy.schema import Config, JudgeEntry, TierConfig, VotingEntry
+from prjury.ports import Doors
+from prjury.report.model import SkippedJudge
+
+JudgeFactory = Callable[[Any, Doors], Judge[PullRequestContext]]
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """A judge's place in a policy: its tier, the number of its entry there, and its name."""
+
+    tier: str
+    number: int
+    name: str
+
+
+#: Who is seated in a place; the judge that the policy names, unless there is a reason.
+Casting = Callable[
+    [Place, Callable[[Doors], Judge[PullRequestContext]], Doors], Judge[PullRequestContext]
+]
+
+#: The judges that ship with the program; others come from the entry points ``prjury.judges``.
+JUDGES: Mapping[str, str] = {
+    "merge": "prjury.judges.merge.judge:make",
+    "build": "prjury.judges.builds.judge:make",
+    "patterns": "prjury.judges.patterns.judge:make",
+    "quality": "prjury.judges.quality.kinds.quality:make",
+    "tests-exercise-behaviour": "prjury.judges.quality.kinds.testing:make",
+    "description-matches-change": "prjury.judges.quality.kinds.description:make",
+    "backport-suitability": "prjury.judges.quality.kinds.suitability:make",
+    "prompt": "prjury.judges.quality.kinds.prompt:make",
+}
+
+#: Judges of a directory, and some that are promised, which no policy can seat so far.
+LATER = frozenset(
+    "agent class-version command coverage file-content file-exists findings python semantic "
+    "superset-diff".split()
+)
+
+#: Where the judges of ours are that ask models.
+ASKING = "prjury.judges.quality."
+
+VOTING: Mapping[str, Callable[..., VotingStrategy]] = {
+    "majority": MajorityVoting,
+    "average": AverageVoting,
+    "weighted_average": WeightedAverageVoting,
+    "median": MedianVoting,
+    "consensus": ConsensusVoting,
+}
+
+MODEL_BACKED = frozenset({JudgeType.LLM_POWERED, JudgeType.AGENT})
+
+
+def installed() -> Mapping[str, EntryPoint]:
+    """The judges of installed packages by name."""
+    return {point.name: point for point in entry_points(group="prjury.judges")}
+
+
+def judge_factory(name: str, where: str = "") -> JudgeFactory:
+    """The factory of a judge.
+
+    Args:
+        where: the key path that names it, for messages.
+
+    Raises:
+        ConfigError: for a name that neither we nor an installed package knows.
+    """
+    outside = installed()
+    if name in JUDGES:
+        module, _, function = JUDGES[name].partition(":")
+        factory: JudgeFactory = getattr(import_module(module), function)
+        return factory
+    if name in outside:
+        return lambda options, doors: _outsider(name, outside[name], options, doors)
+    known = {*JUDGES, *outside}
+    what = f"there is no judge called {name!r}"
+    if name in LATER:
+        what = f"the judge {name!r} is not supported in a policy yet"
+    raise ConfigError(
+        f"{where}{': ' if where else ''}{what}",
+        why=did_you_mean(name, known) or f"Known are {', '.join(sorted(known))}",
+        remedy="Correct the name in the configuration, or install the package that brings it",
+    )
+
+
+def _outsider(
+    name: str, point: EntryPoint, options: object, doors: Doors
+) -> Judge[PullRequestContext]:
+    """A judge of another package; one that cannot be made is seated as an error."""
+    return guarded(
+        lambda: typed("JudgeFactory", point.load())(options, doors),
+        lambda crash: FunctionJudge(lambda _: crash, name, "could not be made"),
+    )
+
+
+def voting_strategy(entry: VotingEntry) -> VotingStrategy:
+    """The strategy that a configuration entry describes."""
+    options = dict(entry.options)
+    if "on_disagreement" in options:
+        options["on_disagreement"] = Status(options["on_disagreement"])
+    return VOTING[entry.name](**options)
+
+
+@dataclass(frozen=True)
+class Seating:
+    """The cascade with the judges that were asked for, and those that were not, by tier."""
+
+    cascade: CascadedJury[PullRequestContext]
+    skipped: Mapping[str, Sequence[SkippedJudge]]
+
+
+@dataclass(frozen=True)
+class Unwanted:
+    """What the operator does not want to be asked, with the word to say so in the report."""
+
+    judges: Mapping[str, str]
+    model_backed: str | None = None
+
+    def reason(self, name: str, judge: Judge[PullRequestContext]) -> str | None:
+        """Why this judge is not seated, None where it is."""
+        if name in self.judges:
+            return self.judges[name]
+        return self.model_backed if type_of(judge) in MODEL_BACKED else None
+
+
+def as_named(
+    _place: Place, make: Callable[[Doors], Judge[PullRequestContext]], doors: Doors
+) -> Judge[PullRequestContext]:
+    """The judge that the policy names."""
+    return make(doors)
+
+
+def seat(config: Config, doors: Doors, unwanted: Unwanted, cast: Casting = as_named) -> Seating:
+    """Seats every judge of the configuration that is wanted.
+
+    Raises:
+        ConfigError: for a judge that nobody knows.
+    """
+    tiers: list[Tier[PullRequestContext]] = []
+    skipped: dict[str, Sequence[SkippedJudge]] = {}
+    for tier in config.tiers:
+        entries = [_with_policy(entry, config) for entry in tier.judges]
+        seats, left_out = _seats(tier.name, entries, doors, unwanted, cast)
+        skipped[tier.name] = left_out
+        tiers.append(_tier(tier, seats))
+    return Seating(CascadedJury(tiers), skipped)
+
+
+def try_models(config: Config, doors: Doors) -> None:
+    """Makes every judge of ours that asks models, and asks nobody.
+
+    Raises:
+        ConfigError: for a model, a criterion or a tier that a review would refuse.
+    """
+    for tier in config.tiers:
+        asking = [entry for entry in tier.judges if JUDGES.get(entry.name, "").startswith(ASKING)]
+        seats = [Seat(judge_factory(entry.name)(entry.options, doors)) for entry in asking]
+        if len(seats) == len(tier.judges):
+            _refuse_to_accept(tier, seats)
+
+
+def _with_policy(entry: JudgeEntry, config: Config) -> JudgeEntry:
+    """The entry under what the policy says elsewhere: suppressions may be switched off for all."""
+    asked, allowed = entry.patterns, config.suppressions
+    if asked is None or (allowed.allow and allowed.ecosystem):
+        return entry
+    in_force = {
+        "suppressions": asked.suppressions and allowed.allow,
+        "ecosystem": asked.ecosystem and allowed.ecosystem,
+    }
+    return entry.model_copy(update={"patterns": asked.model_copy(update=in_force)})
+
+
+def _seats(
+    tier: str, entries: Sequence[JudgeEntry], doors: Doors, unwanted: Unwanted, cast: Casting
+) -> tuple[list[Seat[PullRequestContext]], list[SkippedJudge]]:
+    seats: list[Seat[PullRequestContext]] = []
+    skipped: list[SkippedJudge] = []
+    for number, entry in enumerate(entries):
+
+        def make(doors: Doors, entry: JudgeEntry = entry) -> Judge[PullRequestContext]:
+            return judge_factory(entry.name, f"tier {tier}")(entry.options, doors)
+
+        judge = cast(Place(tier, number, entry.name), make, doors)
+        reason = unwanted.reason(entry.name, judge)
+        if reason:
+            skipped.append(SkippedJudge(entry.name, reason))
+        else:
+            seats.append(Seat(judge, entry.weight))
+    return seats, skipped
+
+
+def _tier(
+    config: TierConfig, seats: Sequence[Seat[PullRequestContext]]
+) -> Tier[PullRequestContext]:
+    jury: Jury[PullRequestContext] | None = None
+    _refuse_to_accept(config, seats)
+    if seats:
+        jury = _held_down(Jury(seats, voting_strategy(config.voting), config.name))
+    return Tier(
+        config.name,
+        jury,
+        config.policy,
+        config.continue_on_reject,
+        config.on_error,
+        config.min_confidence,
+        _is_advisory(config, seats),
+    )
+
+
+def _refuse_to_accept(config: TierConfig, seats: Sequence[Seat[PullRequestContext]]) -> None:
+    """A tier of judges that lift nothing cannot accept, for that ends the matter."""
+    lowers = [getattr(seat.judge, "lowers_only", False) for seat in seats]
+    if config.policy is TierPolicy.ACCEPT_ON_ALL_PASS and lowers and all(lowers):
+        raise ConfigError(
+            f"tier {config.name} accepts by judges that can only lower a result",
+            why="They read what the author says, which sways whoever reads it",
+            remedy="Seat another judge beside them, or use another policy",
+        )
+
+
+def _held_down(jury: Jury[PullRequestContext]) -> Jury[PullRequestContext]:
+    """The jury, whose vote overrules no unanimous or must failure; some judges lift nothing."""
+    lowering = [seat.title for seat in jury.seats if getattr(seat.judge, "lowers_only", False)]
+    voting = NeverLifting(jury.voting, frozenset(lowering)) if lowering else jury.voting
+    return replace(jury, voting=NeverOverruling(voting))
+
+
+def _is_advisory(config: TierConfig, seats: Sequence[Seat[PullRequestContext]]) -> bool:
+    """A tier of models advises unless the policy says that it blocks."""
+    if config.advisory != "auto":
+        return config.advisory
+    return all(type_of(seat.judge) in MODEL_BACKED for seat in seats)

@@ -1,0 +1,205 @@
+"""Evidence and opinions as JSON, and back.
+
+The way back takes nothing for granted: form, types and version are checked, a key may stand once,
+there is no NaN, and the policy must have the hash that it is said to have. Paths that are not UTF-8
+survive, as lone surrogates.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import TypeAdapter
+
+from prjury.app.registry import Place, Unwanted
+from prjury.app.stages.evidence import Evidence, NoEvidence, Opinions
+from prjury.app.stages.files import Files
+from prjury.app.stages.read_artifacts import LARGEST, checked, invalid, made, value_of
+from prjury.app.stages.replay import SeatRecord
+from prjury.app.stages.wire import (
+    EVIDENCE_SCHEMA,
+    OPINIONS_SCHEMA,
+    EvidenceJson,
+    Json,
+    NothingJson,
+    OpinionsJson,
+    SeatJson,
+)
+from prjury.errors import CannotJudgeError
+from prjury.jury.codec import judgment_from_json, judgment_to_json
+from prjury.policy.load import Policy
+from prjury.policy.schema import Config
+from prjury.ports.types import TreeEntry
+from prjury.report.codec import report_to_json
+from prjury.report.model import Backport, Cost, Report
+from prjury.report.redact import Redact
+from prjury.report.sanitise import BY_SHAPE
+from prjury.report.wire import SCHEMA_NAME
+from prjury.snapshot.model import PullRequest
+
+#: Bytes; what models say of a change is far smaller.
+_LARGEST_VERDICT = 8 * 1024 * 1024
+
+
+def evidence_to_text(evidence: Evidence | NoEvidence) -> str:
+    """The evidence as JSON. Where it is too large, models do without what is beside the change.
+
+    Raises:
+        CannotJudgeError: ``too_large``.
+    """
+    if isinstance(evidence, NoEvidence):
+        fields = {
+            name: getattr(evidence, name) for name in ("repo", "number", "head_sha", "base_ref")
+        }
+        return _text({"schema": EVIDENCE_SCHEMA, "nothing": evidence.reason, **fields})
+    value = _evidence(evidence)
+    text = _text(value)
+    if len(text) > LARGEST:
+        text = _text({**value, "files": {**value["files"], "entries": [], "blobs": {}}})
+    if len(text) > LARGEST:
+        raise CannotJudgeError(
+            f"the change takes more than {LARGEST // 1024**2} MiB to hand over",
+            why="It is very large",
+            remedy="Split it, or judge it in one job with the mode review",
+            reason="too_large",
+        )
+    return text
+
+
+def evidence_from_text(content: bytes) -> Evidence | NoEvidence:
+    """The evidence that `evidence_to_text` wrote.
+
+    Raises:
+        SourceError: ``evidence_invalid``, for anything else.
+    """
+    value = value_of(content, "evidence", EVIDENCE_SCHEMA)
+    if "nothing" in value:
+        told = checked(NothingJson, value, "evidence")
+        return NoEvidence(told.nothing, told.repo, told.number, told.head_sha, told.base_ref)
+    wire = checked(EvidenceJson, value, "evidence")
+    return made(lambda: _from_wire(wire), "evidence")
+
+
+def verdict_to_text(report: Report, opinions: Opinions, redact: Redact = BY_SHAPE) -> str:
+    """The file ``verdict.json``: the report for whoever reads it, and what is read again."""
+    told = report_to_json(report, redact)
+    return _text({**told, "opinions": _opinions(opinions)})
+
+
+def opinions_from_text(content: bytes) -> Opinions:
+    """The opinions in what `verdict_to_text` wrote. Of the report beside them nothing is believed.
+
+    Raises:
+        SourceError: ``verdict_invalid``, for anything else.
+    """
+    value = value_of(content, "verdict", SCHEMA_NAME, _LARGEST_VERDICT)
+    if "opinions" not in value:
+        raise invalid("verdict", "it holds no opinions; a report alone cannot be published")
+    wire = checked(OpinionsJson, value["opinions"], "verdict")
+    return made(lambda: _opinions_of(wire), "verdict")
+
+
+def _opinions(opinions: Opinions) -> Json:
+    return {
+        "schema": OPINIONS_SCHEMA,
+        "evidence": opinions.evidence,
+        "records": _seats(opinions.records),
+        "cost": {name: getattr(opinions.cost, name) for name in Cost.__dataclass_fields__},
+        "opinion": judgment_to_json(opinions.opinion) if opinions.opinion else None,
+        "elapsed_ms": opinions.elapsed_ms,
+    }
+
+
+def _opinions_of(wire: OpinionsJson) -> Opinions:
+    opinion = judgment_from_json(wire.opinion) if wire.opinion is not None else None
+    records = dict(seat.record() for seat in wire.records)
+    cost = Cost(**wire.cost.model_dump())
+    return Opinions(wire.evidence, records, cost, opinion, wire.elapsed_ms)
+
+
+def _evidence(evidence: Evidence) -> Json:
+    policy, files = evidence.policy, evidence.files
+    return {
+        "schema": EVIDENCE_SCHEMA,
+        "version": evidence.version,
+        "pull": _PULL.dump_python(evidence.pull),
+        "policy": {
+            "source": policy.source,
+            "hash": policy.hash,
+            "resolved": policy.resolved,
+        },
+        "records": _seats(evidence.records),
+        "files": {
+            "commit": files.commit,
+            "entries": [_ENTRY.dump_python(entry) for entry in files.entries],
+            "blobs": {blob: _content(content) for blob, content in files.blobs.items()},
+        },
+        "not_wanted": dict(evidence.unwanted.judges),
+        "models_not_wanted": evidence.unwanted.model_backed,
+        "backports": [_BACKPORT.dump_python(backport) for backport in evidence.backports],
+        "notes": list(evidence.notes),
+        "spares": evidence.spares,
+        "trusted": evidence.trusted,
+        "level": evidence.level,
+        "seconds": evidence.seconds,
+        "elapsed_ms": evidence.elapsed_ms,
+    }
+
+
+def _from_wire(wire: EvidenceJson) -> Evidence:
+    # Files that a policy of the base names are files of the base, never of this machine.
+    commit = wire.pull.base.sha if wire.policy.source.startswith("base:") else None
+    config = Config.model_validate(wire.policy.resolved, context={"commit": commit})
+    policy = Policy(config, wire.policy.source)
+    if policy.hash != wire.policy.hash:
+        raise ValueError("the policy has not the hash that it is said to have")
+    files = wire.files
+    blobs = {blob: _bytes(content) for blob, content in files.blobs.items()}
+    return Evidence(
+        pull=wire.pull,
+        policy=policy,
+        records=dict(seat.record() for seat in wire.records),
+        files=Files(files.commit, tuple(files.entries), blobs),
+        version=wire.version,
+        unwanted=Unwanted(wire.not_wanted, wire.models_not_wanted),
+        backports=tuple(wire.backports),
+        notes=tuple(wire.notes),
+        spares=wire.spares,
+        trusted=wire.trusted,
+        level=wire.level,
+        seconds=wire.seconds,
+        elapsed_ms=wire.elapsed_ms,
+    )
+
+
+_PULL = TypeAdapter(PullRequest)
+_ENTRY = TypeAdapter(TreeEntry)
+_BACKPORT = TypeAdapter(Backport)
+
+
+def _seats(records: Mapping[Place, SeatRecord]) -> list[Json]:
+    ordered = sorted(records.items())
+    return [SeatJson.of(place, record).model_dump(mode="json") for place, record in ordered]
+
+
+def _content(content: bytes | None) -> str | Json | None:
+    if content is None:
+        return None
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(content).decode()}
+
+
+def _bytes(content: str | Mapping[Literal["base64"], str] | None) -> bytes | None:
+    if content is None or isinstance(content, str):
+        return None if content is None else content.encode("utf-8", "surrogatepass")
+    return base64.b64decode(content["base64"], validate=True)
+
+
+def _text(value: Json) -> str:
+    """ASCII alone, so that lone surrogates are escapes and lengths are bytes."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":")) + "\n"

@@ -1,0 +1,138 @@
+"""COLLECT: reads git, the policy and a build's evidence; runs nothing, and asks no model."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+from prjury.app import backports, terms
+from prjury.app.composition import models_for, program_doors
+from prjury.app.policy_in_force import policy_in_force
+from prjury.app.registry import seat
+from prjury.app.request import ReviewRequest, Surroundings
+from prjury.app.review import notes_of
+from prjury.app.stages.evidence import Evidence
+from prjury.app.stages.files import ReadingAlong
+from prjury.app.stages.replay import Waiting, records_of
+from prjury.app.stages.requested_answers import Unasked
+from prjury.errors import CannotJudgeError
+from prjury.git.open_snapshot import NothingToReview, Photo, photographed
+from prjury.policy.load import Policy
+from prjury.policy.schema import Config, JudgeEntry
+from prjury.ports import Doors
+from prjury.resources import own_version
+from prjury.snapshot.model import visible
+
+
+def collect(
+    request: ReviewRequest, surroundings: Surroundings, workflow: str | None = None
+) -> Evidence | NothingToReview:
+    """Event -> PullRequest -> every judge that is a program -> evidence.
+
+    A build is taken from its evidence, whatever the policy says of where it runs: here nothing of
+    the change ever runs.
+
+    Args:
+        workflow: the file of the workflow that made the build's evidence; where the change edits
+            it, what it has left behind is no evidence.
+
+    Raises:
+        PrJuryError: with the exit code that says whose fault it is.
+    """
+    started = time.monotonic()
+    with photographed(request.wanted) as taken:
+        if isinstance(taken, NothingToReview):
+            return taken
+        policy = policy_in_force(taken.pull, taken.store, request.config, request.policy_path)
+        photo = terms.exempted(taken, policy.config)
+        policy = Policy(built_elsewhere(policy.config), policy.source)
+        doors = _doors(request, surroundings, policy.config, photo)
+        if edited := _edited(photo, workflow):
+            doors = replace(doors, evidence=Refused(edited))
+        along = ReadingAlong(photo.store, photo.pull.base.sha)
+        cast = Waiting(replace(doors, repository=along))
+        seating = seat(policy.config, doors, terms.unwanted(request), cast)
+        seconds = terms.seconds(request, policy.config)
+        context = terms.context_of(photo.pull, seconds)
+        verdict = terms.vote(seating, context, doors.progress)
+        chosen = backports.chosen(photo, request, policy.config)
+        named = frozenset(request.backport_to)
+        bench = backports.Bench(photo, doors, policy.config, thorough=named)
+        return Evidence(
+            pull=photo.pull,
+            policy=policy,
+            records={**cast.seats, **records_of(seating, cast.places, verdict)},
+            files=along.seen,
+            version=own_version(),
+            unwanted=terms.unwanted(request),
+            backports=bench.beside(chosen.names, verdict.status, context.deadline),
+            notes=(*notes_of(request, photo), *chosen.notes),
+            spares=_spares(request, policy.config, photo),
+            trusted=request.trusts_policy or request.config is not None,
+            level=doors.shell.level,
+            seconds=seconds,
+            elapsed_ms=round((time.monotonic() - started) * 1000),
+        )
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Evidence that is not even read (`prjury.ports.Evidence`)."""
+
+    why: str
+
+    def read(self) -> bytes:
+        """Raises CannotJudgeError, ``evidence_untrusted``."""
+        raise CannotJudgeError(
+            "the build's evidence does not count",
+            why=self.why,
+            remedy="Change the workflow in a pull request of its own, and have somebody look at it",
+            reason="evidence_untrusted",
+        )
+
+
+def _edited(photo: Photo, workflow: str | None) -> str:
+    """Why what the workflow left behind proves nothing; empty where the change leaves it alone.
+
+    The runner takes the workflow from the merge of the change with its base, so it is the base's
+    own wherever the merged tree has the same file.
+    """
+    if workflow is None:
+        return ""
+    pull = photo.pull
+    ran = pull.merge.tree or pull.head.sha
+    base, merged = (
+        [entry.blob for entry in photo.store.files(tree) if entry.path == workflow]
+        for tree in (pull.base.sha, ran)
+    )
+    if base == merged and base:
+        return ""
+    return f"The change edits {visible(workflow)}, the workflow that made it"
+
+
+def built_elsewhere(config: Config) -> Config:
+    """The policy whose builds were made in another job."""
+    tiers = [
+        tier.model_copy(update={"judges": list(map(_elsewhere, tier.judges))})
+        for tier in config.tiers
+    ]
+    return config.model_copy(update={"tiers": tiers})
+
+
+def _elsewhere(entry: JudgeEntry) -> JudgeEntry:
+    if entry.build is None or entry.build.from_ != "run":
+        return entry
+    return entry.model_copy(update={"build": entry.build.model_copy(update={"from_": "evidence"})})
+
+
+def _doors(
+    request: ReviewRequest, surroundings: Surroundings, config: Config, photo: Photo
+) -> Doors:
+    doors = program_doors(request, surroundings, config, photo.store)
+    return replace(doors, models=Unasked())
+
+
+def _spares(request: ReviewRequest, config: Config, photo: Photo) -> tuple[str, str] | None:
+    nobody = models_for(photo.pull, config.pulls, request.actor)
+    panel = nobody.panel() if nobody else None
+    return (panel.missing, panel.label) if panel else None

@@ -1,0 +1,230 @@
+"""Judges of another zone: what was said there is said again here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from prjury.app.registry import MODEL_BACKED, Place, Seating
+from prjury.judges.context import PullRequestContext
+from prjury.judges.quality.judge import ModelBackedJudge
+from prjury.jury.cascade import TierAttempt, Verdict
+from prjury.jury.judge import Judge, JudgeType, type_of
+from prjury.jury.judgment import Judgment
+from prjury.jury.jury import JuryVerdict
+from prjury.jury.population import Ballot
+from prjury.ports import Doors
+
+#: The label of a judge that is asked in another zone.
+WAITING = "waiting"
+
+PullJudge = Judge[PullRequestContext]
+Make = Callable[[Doors], PullJudge]
+
+
+@dataclass(frozen=True)
+class SeatRecord:
+    """What one seat said, and what has to be known of who sat there.
+
+    Attributes:
+        title: the name on its ballots.
+        judgment: None where nobody was asked.
+        waits: whether it is asked in another zone.
+    """
+
+    title: str
+    type: JudgeType
+    lowers_only: bool = False
+    judgment: Judgment | None = None
+    elapsed_ms: int = 0
+    waits: bool = False
+
+
+#: What was said in which place.
+Records = Mapping[Place, SeatRecord]
+
+
+@dataclass(frozen=True)
+class RecordedJudge:
+    """Says again what was said in another zone; what nobody said there is an error."""
+
+    record: SeatRecord
+    description: str = "was asked in another job"
+
+    @property
+    def name(self) -> str:
+        """The judge's name."""
+        return self.record.title
+
+    @property
+    def type(self) -> JudgeType:
+        """Where its answers come from."""
+        return self.record.type
+
+    @property
+    def lowers_only(self) -> bool:
+        """Whether its approval must not lift what others say."""
+        return self.record.lowers_only
+
+    def judge(self, _context: PullRequestContext, /) -> Judgment:
+        """What was said."""
+        if self.record.judgment is None:
+            return Judgment.errored(
+                "nobody has asked it in the job before this one",
+                metadata={"reason": "not_asked"},
+            )
+        return self.record.judgment
+
+
+@dataclass(frozen=True)
+class WaitingJudge:
+    """Stands for a judge that is asked in another zone, and reads what that one will need."""
+
+    judge_to_be: PullJudge
+    description: str = "is asked in a job of its own"
+
+    @property
+    def name(self) -> str:
+        """The judge's name."""
+        return self.judge_to_be.name
+
+    @property
+    def type(self) -> JudgeType:
+        """Where its answers come from."""
+        return type_of(self.judge_to_be)
+
+    @property
+    def lowers_only(self) -> bool:
+        """Whether its approval must not lift what others say."""
+        return bool(getattr(self.judge_to_be, "lowers_only", False))
+
+    def judge(self, context: PullRequestContext, /) -> Judgment:
+        """Reads along; there is no answer yet, which neither accepts nor rejects anything."""
+        if isinstance(self.judge_to_be, ModelBackedJudge):
+            self.judge_to_be.case(context)
+        return Judgment.abstained("asked in the next job", WAITING)
+
+
+@dataclass
+class Waiting:
+    """Seats programs as they are, and somebody who waits for whoever asks a model.
+
+    Attributes:
+        along: the doors through which those that wait read.
+        places: where each judge sits, by the judge's identity.
+        seats: who sits in each place, whether asked or not.
+    """
+
+    along: Doors
+    places: dict[int, Place] = field(default_factory=dict)
+    seats: dict[Place, SeatRecord] = field(default_factory=dict)
+
+    def __call__(self, place: Place, make: Make, doors: Doors) -> PullJudge:
+        """The judge for the place."""
+        judge = make(doors)
+        if type_of(judge) in MODEL_BACKED:
+            judge = WaitingJudge(make(self.along))
+        self.places[id(judge)] = place
+        self.seats[place] = _seat(judge)
+        return judge
+
+
+@dataclass
+class Asking:
+    """Seats those that have waited, and for all others what they have said.
+
+    Attributes:
+        places: where each judge sits, by the judge's identity.
+    """
+
+    records: Records
+    places: dict[int, Place] = field(default_factory=dict)
+
+    def __call__(self, place: Place, make: Make, doors: Doors) -> PullJudge:
+        """The judge for the place."""
+        record = self.records.get(place)
+        judge = make(doors) if record and record.waits else RecordedJudge(record or _unknown(place))
+        self.places[id(judge)] = place
+        return judge
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Seats for everybody what they have said."""
+
+    records: Records
+
+    def __call__(self, place: Place, _make: Make, _doors: Doors) -> PullJudge:
+        """The judge for the place."""
+        return RecordedJudge(self.records.get(place) or _unknown(place))
+
+
+@dataclass(frozen=True)
+class SaidBefore:
+    """Seats what models said in an earlier run, and everybody else as named."""
+
+    judgments: Mapping[tuple[str, str], Judgment]
+
+    def __call__(self, place: Place, make: Make, doors: Doors) -> PullJudge:
+        """The judge for the place."""
+        judge = make(doors)
+        said = self.judgments.get((place.tier, judge.name))
+        if said is None or type_of(judge) not in MODEL_BACKED:
+            return judge
+        lowers_only = bool(getattr(judge, "lowers_only", False))
+        return RecordedJudge(SeatRecord(judge.name, type_of(judge), lowers_only, said))
+
+
+def _unknown(place: Place) -> SeatRecord:
+    return SeatRecord(place.name, JudgeType.DETERMINISTIC)
+
+
+def records_of(seating: Seating, seated: Mapping[int, Place], verdict: Verdict) -> Records:
+    """What was said in each place that was reached.
+
+    Args:
+        seated: the place of each judge, by the judge's identity.
+    """
+    found: dict[Place, SeatRecord] = {}
+    for tier, attempt in zip(seating.cascade.tiers, verdict.attempts, strict=True):
+        if tier.jury is None or attempt.verdict is None:
+            continue
+        for seat, ballot in zip(tier.jury.seats, attempt.verdict.ballots, strict=True):
+            found[seated[id(seat.judge)]] = _record(seat.judge, ballot)
+    return found
+
+
+def _record(judge: PullJudge, ballot: Ballot) -> SeatRecord:
+    seat = _seat(judge)
+    said = None if seat.waits else ballot.judgment
+    return replace(seat, judgment=said, elapsed_ms=ballot.elapsed_ms)
+
+
+def _seat(judge: PullJudge) -> SeatRecord:
+    """Who sits there, without a word of what is said."""
+    lowers_only = bool(getattr(judge, "lowers_only", False))
+    waits = isinstance(judge, WaitingJudge)
+    return SeatRecord(judge.name, type_of(judge), lowers_only, waits=waits)
+
+
+def with_times(seating: Seating, verdict: Verdict) -> Verdict:
+    """The verdict with the time that each recorded answer really took."""
+
+    def told(tier: Sequence[PullJudge], attempt: TierAttempt) -> TierAttempt:
+        if attempt.verdict is None:
+            return attempt
+        ballots = tuple(
+            replace(ballot, elapsed_ms=judge.record.elapsed_ms)
+            if isinstance(judge, RecordedJudge)
+            else ballot
+            for judge, ballot in zip(tier, attempt.verdict.ballots, strict=True)
+        )
+        elapsed = max([attempt.elapsed_ms, *(ballot.elapsed_ms for ballot in ballots)])
+        counted = JuryVerdict(attempt.verdict.aggregated, ballots)
+        return replace(attempt, verdict=counted, elapsed_ms=elapsed)
+
+    judges = [
+        [s.judge for s in tier.jury.seats] if tier.jury else [] for tier in seating.cascade.tiers
+    ]
+    attempts = tuple(map(told, judges, verdict.attempts))
+    return replace(verdict, attempts=attempts)

@@ -1,0 +1,162 @@
+"""``prjury collect``, ``decide`` and ``publish``: a review in parts, as separate jobs do it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from prjury.cli import options
+from prjury.cli.output import Format, Terminal, parse_output
+from prjury.cli.review import closed_with, evidence_in, facts_of, refuse_place, tell, wanted_by
+from prjury.errors import ExitCode
+
+if TYPE_CHECKING:
+    from prjury.app.stages.evidence import Evidence, NoEvidence
+
+_EvidenceFile = Annotated[Path, typer.Argument(help="What `prjury collect` wrote.")]
+_Digest = Annotated[
+    str | None, typer.Option("--sha256", help="The digest that the evidence must have.")
+]
+
+
+def collect(  # noqa: PLR0913 - the command line's options, named as documented
+    context: typer.Context,
+    target: options.Target = None,
+    *,
+    repo: options.Repo = Path(),
+    base: options.Base = None,
+    head: options.Head = None,
+    config: options.Config = None,
+    evidence: options.Evidence = None,
+    output: Annotated[Path, typer.Option(metavar="FILE", help="Where it goes.")] = Path(
+        "evidence.json"
+    ),
+    no_build: options.NoBuild = False,
+    no_llm: options.NoLlm = False,
+    offline: options.Offline = False,
+    title: options.Title = None,
+    body_file: options.BodyFile = None,
+    timeout: options.Timeout = None,
+    onto: options.Onto = None,
+) -> int:
+    """Ask every judge that needs no model; nothing of the change is run."""
+    from prjury.app.request import ReviewRequest  # noqa: PLC0415 - the same
+    from prjury.app.stages.codec import evidence_to_text  # noqa: PLC0415 - keeps `--help` instant
+    from prjury.app.stages.collect import collect as run  # noqa: PLC0415 - the same
+    from prjury.git.open_snapshot import NothingToReview  # noqa: PLC0415 - the same
+    from prjury.publishers.files import write_atomically  # noqa: PLC0415 - the same
+
+    terminal: Terminal = context.obj
+    refuse_place(output)
+    facts = facts_of(title, body_file)
+    request = ReviewRequest(
+        wanted=wanted_by(terminal, target, repo, base, head, facts, offline=offline),
+        config=config,
+        build=not no_build,
+        models=not no_llm,
+        offline=offline,
+        timeout=timeout,
+        backport_to=tuple(onto or ()),
+        evidence=evidence_in(evidence),
+    )
+    found = run(request, terminal.surroundings())
+    if isinstance(found, NothingToReview):
+        print(found.reason)
+        return ExitCode.OPEN
+    write_atomically(output, evidence_to_text(found))
+    print(f"evidence: {output}")
+    return ExitCode.OPEN
+
+
+def decide(  # noqa: PLR0913 - as above
+    context: typer.Context,
+    evidence: _EvidenceFile = Path("evidence.json"),
+    *,
+    output: Annotated[Path, typer.Option(metavar="FILE", help="Where it goes.")] = Path(
+        "verdict.json"
+    ),
+    model: options.Model = None,
+    trust_policy: options.TrustPolicy = False,
+    offline: options.Offline = False,
+    timeout: options.Timeout = None,
+    sha256: _Digest = None,
+) -> int:
+    """Ask the models about what was collected; neither repository nor GitHub is needed."""
+    from prjury.app.request import ReviewRequest  # noqa: PLC0415 - the same
+    from prjury.app.stages.codec import verdict_to_text  # noqa: PLC0415 - keeps `--help` instant
+    from prjury.app.stages.decide import decide as run  # noqa: PLC0415 - the same
+    from prjury.app.stages.evidence import NoEvidence  # noqa: PLC0415 - the same
+    from prjury.app.stages.publish import settle  # noqa: PLC0415 - the same
+    from prjury.publishers.files import write_atomically  # noqa: PLC0415 - the same
+
+    terminal: Terminal = context.obj
+    refuse_place(output)
+    found, digest = _read(evidence, sha256)
+    if isinstance(found, NoEvidence):
+        print(found.reason)
+        return ExitCode.OPEN
+    request = ReviewRequest(
+        model=model,
+        trusts_policy=trust_policy or found.trusted,
+        offline=offline,
+        timeout=timeout,
+    )
+    opinions = run(found, digest, request, terminal.surroundings())
+    report = settle(found, digest, opinions)
+    write_atomically(output, verdict_to_text(report, opinions, terminal.redact))
+    print(report.headline)
+    print(f"verdict: {output}")
+    return closed_with(terminal, report)
+
+
+def publish(
+    context: typer.Context,
+    verdict: Annotated[Path, typer.Argument(help="What `prjury decide` wrote.")] = Path(
+        "verdict.json"
+    ),
+    *,
+    evidence: Annotated[
+        Path, typer.Option(metavar="FILE", help="What `prjury collect` wrote.")
+    ] = Path("evidence.json"),
+    format: options.Printed = Format.TERMINAL,  # noqa: A002 - the option's documented name
+    output: options.Output = None,
+    sha256: _Digest = None,
+    post: Annotated[
+        bool, typer.Option("--post", help="Post it to the pull request, with GITHUB_TOKEN.")
+    ] = False,
+) -> int:
+    """Make the report of evidence and verdict, print it, and post it if asked to."""
+    from prjury.app.artifact_file import read_handed  # noqa: PLC0415 - the same
+    from prjury.app.stages.codec import opinions_from_text  # noqa: PLC0415 - keeps `--help` instant
+    from prjury.app.stages.evidence import NoEvidence  # noqa: PLC0415 - the same
+    from prjury.app.stages.publish import settle  # noqa: PLC0415 - the same
+    from prjury.app.stages.read_artifacts import LARGEST  # noqa: PLC0415 - the same
+    from prjury.cli.post import post as post_report  # noqa: PLC0415 - the same
+
+    terminal: Terminal = context.obj
+    files = [parse_output(text, Format) for text in output or ()]
+    for _, file in files:
+        refuse_place(file)
+    found, digest = _read(evidence, sha256)
+    if isinstance(found, NoEvidence):
+        print(found.reason, file=sys.stdout if format is Format.TERMINAL else sys.stderr)
+        return ExitCode.OPEN
+    opinions = opinions_from_text(read_handed(verdict, "verdict", None, LARGEST))
+    report = settle(found, digest, opinions)
+    code = tell(terminal, report, format, files)
+    if post:
+        post_report(terminal, report)
+    return code
+
+
+def _read(file: Path, sha256: str | None) -> tuple[Evidence | NoEvidence, str]:
+    from prjury.app.artifact_file import read_handed  # noqa: PLC0415 - as above
+    from prjury.app.artifact_file import sha256 as digest_of  # noqa: PLC0415 - as above
+    from prjury.app.stages.codec import evidence_from_text  # noqa: PLC0415 - as above
+    from prjury.app.stages.read_artifacts import LARGEST  # noqa: PLC0415 - as above
+
+    content = read_handed(file, "evidence", sha256, LARGEST)
+    return evidence_from_text(content), digest_of(content)

@@ -1,0 +1,244 @@
+"""Hunks with more context: the function around what changes, and the headings of what is around it.
+
+Everything here counts in the head's lines. What is between two hunks is the same on both sides, so
+a line's number on the base side follows from what the hunks before it add and remove.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from prjury.snapshot.model import Hunk, Line
+
+#: Lines that a function may have to be shown as a whole.
+LONGEST_FUNCTION = 60
+
+#: Lines of a heading; the rest of a longer one is left out.
+_LONGEST_HEADING = 20
+#: Characters of a line that is shown as context; a definition with a longer one holds data.
+_LONGEST_LINE = 1_000
+#: Definitions within definitions; what is deeper is written to hurt.
+_DEEPEST = 12
+#: Blank lines that may stand between two definitions.
+_BLANK_LINES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A definition in the head's file, by the numbers of its lines.
+
+    Attributes:
+        heading: the last line of its heading.
+        whole: whether it is worth being shown as a whole, as a function is and a class is not.
+    """
+
+    first: int
+    heading: int
+    last: int
+    whole: bool
+
+
+def widened(
+    hunks: Sequence[Hunk],
+    text: str,
+    scopes: Iterable[Scope],
+    longest: int = LONGEST_FUNCTION,
+) -> tuple[Hunk, ...]:
+    """The hunks with their surroundings as context lines.
+
+    Around every change the innermost function is shown as a whole if it is not too long, and of
+    every other definition the heading, which may become a hunk of its own. Hunks that come to
+    touch are one.
+
+    Args:
+        hunks: of one file, in order.
+        text: the head's file.
+        longest: lines of a function that is shown as a whole.
+    """
+    lines = text.split("\n")
+    nesting = _Nesting(scopes)
+    wanted = (
+        place
+        for hunk in hunks
+        for change in _changes(hunk, lines)
+        for place in change.surroundings(nesting, lines, longest)
+    )
+    places = _united(place for place in set(wanted) if _is_readable(place, lines))
+    return tuple(_joined(parts) for parts in _touching(_parts(hunks, lines, places)))
+
+
+_Place = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """One place where something changes: a line of the head, or the edge where lines are gone.
+
+    Attributes:
+        line: the added line, or the one that stands before what is removed.
+        next: the added line, or the one after what is removed.
+        indent: the indentation of what is removed.
+    """
+
+    line: int
+    next: int
+    indent: int = 0
+
+    def surroundings(
+        self, nesting: _Nesting, lines: Sequence[str], longest: int
+    ) -> Iterator[_Place]:
+        """The first and last lines of what is to be shown."""
+        searching = True
+        for scope in nesting.around(self.line):
+            if not self._is_in(scope, lines):
+                continue
+            if searching and scope.whole:
+                searching = False
+                if scope.last - scope.first < longest:
+                    yield scope.first, scope.last
+                    continue
+            yield scope.first, min(scope.heading, scope.first + _LONGEST_HEADING - 1)
+
+    def _is_in(self, scope: Scope, lines: Sequence[str]) -> bool:
+        """Whether the scope, which holds the line, holds the change.
+
+        Python's blocks have no other end than their last line: of what is removed behind it, the
+        indentation tells.
+        """
+        return scope.last >= self.next or _indent(lines[scope.first - 1]) < self.indent
+
+
+def _changes(hunk: Hunk, lines: Sequence[str]) -> Iterator[_Change]:
+    """The ends of every run of added lines, and every place where lines are only removed."""
+    after = _begin(hunk)
+    for changed, run in groupby(hunk.lines, key=lambda line: line.sign != " "):
+        part = list(run)
+        numbers = [line.new for line in part if line.new is not None]
+        if changed and numbers:
+            yield from (_Change(number, number) for number in {numbers[0], numbers[-1]})
+        elif changed:
+            texts = (line.text for line in part if line.text.strip())
+            yield _Change(_written(after - 1, lines), after, _indent(next(texts, "")))
+        after += len(numbers)
+
+
+def _written(number: int, lines: Sequence[str]) -> int:
+    """The line, or one of those shortly before it that is not blank."""
+    near = range(number, max(number - _BLANK_LINES, 0), -1)
+    return next((each for each in near if lines[each - 1].strip()), number)
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+class _Nesting:
+    """Scopes, each with the one around it."""
+
+    def __init__(self, scopes: Iterable[Scope]) -> None:
+        self._scopes: list[Scope] = []
+        self._parents: list[int] = []
+        stack: list[int] = []
+        for scope in sorted(scopes, key=lambda scope: (scope.first, -scope.last)):
+            while stack and self._scopes[stack[-1]].last < scope.last:
+                stack.pop()
+            if len(stack) < _DEEPEST:
+                self._parents.append(stack[-1] if stack else -1)
+                stack.append(len(self._scopes))
+                self._scopes.append(scope)
+        self._firsts = [scope.first for scope in self._scopes]
+
+    def around(self, line: int) -> Iterator[Scope]:
+        """The scopes that hold the line, inner ones first."""
+        at = bisect_right(self._firsts, line) - 1
+        while at >= 0:
+            if self._scopes[at].last >= line:
+                yield self._scopes[at]
+            at = self._parents[at]
+
+
+def _is_readable(place: _Place, lines: Sequence[str]) -> bool:
+    first, last = place
+    return all(len(line) <= _LONGEST_LINE for line in lines[first - 1 : last])
+
+
+def _united(places: Iterable[_Place]) -> list[_Place]:
+    """The same lines, in order, none of them twice."""
+    united: list[_Place] = []
+    for first, last in sorted(places):
+        if united and first <= united[-1][1] + 1:
+            united[-1] = (united[-1][0], max(last, united[-1][1]))
+        else:
+            united.append((first, last))
+    return united
+
+
+def _parts(hunks: Sequence[Hunk], lines: Sequence[str], places: Sequence[_Place]) -> Iterator[Hunk]:
+    """The hunks and, between them, context as hunks of its own."""
+    count = len(lines) - (not lines[-1])
+    begin, shift = 1, 0
+    for hunk in hunks:
+        yield from _context(begin, _begin(hunk), shift, lines, places)
+        yield hunk
+        begin = _end(hunk)
+        shift += hunk.new_lines - hunk.old_lines
+    yield from _context(begin, count + 1, shift, lines, places)
+
+
+def _context(
+    begin: int, end: int, shift: int, lines: Sequence[str], places: Sequence[_Place]
+) -> Iterator[Hunk]:
+    """What of the places is in lines ``begin`` to ``end``, the latter not included."""
+    at = bisect_left(places, begin, key=lambda place: place[1])
+    while begin < end and at < len(places) and places[at][0] < end:
+        first, stop = max(places[at][0], begin), min(places[at][1] + 1, end)
+        shown = tuple(_line(number, shift, lines) for number in range(first, stop))
+        yield Hunk(first - shift, len(shown), first, len(shown), "", shown)
+        at += 1
+
+
+def _line(number: int, shift: int, lines: Sequence[str]) -> Line:
+    text = lines[number - 1]
+    if number == len(lines):
+        return Line(" ", number - shift, number, text, "")
+    end = "\r\n" if text.endswith("\r") else "\n"
+    return Line(" ", number - shift, number, text.removesuffix("\r"), end)
+
+
+def _begin(hunk: Hunk) -> int:
+    """The hunk's first line; git names the line before it where there is none."""
+    return hunk.new_start + (not hunk.new_lines)
+
+
+def _end(hunk: Hunk) -> int:
+    return _begin(hunk) + hunk.new_lines
+
+
+def _touching(parts: Iterable[Hunk]) -> Iterator[list[Hunk]]:
+    group: list[Hunk] = []
+    for part in parts:
+        if group and _end(group[-1]) < _begin(part):
+            yield group
+            group = []
+        group.append(part)
+    if group:
+        yield group
+
+
+def _joined(parts: Sequence[Hunk]) -> Hunk:
+    """The parts as one hunk; git's section holds only where the hunk begins as it did."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    old, new = sum(part.old_lines for part in parts), sum(part.new_lines for part in parts)
+    return Hunk(
+        first.old_start + (not first.old_lines) - (not old),
+        old,
+        _begin(first) - (not new),
+        new,
+        first.section,
+        tuple(line for part in parts for line in part.lines),
+    )

@@ -1,0 +1,70 @@
+"""Where two lines of history part, and whether a shallow clone lets that be known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from prjury.errors import SourceError
+from prjury.git.command import Git
+from prjury.snapshot.model import Side, visible
+
+
+def merge_bases(git: Git, ours: str, theirs: str) -> list[str]:
+    """The nearest common commits, git's own choice first; several after criss-cross merges.
+
+    Raises:
+        GitError: when the history cannot be read.
+    """
+    output = git("merge-base", "--all", ours, theirs, ok=(0, 1))
+    return output.decode().split()
+
+
+def cut_short(git: Git, ours: str, theirs: str, bases: list[str]) -> bool:
+    """Whether a nearer common commit may lie in history that a shallow clone lacks.
+
+    It cannot if every commit above the known common ones has its parents here.
+    """
+    shallow = git.git_dir / "shallow"
+    if not shallow.is_file():
+        return False
+    if not bases:
+        return True
+    without = [f"^{base}" for base in bases]
+    above = git.text("rev-list", ours, theirs, *without).split()
+    return not _cut_off(shallow).isdisjoint(above)
+
+
+def _cut_off(shallow: Path) -> frozenset[str]:
+    return frozenset(shallow.read_text().split())
+
+
+def merge_base(git: Git, base: Side, head: Side) -> str:
+    """The commit from which the change is counted.
+
+    Raises:
+        SourceError: when there is none, or when it cannot be known.
+    """
+    bases = merge_bases(git, base.sha, head.sha)
+    names = f"{visible(base.ref)} and {visible(head.ref)}"
+    if cut_short(git, base.sha, head.sha, bases):
+        raise SourceError(
+            f"where {names} part cannot be seen in this shallow clone",
+            why="Its history was cut off before that point",
+            remedy="Run: git fetch --unshallow",
+            reason="shallow_history",
+        )
+    if not bases:
+        raise SourceError(
+            f"{names} have no common commit",
+            why="Their histories are unrelated",
+            remedy="Name the branch that the change was made from with --base",
+            reason="no_merge_base",
+        )
+    return bases[0]
+
+
+def distance(git: Git, base: str, head: str) -> tuple[int, int]:
+    """How many commits the head lacks of the base, and the base of the head."""
+    counts = git.text("rev-list", "--left-right", "--count", f"{base}...{head}")
+    behind, ahead = counts.split()
+    return int(behind), int(ahead)

@@ -1,0 +1,247 @@
+"""A directory as a repository of one tree, and as the pull request that adds all of it.
+
+Nothing is read before it is asked for, symbolic links are not followed, and no git is needed: in a
+work tree what git ignores is left out, elsewhere the usual directories of other people's code and
+of output.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from prjury.deadline import Deadline
+from prjury.errors import SourceError
+from prjury.git.find import open_repository
+from prjury.git.listing import listed
+from prjury.git.operator import OperatorRepository
+from prjury.ports.types import TreeEntry
+from prjury.snapshot.kinds import SYMLINK_MODE, kind_of
+from prjury.snapshot.merge_style import Commit, RebaseTrial
+from prjury.snapshot.model import (
+    FileChange,
+    FileKind,
+    FileStatus,
+    Line,
+    MergeTrial,
+    PullRequest,
+    Side,
+    printable,
+)
+
+#: What stands for a commit: the directory, and the nothing that it is added to.
+TREE, NOTHING = "directory", "nothing"
+
+#: A larger file is not looked into, and of one that is read nothing is read beyond.
+LARGEST_FILE = 1024 * 1024
+_LARGEST_READ = 32 * 1024 * 1024
+
+#: Kinds of which nothing is asked in a directory as a whole.
+_LEFT_OUT = frozenset({FileKind.GENERATED, FileKind.VENDORED, FileKind.BINARY, FileKind.SUBMODULE})
+_SKIPPED = frozenset({".git", "node_modules", ".venv"})
+#: Below a directory `src` these are packages of the project's own.
+_SKIPPED_OUTSIDE_SRC = frozenset({"target", "build", "dist", "vendor"})
+
+
+@dataclass(frozen=True, slots=True)
+class WholeFile(FileChange):
+    """A file of which every line is added; they are read from the directory each time."""
+
+    directory: Directory | None = None
+
+    @property
+    def added_lines(self) -> Iterator[Line]:
+        """All lines, decoded as the diff reader does it."""
+        content = self.directory.content(self.path) if self.directory and not self.unread else None
+        lines = (content or b"").split(b"\n")
+        last = len(lines)
+        for number, raw in enumerate(lines, start=1):
+            if number < last or raw:
+                end = "\n" if number < last else ""
+                text = raw.removesuffix(b"\r") if end else raw
+                yield Line("+", None, number, text.decode("utf-8", "surrogateescape"), end)
+
+
+@dataclass(frozen=True)
+class Directory:
+    """The files below a directory; implements `prjury.ports.Repository` without any history.
+
+    Attributes:
+        entries: regular files and symbolic links, their object names being their paths.
+        left_out: what is not looked at, by printable path, and why.
+    """
+
+    root: Path
+    entries: tuple[TreeEntry, ...]
+    left_out: Mapping[str, str]
+
+    def files(self, commit: str) -> Sequence[TreeEntry]:
+        """Every file of the directory, or none of the nothing before it."""
+        return self.entries if commit == TREE else ()
+
+    def read(self, blobs: Sequence[str]) -> Mapping[str, bytes | None]:
+        """The files' bytes by path; None for one that cannot be read."""
+        return {blob: self.content(blob) for blob in blobs}
+
+    def content(self, path: str) -> bytes | None:
+        """A file's bytes, None where it cannot be read, or is no regular file by now."""
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        try:
+            descriptor = os.open(self.root / path, flags)
+        except OSError:
+            return None
+        with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor, so that it is no link
+            regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
+            return file.read(_LARGEST_READ) if regular else None
+
+    def export(self, tree: str, directory: Path) -> Sequence[str]:  # noqa: ARG002
+        """Not for a directory."""
+        raise _no_history()
+
+    def recent(self, tip: str, count: int) -> Sequence[Commit]:  # noqa: ARG002
+        """Not for a directory."""
+        raise _no_history()
+
+    def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:  # noqa: ARG002
+        """Not for a directory."""
+        raise _no_history()
+
+    @property
+    def pull(self) -> PullRequest:
+        """The pull request that adds every file; lock files tell versions, and nothing else."""
+        changes = (self._added(entry) for entry in self.entries)
+        return PullRequest(
+            repo=self.root.name,
+            base=Side(NOTHING, NOTHING),
+            head=Side(TREE, TREE),
+            merge_base=NOTHING,
+            merge=MergeTrial(TREE),
+            files=tuple(each for each in changes if each.kind not in _LEFT_OUT),
+        )
+
+    def _added(self, entry: TreeEntry) -> WholeFile:
+        return WholeFile(
+            path=entry.path,
+            status=FileStatus.ADDED,
+            kind=kind_of(printable(entry.path), entry.mode),
+            new_blob=entry.blob,
+            new_mode=entry.mode,
+            unread=self._unread(entry),
+            directory=self,
+        )
+
+    def _unread(self, entry: TreeEntry) -> str | None:
+        place = self.root / entry.path
+        if entry.mode == SYMLINK_MODE:
+            return None
+        if not os.access(place, os.R_OK):
+            return "it cannot be read: check its permissions"
+        if place.stat(follow_symlinks=False).st_size > LARGEST_FILE:
+            return f"larger than {LARGEST_FILE // 1024} KiB"
+        return None
+
+
+def _no_history() -> SourceError:
+    return SourceError("a directory has no history", reason="no_repository")
+
+
+def open_directory(root: Path) -> Directory:
+    """The directory, listed but not read.
+
+    Raises:
+        SourceError: when git fails in a work tree, or refuses it because another user owns it.
+    """
+    left_out: dict[str, str] = {}
+    repository = _work_tree(root)
+    paths = _of_git(root, repository, left_out) if repository else list(_walk(root, left_out))
+    entries = tuple(_entries(root, sorted(paths), left_out))
+    for entry in entries:
+        kind = kind_of(printable(entry.path), entry.mode)
+        if kind in _LEFT_OUT:
+            left_out[printable(entry.path)] = kind.value
+    return Directory(root, entries, dict(sorted(left_out.items())))
+
+
+def _work_tree(root: Path) -> OperatorRepository | None:
+    """The repository in whose work tree the directory lies, None where there is none.
+
+    Git is not even started where no ``.git`` is in sight. One that says that its work tree is
+    elsewhere does not count.
+    """
+    places = (root.resolve(), *root.resolve().parents)
+    top = next((place for place in places if (place / ".git").exists()), None)
+    if top is None:
+        return None
+    try:
+        repository = open_repository(root)
+    except SourceError as error:
+        if error.reason in {"no_repository", "tool_missing"}:
+            return None
+        raise
+    found = repository.work_tree
+    return repository if found and found.resolve() == top else None
+
+
+def _of_git(root: Path, repository: OperatorRepository, left_out: dict[str, str]) -> list[str]:
+    """What git would look at below the directory."""
+    top = repository.work_tree or root
+    below = os.path.relpath(root.resolve(), top.resolve()).replace(os.sep, "/")
+    prefix = "" if below == "." else f"{below}/"
+    found = listed(repository, top, prefix)
+    ignored = (path.removeprefix(prefix) for path in found.ignored)
+    left_out |= {printable(path): "ignored by git" for path in ignored if path}
+    return [path.removeprefix(prefix) for path in found.files]
+
+
+def _walk(root: Path, left_out: dict[str, str]) -> Iterator[str]:
+    """Every path that is no directory, without the directories that nobody wants to have judged."""
+    waiting = [""]
+    while waiting:
+        directory = waiting.pop()
+        try:
+            with os.scandir(os.fsencode(root / directory)) as found:
+                entries = [(os.fsdecode(e.name), e.is_dir(follow_symlinks=False)) for e in found]
+        except OSError as error:
+            left_out[f"{printable(directory)}/"] = f"it cannot be listed: {error.strerror}"
+            continue
+        for name, is_directory in entries:
+            path = posixpath.join(directory, name)
+            if not is_directory:
+                yield path
+            elif _is_skipped(directory, name):
+                left_out[f"{printable(path)}/"] = "a directory of output or of other people's code"
+            else:
+                waiting.append(path)
+
+
+def _is_skipped(directory: str, name: str) -> bool:
+    inside = "src" in directory.split("/")
+    return name in _SKIPPED or (name in _SKIPPED_OUTSIDE_SRC and not inside)
+
+
+def _entries(root: Path, paths: Iterable[str], left_out: dict[str, str]) -> Iterator[TreeEntry]:
+    """Files and links; what is neither is left out, what is gone is passed over."""
+    places: dict[str, bool] = {}
+    for path in paths:
+        parent = posixpath.dirname(path)
+        if parent not in places:
+            places[parent] = (root / parent).resolve() == root.resolve() / parent
+        if not places[parent]:
+            left_out[printable(path)] = "behind a symbolic link"
+            continue
+        try:
+            mode = os.lstat(root / path).st_mode
+        except OSError:
+            continue
+        if stat.S_ISLNK(mode):
+            yield TreeEntry(path, SYMLINK_MODE, path)
+        elif stat.S_ISREG(mode):
+            yield TreeEntry(path, "100755" if mode & stat.S_IXUSR else "100644", path)
+        elif stat.S_ISDIR(mode):
+            left_out[printable(path).rstrip("/") + "/"] = "a repository of its own"
+        else:
+            left_out[printable(path)] = "not a regular file"

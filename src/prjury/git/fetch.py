@@ -1,0 +1,251 @@
+"""Brings a pull request's objects to this machine, into a bare repository of our own.
+
+Only objects are fetched: no work tree, no hooks, no submodules. A local clone lends its objects, so
+that little has to travel; a shallow history is deepened as far as the merge base.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from prjury.errors import SourceError
+from prjury.git.ancestry import cut_short, merge_bases
+from prjury.git.command import Git, GitError
+from prjury.git.operator import OperatorRepository, is_sha, refuse_odd_refs
+from prjury.git.store import lay_out
+from prjury.ports.types import BranchTip
+from prjury.snapshot.model import visible
+
+_DEPTH = 50
+_DEEPEN = (200, 1_000, 5_000)
+_USERINFO = re.compile(r"//[^/@\s]+@")
+#: The operator's own transport settings that a fetch may use.
+TRANSPORT_VARIABLES = (
+    "HOME",
+    "HTTPS_PROXY",
+    "https_proxy",
+    "ALL_PROXY",
+    "all_proxy",
+    "NO_PROXY",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "GIT_SSL_CAINFO",
+    "GIT_SSH_COMMAND",
+    "SSH_AUTH_SOCK",
+)
+
+
+@dataclass(frozen=True)
+class Transport:
+    """How git may reach a remote.
+
+    Attributes:
+        environ: the operator's environment, of which only transport settings are used.
+        token: sent as a header to the remote's host alone; never on a command line.
+        protocols: what git may speak.
+        timeout: seconds for one fetch.
+    """
+
+    environ: Mapping[str, str] = field(default_factory=dict)
+    token: str | None = None
+    protocols: str = "https:ssh"
+    timeout: float = 300.0
+
+    def environment(self, url: str) -> dict[str, str]:
+        """The variables for git, with the token as a header for this URL."""
+        env = {name: self.environ[name] for name in TRANSPORT_VARIABLES if name in self.environ}
+        env["GIT_ALLOW_PROTOCOL"] = self.protocols
+        if userinfo := self._userinfo(url):
+            secret = base64.b64encode(userinfo.encode()).decode()
+            env["GIT_CONFIG_COUNT"] = "2"
+            env["GIT_CONFIG_KEY_0"] = f"http.{without_credentials(url)}.extraHeader"
+            env["GIT_CONFIG_VALUE_0"] = f"Authorization: Basic {secret}"
+            env["GIT_CONFIG_KEY_1"] = "http.followRedirects"
+            env["GIT_CONFIG_VALUE_1"] = "false"
+        return env
+
+    def _userinfo(self, url: str) -> str | None:
+        """``user:password`` for this URL: the token for GitHub, else what the URL itself holds."""
+        parts = urlsplit(url)
+        if parts.scheme != "https":
+            return None
+        server = urlsplit(self.environ.get("GITHUB_SERVER_URL") or "https://github.com")
+        if self.token and parts.hostname == server.hostname:
+            return f"x-access-token:{self.token}"
+        held, _, _ = parts.netloc.rpartition("@")
+        return unquote(held) or None
+
+
+def without_credentials(url: str) -> str:
+    """An https URL without user name and password; other URLs as they are."""
+    parts = urlsplit(url)
+    if parts.scheme != "https":
+        return url
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+@dataclass(frozen=True)
+class Remote:
+    """Where to fetch from: a URL of the operator's, never one out of a pull request."""
+
+    url: str
+    transport: Transport = Transport()
+
+    @property
+    def address(self) -> str:
+        """The URL for git's command line and for messages."""
+        return without_credentials(self.url)
+
+    def run(self, git: Git, *args: str) -> bytes:
+        """The output of a git command that talks to the remote.
+
+        Raises:
+            SourceError: when the remote does not answer as it should.
+        """
+        transport = self.transport
+        try:
+            output, code, stderr = git.try_run(
+                *args, env=transport.environment(self.url), timeout=transport.timeout
+            )
+        except GitError as error:
+            if error.reason == "timeout":
+                raise _not_fetched(
+                    f"no answer in {transport.timeout:g} s", "fetch_timeout"
+                ) from error
+            raise
+        if code:
+            told = stderr.splitlines()[-1] if stderr else f"exit code {code}"
+            raise _not_fetched(visible(_USERINFO.sub("//", told)), "fetch_failed")
+        return output
+
+
+def _not_fetched(told: str, reason: str) -> SourceError:
+    return SourceError(
+        f"the pull request could not be fetched: {told}",
+        why="The remote is unreachable, has no such ref, or refuses this token",
+        remedy="Check the number and `contents: read`, or fetch it yourself and name both "
+        "sides with --base and --head",
+        reason=reason,
+    )
+
+
+def refspec(name: str) -> str:
+    """How to ask for a commit by its full name, for a ref, or else for a branch.
+
+    Raises:
+        UsageError: for something that cannot be the name of a ref.
+    """
+    refuse_odd_refs(name)
+    if is_sha(name):
+        return f"+{name}:refs/commits/{name}"
+    ref = name if name.startswith("refs/") else f"refs/heads/{name}"
+    return f"+{ref}:{ref}"
+
+
+@contextmanager
+def fetched(
+    remote: Remote, refspecs: Sequence[str], lender: OperatorRepository | None, name: str
+) -> Iterator[OperatorRepository]:
+    """A repository with the refs that the refspecs name; it is gone when the block ends.
+
+    Args:
+        refspecs: such as ``+refs/pull/7/head:refs/pull/7/head``; the first two are the sides whose
+            merge base must be there.
+        lender: a local clone whose objects need not travel.
+        name: what the repository is called in reports.
+
+    Raises:
+        SourceError: when the remote does not answer or has no such ref.
+    """
+    directory = Path(tempfile.mkdtemp(prefix="prjury-fetch-"))
+    try:
+        lay_out(directory, lender)
+        git = Git(directory)
+        _fetch(git, remote, refspecs, () if lender else (f"--depth={_DEPTH}",))
+        _deepen(git, remote, refspecs)
+        own = OperatorRepository(Git(directory), name, None, directory, _format(lender))
+        alone = threading.Lock()  # git itself refuses a second fetch at the same time
+
+        def bring(name: str) -> None:
+            with alone:
+                _bring(git, remote, refspec(name), refspecs[-1], whole=bool(lender))
+
+        yield replace(
+            own,
+            lenders=lender.object_directories if lender else (),
+            remote_url=remote.address,
+            bring=bring,
+            remote_branches=lambda: branches(remote),
+        )
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _format(lender: OperatorRepository | None) -> str:
+    return lender.object_format if lender else "sha1"
+
+
+def _fetch(git: Git, remote: Remote, refspecs: Sequence[str], options: Sequence[str]) -> None:
+    args = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance")
+    remote.run(git, *args, *options, "--end-of-options", remote.address, *refspecs)
+
+
+def _bring(git: Git, remote: Remote, wanted: str, base: str, *, whole: bool) -> None:
+    """One branch more, and the history that says where it parted from the base, if that is near."""
+    _fetch(git, remote, [wanted], () if whole else (f"--depth={_DEPTH}",))
+    ours, theirs = (git.text("rev-parse", one.partition(":")[2]) for one in (base, wanted))
+    for count in _DEEPEN:
+        if not cut_short(git, ours, theirs, merge_bases(git, ours, theirs)):
+            return
+        _fetch(git, remote, [wanted, base], (f"--deepen={count}",))
+
+
+def branches(remote: Remote) -> list[BranchTip]:
+    """The branches of a remote; their dates are not known.
+
+    Raises:
+        SourceError: when the remote does not answer.
+    """
+    with tempfile.TemporaryDirectory(prefix="prjury-remote-") as nowhere:
+        args = ("ls-remote", "--heads", "--end-of-options", remote.address)
+        output = remote.run(Git(Path(nowhere)), *args).decode("utf-8", "surrogateescape")
+    rows = (line.split("\t", 1) for line in output.splitlines())
+    return [BranchTip(ref.removeprefix("refs/heads/"), sha) for sha, ref in rows]
+
+
+def _deepen(git: Git, remote: Remote, refspecs: Sequence[str]) -> None:
+    """More history until it is certain where the first two refs part."""
+    head, base = (git.text("rev-parse", refspec.partition(":")[2]) for refspec in refspecs[:2])
+    for step in (*(f"--deepen={count}" for count in _DEEPEN), "--unshallow"):
+        if not cut_short(git, base, head, merge_bases(git, base, head)):
+            return
+        _fetch(git, remote, refspecs, (step,))
+
+
+def default_branch(remote: Remote) -> str:
+    """The name of the branch that the remote's HEAD points to.
+
+    Raises:
+        SourceError: when the remote does not say.
+    """
+    with tempfile.TemporaryDirectory(prefix="prjury-remote-") as nowhere:
+        args = ("ls-remote", "--symref", "--end-of-options", remote.address, "HEAD")
+        output = remote.run(Git(Path(nowhere)), *args).decode("utf-8", "surrogateescape")
+    match = re.match(r"ref: refs/heads/([^\t\n]+)\tHEAD\n", output)
+    if not match:
+        raise SourceError(
+            f"{visible(remote.address)} does not say which its default branch is",
+            remedy="Name it with --base BRANCH",
+            reason="no_default_branch",
+        )
+    return match[1]

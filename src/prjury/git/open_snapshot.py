@@ -1,0 +1,297 @@
+"""Where a pull request comes from: two refs, a number, the current branch, or an event."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from prjury.errors import SourceError, UsageError
+from prjury.git.fetch import Remote, Transport, default_branch, fetched, refspec
+from prjury.git.find import open_repository
+from prjury.git.merged_as import Landed, commits_of, merged_onto, not_told
+from prjury.git.operator import OperatorRepository
+from prjury.git.store import Store, open_store
+from prjury.git.take_snapshot import photograph
+from prjury.git.work_tree import uncommitted
+from prjury.snapshot.model import PullRequest, Side, visible
+
+_NAMED_AT_MOST = 5
+_CLONE_URL = re.compile(
+    r"(?:^|@|//)(?P<host>[\w.-]+)(?::\d+)?[:/](?P<name>[\w.-]+/[\w.-]+?)(?:\.git)?/?$"
+)
+_PULL_URL = re.compile(
+    r"(?P<repository>https://[\w.-]+(?::\d+)?/[\w.-]+/[\w.-]+)"
+    r"/pull/(?P<number>[1-9]\d{0,8})(?:[/?#].*)?",
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which pull request is to be judged.
+
+    Attributes:
+        repo: a directory in the operator's repository, bare or not.
+        number: a pull request's number, whose head was fetched or can be fetched.
+        base: the branch to merge into; the default branch if not named.
+        head: what to merge; the pull request's head or the current branch if not named.
+        url: where to fetch from; the local repository's remote if not named.
+        transport: how to fetch what is not here; None forbids fetching.
+        facts: what GitHub says of the pull request, as fields of `PullRequest`.
+        local: whether the repository at ``repo`` may be looked into; otherwise both sides are
+            fetched from ``url``, and nothing that lies on this machine can pass for one of them.
+        landed: what is known of how it came in, where a change that the base holds already is
+            taken as it came in; None where such a change is none.
+        head_sha: the commit that was asked for; a pull request whose head is another one by now
+            is not judged.
+    """
+
+    repo: Path = Path()
+    number: int | None = None
+    base: str | None = None
+    head: str | None = None
+    url: str | None = None
+    transport: Transport | None = None
+    facts: Mapping[str, object] = field(default_factory=dict)
+    local: bool = True
+    landed: Landed | None = None
+    head_sha: str | None = None
+
+
+@dataclass(frozen=True)
+class NothingToReview:
+    """There is no change to judge.
+
+    Attributes:
+        reason: says so and names the way out, in one line.
+        superseded: whether that is because the pull request has a newer head.
+    """
+
+    reason: str
+    superseded: bool = False
+
+
+@dataclass(frozen=True)
+class Photo:
+    """The pull request and the objects behind it."""
+
+    pull: PullRequest
+    store: Store
+
+
+@dataclass(frozen=True)
+class _Sides:
+    base: Side
+    head: Side
+    notes: tuple[str, ...] = ()
+
+
+@contextmanager
+def photographed(wanted: Wanted) -> Iterator[Photo | NothingToReview]:
+    """The photograph, or the reason why there is nothing to judge.
+
+    Raises:
+        SourceError: no repository, no such ref, missing history.
+        UsageError: names that cannot be refs.
+    """
+    with ExitStack() as stack:
+        repository = stack.enter_context(_repository(wanted))
+        sides = _sides(repository, wanted)
+        if isinstance(sides, NothingToReview):
+            yield sides
+            return
+        if wanted.head_sha not in {None, sides.head.sha}:
+            yield _superseded(wanted, sides.head)
+            return
+        store = stack.enter_context(open_store(repository))
+        taken = _taken(store, sides, wanted)
+        if isinstance(taken, NothingToReview):
+            yield taken
+            return
+        pull = replace(taken, number=wanted.number, **wanted.facts)  # type: ignore[arg-type]
+        yield _level(pull, repository) if pull.ahead == 0 else Photo(pull, store)
+
+
+def _taken(store: Store, sides: _Sides, wanted: Wanted) -> PullRequest | NothingToReview:
+    """The photograph; of a change that is in the base by now as it came in, if that is wanted."""
+    pull = photograph(store, sides.base, sides.head, notes=sides.notes)
+    landed, base = wanted.landed, sides.base
+    if landed is None or (pull.ahead and landed.commits is None):
+        return pull
+    unit = None if pull.ahead else store.landing(sides.head.sha, base.sha)
+    if unit is None:
+        gone = f"{sides.head.sha[:12]} is not in {visible(base.ref)}"
+        return (
+            NothingToReview(f"#{wanted.number} is merged, and {gone} any more.")
+            if pull.ahead
+            else pull
+        )
+    tree = store.git.text("rev-parse", "--verify", f"{unit.sha}^{{tree}}")
+    count = commits_of(unit, landed, partial(merged_onto, store, landed), tree)
+    if count is None:
+        return NothingToReview(not_told(unit, landed, wanted.number))
+    before = Side(base.ref, store.git.text("rev-parse", "--verify", f"{unit.sha}~{count}"))
+    alone = "" if unit.is_merge or landed.commits else "; only that commit is judged"
+    note = f"in {visible(base.ref)} already, by {unit.sha[:12]}{alone}"
+    return photograph(store, before, Side(sides.head.ref, unit.sha), notes=(*sides.notes, note))
+
+
+@contextmanager
+def _repository(wanted: Wanted) -> Iterator[OperatorRepository]:
+    """The local repository, or a fetched one where the pull request is not here."""
+    local = _local(wanted)
+    if local and (wanted.number is None or wanted.head or local.pull(wanted.number)):
+        yield local
+        return
+    remote = _remote(wanted, local)
+    head = refspec(wanted.head or _pull_ref(wanted))
+    base = refspec(wanted.base or default_branch(remote))
+    name = local.name if local else _name_in(remote.address)
+    # A partial clone would lend commits without the content that belongs to them.
+    lender = local if local and not local.partial else None
+    with fetched(remote, [head, base], lender, name) as repository:
+        repository.git("symbolic-ref", "HEAD", base.partition(":")[2])
+        yield repository
+
+
+def _pull_ref(wanted: Wanted) -> str:
+    if wanted.number is None:
+        raise UsageError(
+            "Nothing says what to review", remedy="Name a pull request's number, or a head"
+        )
+    return f"refs/pull/{wanted.number}/head"
+
+
+def _remote(wanted: Wanted, local: OperatorRepository | None) -> Remote:
+    url = wanted.url or (local.remote_url if local else None)
+    if wanted.transport and url:
+        return Remote(url, wanted.transport)
+    here, number = local.name if local else "this directory", wanted.number
+    raise SourceError(
+        f"pull request {number} is not in {here}",
+        why="Its head was never fetched, and there is no remote to fetch it from",
+        remedy=f"Run: git fetch origin pull/{number}/head:refs/pull/{number}/head",
+        reason="not_fetched",
+    )
+
+
+def _name_in(url: str) -> str:
+    """``owner/name`` at the end of a clone URL."""
+    return "/".join(url.removesuffix("/").removesuffix(".git").split("/")[-2:])
+
+
+def _local(wanted: Wanted) -> OperatorRepository | None:
+    if not wanted.local:
+        return None
+    try:
+        found = open_repository(wanted.repo)
+    except SourceError as error:
+        if wanted.url is None or error.reason != "no_repository":
+            raise
+        return None
+    # A URL of another repository must not be answered with this one's pull request of that number.
+    other = wanted.url and _place(wanted.url) != _place(found.remote_url or "")
+    return None if other else found
+
+
+def _place(url: str) -> tuple[str, str] | None:
+    """Host and ``owner/name`` of a clone URL, whichever protocol it names."""
+    match = _CLONE_URL.search(url)
+    return (match["host"].casefold(), match["name"].casefold()) if match else None
+
+
+def _sides(repository: OperatorRepository, wanted: Wanted) -> _Sides | NothingToReview:
+    head = _head(repository, wanted)
+    base = repository.commit(wanted.base) if wanted.base else repository.default_branch()
+    if wanted.head is None and wanted.number is None:
+        return _of_work_tree(repository, base, head, named=wanted.base is not None)
+    return _Sides(base, head)
+
+
+def _head(repository: OperatorRepository, wanted: Wanted) -> Side:
+    if wanted.head:
+        return repository.commit(wanted.head)
+    if wanted.number is None:
+        return repository.current()
+    head = repository.pull(wanted.number)
+    if head is None:
+        raise SourceError(f"there is no pull request {wanted.number} in {repository.name}")
+    return head
+
+
+def _of_work_tree(
+    repository: OperatorRepository, base: Side, head: Side, *, named: bool
+) -> _Sides | NothingToReview:
+    """The current branch and what its reviewer has to know: uncommitted files, what is below."""
+    pending = uncommitted(repository)
+    if head.sha == base.sha:
+        on_it = head.ref == base.ref.removeprefix("origin/") and not named
+        here = (
+            f"{head.ref} is the default branch" if on_it else f"{head.ref} is level with {base.ref}"
+        )
+        aside = f" ({_files(pending)} not committed)" if pending else ""
+        return _nothing(f"{here}{aside}", "commit to a branch of your own")
+    notes = [f"{_files(pending)} not committed and not judged: {_named(pending)}"]
+    stacked = _stacked_on(repository, base, head)
+    return _Sides(base, head, tuple(notes[: bool(pending)]) + stacked)
+
+
+def _level(pull: PullRequest, repository: OperatorRepository) -> NothingToReview:
+    head, base = visible(pull.head.ref), visible(pull.base.ref)
+    return _nothing(f"{head} has no commit that {base} lacks in {repository.name}", "")
+
+
+def _superseded(wanted: Wanted, head: Side) -> NothingToReview:
+    return NothingToReview(
+        f"Superseded: #{wanted.number} is at {head.sha[:12]} by now, and this run is about "
+        f"{str(wanted.head_sha)[:12]}. The newer head has a run of its own.",
+        superseded=True,
+    )
+
+
+def _nothing(here: str, first: str) -> NothingToReview:
+    way = "name both sides with --base REF --head REF"
+    way = f"{first}, or {way}" if first else way
+    return NothingToReview(f"Nothing to review: {visible(here)}. To judge something, {way}.")
+
+
+def _files(paths: list[str]) -> str:
+    return f"{len(paths)} file{'s are' if len(paths) != 1 else ' is'}"
+
+
+def _named(paths: list[str]) -> str:
+    shown = ", ".join(map(visible, paths[:_NAMED_AT_MOST]))
+    return shown + (", …" if len(paths) > _NAMED_AT_MOST else "")
+
+
+def _stacked_on(repository: OperatorRepository, base: Side, head: Side) -> tuple[str, ...]:
+    """A note where the branch is built on another local branch that is not merged yet."""
+    below = repository.below(base.sha, head.sha)
+    if below is None:
+        return ()
+    name = visible(below.ref)
+    return (f"stacked on {name}; for this branch's own commits alone: --base {name}",)
+
+
+def parse_target(target: str | None) -> tuple[int | None, str | None]:
+    """The number in ``7``, ``#7`` or a pull request's URL, and the clone URL of the latter.
+
+    Raises:
+        UsageError: for anything else.
+    """
+    if target is None:
+        return None, None
+    text = target.strip()
+    if match := re.fullmatch(r"#?([1-9][0-9]{0,8})", text):
+        return int(match[1]), None
+    if match := _PULL_URL.fullmatch(text):
+        return int(match["number"]), f"{match['repository']}.git"
+    raise UsageError(
+        f"{visible(target)!r} is neither a pull request's number nor its URL",
+        remedy="Give 123 or https://github.com/OWNER/NAME/pull/123; for branches use "
+        "--base REF --head REF",
+    )

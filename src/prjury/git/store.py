@@ -1,0 +1,222 @@
+"""A private bare store beside the operator's repository, sharing its objects and nothing else.
+
+The store has its own configuration and its own ``info/attributes``, which undo every attribute that
+could hide, transform or drop content. New objects (trial merges, trial picks) are written here and
+vanish with the store; the operator's repository is never written to.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from prjury.deadline import Deadline
+from prjury.git.command import Git, GitError
+from prjury.git.objects import list_tree, missing_blobs, read_blobs, unsafe_entries
+from prjury.git.operator import OperatorRepository
+from prjury.git.rebase import landing, recent_commits, try_rebase
+from prjury.git.word_search import words_in_tree
+from prjury.ports.types import TreeEntry, WordPlaces
+from prjury.snapshot.diff import FilePatch, read_patches
+from prjury.snapshot.kinds import SUBMODULE_MODE
+from prjury.snapshot.merge_style import Commit, RebaseTrial
+
+_ATTRIBUTES = (
+    "* !diff !merge !filter !text !eol !crlf !ident !export-ignore !export-subst "
+    "!working-tree-encoding\n"
+)
+_DIFF_OPTIONS = (
+    "-r",
+    "--no-textconv",
+    "--no-ext-diff",
+    "--no-color",
+    "--full-index",
+    "--no-rename-empty",
+    "--diff-algorithm=myers",
+    "--ignore-submodules=none",
+    "--submodule=short",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+)
+
+
+@dataclass(frozen=True)
+class RawChange:
+    """One entry of git's raw diff: modes and object names on both sides, status letter, paths."""
+
+    old_mode: str
+    new_mode: str
+    old_blob: str
+    new_blob: str
+    status: str
+    path: str
+    old_path: str | None = None
+
+
+@dataclass(frozen=True)
+class Store:
+    """The objects under judgment; implements `prjury.ports.Repository`.
+
+    Attributes:
+        listings: trees that were listed before; what an object name stands for never changes.
+    """
+
+    git: Git
+    operator: OperatorRepository
+    listings: dict[str, Sequence[TreeEntry]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    def follow(self) -> None:
+        """Takes over how far history reaches by now, where more of it was fetched."""
+        if self.operator.bring and self.operator.shallow_file:
+            # Others may be reading it: it is whole at every moment.
+            with tempfile.NamedTemporaryFile(dir=self.git.git_dir, delete=False) as copy:
+                copy.write(self.operator.shallow_file.read_bytes())
+            Path(copy.name).replace(self.git.git_dir / "shallow")
+
+    def files(self, commit: str) -> Sequence[TreeEntry]:
+        """Every file of a commit or tree, in git's order."""
+        if commit not in self.listings:
+            self.listings[commit] = list_tree(self.git, commit)
+        return self.listings[commit]
+
+    def read(self, blobs: Sequence[str]) -> Mapping[str, bytes | None]:
+        """The blobs' bytes by object name; None for those that a partial clone lacks."""
+        return read_blobs(self.git, blobs)
+
+    def export(self, tree: str, directory: Path) -> Sequence[str]:
+        """Writes a tree into an empty directory: plain files, no ``.git``, no filters run.
+
+        Returns the paths of the files that are not there, because a partial clone lacks their
+        content.
+
+        Raises:
+            SourceError: when content is damaged, or a path could leave the directory.
+        """
+        root = directory.absolute()
+        with tempfile.TemporaryDirectory(prefix="prjury-index-") as scratch:
+            env = {"GIT_INDEX_FILE": f"{scratch}/index", "GIT_WORK_TREE": str(root)}
+            try:
+                self.git("read-tree", tree, env=env)
+                self.git("checkout-index", "--all", "--quiet", f"--prefix={root}/", env=env)
+            except GitError as error:
+                return self._not_exported(tree, root, error)
+        return ()
+
+    def _not_exported(self, tree: str, root: Path, error: GitError) -> Sequence[str]:
+        """The files whose content is missing, where that is all that went wrong.
+
+        Git has written all others by then.
+        """
+        files = [file for file in self.files(tree) if file.mode != SUBMODULE_MODE]
+        missing = self.missing([file.blob for file in files])
+        paths = tuple(file.path for file in files if file.blob in missing)
+        there = (os.path.lexists(root / file.path) for file in files if file.blob not in missing)
+        if not paths or not all(there):
+            raise error
+        return paths
+
+    def missing(self, blobs: Sequence[str]) -> set[str]:
+        """Those of the blobs that a partial clone lacks.
+
+        Raises:
+            GitError: for an object that is here and damaged.
+        """
+        return missing_blobs(self.git, blobs)
+
+    def landing(self, head: str, base: str) -> Commit | None:
+        """The commit by which a head came into a base that holds it; None where it is the first."""
+        return landing(self.git, head, base)
+
+    def recent(self, tip: str, count: int) -> Sequence[Commit]:
+        """The newest commits of a branch along first parents; fewer where its history ends."""
+        return recent_commits(self.git, tip, count)
+
+    def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:
+        """Tries the head's commits one after the other on the tip of the base."""
+        return try_rebase(self.git, base, head, deadline)
+
+    def with_words(self, tree: str, words: Sequence[str]) -> WordPlaces:
+        """Every place of the words in a commit or tree; see `words_in_tree`."""
+        return words_in_tree(self.git, tree, words)
+
+    def raw_changes(self, old: str, new: str, *, renames: bool = True) -> list[RawChange]:
+        """What differs between two commits, without content."""
+        find = "-M50%" if renames else "--no-renames"
+        output = self.git("diff-tree", *_DIFF_OPTIONS, find, "--raw", "-z", old, new)
+        return list(_raw(iter(output.split(b"\0"))))
+
+    def unsafe(self, old: str, new: str) -> Sequence[str]:
+        """The paths that a change brings and that leave the tree; see `unsafe_entries`."""
+        return unsafe_entries(self.git, old, new)
+
+    def patches(
+        self, old: str, new: str, *, renames: bool = True, leave_out: Sequence[str] = ()
+    ) -> Iterator[FilePatch]:
+        """The files' patches in the order of `raw_changes`."""
+        find = "-M50%" if renames else "--no-renames"
+        args = ["diff-tree", *_DIFF_OPTIONS, find, "-p", old, new]
+        env = {}
+        if leave_out:
+            env["GIT_LITERAL_PATHSPECS"] = "0"
+            args += ["--", *[f":(exclude,literal,top){path}" for path in leave_out]]
+        return read_patches(self.git(*args, env=env))
+
+
+def _raw(fields: Iterator[bytes]) -> Iterator[RawChange]:
+    for head in fields:
+        if not head:
+            continue
+        old_mode, new_mode, old_blob, new_blob, status = head.decode().lstrip(":").split(" ")
+        path = next(fields).decode("utf-8", "surrogateescape")
+        old_path = None
+        if status[0] in "RC":
+            old_path, path = path, next(fields).decode("utf-8", "surrogateescape")
+        yield RawChange(old_mode, new_mode, old_blob, new_blob, status[0], path, old_path)
+
+
+@contextmanager
+def open_store(operator: OperatorRepository) -> Iterator[Store]:
+    """A store over the operator's objects; it is gone when the block ends."""
+    directory = Path(tempfile.mkdtemp(prefix="prjury-store-"))
+    try:
+        lay_out(directory, operator)
+        yield Store(Git(directory), operator)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def lay_out(directory: Path, lender: OperatorRepository | None) -> None:
+    """Makes a bare repository of an empty directory, with the lender's objects in reach."""
+    (directory / "refs").mkdir()
+    (directory / "info").mkdir()
+    (directory / "objects" / "info").mkdir(parents=True)
+    (directory / "HEAD").write_text("ref: refs/heads/none\n")
+    (directory / "config").write_text(_config(lender.object_format if lender else "sha1"))
+    (directory / "info" / "attributes").write_text(_ATTRIBUTES)
+    if lender is None:
+        return
+    alternates = "".join(_quoted(path) + "\n" for path in lender.object_directories)
+    (directory / "objects" / "info" / "alternates").write_text(alternates, errors="surrogateescape")
+    if lender.shallow_file:
+        shutil.copyfile(lender.shallow_file, directory / "shallow")
+
+
+def _config(object_format: str) -> str:
+    if object_format == "sha1":
+        return "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
+    return (
+        "[core]\n\trepositoryformatversion = 1\n\tbare = true\n"
+        f"[extensions]\n\tobjectFormat = {object_format}\n"
+    )
+
+
+def _quoted(path: Path) -> str:
+    escaped = str(path).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

@@ -1,0 +1,249 @@
+"""What a workflow run has left behind: found, fetched and unpacked as something hostile.
+
+An artifact is a zip that anybody may have packed who can open a pull request. It is never written
+to disk: one file of it is read, up to a limit, and an archive that holds anything odd is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import stat
+import zipfile
+import zlib
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from prjury.errors import CannotJudgeError, SourceError
+from prjury.github.client import LOOPBACK, GitHub
+from prjury.github.payload import at, repo_name, text, whole_number
+
+if TYPE_CHECKING:
+    from requests import PreparedRequest, Response
+
+#: What `prjury build` leaves behind, by the artifact's and the file's name.
+ARTIFACT, FILE = "build-evidence", "build-evidence.json"
+
+_LARGEST_ZIP = 32 * 1024**2
+_LARGEST_FILE = 64 * 1024**2
+_MOST_ENTRIES = 20
+_ZIP = b"PK"
+_METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+_CHUNK = 256 * 1024
+_REDIRECTS = (301, 302, 303, 307, 308)
+_GONE = 410
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """An artifact as GitHub lists it; ``digest`` is ``sha256:…`` or nothing."""
+
+    id: int
+    name: str
+    size: int
+    digest: str
+    expired: bool
+
+
+@dataclass(frozen=True)
+class BuildArtifact:
+    """The evidence that a run has uploaded (`prjury.ports.Evidence`), fetched when it is read."""
+
+    hub: GitHub
+    repo: str
+    run: int
+
+    def read(self) -> bytes:
+        """The evidence's bytes.
+
+        Raises:
+            CannotJudgeError: ``evidence_missing``, ``evidence_invalid``, or why GitHub did not
+                give it.
+        """
+        try:
+            return only_file(left_behind(self.hub, self.repo, self.run, ARTIFACT), FILE)
+        except SourceError as error:
+            raise error.told_as(CannotJudgeError) from error
+
+
+def handed_file(hub: GitHub, repo: str, run: int, name: str) -> bytes:
+    """A file that a run of our own has handed from job to job, which is no archive.
+
+    Raises:
+        CannotJudgeError: when it is not there any more, or is not what was uploaded.
+        SourceError: when GitHub cannot be asked.
+    """
+    content = left_behind(hub, repo, run, name)
+    return only_file(content, name) if content.startswith(_ZIP) else content
+
+
+def left_behind(hub: GitHub, repo: str, run: int, name: str) -> bytes:
+    """The newest artifact of that name as GitHub keeps it.
+
+    Raises:
+        CannotJudgeError: when there is none, or it is too large or not what was uploaded.
+        SourceError: when GitHub cannot be asked.
+    """
+    artifact = _newest(hub, repo, run, name)
+    content = hub.ask(
+        f"fetch the artifact {artifact.id}",
+        lambda: _download(hub, f"/repos/{repo}/actions/artifacts/{artifact.id}/zip"),
+        needs="actions: read",
+    )
+    if artifact.digest and artifact.digest != f"sha256:{hashlib.sha256(content).hexdigest()}":
+        raise _refused("it is not what was uploaded")
+    return content
+
+
+def _newest(hub: GitHub, repo: str, run: int, name: str) -> Artifact:
+    path = f"/repos/{repo_name(repo, 'the repository')}/actions/runs/{run}/artifacts"
+    found = hub.ask(
+        f"list the artifacts of run {run}",
+        lambda: _artifacts(
+            hub.api.requester.requestJsonAndCheck("GET", path, {"name": name, "per_page": "100"})[1]
+        ),
+        needs="actions: read",
+    )
+    there = [each for each in found if each.name == name and not each.expired]
+    if not there:
+        raise CannotJudgeError(
+            f"run {run} has left no {name} behind",
+            why="It was cancelled, it crashed, or its artifact has expired",
+            remedy="Run the build again",
+            reason="evidence_missing",
+        )
+    newest = max(there, key=lambda each: each.id)
+    if newest.size > _LARGEST_ZIP:
+        raise _refused(f"it is larger than {_LARGEST_ZIP // 1024**2} MiB")
+    return newest
+
+
+def only_file(content: bytes, name: str) -> bytes:
+    """The one file of an archive.
+
+    Raises:
+        CannotJudgeError: ``evidence_invalid``, for an archive that holds anything else, or too
+            much.
+    """
+    return _file(content, name, alone=True)
+
+
+def one_file(content: bytes, name: str) -> bytes:
+    """One file of an archive of a few.
+
+    Raises:
+        CannotJudgeError: ``evidence_invalid``, as for `only_file`, and where it is not there.
+    """
+    return _file(content, name, alone=False)
+
+
+def _file(content: bytes, name: str, *, alone: bool) -> bytes:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            entry = _entry(archive, name, alone=alone)
+            with archive.open(entry) as file:
+                found = file.read(_LARGEST_FILE + 1)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
+        raise _refused("it is no zip archive that can be read") from error
+    except (ValueError, zipfile.LargeZipFile, zlib.error) as error:
+        raise _refused("it is a damaged zip archive") from error
+    if len(found) > _LARGEST_FILE:
+        raise _refused(f"it unpacks to more than {_LARGEST_FILE // 1024**2} MiB")
+    return found
+
+
+def _entry(archive: zipfile.ZipFile, name: str, *, alone: bool) -> zipfile.ZipInfo:
+    entries = archive.infolist()
+    if len(entries) > _MOST_ENTRIES:
+        raise _refused(f"it holds more than {_MOST_ENTRIES} files")
+    named = [entry for entry in entries if entry.filename == name]
+    if len(named) != 1 or (alone and len(entries) != 1):
+        raise _refused(f"it does not hold {name} alone, once")
+    entry = named[0]
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    if entry.is_dir() or kind not in {0, stat.S_IFREG}:
+        raise _refused(f"its {name} is no regular file")
+    if entry.compress_type not in _METHODS:
+        raise _refused("it is packed in a way that the runner's upload does not use")
+    if entry.file_size > _LARGEST_FILE:
+        raise _refused(f"it unpacks to more than {_LARGEST_FILE // 1024**2} MiB")
+    return entry
+
+
+def _artifacts(answer: object) -> list[Artifact]:
+    entries = at(answer, "artifacts")
+    if not isinstance(entries, list):
+        raise ValueError("artifacts is not a list")  # noqa: TRY004 - as every answer of a wrong form
+    return [_artifact(entry) for entry in entries]
+
+
+def _artifact(entry: object) -> Artifact:
+    return Artifact(
+        id=whole_number(at(entry, "id"), "the artifact's id"),
+        name=text(at(entry, "name")),
+        size=whole_number(at(entry, "size_in_bytes"), "the artifact's size"),
+        digest=text(at(entry, "digest")),
+        expired=at(entry, "expired") is True,
+    )
+
+
+def _download(hub: GitHub, path: str) -> bytes:
+    """The archive: GitHub sends to a store elsewhere, which must not be given the token."""
+    from requests import Session  # noqa: PLC0415 - comes with PyGithub
+
+    connection = hub.connection
+    token = {"Authorization": f"Bearer {connection.token}"} if connection.token else {}
+    with Session() as session:
+        session.auth = _no_auth
+        ask = partial(session.get, timeout=connection.timeout, stream=True, allow_redirects=False)
+        with ask(connection.api_url + path, headers={**token, "User-Agent": "prjury"}) as answer:
+            if answer.status_code not in _REDIRECTS:
+                return _content(answer)
+            where = _checked(answer.headers.get("Location", ""))
+        with ask(where) as answer:
+            return _content(answer)
+
+
+def _content(answer: Response) -> bytes:
+    from github import GithubException  # noqa: PLC0415 - heavy, hence late
+
+    if not answer.ok or answer.status_code in _REDIRECTS:
+        raise GithubException(answer.status_code, _said(answer), dict(answer.headers))
+    return _capped(answer)
+
+
+def _no_auth(request: PreparedRequest) -> PreparedRequest:
+    """Keeps the session from looking for a password of that host in a file."""
+    return request
+
+
+def _checked(where: str) -> str:
+    parts = urlsplit(where)
+    plain = parts.scheme == "http" and parts.hostname in LOOPBACK
+    if not (parts.scheme == "https" or plain) or not parts.hostname:
+        raise ValueError("the archive is said to be at an address that is no https://")
+    return where
+
+
+def _said(answer: Response) -> dict[str, str]:
+    return {"message": "the artifact has expired" if answer.status_code == _GONE else "no archive"}
+
+
+def _capped(answer: Response) -> bytes:
+    content = bytearray()
+    for chunk in answer.iter_content(_CHUNK):
+        content += chunk
+        if len(content) > _LARGEST_ZIP:
+            raise _refused(f"it is larger than {_LARGEST_ZIP // 1024**2} MiB")
+    return bytes(content)
+
+
+def _refused(why: str) -> CannotJudgeError:
+    return CannotJudgeError(
+        "the build's evidence is refused",
+        why=why,
+        remedy="Upload the file that `prjury build` has written, alone, as `build-evidence`",
+        reason="evidence_invalid",
+    )

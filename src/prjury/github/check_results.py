@@ -1,0 +1,266 @@
+"""What GitHub's answers say of a commit, and which of it counts. Pure.
+
+A commit may have been checked several times: by several workflows whose jobs share a name, on a
+push and on a pull request, again after a failure. The newest word counts, but only on the same
+question: a workflow's run supersedes an earlier one of the same workflow and event, never a run of
+another workflow, and what was skipped supersedes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
+
+from prjury.github.payload import at, text, whole_number
+from prjury.ports.types import CheckRun
+
+ACTIONS = "github-actions"
+
+_SKIPPED = frozenset({"skipped", "neutral"})
+_OURS = "prjury"
+_LONGEST_NAME = 255
+_LONGEST_URL = 1_000
+_URL = re.compile(r"https?://[!-~]+", re.IGNORECASE)
+_RUN_URL = re.compile(r"/actions/runs/(\d{1,19})(?:/|$)", re.ASCII)
+
+#: Which question a check answers: who asks, in which series of runs, and under what name.
+_Question: TypeAlias = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRun:
+    """The workflow run that this process is part of.
+
+    Attributes:
+        id: None outside of one.
+        job: the key of its job in the workflow, empty where that is not known.
+    """
+
+    id: int | None = None
+    job: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowRun:
+    """A run of a workflow.
+
+    Attributes:
+        number: counts the runs of one workflow, from 1.
+        suite: what its jobs' check runs have in common.
+        conclusion: None as long as it has not ended.
+    """
+
+    id: int
+    workflow: int
+    event: str
+    number: int
+    suite: int
+    name: str
+    conclusion: str | None
+    url: str | None
+
+    @property
+    def series(self) -> tuple[int, str]:
+        """Runs of the same series supersede each other."""
+        return self.workflow, self.event
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A check run, with where it belongs.
+
+    Attributes:
+        suite: None for one that belongs to none.
+        of_run: the workflow run that its address names, None where it names none.
+    """
+
+    id: int
+    run: CheckRun
+    suite: int | None = None
+    of_run: int | None = None
+
+
+def read_workflow_run(payload: object) -> WorkflowRun:
+    """A run in the list of workflow runs.
+
+    Raises:
+        ValueError: for something else.
+    """
+    return WorkflowRun(
+        id=whole_number(at(payload, "id"), "id"),
+        workflow=whole_number(at(payload, "workflow_id"), "workflow_id"),
+        event=text(at(payload, "event")),
+        number=whole_number(at(payload, "run_number"), "run_number"),
+        suite=whole_number(at(payload, "check_suite_id"), "check_suite_id"),
+        name=text(at(payload, "name"))[:_LONGEST_NAME],
+        conclusion=_conclusion(payload),
+        url=_url(at(payload, "html_url")),
+    )
+
+
+def read_check_run(payload: object) -> Reported:
+    """A run in the list of check runs.
+
+    Raises:
+        ValueError: for something else.
+    """
+    suite, address = at(payload, "check_suite", "id"), _url(at(payload, "details_url"))
+    app = text(at(payload, "app", "slug"))
+    named = _RUN_URL.search(address or "") if app == ACTIONS else None
+    return Reported(
+        whole_number(at(payload, "id"), "id"),
+        CheckRun(
+            _name(at(payload, "name"), "name"),
+            app,
+            _conclusion(payload),
+            address or _url(at(payload, "html_url")),
+        ),
+        None if suite is None else whole_number(suite, "check_suite.id"),
+        int(named[1]) if named else None,
+    )
+
+
+def read_status(payload: object) -> Reported:
+    """A status in the list of commit statuses.
+
+    Raises:
+        ValueError: for something else.
+    """
+    state = text(at(payload, "state"))
+    return Reported(
+        whole_number(at(payload, "id"), "id"),
+        CheckRun(
+            _name(at(payload, "context"), "context"),
+            f"@{text(at(payload, 'creator', 'login'))}",
+            None if state == "pending" else state or "unknown",
+            _url(at(payload, "target_url")),
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Commit:
+    """All that GitHub says of a commit."""
+
+    workflows: Sequence[WorkflowRun] = ()
+    runs: Sequence[Reported] = ()
+    statuses: Sequence[Reported] = ()
+    own: OwnRun = field(default_factory=OwnRun)
+
+    def said(self) -> tuple[CheckRun, ...]:
+        """What counts of it, this program's own reports left out."""
+        ours = self._ours()
+        runs = [run for run in self.runs if self._question(run) not in ours and not _is_ours(run)]
+        statuses = [status for status in self.statuses if not _is_ours(status)]
+        told = (*self._newest(runs), *self._newest(statuses))
+        return (*(reported.run for reported in told), *self._silent_workflows())
+
+    @cached_property
+    def _by_suite(self) -> Mapping[int, WorkflowRun]:
+        return {workflow.suite: workflow for workflow in self.workflows}
+
+    def _workflow(self, reported: Reported) -> WorkflowRun | None:
+        return self._by_suite.get(reported.suite) if reported.suite else None
+
+    def _question(self, reported: Reported) -> _Question:
+        workflow = self._workflow(reported)
+        series = workflow.series if workflow else reported.suite
+        return reported.run.app, series, reported.run.name
+
+    def _newest(self, of: Iterable[Reported]) -> Iterator[Reported]:
+        """The newest word on each question, in the order in which the questions came up."""
+        asked: dict[_Question, list[Reported]] = {}
+        for reported in of:
+            asked.setdefault(self._question(reported), []).append(reported)
+        for answers in asked.values():
+            opinions = [one for one in answers if one.run.conclusion not in _SKIPPED]
+            yield from self._last(opinions or answers)
+
+    def _last(self, answers: Sequence[Reported]) -> Iterator[Reported]:
+        """The last one, or several where a workflow's run has several jobs of that name."""
+        workflows = [self._workflow(one) for one in answers]
+        if None in workflows:
+            yield max(answers, key=lambda one: one.id)
+            return
+        newest = max(workflow.number for workflow in workflows if workflow)
+        for one, workflow in zip(answers, workflows, strict=True):
+            if workflow and workflow.number == newest:
+                yield one
+
+    def _ours(self) -> set[_Question]:
+        """The question that this very job answers, on whatever event: it waits for itself else."""
+        job = self._own_job()
+        if job is None:
+            return set()
+        own = self._workflow(job)
+        workflow = own.workflow if own else None
+        same = (
+            one
+            for one in self.runs
+            if (found := self._workflow(one)) and found.workflow == workflow
+            if (one.run.app, one.run.name) == (job.run.app, job.run.name)
+        )
+        return {self._question(job), *map(self._question, same)}
+
+    def _own_job(self) -> Reported | None:
+        """This very job among those of its workflow run that have not ended."""
+        if self.own.id is None:
+            return None
+        running = [one for one in self.runs if one.run.conclusion is None and self._is_own(one)]
+        if len(running) > 1:
+            running = [one for one in running if _is_job(one.run.name, self.own.job)]
+        return running[0] if len(running) == 1 else None
+
+    def _is_own(self, reported: Reported) -> bool:
+        workflow = self._workflow(reported)
+        return self.own.id in {reported.of_run, workflow.id if workflow else None}
+
+    def _silent_workflows(self) -> Iterator[CheckRun]:
+        """Workflow runs that tell more than their jobs do: not begun, not allowed, or going on."""
+        own = {workflow.workflow for workflow in self.workflows if workflow.id == self.own.id}
+        for workflow in self._newest_workflows():
+            if workflow.workflow in own:
+                continue
+            jobs = [one.run for one in self.runs if one.suite == workflow.suite]
+            running = any(job.conclusion is None for job in jobs)
+            if not jobs or (workflow.conclusion is None and not running):
+                # Without jobs nothing was checked, whatever the run says.
+                ended = "neutral" if workflow.conclusion == "success" else workflow.conclusion
+                yield CheckRun(workflow.name or "a workflow", ACTIONS, ended, workflow.url)
+
+    def _newest_workflows(self) -> Iterable[WorkflowRun]:
+        newest: dict[tuple[int, str], WorkflowRun] = {}
+        for workflow in sorted(self.workflows, key=lambda one: one.number):
+            newest[workflow.series] = workflow
+        return newest.values()
+
+
+def _is_ours(reported: Reported) -> bool:
+    """Whether this program reports it: its check run, or a status of that name or below it."""
+    name = reported.run.name.casefold()
+    return name == _OURS or (reported.run.app.startswith("@") and name.startswith(_OURS))
+
+
+def _is_job(name: str, job: str) -> bool:
+    """Whether a check's name can be that of a job: a matrix and a caller add to it."""
+    return bool(job) and (name == job or name.startswith(f"{job} (") or name.endswith(f" / {job}"))
+
+
+def _conclusion(payload: object) -> str | None:
+    if at(payload, "status") != "completed":
+        return None
+    return text(at(payload, "conclusion")) or "unknown"
+
+
+def _name(value: object, key: str) -> str:
+    if name := text(value)[:_LONGEST_NAME]:
+        return name
+    raise ValueError(f"{key} is missing")
+
+
+def _url(value: object) -> str | None:
+    url = text(value)
+    return url if len(url) <= _LONGEST_URL and _URL.fullmatch(url) else None

@@ -1,0 +1,284 @@
+"""The one place that speaks with GitHub's REST API, through PyGithub.
+
+PyGithub's own retries are off: it repeats a POST after a cut connection, which posts twice, and it
+sleeps as long as a rate limit says. `Patience` waits instead, within a budget, and only where it
+is safe.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Self, TypeVar
+from urllib.parse import quote, urlsplit
+
+from prjury.errors import PrJuryError, SourceError, UsageError
+from prjury.github.errors import Trouble, diagnose, foreign_errors
+from prjury.github.payload import PullFacts, at, read_pull, repo_name, text
+
+if TYPE_CHECKING:
+    from github import Github
+
+Result = TypeVar("Result")
+
+GITHUB_API = "https://api.github.com"
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+#: The account behind the token that every job gets.
+_ACTIONS_BOT = "github-actions[bot]"
+_MOST_PAGES = 50
+
+
+@dataclass(frozen=True)
+class Connection:
+    """Where GitHub is and how fast it is asked.
+
+    Attributes:
+        api_url: the REST API's root, with or without a trailing slash.
+        token: None reads anonymously.
+        timeout: seconds for a connection and for each read.
+        seconds_between_requests: the least pause between any two requests.
+        seconds_between_writes: the least pause after a write.
+
+    Raises:
+        UsageError: for a URL to which a token must not be sent, or a token that is not one.
+    """
+
+    api_url: str = GITHUB_API
+    token: str | None = field(default=None, repr=False)
+    timeout: int = 30
+    seconds_between_requests: float = 0.25
+    seconds_between_writes: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "api_url", _checked_root(self.api_url))
+        if self.token is not None and not (self.token.isascii() and self.token.isprintable()):
+            raise UsageError("The GitHub token holds characters that no token has")
+
+
+def _checked_root(url: str) -> str:
+    try:
+        parts = urlsplit(url.strip())
+        plain = parts.scheme == "http" and parts.hostname in LOOPBACK
+        usable = (parts.scheme == "https" or plain) and parts.hostname and (parts.port or 1) > 0
+    except ValueError:
+        usable = False
+    if not usable or "@" in parts.netloc or parts.query or parts.fragment:
+        raise UsageError(
+            f"{url[:200]!r} cannot be GitHub's API",
+            why="It has to be an https:// address without user name and query",
+            remedy="Set GITHUB_API_URL, such as https://ghe.example.com/api/v3",
+        )
+    return url.strip().rstrip("/")
+
+
+@dataclass
+class Patience:
+    """How often a request is tried, and how long is waited for all of them together.
+
+    Attributes:
+        attempts: tries of one request.
+        budget: seconds of waiting that are left; a longer wait is never begun.
+        first_wait: seconds before the second try where GitHub names no time; doubled every time.
+    """
+
+    attempts: int = 4
+    budget: float = 300.0
+    first_wait: float = 1.0
+    sleep: Callable[[float], None] = time.sleep
+    jitter: Callable[[], float] = random.random
+
+    def waits(self, attempt: int, trouble: Trouble, *, repeatable: bool) -> bool:
+        """Sleeps until the next try; False at once where there must be none."""
+        if not trouble.transient or attempt >= self.attempts:
+            return False
+        if not (repeatable or trouble.refused):
+            return False
+        backoff = self.first_wait * 2 ** (attempt - 1) * (1 + self.jitter())
+        seconds = max(trouble.wait or 0.0, backoff)
+        if seconds > self.budget:
+            return False
+        self.budget -= seconds
+        self.sleep(seconds)
+        return True
+
+
+class GitHub:
+    """A connection to GitHub; close it, or use it as a context manager."""
+
+    def __init__(self, connection: Connection, patience: Patience | None = None) -> None:
+        self.connection = connection
+        self._patience = patience or Patience()
+        self._opened: Github | None = None
+        self._account: str | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the sockets; the next request would open new ones."""
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+    @property
+    def sleep(self) -> Callable[[float], None]:
+        """Waits so many seconds, as between two tries of a request."""
+        return self._patience.sleep
+
+    def pull(self, repo: str, number: int) -> PullFacts:
+        """What GitHub says about a pull request.
+
+        Raises:
+            SourceError: when there is none, or GitHub cannot be asked.
+        """
+        return self.ask(
+            f"read pull request {repo}#{number}",
+            lambda: read_pull(self.api.get_repo(repo).get_pull(number).raw_data),
+            needs="pull-requests: read",
+        )
+
+    def may_write(self, repo: str, login: str) -> bool:
+        """Whether an account may push to a repository; who may only triage may not.
+
+        Raises:
+            SourceError: when GitHub cannot be asked.
+        """
+        path = f"/repos/{repo_name(repo, 'the repository')}/collaborators/{quote(login)}/permission"
+        try:
+            told = self.ask(
+                f"tell what {login} may do in {repo}",
+                lambda: at(self.api.requester.requestJsonAndCheck("GET", path)[1], "permission"),
+            )
+        except SourceError as error:
+            if error.reason != "not_found":
+                raise
+            return False
+        return told in {"admin", "write", "maintain"}
+
+    def labelled_by(self, repo: str, number: int, label: str) -> str | None:
+        """The account that put a label on last; None where nobody did.
+
+        Raises:
+            SourceError: when GitHub cannot be asked.
+        """
+        events = self.ask(
+            f"list the events of {repo}#{number}",
+            lambda: self._labelings(repo, number),
+            needs="pull-requests: read",
+        )
+        by = [who for who, name in events if name.casefold() == label.casefold()]
+        return by[-1] if by else None
+
+    def _labelings(self, repo: str, number: int) -> list[tuple[str, str]]:
+        """Who has put on which label, in order; the list may be of several pages."""
+        found: list[tuple[str, str]] = []
+        path, page = f"/repos/{repo_name(repo, 'the repository')}/issues/{number}/events", 0
+        while page < _MOST_PAGES:
+            page += 1
+            query = {"per_page": "100", "page": str(page)}
+            headers, events = self.api.requester.requestJsonAndCheck("GET", path, query)
+            for event in events if isinstance(events, list) else ():
+                if at(event, "event") == "labeled":
+                    name = text(at(event, "label", "name"))
+                    found.append((text(at(event, "actor", "login")), name))
+            if 'rel="next"' not in str(headers.get("link", "")):
+                break
+        return found
+
+    def login(self) -> str:
+        """The account that the token acts as; an installation's token acts as a bot.
+
+        Raises:
+            SourceError: when GitHub cannot be asked.
+        """
+        if self._account is None:
+            self._account = self._user() or self._bot()
+        return self._account
+
+    def ask(
+        self,
+        doing: str,
+        call: Callable[[], Result],
+        *,
+        error: type[PrJuryError] = SourceError,
+        needs: str = "metadata: read",
+        repeatable: bool = True,
+    ) -> Result:
+        """The result of a call of PyGithub, tried again where that is safe and helps.
+
+        Args:
+            doing: what the call does, for the sentence "Could not …".
+            needs: the permission that it takes.
+            repeatable: whether carrying it out twice is the same as once.
+
+        Raises:
+            PrJuryError: of the type ``error``, with its reason.
+        """
+        attempt = 1
+        while True:
+            try:
+                return call()
+            except foreign_errors() as foreign:
+                trouble = diagnose(foreign, doing, needs, time.time())
+                if not self._patience.waits(attempt, trouble, repeatable=repeatable):
+                    raise trouble.told_as(error) from foreign
+            attempt += 1
+
+    @property
+    def api(self) -> Github:
+        """PyGithub's own object, made on first use; every request through it goes into `ask`."""
+        if self._opened is None:
+            self._opened = _open(self.connection)
+        return self._opened
+
+    def _user(self) -> str:
+        """The person behind the token; empty for an installation, which may not ask."""
+        try:
+            return self.ask("tell whose token this is", lambda: _login(self.api.get_user().login))
+        except SourceError as error:
+            if error.reason != "permission":
+                raise
+        return ""
+
+    def _bot(self) -> str:
+        """Installations may not ask `/user`, but GraphQL tells them who they are."""
+        query = "query { viewer { login } }"
+        try:
+            login = self.ask(
+                "tell which app this token belongs to",
+                lambda: _login(
+                    self.api.requester.graphql_query(query, {})[1]["data"]["viewer"]["login"]
+                ),
+            )
+        except SourceError as error:
+            if error.reason in {"unreachable", "server_error", "rate_limited"}:
+                raise
+            return _ACTIONS_BOT
+        return login if login.endswith("[bot]") else f"{login}[bot]"
+
+
+def _open(connection: Connection) -> Github:
+    from github import Auth, Github  # noqa: PLC0415 - takes a third of a second to import
+
+    return Github(
+        base_url=connection.api_url,
+        auth=Auth.Token(connection.token) if connection.token else None,
+        timeout=connection.timeout,
+        user_agent="prjury",
+        per_page=100,
+        retry=None,
+        seconds_between_requests=connection.seconds_between_requests,
+        seconds_between_writes=connection.seconds_between_writes,
+        lazy=True,
+    )
+
+
+def _login(value: object) -> str:
+    if not text(value):
+        raise ValueError("there is no login")
+    return text(value)

@@ -1,0 +1,253 @@
+"""The event that started a workflow run, read once and turned into a value."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+from prjury.errors import SourceError, UsageError
+from prjury.github.payload import (
+    PullFacts,
+    Tip,
+    at,
+    object_name,
+    read_pull,
+    repo_name,
+    text,
+    whole_number,
+)
+from prjury.github.trigger import TriggeringRun, read_trigger
+
+#: GitHub sends no larger webhook.
+_PAYLOAD_LIMIT = 25 * 1024 * 1024
+_SHA = re.compile(r"[0-9a-f]{40}")
+_TARGET_NOTE = (
+    "pull_request_target runs with the base repository's token: the head is fetched as objects, "
+    "it is never checked out"
+)
+
+
+class EventKind(StrEnum):
+    """The events that name something to review."""
+
+    PULL_REQUEST = "pull_request"
+    PULL_REQUEST_TARGET = "pull_request_target"
+    WORKFLOW_DISPATCH = "workflow_dispatch"
+    MERGE_GROUP = "merge_group"
+    WORKFLOW_RUN = "workflow_run"
+
+
+class Run(NamedTuple):
+    """A workflow run; later runs and later attempts compare as greater."""
+
+    id: int
+    attempt: int
+
+    def __str__(self) -> str:
+        return f"{self.id}.{self.attempt}"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What happened, and which pull request or comparison it is about.
+
+    Attributes:
+        action: the webhook's activity, such as ``synchronize``.
+        api_url: the REST API's root, without a trailing slash.
+        server_url: the web pages' root, without a trailing slash.
+        run: the workflow run, None outside of one.
+        trigger: the run whose end this event tells of; the pull request is not known yet then.
+        sender: whose act it was.
+        label: the label that was put on or taken off, where it is about one.
+        default_branch: the branch by whose policy the repository's owner speaks.
+        moved: whether the pull request got another base.
+        notes: what a reader of the report has to know about this kind of event.
+    """
+
+    kind: EventKind
+    pull: PullFacts
+    action: str | None = None
+    api_url: str = "https://api.github.com"
+    server_url: str = "https://github.com"
+    run: Run | None = None
+    trigger: TriggeringRun | None = None
+    sender: str | None = None
+    label: str | None = None
+    default_branch: str | None = None
+    moved: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def repo(self) -> str:
+        """``owner/name`` of the repository under review."""
+        return self.pull.repo
+
+    @property
+    def of_pull_request(self) -> bool:
+        """Whether it tells of a pull request whose head it names; its checks hang on that head."""
+        return self.kind in {EventKind.PULL_REQUEST, EventKind.PULL_REQUEST_TARGET}
+
+    @property
+    def number(self) -> int | None:
+        """The pull request's number, None for a mere comparison."""
+        return self.pull.number
+
+
+def read_event(environ: Mapping[str, str]) -> Event:
+    """The event of this workflow run.
+
+    Args:
+        environ: the runner's variables: ``GITHUB_EVENT_NAME``, ``GITHUB_EVENT_PATH`` and others.
+
+    Raises:
+        UsageError: for an event that names nothing to review.
+        SourceError: when the payload is missing, too large or not what GitHub sends.
+    """
+    kind = _kind(environ.get("GITHUB_EVENT_NAME", ""))
+    payload = _payload(environ.get("GITHUB_EVENT_PATH", ""))
+    try:
+        return Event(
+            kind=kind,
+            pull=_READERS[kind](payload, environ.get("GITHUB_REPOSITORY", "")),
+            action=text(at(payload, "action")) or None,
+            api_url=_root(environ.get("GITHUB_API_URL"), "https://api.github.com"),
+            server_url=_root(environ.get("GITHUB_SERVER_URL"), "https://github.com"),
+            run=_run(environ),
+            trigger=_trigger(kind, payload),
+            sender=text(at(payload, "sender", "login")) or None,
+            label=text(at(payload, "label", "name")) or None,
+            default_branch=text(at(payload, "repository", "default_branch")) or None,
+            moved=at(payload, "changes", "base") is not None,
+            notes=(_TARGET_NOTE,) if kind is EventKind.PULL_REQUEST_TARGET else (),
+        )
+    except ValueError as error:
+        raise _unreadable(f"The payload of the {kind} event is not usable: {error}") from error
+
+
+def _kind(name: str) -> EventKind:
+    if not name:
+        raise UsageError(
+            "GITHUB_EVENT_NAME is not set",
+            why="This face of the program runs inside a GitHub Actions job",
+            remedy="On a terminal use `prjury review`",
+        )
+    try:
+        return EventKind(name)
+    except ValueError:
+        raise UsageError(
+            f"The event {name[:60]!r} names no pull request",
+            remedy=f"Run the workflow on one of: {', '.join(EventKind)}",
+        ) from None
+
+
+def _payload(path: str) -> object:
+    if not path:
+        raise _unreadable("GITHUB_EVENT_PATH is not set")
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(_PAYLOAD_LIMIT + 1)
+    except OSError as error:
+        raise _unreadable(f"The event's payload cannot be read: {error.strerror}") from error
+    if len(content) > _PAYLOAD_LIMIT:
+        raise _unreadable(f"The event's payload has more than {_PAYLOAD_LIMIT} bytes")
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise _unreadable("The event's payload is not JSON") from error
+
+
+def _unreadable(what: str) -> SourceError:
+    return SourceError(
+        what,
+        why="The runner writes the payload, so somebody or something replaced it",
+        remedy="Run the job again",
+        reason="bad_event",
+    )
+
+
+def _of_pull_request(payload: object, repo: str) -> PullFacts:
+    pull = read_pull(at(payload, "pull_request"))
+    if repo and pull.repo.casefold() != repo.casefold():
+        raise ValueError("base.repo.full_name is not the repository of this run")
+    return pull
+
+
+def _of_dispatch(payload: object, repo: str) -> PullFacts:
+    repo = repo or text(at(payload, "repository", "full_name"))
+    number = text(at(payload, "inputs", "number")).strip()
+    if number and not number.isdecimal():
+        raise ValueError("inputs.number is not a number")
+    return PullFacts(
+        repo=repo_name(repo, "GITHUB_REPOSITORY"),
+        base=_named_tip(text(at(payload, "inputs", "base")).strip()),
+        head=_named_tip(text(at(payload, "inputs", "head")).strip()),
+        number=whole_number(int(number), "inputs.number") if number else None,
+        author=text(at(payload, "sender", "login")) or None,
+        head_repo=repo,
+    )
+
+
+def _named_tip(name: str) -> Tip:
+    """A branch, or a commit where the name is a full commit id."""
+    return Tip(sha=name) if _SHA.fullmatch(name) else Tip(ref=name or None)
+
+
+def _of_merge_group(payload: object, repo: str) -> PullFacts:
+    group = at(payload, "merge_group")
+    name = repo_name(repo or text(at(payload, "repository", "full_name")), "GITHUB_REPOSITORY")
+    title, _, body = text(at(group, "head_commit", "message")).partition("\n")
+    return PullFacts(
+        repo=name,
+        base=_group_tip(group, "base"),
+        head=_group_tip(group, "head"),
+        title=title,
+        body=body.strip(),
+        author=text(at(payload, "sender", "login")) or None,
+        head_repo=name,
+    )
+
+
+def _group_tip(group: object, side: str) -> Tip:
+    ref = text(at(group, f"{side}_ref")).removeprefix("refs/heads/")
+    sha = object_name(at(group, f"{side}_sha"), f"merge_group.{side}_sha")
+    return Tip(ref or None, sha)
+
+
+def _of_workflow_run(payload: object, repo: str) -> PullFacts:
+    """The head alone; which pull request has it is for `prjury.github.trigger` to say."""
+    run = read_trigger(at(payload, "workflow_run"))
+    name = repo_name(repo or text(at(payload, "repository", "full_name")), "GITHUB_REPOSITORY")
+    head = Tip(run.head_branch or None, run.head_sha)
+    return PullFacts(repo=name, base=Tip(), head=head, head_repo=run.head_repo)
+
+
+def _trigger(kind: EventKind, payload: object) -> TriggeringRun | None:
+    return read_trigger(at(payload, "workflow_run")) if kind is EventKind.WORKFLOW_RUN else None
+
+
+_READERS = {
+    EventKind.PULL_REQUEST: _of_pull_request,
+    EventKind.PULL_REQUEST_TARGET: _of_pull_request,
+    EventKind.WORKFLOW_DISPATCH: _of_dispatch,
+    EventKind.MERGE_GROUP: _of_merge_group,
+    EventKind.WORKFLOW_RUN: _of_workflow_run,
+}
+
+
+def _root(url: str | None, default: str) -> str:
+    return (url or default).rstrip("/")
+
+
+def _run(environ: Mapping[str, str]) -> Run | None:
+    number = environ.get("GITHUB_RUN_ID", "")
+    attempt = environ.get("GITHUB_RUN_ATTEMPT", "") or "1"
+    if not number:
+        return None
+    if not (number.isdecimal() and attempt.isdecimal()):
+        raise ValueError("GITHUB_RUN_ID or GITHUB_RUN_ATTEMPT is not a number")
+    return Run(int(number), int(attempt))

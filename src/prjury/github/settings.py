@@ -1,0 +1,283 @@
+"""What GitHub tells of a repository's settings: the door through which `prjury doctor` asks.
+
+Nothing is written here. What a token may not read raises a SourceError with the reason
+``permission``, so that nobody takes silence for a good answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
+from urllib.parse import quote
+
+from prjury.errors import SourceError
+from prjury.github.checks import cloned_from
+from prjury.github.client import GITHUB_API, Connection, GitHub, Patience
+from prjury.github.payload import at, object_name, repo_name, text
+
+Result = TypeVar("Result")
+
+#: The app behind GitHub Actions on github.com; servers of one's own have another number.
+ACTIONS_APP = 15_368
+#: What it is called everywhere.
+ACTIONS_SLUG = "github-actions"
+_ACTIONS_BOT = "github-actions[bot]"
+
+#: The permission that reading settings takes.
+_SETTINGS = "administration: read"
+
+_PAGE = 100
+_MOST_PAGES = 20
+_RECENT = 5
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryFacts:
+    """A repository as the token sees it.
+
+    Attributes:
+        scopes: those of a classic token; None for every other kind.
+    """
+
+    private: bool
+    forks: int
+    default_branch: str
+    scopes: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RequiredCheck:
+    """A check that a branch asks for.
+
+    Attributes:
+        app: the number of the app that it has to come from; None takes it from anybody.
+        source: the rule that asks for it, for a sentence.
+    """
+
+    context: str
+    app: int | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class BranchRules:
+    """What the rulesets ask of a branch."""
+
+    checks: tuple[RequiredCheck, ...] = ()
+    has_queue: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NamedCheck:
+    """A check or a status that somebody left on a recent commit."""
+
+    name: str
+    kind: str
+    author: str
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it comes from somewhere else than a workflow."""
+        return self.author not in {ACTIONS_SLUG, _ACTIONS_BOT}
+
+
+class Rights:
+    """The settings of one repository; close it, or use it as a context manager.
+
+    Every method raises SourceError.
+
+    Attributes:
+        actions_app: the number of GitHub Actions there, None where it is not known.
+    """
+
+    def __init__(self, connection: Connection, repo: str, patience: Patience | None = None) -> None:
+        self._hub = GitHub(connection, patience or Patience(attempts=3, budget=20))
+        self.repo = repo_name(repo, "the repository")
+        self.actions_app = ACTIONS_APP if connection.api_url == GITHUB_API else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._hub.close()
+
+    def facts(self) -> RepositoryFacts:
+        """What everybody who sees the repository may know of it."""
+        return self._ask(f"see {self.repo}", "", _facts, needs="metadata: read")
+
+    def rules(self, branch: str) -> BranchRules:
+        """What the rulesets ask of a branch; whoever sees the repository may read it."""
+        path = f"/rules/branches/{quote(branch, safe='')}"
+        entries = list(self._pages(f"read the rules of {branch}", path, needs="metadata: read"))
+        return BranchRules(
+            tuple(check for entry in entries for check in _of_rule(entry)),
+            any(at(entry, "type") == "merge_queue" for entry in entries),
+        )
+
+    def protection(self, branch: str) -> tuple[RequiredCheck, ...]:
+        """The checks that the classic protection of a branch asks for; none without one.
+
+        Whoever may not read the protection may still see checks in the description of the branch;
+        where there are none, that is no answer.
+        """
+        path, doing = f"/branches/{quote(branch, safe='')}", f"read the protection of {branch}"
+        try:
+            return self._ask(doing, f"{path}/protection", _of_protection, needs=_SETTINGS)
+        except SourceError as error:
+            # An account without the right to know may get 404 as well, with other words.
+            if error.reason == "not_found" and "not protected" in error.why.lower():
+                return ()
+            if error.reason not in {"permission", "not_found"}:
+                raise
+            shown = self._ask(doing, path, _of_branch, needs="contents: read")
+            if not shown:
+                raise
+            return shown
+
+    def default_permissions(self) -> str:
+        """What a job may do that says nothing of it: ``read`` or ``write``."""
+        return self._ask(
+            f"read the settings of Actions in {self.repo}",
+            "/actions/permissions/workflow",
+            lambda _, content: text(at(content, "default_workflow_permissions")),
+            needs=_SETTINGS,
+        )
+
+    def said(self, name: str) -> tuple[NamedCheck, ...]:
+        """The checks and statuses of that name on the heads of the latest pull requests."""
+        pulls = self._ask(
+            f"list the pull requests of {self.repo}",
+            "/pulls",
+            lambda _, content: content,
+            needs="pull-requests: read",
+            query={"state": "all", "sort": "updated", "direction": "desc", "per_page": _RECENT},
+        )
+        listed = pulls if isinstance(pulls, list) else []
+        heads = {object_name(at(pull, "head", "sha"), "head.sha") for pull in listed}
+        found = [check for sha in sorted(heads) for check in self._on(sha, name)]
+        return tuple(dict.fromkeys(found))
+
+    def _on(self, sha: str, name: str) -> Iterator[NamedCheck]:
+        runs = self._pages(
+            "read the checks of a commit",
+            f"/commits/{sha}/check-runs",
+            needs="checks: read",
+            key="check_runs",
+            query={"check_name": name},
+        )
+        for run in runs:
+            if text(at(run, "name")) == name:
+                yield NamedCheck(name, "check", text(at(run, "app", "slug")) or "nobody known")
+        statuses = self._pages(
+            "read the statuses of a commit", f"/commits/{sha}/statuses", needs="statuses: read"
+        )
+        for status in statuses:
+            if text(at(status, "context")) == name:
+                login = text(at(status, "creator", "login")) or "a deleted account"
+                yield NamedCheck(name, "status", login)
+
+    def _pages(
+        self,
+        doing: str,
+        path: str,
+        *,
+        needs: str,
+        key: str | None = None,
+        query: Mapping[str, object] | None = None,
+    ) -> Iterator[object]:
+        def read(headers: Mapping[str, Any], content: object) -> tuple[list[object], bool]:
+            entries = at(content, key) if key else content
+            if not isinstance(entries, list):
+                raise ValueError(f"{key or 'the answer'} is not a list")  # noqa: TRY004 - as every answer of a wrong form
+            return entries, 'rel="next"' in str(headers.get("link", ""))
+
+        for number in range(1, _MOST_PAGES + 1):
+            asked = {**(query or {}), "per_page": _PAGE, "page": number}
+            entries, more = self._ask(doing, path, read, needs=needs, query=asked)
+            yield from entries
+            if not more:
+                return
+        raise SourceError(f"Could not {doing}", why="The pages do not end", reason="bad_response")
+
+    def _ask(
+        self,
+        doing: str,
+        path: str,
+        read: Callable[[Mapping[str, Any], object], Result],
+        *,
+        needs: str,
+        query: Mapping[str, object] | None = None,
+    ) -> Result:
+        def call() -> Result:
+            asked = {name: str(value) for name, value in (query or {}).items()}
+            headers, content = self._hub.api.requester.requestJsonAndCheck(
+                "GET", f"/repos/{self.repo}{path}", asked
+            )
+            return read(headers, content)
+
+        return self._hub.ask(doing, call, needs=needs)
+
+
+def rights_of(
+    url: str | None, environ: Mapping[str, str], *, offline: bool = False
+) -> Rights | str:
+    """The settings of the repository that is cloned from a URL, or why they cannot be asked for.
+
+    Args:
+        environ: the operator's environment: the token, and where GitHub is.
+
+    Raises:
+        UsageError: when the environment names an address to which a token must not be sent.
+    """
+    if offline:
+        return "--offline forbids to ask GitHub"
+    place = cloned_from(url, environ)
+    if place is None:
+        return "the repository has no remote on GitHub"
+    token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
+    if not token:
+        return "there is no token; set GITHUB_TOKEN to one that may read the repository"
+    api, name = place
+    return Rights(Connection(api, token), name)
+
+
+def _facts(headers: Mapping[str, Any], content: object) -> RepositoryFacts:
+    forks = at(content, "forks_count")
+    branch = text(at(content, "default_branch"))
+    if not branch:
+        raise ValueError("default_branch is missing")
+    scopes = headers.get("x-oauth-scopes")
+    named = None if scopes is None else tuple(filter(None, str(scopes).replace(",", " ").split()))
+    return RepositoryFacts(
+        at(content, "private") is True, forks if isinstance(forks, int) else 0, branch, named
+    )
+
+
+def _of_rule(entry: object) -> Iterator[RequiredCheck]:
+    if at(entry, "type") != "required_status_checks":
+        return
+    checks = at(entry, "parameters", "required_status_checks")
+    number = at(entry, "ruleset_id")
+    source = f"ruleset {number}" if isinstance(number, int) else "a ruleset"
+    for check in checks if isinstance(checks, list) else []:
+        yield RequiredCheck(text(at(check, "context")), _app(at(check, "integration_id")), source)
+
+
+def _of_protection(_: Mapping[str, Any], content: object) -> tuple[RequiredCheck, ...]:
+    required = at(content, "required_status_checks")
+    checks, contexts = at(required, "checks"), at(required, "contexts")
+    if isinstance(checks, list):
+        read = [(text(at(check, "context")), _app(at(check, "app_id"))) for check in checks]
+    else:  # an older server
+        read = [(text(name), None) for name in contexts] if isinstance(contexts, list) else []
+    return tuple(RequiredCheck(name, app, "the branch protection") for name, app in read)
+
+
+def _of_branch(headers: Mapping[str, Any], content: object) -> tuple[RequiredCheck, ...]:
+    return _of_protection(headers, at(content, "protection"))
+
+
+def _app(value: object) -> int | None:
+    """GitHub says -1, null or nothing where every source will do."""
+    return value if isinstance(value, int) and value > 0 else None

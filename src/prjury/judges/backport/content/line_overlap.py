@@ -1,0 +1,225 @@
+"""Whether what a change touches is there on a branch: its files, and the lines that it removes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from prjury.judges.merge.conflicts import counted
+from prjury.jury.judgment import Check, Location
+from prjury.ports.types import TreeEntry
+from prjury.snapshot.kinds import kind_of
+from prjury.snapshot.model import FileChange, FileKind, FileStatus, PullRequest, printable, visible
+
+#: So many lines that are not there are told with their places, and so many files by name.
+_FEW_LINES, _FEW_FILES = 3, 3
+_LONGEST_LINE = 120
+#: Files that a change brings along need not be there before it.
+_BROUGHT = frozenset({FileStatus.ADDED, FileStatus.COPIED})
+
+
+class Trees(Protocol):
+    """What is asked of a repository; see `prjury.ports.Repository`."""
+
+    def files(self, commit: str) -> Sequence[TreeEntry]:
+        """Every file of a commit."""
+        ...
+
+    def read(self, blobs: Sequence[str]) -> Mapping[str, bytes | None]:
+        """The blobs' bytes; None for one that is missing."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many lines of a kind stand in the branch's version of their files."""
+
+    standing: int = 0
+    total: int = 0
+
+    @property
+    def value(self) -> float | None:
+        """The share, 0..1; None where there are no such lines."""
+        return self.standing / self.total if self.total else None
+
+    def __add__(self, other: Share) -> Share:
+        return Share(self.standing + other.standing, self.total + other.total)
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """A line that the change removes and that the branch's version of the file does not have.
+
+    Attributes:
+        line: its number on the base, from 1.
+    """
+
+    path: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What of a change's surroundings a branch has.
+
+    Blank lines do not count, nor do blanks around a line; files that the branch lacks count among
+    ``lacks`` and their lines nowhere.
+
+    Attributes:
+        has: the files changed, deleted or renamed that the branch has, by their old paths.
+        lacks: those that it has not.
+        lacks_source: how many of these hold source.
+        removed: the lines that the change removes.
+        context: the lines around them that git shows.
+        absent: the first removed lines that the branch does not have.
+        unread: files that nobody looked into, each with the reason.
+    """
+
+    has: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+    lacks_source: int = 0
+    removed: Share = Share()
+    context: Share = Share()
+    absent: tuple[Absent, ...] = ()
+    unread: tuple[tuple[str, str], ...] = ()
+
+
+def standing(pull: PullRequest, repository: Trees, tip: str) -> Standing:
+    """What of the change's files and lines is there on the branch whose tip is given.
+
+    Files that are the same on the branch and on the merge base are not read.
+
+    Raises:
+        SourceError: when the branch's tree cannot be listed or read.
+    """
+    touched = {_before(file): file for file in pull.files if file.status not in _BROUGHT}
+    blobs = {entry.path: entry.blob for entry in repository.files(tip) if entry.path in touched}
+    lacks = tuple(path for path in touched if path not in blobs)
+    here = [(path, file) for path, file in touched.items() if path in blobs]
+    others = [blobs[path] for path, file in here if file.hunks and file.old_blob != blobs[path]]
+    content = repository.read(others) if others else {}
+    looks = [_look(path, file, blobs[path], content) for path, file in here]
+    return Standing(
+        has=tuple(path for path, _ in here),
+        lacks=lacks,
+        lacks_source=sum(kind_of(printable(path)) is FileKind.SOURCE for path in lacks),
+        removed=sum((look.removed for look in looks), Share()),
+        context=sum((look.context for look in looks), Share()),
+        absent=tuple(line for look in looks for line in look.absent)[:_FEW_LINES],
+        unread=tuple((look.path, look.unread) for look in looks if look.unread),
+    )
+
+
+def _before(file: FileChange) -> str:
+    return file.old_path or file.path
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What a look into one file has shown."""
+
+    path: str
+    removed: Share = Share()
+    context: Share = Share()
+    absent: tuple[Absent, ...] = ()
+    unread: str = ""
+
+
+def _look(path: str, file: FileChange, blob: str, content: Mapping[str, bytes | None]) -> _Look:
+    if file.unread:
+        return _Look(path, unread=file.unread)
+    removed, context = _lines(file, "-"), _lines(file, " ")
+    if blob == file.old_blob or not file.hunks:
+        return _Look(path, _all_of(removed), _all_of(context))
+    data = content.get(blob)
+    if data is None:
+        return _Look(path, unread="its content on the branch is missing from this partial clone")
+    there = set(map(str.strip, data.decode("utf-8", "surrogateescape").split("\n")))
+    gone = [Absent(path, line, text) for line, text in removed if text not in there]
+    around = sum(text in there for _, text in context)
+    return _Look(
+        path,
+        Share(len(removed) - len(gone), len(removed)),
+        Share(around, len(context)),
+        tuple(gone[:_FEW_LINES]),
+    )
+
+
+def _all_of(lines: Sequence[object]) -> Share:
+    return Share(len(lines), len(lines))
+
+
+def _lines(file: FileChange, sign: str) -> list[tuple[int, str]]:
+    """Lines of one sign that are not blank, with their numbers on the base."""
+    return [
+        (line.old or 1, text)
+        for hunk in file.hunks
+        for line in hunk.lines
+        if line.sign == sign and (text := line.text.strip())
+    ]
+
+
+def standing_check(found: Standing) -> Check:
+    """The check ``lines-and-files``, in order where each touched file and removed line is there."""
+    missing = found.removed.total - found.removed.standing
+    first = found.absent[0] if found.absent else None
+    evidence = "\n".join(
+        f"{visible(gone.path)}:{gone.line}: {visible(gone.text[:_LONGEST_LINE])}"
+        for gone in found.absent
+    )
+    parts = [_files_told(found), _lines_told(found), _unread_told(found)]
+    return Check(
+        "lines-and-files",
+        passed=not found.lacks and not missing,
+        message="; ".join(filter(None, parts)),
+        location=Location(first.path, first.line) if first else None,
+        severity="warning",
+        evidence=evidence or None,
+    )
+
+
+def _files_told(found: Standing) -> str:
+    total = len(found.has) + len(found.lacks)
+    if not total:
+        return "the change touches no file that was there before"
+    if not found.lacks:
+        return f"the branch has {_all(total, 'file')} that the change touches"
+    source = f", {found.lacks_source} of them source" if found.lacks_source else ""
+    named = _named(found.lacks)
+    return (
+        f"the branch lacks {len(found.lacks)} of {counted(total, 'touched file')}{source}: {named}"
+    )
+
+
+def _lines_told(found: Standing) -> str:
+    removed = found.removed
+    if not removed.total:
+        return ""
+    if removed.standing == removed.total:
+        return f"it has {_all(removed.total, 'line')} that the change removes"
+    gone = removed.total - removed.standing
+    verb = "is" if gone == 1 else "are"
+    return f"{gone} of {counted(removed.total, 'line')} that the change removes {verb} not there"
+
+
+def _unread_told(found: Standing) -> str:
+    if not found.unread:
+        return ""
+    few = found.unread[:_FEW_FILES]
+    named = ", ".join(f"`{visible(path)}` ({reason})" for path, reason in few)
+    return f"not looked into: {named}{_more(found.unread)}"
+
+
+def _all(number: int, noun: str) -> str:
+    return f"the {noun}" if number == 1 else f"all {number} {noun}s"
+
+
+def _named(paths: Sequence[str]) -> str:
+    return ", ".join(f"`{visible(path)}`" for path in paths[:_FEW_FILES]) + _more(paths)
+
+
+def _more(items: Sequence[object]) -> str:
+    left = len(items) - _FEW_FILES
+    return f", and {left} more" if left > 0 else ""

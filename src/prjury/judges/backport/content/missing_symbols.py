@@ -1,0 +1,255 @@
+"""What the added lines use and the branch lacks: names that others define, and own modules.
+
+A name is claimed only if the merge base defines it in a file of the same languages, the change
+neither binds nor brings it, and it stands in no file of the branch that may hold code.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Protocol
+
+from prjury.errors import SourceError
+from prjury.judges.backport.content.names.modules import Tree
+from prjury.judges.backport.content.names.needs import (
+    Files,
+    Looked,
+    Needs,
+    code_of,
+    held_in,
+    look_up,
+    needs_of,
+)
+from prjury.judges.backport.content.names.words import ByFamily, family_of, uses
+from prjury.jury.judgment import Check, Location
+from prjury.ports import Repository
+from prjury.ports.types import WordPlaces
+from prjury.snapshot.kinds import kind_of
+from prjury.snapshot.model import FileKind, PullRequest, visible
+
+__all__ = ["Lacked", "Lacking", "Needs", "Searching", "check_of", "lacking_on", "needs_of"]
+
+#: What is told of; the rest is counted.
+_SHOWN = 5
+#: So many files beside the touched ones are read first: most of what a change uses is there.
+_NEAR = 200
+#: So many words git looks for in a whole tree quickly; of more, only those that others define.
+_FEW_WORDS = 40
+#: So many places of a name are looked at.
+_PLACES = 4
+
+
+class Searching(Protocol):
+    """Looks words up in a whole tree."""
+
+    def with_words(self, tree: str, words: Sequence[str]) -> WordPlaces:
+        """Every place of each word.
+
+        Raises:
+            SourceError: when it takes too long, or cannot be done.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Lacking:
+    """Something that the change uses and a branch lacks.
+
+    Attributes:
+        name: a name, or a module as the import spells it.
+        used: where, at the head; the first places.
+        defined: where it is on the merge base; without a line for a module.
+    """
+
+    name: str
+    used: tuple[Location, ...]
+    defined: Location
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.used[0]}; on the base in {self.defined})"
+
+
+@dataclass(frozen=True)
+class Lacked:
+    """What a branch lacks of what the change uses.
+
+    Attributes:
+        unseen: what was not looked into and why; empty where everything was.
+    """
+
+    found: tuple[Lacking, ...] = ()
+    unseen: str = ""
+
+    def and_more(self, found: Iterable[Lacking] = (), unseen: str = "") -> Lacked:
+        """This and more of it."""
+        told = "; ".join(filter(None, [self.unseen, unseen]))
+        return Lacked((*self.found, *found), told)
+
+
+def lacking_on(needs: Needs, tip: str, repository: Repository, searching: Searching) -> Lacked:
+    """What the change refers to and the branch with this tip lacks."""
+    if not needs.words and not needs.modules:
+        return Lacked()
+    files = code_of(repository, tip)
+    modules = _modules(needs, files)
+    wanted = _not_near(needs, files, repository)
+    words = frozenset[str]().union(*wanted.values())
+    try:
+        # Of few words git tells quickly which the branch lacks; of many, only suspects are sought.
+        found = _anywhere(tip, words if len(words) <= _FEW_WORDS else (), searching)
+        absent = {family: some - set(found.places) for family, some in wanted.items()}
+        left = _suspects(needs, absent, files, repository)
+        if len(words) > _FEW_WORDS:
+            found = _anywhere(tip, left, searching)
+            left = {word: places for word, places in left.items() if word not in found.places}
+    except SourceError as error:
+        left = _suspects(needs, wanted, files, repository)
+        return modules.and_more(unseen=f"names that it may lack: {error}" if left else "")
+    missing = [path for path in found.missing if family_of(path)]
+    if not left:
+        return modules
+    if missing:
+        where = f"{_files(len(missing))} that this clone lacks"
+        return modules.and_more(unseen=f"names that may be in {where}")
+    named = tuple(_in_code(needs, left))  # which reads the files
+    return modules.and_more(named, _unread(needs, left))
+
+
+def _anywhere(tip: str, words: Iterable[str], searching: Searching) -> WordPlaces:
+    """Return where the words stand in the branch's tree; git is not started for none."""
+    return searching.with_words(tip, sorted(words)) if words else WordPlaces({})
+
+
+def _modules(needs: Needs, files: Files) -> Lacked:
+    """Imports that stand for a file of the merge base and for none of the branch."""
+    if not needs.modules:
+        return Lacked()
+    tree = Tree.of(tuple(files))
+    found: dict[tuple[str, str], list[Location]] = defaultdict(list)
+    for wanted, path in needs.modules:
+        if path not in files and not tree.standing_for(wanted):
+            found[wanted.name, path].append(wanted.at)
+    heads = _heads(needs.pull)
+    _strip(needs, [(at.path, heads[at.path]) for places in found.values() for at in places])
+    lacking = []
+    for (name, path), places in found.items():
+        # Go's paths are texts themselves, which alone on a line hardly stand elsewhere.
+        used = [at for at in places if path.endswith(".go") or needs.bare.holds(heads[at.path], at)]
+        if used:
+            lacking.append(Lacking(name, tuple(used), Location(path)))
+    blobs = {heads[at.path] for places in found.values() for at in places}
+    return Lacked(tuple(lacking), _not_read("imports", blobs & needs.bare.unread))
+
+
+def _heads(pull: PullRequest) -> Files:
+    return {file.path: file.new_blob for file in pull.files if file.new_blob}
+
+
+def _strip(needs: Needs, files: Sequence[tuple[str, str]]) -> None:
+    with needs.learning:
+        needs.bare.read(files)
+
+
+def _suspects(
+    needs: Needs, words: ByFamily, files: Files, repository: Repository
+) -> dict[str, tuple[Location, ...]]:
+    """Names whose every known definition is in files that are others, and lack it, on the branch.
+
+    The value is where the merge base defines the name.
+    """
+    differing = [path for path, blob in needs.files.items() if files.get(path) != blob]
+    found: dict[str, list[Location]] = defaultdict(list)
+    for family, wanted in words.items():
+        if not wanted:
+            continue
+        paths = [path for path in differing if family_of(path) == family]
+        with needs.learning:
+            look_up(needs, family, wanted, [needs.files[path] for path in paths], repository)
+        for path in paths:
+            places = needs.defined.get(needs.files[path], Looked()).places
+            for word, line in sorted(places, key=itemgetter(1)):
+                if word in wanted:
+                    found[word].append(Location(path, line))
+    return _not_in(needs, found, files, repository)
+
+
+def _not_near(needs: Needs, files: Files, repository: Repository) -> ByFamily:
+    """The words without those in the branch's version of the touched files and some around them."""
+    paths = {path for file in needs.pull.files for path in (file.path, file.old_path) if path}
+    folders = {posixpath.dirname(path) for path in paths}
+    near = [path for path in files if posixpath.dirname(path) in folders and path not in paths]
+    blobs = [files[path] for path in (*paths, *near[:_NEAR]) if path in files]
+    held = frozenset[str]().union(*held_in(needs, blobs, repository).values())
+    return {family: words - held for family, words in needs.words.items()}
+
+
+def _not_in(
+    needs: Needs, found: Mapping[str, Sequence[Location]], files: Files, repository: Repository
+) -> dict[str, tuple[Location, ...]]:
+    """The names that do not stand in the branch's version of any file that defines them."""
+    paths = {at.path for places in found.values() for at in places if at.path in files}
+    held = held_in(needs, [files[path] for path in paths], repository)
+    return {
+        word: tuple(places[:_PLACES])
+        for word, places in found.items()
+        if not any(word in held.get(files.get(at.path, ""), ()) for at in places)
+    }
+
+
+def _in_code(needs: Needs, suspects: Mapping[str, Sequence[Location]]) -> Iterator[Lacking]:
+    """Those that are used and defined in code, rather than in a comment or a text."""
+    heads = _heads(needs.pull)
+    places = {word: some[:_PLACES] for word, some in uses(needs.pull, suspects).items()}
+    _strip(needs, [(at.path, heads[at.path]) for some in places.values() for at in some])
+    _strip(needs, [(at.path, needs.files[at.path]) for some in suspects.values() for at in some])
+    for word, defined in suspects.items():
+        used = tuple(at for at in places[word] if needs.bare.refers(heads[at.path], at, word))
+        known = [at for at in defined if needs.bare.defines(needs.files[at.path], at, word)]
+        # Nothing but a test uses what a test defines.
+        if not any(_is_test(at) for at in used):
+            known = [at for at in known if not _is_test(at)]
+        if used and known:
+            yield Lacking(word, used, known[0])
+
+
+def _unread(needs: Needs, suspects: Mapping[str, Sequence[Location]]) -> str:
+    """What is to be said of files without which nobody can tell code from text."""
+    heads = _heads(needs.pull)
+    blobs = {needs.files[at.path] for some in suspects.values() for at in some}
+    blobs |= {heads[at.path] for some in uses(needs.pull, suspects).values() for at in some}
+    return _not_read("names", blobs & needs.bare.unread)
+
+
+def _not_read(what: str, blobs: set[str]) -> str:
+    return f"{what} in {_files(len(blobs))} that could not be read" if blobs else ""
+
+
+def _files(count: int) -> str:
+    return f"{count} file{'s' * (count > 1)}"
+
+
+def _is_test(at: Location) -> bool:
+    return kind_of(at.path) is FileKind.TEST
+
+
+def check_of(lacked: Lacked, branch: str) -> Check:
+    """What a report says of it."""
+    unseen = f"not looked into: {lacked.unseen}" if lacked.unseen else ""
+    if not lacked.found:
+        has = f"{visible(branch)} has what the change uses"
+        return Check("symbols", not unseen, unseen or has, severity="hint" if unseen else "error")
+    told = "; ".join(visible(str(each)) for each in lacked.found[:_SHOWN])
+    more = f" and {len(lacked.found) - _SHOWN} more" if len(lacked.found) > _SHOWN else ""
+    lacks = f"{visible(branch)} lacks what the change uses: {told}{more}"
+    first = lacked.found[0]
+    return Check(
+        "symbols",
+        passed=False,
+        message=f"{lacks}; {unseen}" if unseen else lacks,
+        location=first.used[0],
+        evidence=first.name,
+    )

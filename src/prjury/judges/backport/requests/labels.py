@@ -1,0 +1,149 @@
+"""Labels that ask for a backport, or refuse one, as the common tools and projects write them.
+
+A label is read word by word: words that lead up to the verb, the verb, words that follow it, and
+then the branch. A scope before it, such as ``for:`` or ``kind/``, is passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from prjury.judges.backport.requests.request import EVERYWHERE, THE_LABEL, Answer, Wish
+
+#: Characters beyond which nothing is read; a label has 50 at most.
+_LONGEST = 200
+
+#: Verbs and refusals that are several words for some and one for others.
+_ONE_WORD = (
+    (re.compile(r"cherry[-_ ]?pick", re.IGNORECASE), "cherrypick"),
+    (re.compile(r"back[-_ ]port", re.IGNORECASE), "backport"),
+    (re.compile(r"forward[-_ ]?port", re.IGNORECASE), "forwardport"),
+    (re.compile(r"\b(?:don['’]?t|do[-_ ]not|wo?n['’]t|never)\b", re.IGNORECASE), "dont"),
+    (re.compile(r"\bnot[-_ ]approved\b", re.IGNORECASE), "pending"),
+    (re.compile(r"\bon[-_ ]merge\b", re.IGNORECASE), "auto"),
+    (re.compile(r"\bpick[-_ ]into\b", re.IGNORECASE), "cherrypick to"),
+    (re.compile(r"\blts[-_ ]watch\b", re.IGNORECASE), "backport"),
+    (re.compile(r"\bdont[-_ ]land[-_ ]on\b", re.IGNORECASE), "dont backport"),
+)
+_WORD = re.compile(r"[^\s:_/>→=-]+")
+_VERB = re.compile(r"(?:backport|cherrypick|forwardport)(?:s|ing|able)?", re.IGNORECASE)
+_DONE = re.compile(r"(?:backport|cherrypick|forwardport)ed", re.IGNORECASE)
+_REFUSING = frozenset("no not non skip skipped without dont".split())
+_LEADING = frozenset(
+    "auto automatic automated need needs needed please request requested requests want wants "
+    "wanted to should must can candidate for pending proposed propose approved potential possible "
+    "maybe manual".split()
+)
+_FOLLOWING = frozenset(
+    "to onto into for on in request requested needed wanted required approved candidate nominated "
+    "proposed potential possible pending please todo branch branches".split()
+)
+_REFUSED = frozenset(
+    "none no not skip skipped never rejected declined denied refused unwanted wontfix ignore "
+    "n/a na".split()
+)
+#: What became of a backport that was asked for: it says nothing of what is wanted now.
+_STATE = frozenset(
+    "failed failure open opened conflict conflicts blocked done complete completed created missing "
+    "success merged manually".split()
+)
+_ALL = frozenset({"all", "all-open", "everywhere"})
+#: Words of tools that take the branch from elsewhere: other labels, a milestone, a command line.
+_NO_BRANCH = frozenset("version prev-minor prev-major current manual pr".split())
+#: Rust nominates for channels, which are branches.
+_NOMINATED = re.compile(r"(beta|stable)-(nominated|accepted)", re.IGNORECASE)
+_SCOPE = re.compile(r"[^:/]{1,40}[:/]\s*")
+#: ``v8.1.0`` beside a label that asks for a backport without a branch, as Elastic has it.
+_RELEASE = re.compile(r"v\d{1,4}\.\d{1,4}\.\d{1,4}", re.IGNORECASE)
+_VERSIONS_COUNT = re.compile(r"auto-backport(?:-and-merge)?|backport[:-]version", re.IGNORECASE)
+_DECORATION = re.compile(r"[^\w(\[{}]+$|^[^\w(\[@{}]+", re.ASCII)
+
+
+def of_labels(labels: Sequence[str], patterns: Sequence[str], own: Sequence[str]) -> Iterator[Wish]:
+    """What the labels of a pull request ask for.
+
+    Args:
+        patterns: labels of the policy's own that ask for a backport, with ``{branch}``.
+        own: those that a run gives itself, which are nobody's wish.
+    """
+    said = [label for label in labels if not any(captured(one, label) for one in own)]
+    versions_count = any(_VERSIONS_COUNT.fullmatch(label.strip()) for label in said)
+    for label in said:
+        if named := list(of_pattern([label], patterns)):
+            yield named[0]
+        elif _RELEASE.fullmatch(label.strip()):
+            if versions_count:
+                yield Wish("yes", label.strip(), THE_LABEL, label)
+        else:
+            yield from (Wish(answer, target, THE_LABEL, label) for answer, target in read(label))
+
+
+def of_pattern(labels: Sequence[str], patterns: Sequence[str]) -> Iterator[Wish]:
+    """What those of the labels ask for that the policy has a pattern for."""
+    for label in labels:
+        for pattern in patterns:
+            if target := captured(pattern, label):
+                yield Wish("yes", target, THE_LABEL, label)
+
+
+def captured(pattern: str, label: str) -> str | None:
+    """The branch in a label of this pattern, None for another label."""
+    before, _, after = (part.casefold() for part in pattern.partition("{branch}"))
+    folded = label.strip().casefold()
+    length = len(before) + len(after)
+    if len(folded) <= length or not (folded.startswith(before) and folded.endswith(after)):
+        return None
+    return label.strip()[len(before) : len(folded) - len(after)].strip() or None
+
+
+def read(label: str) -> list[tuple[Answer, str | None]]:
+    """What a label, or a phrase like one, says: answers with branches; nothing if it is another."""
+    text = _DECORATION.sub("", label.strip()[:_LONGEST])
+    if nominated := _NOMINATED.fullmatch(text):
+        return [("yes", nominated[1].lower())]
+    for pattern, word in _ONE_WORD:
+        text = pattern.sub(word, text)
+    scope = _SCOPE.match(text)
+    return _phrase(text) or (_phrase(text[scope.end() :]) if scope else [])
+
+
+def _phrase(text: str) -> list[tuple[Answer, str | None]]:
+    words = list(_WORD.finditer(text))
+    answer: Answer = "yes"
+    for index, word in enumerate(words):
+        lower = word[0].casefold()
+        if _VERB.fullmatch(lower) or _DONE.fullmatch(lower):
+            done = bool(_DONE.fullmatch(lower))
+            return _after_verb(text, words[index + 1 :], "told" if done else answer)
+        if lower in _REFUSING:
+            answer = "no"
+        elif lower in _STATE:
+            answer = "told"
+        elif lower not in _LEADING:
+            break
+    return []
+
+
+def _after_verb(
+    text: str, words: Sequence[re.Match[str]], answer: Answer
+) -> list[tuple[Answer, str | None]]:
+    """The branches after the verb, with what the words between make of the answer."""
+    for word in words:
+        lower = word[0].casefold()
+        if lower in _REFUSED:
+            answer = "no"
+        elif lower in _STATE:
+            answer = "told" if answer == "yes" else answer
+        elif lower not in _FOLLOWING:
+            rest = re.sub(r"\s+branch$", "", text[word.start() :].strip(), flags=re.IGNORECASE)
+            return [(answer, target) for target in _targets(rest, answer)]
+    return [(answer, EVERYWHERE if answer == "no" else None)]
+
+
+def _targets(rest: str, answer: Answer) -> list[str | None]:
+    if rest.casefold() in _ALL:
+        return [EVERYWHERE]
+    if rest.casefold() in _NO_BRANCH:
+        return [EVERYWHERE if answer == "no" else None]
+    return [part for part in re.split(r"\s*[,&]\s*|\s+and\s+|\s+", rest) if part] or [None]

@@ -1,5 +1,0 @@
-"""The build judge: runs the merged tree's own build and tests, and reads why they fail."""
-
-from prjury.judges.build.judge import make
-
-__all__ = ["make"]

@@ -1,0 +1,223 @@
+"""Already built elsewhere: the checks of the head are waited for and read, nothing is run here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from prjury.deadline import Deadline
+from prjury.errors import SourceError
+from prjury.judges.builds.check_summary import Names, Tally
+from prjury.judges.builds.definitions import unless_edited
+from prjury.judges.builds.wording import duration
+from prjury.jury.judgment import Check, Judgment
+from prjury.jury.score import BooleanScore
+from prjury.policy.schema import BuildOptions
+from prjury.ports import Checks, Doors, Progress
+from prjury.ports.types import CheckRun
+from prjury.report.wording import counted
+from prjury.snapshot.model import PullRequest, visible
+
+#: So many looks in a row at which nothing runs and nothing changes: what is missing never comes.
+_MOST_IDLE = 8
+_MOST_NAMED = 5
+_MOST_CHECKS = 50
+_MOST_LISTED = 200
+_LONGEST_NAME = 100
+
+
+def judge_by_checks(
+    options: BuildOptions, doors: Doors, pull: PullRequest, deadline: Deadline
+) -> Judgment:
+    """What the checks of the head come to, once all of them have ended or the time is over."""
+    if doors.checks is None:
+        return Judgment.errored(
+            f"the checks of the head cannot be read: {doors.checks_missing}",
+            metadata={"reason": "no_checks_source"},
+        )
+    names = Names.of(options.checks)
+    begun = deadline.remaining
+    try:
+        runs = _watched(doors.checks, names, pull.head.sha, deadline, doors.progress)
+    except SourceError as error:
+        return Judgment.errored(str(error), metadata={"reason": error.reason})
+    return decide_by_checks(pull, Tally.of(runs, names), begun - deadline.remaining)
+
+
+def _watched(
+    checks: Checks, names: Names, commit: str, deadline: Deadline, progress: Progress
+) -> Sequence[CheckRun]:
+    """What was seen at the last look, which is the first one at which everything had settled."""
+    looks: list[Sequence[CheckRun]] = []
+    for look in checks.of(commit, deadline):
+        looks = [*looks[1 - _MOST_IDLE :], look]
+        if settled(looks, names):
+            break
+        progress.say(_waiting(Tally.of(look, names), commit))
+    return looks[-1] if looks else ()
+
+
+def settled(looks: Sequence[Sequence[CheckRun]], names: Names) -> bool:
+    """Whether another look would tell nothing new.
+
+    Checks that are named in full have settled as soon as they have ended. Otherwise nobody knows
+    how many there will be: they have settled when all have ended at two looks in a row.
+
+    Args:
+        looks: the newest ones, the last one last; one at least.
+    """
+    if not Tally.of(looks[-1], names).complete:
+        return _idle(looks)
+    return names.exact or any(Tally.of(look, names).complete for look in looks[-2:-1])
+
+
+def _idle(looks: Sequence[Sequence[CheckRun]]) -> bool:
+    running = any(run.conclusion is None for look in looks for run in look)
+    same = all(set(before) == set(after) for before, after in pairwise(looks))
+    return len(looks) >= _MOST_IDLE and same and not running
+
+
+def decide_by_checks(pull: PullRequest, tally: Tally, seconds: float) -> Judgment:
+    """From what the checks say to the judgment. Pure.
+
+    PASS where nothing failed, everything has ended and enough of it succeeded, and the change does
+    not edit what says what the checks do. FAIL where anything failed. ABSTAIN otherwise.
+
+    Args:
+        seconds: how long was waited for them.
+    """
+    metadata = _metadata(pull, tally, seconds)
+    if tally.failed:
+        words = f"{counted(len(tally.failed), 'check')} of the head failed: {_listed(tally.failed)}"
+        return Judgment.failed(
+            words,
+            score=BooleanScore(value=False),
+            checks=_checks(tally),
+            metadata=metadata,
+        )
+    label, words = _doubt(pull, tally, seconds)
+    if label:
+        return Judgment.abstained(
+            words, label, checks=_checks(tally), metadata={**metadata, "reason": label}
+        )
+    passed = Judgment.passed(
+        _success(pull, tally),
+        score=BooleanScore(value=True),
+        checks=_checks(tally),
+        metadata=metadata,
+    )
+    return unless_edited(passed, pull)
+
+
+def _doubt(pull: PullRequest, tally: Tally, seconds: float) -> tuple[str, str]:
+    """Why the checks prove nothing, as a label and in words; nothing where they do."""
+    head = f"the head {pull.head.sha[:12]}"
+    if tally.pending:
+        late = (
+            f"after {duration(seconds)} {counted(len(tally.pending), 'check')} of {head} still ran"
+        )
+        return "checks_pending", f"{late}: {_listed(tally.pending)}{_also_missing(tally)}"
+    if tally.undecided:
+        return "checks_incomplete", (
+            f"{counted(len(tally.undecided), 'check')} of {head} came to no result: "
+            f"{_listed(tally.undecided)}. Run them again."
+        )
+    if tally.missing:
+        return "no_checks", (
+            f"{head} has no check called {_quoted(tally.missing)}. Correct the name in "
+            "`build: {checks: […]}` (what stands before a colon is the app that reports it, "
+            "`*` any), or see why it did not run."
+        )
+    if not tally.runs:
+        return "no_checks", (
+            f"{head} has no checks. See why nothing ran on it, or build it here: "
+            "`build: {from: run}`."
+        )
+    if tally.unproved:
+        return "checks_incomplete", (
+            f"{_quoted(tally.unproved)} of {head} did not succeed: what is skipped or neutral "
+            "proves nothing"
+        )
+    return "", ""
+
+
+def _success(pull: PullRequest, tally: Tally) -> str:
+    behind = f", {counted(pull.behind, 'commit')} behind" if pull.behind else ""
+    seen = f"what they saw is the head{behind}, or an earlier merge of it"
+    notes = [f"{seen}, not the merge that was tried here"]
+    if silent := len(tally.runs) - len(tally.succeeded):
+        notes.append(f"{counted(silent, 'other check')} skipped or neutral")
+    if tally.names.everything:
+        notes.append("the policy names no checks, so all that there are count")
+    passed = f"{counted(len(tally.succeeded), 'check')} of the head {pull.head.sha[:12]} passed"
+    return f"{passed} elsewhere: {_listed(tally.succeeded)} ({'; '.join(notes)})"
+
+
+def _waiting(tally: Tally, commit: str) -> str:
+    if tally.pending:
+        return f"waiting for {_listed(tally.pending)}"
+    if tally.missing or not tally.runs:
+        what = _quoted(tally.missing) if tally.missing else "checks"
+        return f"waiting for {what} to appear on {commit[:12]}"
+    return f"all checks have ended; waiting whether more appear on {commit[:12]}"
+
+
+def _also_missing(tally: Tally) -> str:
+    return f"; missing: {_quoted(tally.missing)}" if tally.missing else ""
+
+
+def _listed(runs: Sequence[CheckRun]) -> str:
+    shown = ", ".join(_told(run) for run in runs[:_MOST_NAMED])
+    return shown + (f" and {len(runs) - _MOST_NAMED} more" if len(runs) > _MOST_NAMED else "")
+
+
+def _told(run: CheckRun) -> str:
+    ended = run.conclusion not in {None, "success"}
+    return f"{_short(run.name)} ({_short(str(run.conclusion))})" if ended else _short(run.name)
+
+
+def _quoted(names: Sequence[str]) -> str:
+    shown = ", ".join(f"`{_short(name)}`" for name in names[:_MOST_NAMED])
+    return shown + (f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else "")
+
+
+def _short(name: str) -> str:
+    return visible(name[:_LONGEST_NAME]) + "…" * (len(name) > _LONGEST_NAME)
+
+
+def _checks(tally: Tally) -> tuple[Check, ...]:
+    """Each check that failed, has not ended or came to nothing, then those that succeeded."""
+    told = (*tally.failed, *tally.pending, *tally.undecided, *tally.succeeded)
+    checks = [_check(run, failed=run in tally.failed) for run in told[:_MOST_CHECKS]]
+    if left := len(told) - len(checks):
+        failed = len(tally.failed) > _MOST_CHECKS
+        checks.append(Check("more-checks", passed=not failed, message=f"{left} more"))
+    return tuple(checks)
+
+
+def _check(run: CheckRun, *, failed: bool) -> Check:
+    ended = run.conclusion or "has not ended"
+    passed = run.conclusion == "success"
+    see = f"See {run.url}" if run.url else f"See what {_short(run.app)} says of it"
+    return Check(
+        "check-passed",
+        passed,
+        f"{_short(run.name)} ({_short(run.app)}): {_short(ended)}",
+        severity="error" if failed or passed else "warning",
+        evidence=run.url,
+        fix=None if passed else f"{see}, and make it succeed.",
+    )
+
+
+def _metadata(pull: PullRequest, tally: Tally, seconds: float) -> dict[str, Any]:
+    first = (*tally.failed, *tally.pending, *tally.undecided, *tally.unheard, *tally.succeeded)
+    return {
+        "subject": f"checks of {pull.head.sha[:12]}",
+        "from": "checks",
+        "waited": round(seconds, 1),
+        "runs": [
+            {"name": run.name, "app": run.app, "conclusion": run.conclusion, "url": run.url}
+            for run in first[:_MOST_LISTED]
+        ],
+    }

@@ -1,0 +1,117 @@
+"""A build that ran elsewhere, judged here by the evidence that it left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from prjury.errors import CannotJudgeError
+from prjury.judges.builds.decide import decide, not_tried
+from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.record import Reader
+from prjury.judges.builds.record_model import BuildJson, EvidenceJson, invalid, read_evidence
+from prjury.jury.judgment import Judgment
+from prjury.policy.schema import BuildOptions
+from prjury.ports import Evidence
+from prjury.snapshot.model import PullRequest, visible
+
+#: What a reader has to know of every judgment that was made in this way.
+RETOLD = "built elsewhere, and told by its evidence"
+
+_MOST_NAMED = 3
+_LONGEST_COMMAND = 200
+_HOW = (
+    "run `prjury build` where the change may be built, and name the file that it writes: "
+    "`prjury review --evidence build-evidence.json`"
+)
+
+
+@dataclass(frozen=True)
+class Retelling:
+    """Judges the builds of a pull request as if they had run here.
+
+    Attributes:
+        known: the paths of the merged tree.
+    """
+
+    options: BuildOptions
+    pull: PullRequest
+    known: frozenset[str]
+
+    def judgments(
+        self, evidence: Evidence | None, plans: Sequence[BuildPlan]
+    ) -> Sequence[Judgment]:
+        """A judgment of each plan, in order.
+
+        Raises:
+            CannotJudgeError: ``evidence_missing``, ``evidence_invalid``, or ``evidence_mismatch``
+                where it is of another change or of other builds.
+        """
+        if evidence is None:
+            raise CannotJudgeError(
+                "the policy takes the build from its evidence, and none was named",
+                remedy=_HOW,
+                reason="evidence_missing",
+            )
+        told = read_evidence(evidence.read())
+        self._refuse_other_change(told)
+        _refuse_other_builds(told, plans)
+        builds = {(one.system, one.directory, one.command): one for one in told.builds}
+        return [
+            self._judgment(plan, builds.get((plan.system, plan.directory, plan.text)))
+            for plan in plans
+        ]
+
+    def _refuse_other_change(self, told: EvidenceJson) -> None:
+        pull = self.pull
+        here = {"head": pull.head.sha, "base": pull.base.sha, "merged tree": pull.merge.tree}
+        there = {"head": told.head, "base": told.base, "merged tree": told.merged_tree}
+        for what, ours in here.items():
+            if there[what] != ours:
+                raise _mismatch(f"its {what} is {there[what] or 'none'}, and here it is {ours}")
+
+    def _judgment(self, plan: BuildPlan, told: BuildJson | None) -> Judgment:
+        if told is None or told.case is None:
+            return _without_case(plan, told)
+        options = self.options
+        reader = Reader(
+            plan,
+            self.known,
+            options.flaky,
+            options.pre_existing,
+            options.vanished,
+            always=options.compare == "always",
+        )
+        try:
+            return decide(reader.case(told.case))
+        except ValueError as error:
+            return not_tried(plan, str(invalid(str(error))), "evidence_invalid")
+
+
+def _without_case(plan: BuildPlan, told: BuildJson | None) -> Judgment:
+    if told is None or told.error is None:
+        why = f"the evidence holds nothing of `{visible(plan.text)}`; {_HOW}"
+        return not_tried(plan, why, "evidence_missing")
+    return not_tried(plan, told.error.message, told.error.reason)
+
+
+def _refuse_other_builds(told: EvidenceJson, plans: Sequence[BuildPlan]) -> None:
+    """Builds that are not wanted tell that it was recorded for another policy or version."""
+    wanted = {(plan.system, plan.directory, plan.text) for plan in plans}
+    extra = [
+        f"`{visible(build.command[:_LONGEST_COMMAND])}`"
+        for build in told.builds
+        if (build.system, build.directory, build.command) not in wanted
+    ]
+    if extra:
+        more = f" and {len(extra) - _MOST_NAMED} more" if len(extra) > _MOST_NAMED else ""
+        raise _mismatch(f"it ran {', '.join(extra[:_MOST_NAMED])}{more}, which is not wanted here")
+
+
+def _mismatch(why: str) -> CannotJudgeError:
+    return CannotJudgeError(
+        f"the evidence is of another build: {why}",
+        why="the base or the head has moved on, or policy or version are not the same",
+        remedy="build again with `prjury build`, with the same policy and version",
+        reason="evidence_mismatch",
+    )

@@ -1,0 +1,208 @@
+"""The build judge: says whether the merged tree builds and its tests pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from prjury.deadline import Deadline
+from prjury.errors import CannotJudgeError
+from prjury.judges.builds.build_result import Case
+from prjury.judges.builds.combine import build_changed, combined, new_builds
+from prjury.judges.builds.comparison_run import Side, Trial
+from prjury.judges.builds.custom_command import own_plan
+from prjury.judges.builds.decide import decide, not_tried
+from prjury.judges.builds.definitions import unless_edited
+from prjury.judges.builds.detect import Changes, Recognised, Root, recognise
+from prjury.judges.builds.external_checks import judge_by_checks
+from prjury.judges.builds.missing_files import object_missing
+from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.run import Builder
+from prjury.judges.builds.unbuilt import needing_build, unbuilt, usual_command
+from prjury.judges.context import PullRequestContext
+from prjury.jury.judge import Judge, JudgeType
+from prjury.jury.judgment import Judgment, Status
+from prjury.policy.load import POLICY_PATH
+from prjury.policy.schema import BuildOptions
+from prjury.ports import Doors
+from prjury.ports.types import TreeEntry
+from prjury.report.facts import logs_of
+from prjury.snapshot.model import PullRequest, visible
+
+#: Time that is left for stopping the build, reading its reports and removing it.
+_RESERVE_SECONDS = 20.0
+
+
+def make(options: BuildOptions, doors: Doors) -> Judge[PullRequestContext]:
+    """The build judge with these options, behind these doors."""
+    return BuildJudge(options, doors)
+
+
+def _forget(_plan: BuildPlan, _case: Case | CannotJudgeError) -> None:
+    """Nobody wants to know."""
+
+
+@dataclass(frozen=True)
+class BuildJudge:
+    """Builds the merged tree in a contained shell.
+
+    PASS: every step ended with exit code 0 and no report holds a failing test. FAIL: anything else
+    that is not proved to be the base's own. ABSTAIN: nothing to build, no way to tell how, or a
+    build that the change has chosen itself. ERROR: a tool, the sandbox or a test report is missing.
+
+    Attributes:
+        keep: gets each plan with its case, or with the error in its place.
+    """
+
+    options: BuildOptions
+    doors: Doors
+    keep: Callable[[BuildPlan, Case | CannotJudgeError], None] = _forget
+    name: str = "build"
+    description: str = "builds and tests the merged tree"
+    type: JudgeType = JudgeType.DETERMINISTIC
+
+    def judge(self, context: PullRequestContext, /) -> Judgment:
+        """Builds, and where that fails builds the base as well to tell old failures from new."""
+        pull = context.pull
+        if pull.merge.tree is None:
+            return _no_tree(pull)
+        if nothing := _nothing_to_build(pull):
+            return Judgment.abstained(nothing, "not_applicable")
+        deadline = _within(context.deadline, self.options.timeout)
+        if self.options.from_ == "checks":
+            return judge_by_checks(self.options, self.doors, pull, deadline)
+        merged = Side(pull.merge.tree, self.doors.repository.files(pull.merge.tree))
+        base = Side(pull.base.sha, self.doors.repository.files(pull.base.sha))
+        found = self._recognised(merged, _changes(pull))
+        if not found.plans:
+            return self._no_build(pull, found, merged, base)
+        if self.options.from_ == "evidence":
+            return self._unless_changed(self._retold(pull, found, merged), merged, base)
+        builder = Builder(self.doors)
+        options = self.options
+        trial = Trial(
+            builder,
+            merged,
+            base,
+            options.compare,
+            options.pre_existing,
+            options.flaky,
+            options.vanished,
+        )
+        tried = [self._tried(trial, plan, deadline) for plan in found.plans]
+        notes = (*found.notes, *new_builds(found.plans, self._recognised(base, None).plans))
+        told = combined(tried, notes).told(unbuilt=_unbuilt(pull, found))
+        judgment = self._unless_changed(told, merged, base)
+        builder.forget_logs(but=frozenset(logs_of(judgment.metadata)))
+        return judgment
+
+    def _no_build(self, pull: PullRequest, found: Recognised, merged: Side, base: Side) -> Judgment:
+        """Whether there is nothing to build, or nothing that says how."""
+        paths = [entry.path for entry in merged.entries]
+        source = needing_build(paths, {file.path for file in pull.files})
+        asked = self.options.command != "auto" or self.options.systems != "auto"
+        if source or asked or self._recognised(base, None).plans:
+            return _no_build_system(found, source)
+        why = "nothing to build: the tree holds no source code that is compiled or tested"
+        return Judgment.abstained(why, "not_applicable")
+
+    def _retold(self, pull: PullRequest, found: Recognised, merged: Side) -> Judgment:
+        """What the evidence of a build elsewhere comes to."""
+        from prjury.judges.builds.from_evidence import RETOLD, Retelling  # noqa: PLC0415 - models that only this needs
+
+        known = frozenset(entry.path for entry in merged.entries)
+        retelling = Retelling(self.options, pull, known)
+        try:
+            told = retelling.judgments(self.doors.evidence, found.plans)
+        except CannotJudgeError as error:
+            return Judgment.errored(str(error), metadata={"reason": error.reason})
+        about = {"from": "evidence", "unbuilt": _unbuilt(pull, found)}
+        judgment = combined(told, (*found.notes, RETOLD)).told(**about)
+        return unless_edited(judgment, pull)
+
+    def _tried(self, trial: Trial, plan: BuildPlan, deadline: Deadline) -> Judgment:
+        try:
+            case = trial.case(plan, deadline)
+        except CannotJudgeError as error:
+            self.keep(plan, error)
+            return not_tried(plan, str(error), error.reason)
+        self.keep(plan, case)
+        return decide(case)
+
+    def _recognised(self, side: Side, changes: Changes | None) -> Recognised:
+        """The builds that the policy names, or those that the tree's files tell of.
+
+        Where everything is built whatever changes, the changes still tell where to look for it.
+        """
+        command = self.options.command
+        if command == "auto":
+            systems = None if self.options.systems == "auto" else self.options.systems
+            root = Root(side.entries, self._text, read_many=self._texts, changed=changes)
+            return recognise(root, changes if self.options.affected else None, systems)
+        return Recognised((own_plan(command),))
+
+    def _text(self, entry: TreeEntry) -> str:
+        """A file that tells how to build.
+
+        Raises:
+            CannotJudgeError: when a partial clone lacks its content.
+        """
+        content = self.doors.repository.read([entry.blob]).get(entry.blob)
+        if content is None:
+            raise object_missing(f"{visible(entry.path)} cannot be read, which tells how to build")
+        return content.decode("utf-8", "replace")
+
+    def _texts(self, entries: Sequence[TreeEntry]) -> Mapping[str, str]:
+        blobs = self.doors.repository.read([entry.blob for entry in entries])
+        return {
+            blob: (content or b"").decode("utf-8", "replace") for blob, content in blobs.items()
+        }
+
+    def _unless_changed(self, judgment: Judgment, merged: Side, base: Side) -> Judgment:
+        """A PASS only where what passed is not a build that the change has chosen itself."""
+        if judgment.status is not Status.PASS:
+            return judgment
+        ours, theirs = (self._recognised(side, None).plans for side in (merged, base))
+        return build_changed(judgment, ours, theirs)
+
+
+def _changes(pull: PullRequest) -> Changes | None:
+    """What the change touches; None, which is everything, where nothing of it is built."""
+    paths = (path for file in pull.files for path in (file.path, file.old_path) if path)
+    changes = Changes.of(paths)
+    return changes if changes.paths else None
+
+
+def _unbuilt(pull: PullRequest, found: Recognised) -> list[dict[str, object]]:
+    return unbuilt(pull.files, {plan.system for plan in found.plans}, found.skipped)
+
+
+def _no_tree(pull: PullRequest) -> Judgment:
+    """There should be something to build and there is not: no reason to let the change through."""
+    if pull.merge.impossible:
+        return Judgment.abstained(f"nothing to build: {pull.merge.impossible}", "no_merge")
+    return Judgment.abstained("nothing to build: the merge has conflicts", "conflicts")
+
+
+def _nothing_to_build(pull: PullRequest) -> str:
+    if not pull.files:
+        return "nothing to build: no file changes"
+    return "nothing to build: only documentation changes" if pull.docs_only else ""
+
+
+def _no_build_system(found: Recognised, source: str | None) -> Judgment:
+    notes = f" ({'; '.join(found.notes)})" if found.notes else ""
+    where = f" for {visible(source)}" if source else ""
+    command = usual_command(source or "")
+    return Judgment.abstained(
+        f"no build system was recognised in the tree{where}{notes}. Add one line to "
+        f"{POLICY_PATH}, with the command that builds and tests it: "
+        f"`build: {{command: {command}}}`. Or pass --no-build if there is nothing to build.",
+        "no_build_system",
+    )
+
+
+def _within(deadline: Deadline, timeout: float) -> Deadline:
+    """The build's own deadline: early enough to end in an orderly way before the judge's."""
+    left = deadline.remaining
+    return deadline.within(min(timeout, left - min(_RESERVE_SECONDS, left / 4)))

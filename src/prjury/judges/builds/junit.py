@@ -1,0 +1,163 @@
+"""Test reports in JUnit's XML, whoever writes them.
+
+The files come from code that is not trusted: no DTD, no links, nothing but regular files, caps on
+number, size and depth. The elements count, not the totals that a report claims for itself; where
+these cannot be true something is missing, and the report is not believed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+from prjury.judges.builds.failure import Failure
+from prjury.judges.builds.outcome import Reports
+from prjury.judges.builds.results.junit_case import Report, Reported, tag
+from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.search import Found
+from prjury.snapshot.model import printable
+
+_MOST_FILES = 2_000
+_MOST_BYTES = 64 * 1024**2
+_LARGEST_FILE = 20 * 1024**2
+_DEEPEST = 100
+_MOST_TESTS = 1_000_000
+_MOST_FAILURES = 20_000
+#: Seconds by which the clock of a file system may differ from ours.
+_CLOCKS_DIFFER = 5.0
+
+#: One of several reports of the same tests, such as those of tox's environments.
+_LABELLED = re.compile(r"/reports/pytest-(?P<label>[\w.+-]+)\.xml$")
+
+
+class ReportError(ValueError):
+    """A report that is there and cannot be read; the text says why."""
+
+
+@dataclass
+class _Reading:
+    """What was read so far."""
+
+    tests: int = 0
+    skipped: int = 0
+    failures: list[Failure] = field(default_factory=list)
+    ran: list[str] = field(default_factory=list)
+    by_runner: Counter[str] = field(default_factory=Counter)
+    problems: list[str] = field(default_factory=list)
+
+    def take(self, test: Reported) -> None:
+        """One test case."""
+        self.tests += 1
+        if self.tests > _MOST_TESTS:
+            raise ReportError(f"was not read to its end: there are more than {_MOST_TESTS} tests")
+        self.skipped += test.skipped
+        self.failures.extend(test.failures())
+        if len(self.failures) > _MOST_FAILURES:
+            raise ReportError(f"was not read to its end: more than {_MOST_FAILURES} tests failed")
+        if test.ran:
+            self.ran.append(test.id)
+            self.by_runner[test.report.runner] += 1
+
+
+def read_reports(found: Found, tree: Tree, relative: Callable[[str], str]) -> Reports:
+    """Reads every report that was found.
+
+    Args:
+        found: the reports, and what the search for them left out.
+        relative: takes the tree's own place out of a text.
+    """
+    reading, room = _Reading(problems=list(found.problems)), _MOST_BYTES
+    for path in found.files[:_MOST_FILES]:
+        name = printable(relative(str(path)))
+        try:
+            content = _content(path, room, found.since)
+            room -= len(content)
+            report = _report(name, tree, relative)
+            for test in _tests(content, report):
+                reading.take(test)
+            reading.problems += (
+                f"the report {name} contradicts itself: {wrong}"
+                for wrong in report.claims.contradictions[:1]
+            )
+        except ReportError as error:
+            reading.problems.append(f"the report {name} {error}")
+    if len(found.files) > _MOST_FILES:
+        reading.problems.append(f"only the first {_MOST_FILES} test reports were read")
+    return Reports(
+        len(found.files),
+        reading.tests,
+        tuple(reading.failures),
+        tuple(reading.problems),
+        tuple(reading.ran),
+        skipped=reading.skipped,
+        by_runner=dict(reading.by_runner),
+    )
+
+
+def _report(name: str, tree: Tree, relative: Callable[[str], str]) -> Report:
+    match = _LABELLED.search(name)
+    return Report(name, tree, relative, match["label"] if match else "")
+
+
+def _content(path: Path, room: int, since: float) -> bytes:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise ReportError(f"cannot be opened: {error.strerror}") from error
+    with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor, so that it is no link
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise ReportError("is not a regular file")
+        if status.st_mtime < since - _CLOCKS_DIFFER:
+            raise ReportError("is older than the build, so it tells of another one")
+        content = file.read(_LARGEST_FILE + 1)
+    if len(content) > _LARGEST_FILE:
+        raise ReportError(f"is larger than {_LARGEST_FILE // 1024**2} MiB")
+    if len(content) > room:
+        raise ReportError(f"was not read: all reports exceed {_MOST_BYTES // 1024**2} MiB")
+    return content
+
+
+def _tests(content: bytes, report: Report) -> Iterator[Reported]:
+    """The test cases; what has been read is let go."""
+    from defusedxml import DefusedXmlException  # noqa: PLC0415 - only runs with reports need it
+    from defusedxml.ElementTree import ParseError, iterparse  # noqa: PLC0415
+
+    try:
+        yield from _walk(iterparse(BytesIO(content), ("start", "end"), forbid_dtd=True), report)
+    except DefusedXmlException as error:
+        raise ReportError("holds a document type, which is refused") from error
+    except (ParseError, LookupError, ValueError) as error:
+        reason = error if isinstance(error, ReportError) else f"is not XML: {error}"
+        raise ReportError(str(reason)) from error
+
+
+def _walk(events: Iterator[tuple[str, Element]], report: Report) -> Iterator[Reported]:
+    above, case = list[Element](), None
+    for event, element in events:
+        if event == "start":
+            above.append(element)
+            if len(above) > _DEEPEST:
+                raise ReportError(f"is nested deeper than {_DEEPEST} levels")
+            if tag(element) in {"testsuites", "testsuite"}:
+                report.opened(element)
+            elif tag(element) == "testcase" and case is None:
+                case = element
+                report.named(case)
+            continue
+        above.pop()
+        if element is case:
+            test = Reported(element, report)
+            report.claims.case(test.broken)
+            yield test
+            case = None
+        report.closed(element)
+        if above and case is None:
+            above[-1].remove(element)

@@ -1,0 +1,278 @@
+"""A build's case as the values of the evidence, and back. Pure.
+
+The way back believes as little as it can. The plan, the tree and the policy are this side's own.
+The record says what ran, how it ended and what failed; a record that contradicts itself, or that no
+build of this plan can have left behind, is refused.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from prjury.errors import CannotJudgeError
+from prjury.judges.builds.build_result import Case
+from prjury.judges.builds.comparison import comparable, compared
+from prjury.judges.builds.failure import Failure, inside_tree
+from prjury.judges.builds.outcome import Outcome, Reports, StepResult
+from prjury.judges.builds.plan import BuildPlan, Step
+from prjury.judges.builds.record_model import (
+    LONGEST_LINE,
+    LONGEST_TEXT,
+    CaseJson,
+    FailureJson,
+    OutcomeJson,
+    ReportsJson,
+    StepJson,
+)
+from prjury.ports.types import Completed
+
+Json: TypeAlias = dict[str, Any]
+#: Makes a text fit to leave this machine.
+Clean: TypeAlias = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """Writes down what became of builds.
+
+    Attributes:
+        clean: takes out of a text what must not leave this machine. What identifies a build, which
+            is system, directory and commands, stays as it is.
+    """
+
+    clean: Clean = str
+
+    def build(self, plan: BuildPlan, became: Case | CannotJudgeError) -> Json:
+        """One build: which one it is, and its case or why there is none."""
+        which = {"system": plan.system, "directory": plan.directory, "command": plan.text}
+        if isinstance(became, CannotJudgeError):
+            return {**which, "case": None, "error": self._error(became)}
+        return {**which, "case": self._case(plan, became), "error": None}
+
+    def _error(self, error: CannotJudgeError) -> Json:
+        return {"reason": error.reason, "message": self._line(str(error)) or error.reason}
+
+    def _case(self, plan: BuildPlan, case: Case) -> Json:
+        return {
+            "thorough": case.plan is not plan,
+            "merged": self._outcome(case.outcome),
+            "base": self._outcome(case.base) if case.base else None,
+            "base_unknown": self._line(case.base_unknown),
+            "first": self._outcome(case.first) if case.first else None,
+            "ran_again": case.ran_again,
+        }
+
+    def _outcome(self, outcome: Outcome) -> Json:
+        reports = outcome.reports
+        return {
+            "allowed": outcome.allowed,
+            "steps": [self._step(result) for result in outcome.results],
+            "failures": [self._failure(failure) for failure in outcome.failures],
+            "reports": {
+                "files": reports.files,
+                "tests": reports.tests,
+                "counted": reports.counted,
+                "skipped": reports.skipped,
+                "by_runner": {self._line(name): n for name, n in reports.by_runner.items()},
+                "ran": [self._line(test) for test in reports.ran],
+                "failures": [self._failure(failure) for failure in reports.failures],
+                "problems": [self._line(problem) for problem in reports.problems],
+            },
+        }
+
+    def _step(self, result: StepResult) -> Json:
+        done = result.completed
+        return {
+            "name": result.step.name,
+            "command": result.step.text,
+            "exit_code": done.exit_code,
+            "stopped": done.stopped,
+            "seconds": done.seconds,
+            "tail": self.clean(result.tail)[-LONGEST_TEXT:],
+            "log": self._line(str(done.log)),
+        }
+
+    def _failure(self, failure: Failure) -> Json:
+        return {
+            "kind": failure.kind,
+            "message": self._line(failure.message),
+            "path": self._maybe(failure.path),
+            "line": failure.line,
+            "name": self._maybe(failure.name),
+            "suite": self._maybe(failure.suite),
+            "state": failure.state,
+            "details": self.clean(failure.details)[:LONGEST_TEXT],
+        }
+
+    def _maybe(self, text: str | None) -> str | None:
+        return None if text is None else self._line(text)
+
+    def _line(self, text: str) -> str:
+        return self.clean(text)[:LONGEST_LINE]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads what was written down, for this side's own plan, tree and policy.
+
+    Attributes:
+        known: the paths of the merged tree.
+        always: whether the policy wants the base built whatever happened.
+    """
+
+    plan: BuildPlan
+    known: frozenset[str] = frozenset()
+    flaky: Literal["warn", "block"] = "block"
+    old: Literal["warn", "block"] = "warn"
+    vanished: Literal["ask", "fail", "warn"] = "ask"
+    always: bool = False
+
+    def case(self, record: CaseJson) -> Case:
+        """The case that was recorded.
+
+        Raises:
+            ValueError: for a record that no build of this plan leaves behind, with the reason.
+        """
+        plan = self._plan(record)
+        base = (
+            self._outcome(self._base_plan(plan, record.base), record.base) if record.base else None
+        )
+        first = self._outcome(self.plan, record.first) if record.first else None
+        told = self._outcome(plan, record.merged)
+        case = Case(
+            plan,
+            _with_states(told, base),
+            self.known,
+            base=base,
+            base_unknown=record.base_unknown,
+            flaky=self.flaky,
+            old=self.old,
+            vanished=self.vanished,
+            first=first,
+            ran_again=record.ran_again,
+        )
+        if contradiction := next(self._contradictions(case), None):
+            raise ValueError(contradiction)
+        return case
+
+    def _plan(self, record: CaseJson) -> BuildPlan:
+        if not record.thorough:
+            return self.plan
+        if self.plan.once_more is self.plan:
+            raise ValueError("this build has no thorough form")
+        return self.plan.once_more
+
+    def _base_plan(self, plan: BuildPlan, record: OutcomeJson) -> BuildPlan:
+        """The form that the base was run in: where tests were flaky it ran but once."""
+        told = [(step.name, step.command) for step in record.steps]
+        plain = [(step.name, step.text) for step in self.plan.steps[: len(told)]]
+        return self.plan if told == plain else plan
+
+    def _outcome(self, plan: BuildPlan, record: OutcomeJson) -> Outcome:
+        results = tuple(_results(plan.steps, record.steps))
+        reports = _reports(record.reports)
+        listing = _failures(record.failures)
+        outcome = Outcome(results, record.allowed, failures=listing, reports=reports)
+        listed, reported = (_counted(one) for one in (outcome.failures, reports.failures))
+        if any(reported[test] > listed[test] for test in reported):
+            raise ValueError("a failure of the reports is not among the failures")
+        lucky = {failure.id for failure in outcome.failures if failure.state == "flaky"}
+        if outcome.last.good and listed.keys() - reported.keys() - lucky:
+            raise ValueError("it lists failures, though its steps and its reports know of none")
+        return outcome
+
+    def _contradictions(self, case: Case) -> Iterator[str]:
+        """What cannot be, as `prjury.judges.builds.comparison_run` goes about it."""
+        again, other = case.first is not None, case.plan is not self.plan
+        if other is not again and (other or self.plan.once_more is not self.plan):
+            yield "the thorough form is run after a first run, and after nothing else"
+        if again and not other and not case.ran_again:
+            yield "the same is run once more after tests were run alone, and after nothing else"
+        if case.first and not (case.first.failed and case.base):
+            yield "the thorough form is run after a failure, and on the base as well"
+        if case.base and not case.ran_again and case.base.last.step not in case.plan.steps:
+            yield "the base is run in the same form, unless only single tests were run again"
+        if case.base and case.base.last.completed.stopped:
+            yield "a base that was stopped is nothing to compare with"
+        if case.base and not (again or self.always or comparable(case.outcome)):
+            yield "the base is not built for an outcome of this kind"
+        lucky = {failure.id for failure in case.outcome.failures if failure.state == "flaky"}
+        if len(lucky) > case.ran_again:
+            yield "more tests are flaky than were run again"
+        if case.ran_again and not (case.base or case.base_unknown):
+            yield "tests are run again after the base was tried, and not before"
+        if case.ran_again and not (self.plan.alone or case.plan.alone):
+            yield "this build cannot run single tests again"
+
+
+def _results(steps: Sequence[Step], records: Sequence[StepJson]) -> Iterator[StepResult]:
+    """The plan's own steps with what became of them: from the first one, up to a failure.
+
+    Raises:
+        ValueError: for another step, one too many, or one that was left out.
+    """
+    if len(records) > len(steps):
+        raise ValueError("it has more steps than the plan")
+    for number, (step, record) in enumerate(zip(steps, records, strict=False), 1):
+        if (record.name, record.command) != (step.name, step.text):
+            raise ValueError(f"step {number} is not the plan's `{step.text}`")
+        done = Completed(record.exit_code, Path(record.log), record.seconds, record.stopped)
+        result, is_last = StepResult(step, done, record.tail), number == len(records)
+        if not (result.good or is_last):
+            raise ValueError(f"step {number} failed, and yet the next one ran")
+        if result.good and is_last and number < len(steps):
+            raise ValueError(f"the steps after step {number} are left out")
+        yield result
+
+
+def _reports(record: ReportsJson) -> Reports:
+    return Reports(
+        files=record.files,
+        tests=record.tests,
+        failures=_failures(record.failures),
+        problems=tuple(record.problems),
+        ran=tuple(record.ran),
+        counted=record.counted,
+        skipped=record.skipped,
+        by_runner=record.by_runner,
+    )
+
+
+def _failures(records: Sequence[FailureJson]) -> tuple[Failure, ...]:
+    return tuple(map(_failure, records))
+
+
+def _failure(record: FailureJson) -> Failure:
+    """The failure; a place outside of the tree is no place."""
+    path = inside_tree(record.path) if record.path else None
+    line = record.line if path else None
+    name, suite = record.name, record.suite
+    return Failure(
+        record.kind, record.message, path, line, name, suite, record.state, record.details
+    )
+
+
+def _counted(failures: Sequence[Failure]) -> Counter[str]:
+    """How often each failure is told; a test may fail several times, anything else counts once."""
+    tests = Counter(failure.id for failure in failures if failure.kind == "test")
+    return tests | Counter({failure.id for failure in failures if failure.kind != "test"})
+
+
+def _with_states(told: Outcome, base: Outcome | None) -> Outcome:
+    """What is old is told by the base alone; that a test is flaky has to be believed.
+
+    Without a base nothing is excused, whatever it is called.
+    """
+    if base is None:
+        return told
+    fresh = tuple(replace(failure, state="new") for failure in told.failures)
+    marked = compared(replace(told, failures=fresh), base).failures
+    failures = tuple(
+        replace(now, state="flaky") if claimed.state == "flaky" and now.kind == "test" else now
+        for now, claimed in zip(marked, told.failures, strict=True)
+    )
+    return replace(told, failures=failures)

@@ -1,0 +1,187 @@
+"""``cargo test``: what libtest prints for each test program, and ``cargo nextest``."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from prjury.judges.builds.failure import Failure
+from prjury.judges.builds.results.runner_output import Run, Section, Told
+from prjury.judges.builds.results.values import with_sides
+
+_PROGRAM = re.compile(
+    r"\s+Running (?:unittests )?(?P<path>\S+\.rs) "
+    r"\((?:\S*/)?(?P<crate>[^/\s]+?)(?:-[0-9a-f]{16})?\)$"
+)
+_DOCUMENTATION = re.compile(r"\s+Doc-tests (?P<crate>\S+)$")
+_BEGIN = re.compile(r"running (?P<count>\d+) tests?$")
+_TEST = re.compile(r"test (?P<name>.+?) \.\.\. (?P<status>ok|FAILED|ignored)\b")
+_QUIET = re.compile(r"(?P<name>.+) --- FAILED$")
+_DETAILS = re.compile(r"---- (?P<name>.+) stdout ----$")
+_LISTED = re.compile(r"    (?P<name>\S.*)$")
+_END = re.compile(
+    r"test result: (?:ok|FAILED)\. (?P<passed>\d{1,9}) passed; (?P<failed>\d{1,9}) failed; "
+    r"\d+ ignored; (?P<measured>\d{1,9}) measured; \d+ filtered out"
+)
+_BROKEN = re.compile(r"error: (?:doc)?test failed, to rerun pass `(?P<which>.*)`")
+_DIED = re.compile(r"\s+process didn't exit successfully: .*\((?P<how>[^()]*(?:\([^()]*\))?)\)$")
+_PANIC = re.compile(
+    r"\s*thread '.*' (?:\(\d+\) )?panicked at (?:'(?P<message>.*)', )?"
+    r"(?P<path>[^:']{1,300}):(?P<line>\d+):\d+"
+)
+_NOTE = re.compile(r"note: test did not .* at (?P<path>[^:']{1,300}):(?P<line>\d+):\d+$")
+
+#: What libtest adds to a name, and the line of a test in documentation, which may move.
+_ADDED = re.compile(r" - (?:should panic|compile(?: fail)?)$")
+_AT_LINE = re.compile(r"(?P<path>\S+\.rs) - (?P<item>.*?) ?\(line (?P<line>\d+)\)")
+
+_REACH = 60
+
+
+def plain_name(name: str) -> str:
+    """A test's name as it is written in the code; in documentation without its line."""
+    name = _ADDED.sub("", name)
+    match = _AT_LINE.match(name)
+    return f"{match['path']} - {match['item']}".removesuffix(" - ") if match else name
+
+
+@dataclass
+class _Program:
+    """One test program as it runs."""
+
+    suite: str
+    passing: list[str] = field(default_factory=list)
+    failing: dict[str, int] = field(default_factory=dict)
+    details: dict[str, int] = field(default_factory=dict)
+    naming: bool = True
+
+
+def cargo(section: Section) -> Told:
+    """The tests of each program, which is told by its source file.
+
+    The names in a program's list count; what its tests print comes later, or in between, where it
+    makes the list disagree with the closing line.
+    """
+    told, suite, program = Told(), "", None
+    seen: set[str] = set()
+    for index, line in enumerate(section.lines):
+        number = section.numbers[index]
+        if heading := _heading(section, line):
+            suite = heading
+            if "(" in suite and suite in seen:
+                told.doubts.append(f"several test programs are called {suite}")
+            seen.add(suite)
+            _abandon(told, program)
+            program = None
+        elif _BEGIN.match(line):
+            _abandon(told, program)
+            program = _Program(suite)
+        elif program and (match := _END.match(line)):
+            told.settle(_run(section, program, match))
+            program = None
+        elif match := _BROKEN.match(line):
+            _abandon(told, program)
+            program = None
+            told.failures.append((number, _broken(section, index, match["which"])))
+        elif program:
+            _take(program, number, line, index)
+    _abandon(told, program)
+    return told
+
+
+def _heading(section: Section, line: str) -> str:
+    """The suite that a heading announces, empty for any other line."""
+    if not line.startswith("  "):
+        return ""
+    if match := _DOCUMENTATION.match(line):
+        return f"doc-tests {match['crate']}"
+    match = _PROGRAM.match(line)
+    return _suite(section, match["path"], match["crate"]) if match else ""
+
+
+def _suite(section: Section, told: str, crate: str) -> str:
+    """The source file where only one can be meant, else the path in its package and the crate."""
+    name = posixpath.basename(told)
+    files = [path for path in section.tree.named(name) if f"/{path}".endswith(f"/{told}")]
+    own = [path for path in files if _package(path, told).replace("-", "_") == crate]
+    for found in (files, own):
+        if len(found) == 1:
+            return found[0]
+    return f"{told} ({crate})"
+
+
+def _package(path: str, told: str) -> str:
+    return posixpath.basename(path.removesuffix(told).rstrip("/"))
+
+
+def _abandon(told: Told, program: _Program | None) -> None:
+    if program:
+        told.doubts.append(f"the tests of {program.suite or 'a test program'} broke off")
+
+
+def _take(program: _Program, number: int, line: str, index: int) -> None:
+    """One line between the beginning of a program's tests and its closing line."""
+    if not line.strip():
+        program.naming = False
+    elif match := _DETAILS.match(line):
+        program.details.setdefault(match["name"], index)
+    elif program.naming and (match := _TEST.match(line)):
+        if match["status"] == "ok":
+            program.passing.append(match["name"])
+        elif match["status"] == "FAILED":
+            program.failing.setdefault(match["name"], number)
+    elif program.naming and (match := _QUIET.match(line)):
+        program.failing.setdefault(match["name"], number)
+
+
+def _run(section: Section, program: _Program, end: re.Match[str]) -> Run:
+    failed = int(end["failed"])
+    if len(program.failing) < failed:
+        for name, index in program.details.items():
+            program.failing.setdefault(name, section.numbers[index])
+    return Run(
+        "cargo test",
+        [(program.suite, plain_name(name)) for name in program.passing],
+        [(number, _failure(section, program, name)) for name, number in program.failing.items()],
+        count=int(end["passed"]) + failed + int(end["measured"]),
+        failed=failed,
+    )
+
+
+def _failure(section: Section, program: _Program, name: str) -> Failure:
+    start = program.details.get(_ADDED.sub("", name))
+    below = section.lines[start + 1 : start + 1 + _REACH] if start is not None else ()
+    message, path, line = panic_of(list(_until_details(below)))
+    if match := _AT_LINE.match(name):
+        path, line = match["path"], match["line"]
+    return section.test(plain_name(name), program.suite, message, path, line)
+
+
+def _until_details(lines: Sequence[str]) -> Iterator[str]:
+    for line in lines:
+        if _DETAILS.match(line) or line == "failures:":
+            return
+        if line.strip():
+            yield line.strip()
+
+
+def panic_of(lines: Sequence[str]) -> tuple[str, str | None, str | None]:
+    """Message, path and line of the first panic, else the first line."""
+    for index, line in enumerate(lines):
+        if match := _PANIC.match(line):
+            following = lines[index + 1] if index + 1 < len(lines) else "panicked"
+            message = with_sides(match["message"] or following.strip(), lines[index + 1 :])
+            return message, match["path"], match["line"]
+        if match := _NOTE.match(line):
+            return line, match["path"], match["line"]
+    return next(iter(lines), ""), None, None
+
+
+def _broken(section: Section, index: int, which: str) -> Failure:
+    """A test program that failed, with the signal that ended it, if one did."""
+    below = section.lines[index + 1 : index + 4]
+    died = next((match["how"] for match in map(_DIED.match, below) if match), "")
+    text = f"test failed: {which}" + (f" ({died})" if died else "")
+    return section.failure("goal", text, name=which)

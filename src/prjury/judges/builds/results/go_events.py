@@ -1,0 +1,197 @@
+"""``go test -json``: one event in a line."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import Any
+
+from prjury.judges.builds.failure import Failure, identity, with_details
+from prjury.judges.builds.results.runner_output import Section, Told
+from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.results.values import with_values
+
+_LOGGED = re.compile(r"\s+(?P<path>[^\s:]{1,300}\.go):(?P<line>\d+):(?: (?P<message>.*))?$")
+_FRAME = re.compile(r"\s+(?P<path>[^\s:]{1,300}\.go):(?P<line>\d+)(?: \+0x\w+)?$")
+_ASSERTED = re.compile(r"\s+Error:\s+(?P<message>\S.*)$")
+#: Go indents what belongs to a logged line; testify has columns of its own.
+_CONTINUED = re.compile(r" {8}\S|\s+$")
+_COMPARED = re.compile(r"\s+\t *\t(?P<text>(?:expected|actual) *: .*)")
+_PANIC = re.compile(r"panic: |fatal error: ")
+_CHATTER = re.compile(r"\s*(?:=== |--- |PASS$|FAIL\b|ok  \t|exit status |coverage: |$)")
+
+_MOST_LINES = 80
+_LONGEST_LINE = 500
+#: Of more tests at a time only the names are kept.
+_MOST_RUNNING = 5_000
+_MOST_PACKAGES = 20_000
+
+
+@dataclass
+class _Package:
+    output: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_LINES))
+    running: dict[str, deque[str]] = field(default_factory=dict)
+    broken: set[str] = field(default_factory=set)
+    failed: bool = False
+
+
+class GoEvents:
+    """The tests of the packages, as their events come in.
+
+    A test is known by its package and its name. A test that fails by its subtests alone is left
+    out: they tell more.
+
+    Attributes:
+        told: what was read so far.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        """Starts with nothing."""
+        self.told = Told()
+        self._section = Section((), (), tree, tree.directory)
+        self._packages: dict[str, _Package] = {}
+
+    def read(self, number: int, event: dict[str, Any]) -> str:
+        """Takes in one event and returns what it prints."""
+        action, output = event.get("Action"), _text(event, "Output")
+        name, test = _text(event, "Package"), _text(event, "Test")
+        if not name:
+            return output
+        package = self._packages.get(name)
+        if package is None:
+            if len(self._packages) > _MOST_PACKAGES:
+                self._packages.clear()
+            package = self._packages[name] = _Package()
+        if action == "run" and len(package.running) < _MOST_RUNNING:
+            package.running[test] = deque(maxlen=_MOST_LINES)
+        elif action == "output":
+            package.running.get(test, package.output).append(output.rstrip("\n")[:_LONGEST_LINE])
+        elif action in {"pass", "fail", "skip"} and test:
+            self._test_ended(number, action, name, test)
+        elif action in {"pass", "fail", "skip"}:
+            self._package_ended(number, name, event if action == "fail" else None)
+        return output
+
+    def finished(self) -> Told:
+        """What was read, with a doubt if a package never came to its end."""
+        if self._packages:
+            self.told.doubts.append(f"the tests of {len(self._packages)} packages did not end")
+            self._packages.clear()
+        return self.told
+
+    def _test_ended(self, number: int, action: str, name: str, test: str) -> None:
+        package = self._packages[name]
+        output = package.running.pop(test, deque())
+        if action == "skip":
+            self.told.skipped += 1
+            return
+        self.told.ran.append(identity(name, test))
+        if action == "pass":
+            return
+        package.failed = True
+        panic = any(map(_PANIC.match, output))
+        by_parts = test in package.broken and not (panic and _is_own(test, output))
+        if not by_parts or any(map(_LOGGED.match, output)):
+            self._fail(number, self._failure(name, test, output))
+        if panic:
+            self._cut_short(name)
+        if panic and by_parts:
+            self._panicked(name, test, output)
+        parent = test.rpartition("/")[0]
+        while parent:
+            package.broken.add(parent)
+            parent = parent.rpartition("/")[0]
+
+    def _package_ended(self, number: int, name: str, failing: dict[str, Any] | None) -> None:
+        package = self._packages.pop(name)
+        if failing is None:
+            return
+        if failing.get("FailedBuild") or any("[build failed]" in line for line in package.output):
+            text = f"FAIL {name} [build failed]"
+            self._fail(number, self._section.failure("goal", text, name=name))
+            return
+        for test, output in package.running.items():
+            package.failed = True
+            self.told.ran.append(identity(name, test))
+            if not any(other.startswith(f"{test}/") for other in package.running):
+                self._fail(number, self._failure(name, test, output or package.output))
+        if package.running:
+            self._cut_short(name)
+        elif not package.failed:
+            text = next(iter(_told(package.output)), f"FAIL {name}")
+            self._fail(number, self._section.failure("error", text, name=name))
+
+    def _panicked(self, name: str, parent: str, output: Iterable[str]) -> None:
+        """The panic of a subtest, which is its parent's output: the last one to fail did it."""
+        for at, (number, failure) in reversed([*enumerate(self.told.failures)][-_MOST_LINES:]):
+            test = failure.name or ""
+            if failure.suite == name and test.startswith(f"{parent}/"):
+                self.told.failures[at] = (number, self._failure(name, test, output))
+                return
+
+    def _cut_short(self, name: str) -> None:
+        self.told.doubts.append(f"the tests of the package {name} broke off")
+
+    def _fail(self, number: int, failure: Failure) -> None:
+        self.told.failures.append((number, failure))
+
+    def _failure(self, package: str, test: str, output: Iterable[str]) -> Failure:
+        return go_failure(self._section, package, test, list(output))
+
+
+def _text(event: dict[str, Any], key: str) -> str:
+    value = event.get(key, "")
+    return value if isinstance(value, str) else ""
+
+
+def go_failure(section: Section, package: str, test: str, output: list[str]) -> Failure:
+    """A failing test by what it printed: its panic, or what it logged last."""
+    panic = next(filter(_PANIC.match, output), "")
+    if panic:
+        frames = (match for match in map(_FRAME.match, output) if match)
+        place = next((found for found in frames if _is_known(section, package, found)), None)
+        message = panic
+    else:
+        logged = [match for match in map(_LOGGED.match, output) if match]
+        place = logged[-1] if logged else None
+        message = _logged(place, output) or _asserted(output) or " ".join(list(_told(output))[:4])
+    said = [line for line in output if not _CHATTER.match(line)]
+    if place is None:
+        return with_details(section.test(test, package, message), said)
+    path = section.tree.of_package(package, place["path"]) or place["path"]
+    return with_details(section.test(test, package, message, path, place["line"]), said)
+
+
+def _is_own(test: str, output: Iterable[str]) -> bool:
+    """Whether a panic is the test's own, not a subtest's: its function is being executed."""
+    frame = re.compile(rf"\S+\.{re.escape(test)}\(")
+    return any(map(frame.match, output))
+
+
+def _logged(place: re.Match[str] | None, output: Sequence[str]) -> str:
+    """What was logged at a place, with what stands below a colon."""
+    message = (place["message"] or "") if place else ""
+    below = output[output.index(place.string) + 1 :] if place else ()
+    return with_values(message, list(takewhile(_CONTINUED.match, below)))
+
+
+def _asserted(output: Sequence[str]) -> str:
+    """What an assertion of testify says, with the values below it."""
+    at, found = next(
+        ((at, found) for at, found in enumerate(map(_ASSERTED.match, output)) if found), (0, None)
+    )
+    below = takewhile(bool, map(_COMPARED.match, output[at + 1 :]))
+    return with_values(found["message"], [line["text"] for line in below if line]) if found else ""
+
+
+def _is_known(section: Section, package: str, frame: re.Match[str]) -> bool:
+    path = frame["path"]
+    return not path.startswith("/") and section.tree.of_package(package, path) is not None
+
+
+def _told(output: Iterable[str]) -> Iterable[str]:
+    """The lines that are not the runner's own."""
+    return (line.strip() for line in output if not _CHATTER.match(line))

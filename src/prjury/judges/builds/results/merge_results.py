@@ -1,0 +1,194 @@
+"""All that is known of a run's failures and tests, from reports and logs together. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from operator import itemgetter
+
+from prjury.judges.builds.failure import Failure, distinct, ordered
+from prjury.judges.builds.outcome import Reports
+from prjury.judges.builds.results.root_cause import explained
+from prjury.judges.builds.results.runner_output import Told, ambiguous
+
+_MOST_TESTS = 1_000_000
+_MOST_FAILURES = 20_000
+#: The runners whose reports call a test otherwise than their output does.
+_OTHERWISE_CALLED = frozenset({"jvm", "jest", "mocha", "node", "tap"})
+#: What reports tell as well, perhaps under another name. Any other error stands for itself.
+_PLACED = frozenset({"test", "compile"})
+_MOST_PER_READER = 2_000
+
+
+@dataclass
+class LogResults:
+    """What the log of one step tells.
+
+    Attributes:
+        tail: its last lines as a person would read them.
+        by_runner: what was read of each test runner's output.
+        others: the failures that are no runner's, with the numbers of their lines.
+        doubts: why the log may not tell everything.
+    """
+
+    tail: str = ""
+    by_runner: dict[str, Told] = field(default_factory=dict)
+    others: list[tuple[int, Failure]] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
+
+    def take(self, found: Iterable[tuple[int, Failure]]) -> None:
+        """Takes in what one reader found, up to a number."""
+        before = len(self.others)
+        self.others += islice(found, _MOST_PER_READER + 1)
+        if len(self.others) - before > _MOST_PER_READER:
+            self.others.pop()
+            self.doubts.append(f"more than {_MOST_PER_READER} errors were printed")
+
+    def without_failures(self) -> LogResults:
+        """Of a step that did not fail: nothing in its log is a failure, or a reason to doubt."""
+        told = {
+            runner: Told(ran=one.ran, counted=one.counted, skipped=one.skipped)
+            for runner, one in self.by_runner.items()
+            if one.ran or one.counted or one.skipped
+        }
+        return LogResults(self.tail, told)
+
+
+def gathered(
+    logs: Sequence[LogResults], reports: Reports, *, reported: bool
+) -> tuple[tuple[Failure, ...], Reports]:
+    """What failed, and what ran.
+
+    A log never outweighs a report: where a test runner has written one, the log's tests are taken
+    for the same ones, unless it counts more of them.
+
+    Args:
+        logs: of the steps, in order.
+        reported: whether the tests were told to write reports, so that nothing else shows that a
+            test ran; the log's names are no more than a number then.
+    """
+    told = _together(logs)
+    left = {runner: _left(runner, one, reports) for runner, one in told.items()}
+    silent = {runner for runner in told if reported or _reported(runner, reports)}
+    known = frozenset(reports.ran)
+    names = [
+        name
+        for runner, one in told.items()
+        if runner not in silent
+        for name in one.ran
+        if name not in known
+    ]
+    counted = sum(left[runner] if runner in silent else one.counted for runner, one in told.items())
+    covered = {runner for runner in told if _reported(runner, reports) and not left[runner]}
+    of_logs = [failure for log in logs for failure in _failures(log, covered, reports)]
+    failures = _merged(reports.failures, distinct(of_logs))
+    ran = (*reports.ran, *names[:_MOST_TESTS])
+    problems = [*reports.problems, *_doubts(logs, told, reports, failures)]
+    if names[_MOST_TESTS:]:
+        problems.append(f"more than {_MOST_TESTS} tests ran")
+    problems += _alike(failures, ran)
+    return failures, replace(
+        reports,
+        tests=reports.tests + len(names),
+        problems=tuple(dict.fromkeys(problems)),
+        ran=ran,
+        counted=counted,
+        skipped=reports.skipped + sum(told[name].skipped for name in told.keys() - silent),
+    )
+
+
+def _together(logs: Iterable[LogResults]) -> Mapping[str, Told]:
+    """What each runner told in all steps."""
+    told: dict[str, Told] = {}
+    for log in logs:
+        for runner, one in log.by_runner.items():
+            told.setdefault(runner, Told()).add(one)
+    return told
+
+
+def _left(runner: str, told: Told, reports: Reports) -> int:
+    """How many more tests the log tells of than the reports of the same runner hold."""
+    return max(0, told.counted + len(told.ran) - _reported(runner, reports))
+
+
+def _reported(runner: str, reports: Reports) -> int:
+    """How many tests the reports of a runner hold; Node writes TAP as well."""
+    return reports.by_runner.get("node" if runner == "tap" else runner, 0)
+
+
+def _failures(log: LogResults, covered: set[str], reports: Reports) -> Iterator[Failure]:
+    """The failures of one log in the order of its lines, without what the reports tell of.
+
+    That is left out last: it is what makes a part of the build give up.
+    """
+    found = [item for told in log.by_runner.values() for item in told.failures]
+    every = explained(sorted(found + log.others, key=itemgetter(0)))
+    known = _Known.of(reports)
+    again = {
+        failure.id
+        for runner in covered.intersection(log.by_runner)
+        for _, failure in log.by_runner[runner].failures
+        if known.tells(runner, failure)
+    }
+    return (failure for failure in every if failure.id not in again)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What the reports tell of.
+
+    Attributes:
+        tests: the identities of the tests that ran.
+        errors: names and places of what is broken and is no test.
+    """
+
+    tests: frozenset[str]
+    errors: frozenset[str]
+
+    @classmethod
+    def of(cls, reports: Reports) -> _Known:
+        errors = [failure for failure in reports.failures if failure.kind == "error"]
+        told = {word for failure in errors for word in (failure.name, failure.place) if word}
+        return cls(frozenset(reports.ran), frozenset(told))
+
+    def tells(self, runner: str, failure: Failure) -> bool:
+        """Whether what a runner's log tells is in its report, which holds as many tests."""
+        if failure.kind == "test":
+            return runner in _OTHERWISE_CALLED or failure.id in self.tests
+        return failure.kind == "error" and not self.errors.isdisjoint((failure.name, failure.place))
+
+
+def _merged(of_reports: Sequence[Failure], of_logs: Sequence[Failure]) -> tuple[Failure, ...]:
+    """Both sources' failures; what the reports know by the same name or place is not told twice."""
+    ids = {failure.id for failure in of_reports}
+    places = {failure.place for failure in of_reports} - {""}
+    more = [
+        failure
+        for failure in of_logs
+        if failure.id not in ids and not (failure.kind in _PLACED and failure.place in places)
+    ]
+    tests = [failure for failure in of_reports if failure.kind == "test"]
+    others = distinct(failure for failure in of_reports if failure.kind != "test")
+    return tuple(ordered([*tests, *others, *more[:_MOST_FAILURES]]))
+
+
+def _doubts(
+    logs: Iterable[LogResults],
+    told: Mapping[str, Told],
+    reports: Reports,
+    failures: Sequence[Failure],
+) -> Iterator[str]:
+    for log in logs:
+        yield from log.doubts
+    for runner, one in told.items():
+        yield from one.doubts
+        if not _reported(runner, reports):
+            yield from one.unnamed
+    if len(failures) > _MOST_FAILURES:
+        yield f"more than {_MOST_FAILURES} failures"
+
+
+def _alike(failures: Iterable[Failure], ran: Iterable[str]) -> Iterator[str]:
+    for name in ambiguous(failures, ran)[:1]:
+        yield f"several tests are called {name.removeprefix('test:')}, and not all of them failed"

@@ -1,0 +1,205 @@
+"""What one source tells of tests, and what it was read from. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Generic, TypeVar
+
+from prjury.judges.builds.failure import Failure, Kind, identity, inside_tree, make_failure
+from prjury.judges.builds.results.tree import Tree
+
+#: What follows a path where a message begins with one.
+_PLACE = re.compile(r"^(?::\d+)*:\s+")
+
+
+@dataclass(frozen=True)
+class Section:
+    """What was printed in one directory, line by line.
+
+    Attributes:
+        numbers: the place of each line in the whole log, for the order of what is found.
+        directory: where it was printed, below the root of the tree.
+    """
+
+    lines: Sequence[str]
+    numbers: Sequence[int]
+    tree: Tree
+    directory: str = ""
+
+    @cached_property
+    def text(self) -> str:
+        """All lines, each behind a line break."""
+        return "\n" + "\n".join(self.lines)
+
+    def file(self, told: str) -> str:
+        """The file of the tree that is meant, or the path as it stands."""
+        return self.tree.resolved(told, self.directory)
+
+    def failure(
+        self,
+        kind: Kind,
+        message: str,
+        path: str | None = None,
+        line: object = None,
+        name: str | None = None,
+        suite: str | None = None,
+    ) -> Failure:
+        """A failure whose path is one of the tree's own files, if it has any.
+
+        Any other one may lead out of the tree through a link, however it looks. It stays in the
+        message of what is no test, which has nothing else to tell it from others.
+        """
+        found = self.tree.find(path, self.directory) if path else None
+        if path and not found and kind != "test" and not name and inside_tree(path):
+            place = f"{path}:{line}" if line else path
+            message = message if path in message else f"{place}: {message}"
+        elif path and found:
+            message = _without(message, (path, found))
+        return make_failure(kind, message, found, line, name, suite)
+
+    def test(
+        self,
+        name: str,
+        suite: str,
+        message: str = "",
+        path: str | None = None,
+        line: object = None,
+    ) -> Failure:
+        """A failing test; its suite may be empty, which is not the same as unknown."""
+        return self.failure("test", message or "failed", path, line, name, suite)
+
+
+def _without(message: str, paths: Iterable[str]) -> str:
+    """The message without the place with which it begins; the failure bears it anyway."""
+    path = next((path for path in paths if message.startswith(f"{path}:")), None)
+    rest = message.removeprefix(path or "")
+    return _PLACE.sub("", rest, count=1) or message if path else message
+
+
+@dataclass
+class Told:
+    """What was read so far.
+
+    Attributes:
+        failures: with the number of the line that tells of each.
+        ran: the identity of each test that ran, the failing ones included.
+        counted: how many tests ran that only a closing line tells of.
+        skipped: how many did not run.
+        unnamed: one sentence for each run that counts more failed tests than it names.
+        doubts: one sentence for each reason why tests may not have run.
+    """
+
+    failures: list[tuple[int, Failure]] = field(default_factory=list)
+    ran: list[str] = field(default_factory=list)
+    counted: int = 0
+    skipped: int = 0
+    unnamed: list[str] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
+
+    @property
+    def heard(self) -> bool:
+        """Whether the source told anything."""
+        return bool(self.failures or self.ran or self.counted)
+
+    def add(self, other: Told) -> None:
+        """Takes in what another source tells."""
+        self.failures += other.failures
+        self.ran += other.ran
+        self.counted += other.counted
+        self.skipped += other.skipped
+        self.unnamed += other.unnamed
+        self.doubts += other.doubts
+
+    def settle(self, run: Run) -> None:
+        """Takes in one run of a test runner."""
+        self.failures += run.failing
+        if run.credible:
+            self.ran += run.all_names()
+        else:
+            self.counted += run.count
+        if len(run.failing) < run.failed:
+            named = f"and names {len(run.failing)}" if run.failing else "and names none"
+            self.unnamed.append(f"{run.by} counts {run.failed} failed tests {named}")
+
+
+@dataclass
+class Run:
+    """One run of a test runner: what it names, and what it counts in its closing line.
+
+    Names that a log holds may have been printed by the tests themselves. So they are believed only
+    where the runner counts exactly as many; else there is nothing but the number.
+
+    Attributes:
+        by: who tells.
+        passing: suite and name of each test that passed.
+        failing: what failed, with the number of the line that tells of it.
+        count: how many tests ran and passed or failed.
+        failed: how many failed.
+        named: the identities of the tests that are counted, where they are not simply those in
+            `passing` and `failing`.
+        unclear: whether the names contradict the counts in another way.
+    """
+
+    by: str
+    passing: list[tuple[str, str]] = field(default_factory=list)
+    failing: list[tuple[int, Failure]] = field(default_factory=list)
+    count: int = 0
+    failed: int = 0
+    named: list[str] | None = None
+    unclear: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """The identity of each test that is counted, as far as it is named."""
+        if self.named is not None:
+            return self.named
+        return [*(identity(*test) for test in self.passing), *self._failing_tests]
+
+    @property
+    def _failing_tests(self) -> list[str]:
+        return [failure.id for _, failure in self.failing if failure.kind == "test"]
+
+    @property
+    def credible(self) -> bool:
+        """Whether the names and the count agree."""
+        names = len(self.names)
+        return names > 0 and names == self.count and not self.unclear
+
+    def all_names(self) -> list[str]:
+        """Every test that ran, those that broke before they could be counted included."""
+        names = self.names
+        known = frozenset(names)
+        return [*names, *(name for name in self._failing_tests if name not in known)]
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Reader(Generic[T]):
+    """Reads one section of a log.
+
+    Attributes:
+        read: the reader itself.
+        marks: text without which there is nothing for it; looking for that costs next to nothing.
+    """
+
+    read: Callable[[Section], T]
+    marks: tuple[str, ...]
+
+    def finds(self, section: Section) -> bool:
+        """Whether there may be something."""
+        return any(mark in section.text for mark in self.marks)
+
+
+def ambiguous(failures: Iterable[Failure], ran: Iterable[str]) -> list[str]:
+    """The failing tests whose name a passing one bears as well."""
+    failing = Counter(failure.id for failure in failures if failure.kind == "test")
+    if not failing:
+        return []
+    seen = Counter(name for name in ran if name in failing)
+    return sorted(name for name in failing if seen[name] > failing[name])

@@ -1,0 +1,106 @@
+"""Finds the files that tools name, each in its own way. Pure."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from prjury.judges.builds.failure import inside_tree
+
+#: More files of one name than this are not told apart by the end of their path.
+_MOST_NAMESAKES = 1_000
+_LONGEST_DOTTED = 300
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The files of a tree.
+
+    Attributes:
+        known: their paths.
+        directory: where the build's steps run, below the root; empty for the root itself.
+    """
+
+    known: frozenset[str]
+    directory: str = ""
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[str]]:
+        named: dict[str, list[str]] = {}
+        for path in sorted(self.known):
+            named.setdefault(posixpath.basename(path), []).append(path)
+        return named
+
+    def find(self, told: str, directory: str | None = None) -> str | None:
+        """The file that a tool means, None where it is none of the tree's or could be several.
+
+        Tools name files from the directory in which they run, or from the root; some leave the
+        beginning away.
+
+        Args:
+            directory: where the tool runs, the build's own directory by default.
+        """
+        here = self.directory if directory is None else directory
+        for path in (posixpath.join(here, told), told):
+            plain = inside_tree(path)
+            if plain in self.known:
+                return plain
+        return None if told.startswith(("/", "~", "…")) else self._by_rest(told, here)
+
+    def of_package(self, package: str, file: str) -> str | None:
+        """A file of a Go package: some end of the package's name is a directory of the tree."""
+        parts = f"{package}/{file}".split("/")
+        ends = ("/".join(parts[start:]) for start in range(len(parts)))
+        paths = (path for end in ends for path in (posixpath.join(self.directory, end), end))
+        return next((path for path in paths if path in self.known), None)
+
+    def _by_rest(self, told: str, here: str) -> str | None:
+        """The only file whose path ends so, in the directory or else anywhere."""
+        longer = [path for path in self.named(posixpath.basename(told)) if _ends(path, told)]
+        below = [path for path in longer if path.startswith(f"{here}/")] if here else []
+        for found in (below, longer):
+            if len(found) == 1:
+                return found[0]
+        return None
+
+    def named(self, name: str) -> Sequence[str]:
+        """The files whose last part this is, sorted; none where there are very many."""
+        found = self._by_name.get(name, ())
+        return found if len(found) <= _MOST_NAMESAKES else ()
+
+    def resolved(self, told: str, directory: str | None = None) -> str:
+        """The file that is meant, or the path as it stands, from the root as far as can be said."""
+        here = self.directory if directory is None else directory
+        return self.find(told, directory) or inside_tree(posixpath.join(here, told)) or told
+
+    def of_type(self, name: str, file: str, near: str = "") -> str | None:
+        """The source file of a JVM type by its full name, the one nearest to a path if several."""
+        package = name.rpartition(".")[0].replace(".", "/")
+        end = f"{package}/{file}" if package else file
+        found = [path for path in self.named(file) if _ends(path, end)]
+        return max(found, key=lambda path: len(posixpath.commonprefix([path, near])), default=None)
+
+    def package(self, name: str) -> str | None:
+        """The directory of a JavaScript package by its name, where there is but one such."""
+        last = name.rpartition("/")[2]
+        places = [posixpath.dirname(path) for path in self.named("package.json")]
+        fitting = [place for place in places if posixpath.basename(place) == last]
+        return fitting[0] if len(fitting) == 1 else None
+
+    def module(self, dotted: str) -> str | None:
+        """The file of the Python module with which a dotted name begins."""
+        if len(dotted) > _LONGEST_DOTTED:
+            return None
+        told = f"{self.directory}/" * bool(self.directory) + dotted.replace(".", "/")
+        while told:
+            for path in (f"{told}.py", f"{told}/__init__.py"):
+                if path in self.known:
+                    return path
+            told = told.rpartition("/")[0]
+        return None
+
+
+def _ends(path: str, end: str) -> bool:
+    return f"/{path}".endswith(f"/{end}")

@@ -1,0 +1,195 @@
+"""Runs a plan on one tree: exported into a temporary place, built there, read, removed."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from prjury.deadline import Deadline
+from prjury.errors import CannotJudgeError
+from prjury.judges.builds.junit import read_reports
+from prjury.judges.builds.origins import Origins
+from prjury.judges.builds.outcome import Outcome, StepResult
+from prjury.judges.builds.plan import BuildPlan, Step
+from prjury.judges.builds.reading import Places, read_log
+from prjury.judges.builds.results.merge_results import gathered
+from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.search import Stamp, find_reports, stamps
+from prjury.ports import Doors
+from prjury.ports.types import Command, TreeEntry
+from prjury.snapshot.model import visible
+
+_NOT_FOUND = 127
+_MISSING_MODULE = re.compile(r"^\S*python\S*: No module named (pytest)$", re.MULTILINE)
+_MISSING_SPAWN = re.compile(r"Failed to spawn: `(pytest)`")
+
+
+@dataclass(frozen=True)
+class Builder:
+    """Builds trees through the doors that a judge may use.
+
+    Attributes:
+        logs: what was written so far.
+    """
+
+    doors: Doors
+    logs: list[Path] = field(default_factory=list)
+
+    @contextlib.contextmanager
+    def opened(self, tree: str, entries: Sequence[TreeEntry]) -> Iterator[Workplace]:
+        """The tree in a place of its own; nothing is left of it afterwards but the logs.
+
+        Raises:
+            CannotJudgeError: when the sandbox cannot be had.
+        """
+        with self.doors.shell.scratch() as around:
+            for name in ("tree", "home", "tmp", "reports"):
+                (around / name).mkdir()
+            absent = self.doors.repository.export(tree, around / "tree")
+            known = frozenset(entry.path for entry in entries)
+            yield Workplace(self, Places(around / "tree", around), known, tuple(absent))
+
+    def forget_logs(self, but: frozenset[str]) -> None:
+        """Removes all logs but those that the report names."""
+        for log in self.logs:
+            if str(log) not in but:
+                log.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):  # it holds more than this log
+                    log.parent.rmdir()
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """An exported tree in which plans are run, one after the other.
+
+    Attributes:
+        known: the paths of the tree.
+        absent: those that are not there, because a partial clone lacks their content.
+    """
+
+    builder: Builder
+    places: Places
+    known: frozenset[str]
+    absent: tuple[str, ...] = ()
+
+    def run(self, plan: BuildPlan, deadline: Deadline, alone: Sequence[Step] = ()) -> Outcome:
+        """Runs the plan and reads what came of it.
+
+        Args:
+            alone: steps to be run in its place, each of them whatever became of the others.
+
+        Raises:
+            CannotJudgeError: when a tool is missing, the sandbox cannot be had, the tree has no
+                such directory, or other code was tested than this tree's.
+        """
+        directory = self._directory(plan)
+        env = self._environment(plan)
+        earlier = stamps(self.places.tree, self.places.reports)
+        allowed, began = deadline.remaining, time.time()
+        origins = self._origins(plan)
+        env = {**env, **origins.environment(plan.system, env)}
+        results = self._run_steps(alone or plan.steps, directory, env, deadline, go_on=bool(alone))
+        origins.refuse_elsewhere()
+        return self._read(plan, results, allowed, earlier, began)
+
+    def _directory(self, plan: BuildPlan) -> Path:
+        directory = self.places.tree / plan.directory
+        if directory.is_symlink() or not directory.is_dir():
+            raise CannotJudgeError(
+                f"there is no directory `{visible(plan.directory)}` in this tree",
+                why="the change brings the project along",
+                reason="no_such_directory",
+            )
+        return directory
+
+    def _origins(self, plan: BuildPlan) -> Origins:
+        around = self.places.around
+        return Origins(around / "probe", self.places.tree, plan.directory, self.known)
+
+    def _environment(self, plan: BuildPlan) -> Mapping[str, str]:
+        around = self.places.around
+        own = {name: text.format(reports=self.places.reports) for name, text in plan.env.items()}
+        shell = self.builder.doors.shell.environment()
+        return {**shell, **own, "HOME": str(around / "home"), "TMPDIR": str(around / "tmp")}
+
+    def _run_steps(
+        self,
+        steps: Sequence[Step],
+        directory: Path,
+        env: Mapping[str, str],
+        deadline: Deadline,
+        *,
+        go_on: bool,
+    ) -> tuple[StepResult, ...]:
+        doors, results = self.builder.doors, list[StepResult]()
+        for step in steps:
+            doors.progress.say(f"$ {step.text}")
+            completed = doors.shell.run(
+                Command(step.command, directory, env), deadline, doors.progress
+            )
+            self.builder.logs.append(completed.log)
+            results.append(StepResult(step, completed, completed.tail()))
+            _refuse_missing(results[-1])
+            if not results[-1].good and not go_on:
+                break
+        return tuple(results)
+
+    def _read(
+        self,
+        plan: BuildPlan,
+        results: tuple[StepResult, ...],
+        allowed: float,
+        earlier: Mapping[Path, Stamp],
+        began: float,
+    ) -> Outcome:
+        """What logs and reports say. A log tells of failures only where its step failed."""
+        relative, tree = self.places.relative, Tree(self.known, plan.directory)
+        found = find_reports(self.places.tree, self.places.reports, earlier, began)
+        reports = read_reports(found, tree, relative)
+        logs = [
+            read_log(result.completed.log, tree, relative, failed=not result.good)
+            for result in results
+        ]
+        failures, reports = gathered(logs, reports, reported=plan.reported)
+        results = tuple(
+            replace(result, tail=log.tail) for log, result in zip(logs, results, strict=True)
+        )
+        return Outcome(results, allowed, failures, reports)
+
+
+def _refuse_missing(result: StepResult) -> None:
+    """A tool that is not there says nothing about the code.
+
+    Raises:
+        CannotJudgeError: when the step failed because the tool itself is missing.
+    """
+    if result.good or result.completed.stopped:
+        return
+    missing = _MISSING_MODULE.search(result.tail) or _MISSING_SPAWN.search(result.tail)
+    if missing and missing[1] in result.step.text:
+        raise CannotJudgeError(
+            f"`{result.step.text}` needs {missing[1]}, which is not installed",
+            why="the tests' own environment was not set up before the build",
+            remedy=f"install {missing[1]} with the project's dependencies, add a `setup` step, "
+            "or name another `command` for the build judge in .github/prjury.yml",
+            reason="tool_missing",
+        )
+    if result.completed.exit_code == _NOT_FOUND and _is_absent(result):
+        raise CannotJudgeError(
+            f"`{result.step.text}` could not be run: the command was not found",
+            why="the tool is not installed here, or its name is misspelt",
+            remedy="install it, or correct `build: {command: …}` in .github/prjury.yml",
+            reason="tool_missing",
+        )
+
+
+def _is_absent(result: StepResult) -> bool:
+    """Whether a program of the machine is missing, not one that the tree should have brought."""
+    program = result.step.text.split(maxsplit=1)[0]
+    if isinstance(result.step.command, str):
+        return "/" not in program
+    return f"{program}: command not found" in result.tail  # a version manager's stand-in said so

@@ -1,0 +1,65 @@
+"""The untrusted half by itself: a build that runs here, and whose evidence is judged elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from prjury.errors import CannotJudgeError
+from prjury.judges.builds.build_result import Case
+from prjury.judges.builds.judge import BuildJudge
+from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.record import Json, Recorder
+from prjury.judges.builds.record_model import SCHEMA_NAME
+from prjury.judges.context import PullRequestContext
+from prjury.jury.jury import Jury
+from prjury.jury.population import Ballot
+from prjury.jury.voting import MajorityVoting
+from prjury.policy.schema import BuildOptions
+from prjury.ports import Doors
+from prjury.report.invisible_chars import without_surrogates
+from prjury.report.redact import redacted
+
+
+@dataclass(frozen=True)
+class Built:
+    """What became of a build.
+
+    Attributes:
+        ballot: the judgment that the judge would give here. Nobody who reads the evidence sees it.
+        evidence: what happened, in the form ``prjury/build-evidence/v1``.
+    """
+
+    ballot: Ballot
+    evidence: Json
+
+
+def built(options: BuildOptions, doors: Doors, context: PullRequestContext, version: str) -> Built:
+    """Builds as the judge does, in a thread of its own, and keeps what happened.
+
+    Where the judge crashes or its time is over the evidence holds the builds that had ended.
+
+    Args:
+        options: the policy's; where the build is to come from makes no difference here.
+        version: this program's.
+    """
+    builds: list[Json] = []
+    recorder = Recorder(lambda text: redacted(without_surrogates(text), doors.redact))
+
+    def keep(plan: BuildPlan, became: Case | CannotJudgeError) -> None:
+        builds.append(recorder.build(plan, became))
+
+    judge = BuildJudge(options.model_copy(update={"from_": "run"}), doors, keep)
+    jury = Jury.of(MajorityVoting(), judge, name="build")
+    timeout = context.deadline.remaining
+    verdict = jury.vote(context, timeout=timeout, listener=doors.progress)
+    pull = context.pull
+    evidence = {
+        "schema": SCHEMA_NAME,
+        "version": version,
+        "base": pull.base.sha,
+        "head": pull.head.sha,
+        "merged_tree": pull.merge.tree,
+        "sandbox": {"level": doors.shell.level},
+        "builds": list(builds),
+    }
+    return Built(verdict.ballots[0], evidence)

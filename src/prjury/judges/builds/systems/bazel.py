@@ -1,0 +1,43 @@
+"""Bazel, where the policy asks for it: it wants to be known, for it loads much and stays. Pure."""
+
+from __future__ import annotations
+
+from prjury.judges.builds.plan import BuildPlan, Scope, Step
+from prjury.judges.builds.systems.source_tree import EXECUTABLE, Changes, Root
+
+MARKERS = ("MODULE.bazel", "WORKSPACE.bazel", "WORKSPACE")
+
+#: Bazel's exit code where everything was built and some tests failed.
+_TESTS_FAILED = 3
+
+#: Bazel keeps its reports behind a link that leads out of the tree, where none is followed.
+_TEST = (
+    "({} test --keep_going --build_tests_only //...; code=$?; "
+    'if [ -d bazel-testlogs ]; then cp -RL bazel-testlogs/. "$PRJURY_REPORTS"; fi; exit "$code")'
+)
+
+
+def plans(root: Root, changes: Changes | None) -> tuple[BuildPlan, ...]:
+    """All tests of the workspace in the root; what depends on what only Bazel itself can tell."""
+    marker = root.has(*MARKERS)
+    if not marker:
+        return ()
+    script = next((name for name in ("bazelw", "bazelisk") if _is_executable(root, name)), None)
+    program, reason = (
+        (f"./{script}", f"{script} is there") if script else ("bazel", "the installed one is used")
+    )
+    because = "what depends on what only Bazel itself can tell" if changes else ""
+    plan = BuildPlan(
+        "bazel",
+        (Step("test", _TEST.format(program)),),
+        (f"{marker} is there", reason),
+        env={"PRJURY_REPORTS": "{reports}"},
+        all_ran=_TESTS_FAILED,
+        scope=Scope(because=because),
+    )
+    return (plan,)
+
+
+def _is_executable(root: Root, name: str) -> bool:
+    entry = root.files.get(name)
+    return entry is not None and entry.mode == EXECUTABLE

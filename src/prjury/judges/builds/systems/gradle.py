@@ -1,0 +1,86 @@
+"""Gradle: single projects and builds of several. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from prjury.judges.builds.plan import BuildPlan, Scope, Step
+from prjury.judges.builds.systems.gradle_projects import Projects, read_projects
+from prjury.judges.builds.systems.gradle_rerun import GradleAlone
+from prjury.judges.builds.systems.gradle_settings import BUILD_SCRIPTS, SETTINGS
+from prjury.judges.builds.systems.projects import plans_of
+from prjury.judges.builds.systems.source_tree import Changes, Root, joined
+from prjury.judges.builds.systems.wrapper import Script, wrapper_of
+
+_SCRIPT = Script(
+    "gradlew",
+    "gradle",
+    "gradle/wrapper/gradle-wrapper.properties",
+    needs=("gradle/wrapper/gradle-wrapper.jar",),
+)
+
+
+def plans(root: Root, changes: Changes | None) -> tuple[BuildPlan, ...]:
+    """The builds of one or more projects, as far as the change affects them."""
+    places = root.directories_with(*SETTINGS, *BUILD_SCRIPTS)
+    return plans_of(root, changes, places, lambda part: _Gradle(root, part))
+
+
+@dataclass(frozen=True)
+class _Gradle:
+    """Settings, or a build script that stands alone, with all projects."""
+
+    tree: Root
+    root: Root
+
+    @cached_property
+    def projects(self) -> Projects:
+        return read_projects(self.root)
+
+    @property
+    def outside(self) -> frozenset[str]:
+        """The builds that take part in this one; they are built for themselves as well."""
+        included = self.projects.settings.builds
+        places = (joined(self.root.place, place) for place in included)
+        return frozenset(place for place in places if place)
+
+    @property
+    def declares(self) -> bool:
+        return False  # a script is a program
+
+    def owns(self, directory: str) -> bool:
+        """Whether Gradle would look for its settings here."""
+        if directory == "buildSrc" or directory.startswith("buildSrc/"):
+            return True
+        settings = self.root.directories_with(*SETTINGS)
+        return "" in settings and directory not in settings
+
+    def plans(self, changes: Changes | None) -> tuple[BuildPlan, ...]:
+        """The one build, of everything or of what the change affects.
+
+        With ``--continue`` it goes on after failures by itself, as far as anything goes on. What
+        is up to date leaves no new report, so a second run in the same tree does without that.
+        """
+        scope = self.projects.scope(changes) if changes else Scope()
+        wrapper = wrapper_of(self.tree, self.root.place, _SCRIPT)
+        gradle = (*wrapper.argv, "--no-daemon", "-q", "--continue")
+        tasks = tuple(f"{path}:build" for path in scope.modules) or ("build",)
+        found = self.root.has(*SETTINGS, *BUILD_SCRIPTS)
+        plan = BuildPlan(
+            "gradle",
+            (Step("test", (*gradle, *tasks)),),
+            (f"{found} is there", wrapper.reason),
+            scope=scope,
+            alone=GradleAlone(gradle, self._paths),
+        )
+        afresh = replace(plan, steps=(Step("test", (*gradle, "--rerun-tasks", *tasks)),))
+        return (replace(plan, afresh=afresh),)
+
+    def _paths(self) -> Mapping[str, str]:
+        """The paths of the projects by their directories, from the root of the tree."""
+        if self.projects.unreadable:
+            return {}
+        named = self.projects.directories
+        return {joined(self.root.place, place) or "": named[place] for place in named}

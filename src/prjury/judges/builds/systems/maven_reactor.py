@@ -1,0 +1,196 @@
+"""Maven's reactor: the modules of a build, and which of them need which. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from prjury.judges.builds.systems.maven_pom import Coordinates, Pom
+from prjury.judges.builds.systems.source_tree import parent_of
+
+#: So often coordinates are compared. Beyond that they may stand for every module.
+_PATIENCE = 2_000_000
+_OPEN = re.compile(r"\$\{[^{}]*\}")
+_GROUP = ("${project.groupId}", "${pom.groupId}", "${groupId}")
+_ARTIFACT = ("${project.artifactId}", "${pom.artifactId}", "${artifactId}")
+_PARENT_GROUP = ("${project.parent.groupId}", "${parent.groupId}")
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module of a reactor.
+
+    Attributes:
+        path: its build file, from the directory of the reactor's own.
+        profile: the profile that alone brings it in, where nobody knows whether that is used.
+    """
+
+    path: str
+    pom: Pom
+    profile: str = ""
+
+    @property
+    def directory(self) -> str:
+        """Where it is; ``""`` for the reactor's own directory."""
+        return parent_of(self.path)
+
+
+@dataclass(frozen=True)
+class Reactor:
+    """All modules that the ``pom.xml`` in a directory leads to.
+
+    Attributes:
+        modules: by the path of the build file, the root's first.
+        off: the profiles that nobody turns on, by the build files of modules that only they have.
+        elsewhere: directories outside of this one that it leads to, from the root of the tree.
+        unreadable: why the modules are not known for certain; empty where they are.
+    """
+
+    modules: Mapping[str, Module]
+    off: Mapping[str, str] = field(default_factory=dict)
+    elsewhere: frozenset[str] = frozenset()
+    unreadable: str = ""
+
+    @cached_property
+    def directories(self) -> frozenset[str]:
+        """Where its modules are."""
+        return frozenset(module.directory for module in self.modules.values())
+
+    @cached_property
+    def needs(self) -> Mapping[str, frozenset[str]]:
+        """The modules that each one builds with, its parent among them; rather too many."""
+        return {
+            path: frozenset[str]().union(*self._needed(module)) - {path}
+            for path, module in self.modules.items()
+        }
+
+    def cut_off(self, module: Module) -> bool:
+        """Whether it builds with something that looks as if it were a module, and is none.
+
+        So it is where a module that it needs has got another name.
+        """
+        groups, artifacts = self._names
+        return any(
+            not self._lookup.named(wanted)
+            and (wanted.group in groups or wanted.artifact in artifacts)
+            for wanted in self._mentions(module)
+        )
+
+    def parents(self, module: Module) -> frozenset[str]:
+        """The modules that a module inherits from, as a rule one or none."""
+        parent = module.pom.parent
+        return self._lookup.named(parent.coordinates) - {module.path} if parent else frozenset()
+
+    def serves(self, other: Reactor) -> bool:
+        """Whether another reactor builds with modules of this one, parents not counted."""
+        for module in other.modules.values():
+            parent = module.pom.parent
+            wanted = set(other._mentions(module)) - {parent.coordinates if parent else None}
+            if any(map(self._lookup.named, filter(None, wanted))):
+                return True
+        return False
+
+    def _needed(self, module: Module) -> Iterator[frozenset[str]]:
+        return map(self._lookup.named, self._mentions(module))
+
+    @cached_property
+    def _names(self) -> tuple[frozenset[str], frozenset[str]]:
+        own = [module.pom.own for module in self.modules.values()]
+        return frozenset(c.group for c in own), frozenset(c.artifact for c in own)
+
+    @cached_property
+    def _lookup(self) -> _Lookup:
+        return _Lookup(tuple(self.modules.values()))
+
+    @cached_property
+    def _parents(self) -> frozenset[str]:
+        return frozenset[str]().union(*map(self.parents, self.modules.values()))
+
+    def _mentions(self, module: Module) -> Iterator[Coordinates]:
+        inherited = module.path in self._parents
+        return (_expanded(wanted, module, inherited=inherited) for wanted in module.pom.mentions)
+
+
+@dataclass
+class _Lookup:
+    """Finds modules by coordinates, each only once, and gives up in time."""
+
+    modules: Sequence[Module]
+    _known: dict[Coordinates, frozenset[str]] = field(default_factory=dict)
+    _spent: int = 0
+
+    @cached_property
+    def _by_artifact(self) -> Mapping[str, list[Module]]:
+        """The modules by artifact, those whose artifact is not fixed under no name at all."""
+        found: dict[str, list[Module]] = {"": []}
+        for module in self.modules:
+            artifact = module.pom.own.artifact
+            found.setdefault("" if "${" in artifact else artifact, []).append(module)
+        return found
+
+    @cached_property
+    def _every(self) -> frozenset[str]:
+        return frozenset(module.path for module in self.modules)
+
+    def named(self, wanted: Coordinates) -> frozenset[str]:
+        """The modules that these coordinates may stand for."""
+        if wanted not in self._known:
+            self._known[wanted] = self._found(wanted)
+        return self._known[wanted]
+
+    def _found(self, wanted: Coordinates) -> frozenset[str]:
+        if "${" in wanted.artifact:
+            candidates = self.modules
+        else:
+            candidates = [*self._by_artifact.get(wanted.artifact, ()), *self._by_artifact[""]]
+        self._spent += len(candidates)
+        if self._spent > _PATIENCE:
+            return self._every
+        own = ((module.path, module.pom.own) for module in candidates)
+        return frozenset(path for path, coordinates in own if _may_be(wanted, coordinates))
+
+
+def _expanded(wanted: Coordinates, module: Module, *, inherited: bool) -> Coordinates:
+    """With the module's own names in their places.
+
+    What others inherit stands for their names, not for the module's own.
+    """
+    own, parent = module.pom.own, module.pom.parent
+    group, artifact = wanted.group, wanted.artifact
+    for name in _PARENT_GROUP if parent else ():
+        group = group.replace(name, parent.coordinates.group if parent else "")
+    if not inherited:
+        for name in _GROUP:
+            group = group.replace(name, own.group)
+    for name in _ARTIFACT:
+        if not inherited or artifact == name:
+            artifact = artifact.replace(name, own.artifact)
+    return Coordinates(group, artifact)
+
+
+def _may_be(wanted: Coordinates, own: Coordinates) -> bool:
+    groups = not wanted.group or may_equal(wanted.group, own.group)
+    return groups and may_equal(wanted.artifact, own.artifact)
+
+
+def may_equal(one: str, other: str) -> bool:
+    """Whether two texts can be the same, where ``${…}`` stands for anything."""
+    if "${" in other:
+        one, other = other, one
+    if "${" in other:
+        return True  # both are open
+    first, *rest = _OPEN.split(one)
+    if not rest:
+        return one == other
+    *between, last = rest
+    if not other.startswith(first) or not other[len(first) :].endswith(last):
+        return False
+    at, end = len(first), len(other) - len(last)
+    for part in between:
+        at = other.find(part, at, end)
+        if at < 0:
+            return False
+        at += len(part)
+    return True

@@ -1,0 +1,238 @@
+"""Which scripts of which packages are run, and how, from what a change affects. Pure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from prjury.judges.builds.plan import BuildPlan, Scope, Step
+from prjury.judges.builds.systems.node_packages import MANIFEST, NodeWorkspace
+from prjury.judges.builds.systems.node_rerun import NAMING, NodeAlone
+from prjury.judges.builds.systems.node_scripts import (
+    Command,
+    delegate_of,
+    goes_through,
+    has_script,
+    last_command,
+    script_of,
+)
+from prjury.judges.builds.systems.node_tool import NodeTool, other_locks
+from prjury.judges.builds.systems.source_tree import Root
+from prjury.judges.builds.systems.workspace_graph import Member, needed_first, with_needs
+
+#: The exit code of these runners where every test ran and some failed.
+_TESTS_FAILED = 1
+_ENDING_ALIKE = frozenset({"node", "jest", "vitest"})
+#: Options by which a script says itself what is printed of its tests.
+_PRINTING = ("--verbose", "--silent", "--reporter", "--reporters", "--json")
+#: What makes turbo run everything, and print it as the packages do by themselves.
+_TURBO_GOING_ON = ("--continue", "--log-order=grouped", "--log-prefix=none")
+_OWN = "the root's own `test` script knows no packages"
+
+
+@dataclass(frozen=True)
+class NodeProject:
+    """A package or a workspace with its manager.
+
+    Attributes:
+        package: the manifest of the root.
+        workspace: the members below, None for a single package.
+    """
+
+    root: Root
+    package: Mapping[str, Any]
+    tool: NodeTool
+    workspace: NodeWorkspace | None
+
+    @cached_property
+    def members(self) -> dict[str, Member]:
+        """The members by name."""
+        members = self.workspace.members.members if self.workspace else ()
+        return {member.name: member for member in members}
+
+    def plan(self, scope: Scope) -> BuildPlan | None:
+        """The build of what is in the scope, None where no script builds or tests anything."""
+        scope = self._tested(scope)
+        builds, tests = self._builds(scope), self._tests(scope)
+        if not builds and not tests:
+            return None
+        setup = [Step("setup", self.tool.install)] if self.tool.install else []
+        commands = self._commands(scope)
+        ends = _TESTS_FAILED if _all_end_alike(commands) else None
+        plan = BuildPlan(
+            self.tool.name,
+            (*setup, *builds, *tests),
+            (f"{MANIFEST} is there", self.tool.reason),
+            tuple(f"{lock} is not used" for lock in other_locks(self.root, self.tool)),
+            all_ran=None if len(tests) > 1 or self._stops(scope) else ends,
+            scope=scope,
+            alone=NodeAlone(self.root, self.tool, self._by_directory(commands), self._below(scope)),
+        )
+        thorough = self._thorough(scope) if tests else None
+        if thorough is None:
+            return plan
+        steps = (*(step for step in plan.steps if step.name != "test"), thorough)
+        return replace(plan, thorough=replace(plan, steps=steps, all_ran=ends))
+
+    def _stops(self, scope: Scope) -> bool:
+        """Whether another program goes through the packages, which may stop at a failure."""
+        delegate = self._delegate("test")
+        return delegate == "turbo" or (bool(delegate) and self._in_root("test", scope))
+
+    def _tested(self, scope: Scope) -> Scope:
+        """The scope, or everything where the tests cannot be parted by packages."""
+        if not scope.modules:
+            return scope
+        if self._is_own("test"):
+            if self._beside("test"):
+                return Scope(scope.modules, f"{scope.because}; and {_OWN}")
+            return Scope(because=_OWN)
+        if self._having("test", self.members) and not self._having("test", scope.modules):
+            return Scope(because="none of the packages that the change affects has tests")
+        return scope
+
+    def _is_own(self, script: str) -> bool:
+        """Whether the root has a script that does more than to go through the packages."""
+        return bool(script_of(self.package, script)) and not self._delegate(script)
+
+    def _beside(self, script: str) -> bool:
+        """Whether members have scripts that the root's own one does not run for all one knows."""
+        if not self._is_own(script) or goes_through(self.package, script):
+            return False
+        return bool(self._having(script, self.members))
+
+    def _delegate(self, script: str) -> str | None:
+        return delegate_of(self.package, script) if self.members else None
+
+    def _in_root(self, script: str, scope: Scope) -> bool:
+        """Whether the root's own script is what is run."""
+        there = bool(script_of(self.package, script))
+        return there and (not scope.modules or not self._delegate(script))
+
+    def _having(self, script: str, names: Iterable[str]) -> list[Member]:
+        """Those of the members that have the script, in the order of their names here."""
+        manifests = self.workspace.manifests if self.workspace else {}
+        return [self.members[name] for name in names if script_of(manifests[name], script)]
+
+    def _builds(self, scope: Scope) -> list[Step]:
+        """What is affected and what that needs, each package after those that it needs."""
+        if self._in_root("build", scope):
+            own = Step("build", self.tool.run("build"))
+            return [own, *self._build_apart(scope)] if self._beside("build") else [own]
+        if self._delegate("build") == "turbo":
+            return [Step("build", self.tool.run("build", *_filters(scope)))]
+        return self._build_apart(scope)
+
+    def _build_apart(self, scope: Scope) -> list[Step]:
+        needs = {name: member.needs for name, member in self.members.items()}
+        names = needed_first(with_needs(scope.modules or self.members, needs), needs)
+        chosen = self._having("build", names)
+        return [self.tool.step("build", chosen, "build")] if chosen else []
+
+    def _tests(self, scope: Scope) -> list[Step]:
+        """The root's own script and the members' are two steps; else there is one at most."""
+        if self._in_root("test", scope):
+            own = Step("test", self._own_test())
+            return [own, *self._test_members(scope)] if self._beside("test") else [own]
+        if self._delegate("test") == "turbo":
+            return [Step("test", self.tool.run("test", *_filters(scope)))]
+        return self._test_members(scope)
+
+    def _own_test(self, *arguments: str) -> tuple[str, ...]:
+        named = () if self._delegate("test") else _naming([self._own_command()])
+        return self.tool.run("test", *named, *arguments)
+
+    def _test_members(self, scope: Scope) -> list[Step]:
+        step = (None if scope.modules else self._test_all()) or self._test_apart(scope)
+        return [step] if step else []
+
+    def _test_all(self) -> Step | None:
+        """The tests of all members by the manager's own command, if it would run nothing else."""
+        manifests = self.workspace.manifests if self.workspace else {}
+        real = self._having("test", self.members)
+        if not real or len(real) < sum(has_script(one, "test") for one in manifests.values()):
+            return None
+        naming = _naming(self._member_commands(Scope()).values())
+        command = self.tool.run_in_all("test", *naming)
+        return Step("test", command) if command else None
+
+    def _test_apart(self, scope: Scope) -> Step | None:
+        chosen = self._having("test", scope.modules or self.members)
+        arguments = _naming(self._member_commands(scope).values())
+        return self.tool.step("test", chosen, "test", *arguments) if chosen else None
+
+    def _thorough(self, scope: Scope) -> Step | None:
+        """The tests so that a failure stops none of them, where that needs other words."""
+        delegate = self._delegate("test")
+        if delegate == "turbo":
+            return Step("test", self.tool.run("test", *_filters(scope), *_TURBO_GOING_ON))
+        if not self._in_root("test", scope) or delegate:
+            apart = None if scope.modules else self._test_apart(scope)
+            return apart if apart and [apart] != self._tests(scope) else None
+        own = self._own_command()
+        bailing = own is not None and own.runner == "vitest"
+        command = self._own_test(*(["--bail=0"] if bailing else []))
+        beside = self._test_apart(scope) if self._beside("test") else None
+        if beside:
+            return Step("test", _both(command, beside))
+        return Step("test", command) if bailing else None
+
+    def _commands(self, scope: Scope) -> dict[str, Command | None]:
+        """What runs the tests, by the member that has it; by ``""`` for the root itself."""
+        if not self._in_root("test", scope) or self._delegate("test"):
+            return self._member_commands(scope)
+        beside = self._member_commands(scope) if self._beside("test") else {}
+        return {"": self._own_command(), **beside}
+
+    def _own_command(self) -> Command | None:
+        command = last_command(script_of(self.package, "test"))
+        after = script_of(self.package, "posttest")
+        return replace(command, alone=False) if command and after else command
+
+    def _member_commands(self, scope: Scope) -> dict[str, Command | None]:
+        manifests = self.workspace.manifests if self.workspace else {}
+        chosen = self._having("test", scope.modules or self.members)
+        return {one.name: last_command(script_of(manifests[one.name], "test")) for one in chosen}
+
+    def _by_directory(self, commands: Mapping[str, Command | None]) -> dict[str, Command]:
+        return {
+            self.members[name].directory if name else "": command
+            for name, command in commands.items()
+            if command
+        }
+
+    def _below(self, scope: Scope) -> dict[str, Member]:
+        """The members whose scripts run by themselves, by directory."""
+        together = self._in_root("test", scope) and not self._delegate("test")
+        if together and not self._beside("test"):
+            return {}
+        return {member.directory: member for member in self.members.values()}
+
+
+def _naming(commands: Iterable[Command | None]) -> tuple[str, ...]:
+    """What makes the runner name every test, where it is the same one everywhere."""
+    told = {
+        NAMING.get(command.runner or "", ()) if command and not command.has(*_PRINTING) else ()
+        for command in commands
+    }
+    return told.pop() if len(told) == 1 else ()
+
+
+def _both(own: Sequence[str], members: Step) -> str:
+    """One line that runs the root's tests and the members', whatever becomes of either."""
+    each = f"{shlex.join(own)} || failed=1; {members.text} || failed=1"
+    return f"(failed=0; {each}; exit $failed)"
+
+
+def _filters(scope: Scope) -> tuple[str, ...]:
+    return tuple(f"--filter={name}" for name in scope.modules)
+
+
+def _all_end_alike(commands: Mapping[str, Command | None]) -> bool:
+    runners = [
+        command.runner if command and command.alone else None for command in commands.values()
+    ]
+    return bool(runners) and all(runner in _ENDING_ALIKE for runner in runners)

@@ -1,0 +1,134 @@
+"""pytest: whether a tree has tests for it, how it is told to report, how it runs one test. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from prjury.judges.builds.failure import Failure
+from prjury.judges.builds.plan import Step
+from prjury.judges.builds.systems.manifest import read_toml, strings, table
+from prjury.judges.builds.systems.source_tree import Root, nearest
+from prjury.snapshot.model import printable
+
+#: What pytest is told beside the tree's own options, and after them, so that it outweighs them: to
+#: write a report with files and lines (the older family is the one that holds them), and to go on.
+_OPTIONS = "--junitxml={{reports}}/{}.xml -o junit_family=xunit1 --maxfail=0"
+PYTEST_ENV = {"PYTEST_ADDOPTS": _OPTIONS.format("pytest")}
+#: The same where tox runs it, once in each of its environments; pytest fills in the name.
+TOX_PYTEST_ENV = {"PYTEST_ADDOPTS": _OPTIONS.format("pytest-$TOX_ENV_NAME")}
+#: pytest's exit code where all tests ran and some failed.
+TESTS_FAILED = 1
+
+_TABLE = re.compile(r"^\[tool[:.]pytest", re.MULTILINE)
+_INI = re.compile(r"^\[pytest\]", re.MULTILINE)
+_TEST_FILE = re.compile(r"(^|/)(test_[^/]*|[^/]*_test)\.py$")
+_INI_VALUE = r"^{}[ \t]*=[ \t]*(.*(?:\n[ \t]+\S.*)*)"
+
+
+def configuration(root: Root) -> str | None:
+    """The file in the root that configures pytest."""
+    if root.has("pytest.ini"):
+        return "pytest.ini"
+    for path, pattern in (("pyproject.toml", _TABLE), ("setup.cfg", _TABLE), ("tox.ini", _INI)):
+        if pattern.search(root.text(path)):
+            return path
+    return None
+
+
+def configured_paths(root: Root) -> tuple[str, ...]:
+    """Where the configuration says that tests are; empty where it says nothing."""
+    return configured(root, "testpaths")
+
+
+def configured(root: Root, key: str) -> tuple[str, ...]:
+    """The words that the configuration gives for an option; empty where it says nothing."""
+    path = configuration(root)
+    if path == "pyproject.toml":
+        options = table(read_toml(root.text(path)), "tool", "pytest", "ini_options")
+        value = options.get(key)
+        return tuple(value.split()) if isinstance(value, str) else strings(value) or ()
+    match = re.search(_INI_VALUE.format(key), root.text(path), re.MULTILINE) if path else None
+    return tuple(match[1].split()) if match else ()
+
+
+@dataclass(frozen=True)
+class PytestFiles:
+    """What pytest takes for files with tests.
+
+    Attributes:
+        patterns: those of the configuration; empty where it leaves it to pytest.
+    """
+
+    patterns: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, root: Root) -> PytestFiles:
+        """As the configuration in the root has it."""
+        return cls(configured(root, "python_files"))
+
+    def has(self, path: str) -> bool:
+        """Whether pytest would take a file for one with tests by its name."""
+        if not self.patterns:
+            return _TEST_FILE.search(path) is not None
+        name = path.rpartition("/")[2]
+        fits = (fnmatchcase(path if "/" in one else name, one) for one in self.patterns)
+        return path.endswith(".py") and any(fits)
+
+    def first(self, root: Root, others: frozenset[str]) -> str | None:
+        """The first test of the root's own; those in the other directories are none."""
+        homes = others | {""}
+        own = filter(self.has, root.files)
+        return next((path for path in own if not others or nearest(path, homes) == ""), None)
+
+
+def what_tests(root: Root, others: frozenset[str]) -> str | None:
+    """What tells that there are tests for pytest, or None."""
+    if path := configuration(root):
+        return f"{path} configures pytest"
+    found = PytestFiles().first(root, others)
+    return f"{printable(found)} is a test" if found else None
+
+
+@dataclass(frozen=True)
+class PytestAlone:
+    """Runs failing tests again by their node ids.
+
+    Attributes:
+        command: pytest without arguments that name tests.
+        root: where it runs.
+    """
+
+    command: tuple[str, ...]
+    root: Root
+
+    def __call__(self, failures: Sequence[Failure]) -> tuple[Step, ...] | None:
+        """One step for all of them, None where one cannot be named exactly."""
+        nodes = [self._node(failure) for failure in failures]
+        named = sorted({node for node in nodes if node})
+        if not named or not all(nodes):
+            return None
+        return (Step("test", (*self.command, *named)),)
+
+    def _node(self, failure: Failure) -> str | None:
+        """From a report's ``package.module.Class#test[case]`` to ``file::Class::test[case]``."""
+        file = self._file(failure)
+        owner, mark, test = (failure.name or "").partition("#")
+        if not file or not mark or not test or not (test.isprintable() and owner.isprintable()):
+            return None
+        module = file.removesuffix(".py").replace("/", ".")
+        inner = owner.removeprefix(module)
+        if not owner.startswith(module) or (inner and not inner.startswith(".")):
+            return None
+        return "::".join([file, *inner.split(".")[1:], test])
+
+    def _file(self, failure: Failure) -> str | None:
+        """The test's file as seen from where pytest runs, if the tree has it."""
+        told = (failure.suite or "").removeprefix("./")
+        place = f"{self.root.place}/"
+        for path in (told, told.removeprefix(place)):
+            if path in self.root.files and path.endswith(".py") and not path.startswith("-"):
+                return path
+        return None

@@ -1,0 +1,247 @@
+"""The tree as the recognition of build systems sees it, and what a change touches of it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from prjury.ports.types import TreeEntry
+from prjury.snapshot.kinds import kind_of
+from prjury.snapshot.model import FileKind, visible
+
+EXECUTABLE = "100755"
+_REGULAR = frozenset({"100644", EXECUTABLE})
+
+#: So many files are read at a time where many have to be.
+_BATCH = 500
+#: A project of its own lies at most so many directories below the root.
+_DEEPEST = 3
+#: Names of directories whose projects are material of others: never built for themselves.
+_NOT_BUILT = frozenset(
+    "test tests __tests__ testdata test-data fixture fixtures __fixtures__ fuzz example examples "
+    "sample samples doc docs node_modules vendor third_party third-party thirdparty deps "
+    "template templates resources".split()
+)
+
+
+@dataclass(frozen=True)
+class Root:
+    """A tree, or a part of it as if it were one: paths, modes, and the text of files.
+
+    Attributes:
+        read: the text of one file.
+        read_many: the texts of many files by object name, where that is quicker than one by one.
+        place: the directory of the tree that this is; empty for the tree itself.
+        changed: what is known to change in it, whatever is built for it.
+        allowed: directories that may hold a project whatever their names are.
+    """
+
+    entries: Sequence[TreeEntry] = field(repr=False)
+    read: Callable[[TreeEntry], str] = field(repr=False, compare=False)
+    read_many: Callable[[Sequence[TreeEntry]], Mapping[str, str]] | None = field(
+        default=None, repr=False, compare=False
+    )
+    place: str = ""
+    changed: Changes | None = field(default=None, compare=False)
+    allowed: frozenset[str] = field(default=frozenset(), compare=False)
+
+    @cached_property
+    def files(self) -> dict[str, TreeEntry]:
+        """The regular files by path; links are not followed and count as absent."""
+        return {entry.path: entry for entry in self.entries if entry.mode in _REGULAR}
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[str]]:
+        named: dict[str, list[str]] = {}
+        for path in self.files:
+            named.setdefault(path.rpartition("/")[2], []).append(path)
+        return named
+
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        return {}
+
+    @cached_property
+    def _parts(self) -> dict[str, Root]:
+        return {}
+
+    @cached_property
+    def directories(self) -> frozenset[str]:
+        """Every directory that holds a file, or another one."""
+        return frozenset(
+            str(parent) for path in self.files for parent in PurePosixPath(path).parents
+        )
+
+    @cached_property
+    def around(self) -> frozenset[str]:
+        """Every directory that a file lies in which is known to change."""
+        paths = self.changed.paths if self.changed else ()
+        return frozenset(str(parent) for path in paths for parent in PurePosixPath(path).parents)
+
+    def may_hold_project(self, directory: str) -> bool:
+        """Whether a project there is one for itself: near the root, or around what changes."""
+        near = directory.count("/") < _DEEPEST or directory in self.around
+        return near and (left_out(directory) is None or directory in self.allowed)
+
+    def has(self, *paths: str) -> str | None:
+        """The first of the paths that is a file."""
+        return next((path for path in paths if path in self.files), None)
+
+    def named(self, name: str) -> Sequence[str]:
+        """Every path whose last part is this name, in the tree's order."""
+        return self._by_name.get(name, ())
+
+    def directories_with(self, *names: str) -> frozenset[str]:
+        """The directories that hold a file of one of these names."""
+        return frozenset(parent_of(path) for name in names for path in self.named(name))
+
+    def text(self, path: str) -> str:
+        """The file's text without a byte order mark, empty where there is no such file."""
+        entry = self.files.get(path)
+        if entry is None:
+            return ""
+        if path not in self._texts:
+            self._texts[path] = self.read(entry).removeprefix("\ufeff")
+        return self._texts[path]
+
+    def texts(self, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """The texts of many files; they are not kept, for they may be large."""
+        for start in range(0, len(paths), _BATCH):
+            entries = [self.files[path] for path in paths[start : start + _BATCH]]
+            many = self.read_many(entries) if self.read_many else {}
+            for entry in entries:
+                found = many.get(entry.blob)
+                yield entry.path, self.read(entry) if found is None else found
+
+    def below(self, directory: str) -> Root:
+        """The part of the tree in a directory, with paths as seen from there."""
+        if not directory:
+            return self
+        if directory not in self._parts:
+            self._parts[directory] = self._part(directory)
+        return self._parts[directory]
+
+    def _part(self, directory: str) -> Root:
+        prefix = f"{directory}/"
+        inside = {
+            entry.path.removeprefix(prefix): entry
+            for entry in self.entries
+            if entry.path.startswith(prefix)
+        }
+        return Root(
+            [replace(entry, path=path) for path, entry in inside.items()],
+            lambda entry: self.read(inside[entry.path]),
+            self.read_many and self._read_many_of(inside),
+            joined(self.place, directory) or "",
+            self.changed and self.changed.within(directory),
+        )
+
+    def _read_many_of(
+        self, inside: Mapping[str, TreeEntry]
+    ) -> Callable[[Sequence[TreeEntry]], Mapping[str, str]]:
+        read_many = self.read_many
+        return lambda entries: (
+            read_many([inside[entry.path] for entry in entries]) if read_many else {}
+        )
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The paths that a change adds, edits, deletes or moves; both ends of a move are in it.
+
+    Attributes:
+        paths: those that may matter to a build.
+        docs: documentation, which matters only to the project that it lies in.
+    """
+
+    paths: frozenset[str]
+    docs: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, paths: Iterable[str]) -> Changes:
+        """The changes that may matter to a build: documentation by itself does not."""
+        every = frozenset(paths)
+        docs = frozenset(path for path in every if kind_of(path) is FileKind.DOCS)
+        return cls(every - docs, docs)
+
+    def below(self, directory: str) -> frozenset[str]:
+        """The changed paths in a directory of the tree; all of them for the root, ``""``."""
+        if not directory:
+            return self.paths
+        return frozenset(path for path in self.paths if path.startswith(f"{directory}/"))
+
+    def within(self, directory: str) -> Changes:
+        """What changes in a directory, with paths as seen from there."""
+        if not directory:
+            return self
+        prefix = f"{directory}/"
+        return Changes(*(_seen_from(prefix, paths) for paths in (self.paths, self.docs)))
+
+    def outside(self, directories: Iterable[str]) -> Changes:
+        """What changes elsewhere than in these directories."""
+        left = tuple(f"{directory}/" for directory in directories)
+        return Changes(
+            *(
+                frozenset(path for path in paths if not path.startswith(left))
+                for paths in (self.paths, self.docs)
+            )
+        )
+
+
+def _seen_from(prefix: str, paths: frozenset[str]) -> frozenset[str]:
+    return frozenset(path.removeprefix(prefix) for path in paths if path.startswith(prefix))
+
+
+def nearest(path: str, directories: frozenset[str]) -> str | None:
+    """The innermost of these directories that holds the path; ``""`` is the root."""
+    for parent in PurePosixPath(path).parents:
+        name = "" if str(parent) == "." else str(parent)
+        if name in directories:
+            return name
+    return None
+
+
+def parent_of(path: str) -> str:
+    """The directory of a path, ``""`` for one in the root."""
+    return path.rpartition("/")[0]
+
+
+def joined(directory: str, relative: str) -> str | None:
+    """A path as a manifest in a directory gives it, from the root; None where it leaves the tree.
+
+    ``""`` is the root itself.
+    """
+    parts = directory.split("/") if directory else []
+    if relative.startswith("/"):
+        return None
+    for part in relative.replace("\\", "/").split("/"):
+        if part == ".." and not parts:
+            return None
+        if part == "..":
+            parts.pop()
+        elif part not in {"", "."}:
+            parts.append(part)
+    return "/".join(parts)
+
+
+def left_out(directory: str) -> str | None:
+    """The part of a directory's name for which no project there is one for itself, or None.
+
+    That is the name of a directory for the material of others, or of a hidden one, or one that
+    cannot be shown as it is: nobody could tell what was run.
+    """
+    parts = directory.split("/") if directory else []
+    return next((part for part in parts if _is_left_out(part)), None)
+
+
+def _is_left_out(part: str) -> bool:
+    lower = part.lower()
+    material = not _NOT_BUILT.isdisjoint({lower, lower.lstrip("_-")})
+    return material or part.startswith(".") or visible(part) != part
+
+
+def outermost_first(directories: Iterable[str]) -> Sequence[str]:
+    """The root first, then by depth and name."""
+    return sorted(directories, key=lambda name: (name.count("/") + bool(name), name))

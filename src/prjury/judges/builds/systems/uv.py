@@ -1,0 +1,209 @@
+"""uv: projects and workspaces whose environment is locked. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from prjury.judges.builds.plan import BuildPlan, Scope, Step
+from prjury.judges.builds.systems.globs import matching
+from prjury.judges.builds.systems.manifest import read_toml
+from prjury.judges.builds.systems.projects import is_below
+from prjury.judges.builds.systems.pytest import (
+    PYTEST_ENV,
+    TESTS_FAILED,
+    PytestAlone,
+    PytestFiles,
+    configuration,
+    configured_paths,
+    what_tests,
+)
+from prjury.judges.builds.systems.python_manifest import MANIFEST, needed, where_needed
+from prjury.judges.builds.systems.source_tree import Changes, Root, nearest, parent_of
+from prjury.judges.builds.systems.workspace_graph import Member, Workspace
+
+LOCK = "uv.lock"
+#: Python in the environment of the lock, and in one of a project without a lock of its own.
+PYTHON = ("uv", "run", "--frozen", "python")
+UNLOCKED_PYTHON = ("uv", "run", "python")
+_NO_TESTS = "the change affects no package that has tests"
+
+
+def single_plan(root: Root, tests: str) -> BuildPlan:
+    """The tests of a project that is no workspace."""
+    return _plan(root, _pytest(root, root), (), (f"{LOCK} is there", tests))
+
+
+def unlocked_plan(root: Root, tests: str) -> BuildPlan:
+    """The tests of a project without a lock file of its own, below one that uv manages."""
+    manifest = read_toml(root.text(MANIFEST)) or {}
+    named = "pytest" in needed(manifest)
+    extra = where_needed(manifest, "pytest") if named else ("--with", "pytest")
+    command = ("uv", "run", *extra, "pytest", "-q")
+    return _plan(root, command, (), (f"{LOCK} is in the root", tests))
+
+
+def compiled_plan() -> BuildPlan:
+    """A project without tests: its environment is made, and its sources are compiled."""
+    steps = (
+        Step("setup", ("uv", "sync", "--frozen")),
+        Step("build", ("python3", "-m", "compileall", "-q", "-x", r"/\.venv/", ".")),
+    )
+    return BuildPlan("uv", steps, (f"{LOCK} is there", "no tests were found"))
+
+
+def _pytest(root: Root, locked: Root, *options: str) -> tuple[str, ...]:
+    """How uv runs pytest, which is added where the lock does not have it."""
+    manifest = read_toml(root.text(MANIFEST)) or {}
+    has_it = 'name = "pytest"' in locked.text(LOCK)
+    extra = where_needed(manifest, "pytest") if has_it else ("--with", "pytest")
+    return ("uv", "run", "--frozen", *options, *extra, "pytest", "-q")
+
+
+def _plan(
+    root: Root,
+    command: tuple[str, ...],
+    arguments: tuple[str, ...],
+    reasons: tuple[str, ...],
+    scope: Scope | None = None,
+    directory: str = "",
+) -> BuildPlan:
+    return BuildPlan(
+        "uv",
+        (Step("test", (*command, *arguments)),),
+        reasons,
+        env=PYTEST_ENV,
+        reported=True,
+        all_ran=TESTS_FAILED,
+        directory=directory,
+        scope=scope or Scope(),
+        alone=PytestAlone(command, root),
+    )
+
+
+@dataclass(frozen=True)
+class UvWorkspace:
+    """Several projects under one lock file.
+
+    Attributes:
+        places: every directory below that has a project, of the workspace or not.
+    """
+
+    root: Root
+    members: Workspace
+    places: frozenset[str]
+
+    def plans(self, changes: Changes | None) -> tuple[BuildPlan, ...]:
+        """One run of pytest where the root configures it, else one for each member with tests."""
+        scope = self.members.scope(changes)
+        if configuration(self.root):
+            return (self._together(scope),)
+        own = [member for member in self.members.members if self._tests(member)]
+        wanted = [member for member in own if not scope.modules or member.name in scope.modules]
+        if own and not wanted:
+            wanted, scope = own, Scope(because=_NO_TESTS)
+        return tuple(self._apart(member, scope) for member in wanted)
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        """The members' names by directory."""
+        return {member.directory: member.name for member in self.members.members}
+
+    def _below(self, place: str) -> frozenset[str]:
+        """The directories of the projects that lie in a directory, as seen from there."""
+        inner = (other for other in self.places | self._names.keys() if is_below(other, place))
+        return frozenset(other.removeprefix(place).strip("/") for other in inner)
+
+    def _tests(self, member: Member) -> str | None:
+        place = member.directory
+        return what_tests(self.root.below(place), self._below(place))
+
+    def _apart(self, member: Member, scope: Scope) -> BuildPlan:
+        part = self.root.below(member.directory)
+        chosen = () if member.directory else self._own_places()
+        ignored = [f"--ignore={place}" for place in sorted(self._below(member.directory))]
+        named = Scope((member.name,), scope.because) if scope.modules else scope
+        reasons = (f"{LOCK} is there", self._tests(member) or "")
+        command = _pytest(part, self.root)
+        if not chosen:
+            return _plan(part, (*command, *ignored), (), reasons, named, member.directory)
+        return _plan(part, command, chosen, reasons, named, member.directory)
+
+    def _own_places(self) -> tuple[str, ...]:
+        """Where the root has tests of its own; empty where members are in between."""
+        loose = sorted(self._loose())
+        places = [one for one in loose if self._first(one, self._below(one))]
+        if any(map(self._below, places)):
+            return ()
+        return tuple(map(_as_argument, (*filter(self._is_loose_test, self.root.files), *places)))
+
+    def _together(self, scope: Scope) -> BuildPlan:
+        arguments = tuple(sorted(set(self._affected_places(scope)))) if scope.modules else ()
+        if scope.modules and not arguments:
+            scope = Scope(because=_NO_TESTS)
+        file = configuration(self.root) or ""
+        reasons = (f"{LOCK} is there", f"{file} configures pytest")
+        # named, so that a member's own settings do not take the place of the root's
+        command = (*_pytest(self.root, self.root, "--all-packages"), "-c", file)
+        return _plan(self.root, command, arguments, reasons, scope)
+
+    def _affected_places(self, scope: Scope) -> Iterator[str]:
+        """Where the tests of the affected members are, and those that belong to no member."""
+        for place in self._with_tests():
+            home = nearest(f"{place}/x", frozenset(self._names))
+            if not home or self._names[home] in scope.modules:
+                yield _as_argument(place)
+
+    def _with_tests(self) -> Iterator[str]:
+        """The places with tests: as the configuration has it, or each member's own."""
+        patterns = configured_paths(self.root)
+        chosen = self._named(patterns) if patterns else frozenset(self._names) | self._loose()
+        for place in sorted(chosen - {""}):
+            inner = self._below(place)
+            if self._first(place, inner):
+                yield place
+            else:
+                members = self._names.keys() & {f"{place}/{other}" for other in inner}
+                yield from (other for other in sorted(members) if self._has_tests(other))
+        if not patterns:
+            yield from filter(self._is_loose_test, self.root.files)
+
+    def _named(self, patterns: tuple[str, ...]) -> frozenset[str]:
+        sources = (path for path in self.root.files if path.endswith(".py"))
+        return (
+            matching(patterns, {above for path in sources for above in _above(path)}) or frozenset()
+        )
+
+    def _has_tests(self, place: str) -> bool:
+        return self._first(place, frozenset()) is not None
+
+    def _first(self, place: str, inner: frozenset[str]) -> str | None:
+        """The first file with tests in a directory; those in the inner ones are none."""
+        return self._files.first(self.root.below(place), inner)
+
+    @cached_property
+    def _files(self) -> PytestFiles:
+        return PytestFiles.of(self.root)
+
+    def _is_loose_test(self, path: str) -> bool:
+        return "/" not in path and self._files.has(path)
+
+    def _loose(self) -> frozenset[str]:
+        """The directories in the root that hold Python of no project below."""
+        homes = self.places | self._names.keys() | {""}
+        return frozenset(
+            path.partition("/")[0]
+            for path in self.root.files
+            if "/" in path and path.endswith(".py") and nearest(path, homes) == ""
+        )
+
+
+def _as_argument(place: str) -> str:
+    return f"./{place}" if place.startswith("-") else place
+
+
+def _above(path: str) -> Iterator[str]:
+    while path:
+        path = parent_of(path)
+        yield path

@@ -1,0 +1,144 @@
+"""The members of a workspace, who needs whom, and which of them a change affects. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from prjury.judges.builds.plan import Scope
+from prjury.judges.builds.systems.source_tree import Changes, nearest
+from prjury.snapshot.model import visible
+
+#: With more affected members than this a command would be longer than the words about it.
+MOST_NAMED = 200
+
+
+@dataclass(frozen=True)
+class Member:
+    """A part of a workspace that can be built and tested for itself.
+
+    Attributes:
+        name: what the build system calls it.
+        directory: where it is, from the workspace's root; ``""`` is the root itself.
+        manifest: the file that describes it.
+        needs: the names of the members that it depends upon.
+    """
+
+    name: str
+    directory: str
+    manifest: str
+    needs: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """Members, and the paths that the root as a member owns.
+
+    Attributes:
+        own: directories and files of the root member; a change to anything else that lies in no
+            other member may affect every one.
+        unreadable: why the members are not known for certain; empty where they are.
+    """
+
+    members: Sequence[Member]
+    own: tuple[str, ...] = ()
+    unreadable: str = ""
+
+    def scope(self, changes: Changes | None) -> Scope:
+        """The members that the change affects, by name in their own order, or why all of them."""
+        if changes is None:
+            return Scope()
+        if because := self.unreadable or self._everything(changes):
+            return Scope(because=because)
+        return self.named(with_dependents(self.touched(changes), self.needs))
+
+    def touched(self, changes: Changes) -> frozenset[str]:
+        """The names of the members in which something changes."""
+        owners = {self._owner(path) for path in changes.paths} | self._documented(changes)
+        return frozenset(member.name for member in self.members if member.directory in owners)
+
+    def named(self, names: frozenset[str]) -> Scope:
+        """The scope of these members, which are what a change affects."""
+        if len(names) > MOST_NAMED:
+            return Scope(because=f"the change affects more than {MOST_NAMED} packages")
+        listed = tuple(member.name for member in self.members if member.name in names)
+        return Scope(listed, "packages that the change touches, and those that depend on them")
+
+    @property
+    def needs(self) -> Mapping[str, frozenset[str]]:
+        """What each member depends upon."""
+        return {member.name: member.needs for member in self.members}
+
+    def _everything(self, changes: Changes) -> str:
+        """Why the change may affect every member, or nothing.
+
+        A manifest says who the members are and who needs whom, on both sides of the change, of
+        which this is only one.
+        """
+        manifests = {member.manifest for member in self.members}
+        for path in sorted(changes.paths):
+            if path in manifests:
+                return f"{visible(path)} changes, and with it what depends on what"
+            if self._owner(path) is None:
+                return f"{visible(path)} belongs to no single package"
+        return ""
+
+    def _owner(self, path: str) -> str | None:
+        directory = nearest(path, frozenset(member.directory for member in self.members))
+        if directory == "" and not self._is_own(path):
+            return None
+        return directory
+
+    def _is_own(self, path: str) -> bool:
+        return any(path == own or path.startswith(f"{own}/") for own in self.own)
+
+    def _documented(self, changes: Changes) -> set[str | None]:
+        """The members with documentation that changes: some of it is compiled, or packed."""
+        directories = frozenset(member.directory for member in self.members) - {""}
+        return {nearest(path, directories) for path in changes.docs}
+
+
+def with_dependents(names: Iterable[str], needs: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """The names, and all that depend on them, directly or through others."""
+    users: dict[str, set[str]] = {}
+    for user, needed in needs.items():
+        for name in needed:
+            users.setdefault(name, set()).add(user)
+    return _closure(names, users)
+
+
+def with_needs(names: Iterable[str], needs: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """The names, and all that they depend upon, directly or through others."""
+    return _closure(names, needs)
+
+
+def _closure(names: Iterable[str], edges: Mapping[str, Iterable[str]]) -> frozenset[str]:
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting.extend(edges.get(name, ()))
+    return frozenset(found)
+
+
+def needed_first(names: Iterable[str], needs: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
+    """The names in an order in which each comes after those that it needs; by name otherwise.
+
+    Members that need each other in a circle come by name as well.
+    """
+    chosen, ordered = frozenset(names), dict[str, None]()
+    for first in sorted(chosen):
+        path = [(first, iter(sorted(needs.get(first, frozenset()) & chosen)))]
+        open_ = {first}
+        while path:
+            name, waiting = path[-1]
+            following = next((n for n in waiting if n not in ordered and n not in open_), None)
+            if following is None:
+                ordered.setdefault(name)
+                path.pop()
+            else:
+                open_.add(following)
+                path.append((following, iter(sorted(needs.get(following, frozenset()) & chosen))))
+    return tuple(ordered)

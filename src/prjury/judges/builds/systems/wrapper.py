@@ -1,0 +1,67 @@
+"""How to call a tool that may come with a wrapper script. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from prjury.judges.builds.systems.source_tree import EXECUTABLE, Root
+
+
+@dataclass(frozen=True)
+class Wrapper:
+    """How to call a tool that may come with a wrapper script.
+
+    Attributes:
+        settings: the text of the file that names the tool's version; empty for the installed one.
+    """
+
+    argv: tuple[str, ...]
+    reason: str
+    settings: str = ""
+
+
+@dataclass(frozen=True)
+class Script:
+    """A wrapper script.
+
+    Attributes:
+        name: the script's file.
+        tool: the program that is installed where there is no script.
+        settings: the file beside it that names the version.
+        needs: what else must be there for it to work.
+    """
+
+    name: str
+    tool: str
+    settings: str
+    needs: tuple[str, ...] = ()
+
+
+def wrapper_of(tree: Root, directory: str, script: Script) -> Wrapper:
+    """The nearest script, in the directory of a build or above it, else the installed tool."""
+    for count, place in enumerate(upwards(directory)):
+        if f"{place}{script.name}" in tree.files:
+            return _script(tree, script, place, "../" * count)
+    return Wrapper((script.tool,), f"no {script.name}, so the installed `{script.tool}` is used")
+
+
+def upwards(directory: str) -> Iterator[str]:
+    """The directory and all above it, each as paths in it begin; the root's is empty."""
+    parts = directory.split("/") if directory else []
+    return ("".join(f"{part}/" for part in parts[:count]) for count in range(len(parts), -1, -1))
+
+
+def _script(tree: Root, script: Script, place: str, up: str) -> Wrapper:
+    path, shown = f"{place}{script.name}", f"{up}{script.name}"
+    installed = f"so the installed `{script.tool}` is used"
+    for needed in (script.settings, *script.needs):
+        if f"{place}{needed}" not in tree.files:
+            return Wrapper((script.tool,), f"{shown} is there without {needed}, {installed}")
+    if "\r\n" in tree.text(path):
+        return Wrapper((script.tool,), f"{shown} has Windows line ends, {installed}")
+    settings = tree.text(f"{place}{script.settings}")
+    if tree.files[path].mode == EXECUTABLE:
+        return Wrapper((shown if up else f"./{shown}",), f"{shown} is there", settings)
+    reason = f"{shown} is there but not executable, so `sh` runs it"
+    return Wrapper(("sh", shown), reason, settings)

@@ -1,0 +1,303 @@
+"""Errors that are told over several lines.
+
+Every reader takes a section of a log and yields the number of a line with the failure found there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+
+from prjury.judges.builds.compilers import Found
+from prjury.judges.builds.failure import Failure, Kind, with_details
+from prjury.judges.builds.results.runner_output import Reader, Section
+from prjury.judges.builds.results.script_frames import first_frame
+from prjury.judges.builds.results.shells import shells
+from prjury.judges.builds.results.values import with_values
+
+#: A message of Rust's compiler ends with an empty line.
+_LONGEST_BLOCK = 40
+_RUSTC = re.compile(r"error(?:\[E\d+\])?: (?P<message>.*)")
+_RUFF = re.compile(r"(?P<message>(?:[A-Z]+\d+ |invalid-syntax: |unformatted: )\S.*)")
+_ARROW = re.compile(r"\s*--> (?P<path>[^:]{1,300}):(?P<line>\d+):\d+$")
+
+_CARGO = re.compile(
+    r"error: (?P<message>(?:linking with|no matching package|failed to |the lock file|package ).*)"
+)
+_TOML = re.compile(r"`(?P<path>[^`]+\.toml)`")
+
+_PYTHON_FRAME = re.compile(r'(?:E?\s+)File "(?P<path>[^"]{1,300})", line (?P<line>\d+)')
+_PYTHON_ERROR = re.compile(
+    r"(?:E\s+)?(?P<message>(?P<type>[\w.]*(?:Error|Exception|Warning|Exit|Interrupt))(?:: .*|$))"
+)
+_SYNTAX = frozenset({"SyntaxError", "IndentationError", "TabError"})
+
+_SCRIPT_ERROR = re.compile(r"(?:Uncaught )?(?P<message>(?P<type>\w*Error)(?: \[\w+\])?: .*)")
+_SCRIPT_PLACE = re.compile(r"(?P<path>[^\s:]{1,300}\.[cm]?[jt]sx?):(?P<line>\d+)$")
+
+#: So many lines may stand between a message that announces values and the stack.
+_VALUES = 60
+
+_ESLINT_FILE = re.compile(r"(?P<path>[^\s:]{1,300}\.\w{1,8})$")
+_ESLINT = re.compile(r" +(?P<line>\d+):\d+ +error +(?P<message>\S.*?)(?: {2,}(?P<rule>\S+))?$")
+
+_SPOTBUGS = re.compile(
+    r"\[ERROR\] (?:High|Medium|Low): (?P<message>.*) \[(?P<type>[\w.$]+)\] .*?"
+    r"(?P<file>\w+\.\w+):\[lines? (?P<line>\d+)"
+)
+
+_MAVEN_GOAL = re.compile(
+    r"\[ERROR\] Failed to execute goal (?P<message>(?P<name>(?:\S+ )?(?:\(\S+\) )?"
+    r"on project [^:\s]+): ?(?P<reason>.*?))(?: -> \[Help \d+\])?$"
+)
+_CONSEQUENCES = (
+    "There are test failures",
+    "Compilation failure",
+    "There were failing tests",
+    "Compilation failed",
+    "Compilation error",
+)
+_ENFORCER = re.compile(
+    r"\[ERROR\] Rule \d+: (?:\S*\.)?(?P<rule>\w+)(?:\(\w+\))? failed with message:"
+)
+_MAVEN_ERROR = re.compile(r"\[ERROR\] +(?P<text>\S.*)")
+
+_GRADLE_WHERE = re.compile(r"\w+ (?:file )?'(?P<path>[^']+)' line: (?P<line>\d+)")
+_GRADLE_TASK = re.compile(r"Execution failed for task '(?P<name>[^']+)'")
+
+_NPM = re.compile(r"npm (?:ERR!|error) (?P<text>\S.*)")
+_NPM_CODE = re.compile(r"code (?P<code>\S+)$")
+_NPM_LIFECYCLE = re.compile(r"Lifecycle script `(?P<script>[^`]+)` failed")
+_NPM_PREFIX = re.compile(r"[a-z]+ (?=[A-Z])")
+_PNPM = re.compile(r"Error: ERR_PNPM_(?P<code>\w+)$")
+
+
+def arrows(section: Section) -> Found:
+    """Rust's compiler and ruff: the message first, the place on the next lines."""
+    for index, line in enumerate(section.lines):
+        match = _RUSTC.match(line)
+        kind: Kind = "compile" if match else "error"
+        match = match or _RUFF.match(line)
+        if match and (place := _arrow(section.lines[index + 1 : index + 4])):
+            failure = section.failure(kind, match["message"], place["path"], place["line"])
+            block = takewhile(str.strip, section.lines[index : index + _LONGEST_BLOCK])
+            yield section.numbers[index], with_details(failure, block)
+
+
+def _arrow(below: Sequence[str]) -> re.Match[str] | None:
+    return next(filter(None, map(_ARROW.match, below)), None)
+
+
+def cargo_errors(section: Section) -> Found:
+    """What keeps cargo from building at all, with the causes that it gives."""
+    for index, line in enumerate(section.lines):
+        match = _CARGO.match(line)
+        if not match or _arrow(section.lines[index + 1 : index + 4]):
+            continue
+        below = section.lines[index + 1 : index + 12]
+        causes = [
+            below[at + 1].strip() for at, text in enumerate(below[:-1]) if text == "Caused by:"
+        ]
+        manifest = _TOML.search(line)
+        message = ": ".join([match["message"], *causes])
+        failure = section.failure("error", message, manifest["path"] if manifest else None)
+        yield section.numbers[index], failure
+
+
+def python_traces(section: Section) -> Found:
+    """Tracebacks and syntax errors: the innermost frame inside the tree and the error's line."""
+    frame: tuple[str, str] | None = None
+    for index, line in enumerate(section.lines):
+        if match := _PYTHON_FRAME.match(line):
+            if frame is None or _is_nearer(section, match["path"], frame[0]):
+                frame = (match["path"], match["line"])
+        elif frame and (error := _PYTHON_ERROR.match(line)):
+            kind: Kind = "compile" if error["type"] in _SYNTAX else "error"
+            yield section.numbers[index], section.failure(kind, error["message"], *frame)
+            frame = None
+        elif not line.strip():
+            frame = None
+
+
+def _is_nearer(section: Section, path: str, before: str) -> bool:
+    """Whether a file is the tree's own, or may be and the one before cannot."""
+    if section.tree.find(path, section.directory):
+        return True
+    return before.startswith(("/", "<")) and not path.startswith(("/", "<"))
+
+
+def script_traces(section: Section) -> Found:
+    """An error that ends Node: its first frame in the tree; a syntax error has its own line."""
+    lines = section.lines
+    for index, line in enumerate(lines):
+        match = _SCRIPT_ERROR.match(line)
+        start = _stack(lines, index, match["message"]) if match else None
+        if not match or start is None:
+            continue
+        message = with_values(match["message"], lines[index + 1 : start])
+        path, at = first_frame(_frames(lines, start))
+        kind: Kind = "error"
+        if match["type"] == "SyntaxError":
+            above = map(_SCRIPT_PLACE.match, lines[max(0, index - 6) : index])
+            place = next((found for found in above if found), None)
+            path, at, kind = (
+                (place["path"], place["line"], "compile") if place else (path, at, kind)
+            )
+        yield section.numbers[index], section.failure(kind, message, path, at)
+
+
+def _stack(lines: Sequence[str], index: int, message: str) -> int | None:
+    """Where the stack of an error begins: below the values, if the message announces some."""
+    reach = _VALUES if message.endswith(":") else 1
+    below = range(index + 1, min(index + 1 + reach, len(lines)))
+    return next((at for at in below if _is_frame(lines[at])), None)
+
+
+def _is_frame(line: str) -> bool:
+    return line.startswith("    at ")
+
+
+def _frames(lines: Sequence[str], start: int) -> Iterator[str]:
+    for line in lines[start : start + 50]:
+        if not _is_frame(line):
+            return
+        yield line
+
+
+def eslint(section: Section) -> Found:
+    """A file in a line of its own, its errors below; warnings are left out."""
+    path = ""
+    for index, line in enumerate(section.lines):
+        if not line:
+            path = ""
+        elif match := _ESLINT_FILE.match(line):
+            path = match["path"]
+        elif path and (match := _ESLINT.match(line)):
+            message = f"{match['message']} ({match['rule']})" if match["rule"] else match["message"]
+            yield section.numbers[index], section.failure("error", message, path, match["line"])
+
+
+def spotbugs(section: Section) -> Found:
+    """SpotBugs through Maven, which names the class and its file's last part."""
+    for index, line in enumerate(section.lines):
+        if line.startswith("[ERROR]") and (match := _SPOTBUGS.match(line)):
+            path = section.tree.of_type(match["type"], match["file"])
+            failure = section.failure("error", match["message"], path, match["line"])
+            yield section.numbers[index], failure
+
+
+def maven(section: Section) -> Found:
+    """The goals that gave up, and the rules of the enforcer.
+
+    A goal that did not give up for tests or compile errors stands for itself.
+    """
+    for index, line in enumerate(section.lines):
+        if not line.startswith("[ERROR]"):
+            continue
+        if match := _MAVEN_GOAL.match(line):
+            told = not match["reason"] or match["reason"].startswith(_CONSEQUENCES)
+            kind: Kind = "goal" if told else "error"
+            yield (
+                section.numbers[index],
+                section.failure(kind, match["message"], name=match["name"]),
+            )
+        elif match := _ENFORCER.match(line):
+            why = next((text for text in _enforced(section.lines, index + 1)), "failed")
+            failure = section.failure("error", f"{match['rule']}: {why}", name=match["rule"])
+            yield section.numbers[index], failure
+
+
+def _enforced(lines: Sequence[str], start: int) -> Iterator[str]:
+    """What the enforcer says of one rule; the line with an arrow names the culprit."""
+    texts: list[str] = []
+    for line in lines[start : start + 20]:
+        match = _MAVEN_ERROR.match(line)
+        if not match or _ENFORCER.match(line) or match["text"].startswith("-> ["):
+            break
+        texts.append(match["text"])
+    yield from (text for text in texts if " <--- " in text)
+    yield from texts
+
+
+def gradle(section: Section) -> Found:
+    """What went wrong, by Gradle's own heading, with the build file's line where it is told."""
+    place: re.Match[str] | None = None
+    for index, line in enumerate(section.lines):
+        below = section.lines[index + 1 : index + 4]
+        if line == "* Where:":
+            place = _GRADLE_WHERE.match(below[0]) if below else None
+        elif line == "* What went wrong:" and below:
+            yield section.numbers[index], _of_gradle(section, below, place)
+            place = None
+
+
+def _of_gradle(section: Section, below: Sequence[str], place: re.Match[str] | None) -> Failure:
+    reasons = [line.strip()[2:] for line in below[1:] if line.strip().startswith("> ")]
+    reason = reasons[0] if reasons else ""
+    task = _GRADLE_TASK.match(below[0])
+    message = f"{below[0]} {reason}".strip()
+    path, line = (place["path"], place["line"]) if place else (None, None)
+    if task and reason.startswith(_CONSEQUENCES):
+        return section.failure("goal", message, name=task["name"])
+    return section.failure("error", message, path, line, task["name"] if task else None)
+
+
+def npm(section: Section) -> Found:
+    """Errors of npm: a failed script is told by its own output, the rest stands for itself."""
+    lines = section.lines
+    for index, line in enumerate(lines):
+        match = _NPM.match(line)
+        if not match:
+            continue
+        text = match["text"]
+        if lifecycle := _NPM_LIFECYCLE.match(text):
+            message = f"npm script {lifecycle['script']} failed"
+            yield section.numbers[index], section.failure("goal", message, name=lifecycle["script"])
+        elif text.startswith("Missing script:"):
+            yield section.numbers[index], section.failure("error", text)
+        elif (code := _NPM_CODE.match(text)) and not code["code"].isdigit():
+            yield (
+                section.numbers[index],
+                _of_npm(section, lines[index + 1 : index + 12], code["code"]),
+            )
+
+
+def _of_npm(section: Section, below: Sequence[str], code: str) -> Failure:
+    """What npm's code means, by the next lines that hold a sentence."""
+    said = [match["text"] for match in map(_NPM.match, below) if match]
+    if code == "ELIFECYCLE":
+        return section.failure("goal", "npm script failed", name=code)
+    missing = next((text for text in said if text.startswith(("Missing:", "Invalid:"))), "")
+    first = next((text for text in said if " " in text and not text.startswith("path ")), "")
+    return section.failure("error", f"{code}: {missing or _NPM_PREFIX.sub('', first, count=1)}")
+
+
+def pnpm(section: Section) -> Found:
+    """Errors of pnpm: a code in a line of its own, the sentence behind an arrow."""
+    for index, line in enumerate(section.lines):
+        match = _PNPM.match(line)
+        if not match or match["code"].startswith("RECURSIVE"):
+            continue
+        below = [text.strip() for text in section.lines[index + 1 : index + 8]]
+        arrow = next((text[4:] for text in below if text.startswith("╰─▶ ")), "")
+        cross = next((text[2:] for text in below if text.startswith("× ")), "")
+        yield section.numbers[index], section.failure("error", f"{match['code']}: {arrow or cross}")
+
+
+READERS: Sequence[Reader[Found]] = (
+    Reader(arrows, ("--> ",)),
+    Reader(cargo_errors, ("\nerror: ",)),
+    Reader(python_traces, ('File "',)),
+    Reader(script_traces, ("\n    at ",)),
+    Reader(eslint, (" error ",)),
+    Reader(spotbugs, (":[line",)),
+    Reader(maven, ("[ERROR]",)),
+    Reader(gradle, ("\n* What went wrong:",)),
+    Reader(
+        shells,
+        (" not found", " denied", "No such file", "irectory", "Exec format", "interpreter", "cd: "),
+    ),
+    Reader(npm, ("\nnpm ",)),
+    Reader(pnpm, ("ERR_PNPM_",)),
+)

@@ -1,0 +1,108 @@
+"""Source files that no build looks at, and whether they would need one. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+
+from prjury.judges.builds.systems.source_tree import left_out, parent_of
+from prjury.snapshot.kinds import kind_of
+from prjury.snapshot.model import FileChange, FileKind, printable, visible
+
+_JVM = frozenset({"maven", "gradle"})
+_NODE = frozenset({"npm", "pnpm", "yarn", "bun"})
+_PYTHON = frozenset({"pytest", "uv", "tox", "python", "unittest", "django"})
+#: Compile what the languages beside theirs are written in, for bindings and extensions.
+_NATIVE = frozenset({"cargo", "go", "uv", "tox"})
+#: Run whatever they are told to.
+_ANYTHING = frozenset({"command", "make", "bazel"})
+
+_BUILT_BY: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(".java .kt .kts .scala .groovy".split(), _JVM),
+    **dict.fromkeys(".js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte".split(), _NODE),
+    **dict.fromkeys(".py .pyi .pyx".split(), _PYTHON),
+    ".rs": frozenset({"cargo"}),
+    ".go": frozenset({"go"}),
+    **dict.fromkeys(".c .cc .cpp .cxx .h .hh .hpp .s .asm".split(), _NATIVE),
+    **dict.fromkeys(
+        ".rb .php .cs .fs .vb .swift .m .mm .ex .exs .erl .hs .ml .clj .dart .jl .zig .nim .cr "
+        ".elm .f90".split(),
+        frozenset(),
+    ),
+}
+#: Languages that stand beside others as scripts and pages; one file of them is often nobody's test.
+_BESIDE_OTHERS = (_NODE, _PYTHON)
+_CODE = frozenset({FileKind.SOURCE, FileKind.TEST})
+#: Infrastructure, pages, data and shell scripts: nothing compiles them, and few test them.
+_NEEDS_NO_BUILD = frozenset(
+    ".tf .tfvars .hcl .bicep .rego .cue .jsonnet .libsonnet .tpl .tmpl .gotmpl .j2 .jinja .jinja2 "
+    ".mustache .yml .yaml .json .json5 .jsonl .toml .xml .ini .cfg .conf .properties .env .lock "
+    ".md .mdx .markdown .rst .adoc .txt .org .tex .bib .csv .tsv .svg .puml .mmd .drawio "
+    ".html .htm .css .sql .sh .bash .zsh .fish .ps1 .bat .cmd".split()
+)
+#: How projects in languages whose build systems are not known are usually tested.
+_USUAL = {
+    ".cs": "dotnet test", ".fs": "dotnet test", ".vb": "dotnet test", ".rb": "bundle exec rake",
+    ".php": "composer install && composer test", ".swift": "swift test", ".ex": "mix test",
+    ".exs": "mix test", ".dart": "dart test", ".hs": "cabal test", ".scala": "sbt test",
+    ".lua": "busted", ".clj": "lein test", ".zig": "zig build test",
+    **dict.fromkeys(
+        (".c", ".cc", ".cpp", ".cxx"),
+        "cmake -B build && cmake --build build && ctest --test-dir build",
+    ),
+}  # fmt: skip
+
+
+def needing_build(paths: Iterable[str], changed: Collection[str]) -> str | None:
+    """A source file that something should build or test, None where the tree holds none.
+
+    Scripts and samples count only where they change, samples of languages that stand beside
+    others not even then.
+    """
+    found = (path for path in paths if kind_of(path) in _CODE and _is_source(path, path in changed))
+    return min(found, key=lambda path: (path not in changed, path), default=None)
+
+
+def usual_command(path: str) -> str:
+    """How a project with this source file is usually tested."""
+    return _USUAL.get(PurePosixPath(path).suffix.lower(), "make test")
+
+
+def _is_source(path: str, changed: bool) -> bool:  # noqa: FBT001 - of one use
+    suffix = PurePosixPath(path).suffix.lower()
+    if not suffix or suffix in _NEEDS_NO_BUILD:
+        return False
+    is_sample = left_out(parent_of(path)) is not None
+    if _BUILT_BY.get(suffix) in _BESIDE_OTHERS:
+        return changed and not is_sample
+    return changed or not is_sample
+
+
+def unbuilt(
+    files: Sequence[FileChange], systems: Collection[str], skipped: Collection[str]
+) -> list[dict[str, object]]:
+    """The files as ``{"path", "reason", "counts"}``, for the report's coverage.
+
+    Args:
+        systems: those that were run.
+        skipped: the directories of projects that were left out.
+    """
+    return [
+        {"path": printable(file.path), "reason": reason, "counts": counts}
+        for file in files
+        if file.kind in _CODE
+        for reason, counts in _reasons(file.path, frozenset(systems), skipped)
+    ]
+
+
+def _reasons(
+    path: str, systems: frozenset[str], skipped: Collection[str]
+) -> Iterator[tuple[str, bool]]:
+    """Why nothing has built it, at most one reason, and whether that counts against the change."""
+    project = next((place for place in skipped if path.startswith(f"{place}/")), None)
+    if project is not None:
+        yield f"the project in {visible(project)} was not built", True
+        return
+    known = _BUILT_BY.get(PurePosixPath(path).suffix.lower())
+    if known is not None and not systems & (known | _ANYTHING):
+        yield "no build that ran knows this language", known not in _BESIDE_OTHERS

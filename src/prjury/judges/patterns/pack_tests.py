@@ -1,0 +1,77 @@
+"""A pack's tests run and its gaps looked for: all that ``prjury rules test`` says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from prjury.judges.patterns.pack_cases import CaseFailure, Tested, run_tests
+from prjury.judges.patterns.pack_coverage import missing
+from prjury.report.wording import counted
+from prjury.rulepacks.files import Place
+from prjury.rulepacks.load import LoadedPack
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What the tests of a pack came to, with the lines of its files.
+
+    Attributes:
+        untested: rules of ast-grep's own format that bring no case.
+    """
+
+    tested: Tested
+    found: Sequence[tuple[Place, CaseFailure]]
+    untested: int
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing failed and nothing is missing."""
+        return not self.found
+
+    @property
+    def line(self) -> str:
+        """What ran, in one line."""
+        tested = self.tested
+        told = [counted(len(tested.pack.rules), "rule"), f"{len(tested.ran)} cases of code"]
+        told += [f"{tested.versions} of versions"] if tested.versions else []
+        told += [f"{counted(self.untested, 'rule')} without a case"] if self.untested else []
+        told += [f"{len(self.found)} failed"] if self.found else []
+        return f"{'ok  ' if self.sound else 'FAIL'} {tested.pack.id}: {', '.join(told)}"
+
+    @property
+    def failures(self) -> list[str]:
+        """Each failure with its file and line."""
+        return [f"{place} {failure}" for place, failure in self.found]
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The same for machines."""
+        return {
+            "id": self.tested.pack.id,
+            "passed": self.sound,
+            "rules": len(self.tested.pack.rules),
+            "cases": {"code": len(self.tested.ran), "versions": self.tested.versions},
+            "untested": self.untested,
+            "failures": [
+                {
+                    "rule": failure.rule,
+                    "language": failure.language or None,
+                    "problem": failure.problem,
+                    "code": failure.code or None,
+                    "path": place.source,
+                    "line": place.line,
+                }
+                for place, failure in self.found
+            ],
+        }
+
+
+def tried(loaded: LoadedPack) -> Trial:
+    """Runs the tests of a pack. Rules in ast-grep's own format may lack some, or all."""
+    tested = run_tests(loaded.pack)
+    gaps = [] if loaded.foreign else missing(tested)
+    failures = [*tested.failures, *gaps]
+    untested = sum(not rule.tests.code for rule in loaded.pack.rules)
+    return Trial(tested, [(loaded.locate(failure.path), failure) for failure in failures], untested)

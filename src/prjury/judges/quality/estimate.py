@@ -1,0 +1,97 @@
+"""What would be asked of models, and what that would cost: told before anything is spent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from prjury.judges.quality.inquiry_input import Case
+from prjury.judges.quality.model_seat import Juror
+from prjury.judges.quality.prompt_input.chunk import Sheet
+from prjury.judges.quality.query.known_answers import remembered
+from prjury.ports.messages import Prompt
+
+
+@dataclass(frozen=True)
+class PlannedCall:
+    """One question that would be put to a model.
+
+    Attributes:
+        characters: of instructions and material.
+        usd: US dollars; None where the price is not known.
+        cached: whether the answer is known already, so that nobody is asked.
+    """
+
+    model: str
+    paths: tuple[str, ...]
+    characters: int
+    input_tokens: int
+    output_tokens: int
+    usd: float | None
+    cached: bool = False
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What one judge would ask.
+
+    Attributes:
+        rounds: how often every question would be asked at most, repairs and a chair not counted.
+        nothing_because: why nobody would be asked, None where somebody would.
+        refusal: why the budget does not allow it, None where it does.
+        absent: the seats that would not answer, by name, and why.
+    """
+
+    judge: str
+    calls: tuple[PlannedCall, ...] = ()
+    rounds: int = 1
+    nothing_because: str | None = None
+    refusal: str | None = None
+    absent: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def paid(self) -> tuple[PlannedCall, ...]:
+        """The calls whose answers are not known."""
+        return tuple(call for call in self.calls if not call.cached)
+
+    @property
+    def characters(self) -> int:
+        """What would be sent, in one round."""
+        return sum(call.characters for call in self.paid)
+
+    @property
+    def input_tokens(self) -> int:
+        """The same in tokens, estimated."""
+        return sum(call.input_tokens for call in self.paid)
+
+    @property
+    def usd(self) -> float | None:
+        """What one round would cost; None where a price is not known."""
+        prices = [call.usd for call in self.paid]
+        known = [price for price in prices if price is not None]
+        return math.fsum(known) if len(known) == len(prices) else None
+
+
+def planned_calls(juror: Juror, case: Case) -> Iterator[PlannedCall]:
+    """What this seat would be asked about the case, in the first round."""
+    made = juror.plan(case)
+    for sheet in made.sheets:
+        question = juror.question(case, made, sheet)
+        key = juror.key(question, sheet, juror.turn(0, case))
+        known = _is_known(juror, case, key, sheet)
+        yield planned_call(juror, question.prompt, sheet.paths, cached=known)
+
+
+def planned_call(
+    juror: Juror, prompt: Prompt, paths: tuple[str, ...], *, cached: bool = False
+) -> PlannedCall:
+    """One question to a seat, as the budget would count it."""
+    tokens, answer = prompt.tokens, prompt.answer_tokens
+    price = juror.model.price(tokens, answer)
+    return PlannedCall(juror.name, paths, prompt.size, tokens, answer, price, cached)
+
+
+def _is_known(juror: Juror, case: Case, key: str, sheet: Sheet) -> bool:
+    shown = case.shown(sheet.pieces)
+    return remembered(juror.desk.memory, key, shown, case.form.criteria) is not None

@@ -1,0 +1,103 @@
+"""Shows the model what a change stands in: the function around it, the headings of its classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from prjury.code.definitions import Definition, DefinitionKind, definitions, has_definitions
+from prjury.code.hunk_context import Scope, widened
+from prjury.code.languages import language_of
+from prjury.code.parser import Parser
+from prjury.code.source import Source, UnreadableError, decode
+from prjury.deadline import Deadline
+from prjury.errors import SourceError
+from prjury.ports import Repository
+from prjury.snapshot.model import FileChange, FileKind, FileStatus, printable
+
+#: What is looked at: so many files, and bytes of them together.
+_FILES = 200
+_BYTES = 8 * 1024 * 1024
+#: Seconds for one text, and for all.
+_SECONDS = 2.0
+_ALL_SECONDS = 10.0
+
+_KINDS = frozenset({FileKind.SOURCE, FileKind.TEST})
+#: A new file is all there already, and of one that is gone nothing is left to show.
+_STATUSES = frozenset({FileStatus.MODIFIED, FileStatus.RENAMED, FileStatus.COPIED})
+
+
+def with_surroundings(
+    files: Sequence[FileChange], repository: Repository, parser: Parser, deadline: Deadline
+) -> tuple[FileChange, ...]:
+    """The files in the same order, those of code with wider hunks; see `prjury.code.hunk_context`.
+
+    What is added and removed stays the same. Context is a help and no duty: a file whose content
+    is missing, cannot be read or parsed, or whose turn does not come in time stays as it is.
+
+    Args:
+        parser: one text takes it two seconds at most, whatever its own limit.
+    """
+    until = deadline.within(_ALL_SECONDS)
+    texts = list(_texts(files, repository, until))
+    quick = replace(parser, seconds=min(parser.seconds, _SECONDS))
+    found = definitions([each.source for each in texts], quick, until)
+    wider = {
+        each.file.path: replace(each.file, hunks=widened(each.file.hunks, each.text, scopes))
+        for each, within in zip(texts, found, strict=True)
+        if until.remaining and (scopes := [_scope(one) for one in within])
+    }
+    return tuple(wider.get(file.path, file) for file in files)
+
+
+def _scope(definition: Definition) -> Scope:
+    whole = definition.kind is DefinitionKind.FUNCTION
+    return Scope(definition.first, definition.heading, definition.last, whole)
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A file's text at the head: as it is stored, and as the parser takes it."""
+
+    file: FileChange
+    text: str
+    source: Source
+
+
+def _texts(
+    files: Sequence[FileChange], repository: Repository, deadline: Deadline
+) -> Iterator[_Text]:
+    """The texts of the files that may get more context, as many as are looked at.
+
+    Small ones come first: a large one that takes the parser's time shall not take theirs.
+    """
+    eligible = [file for file in files if _is_eligible(file)][:_FILES]
+    if not eligible or not deadline.remaining:
+        return
+    try:
+        contents = repository.read(sorted({file.new_blob for file in eligible if file.new_blob}))
+    except SourceError:
+        return
+    found = [(f, content) for f in eligible if (content := contents.get(f.new_blob or ""))]
+    left = _BYTES
+    for file, content in sorted(found, key=lambda pair: len(pair[1])):
+        left -= len(content)
+        if left >= 0 and (text := _text(file, content)):
+            yield text
+
+
+def _is_eligible(file: FileChange) -> bool:
+    language = language_of(printable(file.path))
+    looked_at = file.kind in _KINDS and file.status in _STATUSES and bool(file.hunks)
+    return looked_at and language is not None and has_definitions(language)
+
+
+def _text(file: FileChange, content: bytes) -> _Text | None:
+    language = language_of(printable(file.path))
+    if language is None:
+        return None
+    try:
+        text = decode(content)
+        return _Text(file, text, Source.of(text, language))
+    except UnreadableError:
+        return None

@@ -1,0 +1,313 @@
+"""A judge that asks models: it gathers, lays out, asks every seat, and counts.
+
+What differs from judge to judge is the `Inquiry`: its questions, and what is read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic
+
+from prjury.deadline import Deadline
+from prjury.judges.quality.chair import Chair
+from prjury.judges.quality.estimate import Forecast, planned_calls
+from prjury.judges.quality.inquiry_input import Case, Material
+from prjury.judges.quality.model_seat import Desk, Juror
+from prjury.judges.quality.prompt_input.chunk import sizes
+from prjury.judges.quality.query.interview import TaintedError, random_word
+from prjury.judges.quality.query.prompts import Instructions
+from prjury.judges.quality.query.question import CHARACTERS_PER_TOKEN, Form
+from prjury.judges.quality.query.usage_log import Ledger
+from prjury.judges.quality.votes.decide import PassMark, prose
+from prjury.judges.quality.votes.panel import Poll
+from prjury.jury.confidence import ConfidenceStrategy
+from prjury.jury.judge import ContextT, JudgeType
+from prjury.jury.judgment import Check, Judgment, Status
+from prjury.jury.jury import JuryVerdict, Seat
+from prjury.jury.library.retry import JuryWithRetry
+from prjury.jury.population import Ballot
+from prjury.jury.voting import NOT_APPLICABLE
+from prjury.ports import Memory, NoMemory, Panel
+
+#: Seconds for all calls of one judgment.
+ALL_CALLS = 600.0
+
+#: Seconds, and share of the time, that seats stop before whoever asked them does.
+_HEAD_START, _HEAD_SHARE = 1.0, 0.25
+
+#: Seconds after which a model is abandoned that does not keep to its deadline.
+_GRACE = 0.5
+
+#: The share of the time that the seats have where a chair is to read what they say.
+_SEATS_SHARE = 0.7
+
+
+@dataclass(frozen=True)
+class Inquiry(Generic[ContextT]):
+    """What a judge wants to know.
+
+    Attributes:
+        name: the judge's name.
+        about: what it does, in words.
+        criteria: the questions by name, each answered with yes by work that is in order.
+        threshold: the share of criteria, 0..1, at which it passes.
+        gather: what there is to read; or the abstention, where there is nothing to ask.
+        instruct: the instructions, for a context.
+        lowers_only: whether its approval must not lift what others say.
+        must: the criteria that have to pass; the threshold is for the others alone.
+        inapplicable: criteria that do not count for a context, and why.
+    """
+
+    name: str
+    about: str
+    criteria: Mapping[str, str]
+    threshold: float
+    gather: Callable[[ContextT, Deadline], Material | Judgment]
+    instruct: Callable[[ContextT], Instructions]
+    lowers_only: bool = False
+    must: frozenset[str] = frozenset()
+    inapplicable: Callable[[ContextT], Mapping[str, str]] = lambda _: {}
+
+
+@dataclass(frozen=True)
+class ModelBackedJudge(Generic[ContextT]):
+    """Asks every seat of a panel the same questions, each by itself.
+
+    Attributes:
+        inquiry: what it wants to know.
+        panel: whom it asks.
+        runs: seats of each model.
+        time: how long everything may take, for a context.
+        parallel: whether seats and sheets are asked at once.
+    """
+
+    inquiry: Inquiry[ContextT]
+    panel: Panel
+    runs: int = 1
+    memory: Memory = field(default_factory=NoMemory)
+    time: Callable[[ContextT], Deadline] = lambda _: Deadline.after(ALL_CALLS)
+    word: Callable[[], str] = random_word
+    parallel: bool = True
+    type: JudgeType = JudgeType.LLM_POWERED
+
+    @property
+    def name(self) -> str:
+        """The judge's name."""
+        return self.inquiry.name
+
+    @property
+    def description(self) -> str:
+        """What it does."""
+        return self.inquiry.about
+
+    @property
+    def lowers_only(self) -> bool:
+        """Whether its approval must not lift what others say."""
+        return self.inquiry.lowers_only
+
+    def judge(self, context: ContextT, /) -> Judgment:
+        """The seats' answers, counted; ABSTAIN with a reason where there are none to count."""
+        subject = {"subject": ", ".join(self.inquiry.criteria)}
+        if not self.panel.models:
+            return Judgment.abstained(self.panel.missing, self.panel.label, metadata=subject)
+        case, warnings = self.case(context)
+        if isinstance(case, Judgment):
+            return _with(case, warnings, subject)
+        # A round that the budget does not allow as a whole would be paid for nothing.
+        if refusal := self._planned(case).refusal:
+            return _with(_unanswered(case, refusal, "budget"), warnings, subject)
+        desk = Desk(Ledger(), self.memory, self.word, self.parallel)
+        jurors = self._jurors(desk)
+        verdict = self._vote(jurors, case)
+        ballots = [_in_own_words(ballot, case) for ballot in verdict.ballots]
+        judgment = Poll(ballots, self._chairs_word(verdict)).judgment()
+        judgment = _untainted(_sure(judgment, verdict), desk.leaks)
+        judgment = _without(case.inapplicable, judgment)
+        about = {
+            **subject,
+            "answered_by": prose(desk.ledger.answered_by)[:200],
+            **({"stand_ins": stand_ins} if (stand_ins := desk.ledger.stand_ins) else {}),
+            "prompt": jurors[0].about(case),
+            "usage": desk.ledger.usage,
+            **_rounds(verdict),
+        }
+        return _with(judgment, warnings, about)
+
+    def case(self, context: ContextT) -> tuple[Case | Judgment, tuple[Check, ...]]:
+        """What the seats are asked about, or why nobody is; and what the program noticed."""
+        deadline = _sooner(self.time(context).within(ALL_CALLS))
+        gathered = self.inquiry.gather(context, deadline)
+        if isinstance(gathered, Judgment):
+            return gathered, ()
+        inapplicable = self.inquiry.inapplicable(context)
+        if not self.inquiry.criteria.keys() - inapplicable.keys():
+            return Judgment.abstained(_reasons(inapplicable), NOT_APPLICABLE), ()
+        case = Case(
+            self.inquiry.about,
+            form=self._form(context, gathered),
+            pieces=gathered.pieces,
+            deadline=deadline,
+            mark=PassMark(self.inquiry.threshold, self.inquiry.must),
+            inapplicable=inapplicable,
+            left_out=gathered.left_out,
+        )
+        if told := self._crowded(gathered):
+            return Judgment.abstained(told, "too_large"), gathered.warnings
+        if gathered.pieces:
+            return case, gathered.warnings
+        unread = [{"path": file.path, "reason": file.reason} for file in gathered.left_out]
+        told = "nothing of it can be laid before a model"
+        metadata = {"scope": {"read": [], "unread": unread}}
+        return Judgment.abstained(told, "too_large", metadata=metadata), gathered.warnings
+
+    def _crowded(self, material: Material) -> str | None:
+        """Why the texts beside the work leave too little room for it; None where they do not.
+
+        Nobody must be able to make one question of every line by writing much.
+        """
+        beside = sizes(material.always)
+        room = min(model.room for model in self.panel.models) * CHARACTERS_PER_TOKEN
+        if beside * 2 <= room:
+            return None
+        names = ", ".join(piece.path.removeprefix("/") for piece in material.always)
+        return f"{beside:,} characters of {names} take more than half of a model's room"
+
+    def forecast(self, context: ContextT) -> Forecast:
+        """What would be asked; nothing is."""
+        if not self.panel.models:
+            return Forecast(self.name, nothing_because=self.panel.missing)
+        case, _ = self.case(context)
+        if isinstance(case, Judgment):
+            return Forecast(self.name, nothing_because=case.reasoning)
+        return self._planned(case)
+
+    def _form(self, context: ContextT, material: Material) -> Form:
+        inquiry = self.inquiry
+        return Form(inquiry.name, inquiry.instruct(context), inquiry.criteria, material.always)
+
+    def _jurors(self, desk: Desk) -> list[Juror]:
+        seated: Counter[str] = Counter()
+        jurors = []
+        for model in (model for model in self.panel.models for _ in range(self.runs)):
+            jurors.append(Juror(model, desk, seated[model.identity]))
+            seated[model.identity] += 1
+        return jurors
+
+    def _most_rounds(self) -> int:
+        """How often all are asked at most: a single seat has nobody to agree with."""
+        alone = len(self.panel.models) * self.runs == 1 and self.panel.trigger == "agreement"
+        return 1 if alone else self.panel.rounds
+
+    def _planned(self, case: Case) -> Forecast:
+        seats = self._jurors(Desk(memory=self.memory))
+        jurors = [juror for juror in seats if juror.model.name not in self.panel.absent]
+        cases = (case, case.flipped()) if self.panel.trigger == "flip" else (case,)
+        calls = [call for juror in jurors for it in cases for call in planned_calls(juror, it)]
+        planned = Forecast(self.name, tuple(calls), self._most_rounds())
+        refusal = self.panel.refusal(planned.input_tokens, planned.usd)
+        return replace(planned, refusal=refusal, absent=dict(self.panel.absent))
+
+    def _vote(self, jurors: Sequence[Juror], case: Case) -> JuryVerdict:
+        confidence = _confidence(self.panel.trigger)
+        chair = self.panel.chair
+        jury: JuryWithRetry[Case] = JuryWithRetry(
+            [Seat(juror, confidence=confidence) for juror in jurors],
+            None if chair is None else Chair(chair, jurors[0].desk, case.deadline),
+            self.panel.confidence,
+            self._most_rounds(),
+            name=self.name,
+            parallel=self.parallel,
+        )
+        left = case.deadline.remaining
+        seats = case if chair is None else case.until(case.deadline.within(left * _SEATS_SHARE))
+        return jury.vote(seats, timeout=left + _GRACE)
+
+    def _chairs_word(self, verdict: JuryVerdict) -> Judgment | None:
+        return verdict.aggregated if self.panel.chair is not None else None
+
+
+def _unanswered(case: Case, because: str, label: str) -> Judgment:
+    paths = dict.fromkeys(piece.path for piece in case.pieces)
+    unread = [{"path": path, "reason": f"no answer: {label}"} for path in paths]
+    return Judgment.abstained(because, label, metadata={"scope": {"read": [], "unread": unread}})
+
+
+def _in_own_words(ballot: Ballot, case: Case) -> Ballot:
+    """A seat that was abandoned, because it did not keep to its time, has not answered in time."""
+    said = ballot.judgment
+    if said.status is not Status.ERROR or said.metadata.get("reason") != "timeout":
+        return ballot
+    told = "The model did not answer in time"
+    return replace(ballot, judgment=_unanswered(case, told, "timeout"))
+
+
+def _sooner(deadline: Deadline) -> Deadline:
+    """A little before the time is over, so that the reason can still be told."""
+    left = deadline.remaining
+    return Deadline(deadline.at - min(_HEAD_START, left * _HEAD_SHARE))
+
+
+def _confidence(trigger: str) -> ConfidenceStrategy:
+    return share_of_true_quotes if trigger == "evidence" else trigger
+
+
+def share_of_true_quotes(judgment: Judgment) -> float | None:
+    """How much of the evidence of a judgment was there, 0..1; all of it where it gave none."""
+    evidence = judgment.metadata.get("evidence")
+    if evidence is None:
+        return None
+    given = evidence["verified"] + evidence["dropped"]
+    return evidence["verified"] / given if given else 1.0
+
+
+def _untainted(judgment: Judgment, leaks: Sequence[TaintedError]) -> Judgment:
+    """One answer that was steered from outside is enough not to approve."""
+    if not leaks or judgment.status is not Status.PASS:
+        return judgment
+    return _withheld(judgment, str(leaks[0]), leaks[0].reason)
+
+
+def _sure(judgment: Judgment, verdict: JuryVerdict) -> Judgment:
+    """An approval that a seat takes back when the files come in another order is none."""
+    flipped = any(said.metadata.get("flipped") for said in verdict.individual)
+    met = verdict.aggregated.metadata.get("met_threshold")
+    if judgment.status is not Status.PASS or met or not flipped:
+        return judgment
+    told = "it says otherwise, or nothing, with the files in another order"
+    return _withheld(judgment, told, "unsure")
+
+
+def _withheld(judgment: Judgment, because: str, label: str) -> Judgment:
+    """An approval that does not count; nothing was read that was not judged."""
+    scope = judgment.metadata.get("scope", {"read": (), "unread": ()})
+    unread = [{"path": path, "reason": f"no answer: {label}"} for path in scope["read"]]
+    told = {"reason": label, "scope": {"read": [], "unread": [*unread, *scope["unread"]]}}
+    metadata = {**judgment.metadata, **told}
+    return Judgment.abstained(because, label, checks=judgment.failed_checks, metadata=metadata)
+
+
+def _without(inapplicable: Mapping[str, str], judgment: Judgment) -> Judgment:
+    """The judgment, which says which criteria do not count."""
+    if not inapplicable:
+        return judgment
+    told = f"{judgment.reasoning}; {_reasons(inapplicable)}"
+    return replace(judgment, reasoning=told).told(not_applicable=dict(inapplicable))
+
+
+def _reasons(inapplicable: Mapping[str, str]) -> str:
+    return "; ".join(f"not applicable: {name} ({why})" for name, why in inapplicable.items())
+
+
+def _rounds(verdict: JuryVerdict) -> dict[str, Any]:
+    """How often everybody was asked, and why, where it was more than once."""
+    told = verdict.aggregated.metadata
+    if told.get("iterations", 1) == 1:
+        return {}
+    return {"iterations": told["iterations"], "retry": told["retry"]}
+
+
+def _with(judgment: Judgment, checks: tuple[Check, ...], more: Mapping[str, Any]) -> Judgment:
+    added = replace(judgment, checks=(*judgment.checks, *checks))
+    return added.told(**more)

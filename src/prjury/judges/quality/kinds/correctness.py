@@ -1,0 +1,57 @@
+"""Has an agent reached its goal? Asked about the work, with what the agent says beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from prjury.deadline import Deadline
+from prjury.judges.quality.inquiry_input import Material
+from prjury.judges.quality.judge import Inquiry
+from prjury.judges.quality.prompt_input.change import pieces_of
+from prjury.judges.quality.prompt_input.documents import document
+from prjury.judges.quality.query.prompts import Prompts
+from prjury.jury.context import JudgmentContext
+from prjury.jury.judgment import Judgment
+from prjury.jury.voting import NOT_APPLICABLE
+from prjury.report.redact import Redact
+from prjury.snapshot.model import FileChange
+
+NAME = "correctness"
+
+#: The files of a context's work.
+Files = Callable[[JudgmentContext], tuple[FileChange, ...]]
+
+CRITERIA: Mapping[str, str] = MappingProxyType(
+    {
+        "reached": "Does the work do everything that the goal asks for? No if a part of the goal "
+        "can be quoted that the work leaves undone or does otherwise.",
+        "works": "Would the work run as it stands, also at its edges? No if a line of it can be "
+        "quoted that fails, is left as a stub, or contradicts another one.",
+        "contained": "Does the work keep to the goal? No if a line can be quoted that does harm, "
+        "or changes what the goal plainly does not ask for.",
+        "honest": "Is what the worker says of the work true? No if a statement of the output can "
+        "be quoted that the work contradicts. Abstain if there is no output.",
+    }
+)
+
+
+def correctness(files: Files, redact: Redact, threshold: float = 1.0) -> Inquiry[JudgmentContext]:
+    """Whether the work in a workspace reaches the context's goal.
+
+    Args:
+        files: what the work is made of.
+        threshold: the share of criteria that have to pass.
+    """
+
+    def gather(context: JudgmentContext, _: Deadline) -> Material | Judgment:
+        if not context.goal.strip():
+            return Judgment.abstained("there is no goal to compare with", NOT_APPLICABLE)
+        pieces, left_out = pieces_of(files(context), redact)
+        texts = {"goal": context.goal, "output": context.agent_output or ""}
+        always = (document(f"/{name}", name, text, redact) for name, text in texts.items() if text)
+        return Material(pieces, left_out, tuple(always))
+
+    instructions = Prompts().render(NAME, {"criteria": dict(CRITERIA)})
+    about = "asks a model whether the work reaches its goal"
+    return Inquiry(NAME, about, CRITERIA, threshold, gather, lambda _: instructions)

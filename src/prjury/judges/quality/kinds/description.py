@@ -1,0 +1,59 @@
+"""Does the change do what its description says? The one judge that reads the description."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from prjury.deadline import Deadline
+from prjury.judges.context import PullRequestContext
+from prjury.judges.quality.inquiry_input import Material
+from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
+from prjury.judges.quality.kinds.reading import ChangeReader, templated, time_of, with_description
+from prjury.jury.judgment import Judgment
+from prjury.jury.voting import NOT_APPLICABLE
+from prjury.policy.questions import QuestionOptions
+from prjury.ports import Doors
+
+NAME = "description-matches-change"
+_TEMPLATE = "description"
+
+CRITERIA: Mapping[str, str] = MappingProxyType(
+    {
+        "kept": "Is every effect that the description claims visible in the change? No if a claim "
+        "can be quoted that the change contradicts, or that it plainly leaves undone.",
+        "told": "Does the description mention every effect of the change that a reviewer would "
+        "want to know of? No if a line of the change can be quoted with an effect on behaviour, "
+        "security, dependencies or interfaces that the description neither names nor implies.",
+    }
+)
+
+
+def make(options: QuestionOptions, doors: Doors) -> ModelBackedJudge[PullRequestContext]:
+    """The judge that compares a change with its description.
+
+    What an author writes sways whoever reads it, so this judge can lower a verdict and never lift
+    it, and no other judge of the change reads the description.
+
+    Raises:
+        ConfigError: for a model that is not known.
+    """
+    panel = doors.models.panel(options.model)
+    read = with_description(ChangeReader.of(doors, panel), doors.redact)
+
+    def gather(context: PullRequestContext, deadline: Deadline) -> Material | Judgment:
+        if not (context.pull.title.strip() or context.pull.body.strip()):
+            return Judgment.abstained("there is no description", NOT_APPLICABLE)
+        return read(context, deadline)
+
+    about = "asks a model whether the change does what its description says"
+    inquiry = Inquiry(
+        NAME,
+        about,
+        CRITERIA,
+        options.threshold,
+        gather,
+        templated(doors, _TEMPLATE, CRITERIA),
+        lowers_only=True,
+    )
+    return ModelBackedJudge(inquiry, panel, options.runs, doors.memory, time_of)

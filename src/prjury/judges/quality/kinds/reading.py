@@ -1,0 +1,140 @@
+"""What the judges of pull requests read: the change, and what its author says of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+
+from prjury.code.parser import Parser
+from prjury.deadline import Deadline
+from prjury.judges.context import PullRequestContext
+from prjury.judges.quality.authorship import same_family
+from prjury.judges.quality.hunk_context import with_surroundings
+from prjury.judges.quality.inquiry_input import Material
+from prjury.judges.quality.instructions import instructions, spoken
+from prjury.judges.quality.prompt_input.change import SENT_KINDS, pieces_of
+from prjury.judges.quality.prompt_input.chunk import Piece, sizes
+from prjury.judges.quality.prompt_input.documents import document
+from prjury.judges.quality.query.custom_texts import OwnTexts
+from prjury.judges.quality.query.prompts import Instructions
+from prjury.judges.quality.query.question import CHARACTERS_PER_TOKEN
+from prjury.jury.judgment import Judgment
+from prjury.jury.voting import NOT_APPLICABLE
+from prjury.ports import Doors, Panel
+from prjury.report.redact import Redact
+from prjury.snapshot.model import FileChange, FileKind, PullRequest
+
+#: The path under which evidence quotes what the author says. Git stores no such path, so that no
+#: file of a change can take its place.
+DESCRIPTION = "/description"
+
+
+@dataclass(frozen=True)
+class ChangeReader:
+    """Lays out a change, and what it stands in.
+
+    Attributes:
+        kinds: which files are read; the others are somebody else's business.
+        room: characters of a sheet; a file with a longer line is not sent.
+        models: the names of those that are asked.
+    """
+
+    doors: Doors
+    room: int
+    models: tuple[str, ...] = ()
+    kinds: Collection[FileKind] = SENT_KINDS
+
+    @classmethod
+    def of(
+        cls, doors: Doors, panel: Panel, kinds: Collection[FileKind] = SENT_KINDS
+    ) -> ChangeReader:
+        """A reader for the models of a panel, whose room is that of the smallest."""
+        room = min((model.room for model in panel.models), default=0)
+        names = tuple(model.name for model in panel.models)
+        return cls(doors, max(1, room * CHARACTERS_PER_TOKEN), names, kinds)
+
+    def __call__(self, context: PullRequestContext, deadline: Deadline) -> Material | Judgment:
+        """The change as material; the abstention where no line of it is for this judge."""
+        pull = context.pull
+        reason = not_applicable(pull)
+        if reason:
+            return Judgment.abstained(reason, NOT_APPLICABLE)
+        mine = [file for file in pull.files if self.is_mine(file)]
+        pieces, left_out = pieces_of(mine, self.doors.redact, self.room)
+        if pieces:
+            pieces = self._with_context(pieces, context, deadline)
+        warnings = (*instructions(pull.files), *same_family(pull, self.models))
+        return Material(pieces, left_out, warnings=warnings)
+
+    def _with_context(
+        self, pieces: tuple[Piece, ...], context: PullRequestContext, deadline: Deadline
+    ) -> tuple[Piece, ...]:
+        """The pieces with what they stand in, unless that takes more questions."""
+
+        def widened() -> tuple[FileChange, ...]:
+            repository = self.doors.repository
+            return with_surroundings(context.pull.files, repository, Parser(), deadline)
+
+        around = context.once.get("surroundings", widened)
+        mine = [file for file in around if self.is_mine(file)]
+        wider, _ = pieces_of(mine, self.doors.redact, self.room)
+        questions, more = (math.ceil(sizes(some) / self.room) for some in (pieces, wider))
+        return wider if more <= questions and len(wider) == len(pieces) else pieces
+
+    def is_mine(self, file: FileChange) -> bool:
+        """Whether the file is read, or would be if it could; lock files and the like are named."""
+        return file.kind in self.kinds or (self.kinds == SENT_KINDS and file.kind not in SENT_KINDS)
+
+
+def with_description(
+    read: ChangeReader, redact: Redact
+) -> Callable[[PullRequestContext, Deadline], Material | Judgment]:
+    """A reader that lays what the author says beside the change."""
+
+    def both(context: PullRequestContext, deadline: Deadline) -> Material | Judgment:
+        material = read(context, deadline)
+        if isinstance(material, Judgment):
+            return material
+        told = description(context.pull, redact)
+        said = spoken("the description", f"{context.pull.title}\n{context.pull.body}")
+        return replace(material, always=(told,), warnings=(*material.warnings, *said))
+
+    return both
+
+
+def description(pull: PullRequest, redact: Redact) -> Piece:
+    """Title and text of a pull request as a document."""
+    text = f"{pull.title.strip()}\n\n{pull.body.strip()}".strip()
+    return document(DESCRIPTION, "description", text, redact)
+
+
+def templated(
+    doors: Doors, template: str, criteria: Mapping[str, str]
+) -> Callable[[PullRequestContext], Instructions]:
+    """The instructions of a template that needs nothing but the criteria."""
+
+    def instruct(context: PullRequestContext) -> Instructions:
+        return own_texts(doors, context).prompts().render(template, {"criteria": dict(criteria)})
+
+    return instruct
+
+
+def not_applicable(pull: PullRequest) -> str | None:
+    """Why there is nothing for judges of changes, or None where there is."""
+    if pull.docs_only:
+        return "only documentation changes"
+    if not any(file.hunks or file.unread for file in pull.files if file.kind in SENT_KINDS):
+        return "no line of text changes"
+    return None
+
+
+def time_of(context: PullRequestContext) -> Deadline:
+    """Until when a judge of a pull request may take."""
+    return context.deadline
+
+
+def own_texts(doors: Doors, context: PullRequestContext) -> OwnTexts:
+    """The base's texts for judges."""
+    base = context.pull.base.sha
+    return context.once.get("own texts", lambda: OwnTexts.of(doors.repository, base))

@@ -1,0 +1,45 @@
+"""Does the change belong on a release branch? Asked where rules and figures leave it open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from prjury.judges.context import PullRequestContext
+from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
+from prjury.judges.quality.kinds.reading import ChangeReader, templated, time_of
+from prjury.policy.questions import SuitabilityOptions
+from prjury.ports import Doors
+
+NAME = "backport-suitability"
+_TEMPLATE = "suitability"
+
+CRITERIA: Mapping[str, str] = MappingProxyType(
+    {
+        "fixes": "Does the change repair behaviour that users of a released version can meet? No "
+        "if a line can be quoted that shows a new feature, a refactoring or a mere improvement.",
+        "compatible": "Does everything that compiles and runs against the branch today go on doing "
+        "so? No if a line can be quoted that removes, renames or changes a public name, a default, "
+        "a file format, a requirement or a setting.",
+        "contained": "Does the change keep to what the repair needs? No if a line can be quoted "
+        "that has nothing to do with it.",
+        "settled": "Is the change free of what needs time to prove itself, such as concurrency, "
+        "migrations of data, caches or security settings? No if such a line can be quoted.",
+    }
+)
+
+
+def make(options: SuitabilityOptions, doors: Doors) -> ModelBackedJudge[PullRequestContext]:
+    """The judge of backport suitability; it never votes on the merge.
+
+    Raises:
+        ConfigError: for a model that is not known.
+    """
+    panel = doors.models.panel(options.model)
+
+    about = "asks a model whether the change belongs on a release branch"
+    read = ChangeReader.of(doors, panel)
+    inquiry = Inquiry(
+        NAME, about, CRITERIA, options.threshold, read, templated(doors, _TEMPLATE, CRITERIA)
+    )
+    return ModelBackedJudge(inquiry, panel, options.runs, doors.memory, time_of)

@@ -1,0 +1,245 @@
+"""One model, asked about every sheet of a case by itself."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from prjury.deadline import Deadline
+from prjury.errors import CannotJudgeError
+from prjury.judges.quality.inquiry_input import Case
+from prjury.judges.quality.prompt_input.chunk import Sheet, digest_of, sizes
+from prjury.judges.quality.prompt_input.plan import Plan, plan
+from prjury.judges.quality.query.interview import TaintedError, interview, random_word
+from prjury.judges.quality.query.known_answers import KnownSheets, keep, key_of, remembered
+from prjury.judges.quality.query.question import CHARACTERS_PER_TOKEN, Question
+from prjury.judges.quality.query.usage_log import Ledger
+from prjury.judges.quality.votes.decide import NO_OPINION, PassMark, decide, failures, prose
+from prjury.judges.quality.votes.evidence import Findings, Lines, verified
+from prjury.judges.quality.votes.opinion import Opinion, speaks
+from prjury.jury.judge import JudgeType, aside
+from prjury.jury.judgment import Judgment, Status
+from prjury.ports import ChatModel, Memory, NoMemory
+
+#: Sheets that are asked about at once; how many calls there are at once is the model's business.
+_AT_ONCE = 32
+
+#: Equal questions of one seat; the next seat's begin after them.
+_TURNS = 1000
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What all jurors of one judgment work with.
+
+    Attributes:
+        ledger: where their calls are entered.
+        memory: what was answered before.
+        word: a new random word at every call.
+        parallel: whether several sheets are asked about at once.
+        leaks: replies that repeated the instructions, in whatever round.
+    """
+
+    ledger: Ledger = field(default_factory=Ledger)
+    memory: Memory = field(default_factory=NoMemory)
+    word: Callable[[], str] = random_word
+    parallel: bool = True
+    leaks: list[TaintedError] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one sheet: findings, or the reason why there are none."""
+
+    sheet: Sheet
+    findings: Findings | None = None
+    trouble: CannotJudgeError | None = None
+
+    @property
+    def silence(self) -> str | None:
+        """Why nothing that counts is said of it; None where something is."""
+        if self.trouble is not None:
+            return self.trouble.reason
+        return None if speaks(self.findings or {}) else NO_OPINION
+
+
+@dataclass(frozen=True)
+class Juror:
+    """A seat: one model that reads all of a case and forms its own opinion.
+
+    Attributes:
+        seat: which of several seats of the same model it is, from 0.
+    """
+
+    model: ChatModel
+    desk: Desk
+    seat: int = 0
+    type: JudgeType = JudgeType.LLM_POWERED
+    _turns: dict[bool, itertools.count[int]] = field(
+        default_factory=lambda: {turned: itertools.count() for turned in (False, True)},
+        repr=False,
+        compare=False,
+    )
+    _votes: list[Judgment] = field(default_factory=list, repr=False, compare=False)
+    _turning: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        """The model, and which seat of its it is."""
+        return f"{self.model.name}#{self.seat + 1}" if self.seat else self.model.name
+
+    def plan(self, case: Case) -> Plan:
+        """The sheets that this model is asked about."""
+        whose = (self.model.identity, self.model.room)
+        made = case.plans.get(whose)
+        if made is None:
+            budget = self.model.room * CHARACTERS_PER_TOKEN - sizes(case.form.always)
+            made = plan(case.pieces, case.left_out, max(budget, 1), self._known(case))
+            case.plans[whose] = made
+        if not case.turned:
+            return made
+        return replace(made, sheets=tuple(sheet.turned() for sheet in made.sheets))
+
+    def judge(self, case: Case, /) -> Judgment:
+        """The opinion on the whole case; ABSTAIN with a reason where a sheet has no answer."""
+        made = self.plan(case)
+        with self._turning:
+            turn = self.turn(next(self._turns[case.turned]), case)
+        outcomes = self._ask_all(case, made, turn)
+        judgment = _decided(outcomes, Lines(case.shown(made.pieces).pieces), case.mark)
+        told = judgment.told(**_about(self.model, made, outcomes, judgment))
+        return told if case.turned else self._kept(told, outcomes)
+
+    def _kept(self, judgment: Judgment, outcomes: Sequence[Outcome]) -> Judgment:
+        """The judgment; where a later round has no answer, a failure of the one before stands.
+
+        An approval does not: everybody was asked again because it was in doubt.
+        """
+        troubles = [outcome.trouble for outcome in outcomes if outcome.trouble is not None]
+        leaked = any(isinstance(trouble, TaintedError) for trouble in troubles)
+        if judgment.status is not Status.ABSTAIN or not troubles or leaked:
+            self._votes.append(judgment)
+            return judgment
+        if not self._votes or self._votes[-1].status is not Status.FAIL:
+            return judgment
+        return self._votes[-1].told(no_answer_again=troubles[0].reason)
+
+    def about(self, case: Case) -> dict[str, str]:
+        """The prompt in a judgment's metadata: that of the first sheet."""
+        made = self.plan(case)
+        return self.question(case, made, made.sheets[0]).about
+
+    def question(self, case: Case, made: Plan, sheet: Sheet) -> Question:
+        """What it is asked about one sheet."""
+        return case.form.ask(sheet, made, self.desk.word)
+
+    def key(self, question: Question, sheet: Sheet, turn: int = 0) -> str:
+        """Under which key the answer to this seat's question is kept.
+
+        Args:
+            turn: how often it has been asked before.
+        """
+        return key_of(self.model.identity, question, sheet, self.seat * _TURNS + turn)
+
+    @staticmethod
+    def turn(number: int, case: Case) -> int:
+        """Which of its equal questions it is; those about a turned case have their own numbers."""
+        return number + case.turned * _TURNS // 2
+
+    def _known(self, case: Case) -> KnownSheets:
+        about = digest_of([self.model.identity, case.form.digest])
+        return KnownSheets(self.desk.memory, about)
+
+    def _ask_all(self, case: Case, made: Plan, turn: int) -> list[Outcome]:
+        def work(sheet: Sheet) -> Outcome:
+            try:
+                findings = self._ask(case, made, sheet, turn)
+                counting = {n: it for n, it in findings.items() if n not in case.inapplicable}
+                return Outcome(sheet, counting)
+            except CannotJudgeError as error:
+                if isinstance(error, TaintedError):
+                    self.desk.leaks.append(error)
+                return Outcome(sheet, trouble=error)
+
+        if not self.desk.parallel or len(made.sheets) == 1:
+            return [work(sheet) for sheet in made.sheets]
+        return _at_once(work, made.sheets)
+
+    def _ask(self, case: Case, made: Plan, sheet: Sheet, turn: int) -> Findings:
+        question, memory = self.question(case, made, sheet), self.desk.memory
+        key, criteria = self.key(question, sheet, turn), case.form.criteria
+        shown = case.shown(sheet.pieces)
+        known = remembered(memory, key, shown, criteria)
+        if known is not None:
+            self.desk.ledger.recalled()
+            return known
+        deadline: Deadline = case.deadline
+        answers, lasting = interview(self.model, question, criteria, self.desk.ledger, deadline)
+        findings = verified(answers, Lines(shown.pieces))
+        if lasting:
+            keep(memory, key, shown, findings)
+            self._known(case).keep(sheet.turned() if case.turned else sheet)
+        return findings
+
+
+def _at_once(work: Callable[[Sheet], Outcome], sheets: tuple[Sheet, ...]) -> list[Outcome]:
+    """Every outcome. The threads are daemons: a model that hangs keeps no program alive."""
+    turns = threading.Semaphore(_AT_ONCE)
+
+    def in_turn(sheet: Sheet) -> Outcome:
+        with turns:
+            return work(sheet)
+
+    waiting = [aside(partial(in_turn, sheet)) for sheet in sheets]
+    return [outcome.result() for outcome in waiting]
+
+
+def _decided(outcomes: list[Outcome], lines: Lines, mark: PassMark) -> Judgment:
+    """A failure that is proven counts, whatever was not answered; a pass needs every answer."""
+    answered = [outcome.findings for outcome in outcomes if outcome.findings is not None]
+    troubles = [outcome.trouble for outcome in outcomes if outcome.trouble is not None]
+    tainted = [trouble for trouble in troubles if isinstance(trouble, TaintedError)]
+    opinion = Opinion(answered, lines) if answered and not tainted else None
+    judgment = decide(opinion, mark) if opinion else None
+    if judgment and (not troubles or judgment.status is Status.FAIL):
+        return judgment
+    trouble = (tainted or troubles)[0]
+    evidence = {
+        "verified": opinion.verified if opinion else 0,
+        "relocated": opinion.relocated if opinion else 0,
+        "dropped": opinion.dropped if opinion else 0,
+    }
+    told = prose(str(trouble))
+    if len(outcomes) > 1:
+        told = f"{len(troubles)} of {len(outcomes)} parts have no answer: {told}"
+    checks = failures(opinion) if opinion else ()
+    return Judgment.abstained(told, trouble.reason, checks=checks, metadata={"evidence": evidence})
+
+
+def _about(
+    model: ChatModel, made: Plan, outcomes: list[Outcome], judgment: Judgment
+) -> Mapping[str, Any]:
+    """The model, how many sheets it had, and which files it has read."""
+    silent = {
+        path: f"no answer: {outcome.silence}"
+        for outcome in outcomes
+        if outcome.silence
+        for path in outcome.sheet.paths
+    }
+    if judgment.score is None:
+        sent = (path for outcome in outcomes for path in outcome.sheet.paths)
+        silent = {**dict.fromkeys(sent, f"no answer: {judgment.label}"), **silent}
+    read = dict.fromkeys(piece.path for piece in made.pieces if piece.path not in silent)
+    unread = [
+        *({"path": path, "reason": reason} for path, reason in silent.items()),
+        *({"path": file.path, "reason": file.reason} for file in made.left_out),
+    ]
+    return {
+        "model": model.name,
+        "sheets": {"asked": len(outcomes), "silent": sum(o.trouble is not None for o in outcomes)},
+        "scope": {"read": list(read), "unread": unread},
+    }

@@ -1,0 +1,119 @@
+"""Distributes pieces over sheets that fit into a model's room. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from prjury.judges.quality.prompt_input.chunk import NotSent, Passage, Piece, Row, Sheet, sizes
+
+#: From the digests of all pieces to sheets that were asked about before, as digests of theirs.
+Known = Callable[[Sequence[str]], Iterable[Sequence[str]]]
+
+
+def _nothing_known(_: Sequence[str]) -> Iterable[Sequence[str]]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Sheets that together hold everything that is sent, and the files that are on none."""
+
+    sheets: tuple[Sheet, ...]
+    left_out: tuple[NotSent, ...] = ()
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """Everything that is sent."""
+        return tuple(piece for sheet in self.sheets for piece in sheet.pieces)
+
+    def elsewhere(self, sheet: Sheet) -> tuple[Piece, ...]:
+        """One piece of each file that is on other sheets only."""
+        here = set(sheet.paths)
+        others = {piece.path: piece for piece in self.pieces if piece.path not in here}
+        return tuple(others[path] for path in sorted(others))
+
+
+def plan(
+    pieces: Sequence[Piece],
+    left_out: tuple[NotSent, ...],
+    budget: int,
+    known: Known = _nothing_known,
+) -> Plan:
+    """Puts everything on one sheet if that can be had, else on as few as first fit needs.
+
+    A piece is split only if it is larger than a sheet, and then between hunks; a hunk only if it is
+    itself larger than a sheet. Where there are several sheets, those that were asked about before
+    are kept as they were, so that an answer to them still counts.
+
+    Args:
+        budget: characters of a sheet.
+    """
+    if sizes(pieces) <= budget:
+        return Plan((Sheet(tuple(pieces)),) if pieces else (), left_out)
+    parts = [part for piece in pieces for part in _parts(piece, budget)]
+    kept = list(_kept(parts, known([part.digest for part in parts]), budget))
+    taken = {piece.digest for sheet in kept for piece in sheet.pieces}
+    fresh = _packed((part for part in parts if part.digest not in taken), budget)
+    return Plan((*kept, *fresh), left_out)
+
+
+def _kept(parts: Sequence[Piece], known: Iterable[Sequence[str]], budget: int) -> Iterator[Sheet]:
+    """The known sheets all of whose pieces are still there and fit, no piece on two of them."""
+    counted = Counter(part.digest for part in parts)
+    free = {part.digest: part for part in parts if counted[part.digest] == 1}
+    for digests in known:
+        if len(set(digests)) != len(digests) or not all(digest in free for digest in digests):
+            continue
+        pieces = tuple(free[digest] for digest in digests)
+        if len(pieces) == 1 or 0 < sizes(pieces) <= budget:
+            yield Sheet(tuple(free.pop(digest) for digest in digests))
+
+
+def _packed(pieces: Iterable[Piece], budget: int) -> Iterator[Sheet]:
+    """Puts each piece on the first sheet that has room for it."""
+    sheets: list[list[Piece]] = []
+    room: list[int] = []
+    for piece in pieces:
+        at = next((i for i, left in enumerate(room) if piece.size <= left), len(sheets))
+        if at == len(sheets):
+            sheets.append([])
+            room.append(budget)
+        sheets[at].append(piece)
+        room[at] -= piece.size
+    return (Sheet(tuple(sheet)) for sheet in sheets)
+
+
+def _parts(piece: Piece, budget: int) -> Iterator[Piece]:
+    """The piece itself, or parts of it none of which is larger than a sheet if that can be had."""
+    if piece.size <= budget:
+        yield piece
+        return
+    room = budget - replace(piece, passages=()).size
+    group: list[Passage] = []
+    used = 0
+    for passage in (part for whole in piece.passages for part in _cut(whole, room)):
+        size = passage.size
+        if group and used + size > room:
+            yield replace(piece, passages=tuple(group))
+            group, used = [], 0
+        group.append(passage)
+        used += size
+    yield replace(piece, passages=tuple(group))
+
+
+def _cut(passage: Passage, room: int) -> Iterator[Passage]:
+    if passage.size <= room:
+        yield passage
+        return
+    room -= replace(passage, rows=()).size
+    rows: list[Row] = []
+    used = 0
+    for row in passage.rows:
+        if rows and used + row.size > room:
+            yield replace(passage, rows=tuple(rows))
+            rows, used = [], 0
+        rows.append(row)
+        used += row.size
+    yield replace(passage, rows=tuple(rows))

@@ -1,0 +1,146 @@
+"""The texts of a repository's own that instruct its judges: templates and guidelines of the base.
+
+They come from the base commit, so that a pull request cannot change what it is judged by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from prjury.errors import ConfigError
+from prjury.judges.quality.query.prompts import HOME, Prompts
+from prjury.ports import Repository
+from prjury.ports.types import TreeEntry
+from prjury.report.invisible_chars import one_kind_of_line_end, shown
+from prjury.report.redact import Redact, redacted
+from prjury.snapshot.kinds import REGULAR_MODES
+from prjury.snapshot.model import printable, visible
+
+_PROMPTS = f"{HOME}/prompts/"
+
+#: The templates that a repository may replace.
+OVERRIDABLE = ("judge", "quality", "tests", "description", "suitability", "prompt")
+_ENDING = ".md.j2"
+
+#: Where guidelines stand, the first that is there counts.
+_GUIDELINES = (
+    f"{HOME}/guidelines.md",
+    "CONTRIBUTING.md",
+    ".github/CONTRIBUTING.md",
+    "docs/CONTRIBUTING.md",
+    "CONTRIBUTING.rst",
+    "CONTRIBUTING.adoc",
+    "CONTRIBUTING",
+)
+#: Characters of guidelines that are meant for judges, and of those for people, which also speak of
+#: licences, chats and how to build.
+_LONGEST_OWN, _LONGEST_GUIDELINES = 8_000, 4_000
+
+#: Bytes of a text that is made for a prompt.
+_LARGEST = 64 * 1024
+
+
+@dataclass(frozen=True)
+class OwnTexts:
+    """A commit's texts for judges."""
+
+    repository: Repository
+    commit: str
+    entries: Mapping[str, TreeEntry]
+
+    @classmethod
+    def of(cls, repository: Repository, commit: str) -> OwnTexts:
+        """Those of a commit; nothing is read yet.
+
+        Raises:
+            SourceError: when the commit's tree cannot be read.
+        """
+        return cls(repository, commit, {e.path: e for e in repository.files(commit)})
+
+    def prompts(self) -> Prompts:
+        """The shipped templates, with the repository's own in place of those of the same name.
+
+        Raises:
+            ConfigError: for a template that cannot be read.
+        """
+        paths = [p for p in self.entries if p.startswith(_PROMPTS) and p.endswith(_ENDING)]
+        named = {path.removeprefix(_PROMPTS): path for path in paths}
+        for name, path in named.items():
+            if name.removesuffix(_ENDING) not in OVERRIDABLE and not name.startswith("_"):
+                known = ", ".join(OVERRIDABLE)
+                problem = f"is no template of a judge; those are {known}, and parts begin with _"
+                raise _unusable(path, self.commit, problem, remedy="Rename it, or remove it")
+        return Prompts({name: self.text(path) for name, path in named.items()})
+
+    def guidelines(self, redact: Redact = str) -> str:
+        """What the project expects of a change; empty where it does not say.
+
+        Guidelines that are made for this program have to be in order. Those that are made for
+        people are taken as they are, and a link to them is passed over.
+
+        Args:
+            redact: takes secrets out of them.
+
+        Raises:
+            ConfigError: for guidelines that cannot be read.
+        """
+        path = next((path for path in _GUIDELINES if self._is_there(path)), None)
+        if path is None:
+            return ""
+        ours = path.startswith(HOME)
+        text = self.text(path) if ours else self._content(path).decode("utf-8-sig", "replace")
+        # Before it is cut: half a secret is not known for one.
+        text = shown(redacted(one_kind_of_line_end(text), redact)).strip()
+        longest = _LONGEST_OWN if ours else _LONGEST_GUIDELINES
+        more = len(text) - longest
+        cut = f"{text[:longest]}\n… (+{more} characters)" if more > 0 else text
+        return f"{path}:\n\n{cut}"
+
+    def text(self, path: str) -> str:
+        """The text of one file.
+
+        Raises:
+            ConfigError: for a file that is not there, no regular file, too large, or no UTF-8.
+        """
+        content = self._content(path)
+        if len(content) > _LARGEST:
+            raise _unusable(path, self.commit, f"is larger than {_LARGEST // 1024} KiB")
+        try:
+            return content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise _unusable(path, self.commit, "is not UTF-8") from None
+
+    def _is_there(self, path: str) -> bool:
+        entry = self.entries.get(path)
+        return entry is not None and (path.startswith(HOME) or entry.mode in REGULAR_MODES)
+
+    def _content(self, path: str) -> bytes:
+        entry = self.entries.get(path)
+        if entry is None or entry.mode not in REGULAR_MODES:
+            raise _unusable(path, self.commit, "is not a file of the base", self._near(path))
+        content = self.repository.read([entry.blob])[entry.blob]
+        if content is None:
+            raise _unusable(path, self.commit, "is missing from this partial clone")
+        return content
+
+    def _near(self, path: str) -> Iterable[str]:
+        """Files of the same name elsewhere."""
+        name = path.rpartition("/")[2]
+        return [p for p in self.entries if p.rpartition("/")[2] == name]
+
+
+def _unusable(
+    path: str,
+    commit: str,
+    problem: str,
+    near: Iterable[str] = (),
+    remedy: str = "Commit it to the base branch, or correct the path in the policy",
+) -> ConfigError:
+    there = ", ".join(visible(printable(p)) for p in list(near)[:3])
+    return ConfigError(
+        f"{visible(path)} {problem} ({commit[:12]})",
+        why=f"There is {there}" if there else "",
+        remedy=remedy,
+        reason="prompt_invalid",
+    )

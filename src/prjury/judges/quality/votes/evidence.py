@@ -1,0 +1,171 @@
+"""Compares what the model quotes with what it was shown. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from prjury.judges.quality.prompt_input.chunk import Piece
+from prjury.judges.quality.query.reply import Answer, Quote
+
+#: A verdict that its own author believes less than this contradicts itself.
+LEAST_CONFIDENCE = 0.5
+
+#: Characters by which a part of a line is recognised.
+_LEAST_PART = 12
+#: What stands before each line of a side, in the prompt and in a diff.
+_PREFIXES = {
+    "new": (re.compile(r"^[+ ]?\d+\|"), re.compile(r"^[+ ]")),
+    "old": (re.compile(r"^[- ]?\d+\|"), re.compile(r"^[- ]")),
+}
+
+
+class Lines:
+    """The lines that the model was shown, by path, side and number."""
+
+    def __init__(self, pieces: Iterable[Piece]) -> None:
+        self._texts: dict[tuple[str, str], dict[int, str]] = defaultdict(dict)
+        self._files: dict[str, str] = {}
+        self._paths: set[str] = set()
+        self._judged: set[tuple[str, str, int]] = set()
+        for piece in pieces:
+            path = piece.heading["path"]
+            self._paths.add(path)
+            if piece.is_file:
+                self._files[path] = piece.path
+            for row in piece.rows:
+                # Every line of a document is the work; of a file only what changes.
+                if row.sign != " " or not piece.is_file:
+                    self._judged.add((path, row.side, row.line))
+                self._texts[path, row.side][row.line] = row.text
+                if row.old is not None:
+                    self._texts[path, "old"][row.old] = row.text
+
+    def path_of(self, quote: Quote) -> str | None:
+        """The file's path as the report prints it; None for a document that is no file."""
+        return self._files.get(quote.path)
+
+    def hold(self, quote: Quote) -> bool:
+        """Whether exactly these lines hold exactly this text, white space at its ends aside."""
+        lines = self._texts.get((quote.path, quote.side), {})
+        # The count is compared first: a range of ten million lines is not walked.
+        if not quote.quote.strip() or not 0 <= quote.end_line - quote.line < len(lines):
+            return False
+        texts = [lines.get(number) for number in range(quote.line, quote.end_line + 1)]
+        if None in texts:
+            return False
+        said = quote.quote.replace("\r\n", "\n").strip()
+        return said == "\n".join(text for text in texts if text is not None).strip()
+
+    def find(self, quote: Quote) -> Quote | None:
+        """Return the quote at the lines where it stands, with their text; None if there are none.
+
+        A quote that does not hold is moved to the one place of its file and side where its lines,
+        or a part of a line, stand among what changes. White space does not count, nor do the signs
+        and numbers of a diff, nor `a/` and `b/` before the path. Several such places are none.
+        """
+        said = quote.model_copy(update={"path": self._known_path(quote)})
+        if self.hold(said):
+            return said
+        texts = self._texts.get((said.path, said.side), {})
+        plain = {number: _plain(text) for number, text in texts.items()}
+        places = (_places(plain, lines, said.line) for lines in _readings(said))
+        found = next(filter(None, places), ())
+        if len(found) != 1 or not self._changes(said, found[0]):
+            return None
+        first, last = found[0].start, found[0].stop - 1
+        text = "\n".join(texts[number] for number in found[0])
+        return said.model_copy(update={"line": first, "end_line": last, "quote": text})
+
+    def _known_path(self, quote: Quote) -> str:
+        """The path, without the `a/` or `b/` of a diff where only that makes it known."""
+        bare = quote.path[2:] if quote.path.startswith(("a/", "b/")) else quote.path
+        return bare if quote.path not in self._paths and bare in self._paths else quote.path
+
+    def _changes(self, quote: Quote, lines: range) -> bool:
+        return any((quote.path, quote.side, line) in self._judged for line in lines)
+
+
+def _readings(quote: Quote) -> Iterator[Sequence[str]]:
+    """The quoted lines as they are, and without what a diff or the prompt puts before each."""
+    lines = quote.quote.replace("\r\n", "\n").split("\n")
+    yield _plain_lines(lines)
+    for prefix in _PREFIXES[quote.side]:
+        if all(prefix.match(line) for line in lines if line.strip()):
+            yield _plain_lines(prefix.sub("", line, count=1) for line in lines)
+
+
+def _places(texts: Mapping[int, str], said: Sequence[str], claimed: int) -> Sequence[range]:
+    """Where these lines stand: the claimed place, or else every one; or every line they are in."""
+    if not any(said):
+        return ()
+    starts = [number for number, text in texts.items() if text == said[0]]
+    whole = [
+        range(start, start + len(said))
+        for start in starts
+        if all(texts.get(start + at) == line for at, line in enumerate(said))
+    ]
+    if whole or len(said) > 1 or len(said[0]) < _LEAST_PART:
+        return [place for place in whole if place.start == claimed] or whole
+    return [range(number, number + 1) for number, text in texts.items() if said[0] in text]
+
+
+def _plain_lines(lines: Iterable[str]) -> Sequence[str]:
+    """The lines with their white space evened out, without blank ones at either end."""
+    return "\n".join(map(_plain, lines)).strip("\n").split("\n")
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The answer to one question, with the part of its evidence that is true.
+
+    Attributes:
+        said: what the model said: ``pass``, ``fail`` or ``abstain``.
+        quotes: the evidence that is there.
+        dropped: how many quotes did not match.
+        relocated: how many of the quotes stand elsewhere, or otherwise, than the model said.
+    """
+
+    said: str
+    confidence: float
+    reasoning: str
+    quotes: tuple[Quote, ...] = ()
+    dropped: int = 0
+    relocated: int = 0
+
+    @property
+    def verdict(self) -> str:
+        """What counts: a failure needs true evidence, and a verdict its own author's belief.
+
+        A pass needs no evidence, but one that rests on nothing but inventions is none.
+        """
+        unfounded = not self.quotes and (self.said == "fail" or self.dropped > 0)
+        return "abstain" if unfounded or self.confidence < LEAST_CONFIDENCE else self.said
+
+    @property
+    def counted(self) -> bool:
+        """Whether it counts for or against the change."""
+        return self.verdict != "abstain"
+
+
+#: What a model says of one sheet, by criterion.
+Findings = Mapping[str, Finding]
+
+
+def verified(answers: Mapping[str, Answer], lines: Lines) -> dict[str, Finding]:
+    """The answers by criterion, each with its verified evidence alone."""
+    return {name: _finding(answer, lines) for name, answer in answers.items()}
+
+
+def _finding(answer: Answer, lines: Lines) -> Finding:
+    found = [(quote, lines.find(quote)) for quote in answer.evidence]
+    quotes = tuple(there for _, there in found if there)
+    relocated = sum(there is not None and there != said for said, there in found)
+    dropped = len(found) - len(quotes)
+    return Finding(answer.verdict, answer.confidence, answer.reasoning, quotes, dropped, relocated)

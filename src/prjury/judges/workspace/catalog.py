@@ -1,0 +1,254 @@
+"""The judges of a directory by name, and their options as a command line gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from prjury.errors import UsageError, did_you_mean
+from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
+from prjury.judges.workspace.program_judges import CommandJudge, CoverageJudge
+from prjury.judges.workspace.run_environment import Around
+from prjury.jury.context import JudgmentContext
+from prjury.jury.judge import Judge
+from prjury.snapshot.model import visible
+
+_MOST_RUNS = 9
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A judge that can be made by its name.
+
+    Attributes:
+        make: makes it of its options.
+        options: how the text of each option becomes its value; the first ones are required.
+        required: how many are.
+        runs: whether it runs something, and so wants a shell and a progress.
+        asks: whether it asks models, and so wants its name and everything around it.
+    """
+
+    make: Callable[..., Judge[JudgmentContext]]
+    options: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)
+    required: int = 1
+    runs: bool = False
+    asks: bool = False
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError("a whole number is needed") from None
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError("a number is needed") from None
+
+
+def _seconds(text: str) -> float:
+    """``90``, ``90s``, ``30m``, ``2h``, as in the configuration."""
+    from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415 - 0.1 s for this option only
+
+    from prjury.policy.fields import Duration  # noqa: PLC0415 - the same
+
+    given: object = float(text) if text.strip().replace(".", "", 1).isdigit() else text
+    try:
+        return TypeAdapter[float](Duration).validate_python(given)
+    except ValidationError as error:
+        raise ValueError(str(error.errors()[0]["ctx"]["error"])) from None
+
+
+def _listed(text: str) -> list[str]:
+    """Names with commas between them."""
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise ValueError("names with commas between them are needed")
+    return names
+
+
+def _packs(text: str) -> str | list[str]:
+    return text if text == "auto" else _listed(text)
+
+
+def _severity(text: str) -> str:
+    if text not in {"error", "warning", "hint"}:
+        raise ValueError("error, warning or hint is needed")
+    return text
+
+
+def _inside(text: str) -> str:
+    from prjury.policy.tiers import is_inside  # noqa: PLC0415 - as above
+
+    if not is_inside(text):
+        raise ValueError("a path inside the directory is needed, relative to it")
+    return text
+
+
+def _patterns(**options: Any) -> Judge[JudgmentContext]:  # noqa: ANN401 - checked by then
+    from prjury.judges.workspace.patterns import directory_patterns  # noqa: PLC0415 - as above
+
+    return directory_patterns(**options)
+
+
+def _share(text: str) -> float:
+    value = _number(text)
+    if not 0.0 <= value <= 1.0:
+        raise ValueError("a share from 0 to 1 is needed")
+    return value
+
+
+def _runs(text: str) -> int:
+    value = _whole(text)
+    if not 1 <= value <= _MOST_RUNS:
+        raise ValueError(f"a number from 1 to {_MOST_RUNS} is needed")
+    return value
+
+
+def _change(name: str, around: Around, **options: Any) -> Judge[JudgmentContext]:  # noqa: ANN401
+    from prjury.judges.workspace.model_judges import LENIENT, change_judge  # noqa: PLC0415 - as above
+
+    asking, others = _apart(options)
+    return change_judge(name, around, asking=LENIENT.model_copy(update=asking), **others)
+
+
+def _correctness(_: str, around: Around, **options: Any) -> Judge[JudgmentContext]:  # noqa: ANN401
+    from prjury.judges.workspace.model_judges import STRICT, correctness_judge  # noqa: PLC0415 - as above
+
+    asking, others = _apart(options)
+    return correctness_judge(around, asking=STRICT.model_copy(update=asking), **others)
+
+
+def _grounded(name: str, around: Around, **options: Any) -> Judge[JudgmentContext]:  # noqa: ANN401
+    from prjury.judges.workspace.model_judges import STRICT, grounded_judge  # noqa: PLC0415 - as above
+
+    asking, others = _apart(options)
+    return grounded_judge(name, around, asking=STRICT.model_copy(update=asking), **others)
+
+
+def _apart(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """How models are asked, and the judge's own options."""
+    asking = {name: value for name, value in options.items() if name in _ASKING}
+    return asking, {name: value for name, value in options.items() if name not in _ASKING}
+
+
+_ASKING: Mapping[str, Callable[[str], Any]] = {"model": str, "runs": _runs, "threshold": _share}
+_GROUNDS: Mapping[str, Callable[[str], Any]] = {
+    "context": _listed,
+    "answer": str,
+    "question": str,
+    **_ASKING,
+}
+
+KINDS: Mapping[str, Kind] = {
+    "file-exists": Kind(FileExistsJudge, {"path": str}),
+    "file-content": Kind(
+        FileContentJudge, {"path": str, "exact": str, "contains": str, "regex": str}
+    ),
+    "command": Kind(
+        CommandJudge, {"command": str, "exit_code": _whole, "timeout": _seconds}, runs=True
+    ),
+    "coverage": Kind(
+        CoverageJudge,
+        {
+            "report": str,
+            "minimum": _number,
+            "metric": str,
+            "baseline": _number,
+            "max_drop": _number,
+        },
+    ),
+    "patterns": Kind(
+        _patterns,
+        {
+            "packs": _packs,
+            "severity": _severity,
+            "paths": _listed,
+            "baseline": _inside,
+            "write_baseline": _inside,
+        },
+        required=0,
+    ),
+    "quality": Kind(
+        _change, {"criteria": _listed, "must": _listed, **_ASKING}, required=0, asks=True
+    ),
+    "tests-exercise-behaviour": Kind(_change, _ASKING, required=0, asks=True),
+    "correctness": Kind(_correctness, {"output": str, **_ASKING}, required=0, asks=True),
+    "faithfulness": Kind(_grounded, _GROUNDS, asks=True),
+    "hallucination": Kind(_grounded, _GROUNDS, asks=True),
+    "contextual-relevance": Kind(_grounded, _GROUNDS, asks=True),
+}
+
+#: Names that are promised and have nothing behind them so far.
+PENDING = ("build", "class-version", "semantic", "superset-diff")
+
+
+def judge_by_name(
+    name: str, options: Mapping[str, str], around: Around, others: Iterable[str] = ()
+) -> Judge[JudgmentContext]:
+    """The judge with these options.
+
+    Args:
+        others: names that are known elsewhere, for messages.
+
+    Raises:
+        UsageError: for an unknown name, an unknown or missing option, or a value that it refuses.
+    """
+    kind = KINDS.get(name)
+    if kind is None:
+        raise _unknown(name, others)
+    values = _values(name, kind, options)
+    doors: dict[str, Any] = {}
+    if kind.runs:
+        doors = {"shell": around.shell, "progress": around.progress}
+    try:
+        if kind.asks:
+            return kind.make(name, around, **values)
+        return kind.make(**values, **doors)
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"{name}: {error}", remedy=_takes(kind)) from error
+
+
+def _values(name: str, kind: Kind, options: Mapping[str, str]) -> dict[str, Any]:
+    known = list(kind.options)
+    for option in options:
+        if option not in known:
+            raise UsageError(f"{name} has no option {visible(option)}", remedy=_takes(kind))
+    for option in known[: kind.required]:
+        if option not in options:
+            raise UsageError(f"{name} needs the option {option}", remedy=_takes(kind))
+    values = {}
+    for option, text in options.items():
+        try:
+            values[option] = kind.options[option](text)
+        except ValueError as error:
+            told = f"{name}: {option}={visible(text)}: {error}"
+            raise UsageError(told, remedy=_takes(kind)) from error
+    return values
+
+
+def _takes(kind: Kind) -> str:
+    """What can be given, such as ``Options are path, and optionally exact``."""
+    known = list(kind.options)
+    needed, others = known[: kind.required], known[kind.required :]
+    if not needed:
+        return f"Options are {', '.join(others)}, each optional: --option NAME=VALUE"
+    more = f", and optionally {', '.join(others)}" if others else ""
+    return f"Options are {', '.join(needed)}{more}: --option NAME=VALUE"
+
+
+def _unknown(name: str, others: Iterable[str]) -> UsageError:
+    names = [*KINDS, *others]
+    known = f"Known are {', '.join(names)}"
+    if name in PENDING:
+        return UsageError(f"the judge {name} is not available yet", remedy=known)
+    return UsageError(
+        f"there is no judge called {visible(name)!r}",
+        why=did_you_mean(name, [*names, *PENDING]) or known,
+        remedy="Name one that is known, or your own as package.module:function or "
+        "path/to/file.py:function",
+    )

@@ -1,0 +1,210 @@
+"""Judges that ask models about a directory: an agent's work, an answer and its context."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from pydantic import ValidationError
+
+from prjury.deadline import Deadline
+from prjury.git.directory import open_directory
+from prjury.judges.context import PullRequestContext
+from prjury.judges.quality.judge import ALL_CALLS, Inquiry, ModelBackedJudge
+from prjury.judges.quality.kinds import quality, testing
+from prjury.judges.quality.kinds.correctness import NAME as CORRECTNESS
+from prjury.judges.quality.kinds.correctness import correctness
+from prjury.judges.quality.kinds.criteria import chosen
+from prjury.judges.quality.kinds.grounded import (
+    Grounds,
+    contextual_relevance,
+    faithfulness,
+    hallucination,
+)
+from prjury.judges.workspace.root import Workspace, answered
+from prjury.judges.workspace.run_environment import Around
+from prjury.jury.context import JudgmentContext
+from prjury.jury.judge import FunctionJudge, Judge, JudgeType
+from prjury.jury.judgment import Judgment
+from prjury.models.memory import memory_at
+from prjury.models.panel import ModelBench
+from prjury.policy.models import ModelsConfig
+from prjury.policy.questions import QualityOptions, QuestionOptions
+from prjury.policy.schema import LimitsConfig
+from prjury.ports import Doors
+from prjury.snapshot.model import FileChange, Hunk, PullRequest
+
+#: Everything has to be in order; or most of it.
+STRICT, LENIENT = QuestionOptions(threshold=1.0), QuestionOptions()
+
+
+def _judge(
+    inquiry: Inquiry[JudgmentContext], around: Around, asking: QuestionOptions
+) -> ModelBackedJudge[JudgmentContext]:
+    models = _models(around, asking.model)
+    memory = memory_at(around.environ, models.secret)
+    return ModelBackedJudge(inquiry, models.panel(), asking.runs, memory)
+
+
+def _models(around: Around, model: str) -> ModelBench:
+    """Whom there is to ask."""
+    return ModelBench(ModelsConfig(), LimitsConfig(), around.environ, flag=model)
+
+
+def correctness_judge(
+    around: Around,
+    *,
+    output: str | None = None,
+    asking: QuestionOptions = STRICT,
+) -> Judge[JudgmentContext]:
+    """Whether the work in the workspace reaches the goal.
+
+    Args:
+        output: a file of the workspace with what the worker said.
+    """
+    inquiry = correctness(_all_files, around.redact, asking.threshold)
+    judge = _judge(inquiry, around, asking)
+
+    def judged(context: JudgmentContext) -> Judgment:
+        said = context.agent_output if output is None else Workspace.of(context).text(output)
+        return judge.judge(replace(context, agent_output=said))
+
+    return _answering(CORRECTNESS, inquiry.about, judged)
+
+
+_GROUNDED: Mapping[str, Any] = {
+    "faithfulness": faithfulness,
+    "hallucination": hallucination,
+    "contextual-relevance": contextual_relevance,
+}
+
+
+def grounded_judge(
+    name: str,
+    around: Around,
+    *,
+    context: list[str],
+    answer: str | None = None,
+    question: str | None = None,
+    asking: QuestionOptions = STRICT,
+) -> Judge[JudgmentContext]:
+    """A judge of answers and contexts.
+
+    Args:
+        name: ``faithfulness``, ``hallucination`` or ``contextual-relevance``.
+        context: files of the workspace.
+        answer: a file of the workspace; the context's agent output if None.
+        question: the question itself; the context's goal if None.
+    """
+
+    def grounds(asked: JudgmentContext) -> Grounds:
+        place = Workspace.of(asked)
+        return Grounds(
+            {path: place.text(path) for path in context},
+            asked.agent_output if answer is None else place.text(answer),
+            asked.goal if question is None else question,
+        )
+
+    inquiry: Inquiry[JudgmentContext] = _GROUNDED[name](grounds, around.redact, asking.threshold)
+    return _answering(name, inquiry.about, _judge(inquiry, around, asking).judge)
+
+
+def change_judge(
+    name: str,
+    around: Around,
+    *,
+    criteria: list[str] | None = None,
+    must: list[str] | None = None,
+    asking: QuestionOptions = LENIENT,
+) -> Judge[JudgmentContext]:
+    """A judge of pull requests over a directory, every line of which counts as added.
+
+    What the directory itself would instruct judges is not heard: it is the work, and the nothing
+    that it is added to has no instructions.
+
+    Args:
+        name: ``quality`` or ``tests-exercise-behaviour``.
+        criteria: those of the quality judge; its own choice if None.
+        must: those of them that have to pass; its own choice if None.
+    """
+    if name == testing.NAME:
+        return _over_directory(name, around, testing.make, asking)
+    own = {"criteria": criteria, "must": must}
+    own = {name: value for name, value in own.items() if value is not None}
+    try:
+        options = QualityOptions.model_validate({**asking.model_dump(), **own})
+    except ValidationError as error:
+        raise ValueError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
+    return _over_directory(name, around, quality.make, options)
+
+
+def _over_directory(
+    name: str,
+    around: Around,
+    make: Callable[[Any, Doors], ModelBackedJudge[PullRequestContext]],
+    options: QuestionOptions,
+) -> Judge[JudgmentContext]:
+    models = _models(around, options.model)
+    models.panel()  # a model or a criterion that nobody knows is said before anything is read
+    if isinstance(options, QualityOptions):
+        chosen(options)
+    memory = memory_at(around.environ, models.secret)
+
+    def judged(context: JudgmentContext) -> Judgment:
+        directory = open_directory(Workspace.of(context).root)
+        doors = Doors(
+            directory,
+            around.shell,
+            around.progress,
+            models=models,
+            memory=memory,
+            redact=around.redact,
+        )
+        pull = directory.pull
+        deadline = Deadline.after(ALL_CALLS)
+        asked = PullRequestContext(
+            context.goal,
+            workspace=directory.root,
+            pull=replace(pull, files=_all_lines(pull)),
+            deadline=deadline,
+        )
+        return make(options, doors).judge(asked)
+
+    return _answering(name, f"asks a model about every line of a directory: {name}", judged)
+
+
+def _all_files(context: JudgmentContext) -> tuple[FileChange, ...]:
+    """Every file of the workspace that people read, with all its lines as added ones."""
+    return _all_lines(open_directory(Workspace.of(context).root).pull)
+
+
+def _all_lines(pull: PullRequest) -> tuple[FileChange, ...]:
+    return tuple(_whole(file) for file in pull.files if file.readable)
+
+
+def _whole(file: FileChange) -> FileChange:
+    lines = tuple(file.added_lines)
+    hunks = (Hunk(0, 0, 1, len(lines), "", lines),) if lines else ()
+    return FileChange(
+        file.path,
+        file.status,
+        file.kind,
+        additions=len(lines),
+        new_blob=file.new_blob,
+        new_mode=file.new_mode,
+        hunks=hunks,
+        unread=file.unread,
+    )
+
+
+def _answering(
+    name: str, about: str, judged: Callable[[JudgmentContext], Judgment]
+) -> Judge[JudgmentContext]:
+    """The function as a judge, for which a workspace that cannot be read is an error."""
+    return FunctionJudge(
+        lambda context: answered(lambda: judged(context)),
+        name,
+        about,
+        type=JudgeType.LLM_POWERED,
+    )

@@ -1,0 +1,290 @@
+"""The jury: judges with weights, asked in parallel, counted by one voting strategy.
+
+The roster is fixed before the vote. Whatever happens to a judge (it raises, hangs, returns
+something else), its ballot is there, as an error with the reason, and the others are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, cast
+
+from prjury.jury.codec import ballot_to_json
+from prjury.jury.compose import kind_of, unique_names
+from prjury.jury.confidence import ConfidenceStrategy, checked_strategy
+from prjury.jury.count import count
+from prjury.jury.guard import Listener, guarded, hear, itself, patience, printable
+from prjury.jury.judge import ContextT, Judge, JudgeType, Opinion, judge_of
+from prjury.jury.judgment import Check, Judgment, Status
+from prjury.jury.nesting import Extent
+from prjury.jury.population import Ballot
+from prjury.jury.score import finite
+from prjury.jury.voting import VotingStrategy
+
+if TYPE_CHECKING:
+    from prjury.jury.cascade import CascadedJury, Verdict
+
+
+@dataclass(frozen=True, init=False)
+class Seat(Generic[ContextT]):
+    """A judge's place on the bench.
+
+    Attributes:
+        judge: who sits there; of a plain function, the judge that is made of it.
+        weight: the weight of its vote; zero leaves it out of a weighted average.
+        name: the name on its ballots; its own by default.
+        confidence: how sure its answers are taken to be by a jury that asks again
+            (`prjury.jury.confidence`); what it reports itself by default.
+
+    Raises:
+        ValueError: for a negative or infinite weight, or an unknown confidence strategy.
+        TypeError: for something that is neither a judge nor a function, or a name that is not text.
+    """
+
+    judge: Judge[ContextT]
+    weight: float
+    name: str | None
+    confidence: ConfidenceStrategy | None
+
+    def __init__(
+        self,
+        judge: Judge[ContextT] | Callable[[ContextT], Opinion],
+        weight: float = 1.0,
+        name: str | None = None,
+        confidence: ConfidenceStrategy | None = None,
+    ) -> None:
+        if finite(weight, "a seat's weight") < 0:
+            raise ValueError(f"a seat's weight is negative: {weight}")
+        given: object = name
+        if not isinstance(given, str | None):
+            raise TypeError(f"a judge's name is text, not {name!r}")
+        # The class is frozen, and takes functions where it holds judges.
+        object.__setattr__(self, "judge", judge_of(judge))
+        object.__setattr__(self, "weight", weight)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "confidence", checked_strategy(confidence))
+
+    @property
+    def title(self) -> str:
+        """The name on the ballots; empty for a judge that has none, or none that can be read."""
+        return guarded(lambda: printable(self.name or self.judge.name), lambda _: "")
+
+
+#: What a bench can be made of: judges, seats, and functions from a context to a judgment.
+Member: TypeAlias = Judge[ContextT] | Seat[ContextT] | Callable[[ContextT], Opinion]
+
+
+@dataclass(frozen=True)
+class JuryVerdict:
+    """All ballots of one vote in the order of the roster, and what they add up to."""
+
+    aggregated: Judgment
+    ballots: tuple[Ballot, ...] = ()
+
+    @property
+    def status(self) -> Status:
+        """The aggregated status."""
+        return self.aggregated.status
+
+    @property
+    def individual(self) -> tuple[Judgment, ...]:
+        """The judgments alone, in the order of the roster."""
+        return tuple(ballot.judgment for ballot in self.ballots)
+
+    @property
+    def by_name(self) -> Mapping[str, Judgment]:
+        """The judgments by the names of their judges."""
+        return MappingProxyType({ballot.judge: ballot.judgment for ballot in self.ballots})
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """The weights by the names of their judges."""
+        return MappingProxyType({ballot.judge: ballot.weight for ballot in self.ballots})
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """The checks of all judges, in the order of the roster."""
+        return tuple(check for judgment in self.individual for check in judgment.checks)
+
+    @property
+    def children(self) -> Mapping[str, JuryVerdict | Verdict]:
+        """The verdicts of the juries and cascades that sit here as judges, by name."""
+        from prjury.jury.verdicts import children_of  # noqa: PLC0415 - cascades are made of juries
+
+        return MappingProxyType(children_of(self.ballots))
+
+    @property
+    def as_judgment(self) -> Judgment:
+        """The result with all checks; ``metadata["jury"]`` keeps every ballot."""
+        members = {ballot.judge: ballot_to_json(ballot) for ballot in self.ballots}
+        said = self.aggregated.told(jury=members)
+        return replace(said, checks=(*said.checks, *self.checks))
+
+    def __str__(self) -> str:
+        """The result in the first line, then a line for each judge."""
+        said = [f"  {ballot.judge}: {ballot.judgment}" for ballot in self.ballots]
+        return "\n".join([str(self.aggregated), *said])
+
+
+class Bench(Protocol[ContextT]):
+    """Whatever votes: a jury, or a jury that asks again."""
+
+    @property
+    def name(self) -> str:
+        """The name in progress displays and reports."""
+        ...
+
+    @property
+    def seats(self) -> tuple[Seat[ContextT], ...]:
+        """The roster."""
+        ...
+
+    @property
+    def type(self) -> JudgeType:
+        """Where its answers come from."""
+        ...
+
+    def vote(
+        self,
+        context: ContextT,
+        *,
+        timeout: float | None = None,
+        listener: Listener | None = None,
+    ) -> JuryVerdict:
+        """Asks every judge and counts."""
+        ...
+
+
+@dataclass(frozen=True)
+class Jury(Generic[ContextT]):
+    """Judges and the strategy that counts their votes.
+
+    Args:
+        judges: judges, seats (judges with weights) or plain functions; at least one. Repeated
+            names get ``-2``, ``-3``; judges without one are called ``Judge#N``.
+        voting: how the ballots become one judgment.
+        name: the jury's own name.
+        parallel: all judges at once, each in a thread, or one after the other.
+
+    Raises:
+        ValueError: for a jury without judges, or one that is nested too deep or too large.
+        TypeError: for a member that is neither a judge nor a function, or a voting strategy that
+            is none.
+    """
+
+    judges: Sequence[Member[ContextT]]
+    voting: VotingStrategy
+    name: str = "jury"
+    parallel: bool = True
+    extent: Extent = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        whose = f"the jury {self.name!r}"
+        seats = roster(self.judges, whose)
+        extent = Extent.around(seat.judge for seat in seats)
+        check_strategy(self.voting)
+        object.__setattr__(self, "judges", seats)
+        object.__setattr__(self, "extent", extent.within_limits(whose))
+
+    @classmethod
+    def of(
+        cls, voting: VotingStrategy, *judges: Member[ContextT], name: str = "jury"
+    ) -> Jury[ContextT]:
+        """A jury of these judges, seats or functions, named automatically."""
+        return Jury(judges, voting, name)
+
+    @property
+    def seats(self) -> tuple[Seat[ContextT], ...]:
+        """The roster."""
+        return cast("tuple[Seat[ContextT], ...]", self.judges)
+
+    @property
+    def type(self) -> JudgeType:
+        """The members' type where they agree, else a hybrid."""
+        return kind_of(seat.judge for seat in self.seats)
+
+    def vote(
+        self,
+        context: ContextT,
+        *,
+        timeout: float | None = None,
+        listener: Listener | None = None,
+    ) -> JuryVerdict:
+        """Asks every judge and counts.
+
+        Args:
+            timeout: seconds for the whole vote; a judge that takes longer is an error ballot. A
+                jury within a jury keeps to the outer one's time as well.
+            listener: hears of each judge's start and end.
+
+        Raises:
+            TypeError: for a timeout that is not a number.
+            ValueError: for one that is NaN, or when a judge asks the jury on which it sits.
+        """
+        ballots = hear(
+            self.seats,
+            context,
+            jury=self.name,
+            until=patience(timeout),
+            listener=listener,
+            parallel=self.parallel,
+        )
+        return JuryVerdict(guarded(lambda: count(self.voting, ballots), itself), ballots)
+
+    def as_judge(self, name: str | None = None) -> JuryJudge[ContextT]:
+        """The whole jury as one judge, for juries of juries."""
+        return JuryJudge(self, self.extent, name or self.name)
+
+
+@dataclass(frozen=True)
+class JuryJudge(Generic[ContextT]):
+    """A whole jury or cascade as one judge: it votes by what its members add up to."""
+
+    bench: Bench[ContextT] | CascadedJury[ContextT]
+    extent: Extent
+    name: str
+
+    @property
+    def description(self) -> str:
+        """Which jury it is."""
+        return f"the jury {self.bench.name}"
+
+    @property
+    def type(self) -> JudgeType:
+        """The bench's own type."""
+        return self.bench.type
+
+    def judge(self, context: ContextT, /) -> Judgment:
+        """What the members' votes add up to."""
+        return self.bench.vote(context).as_judgment
+
+
+def roster(members: Sequence[Member[ContextT]], whose: str) -> tuple[Seat[ContextT], ...]:
+    """The seats of these members, each with a name of its own.
+
+    Raises:
+        ValueError: for no members.
+        TypeError: for one that is neither a judge nor a function, or that is not in a list.
+    """
+    if not isinstance(members, Iterable):
+        raise TypeError(f"{whose} is made of a list of judges, not of {members!r}")
+    seats = [member if isinstance(member, Seat) else Seat(judge_of(member)) for member in members]
+    if not seats:
+        raise ValueError(f"{whose} has no judges")
+    names = unique_names(seat.title for seat in seats)
+    return tuple(
+        Seat(seat.judge, seat.weight, name, seat.confidence)
+        for seat, name in zip(seats, names, strict=True)
+    )
+
+
+def check_strategy(voting: VotingStrategy) -> None:
+    """Refuses what is no strategy.
+
+    Raises:
+        TypeError: for something that is none, such as its name, or its class.
+    """
+    if isinstance(voting, type) or not callable(getattr(voting, "aggregate", None)):
+        raise TypeError(f"{voting!r} is no voting strategy, such as MajorityVoting() is")

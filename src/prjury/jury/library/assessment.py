@@ -1,0 +1,209 @@
+"""From a reply in JSON to a judgment; all of the reply is the JSON, or it does not count."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+from prjury.jury.guard import printable
+from prjury.jury.judgment import Check, Judgment, Location, Status
+from prjury.jury.library.classify import invalid, shortened, unfenced
+from prjury.jury.score import NumericalScore, finite
+
+#: What to ask for, so that `assessment` understands the answer; ends a prompt well.
+ASSESSMENT_FORM = """\
+Answer with one JSON object and nothing else, no text before or after it:
+{"status": "pass|fail|abstain", "score": 0.0, "rationale": "...", "confidence": 0.0,
+ "findings": [{"message": "...", "severity": "error|warning|hint", "path": "...", "line": 1}]}
+The score and the confidence are numbers from 0 to 1; path and line may be left out."""
+
+#: Characters; a longer reply is not read.
+LONGEST_REPLY = 1_000_000
+
+#: Characters of the reply that are repeated in a sentence about it.
+_LONGEST_SHOWN = 40
+
+_NUMBER = (int, float)
+
+#: The keys of a reply and of a finding, with the types of their values. Only these may occur.
+_REPLY: Mapping[str, tuple[type, ...]] = {
+    "status": (str,),
+    "score": _NUMBER,
+    "rationale": (str,),
+    "findings": (list,),
+    "confidence": _NUMBER,
+}
+_FINDING: Mapping[str, tuple[type, ...]] = {
+    "name": (str,),
+    "message": (str,),
+    "passed": (bool,),
+    "severity": (str,),
+    "path": (str,),
+    "line": (int,),
+    "end_line": (int,),
+    "evidence": (str,),
+    "fix": (str,),
+}
+_CALLED = {
+    str: "text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+    type(None): "null",
+}
+_STATUSES = {"pass": Status.PASS, "fail": Status.FAIL, "abstain": Status.ABSTAIN}
+
+
+class _InvalidReplyError(ValueError):
+    """What is wrong with the reply, as a clause about it."""
+
+
+def assessment(reply: str, /, threshold: float = 0.5) -> Judgment:
+    """One JSON object as a judgment; a code fence around it is tolerated, nothing else is.
+
+    Keys: ``status`` (pass, fail or abstain in any letter case) and ``rationale`` are needed;
+    ``score`` and ``confidence`` (0 to 1) and ``findings`` may be missing or null. A finding is a
+    text or an object with ``message`` and, if it likes, ``name``, ``passed`` (false unless said),
+    ``severity``, ``path``, ``line``, ``end_line``, ``evidence`` and ``fix``; it becomes a check.
+
+    Anything else (text around the object, a second object, unknown or repeated keys, a score in per
+    cent, NaN, a wrong type) makes an ERROR with the reason ``reply_invalid`` that says what is
+    wrong. A PASS with a score below the threshold contradicts itself: ABSTAIN, ``contradiction``.
+
+    Raises:
+        ValueError: for a threshold outside 0..1.
+    """
+    if not 0.0 <= finite(threshold, "a threshold") <= 1.0:
+        raise ValueError(f"a threshold is in 0..1, not {threshold}")
+    try:
+        return _judged(_fields(_loaded(reply), _REPLY, ""), threshold)
+    except _InvalidReplyError as problem:
+        return invalid(shortened(f"the reply is not a valid assessment: {problem}"))
+
+
+def _judged(said: Mapping[str, Any], threshold: float) -> Judgment:
+    status, rationale = _status(said), said.get("rationale", "").strip()
+    if not rationale:
+        raise _InvalidReplyError("rationale is missing or empty")
+    score, sure = _share(said, "score"), _share(said, "confidence")
+    checks = _checks(said.get("findings", ()))
+    if status is Status.PASS and score is not None and score < threshold:
+        told = f"the reply says PASS with a score of {score:g}, below {threshold:g}: {rationale}"
+        return _abstained(told, "contradiction", sure, checks)
+    if status is Status.ABSTAIN:
+        return _abstained(rationale, "abstained", sure, checks)
+    number = None if score is None else NumericalScore(score)
+    return Judgment(status, rationale, number, confidence=sure, checks=checks)
+
+
+def _abstained(
+    reason: str, word: str, confidence: float | None, checks: tuple[Check, ...]
+) -> Judgment:
+    about = {"reason": word}
+    return Judgment(Status.ABSTAIN, reason, None, word, confidence, checks, about)
+
+
+def _status(said: Mapping[str, Any]) -> Status:
+    word = said.get("status")
+    if word is None:
+        raise _InvalidReplyError("status is missing")
+    status = _STATUSES.get(word.strip().lower())
+    if status is None:
+        raise _InvalidReplyError(f"status is {_shown(word)}, not pass, fail or abstain")
+    return status
+
+
+def _share(said: Mapping[str, Any], key: str) -> float | None:
+    number = said.get(key)
+    if number is not None and not 0 <= number <= 1:
+        raise _InvalidReplyError(f"{key} is {_shown(number)}, not a number from 0 to 1")
+    return None if number is None else float(number)
+
+
+def _checks(findings: Sequence[object]) -> tuple[Check, ...]:
+    return tuple(_check(finding, f"findings[{place}]") for place, finding in enumerate(findings))
+
+
+def _check(finding: object, where: str) -> Check:
+    """The finding as a check, named ``finding`` where it has no name of its own."""
+    said = {"message": finding} if isinstance(finding, str) else finding
+    known = _fields(said, _FINDING, f"{where}.")
+    if not known.get("message", "").strip():
+        raise _InvalidReplyError(f"{where}.message is missing or empty")
+    place = {key: known.pop(key) for key in ("path", "line", "end_line") if key in known}
+    if place and "path" not in place:
+        raise _InvalidReplyError(f"{where} has a line and no path")
+    severity = known.pop("severity", "error").lower()
+    try:
+        location = Location(**place) if place else None
+        return Check(
+            **{"name": "finding", "passed": False, **known}, severity=severity, location=location
+        )
+    except ValueError as problem:
+        raise _InvalidReplyError(f"{where}: {problem}") from None
+
+
+def _fields(value: object, types: Mapping[str, tuple[type, ...]], prefix: str) -> dict[str, Any]:
+    """The object's values but for those that are null, each of the type that it should have."""
+    if not isinstance(value, dict):
+        what = f"{prefix.rstrip('.')} is" if prefix else "it is"
+        raise _InvalidReplyError(f"{what} {_CALLED[type(value)]}, not an object")
+    for key, item in value.items():
+        if key not in types:
+            raise _InvalidReplyError(f"{prefix}{_shown(key)} is not a known key")
+        if item is not None and type(item) not in types[key]:
+            expected = _CALLED[types[key][-1]]
+            raise _InvalidReplyError(f"{prefix}{key} is {_CALLED[type(item)]}, not {expected}")
+    items = (
+        (key, printable(item) if isinstance(item, str) else item) for key, item in value.items()
+    )
+    return {key: item for key, item in items if item is not None}
+
+
+def _loaded(reply: str) -> object:
+    if len(reply) > LONGEST_REPLY:
+        raise _InvalidReplyError(f"it is longer than {LONGEST_REPLY:,} characters")
+    text = unfenced(reply)
+    if not text:
+        raise _InvalidReplyError("it is empty")
+    try:
+        return json.loads(
+            text,
+            object_pairs_hook=_distinct,
+            parse_constant=_refused,
+            parse_float=_bounded,
+        )
+    except _InvalidReplyError:
+        raise
+    except (ValueError, RecursionError):
+        raise _InvalidReplyError("it is not one JSON object and nothing else") from None
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for key, item in pairs:
+        if key in value:
+            raise _InvalidReplyError(f"the key {_shown(key)} occurs twice")
+        value[key] = item
+    return value
+
+
+def _refused(name: str) -> NoReturn:
+    raise _InvalidReplyError(f"{name} is not a JSON number")
+
+
+def _bounded(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise _InvalidReplyError("a number is too large to be counted with")
+    return value
+
+
+def _shown(value: object) -> str:
+    """The value as the reply has it, cut short, because the model chose it."""
+    text = json.dumps(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"

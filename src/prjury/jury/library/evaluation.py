@@ -1,0 +1,227 @@
+"""One call to an agent or any other program, and the verdict on what came of it."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, TypeVar, cast, overload
+
+from prjury.jury.cascade import Verdict
+from prjury.jury.context import JudgmentContext
+from prjury.jury.frozen import freeze
+from prjury.jury.guard import hear, patience, printable
+from prjury.jury.jury import JuryVerdict, Member, roster
+from prjury.jury.library.agent import AgentClient, AgentResult, run_agent
+from prjury.jury.library.execution import Execution, ResultT, perform
+
+VerdictT = TypeVar("VerdictT", bound=JuryVerdict | Verdict)
+VerdictT_co = TypeVar("VerdictT_co", bound=JuryVerdict | Verdict, covariant=True)
+
+#: What can be evaluated: a plain or async function of nothing, of the goal, or of the goal and the
+#: workspace (a `pathlib.Path`, or None where no workspace is given).
+Call: TypeAlias = Callable[[], ResultT] | Callable[[str], ResultT] | Callable[[str, Any], ResultT]
+
+_Place: TypeAlias = str | os.PathLike[str] | None
+
+
+class Votes(Protocol[VerdictT_co]):
+    """Whatever votes on a context: a jury, a cascade, or something of one's own."""
+
+    def vote(self, context: JudgmentContext, /) -> VerdictT_co:
+        """The verdict."""
+        ...
+
+
+@overload
+def evaluate(
+    goal: str,
+    call: Call[Awaitable[ResultT]],
+    judge_or_jury: Votes[VerdictT],
+    workspace: _Place = None,
+    *,
+    timeout: float | None = None,
+) -> tuple[ResultT | None, VerdictT]: ...
+@overload
+def evaluate(
+    goal: str,
+    call: Call[Awaitable[ResultT]],
+    judge_or_jury: Member[JudgmentContext],
+    workspace: _Place = None,
+    *,
+    timeout: float | None = None,
+) -> tuple[ResultT | None, JuryVerdict]: ...
+@overload
+def evaluate(
+    goal: str,
+    call: Call[ResultT],
+    judge_or_jury: Votes[VerdictT],
+    workspace: _Place = None,
+    *,
+    timeout: float | None = None,
+) -> tuple[ResultT | None, VerdictT]: ...
+@overload
+def evaluate(
+    goal: str,
+    call: Call[ResultT],
+    judge_or_jury: Member[JudgmentContext],
+    workspace: _Place = None,
+    *,
+    timeout: float | None = None,
+) -> tuple[ResultT | None, JuryVerdict]: ...
+@overload
+def evaluate(
+    goal: str,
+    call: AgentClient,
+    judge_or_jury: Votes[VerdictT],
+    workspace: _Place = None,
+    *,
+    timeout: float | None = None,
+) -> tuple[AgentResult | None, VerdictT]: ...
+@overload
+def evaluate(
+    goal: str,
+    call: AgentClient,
+    judge_or_jury: Member[JudgmentContext],
+    workspace: _Place = None,
+    *,
+    timeout: float | None = None,
+) -> tuple[AgentResult | None, JuryVerdict]: ...
+def evaluate(
+    goal: str,
+    call: Call[Any] | AgentClient,
+    judge_or_jury: Votes[JuryVerdict | Verdict] | Member[JudgmentContext],
+    workspace: _Place = None,
+    *,
+    timeout: float | None = None,
+) -> tuple[Any, JuryVerdict | Verdict]:
+    """Makes the call, then lets a judge or a jury judge what came of it.
+
+    The judges get a `JudgmentContext` with the goal, the workspace, when the call started and how
+    long it took, and ``execution_status``: SUCCESS; TIMEOUT or CANCELLED for the exceptions of that
+    name; FAILED for any other, with the exception in words as ``error``. A text is the
+    ``agent_output``; an `AgentResult` brings its own output, status, error and metadata; any other
+    result leaves the output None and, if it is JSON, is found as ``metadata["result"]``.
+
+    An exception of the call is not raised: the result is None, and the verdict's
+    ``aggregated.metadata["execution"]`` has ``status`` and ``error`` (it always does). Ctrl-C and
+    `sys.exit` go on.
+
+    Args:
+        goal: what was asked for, in words.
+        call: an `AgentClient`, or a plain or async function. It is called with as much as it
+            requires: nothing, the goal, or the goal and the workspace. Parameters that are called
+            ``goal`` or ``workspace`` get these, others with a default are left alone, and what
+            cannot be inspected is called with nothing.
+        judge_or_jury: a judge, a seat or a function from context to judgment, whose verdict is a
+            `JuryVerdict` with one ballot; or whatever has ``vote(context)``, such as a `Jury` or a
+            `CascadedJury`, whose verdict it is then.
+        workspace: the directory in which the work is done.
+        timeout: seconds for judging; the call itself is not limited.
+
+    Returns:
+        What the call returned (of an agent's client, always an `AgentResult`), and the verdict.
+
+    Raises:
+        TypeError: before the call is made, when it requires other parameters or cannot be called,
+            when nobody can judge, or for a timeout that is not a number; after it, when a vote
+            returns something that is no verdict.
+        ValueError: for a timeout that is NaN.
+    """
+    patience(timeout)  # refuses a wrong one before anything is done
+    vote = _voter(judge_or_jury, timeout)
+    place = None if workspace is None else Path(workspace)
+    done = perform(_work(call, goal, place))
+    context = _context(goal, place, done)
+    verdict = vote(context)
+    execution = {"status": context.execution_status.value, "error": context.error}
+    return done.result, replace(verdict, aggregated=verdict.aggregated.told(execution=execution))
+
+
+def _voter(
+    judge_or_jury: Votes[JuryVerdict | Verdict] | Member[JudgmentContext], timeout: float | None
+) -> Callable[[JudgmentContext], JuryVerdict | Verdict]:
+    vote = getattr(judge_or_jury, "vote", None)
+    if not callable(vote):
+        (seat,) = roster([cast("Member[JudgmentContext]", judge_or_jury)], "the evaluation")
+
+        def alone(context: JudgmentContext) -> JuryVerdict:
+            until = patience(timeout)
+            ballots = hear([seat], context, jury="evaluation", until=until, parallel=False)
+            return JuryVerdict(ballots[0].judgment, ballots)
+
+        return alone
+    limits = {} if timeout is None else {"timeout": timeout}
+    return lambda context: _checked(vote(context, **limits))
+
+
+def _checked(verdict: object) -> JuryVerdict | Verdict:
+    if isinstance(verdict, JuryVerdict | Verdict):
+        return verdict
+    kind = type(verdict).__name__
+    raise TypeError(f"the vote returned a {kind} instead of a JuryVerdict or a Verdict")
+
+
+def _work(call: Call[Any] | AgentClient, goal: str, workspace: Path | None) -> Callable[[], Any]:
+    """The call as a function of nothing."""
+    if callable(call):
+        function: Callable[..., Any] = call
+        return _with_parameters(function, goal, workspace)
+    if isinstance(call, AgentClient):
+        return lambda: run_agent(call, goal, workspace)
+    raise TypeError(f"{call!r} is neither a function nor an agent's client with run()")
+
+
+def _with_parameters(
+    call: Callable[..., Any], goal: str, workspace: Path | None
+) -> Callable[[], Any]:
+    """The call with what it requires or asks for by name."""
+    try:
+        parameters = inspect.signature(call).parameters.values()
+    except ValueError:  # some built-in functions do not tell
+        return call
+    offered: dict[str, object] = {"goal": goal, "workspace": workspace}
+    given: dict[str, object] = {}
+    for parameter in parameters:
+        if parameter.name in offered and parameter.kind is not parameter.POSITIONAL_ONLY:
+            given[parameter.name] = offered.pop(parameter.name)
+    needed = [p for p in parameters if p.default is p.empty and p.kind not in _COLLECTING]
+    names = ", ".join(p.name for p in needed)
+    needed = [p for p in needed if p.name not in given]
+    if len(needed) > len(offered) or any(p.kind is p.KEYWORD_ONLY for p in needed):
+        raise TypeError(f"the call requires {names}; it can be given a goal and a workspace")
+    rest = dict(zip((p.name for p in needed), offered.values(), strict=False))
+    first = [rest.pop(p.name) for p in needed if p.kind is p.POSITIONAL_ONLY]
+    return partial(call, *first, **rest, **given)
+
+
+_COLLECTING = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
+
+
+def _context(goal: str, workspace: Path | None, done: Execution[Any]) -> JudgmentContext:
+    result = done.result
+    told = result if isinstance(result, AgentResult) else None
+    error = told.error if told else done.error
+    return JudgmentContext(
+        goal,
+        workspace,
+        told.output if told else str(result) if isinstance(result, str) else None,
+        told.status if told else done.status,
+        done.started_at,
+        done.elapsed,
+        None if error is None else printable(error),
+        told.metadata if told else _kept(result),
+    )
+
+
+def _kept(result: object) -> dict[str, Any]:
+    """A result that is neither text nor an agent's, for the judges, if it is JSON."""
+    if result is None or isinstance(result, str):
+        return {}
+    try:
+        return {"result": freeze(result)}
+    except ValueError:
+        return {}

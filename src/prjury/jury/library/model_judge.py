@@ -1,0 +1,229 @@
+"""A judge that asks a text model: a template makes the prompt, a function reads the reply."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeAlias, overload, runtime_checkable
+
+from prjury.jury.context import ExecutionStatus, JudgmentContext
+from prjury.jury.guard import printable
+from prjury.jury.judge import ContextT, JudgeType
+from prjury.jury.judgment import Judgment
+from prjury.jury.library.assessment import assessment
+from prjury.jury.library.classify import (
+    CONFIDENCE_FORM,
+    YES_OR_NO_FORM,
+    Classifier,
+    invalid,
+    with_confidence,
+    yes_or_no,
+)
+from prjury.jury.library.execution import perform
+from prjury.jury.library.presets import CRITERION_PROMPT, Criterion
+from prjury.jury.library.template import Template, template_of
+
+#: What a model answers with: text, or an awaitable of it.
+ModelReply: TypeAlias = str | Awaitable[str]
+
+
+@runtime_checkable
+class JudgeModel(Protocol):
+    """A text model of whatever provider."""
+
+    def ask(self, prompt: str, /) -> ModelReply:
+        """The model's reply to the prompt, or an awaitable of it; whatever goes wrong is raised."""
+        ...
+
+
+@dataclass(frozen=True, init=False)
+class ModelJudge(Generic[ContextT]):
+    """A judge that asks a text model.
+
+    Args:
+        template: a text with placeholders (`prjury.jury.library.template.Template`), or a function from
+            the context to the prompt. A prompt that comes out blank is not asked: the judge
+            abstains, ``nothing_to_ask``.
+        classify: a function from the reply to a judgment: `yes_or_no` by default, `assessment`, or
+            one's own.
+        model: a `JudgeModel`, or a plain or async function from prompt to reply.
+        name: the name on ballots.
+        description: what it looks at, in words.
+        type: where its answers come from.
+
+    Raises:
+        ValueError: for a template with a placeholder that is not known.
+        TypeError: for a template that is neither text nor a function, or a model that cannot be
+            asked.
+    """
+
+    template: Callable[[ContextT], str]
+    classify: Classifier
+    model: Callable[[str], ModelReply] = field(repr=False)  # a client may show its key
+    name: str
+    description: str
+    type: JudgeType
+
+    @overload
+    def __init__(
+        self: ModelJudge[JudgmentContext],
+        template: str,
+        classify: Classifier = ...,
+        *,
+        model: JudgeModel | Callable[[str], ModelReply],
+        name: str = ...,
+        description: str = ...,
+        type: JudgeType = ...,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        template: Callable[[ContextT], str],
+        classify: Classifier = ...,
+        *,
+        model: JudgeModel | Callable[[str], ModelReply],
+        name: str = ...,
+        description: str = ...,
+        type: JudgeType = ...,
+    ) -> None: ...
+    def __init__(
+        self,
+        template: str | Callable[[ContextT], str],
+        classify: Classifier = yes_or_no,
+        *,
+        model: JudgeModel | Callable[[str], ModelReply],
+        name: str = "model",
+        description: str = "",
+        type: JudgeType = JudgeType.LLM_POWERED,  # noqa: A002 - as in `prjury.judge`
+    ) -> None:
+        values = {
+            "template": template_of(template),
+            "classify": classify,
+            "model": _asker(model),
+            "name": name,
+            "description": description,
+            "type": JudgeType(type),
+        }
+        for key, value in values.items():
+            object.__setattr__(self, key, value)
+
+    def judge(self, context: ContextT, /) -> Judgment:
+        """What the classifier makes of the model's reply.
+
+        ERROR where there is none: ``model_failed``, ``timeout`` or ``cancelled`` when the model
+        raises (or the reason of the `PrJuryError` that it raises), ``reply_invalid`` when the reply
+        is empty or no text.
+
+        Raises:
+            TypeError: when the template's answer is not text or the classifier's not a judgment.
+        """
+        prompt = filled(self.template, context)
+        if not prompt.strip():
+            return Judgment.abstained("there is nothing to ask about", "nothing_to_ask")
+        asked = perform(lambda: self.model(prompt))
+        if asked.status is not ExecutionStatus.SUCCESS:
+            return failure("model", asked.status, asked.error, asked.reason)
+        return classified(asked.result, self.classify, self.name)
+
+    def asking_confidence(self) -> ModelJudge[ContextT]:
+        """The same judge that also asks the model how sure it is.
+
+        It is the judge itself where the reply is an `assessment`, whose form asks for that.
+        """
+        if getattr(self.classify, "func", self.classify) is assessment:
+            return self
+        return ModelJudge(
+            with_question(self.template),
+            with_confidence(self.classify),
+            model=self.model,
+            name=self.name,
+            description=self.description,
+            type=self.type,
+        )
+
+
+def with_question(template: Callable[[ContextT], str]) -> Callable[[ContextT], str]:
+    """The template with the question at its end how sure the answer is; blank if it is blank."""
+
+    def asked(context: ContextT) -> str:
+        text = filled(template, context)
+        return f"{text}\n\n{CONFIDENCE_FORM}" if text.strip() else text
+
+    return asked
+
+
+def criterion_judge(
+    criterion: Criterion,
+    model: JudgeModel | Callable[[str], ModelReply],
+    template: str = CRITERION_PROMPT,
+) -> ModelJudge[JudgmentContext]:
+    """A judge that asks a model about one criterion of the change in the context's agent output.
+
+    It is named like the criterion. Without any agent output there is nothing to ask about, and it
+    abstains.
+
+    Args:
+        template: with the placeholders of `prjury.jury.library.template.Template` and
+            ``{criterion.title}``, ``{criterion.text}`` and ``{form}``, the form of the answer that
+            `yes_or_no` understands.
+
+    Raises:
+        ValueError: for a template with a placeholder that is not known.
+        TypeError: for a model that cannot be asked.
+    """
+    about = {"criterion.title": criterion.title, "criterion.text": criterion.text}
+    text = Template(template, {**about, "form": YES_OR_NO_FORM})
+
+    def prompt(context: JudgmentContext) -> str:
+        return text(context) if (context.agent_output or "").strip() else ""
+
+    return ModelJudge(prompt, model=model, name=criterion.name, description=criterion.title)
+
+
+def filled(template: Callable[[ContextT], str], context: ContextT) -> str:
+    """What the template makes of the context, fit to be sent.
+
+    Raises:
+        TypeError: when that is not text.
+    """
+    text: object = template(context)
+    if not isinstance(text, str):
+        raise TypeError(f"the template returned a {type(text).__name__} instead of text")
+    return printable(text)
+
+
+def classified(reply: object, classify: Classifier, name: str) -> Judgment:
+    """What the classifier makes of the reply; ERROR for one that is empty or no text.
+
+    Raises:
+        TypeError: when the classifier's answer is not a judgment.
+    """
+    if not isinstance(reply, str):
+        return invalid(f"the reply is a {type(reply).__name__} instead of text")
+    if not reply.strip():
+        return invalid("the reply is empty")
+    said: object = classify(reply)
+    if not isinstance(said, Judgment):
+        told = f"{name} classifies a reply as a {type(said).__name__} instead of a Judgment"
+        raise TypeError(told)
+    return said
+
+
+def failure(
+    who: str, status: ExecutionStatus, error: str | None, reason: str | None = None
+) -> Judgment:
+    """The ERROR for a model or an agent that did not come to an end."""
+    word, verb = {
+        ExecutionStatus.TIMEOUT: ("timeout", "did not answer in time"),
+        ExecutionStatus.CANCELLED: ("cancelled", "was cancelled"),
+    }.get(status, (f"{who}_failed", "failed"))
+    told = f"the {who} {verb}: {printable(error)}" if error else f"the {who} {verb}"
+    return Judgment.errored(told, metadata={"reason": reason or word})
+
+
+def _asker(model: JudgeModel | Callable[[str], ModelReply]) -> Callable[[str], ModelReply]:
+    if isinstance(model, JudgeModel):
+        return model.ask
+    if callable(model):
+        return model
+    raise TypeError(f"{model!r} is neither a model with ask(prompt) nor a function")

@@ -1,0 +1,225 @@
+"""A jury that asks again when it is not sure.
+
+All judges answer independently. If they are not sure enough on average, the whole round is asked
+again, word for word the same; no judge ever sees what another said, or what was said before,
+because judges that see a majority give in to it. A chair, if there is one, reads the last round
+and decides; without one the votes are counted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Generic, Protocol, cast, runtime_checkable
+
+from prjury.deadline import Deadline
+from prjury.jury.compose import kind_of
+from prjury.jury.confidence import Confidence, title_of
+from prjury.jury.count import anybody_voted, count, hold_down
+from prjury.jury.guard import Listener, guarded, hear, itself, patience
+from prjury.jury.judge import ContextT, Judge, JudgeType, Opinion, judge_of
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.jury import JuryJudge, JuryVerdict, Member, Seat, check_strategy, roster
+from prjury.jury.library.order_swap import Twice
+from prjury.jury.library.rounds import RoundContext
+from prjury.jury.nesting import Extent
+from prjury.jury.score import finite
+from prjury.jury.voting import MajorityVoting, VotingStrategy
+
+__all__ = ["JuryWithRetry", "RoundContext"]
+
+#: The share of the time that is kept for the chair, so that a judge that hangs leaves it some.
+_CHAIR_SHARE = 0.2
+
+
+@dataclass(frozen=True)
+class JuryWithRetry(Generic[ContextT]):
+    """Judges that are asked again, all of them, while they are not sure.
+
+    Args:
+        judges: judges, seats or plain functions; a seat may say how its confidence is taken.
+            Where nothing is said, a judge that asks a model or an agent also asks how sure it is.
+        chair: who makes one judgment of the last round; without one, `voting` does. It is asked
+            only if somebody voted. A chair that is backed by a model, or that reads answers of
+            models, can lower what the deterministic judges say among themselves, never lift it.
+        confidence_threshold: the mean confidence, 0..1, at which the jury stops asking.
+        max_iterations: rounds at most.
+        voting: counts the last round where there is no chair.
+        name: the jury's own name.
+        parallel: all judges at once, each in a thread, or one after the other.
+
+    Raises:
+        ValueError: without judges, for a threshold outside 0..1, less than one round, or a jury
+            that is nested too deep or too large.
+        TypeError: for members that are neither judges nor functions, or numbers that are none.
+    """
+
+    judges: Sequence[Member[ContextT]]
+    chair: Judge[RoundContext[ContextT]] | Callable[[RoundContext[ContextT]], Opinion] | None = None
+    confidence_threshold: float = 0.7
+    max_iterations: int = 2
+    voting: VotingStrategy = field(default_factory=MajorityVoting)
+    name: str = "jury"
+    parallel: bool = True
+    extent: Extent = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        whose = f"the jury {self.name!r}"
+        _check_numbers(self.confidence_threshold, self.max_iterations)
+        seats = tuple(_prepared(seat) for seat in roster(self.judges, whose))
+        extent = Extent.around((seat.judge for seat in seats), runs=self.max_iterations)
+        if self.chair is not None:
+            object.__setattr__(self, "chair", judge_of(self.chair))
+            extent = extent.beside(Extent.around([self.chair]))
+        check_strategy(self.voting)
+        object.__setattr__(self, "judges", seats)
+        object.__setattr__(self, "extent", extent.within_limits(whose))
+
+    @property
+    def seats(self) -> tuple[Seat[ContextT], ...]:
+        """The roster."""
+        return cast("tuple[Seat[ContextT], ...]", self.judges)
+
+    @property
+    def type(self) -> JudgeType:
+        """The type of the members, the chair among them, where they agree, else a hybrid."""
+        chair = () if self.chair is None else (self.chair,)
+        return kind_of([*(seat.judge for seat in self.seats), *chair])
+
+    @property
+    def strategies(self) -> Mapping[str, str]:
+        """How each judge's confidence is taken, by name."""
+        return MappingProxyType({seat.title: title_of(seat.confidence) for seat in self.seats})
+
+    def vote(
+        self,
+        context: ContextT,
+        *,
+        timeout: float | None = None,
+        listener: Listener | None = None,
+    ) -> JuryVerdict:
+        """Asks until the jury is sure, or the rounds or the time are used up.
+
+        The judgment's metadata has ``iterations``, ``met_threshold`` and, in ``retry``, the
+        threshold, why it stopped (``met_threshold``, ``max_iterations``, or ``timeout`` where
+        less time was left than the last round took) and the confidences of every round, with
+        reasons for those that could not be taken. The ballots are those of the last round.
+
+        Args:
+            timeout: seconds for everything; a fifth of it is the chair's, if there is one.
+            listener: hears of each judge's start and end.
+
+        Raises:
+            TypeError: for a timeout that is not a number.
+            ValueError: for one that is NaN, or when a judge asks the jury on which it sits.
+        """
+        until = patience(timeout)
+        rounds, stopped = self._rounds(context, self._for_judges(until), listener)
+        last = rounds[-1]
+        told = self._decide(last, until, listener).told(
+            iterations=last.iteration,
+            met_threshold=last.met_threshold,
+            retry=self._evidence(rounds, stopped),
+        )
+        return JuryVerdict(told, last.ballots)
+
+    def as_judge(self, name: str | None = None) -> JuryJudge[ContextT]:
+        """The whole jury as one judge, for juries of juries."""
+        return JuryJudge(self, self.extent, name or self.name)
+
+    def _for_judges(self, until: Deadline | None) -> Deadline | None:
+        if until is None or self.chair is None:
+            return until
+        return Deadline(until.at - until.remaining * _CHAIR_SHARE)
+
+    def _rounds(
+        self, context: ContextT, until: Deadline | None, listener: Listener | None
+    ) -> tuple[list[RoundContext[ContextT]], str]:
+        """Every round that was asked, and why there is no other."""
+        rounds: list[RoundContext[ContextT]] = []
+        stopped = None
+        while stopped is None:
+            started = time.monotonic()
+            rounds.append(self._round(context, len(rounds) + 1, until, listener))
+            stopped = self._stops(rounds[-1], until, time.monotonic() - started)
+        return rounds, stopped
+
+    def _round(
+        self, context: ContextT, iteration: int, until: Deadline | None, listener: Listener | None
+    ) -> RoundContext[ContextT]:
+        ballots = hear(
+            self.seats,
+            context,
+            jury=self.name,
+            until=until,
+            listener=listener,
+            parallel=self.parallel,
+        )
+        return RoundContext.of(context, self.seats, ballots, iteration, self.confidence_threshold)
+
+    def _stops(
+        self, last: RoundContext[ContextT], until: Deadline | None, took: float
+    ) -> str | None:
+        """Why there is no other round; one with too little time would only lose the answers."""
+        if last.met_threshold:
+            return "met_threshold"
+        if last.iteration == self.max_iterations:
+            return "max_iterations"
+        return "timeout" if until is not None and until.remaining <= took else None
+
+    def _decide(
+        self, last: RoundContext[ContextT], until: Deadline | None, listener: Listener | None
+    ) -> Judgment:
+        if self.chair is None or not anybody_voted(last.ballots):
+            return guarded(lambda: count(self.voting, last.ballots), itself)
+        (ballot,) = hear(
+            [Seat(judge_of(self.chair), name="chair")],
+            last,
+            jury=self.name,
+            until=until,
+            listener=listener,
+            parallel=self.parallel,
+        )
+        said = ballot.judgment
+        if said.status is Status.ERROR:
+            return replace(said, reasoning=f"chair: {said.reasoning}")
+        return guarded(lambda: hold_down(said, ballot.type, self.voting, last.ballots), itself)
+
+    def _evidence(self, rounds: Sequence[RoundContext[ContextT]], stopped: str) -> dict[str, Any]:
+        return {
+            "confidence_threshold": self.confidence_threshold,
+            "max_iterations": self.max_iterations,
+            "stopped_because": stopped,
+            "strategies": dict(self.strategies),
+            "rounds": [asked.evidence() for asked in rounds],
+        }
+
+
+def _check_numbers(threshold: float, rounds: int) -> None:
+    if not 0.0 <= finite(threshold, "confidence_threshold") <= 1.0:
+        raise ValueError(f"confidence_threshold is in 0..1, not {threshold}")
+    if isinstance(rounds, bool) or not isinstance(rounds, int):
+        raise TypeError(f"max_iterations is a whole number, not {rounds!r}")
+    if rounds < 1:
+        raise ValueError(f"max_iterations is at least 1, not {rounds}")
+
+
+def _prepared(seat: Seat[ContextT]) -> Seat[ContextT]:
+    """The seat with a judge that gives what its confidence is taken from."""
+    judge = seat.judge
+    if seat.confidence is Confidence.FLIP:
+        judge = judge if isinstance(judge, Twice) else Twice(judge)
+    elif seat.confidence in {None, Confidence.SELF_REPORT} and isinstance(judge, _Reports):
+        judge = judge.asking_confidence()
+    return Seat(judge, seat.weight, seat.title, seat.confidence)
+
+
+@runtime_checkable
+class _Reports(Protocol):
+    """A judge that can ask for a confidence besides."""
+
+    def asking_confidence(self) -> Judge[Any]:
+        """The judge that does."""
+        ...

@@ -1,0 +1,107 @@
+"""Reads MSBuild's projects and property files, ``packages.config`` and ``global.json``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
+from prjury.manifests.syntax import json_of, table, text_of, word
+from prjury.manifests.xml import Node, read_xml
+
+_PROPERTY = re.compile(r"\$\(([\w.-]+)\)")
+_FRAMEWORKS = ("TargetFramework", "TargetFrameworks", "TargetFrameworkVersion")
+_REFERENCES = {
+    "PackageReference": Role.DEPENDENCY,
+    "GlobalPackageReference": Role.DEPENDENCY,
+    "PackageVersion": Role.MANAGED,
+}
+_SDK = re.compile(r"(\d+\.\d+)\.\d+")
+
+
+def read_msbuild(content: bytes) -> Manifest:
+    """What a project or a file of properties declares; conditions are not looked at.
+
+    Raises:
+        ManifestError: for a file that is no XML, or no project.
+    """
+    project = read_xml(content).first("Project")
+    if project is None:
+        raise ManifestError("it has no <Project>")
+    properties = {
+        node.tag: _placeholders(node.text)
+        for node in project.all("PropertyGroup", "*")
+        if node.text
+    }
+    found = (*_frameworks(project), *_packages(project))
+    return Manifest(coordinates=found, properties=properties)
+
+
+def _placeholders(text: str) -> str:
+    return _PROPERTY.sub(r"${\1}", text)
+
+
+def _frameworks(project: Node) -> Iterator[Coordinate]:
+    nodes = [node for tag in _FRAMEWORKS for node in project.all("PropertyGroup", tag)]
+    told = [_framework(node) for node in nodes if node.text]
+    if told:
+        lines = tuple(node.line for node in nodes if node.text)
+        yield Coordinate("", "dotnet", ";".join(told), Role.MANAGED, lines, "runtime")
+
+
+def _framework(node: Node) -> str:
+    """A framework's short name; old projects write ``v4.7.2`` for ``net472``."""
+    if node.tag == "TargetFrameworkVersion":
+        return "net" + node.text.lower().removeprefix("v").replace(".", "")
+    return _placeholders(node.text)
+
+
+def _packages(project: Node) -> Iterator[Coordinate]:
+    for group in project.all("ItemGroup"):
+        for node in group.children:
+            name = node.attributes.get("Include") or node.attributes.get("Update")
+            if node.tag in _REFERENCES and name:
+                yield _nuget(name, _version(node), _REFERENCES[node.tag], node.line)
+
+
+def _version(node: Node) -> str | None:
+    for key in ("VersionOverride", "Version"):
+        if told := node.attributes.get(key) or node.value(key):
+            return _placeholders(told)
+    return None
+
+
+def _nuget(name: str, version: str | None, role: Role, line: int) -> Coordinate:
+    return Coordinate("", name.strip().lower(), version, role, (line,), "nuget")
+
+
+def read_packages_config(content: bytes) -> Manifest:
+    """What an old project's ``packages.config`` installs: exactly these versions.
+
+    Raises:
+        ManifestError: for a file that is no XML, or not of this kind.
+    """
+    packages = read_xml(content).first("packages")
+    if packages is None:
+        raise ManifestError("it has no <packages>")
+    found = []
+    for node in packages.all("package"):
+        name, version = node.attributes.get("id"), node.attributes.get("version")
+        if name:
+            told = f"[{version}]" if version else None
+            found.append(_nuget(name, told, Role.DEPENDENCY, node.line))
+    return Manifest(coordinates=tuple(found))
+
+
+def read_global_json(content: bytes) -> Manifest:
+    """The SDK in a ``global.json``: what a project targets where it does not say so itself.
+
+    Raises:
+        ManifestError: for a file that is no JSON object.
+    """
+    version = word(table(json_of(text_of(content)), "sdk").get("version"))
+    match = _SDK.match(version or "")
+    found = (
+        [Coordinate("", "dotnet", f"net{match[1]}", Role.LOCKED, (), "runtime")] if match else []
+    )
+    return Manifest(coordinates=tuple(found))

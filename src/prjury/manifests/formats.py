@@ -1,0 +1,188 @@
+"""Which files are build files, whose, and who reads them: a visible table."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from prjury.code.source import MAX_BYTES
+from prjury.manifests.cargo import read_cargo_toml, read_toolchain
+from prjury.manifests.dotnet import read_global_json, read_msbuild, read_packages_config
+from prjury.manifests.go import read_go_mod
+from prjury.manifests.gradle import read_script_bytes, read_shared_script, read_wrapper
+from prjury.manifests.locks import (
+    read_cargo_lock,
+    read_package_lock,
+    read_pipfile_lock,
+    read_pnpm_lock,
+    read_python_lock,
+    read_yarn_lock,
+)
+from prjury.manifests.manifest import Manifest
+from prjury.manifests.maven import read_pom
+from prjury.manifests.node import read_node_version, read_package_json, read_pnpm_workspace
+from prjury.manifests.python import read_pipfile, read_pyproject, read_python_version
+from prjury.manifests.requirements import read_constraints, read_requirements
+from prjury.manifests.setuptools import read_setup_cfg, read_setup_py
+from prjury.manifests.workflow import read_workflow
+
+Reader: TypeAlias = Callable[[bytes], Manifest]
+
+POM = "pom.xml"
+CATALOG = "gradle/libs.versions.toml"
+_WRAPPER = "gradle/wrapper/gradle-wrapper.properties"
+_MAX_LOCK_BYTES = 8 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of build file.
+
+    Attributes:
+        family: of which languages (`prjury.code.languages.Language.family`).
+        rank: of the files in one directory, those of lower rank say more.
+        anchor: whether a module begins where such a file is.
+        locked: whether it only says what others resolve to; it may be large, and nothing is lost
+            where it cannot be read.
+        loose: whether it may lie anywhere in a project, so that none of its own begins there.
+    """
+
+    family: str
+    reader: Reader
+    rank: int
+    anchor: bool = False
+    locked: bool = False
+    loose: bool = False
+
+    @property
+    def max_bytes(self) -> int:
+        """How large such a file may be."""
+        return _MAX_LOCK_BYTES if self.locked else MAX_BYTES
+
+
+#: One more than the highest rank.
+RANKS = 9
+
+_REQUIREMENTS = Format("python", read_requirements, 4, anchor=True, loose=True)
+_CONSTRAINTS = Format("python", read_constraints, 5)
+_PYTHON_LOCK = Format("python", read_python_lock, 6, locked=True)
+_NODE_VERSION = Format("node", read_node_version, 3)
+_TOOLCHAIN = Format("rust", read_toolchain, 2)
+_MSBUILD = Format("dotnet", read_msbuild, 0, anchor=True)
+_SHARED = Format("dotnet", read_msbuild, 1)
+#: ``web/web.gradle``: a build may say that its scripts are named for their directories.
+_NAMED_SCRIPT = Format("jvm", read_script_bytes, 3, anchor=True)
+#: ``gradle/versions.gradle``: the root applies it.
+_SHARED_SCRIPT = Format("jvm", read_shared_script, 7)
+
+_BY_NAME: Mapping[str, Format] = {
+    POM: Format("jvm", read_pom, 0, anchor=True),
+    "build.gradle": Format("jvm", read_script_bytes, 1, anchor=True),
+    "build.gradle.kts": Format("jvm", read_script_bytes, 2, anchor=True),
+    "settings.gradle": Format("jvm", read_script_bytes, 4),
+    "settings.gradle.kts": Format("jvm", read_script_bytes, 5),
+    "gradle.properties": Format("jvm", read_script_bytes, 6),
+    "pyproject.toml": Format("python", read_pyproject, 0, anchor=True),
+    "setup.cfg": Format("python", read_setup_cfg, 1, anchor=True),
+    "setup.py": Format("python", read_setup_py, 2, anchor=True),
+    "Pipfile": Format("python", read_pipfile, 3, anchor=True),
+    "uv.lock": _PYTHON_LOCK,
+    "poetry.lock": _PYTHON_LOCK,
+    "pdm.lock": _PYTHON_LOCK,
+    "Pipfile.lock": Format("python", read_pipfile_lock, 6, locked=True),
+    ".python-version": Format("python", read_python_version, 7),
+    "package.json": Format("node", read_package_json, 0, anchor=True),
+    "pnpm-workspace.yaml": Format("node", read_pnpm_workspace, 1),
+    "package-lock.json": Format("node", read_package_lock, 2, locked=True),
+    "npm-shrinkwrap.json": Format("node", read_package_lock, 2, locked=True),
+    "yarn.lock": Format("node", read_yarn_lock, 2, locked=True),
+    "pnpm-lock.yaml": Format("node", read_pnpm_lock, 2, locked=True),
+    ".nvmrc": _NODE_VERSION,
+    ".node-version": _NODE_VERSION,
+    "go.mod": Format("go", read_go_mod, 0, anchor=True),
+    "go.work": Format("go", read_go_mod, 1),
+    "Cargo.toml": Format("rust", read_cargo_toml, 0, anchor=True),
+    "Cargo.lock": Format("rust", read_cargo_lock, 1, locked=True),
+    "rust-toolchain": _TOOLCHAIN,
+    "rust-toolchain.toml": _TOOLCHAIN,
+    "packages.config": Format("dotnet", read_packages_config, 0, anchor=True),
+    "Directory.Packages.props": _SHARED,
+    "Directory.Build.props": _SHARED,
+    "Directory.Build.targets": _SHARED,
+    "global.json": Format("dotnet", read_global_json, 2),
+}
+_BY_SUFFIX = {".csproj": _MSBUILD, ".fsproj": _MSBUILD, ".vbproj": _MSBUILD}
+#: The reader of a catalog is the script's: it depends on what the scripts call it.
+_BY_TAIL = {
+    CATALOG: Format("jvm", read_script_bytes, 7),
+    _WRAPPER: Format("jvm", read_wrapper, 8),
+}
+#: How files of requirements end.
+LISTS = (".txt", ".in")
+#: Readers by the language of `prjury.code.languages`, for files of whatever name.
+_BY_LANGUAGE: Mapping[str, Reader] = {
+    "maven": read_pom,
+    "gradle": read_script_bytes,
+    "pypi": read_requirements,
+    "npm": read_package_json,
+    "gomod": read_go_mod,
+    "cargo": read_cargo_toml,
+    "nuget": read_msbuild,
+    "workflow": read_workflow,
+}
+_FOLDER = "requirements"
+_SCRIPTS = (".gradle", ".gradle.kts")
+_SCRIPT_FOLDER = "gradle"
+
+
+def format_of(path: str) -> Format | None:
+    """The kind of build file that a path names; None for other files."""
+    name = posixpath.basename(path)
+    if known := _BY_NAME.get(name):
+        return known
+    suffix = posixpath.splitext(name)[1]
+    if suffix in LISTS:
+        return _list_of(path, name)
+    if name.endswith(_SCRIPTS):
+        return _script_of(path, name)
+    if suffix in _BY_SUFFIX:
+        return _BY_SUFFIX[suffix]
+    return next((_BY_TAIL[tail] for tail in _BY_TAIL if f"/{path}".endswith(f"/{tail}")), None)
+
+
+def _list_of(path: str, name: str) -> Format | None:
+    lower = name.lower()
+    if "constraints" in lower:
+        return _CONSTRAINTS
+    listed = _FOLDER in lower or f"/{_FOLDER}/" in f"/{path}"
+    return _REQUIREMENTS if listed else None
+
+
+def _script_of(path: str, name: str) -> Format | None:
+    directory = posixpath.basename(posixpath.dirname(path))
+    if directory == _SCRIPT_FOLDER:
+        return _SHARED_SCRIPT
+    return _NAMED_SCRIPT if name.partition(".gradle")[0] == directory else None
+
+
+def reader_of(path: str, language: str) -> Reader:
+    """Who reads one file by itself: its language may hold for names that no module has."""
+    kind = format_of(path)
+    if kind is None or language == "gradle":
+        return _BY_LANGUAGE[language]
+    return kind.reader
+
+
+def directory_of(path: str) -> str:
+    """The directory to which a build file belongs: ``requirements/`` and ``gradle/`` are parts."""
+    for tail in _BY_TAIL:
+        if f"/{path}".endswith(f"/{tail}"):
+            return path[: -len(tail)].rstrip("/")
+    directory = posixpath.dirname(path)
+    if format_of(path) is _SHARED_SCRIPT:
+        return posixpath.dirname(directory)
+    if path.endswith(LISTS):
+        return f"/{directory}/".partition(f"/{_FOLDER}/")[0].strip("/")
+    return directory

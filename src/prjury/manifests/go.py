@@ -1,0 +1,84 @@
+"""Reads ``go.mod`` and ``go.work``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from prjury.manifests.manifest import Coordinate, Manifest, Role
+from prjury.manifests.syntax import text_of
+
+_WORDS = re.compile(r'"[^"]*"|`[^`]*`|[^\s()"`]+|[()]')
+_DIRECTIVES = frozenset({"require", "replace", "tool", "module", "go", "use", "exclude", "retract"})
+
+
+def read_go_mod(content: bytes) -> Manifest:
+    """What a ``go.mod`` or ``go.work`` declares; what is only indirectly needed counts as locked.
+
+    Raises:
+        ManifestError: for a file that is no text.
+    """
+    required: list[Coordinate] = []
+    replaced: dict[str, tuple[str, str | None]] = {}
+    others: list[Coordinate] = []
+    name = ""
+    for number, (directive, *words), comment in _statements(text_of(content)):
+        match directive, words:
+            case "require", [path, version, *_]:
+                role = Role.LOCKED if "indirect" in comment else Role.DEPENDENCY
+                required.append(_go(path, version, role, number))
+            case "replace", [path, *rest] if "=>" in rest:
+                target = rest[rest.index("=>") + 1 :]
+                replaced[path] = (
+                    (target[0], target[1] if len(target) > 1 else None) if target else (path, None)
+                )
+            case "tool", [path, *_]:
+                others.append(_go(path, None, Role.PLUGIN, number))
+            case "module", [path, *_]:
+                name = path
+                others.append(_go(path, None, Role.SELF, number))
+            case "go", [version, *_]:
+                runtime = Coordinate("", "go", version, Role.MANAGED, (number,), "runtime")
+                others.append(runtime)
+    return Manifest(name=name, coordinates=(*others, *_replaced(required, replaced)))
+
+
+def _replaced(
+    required: list[Coordinate], replaced: dict[str, tuple[str, str | None]]
+) -> Iterator[Coordinate]:
+    """The requirements as they are built; those replaced for nobody here hold further below."""
+    for coordinate in required:
+        if coordinate.artifact not in replaced:
+            yield coordinate
+            continue
+        path, version = replaced[coordinate.artifact]
+        yield replace(coordinate, version=version)
+        if version and path != coordinate.artifact:
+            yield replace(coordinate, artifact=path, version=version)
+    known = {coordinate.artifact for coordinate in required}
+    for path, (_, version) in replaced.items():
+        if path not in known and version:
+            yield Coordinate("", path, version, Role.MANAGED, (), "go")
+
+
+def _go(path: str, version: str | None, role: Role, line: int) -> Coordinate:
+    return Coordinate("", path, version, role, (line,), "go")
+
+
+def _statements(text: str) -> Iterator[tuple[int, list[str], str]]:
+    """Each statement with its directive, also inside of a block, its line and its comment."""
+    block = ""
+    for number, line in enumerate(text.split("\n"), start=1):
+        code, _, comment = line.partition("//")
+        words = [word.strip('"`') for word in _WORDS.findall(code)]
+        if not words:
+            continue
+        if words[-1] == "(" and words[0] in _DIRECTIVES:
+            block = words[0]
+        elif words == [")"]:
+            block = ""
+        elif block:
+            yield number, [block, *words], comment
+        else:
+            yield number, words, comment

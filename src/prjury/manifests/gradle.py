@@ -1,0 +1,248 @@
+"""A modest reader of Gradle builds: plugins, dependencies in string notation, version catalogs.
+
+A build script is a program, and programs are not run here. What cannot be read off its text is
+unknown, never guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import re2
+
+from prjury.code.languages import LANGUAGES
+from prjury.code.masks import masked
+from prjury.code.source import Source
+from prjury.manifests.manifest import Coordinate, Manifest, Role
+from prjury.manifests.syntax import table, text_of, toml_of
+
+_PLUGIN = re2.compile(
+    r"""\bid\s*\(?\s*["']([\w.-]+)["']\s*\)?\s*version\s*\(?\s*["']([^"'\n]*)["']"""
+)
+_NOTATION = re2.compile(
+    r"""(\b(?:platform|enforcedPlatform|mavenBom)\s*\(?\s*)?["']([\w.-]+):([\w.-]+)"""
+    r"""(?::([^"'@:\n]*))?(?:[@:][^"'\n]*)?["']"""
+)
+_NAMED = re2.compile(
+    r"""\bgroup\s*[:=]\s*["']([\w.-]+)["']\s*,\s*name\s*[:=]\s*["']([\w.-]+)["']"""
+    r"""(?:\s*,\s*version\s*[:=]\s*["']([^"'\n]*)["'])?"""
+)
+#: Kotlin's notation in separate arguments, of which the version may be a variable.
+_ARGUMENTS = re2.compile(
+    r"""(?i)\b(?:\w*(?:implementation|api|compileOnly|runtimeOnly|annotationProcessor)"""
+    r"""|(?:test)?(?:compile|runtime)|classpath|kapt\w*|ksp\w*|dependency)"""
+    r"""\s*\(\s*["']([\w.-]+)["']\s*,\s*["']([\w.-]+)["']"""
+    r"""(?:\s*,\s*(?:["']([^"'\n]*)["']|([A-Za-z_]\w*)))?\s*\)"""
+)
+#: Spring's plugin for managed dependencies: artifacts that share their group and their version.
+_SET = re2.compile(
+    r"""\bdependencySet\s*\(?\s*(?:["']([\w.-]+):([^"':\n]+)["']"""
+    r"""|group\s*:\s*["']([\w.-]+)["']\s*,\s*version\s*:\s*(?:["']([^"'\n]*)["']|([A-Za-z_]\w*))"""
+    r"""|version\s*:\s*["']([^"'\n]*)["']\s*,\s*group\s*:\s*["']([\w.-]+)["'])\s*\)?\s*\{"""
+)
+_ENTRY = re2.compile(r"""\bentry\s*\(?\s*["']([\w.-]+)["']""")
+_ALIAS = re2.compile(r"\blibs\.([A-Za-z][\w.]*)")
+_KOTLIN_PLUGIN = re2.compile(
+    r"""\bkotlin\s*\(\s*["'][\w.-]+["']\s*\)\s*version\s*\(?\s*["']([^"'\n]*)["']"""
+)
+_KOTLIN = "org.jetbrains.kotlin"
+#: Ways to name the release of Java whose interfaces code may use; the earlier ones say more.
+_JAVA = [
+    re2.compile(rf"{pattern}[\"']?([0-9]+(?:[._][0-9]+)?)")
+    for pattern in (
+        r"\brelease(?:\.set\s*\(|\s*=)\s*",
+        r"\bsourceCompatibility(?:\.set\s*\(|\s*=|\s)\s*(?:JavaVersion\.VERSION_)?",
+        r"\bJavaLanguageVersion\.of\s*\(\s*",
+        r"\bjvmToolchain\s*\(\s*",
+    )
+]
+_DISTRIBUTION = re2.compile(
+    r"(?m)^\s*distributionUrl\s*[=:].*/gradle-([0-9][\w.-]*?)-(?:bin|all)\.zip"
+)
+_BRACE = re2.compile(r"\$?[{}]")
+_VARIABLE = re2.compile(r"""\b(\w+)["']?\s*\]?\s*=\s*["']([\w.+-]+)["']""")
+_PROPERTY = re2.compile(r"(?m)^[ \t]*([\w.-]+)[ \t]*[=:][ \t]*([^\s#]+)")
+
+
+def read_script(text: str, catalog: Mapping[str, Coordinate]) -> Manifest:
+    """What a build script, a settings script or a ``gradle.properties`` declares.
+
+    Args:
+        catalog: the libraries that ``libs.alias`` may stand for.
+    """
+    gradle = LANGUAGES["gradle"]
+    source = Source.of(text, gradle)
+    code = masked(source.text, gradle)
+    properties = {match[1]: match[2] for match in _PROPERTY.finditer(code)}
+    properties |= {match[1]: match[2] for match in _VARIABLE.finditer(code)}
+    declared = tuple(_declared(source, code, catalog))
+    runtimes = tuple(_runtimes(source, code, declared))
+    return Manifest(coordinates=(*declared, *runtimes), properties=properties)
+
+
+def read_script_bytes(content: bytes) -> Manifest:
+    """What a script declares by itself, without a catalog.
+
+    Raises:
+        ManifestError: for a file that is no text.
+    """
+    return read_script(text_of(content), {})
+
+
+def read_shared_script(content: bytes) -> Manifest:
+    """What a script that others apply declares: it manages versions, and asks for nothing itself.
+
+    Raises:
+        ManifestError: for a file that is no text.
+    """
+    manifest = read_script_bytes(content)
+    return replace(manifest, coordinates=tuple(map(_managed, manifest.coordinates)))
+
+
+def _managed(coordinate: Coordinate) -> Coordinate:
+    asked = coordinate.role is Role.DEPENDENCY
+    return replace(coordinate, role=Role.MANAGED) if asked else coordinate
+
+
+def read_wrapper(content: bytes) -> Manifest:
+    """The Gradle that a ``gradle-wrapper.properties`` starts.
+
+    Raises:
+        ManifestError: for a file that is no text.
+    """
+    match = _DISTRIBUTION.search(text_of(content))
+    found = [_runtime("gradle", match[1], ())] if match else []
+    return Manifest(coordinates=tuple(found))
+
+
+def _runtimes(source: Source, code: str, declared: tuple[Coordinate, ...]) -> Iterator[Coordinate]:
+    """The Java and the Kotlin that a script asks for."""
+    matches = (pattern.search(code) for pattern in _JAVA)
+    if java := next((match for match in matches if match), None):
+        version = java[1].replace("_", ".")
+        yield _runtime("java", version, (source.line_at(java.start(1)),))
+    for match in _KOTLIN_PLUGIN.finditer(code):
+        yield _runtime("kotlin", match[1], (source.line_at(match.start()),))
+    for coordinate in declared:
+        if coordinate.role is Role.PLUGIN and coordinate.group.startswith(_KOTLIN):
+            yield _runtime("kotlin", coordinate.version, coordinate.lines)
+
+
+def _runtime(name: str, version: str | None, lines: tuple[int, ...]) -> Coordinate:
+    return Coordinate("", name, version, Role.MANAGED, lines, "runtime")
+
+
+def _declared(source: Source, code: str, catalog: Mapping[str, Coordinate]) -> Iterator[Coordinate]:
+    for match in _PLUGIN.finditer(code):
+        yield Coordinate(match[1], f"{match[1]}.gradle.plugin", match[2], Role.PLUGIN)
+    yield from _sets(source, code)
+    code = _SET.sub(_blank, code)
+    for match in _NOTATION.finditer(code):
+        role = Role.BOM if match[1] else Role.DEPENDENCY
+        line = source.line_at(match.start(2))
+        yield Coordinate(match[2], match[3], match[4], role, (line,))
+    for match in _ARGUMENTS.finditer(code):
+        line = source.line_at(match.start(1))
+        version = match[3] or _variable(match[4])
+        yield Coordinate(match[1], match[2], version, Role.DEPENDENCY, (line,))
+    for match in _NAMED.finditer(code):
+        line = source.line_at(match.start(1))
+        yield Coordinate(match[1], match[2], match[3], Role.DEPENDENCY, (line,))
+    for match in _ALIAS.finditer(code):
+        if named := catalog.get(match[1]):
+            role = named.role if named.role is Role.PLUGIN else Role.DEPENDENCY
+            yield replace(named, role=role, lines=(source.line_at(match.start()),))
+
+
+def _sets(source: Source, code: str) -> Iterator[Coordinate]:
+    """The entries of each ``dependencySet``, each in its own line."""
+    sets = list(_SET.finditer(code))
+    # One never holds another, so that a block ends before the next one even if nothing closes it.
+    limits = [*(match.start() for match in sets[1:]), len(code)]
+    for match, limit in zip(sets, limits, strict=False):
+        group = match[1] or match[3] or match[7]
+        version = match[2] or match[4] or _variable(match[5]) or match[6]
+        block = _block(code[match.end() : limit])
+        for entry in _ENTRY.finditer(block):
+            line = source.line_at(match.end() + entry.start(1))
+            yield Coordinate(group, entry[1], version, Role.MANAGED, (line,))
+
+
+def _block(text: str) -> str:
+    """The text up to the brace that closes the block, if there is one."""
+    depth = 1
+    for brace in _BRACE.finditer(text):
+        depth += -1 if brace[0].endswith("}") else 1
+        if not depth:
+            return text[: brace.start()]
+    return text
+
+
+def _variable(name: str | None) -> str | None:
+    return f"${{{name}}}" if name else None
+
+
+def _blank(match: re2._Match[str]) -> str:
+    """As many blanks, so that what follows keeps its place."""
+    return re.sub(r"[^\n]", " ", match[0])
+
+
+def read_catalog(text: str) -> dict[str, Coordinate]:
+    """The libraries and plugins of a ``libs.versions.toml`` by the alias that scripts use.
+
+    Raises:
+        ManifestError: for text that is not TOML, or nested without end.
+    """
+    document = toml_of(text)
+    versions = table(document, "versions")
+    found = {
+        _alias(alias): entry
+        for alias, value in table(document, "libraries").items()
+        if (entry := _library(value, versions))
+    }
+    for alias, value in table(document, "plugins").items():
+        if plugin := _catalog_plugin(value, versions):
+            found[f"plugins.{_alias(alias)}"] = plugin
+    return found
+
+
+def _alias(name: str) -> str:
+    return re.sub(r"[-_]", ".", name)
+
+
+def _library(value: object, versions: Mapping[str, Any]) -> Coordinate | None:
+    if isinstance(value, str):
+        parts = [*value.split(":"), "", ""]
+        return Coordinate(parts[0], parts[1], parts[2] or None, Role.MANAGED)
+    if not isinstance(value, dict):
+        return None
+    group, _, artifact = str(value.get("module", "")).partition(":")
+    return Coordinate(
+        group or str(value.get("group", "")),
+        artifact or str(value.get("name", "")),
+        _version(value.get("version"), versions),
+        Role.MANAGED,
+    )
+
+
+def _catalog_plugin(value: object, versions: Mapping[str, Any]) -> Coordinate | None:
+    if isinstance(value, str):
+        group, _, version = value.partition(":")
+        return Coordinate(group, f"{group}.gradle.plugin", version or None, Role.PLUGIN)
+    if not isinstance(value, dict):
+        return None
+    group = str(value.get("id", ""))
+    version_text = _version(value.get("version"), versions)
+    return Coordinate(group, f"{group}.gradle.plugin", version_text, Role.PLUGIN)
+
+
+def _version(value: object, versions: Mapping[str, Any]) -> str | None:
+    """A version, a reference to one, or a rich version's strictest word."""
+    if isinstance(value, dict):
+        if "ref" in value:
+            return _version(versions.get(str(value["ref"])), {})
+        value = value.get("strictly") or value.get("require") or value.get("prefer")
+    return value if isinstance(value, str) else None

@@ -1,0 +1,225 @@
+"""From build files to a module: the chain of parents, and properties put into their places."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from prjury.manifests.formats import RANKS, format_of
+from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
+from prjury.manifests.module import Declared
+from prjury.manifests.node import asked_for
+from prjury.snapshot.model import printable
+
+_PLACEHOLDER = re.compile(r"\$\{([^${}]+)\}|\$([A-Za-z_]\w*)")
+_MAX_STEPS = 20
+_MAX_LENGTH = 500
+
+#: Parents that are complete in themselves: everything they imply is what their coordinates say.
+_KNOWN_PARENTS = frozenset({"org.springframework.boot"})
+
+#: Where an override at the root holds for all that is below.
+_OVERRIDING = frozenset({"npm", "go"})
+
+#: Build files by path, each one read or the reason why it cannot be.
+Shelf: TypeAlias = Mapping[str, Manifest | ManifestError]
+
+
+@dataclass(frozen=True)
+class Link:
+    """A build file of a module or of what it inherits from.
+
+    Attributes:
+        level: how near it is: the lowest number counts most.
+        own: whether it is the module's own.
+    """
+
+    path: str
+    manifest: Manifest
+    level: int
+    own: bool
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A module's build files, then those that it inherits from, as far as they are in the tree.
+
+    Attributes:
+        paths: every path that was looked for, whether it could be read or not.
+    """
+
+    links: tuple[Link, ...]
+    paths: tuple[str, ...]
+    notes: tuple[str, ...]
+    broken: bool
+
+    @property
+    def name(self) -> str:
+        """What the module calls itself."""
+        return next((link.manifest.name for link in self.links if link.own), "")
+
+    def declared(self) -> Iterator[Declared]:
+        """The coordinates of the whole chain, with resolved properties."""
+        return self._resolved(self.links)
+
+    def selves(self) -> Iterator[Declared]:
+        """What the module and those above it say that they are."""
+        return (declared for declared in self.declared() if declared.role is Role.SELF)
+
+    def kept(self) -> Iterator[Declared]:
+        """The dependencies that the module itself asks for."""
+        own = self._resolved(link for link in self.links if link.own)
+        return (declared for declared in own if declared.role is Role.DEPENDENCY)
+
+    def _resolved(self, links: Iterable[Link]) -> Iterator[Declared]:
+        properties = self._properties()
+        asked = asked_for(c for link in self.links for c in link.manifest.coordinates)
+        for link in links:
+            for coordinate in link.manifest.coordinates:
+                if not _is_beside(coordinate, asked):
+                    yield _resolved(coordinate, properties, link)
+
+    def _properties(self) -> dict[str, str]:
+        """A child's word counts more than its parent's."""
+        merged: dict[str, str] = {}
+        for link in self.links:
+            for name, value in {**link.manifest.properties, **_built_in(link.manifest)}.items():
+                merged.setdefault(name, value)
+        return merged
+
+
+def _is_beside(coordinate: Coordinate, asked: Collection[str]) -> bool:
+    """Whether it is a package of npm that came along with others, out of the code's reach."""
+    locked = coordinate.ecosystem == "npm" and coordinate.role is Role.LOCKED
+    return locked and coordinate.artifact not in asked
+
+
+def _built_in(manifest: Manifest) -> dict[str, str]:
+    parent = manifest.parent
+    values = {
+        "project.version": manifest.version,
+        "project.groupId": manifest.group or None,
+        "project.parent.version": parent.version if parent else None,
+        "project.parent.groupId": parent.group if parent else None,
+    }
+    return {name: value for name, value in values.items() if value}
+
+
+def _resolved(coordinate: Coordinate, properties: Mapping[str, str], link: Link) -> Declared:
+    overridden = coordinate.role is Role.MANAGED and coordinate.ecosystem in _OVERRIDING
+    return Declared(
+        group=resolve(coordinate.group, properties) or coordinate.group,
+        artifact=resolve(coordinate.artifact, properties) or coordinate.artifact,
+        version=resolve(coordinate.version, properties) if coordinate.version else None,
+        written=coordinate.version,
+        role=coordinate.role,
+        path=printable(link.path),
+        level=-1 if overridden else link.level,
+        ecosystem=coordinate.ecosystem,
+        optional=coordinate.optional,
+        line=coordinate.lines[0] if coordinate.lines else None,
+    )
+
+
+def resolve(text: str, properties: Mapping[str, str]) -> str | None:
+    """The text with its properties put in; None for one that is missing, or a cycle of them."""
+    for _ in range(_MAX_STEPS):
+        match = _PLACEHOLDER.search(text)
+        if not match:
+            return text
+        value = properties.get(match[1] or match[2])
+        if value is None or len(text) + len(value) > _MAX_LENGTH:
+            return None
+        text = text[: match.start()] + value + text[match.end() :]
+    return None
+
+
+def parent_path(path: str, manifest: Manifest) -> str | None:
+    """Where the parent of a ``pom.xml`` would be in the tree; None for nowhere in it."""
+    if manifest.parent_path is None:
+        return None
+    place = posixpath.normpath(posixpath.join(posixpath.dirname(path), manifest.parent_path))
+    if place.startswith(("/", "..")) or place == posixpath.normpath(path):
+        return None
+    return place if place.endswith(".xml") else posixpath.normpath(f"{place}/pom.xml")
+
+
+def maven_chain(path: str, shelf: Shelf) -> Chain:
+    """The ``pom.xml`` at the path and its parents."""
+    links: list[Link] = []
+    notes: list[str] = []
+    paths: list[str] = []
+    following: str | None = path
+    broken = False
+    while following is not None:
+        if following in paths:
+            notes.append(f"{printable(following)} is its own ancestor")
+            broken = True
+            break
+        paths.append(following)
+        manifest = shelf.get(following)
+        if not isinstance(manifest, Manifest):
+            notes.append(f"{printable(following)}: {manifest}")
+            broken = True
+            break
+        links.append(Link(following, manifest, len(links), own=not links))
+        following, note = _next(following, manifest, shelf)
+        notes += [note] if note else []
+    return Chain(tuple(links), tuple(paths), tuple(notes), broken)
+
+
+def _next(path: str, manifest: Manifest, shelf: Shelf) -> tuple[str | None, str | None]:
+    """The parent's path if it is in the tree, else a note unless its coordinates say it all."""
+    parent = manifest.parent
+    if parent is None:
+        return None, None
+    place = parent_path(path, manifest)
+    found = shelf.get(place) if place else None
+    if isinstance(found, ManifestError) or (found and _is(found, parent)):
+        return place, None
+    if parent.group in _KNOWN_PARENTS:
+        return None, None
+    where = f"{printable(path)}: its parent {printable(str(parent))} is not in the tree"
+    return None, where
+
+
+def _is(found: Manifest, parent: Coordinate) -> bool:
+    """Maven takes the file only if it is what the child asks for."""
+    same_group = not found.group or "$" in found.group or found.group == parent.group
+    return same_group and found.name == parent.artifact
+
+
+def directory_chain(places: Iterable[Iterable[str]], shelf: Shelf) -> Chain:
+    """The build files of a module's directory, then those of the directories above it.
+
+    Args:
+        places: the paths of each directory, the nearest first, that which says most first.
+    """
+    links: list[Link] = []
+    notes: list[str] = []
+    paths: list[str] = []
+    own: int | None = None
+    broken = False
+    for depth, found in enumerate(places):
+        for path in found:
+            paths.append(path)
+            manifest = shelf.get(path)
+            kind = format_of(path)
+            if own is None and kind and kind.anchor and not _is_blank(path, manifest):
+                own = depth
+            if isinstance(manifest, Manifest):
+                level = depth * RANKS + (kind.rank if kind else 0)
+                links.append(Link(path, manifest, level, own=own in {None, depth}))
+            else:
+                notes.append(f"{printable(path)}: {manifest}")
+                broken = broken or not (kind and kind.locked)
+    return Chain(tuple(links), tuple(paths), tuple(notes), broken)
+
+
+def _is_blank(path: str, manifest: Manifest | ManifestError | None) -> bool:
+    """Whether it is a ``package.json`` that only says how Node is to read the files beside it."""
+    named = posixpath.basename(path) == "package.json"
+    return named and isinstance(manifest, Manifest) and not manifest.own

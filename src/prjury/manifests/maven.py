@@ -1,0 +1,134 @@
+"""Reads a ``pom.xml``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, Setting
+from prjury.manifests.xml import Node, read_xml
+
+#: Properties that set the release of Java; the earlier ones say more.
+_JAVA = ("maven.compiler.release", "java.version", "maven.compiler.source")
+_COMPILER = "org.apache.maven.plugins:maven-compiler-plugin"
+_KOTLIN = "org.jetbrains.kotlin:kotlin-maven-plugin"
+_KOTLIN_VERSION = "kotlin.version"
+
+
+def read_pom(content: bytes) -> Manifest:
+    """What a ``pom.xml`` declares. Nothing inside ``<exclusions>`` counts as declared.
+
+    Raises:
+        ManifestError: for a file that is not XML, has a DTD or entities, or is no project.
+    """
+    project = read_xml(content).first("project")
+    if project is None:
+        raise ManifestError("it has no <project>")
+    return _manifest(project)
+
+
+def _manifest(project: Node) -> Manifest:
+    properties = {node.tag: node.text for node in project.all("properties", "*")}
+    coordinates, settings = tuple(_coordinates(project)), tuple(_settings(project))
+    return Manifest(
+        name=project.value("artifactId") or "",
+        group=project.value("groupId") or project.value("parent", "groupId") or "",
+        version=project.value("version") or project.value("parent", "version"),
+        coordinates=(
+            *coordinates,
+            *_itself(project),
+            *_runtimes(coordinates, settings, properties),
+        ),
+        settings=settings,
+        properties=properties,
+        parent_path=_parent_path(project),
+    )
+
+
+def _itself(project: Node) -> Iterator[Coordinate]:
+    """The project, where it names its own group: one that has its parent's is no part of it."""
+    group, name = project.value("groupId"), project.value("artifactId")
+    version = project.value("version") or project.value("parent", "version")
+    if group and name:
+        yield Coordinate(group, name, version, Role.SELF)
+
+
+def _runtimes(
+    coordinates: tuple[Coordinate, ...],
+    settings: tuple[Setting, ...],
+    properties: Mapping[str, str],
+) -> Iterator[Coordinate]:
+    """The Java and the Kotlin that a project asks for, possibly by a property."""
+    told = [s for s in settings if s.plugin == _COMPILER]
+    configured = [s for key in ("release", "source") for s in told if s.key == key]
+    named = [f"${{{name}}}" for name in _JAVA if properties.get(name)]
+    if configured:
+        yield _runtime("java", configured[0].value, (configured[0].line,))
+    elif named:
+        yield _runtime("java", named[0], ())
+    plugins = [c for c in coordinates if str(c) == _KOTLIN and c.version]
+    if plugins:
+        yield _runtime("kotlin", plugins[0].version, plugins[0].lines)
+    elif properties.get(_KOTLIN_VERSION):
+        yield _runtime("kotlin", f"${{{_KOTLIN_VERSION}}}", ())
+
+
+def _runtime(name: str, version: str | None, lines: tuple[int, ...]) -> Coordinate:
+    return Coordinate("", name, version, Role.MANAGED, lines, "runtime")
+
+
+def _parent_path(project: Node) -> str | None:
+    parent = project.first("parent")
+    if parent is None:
+        return None
+    if parent.first("relativePath") is None:
+        return "../pom.xml"
+    return parent.value("relativePath")
+
+
+def _coordinates(project: Node) -> Iterator[Coordinate]:
+    for parent in project.all("parent"):
+        yield _coordinate(parent, Role.PARENT)
+    for place in (project, *project.all("profiles", "profile")):
+        for node in place.all("dependencies", "dependency"):
+            yield _coordinate(node, Role.DEPENDENCY)
+        for node in place.all("dependencyManagement", "dependencies", "dependency"):
+            yield _coordinate(node, Role.BOM if node.value("scope") == "import" else Role.MANAGED)
+        for node in _plugins(place):
+            yield _coordinate(node, Role.PLUGIN)
+
+
+def _plugins(place: Node) -> Iterator[Node]:
+    yield from place.all("build", "plugins", "plugin")
+    yield from place.all("build", "pluginManagement", "plugins", "plugin")
+
+
+def _coordinate(node: Node, role: Role) -> Coordinate:
+    named = [node.first("artifactId"), node.first("groupId")]
+    group = node.value("groupId")
+    if group is None and role is Role.PLUGIN:
+        group = "org.apache.maven.plugins"
+    return Coordinate(
+        group=group or "",
+        artifact=node.value("artifactId") or "",
+        version=node.value("version"),
+        role=role,
+        lines=tuple(part.line for part in named if part),
+    )
+
+
+def _settings(project: Node) -> Iterator[Setting]:
+    for place in (project, *project.all("profiles", "profile")):
+        for plugin in _plugins(place):
+            name = str(_coordinate(plugin, Role.PLUGIN))
+            for holder in (plugin, *plugin.all("executions", "execution")):
+                for configuration in holder.all("configuration"):
+                    yield from _leaves(configuration, name, "")
+
+
+def _leaves(node: Node, plugin: str, prefix: str) -> Iterator[Setting]:
+    for child in node.children:
+        key = f"{prefix}{child.tag}"
+        if child.children:
+            yield from _leaves(child, plugin, f"{key}.")
+        else:
+            yield Setting(plugin, key, child.text, child.line)

@@ -1,0 +1,194 @@
+"""A module of the project: what it and its parents declare, and what that says about a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from prjury.manifests.manifest import FAMILIES, Role
+from prjury.manifests.versions import Requirement, Truth
+
+_ROLES = tuple(Role)
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A coordinate with its properties resolved.
+
+    Attributes:
+        version: None where it is managed elsewhere or cannot be resolved.
+        written: the version as it stands in the build file.
+        path: the build file.
+        level: 0 for the module's own build file, 1 for its parent, and so on.
+        optional: whether only an extra or a group asks for it.
+        line: the first line of the build file that names it, where that is known.
+    """
+
+    group: str
+    artifact: str
+    version: str | None
+    written: str | None
+    role: Role
+    path: str
+    level: int
+    ecosystem: str = "maven"
+    optional: bool = False
+    line: int | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.group}:{self.artifact}" if self.group else self.artifact
+
+    @property
+    def place(self) -> tuple[str, Role, str, str, str]:
+        """Where it stands: whoever declares another version there moves this one."""
+        return self.path, self.role, self.ecosystem, self.group, self.artifact
+
+    @property
+    def _precedence(self) -> tuple[bool, int, int, bool]:
+        """Plugins say least about a library; else the nearest build file wins, as in Maven."""
+        return self.role is Role.PLUGIN, self.level, _ROLES.index(self.role), self.optional
+
+    def meets(self, requirement: Requirement) -> Truth:
+        """Whether its version is what a requirement asks for; an optional one never surely is."""
+        truth = requirement.met_by(self.version)
+        return Truth.SOME if self.optional and truth is Truth.YES else truth
+
+    def __lt__(self, other: Declared) -> bool:
+        return self._precedence < other._precedence
+
+
+@dataclass(frozen=True)
+class Module:
+    """The nearest build file of some files, with everything that it inherits.
+
+    Attributes:
+        path: the build file; empty for files that have none above them.
+        names: what the module is called at the base: its artifact and its directory.
+        declared: all coordinates of the module and its parents, those that count first, first.
+        kept: the dependencies that the module itself asks for, as the base has it.
+        selves: what the module and those above it are themselves, as the base has it.
+        at: ``"head"`` where the pull request changes one of the build files, else ``"base"``.
+        broken: whether one of the build files could not be read, so that nothing is sure.
+        family: whose build files these are; empty where nobody knows.
+    """
+
+    path: str = ""
+    names: tuple[str, ...] = ()
+    declared: tuple[Declared, ...] = ()
+    kept: tuple[Declared, ...] = ()
+    selves: tuple[Declared, ...] = ()
+    at: Literal["base", "head"] = "base"
+    broken: bool = False
+    family: str = ""
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    _truths: dict[str, Truth] = field(default_factory=dict, compare=False, repr=False)
+
+    @cached_property
+    def own(self) -> list[Declared]:
+        """The dependencies that its own build file asks for."""
+        return [d for d in self.declared if d.role is Role.DEPENDENCY and d.level == 0]
+
+    def evidence(self, requirement: Requirement) -> list[Declared]:
+        """The declarations that decide about a requirement: the same file, the same role."""
+        group = None if "*" in requirement.group else requirement.group
+        near = self._by_group.get((requirement.ecosystem, group), ())
+        named = sorted(d for d in near if requirement.names(d.ecosystem, d.group, d.artifact))
+        known = [d for d in named if d.version] or named
+        return [d for d in known if not known[0] < d]
+
+    @cached_property
+    def _by_group(self) -> Mapping[tuple[str, str | None], Sequence[Declared]]:
+        """The declarations of each group of each ecosystem; all of an ecosystem under None."""
+        found: dict[tuple[str, str | None], list[Declared]] = {}
+        for declared in self.declared:
+            for group in (declared.group, None):
+                found.setdefault((declared.ecosystem, group), []).append(declared)
+        return found
+
+    def truth(self, requirement: Requirement) -> Truth:
+        """Whether the requirement holds here; hundreds of rules ask for the same few."""
+        if requirement.text not in self._truths:
+            self._truths[requirement.text] = self._truth(requirement)
+        return self._truths[requirement.text]
+
+    def _truth(self, requirement: Requirement) -> Truth:
+        if not requirement.ecosystem:
+            return Truth.YES
+        truths = {declared.meets(requirement) for declared in self.evidence(requirement)}
+        if not truths:
+            return Truth.UNKNOWN if self.broken and self._may_declare(requirement) else Truth.ABSENT
+        return truths.pop() if len(truths) == 1 else Truth.UNKNOWN
+
+    def _may_declare(self, requirement: Requirement) -> bool:
+        """Whether a build file of this family could be what declares it."""
+        ecosystem = requirement.ecosystem
+        key = f"runtime:{requirement.artifact}" if ecosystem == "runtime" else ecosystem
+        return not self.family or FAMILIES.get(key, self.family) == self.family
+
+    def is_itself(self, requirements: Iterable[Requirement]) -> bool:
+        """Whether the project is the very library of which a requirement speaks."""
+        return next(self.itself(requirements), None) is not None
+
+    def itself(self, requirements: Iterable[Requirement]) -> Iterator[Declared]:
+        """What the project is itself of that of which the requirements speak."""
+        asked = list(requirements)
+        for own in self.selves:
+            if any(r.names(own.ecosystem, own.group, own.artifact) for r in asked):
+                yield own
+
+    def any_of(self, requirements: Iterable[Requirement]) -> Truth:
+        """Whether one of them holds: a sure answer counts more than an unsure one."""
+        truths = {self.truth(requirement) for requirement in requirements}
+        order = (Truth.YES, Truth.SOME, Truth.NO, Truth.UNKNOWN)
+        return next((truth for truth in order if truth in truths), Truth.ABSENT)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The module of a file as the pull request leaves it, and as the base has it.
+
+    Attributes:
+        base: the same as ``head`` where the pull request changes nothing about it.
+        fresh: whether the pull request adds the head's module, in a directory of its own; the base
+            is then the module above it.
+    """
+
+    head: Module
+    base: Module
+    fresh: bool = False
+
+    @property
+    def key(self) -> tuple[str, str, bool]:
+        """The build files; no other sides of one pull request have the same."""
+        return self.head.path, self.base.path, self.fresh
+
+    @property
+    def is_one_module(self) -> bool:
+        """Whether both sides begin with the same build file."""
+        return self.head.path == self.base.path
+
+    def moves(self, requirements: Iterable[Requirement]) -> bool:
+        """Whether the head declares another version of all that decides at the base.
+
+        Removing a declaration, hiding its version, or drowning it out from another build file moves
+        nothing.
+        """
+        asked = list(requirements)
+        sure = [r for r in asked if self.base.truth(r) is Truth.YES]
+        unsure = {Truth.SOME, Truth.UNKNOWN}
+        deciding = sure or [r for r in asked if self.base.truth(r) in unsure]
+        return self.is_one_module and bool(deciding) and all(map(self._is_moved, deciding))
+
+    def _is_moved(self, requirement: Requirement) -> bool:
+        """Whether what decided at the base says otherwise now, or another entry of its file."""
+        if self.head.truth(requirement) is not Truth.NO:
+            return False
+        decided = self.base.evidence(requirement)
+        places = {declared.place for declared in decided}
+        left = [declared for declared in self.head.declared if declared.place in places]
+        if left:
+            return all(declared.meets(requirement) is Truth.NO for declared in left)
+        files = {declared.path for declared in decided}
+        return all(declared.path in files for declared in self.head.evidence(requirement))

@@ -1,0 +1,160 @@
+"""Reads ``package.json``, pnpm's workspaces and the files that name a version of Node."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
+from prjury.manifests.syntax import json_mentions, json_of, lines_in, table, text_of, word
+
+#: Of two sections that name a package, the earlier one's version counts: users of a library bring
+#: their own version of a peer.
+_SECTIONS = ("peerDependencies", "dependencies", "optionalDependencies", "devDependencies")
+_ALIAS = re.compile(r"npm:((?:@[^@/\s]+/)?[^@/\s]+)(?:@(.+))?")
+_CATALOG = "catalog:"
+_ANYTHING = frozenset({"", "*", "x", "X", "latest"})
+_OVERRIDDEN = re.compile(r"(?:.*[/>])?((?:@[^@/\s>]+/)?[^@/\s>]+)(?:@.*)?")
+_MAX_DEPTH = 8
+_NODE = re.compile(r"v?(\d+(?:\.\d+){0,2})\s*")
+
+
+def read_package_json(content: bytes) -> Manifest:
+    """What a ``package.json`` declares.
+
+    Raises:
+        ManifestError: for a file that is no JSON object.
+    """
+    text = text_of(content)
+    document = json_of(text)
+    seen = json_mentions(text)
+    name, version = word(document.get("name")), word(document.get("version"))
+    own = [Coordinate("", name, version, Role.SELF, (), "npm")] if name else []
+    return Manifest(
+        name=name or "",
+        version=version,
+        coordinates=(
+            *own,
+            *_engines(document, seen),
+            *_manager(document, seen),
+            *_dependencies(document, seen),
+            *_overrides(document, seen),
+        ),
+    )
+
+
+def _dependencies(
+    document: Mapping[str, Any], seen: Mapping[tuple[str, str], Sequence[int]]
+) -> Iterator[Coordinate]:
+    found: dict[str, list[Coordinate]] = {}
+    for section in _SECTIONS:
+        for name, wanted in table(document, section).items():
+            if isinstance(wanted, str):
+                each = _dependency(name, wanted, Role.DEPENDENCY, lines_in(seen, (name, wanted)))
+                found.setdefault(each.artifact, []).append(each)
+    for name, entries in found.items():
+        version = next((entry.version for entry in entries if entry.version), None)
+        lines = tuple(dict.fromkeys(line for entry in entries for line in entry.lines))
+        yield Coordinate("", name, version, Role.DEPENDENCY, lines, "npm")
+
+
+def _dependency(name: str, wanted: str, role: Role, lines: tuple[int, ...]) -> Coordinate:
+    """A package under its true name; a version that says nothing is none."""
+    version: str | None = wanted.strip()
+    if alias := _ALIAS.fullmatch(wanted.strip()):
+        name, version = alias[1], alias[2]
+    if wanted.startswith(_CATALOG):
+        version = f"${{{_catalog_key(wanted.removeprefix(_CATALOG), name)}}}"
+    return Coordinate("", name, None if version in _ANYTHING else version, role, lines, "npm")
+
+
+def _catalog_key(catalog: str, name: str) -> str:
+    return f"{_CATALOG}{catalog.strip() or 'default'}:{name}"
+
+
+def _engines(
+    document: Mapping[str, Any], seen: Mapping[tuple[str, str], Sequence[int]]
+) -> Iterator[Coordinate]:
+    if told := word(table(document, "engines").get("node")):
+        yield node_itself(told, Role.MANAGED, lines_in(seen, ("node", told)))
+
+
+def node_itself(version: str, role: Role, lines: tuple[int, ...] = ()) -> Coordinate:
+    """The versions of Node that a project runs on."""
+    return Coordinate("", "node", version, role, lines, "runtime")
+
+
+def _manager(
+    document: Mapping[str, Any], seen: Mapping[tuple[str, str], Sequence[int]]
+) -> Iterator[Coordinate]:
+    """The package manager that Corepack would start."""
+    told = word(document.get("packageManager"))
+    name, _, version = (told or "").partition("@")
+    if told and name and version:
+        lines = lines_in(seen, ("packageManager", told))
+        yield Coordinate("", name, version.partition("+")[0], Role.PLUGIN, lines, "npm")
+
+
+def _overrides(
+    document: Mapping[str, Any], seen: Mapping[tuple[str, str], Sequence[int]]
+) -> Iterator[Coordinate]:
+    """What npm, Yarn and pnpm are told to take whatever anybody asks for.
+
+    An override for one dependent alone (``"a": {"b": "1"}``) says nothing of the project's own use.
+    """
+    places = (
+        table(document, "overrides"),
+        table(document, "resolutions"),
+        table(document, "pnpm", "overrides"),
+    )
+    for place in places:
+        for key, value in place.items():
+            wanted = table(place, key).get(".") if isinstance(value, dict) else value
+            match = _OVERRIDDEN.fullmatch(key)
+            if not isinstance(wanted, str) or wanted.startswith("$") or not match:
+                continue
+            if key.removeprefix("**/") in {match[1], f"{match[1]}@*"}:
+                lines = lines_in(seen, (key, wanted))
+                yield _dependency(match[1], wanted, Role.MANAGED, lines)
+
+
+def read_pnpm_workspace(content: bytes) -> Manifest:
+    """The catalogs and overrides of a ``pnpm-workspace.yaml``; catalogs become properties.
+
+    Raises:
+        ManifestError: for a file that is not plain YAML.
+    """
+    from prjury.errors import ConfigError  # noqa: PLC0415
+    from prjury.policy.yaml_reader import read_yaml  # noqa: PLC0415 - yaml is slow to load
+
+    try:
+        document = read_yaml(text_of(content), "it").value
+    except ConfigError as error:
+        raise ManifestError(str(error)) from error
+    catalogs = {"default": table(document, "catalog"), **table(document, "catalogs")}
+    properties = {
+        _catalog_key(catalog, name): str(version)
+        for catalog, entries in catalogs.items()
+        for name, version in table(entries).items()
+        if isinstance(version, str | int | float)
+    }
+    overrides = {"overrides": table(document, "overrides")}
+    return Manifest(coordinates=tuple(_overrides(overrides, {})), properties=properties)
+
+
+def read_node_version(content: bytes) -> Manifest:
+    """The Node that developers of the project use, in ``.nvmrc`` or ``.node-version``.
+
+    Raises:
+        ManifestError: for a file that is no text.
+    """
+    match = _NODE.match(text_of(content).strip())
+    return Manifest(coordinates=(node_itself(match[1], Role.LOCKED),) if match else ())
+
+
+def asked_for(coordinates: Iterable[Coordinate]) -> frozenset[str]:
+    """The packages of npm that somebody names: a lock file's others do not matter."""
+    return frozenset(
+        c.artifact for c in coordinates if c.ecosystem == "npm" and c.role is not Role.LOCKED
+    )

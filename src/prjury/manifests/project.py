@@ -1,0 +1,245 @@
+"""Which versions the project declares for a file, before and after the pull request.
+
+Both sides are read: the base as it is, and with the pull request on top, because the change may be
+what moves the version. Whether a module keeps an old library on purpose, or is that library, is
+asked of the base alone, so that no pull request grants itself an exemption in passing; only where
+the base has no build files at all is the head all there is. A module that is new, in a directory of
+its own, is compared with the one above it at the base.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from prjury.manifests.formats import directory_of, format_of
+from prjury.manifests.lineage import Chain
+from prjury.manifests.module import Module, Sides
+from prjury.manifests.tree import BuildTree, Places, build_files, family_of, is_build_file
+from prjury.ports import Repository
+from prjury.ports.types import TreeEntry
+from prjury.snapshot.kinds import REGULAR_MODES
+from prjury.snapshot.model import FileChange, FileKind, FileStatus, PullRequest, printable
+
+NOWHERE = Module()
+
+
+@dataclass(frozen=True)
+class Project:
+    """The modules of a pull request's files.
+
+    Attributes:
+        of_file: the module of each changed file by its path; `NOWHERE` where none is above it.
+        base: the files of the base.
+        unread: why a build file that the pull request changes cannot be read, by printable path.
+    """
+
+    of_file: Mapping[str, Sides]
+    base: Sequence[TreeEntry] = ()
+    unread: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def modules(self) -> tuple[Module, ...]:
+        """Each module once on each side, by the path of its build file, the head's first."""
+        found = dict.fromkeys(m for s in self.places for m in (s.head, s.base))
+        return tuple(sorted(found, key=lambda module: module.path))
+
+    @property
+    def places(self) -> tuple[Sides, ...]:
+        """Both sides of each module once."""
+        found = {sides.key: sides for sides in self.of_file.values()}
+        return tuple(found[key] for key in sorted(found))
+
+    def files_of(self, module: str) -> Iterator[tuple[str, str]]:
+        """Path and object name of each file that the module has at the base."""
+        places = Places.of(build_files(self.base))
+        for entry in self.base:
+            if entry.mode in REGULAR_MODES:
+                build_file = places.nearest(entry.path, family_of(entry.path)) or ""
+                if printable(build_file) == module:
+                    yield entry.path, entry.blob
+
+    @classmethod
+    def read(cls, pull: PullRequest, repository: Repository, paths: Iterable[str]) -> Project:
+        """Reads the build files that the paths depend on.
+
+        Raises:
+            SourceError: when the repository cannot list a tree.
+        """
+        changed = [file for file in pull.files if _touches_build_file(file)]
+        entries = repository.files(pull.base.sha)
+        base = build_files(entries)
+        before = after = BuildTree(repository, base)
+        if changed:
+            after = BuildTree(repository, _after(pull, repository, base, changed), before.contents)
+        touched = frozenset(p for file in changed for p in (file.path, file.old_path) if p)
+        borders = _Borders(
+            before,
+            after,
+            _directories(entries) if changed else frozenset(),
+            {f.path: f.old_path for f in pull.files if f.old_path and _is_renamed(f)},
+        )
+        places = {path: borders.around(path) for path in paths}
+        after.load({place.head for place in places.values() if place.head})
+        before.load(
+            path for p in places.values() for path in (p.head, p.base) if before.holds(path)
+        )
+        modules = {
+            place: _sides(place, after, before, touched) for place in sorted(set(places.values()))
+        }
+        of_file = {path: modules[place] for path, place in places.items()}
+        return cls(of_file, entries, _unread(changed, after))
+
+
+def parsed_locks(pull: PullRequest, repository: Repository) -> tuple[str, ...]:
+    """The printable paths of the changed lock files that a reader of manifests can parse."""
+    locks = {
+        file.path: file.new_blob
+        for file in pull.files
+        if file.kind is FileKind.LOCK
+        and file.new_blob
+        and not file.exempt
+        and is_build_file(file.path)
+    }
+    return tuple(printable(path) for path in BuildTree(repository, locks).parsed())
+
+
+class _Place(NamedTuple):
+    """The build files with which the module of a file begins; empty where there is none.
+
+    Attributes:
+        fresh: whether the head's module is new, and the base's the one above it.
+    """
+
+    head: str
+    base: str
+    fresh: bool = False
+
+
+@dataclass(frozen=True)
+class _Borders:
+    """Where modules begin, by the build files of both sides.
+
+    Attributes:
+        existing: every directory of the base, the root as an empty string.
+        renamed: where files were, by where they are.
+    """
+
+    before: BuildTree
+    after: BuildTree
+    existing: frozenset[str]
+    renamed: Mapping[str, str]
+
+    def around(self, path: str) -> _Place:
+        """The build files of a path at the head and at the base."""
+        family = family_of(path)
+        head = self.after.places.nearest(path, family) or ""
+        old = self.renamed.get(path)
+        base = self.before.places.nearest(old or path, family) or ""
+        if old or not head or self.before.holds(head) or not self._is_fresh(head):
+            return _Place(head, base)
+        moved = self.renamed.get(head, "")
+        if self.before.holds(moved) and _family(moved) == _family(head):
+            return _Place(head, moved)
+        return _Place(head, base, fresh=True)
+
+    def _is_fresh(self, build_file: str) -> bool:
+        """Whether a build file that is new begins a module rather than cuts into one."""
+        kind = format_of(build_file)
+        directory = directory_of(build_file)
+        loose = kind is not None and kind.loose
+        return not loose and "src" not in directory.split("/") and directory not in self.existing
+
+
+def _directories(entries: Iterable[TreeEntry]) -> frozenset[str]:
+    found: set[str] = set()
+    for entry in entries:
+        directory = posixpath.dirname(entry.path)
+        while directory not in found:
+            found.add(directory)
+            directory = posixpath.dirname(directory)
+    return frozenset(found)
+
+
+def _unread(changed: Iterable[FileChange], after: BuildTree) -> dict[str, str]:
+    """Test data aside, in which a broken build file may well be meant."""
+    reasons = {
+        printable(file.path): after.trouble(file.path)
+        for file in changed
+        if file.kind is not FileKind.TEST
+    }
+    return {path: f"build file: {reason}" for path, reason in reasons.items() if reason}
+
+
+def _is_renamed(file: FileChange) -> bool:
+    return file.status is FileStatus.RENAMED
+
+
+def _touches_build_file(file: FileChange) -> bool:
+    return is_build_file(file.path) or is_build_file(file.old_path or "")
+
+
+def _after(
+    pull: PullRequest, repository: Repository, base: Mapping[str, str], changed: list[FileChange]
+) -> dict[str, str]:
+    """The build files with the pull request on top.
+
+    Only where the base has moved on meanwhile do both sides have a say, and the trial merge knows.
+    """
+    if pull.behind and pull.merge.tree:
+        return build_files(repository.files(pull.merge.tree))
+    blobs = dict(base)
+    for file in changed:
+        blobs.pop((_is_renamed(file) and file.old_path) or file.path, None)
+    return blobs | {
+        file.path: file.new_blob for file in changed if file.new_blob and is_build_file(file.path)
+    }
+
+
+def _sides(place: _Place, after: BuildTree, before: BuildTree, touched: frozenset[str]) -> Sides:
+    base = _module(place.base, before.chain(place.base)) if place.base else NOWHERE
+    if not place.head:
+        return Sides(NOWHERE, base)
+    chain, own, paths = after.chain(place.head), base, set[str]()
+    if not before.blobs:
+        own = _module(place.head, chain)
+    elif place.fresh:
+        own = Module(selves=base.selves)
+    elif before.holds(place.head):
+        before_it = before.chain(place.head)
+        own, paths = _module(place.head, before_it), set(before_it.paths)
+    head = replace(
+        _module(place.head, chain),
+        names=own.names,
+        kept=own.kept,
+        selves=own.selves,
+        at="head" if touched.intersection({*chain.paths, *paths}) else "base",
+    )
+    alone = not place.base if place.fresh else place.head == place.base and head.at == "base"
+    return Sides(head, head) if alone else Sides(head, base, place.fresh)
+
+
+def _module(place: str, chain: Chain) -> Module:
+    """The module as one side has it."""
+    return Module(
+        path=printable(place),
+        names=_names(place, chain),
+        declared=tuple(sorted(chain.declared())),
+        kept=tuple(chain.kept()),
+        selves=tuple(chain.selves()),
+        broken=chain.broken,
+        family=_family(place),
+        notes=chain.notes,
+    )
+
+
+def _family(build_file: str) -> str:
+    kind = format_of(build_file)
+    return kind.family if kind else ""
+
+
+def _names(place: str, chain: Chain) -> tuple[str, ...]:
+    directory = posixpath.basename(directory_of(place))
+    return tuple(name for name in (directory, chain.name) if name)

@@ -1,0 +1,169 @@
+"""Reads ``setup.py``, which is a program and is never run, and ``setup.cfg``."""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
+from prjury.manifests.requirements import merged, normalised, requirement
+from prjury.manifests.syntax import text_of
+
+_MAX_LENGTH = 256 * 1024
+_MAX_DEPTH = 50
+
+#: What Python's own literals are built of.
+Names: TypeAlias = Mapping[str, ast.expr]
+
+
+def python_itself(version: str | None, lines: tuple[int, ...] = ()) -> Coordinate:
+    """The versions of Python that a project runs on."""
+    return Coordinate("", "python", version, Role.MANAGED, lines, "runtime")
+
+
+def package(name: str, version: str | None) -> Coordinate:
+    """The project itself."""
+    return Coordinate("", normalised(name), version, Role.SELF, (), "pypi")
+
+
+def read_setup_cfg(content: bytes) -> Manifest:
+    """What a ``setup.cfg`` declares in its ``[metadata]`` and ``[options]``.
+
+    Raises:
+        ManifestError: for a file that is no text, or has no sections.
+    """
+    text = text_of(content)
+    parser = configparser.RawConfigParser(strict=False)
+    try:
+        parser.read_string(text)
+    except configparser.Error as error:
+        raise ManifestError(f"not a configuration file: {str(error).splitlines()[0]}") from error
+    numbers = {line.strip(): n for n, line in enumerate(text.split("\n"), start=1)}
+    extras: list[tuple[str, str]] = []
+    if parser.has_section("options.extras_require"):
+        extras = parser.items("options.extras_require")
+    main, *optional = [
+        list(_requirements((line.strip(), numbers.get(line.strip())) for line in told.split("\n")))
+        for told in (
+            parser.get("options", "install_requires", fallback=""),
+            *(value for _, value in extras),
+        )
+    ]
+    return _manifest(
+        parser.get("metadata", "name", fallback=None),
+        parser.get("metadata", "version", fallback=None),
+        parser.get("options", "python_requires", fallback=None),
+        tuple(merged([main], optional)),
+    )
+
+
+def read_setup_py(content: bytes) -> Manifest:
+    """What the call of ``setup`` says in literals, or in names that are bound once to literals.
+
+    Raises:
+        ManifestError: for a file that is no Python, or too large to be looked at.
+    """
+    text = text_of(content)
+    if len(text) > _MAX_LENGTH:
+        raise ManifestError(f"larger than {_MAX_LENGTH // 1024} KiB")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+        call = next(filter(_is_setup, ast.walk(tree)), None)
+        if call is None:
+            return Manifest()
+        return _setup(call, _bound_once(tree))
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        first_line = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ManifestError(f"not Python: {first_line}") from error
+
+
+def _is_setup(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    called = node.func
+    return (isinstance(called, ast.Name) and called.id == "setup") or (
+        isinstance(called, ast.Attribute) and called.attr == "setup"
+    )
+
+
+def _bound_once(tree: ast.Module) -> Names:
+    stored = Counter(
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+    return {
+        target.id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and stored[target.id] == 1
+    }
+
+
+def _setup(call: ast.AST, names: Names) -> Manifest:
+    keywords = call.keywords if isinstance(call, ast.Call) else []
+    found = {keyword.arg: keyword.value for keyword in keywords if keyword.arg}
+    told = {key: _literal(value, names) for key, value in found.items()}
+    extras = told.get("extras_require")
+    main = _requirements(_strings(told.get("install_requires")))
+    groups = extras.values() if isinstance(extras, dict) else ()
+    coordinates = merged([main], [_requirements(_strings(group)) for group in groups])
+    texts = {key: value[0] for key, value in told.items() if isinstance(value, tuple)}
+    return _manifest(
+        texts.get("name"), texts.get("version"), texts.get("python_requires"), tuple(coordinates)
+    )
+
+
+def _literal(node: ast.expr, names: Names, depth: int = 0) -> Any:  # noqa: ANN401 - a literal
+    """Strings as pairs with their lines, lists and dictionaries of them; None for all else."""
+    if depth > _MAX_DEPTH:
+        return None
+    match node:
+        case ast.Constant(value=str() as text):
+            return text, node.lineno
+        case ast.Name(id=name) if name in names:
+            return _literal(names[name], names, depth + 1)
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            return [_literal(item, names, depth + 1) for item in items]
+        case ast.Dict(values=values):
+            told = [_literal(value, names, depth + 1) for value in values]
+            return dict(enumerate(told))
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            parts = [_literal(side, names, depth + 1) for side in (left, right)]
+            return [item for part in parts if isinstance(part, list) for item in part]
+    return None
+
+
+def _strings(value: object) -> Iterator[tuple[str, int]]:
+    """The requirements of a list, or of a string with one on each line."""
+    if isinstance(value, tuple):
+        text, line = value
+        yield from ((part, line) for part in text.split("\n"))
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, tuple):
+            yield item
+
+
+def _requirements(found: Iterator[tuple[str, int | None]]) -> Iterator[Coordinate]:
+    for text, line in found:
+        if text.strip() and not text.startswith("#"):
+            read = requirement(text, Role.DEPENDENCY, (line,) if line else ())
+            if read:
+                yield read
+
+
+def _manifest(
+    name: str | None, version: str | None, python: str | None, found: tuple[Coordinate, ...]
+) -> Manifest:
+    # A version such as `attr: package.__version__` is read elsewhere, or by running code.
+    known = version if version and version[:1].isdigit() else None
+    more = [package(name, known)] if name else []
+    more += [python_itself(python)] if python else []
+    return Manifest(name=name or "", version=known, coordinates=(*more, *found))

@@ -1,0 +1,90 @@
+"""Versions as npm and Cargo write them: comparators over three numbers, of which some may lack."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from prjury.manifests.spans.span import Numbers, Span, after, hull, overlap, trimmed
+
+_PART = r"(?:\d{1,9}|[xX*])"
+_PARTIAL = rf"[v=]?\s*({_PART}(?:\.{_PART}(?:\.{_PART})?)?)(?:-[\w.-]+)?(?:\+[\w.-]+)?"
+_COMPARATOR = re.compile(rf"(\^|~>|~|>=|<=|>|<|=|)\s*{_PARTIAL}(?:\s+|\Z)")
+_HYPHEN = re.compile(rf"\s*{_PARTIAL}\s+-\s+{_PARTIAL}\s*")
+_WHOLE = 3
+_MAX_LENGTH = 2_000
+
+
+def npm(text: str) -> Span | None:
+    """A range of npm's; None for tags, addresses, workspaces and whatever is no range."""
+    if len(text) > _MAX_LENGTH:
+        return None
+    return hull(_npm_set(alternative) for alternative in text.split("||"))
+
+
+def _npm_set(text: str) -> Span | None:
+    if hyphen := _HYPHEN.fullmatch(text):
+        ends = _comparator(">=", hyphen[1]), _comparator("<=", hyphen[2])
+        return overlap(ends)
+    return _joined(text, "=") if text.strip() else Span()
+
+
+def cargo(text: str) -> Span | None:
+    """Comparators after commas; one without an operator is a caret."""
+    if len(text) > _MAX_LENGTH:
+        return None
+    parts = [part.strip() for part in text.split(",")]
+    spans = [_joined(part, "^") for part in parts]
+    known = [span for span in spans if span is not None]
+    return overlap(known) if len(known) == len(parts) else None
+
+
+def _joined(text: str, bare: str) -> Span | None:
+    """What all comparators of a text allow."""
+    spans = list(_comparators(text.strip(), bare))
+    known = [span for span in spans if span is not None]
+    return overlap(known) if known and len(known) == len(spans) else None
+
+
+def _comparators(text: str, bare: str) -> Iterator[Span | None]:
+    place = 0
+    while place < len(text):
+        match = _COMPARATOR.match(text, place)
+        if not match:
+            yield None
+            return
+        yield _comparator(match[1] or bare, match[2])
+        place = match.end()
+
+
+def _comparator(operator: str, partial: str) -> Span:
+    version = _numbers(partial)
+    if not version:
+        # Nothing is above or below all versions.
+        return Span((0,), (0,)) if operator in {"<", ">"} else Span()
+    above = (*trimmed(version), 0) if len(version) == _WHOLE else after(version)
+    return {
+        "^": Span(trimmed(version), _caret_end(version)),
+        "~": Span(trimmed(version), after(version[:2])),
+        "~>": Span(trimmed(version), after(version[:2])),
+        "=": Span(trimmed(version), above),
+        ">=": Span(trimmed(version)),
+        ">": Span(above),
+        "<": Span((0,), trimmed(version)),
+        "<=": Span((0,), above),
+    }[operator]
+
+
+def _numbers(partial: str) -> Numbers:
+    """The numbers before the first ``x``; none for ``*``."""
+    found: list[int] = []
+    for part in partial.split("."):
+        if not part.isdigit():
+            break
+        found.append(int(part))
+    return tuple(found)
+
+
+def _caret_end(version: Numbers) -> Numbers:
+    kept = next((i for i, part in enumerate(version) if part), len(version) - 1)
+    return after(version[: kept + 1])

@@ -1,0 +1,130 @@
+"""Text, TOML and JSON of build files: whatever is wrong with one is a reason, never a crash."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import re2
+
+from prjury.code.source import MAX_LINE
+from prjury.manifests.manifest import ManifestError
+
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+#: `tomllib` takes quadratic time for a key of many parts.
+_LONG_KEY = re2.compile(r"(?:[\w-][\"']?[ \t]*\.[ \t]*[\"']?[\w-]*){40}")
+_QUOTED = re2.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'([^'\n]*)'")
+_KEY = re.compile(r"\s*([\w-]+(?:\.[\w-]+)*)\s*=")
+_PAIR = re2.compile(r'"((?:[^"\\\n]|\\.)*)"\s*:\s*"((?:[^"\\\n]|\\.)*)"')
+
+
+def text_of(content: bytes) -> str:
+    r"""The text of a build file; its only line end is a line feed, as git counts lines.
+
+    Raises:
+        ManifestError: for what is neither UTF-8 nor UTF-16 with a byte order mark, and for lines
+            that nobody writes.
+    """
+    encoding = "utf-16" if content.startswith(_UTF_16) else "utf-8-sig"
+    try:
+        text = content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise ManifestError(f"not {encoding[:6].upper()} (byte {error.start})") from error
+    if "\0" in text:
+        raise ManifestError("not text (NUL bytes)")
+    if any(len(line) > MAX_LINE for line in text.split("\n")):
+        raise ManifestError(f"a line above {MAX_LINE} characters")
+    return text.replace("\r\n", "\n")
+
+
+def toml_of(text: str) -> Mapping[str, Any]:
+    """The document.
+
+    Raises:
+        ManifestError: for text that is not TOML, or nested without end.
+    """
+    if _LONG_KEY.search(text):
+        raise ManifestError("not TOML that a person would write: a key has more than 40 parts")
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise ManifestError("not TOML: nested without end") from error
+    except ValueError as error:
+        raise ManifestError(f"not TOML: {error}") from error
+
+
+def json_of(text: str) -> Mapping[str, Any]:
+    """The document, an object.
+
+    Raises:
+        ManifestError: for text that is not JSON, nested without end, or no object.
+    """
+    try:
+        document = json.loads(text)
+    except RecursionError as error:
+        raise ManifestError("not JSON: nested without end") from error
+    except ValueError as error:
+        raise ManifestError(f"not JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise ManifestError("not a JSON object")
+    return document
+
+
+def table(document: object, *keys: str) -> Mapping[str, Any]:
+    """The table at the path of keys; an empty one where there is none."""
+    for key in keys:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document if isinstance(document, dict) else {}
+
+
+def words(value: object) -> list[str]:
+    """The strings of a list, in their order."""
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def word(value: object) -> str | None:
+    """The value if it is a string that holds something."""
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def toml_mentions(text: str) -> Mapping[str, Sequence[int]]:
+    """The lines on which each quoted string, key and last part of a table's name stands."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.lstrip().startswith("#"):
+            continue
+        for name in dict.fromkeys(_named(line)):
+            found[name].append(number)
+    return found
+
+
+def _named(line: str) -> Iterator[str]:
+    code = line.partition("#")[0].strip()
+    if code.startswith("[") and code.endswith("]"):
+        yield code.strip("[] ").rpartition(".")[2].strip(" \"'")
+        return
+    if key := _KEY.match(line):
+        yield from (key[1], key[1].partition(".")[0])
+    for match in _QUOTED.finditer(line):
+        yield match[1] if match[1] is not None else match[2]
+
+
+def json_mentions(text: str) -> Mapping[tuple[str, str], Sequence[int]]:
+    """The lines on which each pair of a key and a string stands, as they are written."""
+    found: dict[tuple[str, str], list[int]] = defaultdict(list)
+    line, place = 1, 0
+    for match in _PAIR.finditer(text):
+        line += text.count("\n", place, match.start())
+        place = match.start()
+        found[match[1], match[2]].append(line)
+    return found
+
+
+def lines_in(mentions: Mapping[Any, Sequence[int]], key: object) -> tuple[int, ...]:
+    """The lines of one name, if it stands anywhere."""
+    return tuple(mentions.get(key, ()))

@@ -1,0 +1,240 @@
+"""The build files of one tree, found by path, read in batches and at most once."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+
+from prjury.code.languages import language_of
+from prjury.manifests.formats import CATALOG, LISTS, POM, Format, Reader, directory_of, format_of
+from prjury.manifests.gradle import read_catalog, read_script, read_script_bytes
+from prjury.manifests.lineage import Chain, directory_chain, maven_chain, parent_path
+from prjury.manifests.manifest import Coordinate, Manifest, ManifestError
+from prjury.manifests.syntax import text_of
+from prjury.ports import Repository
+from prjury.ports.types import TreeEntry
+from prjury.snapshot.kinds import SUBMODULE_MODE, SYMLINK_MODE
+from prjury.snapshot.model import printable
+
+_NOT_FILES = frozenset({SYMLINK_MODE, SUBMODULE_MODE})
+
+
+def is_build_file(path: str) -> bool:
+    """Whether versions may be declared in a file of this name."""
+    return format_of(path) is not None
+
+
+def build_files(entries: Iterable[TreeEntry]) -> dict[str, str]:
+    """The object names of a tree's build files by path; symbolic links are not followed."""
+    return {
+        entry.path: entry.blob
+        for entry in entries
+        if is_build_file(entry.path) and entry.mode not in _NOT_FILES
+    }
+
+
+def family_of(path: str) -> str:
+    """Whose build files hold for a file; empty for nobody's."""
+    language = language_of(printable(path))
+    return language.family if language else ""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Build files by the family and the directory to which they belong, the telling ones first."""
+
+    found: Mapping[tuple[str, str], Sequence[str]]
+
+    @classmethod
+    def of(cls, paths: Iterable[str]) -> Places:
+        """Sorts build files into their places."""
+        found: dict[tuple[str, str], list[tuple[int, str]]] = defaultdict(list)
+        for path in paths:
+            if kind := format_of(path):
+                found[kind.family, directory_of(path)].append((kind.rank, path))
+        return cls({place: [path for _, path in sorted(files)] for place, files in found.items()})
+
+    def nearest(self, path: str, family: str) -> str | None:
+        """The build file of a family with which the module of a file begins."""
+        if not family:
+            return None
+        return next(filter(None, (self.anchor(d, family) for d in _upwards(path))), None)
+
+    def anchor(self, directory: str, family: str) -> str | None:
+        """The build file with which a module of this very directory begins."""
+        files = self.found.get((family, directory), ())
+        return next((path for path in files if _kind(path).anchor), None)
+
+    def around(self, build_file: str) -> list[list[str]]:
+        """A module's build files in its directory and in each one above, without Maven's."""
+        family = _kind(build_file).family
+        inside = f"{directory_of(build_file)}/x".lstrip("/")
+        places = (self.found.get((family, directory), ()) for directory in _upwards(inside))
+        return [[path for path in files if not _is_pom(path)] for files in places]
+
+
+@dataclass
+class BuildTree:
+    """Build files by path, and what has been read of them so far.
+
+    Attributes:
+        contents: what has been fetched, by object name; trees of one repository may share it.
+    """
+
+    repository: Repository
+    blobs: Mapping[str, str]
+    contents: dict[str, bytes | None] = field(default_factory=dict)
+    _manifests: dict[str, Manifest | ManifestError] = field(default_factory=dict)
+
+    @cached_property
+    def places(self) -> Places:
+        """Where modules begin."""
+        return Places.of(self.blobs)
+
+    def holds(self, build_file: str) -> bool:
+        """Whether there is such a module, possibly one that begins with another build file.
+
+        Maven's and Gradle's are different ones, even in one directory.
+        """
+        kind = format_of(build_file)
+        if kind is None or kind.family == "jvm":
+            return build_file in self.blobs
+        return self.places.anchor(directory_of(build_file), kind.family) is not None
+
+    def chain(self, build_file: str) -> Chain:
+        """The module's build files and what it inherits; `load` must have been told of it."""
+        if _is_pom(build_file):
+            return maven_chain(build_file, self._manifests)
+        return directory_chain(self._with_included(build_file), self._manifests)
+
+    def load(self, files: Iterable[str]) -> None:
+        """Reads modules and everything that they inherit, one batch for each generation."""
+        wanted = sorted(set(files))
+        groups = [self._around(path) for path in wanted if not _is_pom(path)]
+        poms = {path for path in wanted if _is_pom(path)} - self._manifests.keys()
+        generation = sorted(poms.union(*groups))
+        self._fetch(generation)
+        for group in groups:
+            self._read_scripts(group)
+        while generation:
+            self._fetch(generation)
+            for path in generation:
+                self._read(path, _kind(path).reader)
+            following = {path for each in generation for path in self._inherited(each)}
+            generation = sorted(following & self.blobs.keys() - self._manifests.keys())
+
+    def parsed(self) -> list[str]:
+        """Reads every build file by itself; the paths of those in which something is declared."""
+        self._fetch(self.blobs)
+        for path in self.blobs:
+            self._read(path, _kind(path).reader)
+        read = {path: self._manifests[path] for path in self.blobs}
+        return [
+            path
+            for path, manifest in read.items()
+            if isinstance(manifest, Manifest) and manifest.coordinates
+        ]
+
+    def trouble(self, build_file: str) -> str | None:
+        """Why a build file that has been loaded cannot be read; None for one that can.
+
+        Nothing is lost with a lock file.
+        """
+        manifest = self._manifests.get(build_file)
+        unread = isinstance(manifest, ManifestError) and not _kind(build_file).locked
+        return str(manifest) if unread else None
+
+    def _around(self, build_file: str) -> list[str]:
+        return [path for files in self.places.around(build_file) for path in files]
+
+    def _with_included(self, build_file: str) -> Iterator[list[str]]:
+        """The places around a module, with the lists of requirements that others include."""
+        seen = set(self._around(build_file))
+        for files in self.places.around(build_file):
+            place = list(files)
+            for path in place:
+                included = [each for each in self._inherited(path) if each not in seen]
+                found = [each for each in included if each in self._manifests]
+                seen.update(found)
+                place += found
+            yield place
+
+    def _inherited(self, path: str) -> list[str]:
+        """The paths of what a build file names as its parent or its part."""
+        manifest = self._manifests.get(path)
+        if not isinstance(manifest, Manifest):
+            return []
+        if _is_pom(path):
+            return [parent_path(path, manifest) or ""]
+        directory = posixpath.dirname(path)
+        included = (posixpath.normpath(f"{directory or '.'}/{each}") for each in manifest.includes)
+        return [each for each in included if each in self.blobs and each.endswith(LISTS)]
+
+    def _read_scripts(self, group: list[str]) -> None:
+        """Reads the Gradle scripts among the files, for which `libs.alias` has one meaning."""
+        catalog: dict[str, Coordinate] = {}
+        for path in reversed(group):
+            if path.endswith(CATALOG):
+                self._read(path, partial(_read_catalog, catalog))
+        for path in group:
+            if _kind(path).reader is read_script_bytes:
+                self._read(path, partial(_read_script, catalog))
+
+    def _fetch(self, paths: Iterable[str]) -> None:
+        missing = {self.blobs[path] for path in paths} - self.contents.keys()
+        if missing:
+            found = self.repository.read(sorted(missing))
+            self.contents |= {blob: found.get(blob) for blob in missing}
+
+    def _read(self, path: str, reader: Reader) -> None:
+        """Reads one file that has been fetched, unless it has been read before."""
+        if path in self._manifests:
+            return
+        try:
+            self._manifests[path] = reader(_sound(path, self.contents[self.blobs[path]]))
+        except ManifestError as error:
+            self._manifests[path] = error
+
+
+def _kind(path: str) -> Format:
+    kind = format_of(path)
+    if kind is None:
+        raise ValueError(f"{path!r} is no build file")
+    return kind
+
+
+def _is_pom(path: str) -> bool:
+    return posixpath.basename(path) == POM
+
+
+def _sound(path: str, content: bytes | None) -> bytes:
+    if content is None:
+        raise ManifestError("its content is missing from this clone")
+    limit = _kind(path).max_bytes
+    if len(content) > limit:
+        raise ManifestError(f"larger than {limit // 1024} KiB")
+    return content
+
+
+def _read_catalog(found: dict[str, Coordinate], content: bytes) -> Manifest:
+    """Reads a version catalog, and remembers its aliases for the scripts."""
+    entries = read_catalog(text_of(content))
+    found.update(entries)
+    return Manifest(coordinates=tuple(entries.values()))
+
+
+def _read_script(catalog: Mapping[str, Coordinate], content: bytes) -> Manifest:
+    """Reads a build script; a properties file is one that only names properties."""
+    return read_script(text_of(content), catalog)
+
+
+def _upwards(path: str) -> Iterator[str]:
+    """The path's directory and those above it, the root as an empty string."""
+    directory = posixpath.dirname(path)
+    while directory:
+        yield directory
+        directory = posixpath.dirname(directory)
+    yield ""

@@ -1,0 +1,117 @@
+"""Versions, what a project may mean by one, and what a rule requires of it.
+
+Only the leading numbers count: ``4.0.0-RC1`` is 4.0.0, because a release candidate has the API of
+its release. What is declared is a span (``[3.2,4.0)``, ``^4.1``); what a rule requires is one too.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from fnmatch import fnmatchcase
+
+from prjury.manifests.manifest import ECOSYSTEMS
+from prjury.manifests.spans import Span, declared_span, numbers
+
+_BOUNDS = r"((?:\s+(?:>=|<)\s*\d+(?:\.\d+)*)*)"
+_REQUIREMENT = re.compile(rf"({'|'.join(ECOSYSTEMS)}):([^\s:]+)(?::([^\s:]+))?{_BOUNDS}")
+_SPAN = re.compile(_BOUNDS)
+_BOUND = re.compile(r"(>=|<)\s*(\d+(?:\.\d+)*)")
+_ALWAYS = "always"
+
+
+class Truth(Enum):
+    """Whether a requirement holds.
+
+    For every version that the project allows, for some of them, for none; nobody can tell; nothing
+    is declared.
+    """
+
+    YES = "yes"
+    SOME = "some"
+    NO = "no"
+    UNKNOWN = "unknown"
+    ABSENT = "absent"
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """A dependency or platform that must be declared, in some span of versions.
+
+    Attributes:
+        ecosystem: one of `ECOSYSTEMS`; empty for a requirement that always holds.
+        group: a Maven group, possibly with ``*``; empty in other ecosystems.
+        artifact: an artifact of it, or a package, possibly with ``*``.
+        span: None where any version will do.
+        text: the requirement as it was written.
+    """
+
+    ecosystem: str
+    group: str
+    artifact: str
+    span: Span | None
+    text: str
+
+    @classmethod
+    def parse(cls, text: str) -> Requirement:
+        """Reads ``ECOSYSTEM:NAME [>=version] [<version]``, or ``always``.
+
+        Maven's names are ``group[:artifact]``.
+
+        Raises:
+            ValueError: for anything else.
+        """
+        if text.strip() == _ALWAYS:
+            return cls("", "", "", None, _ALWAYS)
+        match = _REQUIREMENT.fullmatch(text.strip())
+        if not match or (match[3] and match[1] != "maven"):
+            raise ValueError(
+                f"{text!r} is not a requirement such as `maven:org.springframework.boot >=4.0`, "
+                "`pypi:numpy >=2`, `runtime:python >=3.12` or `always`"
+            )
+        span = span_of(match[4])
+        if match[1] == "maven":
+            return cls(match[1], match[2], match[3] or "*", span, text.strip())
+        return cls(match[1], "", match[2], span, text.strip())
+
+    def names(self, ecosystem: str, group: str, artifact: str) -> bool:
+        """Whether it speaks of this dependency."""
+        return (
+            ecosystem == self.ecosystem
+            and _fits(artifact, self.artifact)
+            and _fits(group, self.group)
+        )
+
+    def met_by(self, version: str | None) -> Truth:
+        """Whether a declared version is inside the span; None is a version nobody knows."""
+        if self.span is None:
+            return Truth.YES
+        declared = declared_span(version, self.ecosystem, self.artifact) if version else None
+        if declared is None or declared == Span():
+            return Truth.UNKNOWN
+        if declared.within(self.span):
+            return Truth.YES
+        return Truth.NO if declared.apart(self.span) else Truth.SOME
+
+
+def _fits(name: str, pattern: str) -> bool:
+    return name == pattern or ("*" in pattern and fnmatchcase(name, pattern))
+
+
+def parse_span(text: str) -> Span:
+    """Reads ``>=1.2 <3``, of which one bound may lack.
+
+    Raises:
+        ValueError: for anything else.
+    """
+    span = span_of(text) if _SPAN.fullmatch(f" {text.strip()}") else None
+    if span is None:
+        raise ValueError(f"{text!r} are no versions such as `<3` or `>=1 <4`")
+    return span
+
+
+def span_of(bounds: str | None) -> Span | None:
+    """The span of ``>=1.2 <3``; None where there are no bounds."""
+    found = {sign: numbers(version) for sign, version in _BOUND.findall(bounds or "")}
+    return Span(found.get(">=") or (0,), found.get("<")) if found else None

@@ -1,0 +1,99 @@
+"""A tree of XML elements: hostile XML is refused, namespaces do not matter, lines are kept."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from xml.sax import SAXException
+from xml.sax.handler import ContentHandler
+from xml.sax.xmlreader import AttributesImpl, Locator
+
+from defusedxml import DefusedXmlException
+from defusedxml import sax as defused
+
+from prjury.manifests.manifest import ManifestError
+
+_MAX_DEPTH = 60
+_LONE_CR = re.compile(rb"\r(?!\n)")
+
+
+@dataclass
+class Node:
+    """An element, the line of its start tag, its text and what is inside it."""
+
+    tag: str
+    line: int
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    pieces: list[str] = field(default_factory=list)
+    children: list[Node] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The element's own text."""
+        return "".join(self.pieces).strip()
+
+    def all(self, *path: str) -> Iterator[Node]:
+        """The descendants at the path of tags; ``*`` is any tag."""
+        if not path:
+            yield self
+            return
+        for child in self.children:
+            if path[0] in {"*", child.tag}:
+                yield from child.all(*path[1:])
+
+    def first(self, *path: str) -> Node | None:
+        """The first of the descendants at the path."""
+        return next(self.all(*path), None)
+
+    def value(self, *path: str) -> str | None:
+        """The text at the path; None where there is none or it is empty."""
+        node = self.first(*path)
+        return (node.text or None) if node else None
+
+
+class _TreeBuilder(ContentHandler):
+    """Builds the tree, and refuses to go deeper than any real build file does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.root = Node("", 0)
+        self._open = [self.root]
+        self._locator: Locator | None = None
+
+    def setDocumentLocator(self, locator: Locator) -> None:  # noqa: N802 - SAX's own name
+        self._locator = locator
+
+    def startElement(self, name: str, attrs: AttributesImpl) -> None:  # noqa: N802 - SAX's own name
+        if len(self._open) > _MAX_DEPTH:
+            raise ManifestError(f"nested deeper than {_MAX_DEPTH} levels")
+        line = (self._locator.getLineNumber() if self._locator else None) or 1
+        node = Node(name.rpartition(":")[2], line, dict(attrs.items()))
+        self._open[-1].children.append(node)
+        self._open.append(node)
+
+    def endElement(self, name: str) -> None:  # noqa: ARG002, N802 - SAX
+        self._open.pop()
+
+    def characters(self, content: str) -> None:
+        self._open[-1].pieces.append(content)
+
+
+def read_xml(content: bytes) -> Node:
+    """A nameless node around the document's element.
+
+    Raises:
+        ManifestError: for a file that is not XML, is nested too deep, or has a DTD or entities.
+    """
+    builder = _TreeBuilder()
+    try:
+        defused.parse(io.BytesIO(_LONE_CR.sub(b" ", content)), builder, forbid_dtd=True)
+    except DefusedXmlException as error:
+        raise ManifestError("it has a DTD or entities, which are refused") from error
+    except (SAXException, ValueError, LookupError) as error:
+        if isinstance(error, ManifestError):
+            raise
+        first_line = str(error).partition("\n")[0]
+        raise ManifestError(f"not XML: {first_line}") from error
+    return builder.root

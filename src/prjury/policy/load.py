@@ -1,0 +1,223 @@
+"""From a policy's text to a `Policy`, or to an error that names key path, line and cure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import textwrap
+import types
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from prjury.errors import ConfigError, did_you_mean
+from prjury.policy.schema import Config, VotingEntry
+from prjury.policy.yaml_reader import Document, KeyPath, read_yaml
+from prjury.snapshot.model import visible
+
+#: Where the policy stands in a repository.
+POLICY_PATH = ".github/prjury.yml"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A configuration with every default filled in, and where it came from.
+
+    Attributes:
+        source: ``base:<sha>:<path>``, ``default`` or ``file:<path>``.
+        hash: sha256 of the resolved configuration, 64 hex digits.
+    """
+
+    config: Config
+    source: str
+
+    @property
+    def resolved(self) -> Mapping[str, Any]:
+        """The whole configuration as JSON, defaults included."""
+        resolved: dict[str, Any] = self.config.model_dump(mode="json", by_alias=True)
+        return {**resolved, "tiers": [_compact(tier) for tier in resolved["tiers"]]}
+
+    @property
+    def hash(self) -> str:
+        """Changes when and only when the resolved configuration does."""
+        text = json.dumps(self.resolved, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _compact(tier: dict[str, Any]) -> dict[str, Any]:
+    """A tier with only the judges and the voting strategy that it names."""
+    judges = [{k: v for k, v in judge.items() if v is not None} for judge in tier["judges"]]
+    voting = {k: v for k, v in tier["voting"].items() if v is not None}
+    return {**tier, "judges": judges, "voting": voting}
+
+
+def default_policy() -> Policy:
+    """The policy of a repository without a file."""
+    return Policy(Config(), "default")
+
+
+def read_policy(
+    text: str, source: str, *, shown: str | None = None, commit: str | None = None
+) -> Policy:
+    """The policy that a file's text describes; an empty file is the default one.
+
+    Args:
+        source: recorded in the report.
+        shown: what the file is called in messages, if not the same.
+        commit: the commit that the text is from, and with it the files that it names.
+
+    Raises:
+        ConfigError: naming key path, line, value and what is allowed.
+    """
+    document = read_yaml(text, shown or source)
+    value = {} if document.value is None else document.value
+    try:
+        context = {"commit": commit, "written": True}
+        return Policy(Config.model_validate(value, context=context), source)
+    except ValidationError as error:
+        raise refused(document, list(_problems(error, document))) from error
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of the configuration file, for editors."""
+    schema = Config.model_json_schema(by_alias=True)
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "PR Jury configuration"
+    strategies = list(VotingEntry.model_fields)
+    names = {"JudgeEntry": {}, "VotingEntry": {"enum": strategies}}
+    for entry, allowed in names.items():
+        full = schema["$defs"][entry]
+        schema["$defs"][entry] = {"anyOf": [{"type": "string", **allowed}, full]}
+    return schema
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong at a key path; the text names the path."""
+
+    path: KeyPath
+    text: str
+
+
+def refused(document: Document, problems: Sequence[Problem]) -> ConfigError:
+    """The error with all problems, in the order of the file."""
+    placed = _placed(document, problems)
+    told = [f"{document.source} line {line}: {text}" for line, _, text in placed]
+    return ConfigError("; ".join(told)).at(placed_lines(document, problems))
+
+
+def placed_lines(document: Document, problems: Iterable[Problem]) -> list[str]:
+    """``file:line:column: text`` for each, in the order of the file."""
+    placed = _placed(document, problems)
+    return [f"{document.source}:{line}:{column}: {text}" for line, column, text in placed]
+
+
+def _placed(document: Document, problems: Iterable[Problem]) -> list[tuple[int, int, str]]:
+    return sorted({(*document.place_of(each.path), each.text) for each in problems})
+
+
+def _problems(error: ValidationError, document: Document) -> Iterator[Problem]:
+    """One for each place, whatever alternatives are allowed there."""
+    details: list[dict[str, Any]] = [{**detail} for detail in error.errors()]
+    paths = [tuple(part for part in each["loc"] if _stands(part, document)) for each in details]
+    found: dict[tuple[KeyPath, str, str], list[str]] = {}
+    for path, detail in zip(paths, details, strict=True):
+        if detail["type"] in _OTHER_FORM and any(
+            other[: len(path)] == path != other for other in paths
+        ):
+            continue  # another form of the value was meant, and the problem is inside of it
+        name, requirement, given = _problem(path, detail)
+        found.setdefault((path, name, given), []).append(requirement)
+    for (path, name, given), requirements in found.items():
+        yield Problem(path, f"{name}{_either(requirements)}{given}")
+
+
+#: Errors that say only that a value is of another type.
+_OTHER_FORM = frozenset(
+    "bool_type dict_type list_type literal_error model_type string_type tuple_type".split()
+)
+
+
+def _either(requirements: Sequence[str]) -> str:
+    first, *others = dict.fromkeys(requirements)
+    return " or ".join([first, *[other.removeprefix("input should be ") for other in others]])
+
+
+def _problem(path: KeyPath, detail: dict[str, Any]) -> tuple[str, str, str]:
+    """Its name, what is asked for there, and what was found."""
+    name = dotted(path) or "the file"
+    if detail["type"] == "extra_forbidden":
+        wrong = str(detail["loc"][-1])
+        if path and path[-1] == wrong:
+            return "", f"{name} is not a known key{_hint(path)}", ""
+        return f"{name}: ", f"{visible(wrong)} is not known{_hint((*path, wrong))}", ""
+    return f"{name}: ", _requirement(detail), _found(detail)
+
+
+def _stands(part: str | int, document: Document) -> bool:
+    """Whether the part of a location is a key of the file, not a branch of a union type."""
+    return isinstance(part, int) or any(part in path for path in document.lines)
+
+
+def dotted(path: KeyPath) -> str:
+    """``tiers[0].judges[1]``."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return visible(text)
+
+
+def _requirement(detail: dict[str, Any]) -> str:
+    message: str = detail["msg"].removeprefix("Value error, ")
+    if detail["type"] in {"model_type", "model_attributes_type", "dict_type"}:
+        return "a mapping of keys to values is expected here"
+    if detail["type"] == "too_short":
+        return "at least one entry is needed here"
+    return message[:1].lower() + message[1:]
+
+
+_WITHOUT_THE_VALUE = frozenset({"missing", "too_short", "complete"})
+
+
+def _found(detail: dict[str, Any]) -> str:
+    value = detail.get("input")
+    whole = detail["type"] == "value_error" and isinstance(value, dict | list)
+    if whole or isinstance(value, BaseModel) or detail["type"] in _WITHOUT_THE_VALUE:
+        return ""
+    shown = visible(json.dumps(value, ensure_ascii=False, default=str))
+    return f", not {textwrap.shorten(shown, 60, placeholder='…')}"
+
+
+def _hint(path: KeyPath) -> str:
+    allowed = list(_keys_at(path[:-1]))
+    if meant := did_you_mean(str(path[-1]), allowed) if path else "":
+        return f"; {meant[:1].lower()}{meant[1:]}"
+    return f"; allowed are {', '.join(sorted(allowed))}" if allowed else ""
+
+
+def _keys_at(path: Sequence[str | int]) -> Iterator[str]:
+    """The keys that the schema knows under a key path."""
+    models: list[type[BaseModel]] = [Config]
+    for part in path:
+        if isinstance(part, str):
+            models = [m for model in models for m in _models_in(_annotation(model, part))]
+    for model in models:
+        for name, info in model.model_fields.items():
+            yield info.alias or name
+
+
+def _annotation(model: type[BaseModel], key: str) -> Any:  # noqa: ANN401 - a type expression
+    for name, info in model.model_fields.items():
+        if key in {name, info.alias}:
+            return info.annotation
+    return None
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:  # noqa: ANN401 - a type expression
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    elif get_origin(annotation) in {list, Union, types.UnionType}:
+        for argument in get_args(annotation):
+            yield from _models_in(argument)

@@ -1,0 +1,276 @@
+"""Tiers in the configuration file: the judges, their options, and how their votes are counted."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    field_validator,
+    model_validator,
+)
+
+from prjury.jury.cascade import TierPolicy
+from prjury.jury.voting import ErrorPolicy, TiePolicy
+from prjury.policy.fields import Duration, Section, Share
+from prjury.policy.questions import (
+    PromptOptions,
+    QualityOptions,
+    QuestionOptions,
+    SuitabilityOptions,
+)
+
+
+def is_inside(path: str) -> bool:
+    """Whether a path stays inside the directory that it is relative to."""
+    parts = path.split("/")
+    return not any(part in {"", ".", ".."} for part in parts)
+
+
+class MergeOptions(Section):
+    """The way in which the project brings changes onto the base."""
+
+    strategy: Literal["auto", "merge", "rebase", "squash"] = Field(
+        "auto", description="`auto` tells it from the newest commits of the base"
+    )
+
+
+class Steps(Section):
+    """Own commands, each one line for ``/bin/sh``; what is left out is not run."""
+
+    setup: str | None = None
+    build: str | None = None
+    test: str | None = None
+    lint: str | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Steps:
+        steps = (self.setup, self.build, self.test, self.lint)
+        if any(step is not None and not step.strip() for step in steps):
+            raise ValueError("a step is a command; leave out what is not to be run")
+        if not self.build and not self.test:
+            raise ValueError("name at least one of `build` and `test`; the others judge nothing")
+        return self
+
+
+System: TypeAlias = Literal["maven", "gradle", "node", "python", "cargo", "go", "make", "bazel"]
+
+
+#: A check's name, or ``app:name``; see `prjury.judges.builds.external_checks`.
+CheckName: TypeAlias = Annotated[str, Field(pattern=r"^\S(.*\S)?$", max_length=200)]
+
+
+class BuildOptions(Section):
+    """How the merged tree is built."""
+
+    command: str | Steps = Field("auto", description="`auto`, one shell command, or steps")
+    systems: Literal["auto"] | Annotated[list[System], Field(min_length=1)] = Field(
+        "auto", description="the build systems that are looked for; bazel only if it is named"
+    )
+    affected: bool = Field(True, description="build only what the change can affect")  # noqa: FBT003
+    pre_existing: Literal["warn", "block"] = "warn"
+    compare: Literal["on_failure", "always"] = Field(
+        "on_failure", description="when the base is built as well, to tell old failures from new"
+    )
+    vanished: Literal["ask", "fail", "warn"] = Field(
+        "ask", description="what follows where tests that ran on the base did not run"
+    )
+    flaky: Literal["block", "warn"] = Field(
+        "block", description="whether a test that passes when it is run again still fails the judge"
+    )
+    timeout: Duration = 1800.0
+    from_: Literal["run", "checks", "evidence"] = Field("run", alias="from")
+    checks: Literal["all"] | Annotated[list[CheckName], Field(min_length=1, max_length=100)] = (
+        Field("all", description="with `from: checks`, the names that count, `*` for any text")
+    )
+
+    @field_validator("command")
+    @classmethod
+    def _says_something(cls, command: str | Steps) -> str | Steps:
+        if isinstance(command, str) and not command.strip():
+            raise ValueError("a command is needed: `auto`, one shell command, or steps")
+        return command
+
+    @model_validator(mode="after")
+    def _checks_are_read(self) -> BuildOptions:
+        if self.checks != "all" and self.from_ != "checks":
+            raise ValueError("`checks` names what `from: checks` waits for; set that as well")
+        return self
+
+
+class PatternsOptions(Section):
+    """Which version-pattern packs look at which files."""
+
+    packs: Literal["auto"] | list[str] = "auto"
+    paths: list[str] = Field(default_factory=list, description="own packs, files or directories")
+    severity: Literal["error", "warning", "hint"] = Field(
+        "error", description="findings at least as severe as this fail the judge"
+    )
+    suppressions: bool = Field(
+        True,  # noqa: FBT003 - pydantic takes the default by position
+        description="whether comments may silence findings; `suppressions.allow` has the last word",
+    )
+    ecosystem: bool = Field(
+        True,  # noqa: FBT003 - as above
+        description="whether comments for other tools may, such as `noqa` and `nolint`",
+    )
+    baseline: str | None = Field(
+        None, description="file of known findings, by its path in the repository, as the base is"
+    )
+
+    @field_validator("baseline")
+    @classmethod
+    def _inside(cls, baseline: str | None) -> str | None:
+        if baseline is not None and not is_inside(baseline):
+            raise ValueError("a path inside the repository, such as .github/prjury-baseline.json")
+        return baseline
+
+    _commit: str | None = PrivateAttr(None)
+
+    def model_post_init(self, context: Any, /) -> None:  # noqa: ANN401 - as pydantic has it
+        """Takes the commit from the context of the validation: no text may claim one."""
+        self._commit = (context or {}).get("commit")
+
+    @property
+    def commit(self) -> str | None:
+        """The commit in which ``paths`` are, because the policy is; None for the file system."""
+        return self._commit
+
+
+class JudgeEntry(BaseModel):
+    """One judge of a tier: its name, or its name with options, optionally with a weight."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+    merge: MergeOptions | None = None
+    build: BuildOptions | None = None
+    patterns: PatternsOptions | None = None
+    quality: QualityOptions | None = None
+    tests: QuestionOptions | None = Field(None, alias="tests-exercise-behaviour")
+    description: QuestionOptions | None = Field(None, alias="description-matches-change")
+    suitability: SuitabilityOptions | None = Field(None, alias="backport-suitability")
+    prompt: PromptOptions | None = None
+    weight: float = Field(1.0, ge=0.0, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, value: object) -> object:
+        if isinstance(value, str):
+            return {value: {}}
+        if isinstance(value, dict):
+            return {key: {} if item is None else item for key, item in value.items()}
+        return value
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> JudgeEntry:
+        if len(self._named) != 1:
+            named = " and ".join(sorted(self._named)) or "none"
+            raise ValueError(f"an entry names exactly one judge, not {named}")
+        return self
+
+    @property
+    def _named(self) -> dict[str, Any]:
+        fields = type(self).model_fields.items()
+        known = {field.alias or name: getattr(self, name) for name, field in fields}
+        seated = {name: it for name, it in known.items() if name != "weight" and it is not None}
+        return {**seated, **(self.__pydantic_extra__ or {})}
+
+    @property
+    def name(self) -> str:
+        """The judge's name."""
+        return next(iter(self._named))
+
+    @property
+    def options(self) -> Any:  # noqa: ANN401 - a model for our own judges, a mapping for others
+        """The judge's options: a model for our own judges, a mapping for those of others."""
+        return self._named[self.name]
+
+
+class MajorityOptions(Section):
+    """Options of majority voting."""
+
+    tie: TiePolicy = Field(TiePolicy.FAIL, strict=False)
+    on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False)
+
+
+class ScoreOptions(Section):
+    """Options of the strategies that read scores."""
+
+    threshold: Share = 0.5
+    undecided: tuple[Share, Share] | None = Field(None, strict=False)
+    on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False)
+
+    @field_validator("undecided")
+    @classmethod
+    def _in_order(cls, band: tuple[float, float] | None) -> tuple[float, float] | None:
+        if band and band[0] > band[1]:
+            raise ValueError("the lower end of the band comes first, such as [0.4, 0.6]")
+        return band
+
+
+class ConsensusOptions(Section):
+    """Options of voting by consensus."""
+
+    on_disagreement: Literal["fail", "abstain", "error"] = "fail"
+    on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False)
+
+
+class VotingEntry(Section):
+    """One voting strategy: its name, or its name with options."""
+
+    majority: MajorityOptions | None = None
+    average: ScoreOptions | None = None
+    weighted_average: ScoreOptions | None = None
+    median: ScoreOptions | None = None
+    consensus: ConsensusOptions | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, value: object) -> object:
+        return {value: {}} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> VotingEntry:
+        if len(self.model_fields_set) != 1:
+            named = " and ".join(sorted(self.model_fields_set)) or "none"
+            raise ValueError(f"name exactly one voting strategy, not {named}")
+        return self
+
+    @property
+    def name(self) -> str:
+        """The strategy's name."""
+        return next(iter(self.model_fields_set))
+
+    @property
+    def options(self) -> Section:
+        """The strategy's options."""
+        options: Section = getattr(self, self.name)
+        return options
+
+
+class TierConfig(Section):
+    """One tier: judges, how their votes are counted, and when the tier ends the matter."""
+
+    name: str = Field(min_length=1, max_length=60)
+    policy: TierPolicy = Field(TierPolicy.REJECT_ON_ANY_FAIL, strict=False)
+    judges: list[JudgeEntry] = Field(min_length=1)
+    voting: VotingEntry = Field(default_factory=lambda: VotingEntry(consensus=ConsensusOptions()))
+    continue_on_reject: bool = False
+    on_error: Literal["block", "continue"] = "block"
+    min_confidence: Share | None = None
+    advisory: bool | Literal["auto"] = "auto"
+
+    @model_validator(mode="after")
+    def _obeys_what_it_says(self) -> TierConfig:
+        """Refuses settings that tiers of this policy do not look at."""
+        rejects = self.policy is TierPolicy.REJECT_ON_ANY_FAIL
+        if not rejects and (self.continue_on_reject or self.on_error == "continue"):
+            raise ValueError(
+                "continue_on_reject and on_error: continue are for the policy reject_on_any_fail"
+            )
+        if self.min_confidence is not None and self.policy is not TierPolicy.ACCEPT_ON_ALL_PASS:
+            raise ValueError("min_confidence is for the policy accept_on_all_pass")
+        return self

@@ -1,0 +1,122 @@
+"""What passes through the doors of `prjury.ports`: values, and nothing that does anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class TreeEntry:
+    """A file of a commit: its path (see `prjury.snapshot.model`), git mode and object name."""
+
+    path: str
+    mode: str
+    blob: str
+
+
+@dataclass(frozen=True, slots=True)
+class BranchTip:
+    """A branch as it is now.
+
+    Attributes:
+        date: when its newest commit was made, in seconds since 1970.
+        tree: the object name of what it holds; empty where nobody has looked.
+    """
+
+    name: str
+    sha: str
+    date: int = 0
+    tree: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A commit's message.
+
+    Attributes:
+        date: when the commit was made, in seconds since 1970.
+    """
+
+    sha: str
+    date: int
+    text: str
+    parents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WordPlaces:
+    """Where words stand in a tree.
+
+    Attributes:
+        places: path and line (from 1) of every occurrence, by word; a word without any is no key.
+        missing: files that a partial clone lacks; nobody knows what stands in them.
+    """
+
+    places: Mapping[str, Sequence[tuple[str, int]]]
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Command:
+    """A program to run.
+
+    Attributes:
+        argv: program and arguments, or one string for ``/bin/sh -c``.
+        directory: where it runs.
+        env: the whole environment; nothing is inherited.
+        output_limit: bytes of output beyond which the program is stopped.
+    """
+
+    argv: Sequence[str] | str
+    directory: Path
+    env: Mapping[str, str] = field(default_factory=dict)
+    output_limit: int = 200 * 1024 * 1024
+
+    @property
+    def text(self) -> str:
+        """The command line as a person would type it."""
+        return self.argv if isinstance(self.argv, str) else " ".join(self.argv)
+
+
+@dataclass(frozen=True)
+class Completed:
+    """What became of a program.
+
+    Attributes:
+        exit_code: its exit code; minus the signal's number if a signal ended it.
+        log: the file that holds everything it printed, standard output and error together.
+        stopped: which limit we ended it at (``"timeout"``, ``"output_limit"``, ``"memory_limit"``,
+            ``"process_limit"``), else None.
+        seconds: how long it ran.
+    """
+
+    exit_code: int
+    log: Path
+    seconds: float
+    stopped: str | None = None
+
+    def tail(self, lines: int = 30, size: int = 16_384) -> str:
+        """The last lines of the log, decoded with replacement."""
+        with self.log.open("rb") as file:
+            file.seek(max(0, self.log.stat().st_size - size))
+            text = file.read().decode("utf-8", "replace")
+        return "\n".join(text.splitlines()[-lines:])
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRun:
+    """What was said of a commit elsewhere: a check run, a commit status, a workflow's run.
+
+    Attributes:
+        name: the check's name or the status's context; whoever reports it has chosen it.
+        app: who reports it: the slug of an app, or ``@login`` for a commit status.
+        conclusion: how it ended, such as ``"success"``; None as long as it has not.
+        url: the page about it, an http(s) address.
+    """
+
+    name: str
+    app: str
+    conclusion: str | None = None
+    url: str | None = None

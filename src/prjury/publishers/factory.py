@@ -1,0 +1,135 @@
+"""What is posted to GitHub about one head, and by whom; which of it, the policy says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from prjury.errors import PublishError, SourceError
+from prjury.github.check_runs import CheckRuns
+from prjury.github.client import GitHub
+from prjury.github.comments import Conversation
+from prjury.github.labels import IssueLabels
+from prjury.github.review_comments import Reviews
+from prjury.github.statuses import Statuses
+from prjury.ports import Publisher
+from prjury.publishers.check_run import CheckRunReport
+from prjury.publishers.comment import StickyComment
+from prjury.publishers.labels import Labels
+from prjury.publishers.review import LineReview
+from prjury.publishers.status import CommitStatus
+from prjury.report.annotations import Annotations, annotate
+from prjury.report.model import Report
+from prjury.report.redact import Redact
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where a report goes.
+
+    Attributes:
+        repo: ``owner/name``.
+        number: the pull request; None for a comparison, which nobody can comment on.
+        head_sha: the head on which checks hang; None where they would hang on something else.
+        by_status: whether a commit status is the gate: where no job of the head itself is.
+        run: the workflow run and its attempt (``5.1``), None outside of one.
+        page: that run's page, or an empty text.
+        files: what the comment's marker says of the files that the report was made of, if anything.
+    """
+
+    repo: str
+    number: int | None = None
+    head_sha: str | None = None
+    by_status: bool = False
+    run: str | None = None
+    page: str = ""
+    files: str = ""
+
+
+@dataclass(frozen=True)
+class Words:
+    """What posts say: the comment for a report and a run, and the check run's text."""
+
+    comment: Callable[[Report, str | None], str]
+    check: Callable[[Report], str]
+
+
+@dataclass(frozen=True)
+class Posts:
+    """Makes the publishers of one target.
+
+    Attributes:
+        hub: a connection with the token that may write.
+    """
+
+    target: Target
+    hub: GitHub
+    words: Words
+    redact: Redact
+
+    def check(self, wanted: Mapping[str, Any]) -> CheckRunReport | None:
+        """The check run, where there is a head to hang it on and the policy wants it."""
+        target = self.target
+        if not (target.head_sha and wanted.get("check", True)):
+            return None
+        return CheckRunReport(
+            CheckRuns(self.hub, target.repo),
+            target.number,
+            self.words.check,
+            self._annotated if wanted.get("annotations", True) else _no_annotations,
+            target.page,
+            redact=self.redact,
+            sleep=self.hub.sleep,
+        )
+
+    def _annotated(self, report: Report) -> Annotations:
+        return annotate(report, self.redact)
+
+    def status(self) -> CommitStatus | None:
+        """The commit status, where that is the gate."""
+        if not (self.target.by_status and self.target.head_sha):
+            return None
+        statuses = Statuses(self.hub, self.target.repo)
+        return CommitStatus(statuses, self.target.page, redact=self.redact, sleep=self.hub.sleep)
+
+    def of_pull_request(self, wanted: Mapping[str, Any]) -> Iterator[tuple[str, Publisher]]:
+        """What is posted to the pull request itself, each with the output that it fills, if any."""
+        target = self.target
+        if not target.number:
+            return
+        if wanted.get("comment", True):
+            conversation = Conversation(self.hub, target.repo, target.number)
+
+            def render(report: Report) -> str:
+                said = self.words.comment(report, target.run)
+                more = f" files={target.files} -->" if target.files else " -->"
+                return said.replace(" -->", more, 1)
+
+            yield "comment-url", StickyComment(conversation, render, sleep=self.hub.sleep)
+        if wanted.get("review"):
+            reviews = Reviews(self.hub, target.repo, target.number)
+            yield "", LineReview(reviews, target.run, redact=self.redact, sleep=self.hub.sleep)
+        if labels := wanted.get("labels"):
+            door = IssueLabels(self.hub, target.repo, target.number)
+            yield "", Labels(door, labels)
+
+    def refuse_old_head(self) -> None:
+        """Raises PublishError where the pull request has moved on: what is posted is about now."""
+        target = self.target
+        if not (target.head_sha and target.number):
+            return
+        try:
+            told = self.hub.pull(target.repo, target.number)
+        except SourceError as error:
+            raise error.told_as(PublishError) from error
+        if told.closed or target.head_sha != told.head.sha:
+            now = "is closed" if told.closed else "has a newer head"
+            raise PublishError(
+                f"Superseded: the pull request {now}, so nothing was posted to it",
+                reason="superseded",
+            )
+
+
+def _no_annotations(_report: Report) -> Annotations:
+    return Annotations(())

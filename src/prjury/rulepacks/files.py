@@ -1,0 +1,103 @@
+"""Reads the files of packs, whose paths may lead anywhere, and knows their lines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple, TypeAlias, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from prjury.errors import ConfigError
+from prjury.policy.yaml_reader import MAX_BYTES, Document, KeyPath
+
+#: Mistakes of one file that are told at once.
+_MOST = 20
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+class Place(NamedTuple):
+    """A line, from 1, of a file of a pack."""
+
+    source: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line}"
+
+
+#: Where in its files a key path of a pack stands.
+Locate: TypeAlias = Callable[[KeyPath], Place]
+
+
+def text_of(path: Path, largest: int = MAX_BYTES) -> str:
+    """The text of a file of a pack.
+
+    Args:
+        largest: bytes; of a larger file no more than that is read.
+
+    Raises:
+        ConfigError: for a file that is missing, too large or not UTF-8, or is no file at all.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise ConfigError(f"the pack {str(path)!r} is not a file", reason="pack_invalid")
+        with path.open("rb") as stream:
+            content = stream.read(largest + 1)
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"the pack {str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}",
+            remedy="Paths of packs are relative to the directory in which prjury is started",
+        ) from error
+    if len(content) > largest:
+        raise ConfigError(f"{path} is larger than {largest // 1024} KiB", reason="too_large")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8 (byte {error.start})") from error
+
+
+def distinct(paths: Iterable[Path]) -> list[Path]:
+    """The paths without those that lead to a file named before."""
+    found: dict[str, Path] = {}
+    for path in paths:
+        # No file has a NUL in its name; reading it tells so.
+        real = str(path) if "\0" in str(path) else os.path.realpath(path)
+        found.setdefault(real, path)
+    return list(found.values())
+
+
+def validated(model: type[_Model], document: Document) -> _Model:
+    """The document as a model.
+
+    Raises:
+        ConfigError: for all that the model refuses in it, each with file and line.
+    """
+    try:
+        return model.model_validate(document.value)
+    except ValidationError as error:
+        found = error.errors()
+        wrongs = [
+            document_error(document, tuple(one["loc"]), _problem(str(one["msg"])))
+            for one in found[:_MOST]
+        ]
+        told = [wrong.what for wrong in wrongs]
+        told += [f"{len(found) - _MOST} more"] if len(found) > _MOST else []
+        raise ConfigError("; ".join(told), reason=wrongs[0].reason) from error
+
+
+def _problem(message: str) -> str:
+    return message.removeprefix("Value error, ")
+
+
+def document_error(document: Document, path: KeyPath, problem: str) -> ConfigError:
+    """What is wrong at a key path of a document."""
+    return wrong(Place(document.source, document.line_of(path) or 1), path, problem)
+
+
+def wrong(place: Place, path: KeyPath, problem: str) -> ConfigError:
+    """What is wrong at a place."""
+    key = ".".join(map(str, path))
+    where = f"{place.source} line {place.line}" + (f" ({key})" if key else "")
+    return ConfigError(f"{where}: {problem}", reason="pack_invalid")

@@ -1,0 +1,304 @@
+"""Reads packs. A pack that is wrong stops the run, with file and line; it is never skipped.
+
+A pack is ``NAME.yml``. Its tests may stand beside the rules or in ``NAME.cases.yml``, which only
+checks and ``prjury rules test`` read. The part before ``rules:`` is the pack's head, and all that
+is read of a shipped pack whose gate the project does not meet. Rules of ast-grep's own format are
+packs as well (`astgrep`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from types import MappingProxyType
+
+from prjury.code.languages import LANGUAGES
+from prjury.errors import ConfigError
+from prjury.policy.yaml_reader import Document, KeyPath, read_yaml
+from prjury.resources import pack_texts
+from prjury.rulepacks import astgrep
+from prjury.rulepacks.compiled import refusal
+from prjury.rulepacks.example import CasesFile, Tests
+from prjury.rulepacks.files import (
+    Locate,
+    Place,
+    distinct,
+    document_error,
+    text_of,
+    validated,
+    wrong,
+)
+from prjury.rulepacks.outcomes import declared
+from prjury.rulepacks.rule import Head, Pack, Rule
+
+#: How large a pack or the file of its cases may be, in bytes.
+LARGEST = 512 * 1024
+
+_LANGUAGES = re.compile(r"^ *-? *languages: \[([^\]]*)\]", re.MULTILINE)
+_CASES = ".cases.yml"
+
+
+@dataclass(frozen=True)
+class LoadedPack:
+    """A pack, and where in its files each of its key paths stands.
+
+    Attributes:
+        foreign: whether it is made of rules in ast-grep's own format, which need no tests.
+    """
+
+    pack: Pack
+    locate: Locate
+    foreign: bool = False
+
+    def error(self, path: KeyPath, problem: str) -> ConfigError:
+        """The mistake at a key path of the pack."""
+        return wrong(self.locate(path), path, problem)
+
+
+@cache
+def shipped_heads() -> Mapping[str, Head]:
+    """The heads of the packs that travel with the program, by id."""
+    heads = (_read_head(name, text) for name, text in pack_texts().items())
+    return MappingProxyType({head.id: head for head in heads})
+
+
+@cache
+def shipped_pack(name: str) -> Pack:
+    """A pack that travels with the program. Its tests are not read.
+
+    Raises:
+        ConfigError: for a name that no pack has.
+    """
+    return read_pack(_shipped_text(name), f"{name}.yml").pack
+
+
+@cache
+def shipped_languages(name: str) -> frozenset[str]:
+    """The languages that the rules of a shipped pack look at, without reading its rules.
+
+    Raises:
+        ConfigError: for a name that no pack has.
+    """
+    found = _LANGUAGES.findall(_shipped_text(name))
+    if len(found) == 0:
+        return pack_languages(shipped_pack(name))
+    return frozenset(word.strip() for listed in found for word in listed.split(","))
+
+
+def _shipped_text(name: str) -> str:
+    text = pack_texts().get(f"{name}.yml")
+    if text is None:
+        known = ", ".join(sorted(shipped_heads()))
+        raise ConfigError(f"there is no pack {name!r}", remedy=f"Known packs are: {known}")
+    return text
+
+
+def pack_languages(pack: Pack) -> frozenset[str]:
+    """The languages that the rules of a pack look at."""
+    return frozenset(name for rule in pack.rules for name in rule.languages)
+
+
+def own_packs(paths: Iterable[str]) -> list[Pack]:
+    """The user's packs, as `load_packs` reads them."""
+    return [loaded.pack for loaded in load_packs(map(Path, paths))]
+
+
+def load_packs(
+    paths: Iterable[Path], loading: Callable[[Path], LoadedPack] | None = None
+) -> list[LoadedPack]:
+    """Packs with their tests, each one checked: files, or directories of ``*.yml``.
+
+    A file that is named twice is one pack.
+
+    Args:
+        loading: how each one is loaded, in place of `load`.
+
+    Raises:
+        ConfigError: for a path that does not exist and for everything that is wrong in a pack.
+    """
+    files = distinct(file for path in paths for file in _files(path))
+    found = [(loading or load)(file) for file in files]
+    by_id: dict[str, LoadedPack] = {}
+    for loaded in found:
+        other = by_id.setdefault(loaded.pack.id, loaded)
+        if other is not loaded:
+            sources = f"{other.locate(()).source} and {loaded.locate(()).source}"
+            raise ConfigError(f"two packs have the id {loaded.pack.id}: {sources}")
+    return found
+
+
+def load_pack(path: Path) -> Pack:
+    """The pack in one file, as `load` reads it."""
+    return load(path).pack
+
+
+def load(path: Path) -> LoadedPack:
+    """A pack with its tests, checked: rules compile. What it may lack says `published`.
+
+    Raises:
+        ConfigError: for everything that is wrong, with file and line.
+    """
+    loaded = read(path)
+    if not loaded.foreign:
+        check(loaded)
+    return loaded
+
+
+def read(path: Path) -> LoadedPack:
+    """A pack with its tests as they are written.
+
+    Raises:
+        ConfigError: for what is wrong in its structure, with file and line.
+    """
+    if astgrep.is_project(path):
+        return LoadedPack(*astgrep.read_project(path), foreign=True)
+    text = text_of(path, LARGEST)
+    if astgrep.is_rule_file(text):
+        return LoadedPack(*astgrep.read_rules(path), foreign=True)
+    return _with_cases(read_pack(text, str(path)), path)
+
+
+def cases_of(path: Path) -> Path:
+    """The file with a pack's cases, which stands beside it."""
+    return path.with_name(path.stem + _CASES)
+
+
+def read_pack(text: str, source: str) -> LoadedPack:
+    """The pack as it is written, its structure and regexes checked.
+
+    Raises:
+        ConfigError: for everything that is wrong, with file and line.
+    """
+    document = read_yaml(text, source, LARGEST)
+    return LoadedPack(validated(Pack, document), partial(_place, document))
+
+
+def check(loaded: LoadedPack) -> None:
+    """Compiles every ast-grep rule.
+
+    Raises:
+        ConfigError: for an unknown node kind, key or utility rule, a wrong regex.
+    """
+    for rule, problem, path in problems(loaded.pack):
+        raise loaded.error(path, f"rule {rule.id}: {problem}")
+
+
+def published(path: Path) -> LoadedPack:
+    """A pack with its tests, which has all that packs need that others rely on.
+
+    Raises:
+        ConfigError: for all that is wrong or missing in its rules, each with file and line.
+    """
+    loaded = read(path)
+    if loaded.foreign:
+        return loaded
+    found = [*problems(loaded.pack), *_undocumented(loaded.pack)]
+    told = [loaded.error(at, f"rule {rule.id}: {problem}").what for rule, problem, at in found]
+    if told:
+        raise ConfigError("; ".join(told), reason="pack_invalid")
+    return loaded
+
+
+def _undocumented(pack: Pack) -> Iterator[tuple[Rule, str, KeyPath]]:
+    """Rules without references, without a word on how sure they are, or without cases."""
+    for number, rule in enumerate(pack.rules):
+        if not rule.references:
+            yield rule, "has no `references`", ("rules", number, "references")
+        if "confidence" not in rule.model_fields_set:
+            yield rule, "does not say its `confidence`", ("rules", number, "confidence")
+        for name in sorted(rule.languages - rule.tests.code.keys()):
+            problem = f"has no failing and passing case for {name}"
+            yield rule, problem, ("rules", number, "tests")
+
+
+def problems(pack: Pack) -> Iterator[tuple[Rule, str, KeyPath]]:
+    """Everything that keeps rules from running: the rule, what is wrong, and where."""
+    for number, rule in enumerate(pack.rules):
+        for problem, path in _problems(pack, rule):
+            yield rule, problem, ("rules", number, *path)
+
+
+def _problems(pack: Pack, rule: Rule) -> Iterator[tuple[str, KeyPath]]:
+    for number, match in enumerate(rule.match):
+        for name in match.languages if match.parses else ():
+            if problem := refusal(pack, match, LANGUAGES[name]):
+                yield problem, ("match", number, "ast-grep")
+    for number, case in enumerate(rule.tests.versions):
+        for text in (*case.declares, *case.own):
+            try:
+                declared(text)
+            except ValueError as error:
+                yield str(error), ("tests", "versions", number)
+
+
+def _with_cases(loaded: LoadedPack, path: Path) -> LoadedPack:
+    beside = cases_of(path)
+    if not beside.is_file():
+        return loaded
+    document = read_yaml(text_of(beside, LARGEST), str(beside), LARGEST)
+    cases = validated(CasesFile, document)
+    if cases.pack != loaded.pack.id:
+        problem = f"these are the cases of {cases.pack}, beside the pack {loaded.pack.id}"
+        raise document_error(document, ("pack",), problem)
+    known = {rule.id for rule in loaded.pack.rules}
+    for name in cases.tests:
+        if name not in known:
+            problem = f"there is no rule {name!r} in {path.name}"
+            raise document_error(document, ("tests", name), problem)
+    rules = [_tested(rule, cases.tests.get(rule.id)) for rule in loaded.pack.rules]
+    pack = loaded.pack.model_copy(update={"rules": rules})
+    return LoadedPack(pack, partial(_place_of_case, loaded, document, cases))
+
+
+def _tested(rule: Rule, more: Tests | None) -> Rule:
+    if more is None:
+        return rule
+    tests = Tests(
+        code={**rule.tests.code, **more.code}, versions=[*rule.tests.versions, *more.versions]
+    )
+    return rule.model_copy(update={"tests": tests})
+
+
+def _place(document: Document, path: KeyPath) -> Place:
+    return Place(document.source, document.line_of(path) or 1)
+
+
+def _place_of_case(
+    loaded: LoadedPack, document: Document, cases: CasesFile, path: KeyPath
+) -> Place:
+    """In the file of the cases for what stands there, else in the pack's own."""
+    match path:
+        case ("rules", int(number), "tests", *rest):
+            rule = loaded.pack.rules[number]
+            more = cases.tests.get(rule.id)
+            before = len(rule.tests.versions)
+            match rest:
+                case ["code", str(language), *_] if more and language in more.code:
+                    return _place(document, ("tests", rule.id, *rest))
+                case ["versions", int(at), *_] if at >= before:
+                    return _place(document, ("tests", rule.id, "versions", at - before))
+                case [] | ["versions"] if more:
+                    return _place(document, ("tests", rule.id, *rest))
+    return loaded.locate(path)
+
+
+def _read_head(name: str, text: str) -> Head:
+    document = read_yaml(text.partition("\nrules:")[0], name)
+    known = {key: document.value.get(key) for key in Head.model_fields}
+    return validated(Head, Document(known, name, document.lines))
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir() or astgrep.is_project(path):
+        return [path]
+    found = _packs_in(path)
+    if not found:
+        raise ConfigError(f"there is no pack (*.yml) in {path}")
+    return found
+
+
+def _packs_in(directory: Path) -> list[Path]:
+    return sorted(path for path in directory.glob("*.yml") if not path.name.endswith(_CASES))

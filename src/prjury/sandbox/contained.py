@@ -1,0 +1,199 @@
+"""The shell that runs what a pull request brings along."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from prjury.deadline import Deadline
+from prjury.errors import CannotJudgeError
+from prjury.ports import Progress
+from prjury.ports.types import Command, Completed
+from prjury.sandbox import launcher
+from prjury.sandbox.environment import allowed, is_refused
+from prjury.sandbox.run import Run
+from prjury.sandbox.scratch import scratch
+from prjury.sandbox.tools import advice
+from prjury.sandbox.watch import Limits
+
+
+class ContainedShell:
+    """Runs programs that are not trusted (`prjury.ports.Shell`).
+
+    A program gets an environment made from an allow-list, a fresh HOME and TMPDIR, no standard
+    input and no terminal; it leads a session of its own, may not gain rights, leaves no core dumps
+    and is ended with all its descendants, whatever they did to get away, when it ends itself, when
+    its time is over, when it prints, forks or allocates too much, or when this process dies.
+
+    That is level L1. What it is *not*: another user. At this level a program can read and write
+    what the operator can, so that it is no place for code from strangers on a machine that matters.
+    On systems other than Linux only the program's process group is ended, and the level is L0.
+
+    The operator's build caches are shared, by pointing the tools at them where a variable exists
+    (npm, uv, pip, Go, Cargo, Gradle); Maven finds ``~/.m2`` by itself, as Java looks the home
+    directory up in the user database. Without that a build on a laptop would download everything
+    each time, and none would work offline. The price is that a hostile build can poison a cache
+    that later builds of the same user trust; on a throw-away runner that is nobody's cache.
+
+    Args:
+        environ: the operator's environment.
+        extra_env: names of further variables to hand on; those that look like secrets are refused.
+        level: the least level that will do, or ``"auto"``.
+        network: whether programs may use the network; without, a network namespace is required.
+        limits: time to end, memory, number of processes.
+        own_prefix: our own virtual environment, kept off the PATH.
+        logs: where each run's log gets a directory; by default the system's temporary one.
+        before: called before each program runs, for what must be done while nobody could yet have
+            changed anything.
+    """
+
+    def __init__(  # noqa: PLR0913 - one name for each thing that differs between programs
+        self,
+        environ: Mapping[str, str],
+        *,
+        extra_env: Sequence[str] = (),
+        level: str = "auto",
+        network: bool = True,
+        limits: Limits | None = None,
+        own_prefix: Path | None = None,
+        logs: Path | None = None,
+        before: Callable[[], None] | None = None,
+    ) -> None:
+        self._environ = dict(environ)
+        self._extra = tuple(extra_env)
+        self._wanted = level
+        self._network = network
+        self._limits = limits or Limits()
+        self._own_prefix = own_prefix or _running_environment()
+        self._place_for_logs = logs
+        self._before = before
+        self._numbers = itertools.count(1)
+        self._scratches: set[Path] = set()
+
+    def run(self, command: Command, deadline: Deadline, progress: Progress) -> Completed:
+        """Runs to the end or to a limit; no process of it is left afterwards.
+
+        Where the command's environment has no HOME or TMPDIR, fresh ones are made and removed.
+
+        Raises:
+            CannotJudgeError: when the program does not exist or cannot be started, or when the
+                required level is not to be had.
+        """
+        self._require_level()
+        argv = self._argv(command)
+        if self._before:
+            _ = self.level  # found out by a program of ours, which could be another one afterwards
+            self._before()
+        with contextlib.ExitStack() as stack:
+            env = dict(command.env)
+            for name in {"HOME", "TMPDIR"} - env.keys():
+                env[name] = str(stack.enter_context(self.scratch()))
+            run = Run(
+                argv=argv,
+                directory=command.directory,
+                env=env,
+                log=self._new_log(argv),
+                output_limit=command.output_limit,
+                limits=self._limits,
+                network=self._network,
+                own_home=any(Path(env["HOME"]).is_relative_to(made) for made in self._scratches),
+            )
+            return run.complete(deadline, progress)
+
+    def environment(self, extra: Sequence[str] = ()) -> Mapping[str, str]:
+        """The environment that untrusted programs get: an allow-list and the named extras.
+
+        HOME and TMPDIR are not part of it: `run` makes them, unless the caller has set them.
+        """
+        return allowed(self._environ, (*self._extra, *extra), self._own_prefix)
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """The listed names that are not handed on, because they look like secrets."""
+        return tuple(name for name in self._extra if is_refused(name))
+
+    def which(self, program: str) -> str | None:
+        """Where a program is on that environment's PATH."""
+        return shutil.which(program, path=self.environment()["PATH"])
+
+    @contextlib.contextmanager
+    def scratch(self) -> Iterator[Path]:
+        """A fresh directory for programs to work in, removed whatever they left in it."""
+        with scratch() as place:
+            self._scratches.add(place)
+            try:
+                yield place
+            finally:
+                self._scratches.discard(place)
+
+    @functools.cached_property
+    def level(self) -> str:
+        """``"L1"`` where the kernel was found to grant all of it, else ``"L0"``."""
+        if sys.platform != "linux":
+            return "L0"
+        return "L1" if _hardening_works(self.environment()) else "L0"
+
+    def _require_level(self) -> None:
+        if self._wanted == "auto" or self._wanted <= self.level:
+            return
+        raise CannotJudgeError(
+            f"the sandbox level {self._wanted} is required and only {self.level} can be kept",
+            why="levels above L1 need an isolation that is not available",
+            remedy="set `sandbox: {level: auto}`, or run where the level can be had",
+            reason="sandbox_unavailable",
+        )
+
+    def _argv(self, command: Command) -> Sequence[str]:
+        """The program with its arguments.
+
+        Raises:
+            CannotJudgeError: when there is no such program.
+        """
+        if isinstance(command.argv, str):
+            return ["/bin/sh", "-c", command.argv]
+        program = command.argv[0]
+        local = command.directory / program
+        path = command.env.get("PATH", os.defpath)
+        found = local.is_file() if "/" in program else shutil.which(program, path=path)
+        if found:
+            return command.argv
+        raise CannotJudgeError(
+            f"`{program}` is not installed",
+            why="the build needs it and it is not on the PATH",
+            remedy=advice(program),
+            reason="tool_missing",
+        )
+
+    def _new_log(self, argv: Sequence[str]) -> Path:
+        """An empty file in a directory of its own that outlives the run, for people to read.
+
+        Whoever does not need it removes both.
+        """
+        name = re.sub(r"[^A-Za-z0-9]+", "-", Path(argv[0]).name).strip("-") or "program"
+        place = Path(tempfile.mkdtemp(prefix="prjury-logs-", dir=self._place_for_logs))
+        log = place / f"{next(self._numbers):02d}-{name}.log"
+        log.touch(mode=0o600, exist_ok=False)
+        return log
+
+
+def _hardening_works(env: Mapping[str, str]) -> bool:
+    """Whether the kernel grants what level L1 needs, found out by asking for it."""
+    probe = [sys.executable, "-I", "-S", launcher.__file__, "--probe"]
+    try:
+        done = subprocess.run(probe, env=env, timeout=30, check=False, capture_output=True)  # noqa: S603 - our own program
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
+
+def _running_environment() -> Path | None:
+    return Path(sys.prefix) if sys.prefix != sys.base_prefix else None

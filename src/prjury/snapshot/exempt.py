@@ -1,0 +1,39 @@
+"""Files that nobody has to read, because the policy says so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from prjury.snapshot.model import FileChange, PullRequest
+
+_PARTS = re.compile(r"\*\*/|\*\*|\*|\?")
+_MEANINGS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+
+
+def matches(path: str, glob: str) -> bool:
+    """Whether a glob speaks of a path.
+
+    ``*`` and ``?`` stay inside a directory, ``**`` crosses directories. A glob without a slash
+    holds in every directory, one that ends in a slash for all that is below it.
+    """
+    whole = f"{glob}**" if glob.endswith("/") else glob
+    whole = whole if "/" in whole else f"**/{whole}"
+    pattern, at = "", 0
+    for part in _PARTS.finditer(whole):
+        pattern += re.escape(whole[at : part.start()]) + _MEANINGS[part[0]]
+        at = part.end()
+    return re.fullmatch(pattern + re.escape(whole[at:]), path, re.DOTALL) is not None
+
+
+def exempted(pull: PullRequest, globs: Sequence[str]) -> PullRequest:
+    """The pull request, with the files marked that the policy exempts from being read."""
+    return replace(pull, files=tuple(_marked(file, globs) for file in pull.files))
+
+
+def _marked(file: FileChange, globs: Sequence[str]) -> FileChange:
+    glob = next((glob for glob in globs if matches(file.path, glob)), None)
+    if glob is None or file.exempt:
+        return file
+    return replace(file, exempt=f"`{glob}` in the policy's coverage.exempt")

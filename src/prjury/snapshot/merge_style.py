@@ -1,0 +1,120 @@
+"""How changes come onto a branch: the project's way, and a rebase tried commit by commit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from prjury.snapshot.model import Conflict
+
+#: So many of the newest commits tell how a project works, and fewer than this tell nothing.
+RECENT = 60
+_FEWEST = 10
+#: Of so many commits that tell how a pull request came in, one may be an accident.
+_FEWEST_TELLING = 2
+
+_PULL_NUMBER = re.compile(r"\((#|!|gh-)\d+\)$", re.IGNORECASE)
+#: Merges that carry a maintained line forward; they say nothing about pull requests.
+_FORWARD = re.compile(
+    r"Merge (remote-tracking )?(branch|tag|commit) '?(\w+/)*(v|release[-_]|maint(enance)?[-_])?"
+    r"\d+([._](\d+|x))*(-?(M|RC|rc|beta|alpha)\.?\d+)?(\.RELEASE)?([~^]\d*)*'?( |$)"
+)
+
+
+class Way(StrEnum):
+    """How a project brings changes onto a branch."""
+
+    MERGE = "merge"
+    REBASE = "rebase"
+    SQUASH = "squash"
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit, as far as its place in history goes."""
+
+    sha: str
+    parents: tuple[str, ...]
+    subject: str
+
+    @property
+    def is_merge(self) -> bool:
+        """Whether it joins lines of history."""
+        return len(self.parents) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class Habit:
+    """The way that a project goes, and how that is known, in one phrase."""
+
+    way: Way
+    reason: str
+
+
+def habit(recent: Sequence[Commit]) -> Habit:
+    """The way that the newest commits of a branch tell of, read along first parents.
+
+    Merges and numbers of pull requests tell most, whichever are more; a line without either is one
+    of rebased commits. Merges of release branches do not count: they carry fixes forward.
+    """
+    commits = [commit for commit in recent if not _carries_forward(commit)]
+    count = len(commits)
+    if count < _FEWEST:
+        without = ", without merges of maintained lines" if count < len(recent) else ""
+        few = f"the base has too few commits ({count}{without})"
+        return Habit(Way.MERGE, f"{few} to show how the project merges")
+    merges = sum(commit.is_merge for commit in commits)
+    numbered = sum(
+        not commit.is_merge and _PULL_NUMBER.search(commit.subject) is not None
+        for commit in commits
+    )
+    told = (
+        f"of the last {count} commits on the base {merges} are merges "
+        f"and {numbered} end in a pull request's number"
+    )
+    if merges + numbered < _FEWEST_TELLING:
+        return Habit(Way.REBASE, told)
+    return Habit(Way.MERGE if merges >= numbered else Way.SQUASH, told)
+
+
+def _carries_forward(commit: Commit) -> bool:
+    return commit.is_merge and _FORWARD.match(commit.subject) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class RebaseTrial:
+    """The head's commits, picked one after the other onto the tip of the base.
+
+    Attributes:
+        tree: the object name of the last commit's tree, None where it did not come so far.
+        total: how many commits there are to pick.
+        picked: how many of them were picked without a conflict.
+        emptied: how many of those change nothing any more and are dropped.
+        applied: how many commits the base has already, which are left out.
+        stopped_at: the first commit that conflicts.
+        conflicts: the files in which it does.
+        kept: the commits that were picked and change something, in order.
+        left: the commits after the first that conflicts.
+        unfinished: why the trial was given up, None where it was not.
+        impossible: why no trial could be made, in one sentence.
+    """
+
+    tree: str | None
+    total: int
+    picked: int = 0
+    emptied: int = 0
+    applied: int = 0
+    stopped_at: Commit | None = None
+    conflicts: tuple[Conflict, ...] = ()
+    kept: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    unfinished: Literal["timeout", "too_large"] | None = None
+    impossible: str | None = None
+
+    @property
+    def clean(self) -> bool:
+        """Whether every commit was picked."""
+        return self.tree is not None

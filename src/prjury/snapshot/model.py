@@ -1,0 +1,294 @@
+"""A pull request as it was when it was photographed: two sides, a trial merge, files, hunks.
+
+Paths are what git stores, decoded as UTF-8 with ``surrogateescape``: every byte survives. Whoever
+shows one to people renders it through `printable` or the report's sanitiser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+def printable(text: str) -> str:
+    r"""The text with bytes that are not UTF-8 shown as ``\xff``."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def visible(text: str) -> str:
+    r"""The text as one line for messages, with nothing in it that hides or moves other text.
+
+    Control characters, line breaks, bidirectional and zero-width characters become escapes such as
+    ``\u202e``; bytes that are not UTF-8 are shown as in `printable`.
+    """
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode()
+        for char in printable(text)
+    )
+
+
+class FileStatus(StrEnum):
+    """What a pull request does to a file."""
+
+    ADDED = "added"
+    MODIFIED = "modified"
+    DELETED = "deleted"
+    RENAMED = "renamed"
+    COPIED = "copied"
+    TYPE_CHANGED = "type_changed"
+    MODE_CHANGED = "mode_changed"
+
+
+#: Why a file's hunks are not here where the pull request is too large.
+BEYOND_LIMIT = "beyond the limit for one pull request"
+
+
+class FileKind(StrEnum):
+    """What a file is for, judged by its name and mode alone."""
+
+    SOURCE = "source"
+    TEST = "test"
+    CONFIG = "config"
+    DOCS = "docs"
+    LOCK = "lock"
+    GENERATED = "generated"
+    VENDORED = "vendored"
+    BINARY = "binary"
+    SUBMODULE = "submodule"
+    SYMLINK = "symlink"
+
+
+#: Files of these kinds are not read line by line.
+UNREADABLE_KINDS = frozenset({FileKind.LOCK, FileKind.BINARY, FileKind.SUBMODULE})
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    r"""One line of a hunk, without its line end.
+
+    Attributes:
+        sign: ``"+"`` added, ``"-"`` removed, ``" "`` context.
+        old: its number on the base side, from 1; None for an added line.
+        new: its number on the head side, from 1; None for a removed line.
+        text: the content; a carriage return before the line feed is not part of it.
+        end: the line end as it stands in the file: ``"\n"``, ``"\r\n"`` or ``""``.
+    """
+
+    sign: str
+    old: int | None
+    new: int | None
+    text: str
+    end: str = "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """A contiguous part of a file's change, with the heading that git gives it."""
+
+    old_start: int
+    old_lines: int
+    new_start: int
+    new_lines: int
+    section: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """What the pull request does to one file.
+
+    Attributes:
+        old_path: where the file was, if it was renamed or copied.
+        old_blob: the object name of the content on the merge base, None where there is none.
+        new_blob: the same at the head.
+        old_mode: git's file mode on the merge base, such as ``100644``; None where there is none.
+        additions: added lines, also of those that were not read.
+        unread: why the hunks are not here, None where they are.
+        exempt: how the base says that the file need not be read; None where it does not.
+    """
+
+    path: str
+    status: FileStatus
+    kind: FileKind
+    additions: int = 0
+    deletions: int = 0
+    old_path: str | None = None
+    old_blob: str | None = None
+    new_blob: str | None = None
+    old_mode: str | None = None
+    new_mode: str | None = None
+    hunks: tuple[Hunk, ...] = ()
+    unread: str | None = None
+    exempt: str | None = None
+
+    @property
+    def added_lines(self) -> Iterator[Line]:
+        """The lines that the pull request adds, in order."""
+        return (line for hunk in self.hunks for line in hunk.lines if line.sign == "+")
+
+    @property
+    def readable(self) -> bool:
+        """Whether the file belongs to what judges are expected to read."""
+        return not self.exempt and self.kind not in UNREADABLE_KINDS
+
+
+class ConflictType(StrEnum):
+    """How two sides collide in a file."""
+
+    CONTENT = "content"
+    MODIFY_DELETE = "modify_delete"
+    ADD_ADD = "add_add"
+    RENAME = "rename"
+    BINARY = "binary"
+    SUBMODULE = "submodule"
+    MODE = "mode"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Lines of a file: the first one, from 1, and how many; none stand before that line."""
+
+    first: int
+    count: int
+
+    @property
+    def last(self) -> int:
+        """The last line; where there is none, the one before which it would stand."""
+        return self.first + max(self.count, 1) - 1
+
+    def __str__(self) -> str:
+        if not self.count:
+            return f"before line {self.first}"
+        return f"line {self.first}" if self.count == 1 else f"lines {self.first} to {self.last}"
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictRegion:
+    """One place where the sides disagree: its lines at the head, and where it is merged onto.
+
+    Attributes:
+        mechanical: as for the whole `Conflict`.
+        texts: the lines at the head and those on the other side; None where they are not known.
+    """
+
+    head: Span
+    onto: Span
+    mechanical: bool = False
+    texts: tuple[tuple[str, ...], tuple[str, ...]] | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A file that does not merge by itself.
+
+    Attributes:
+        mechanical: whether anybody could resolve it without knowing the code, such as
+            imports that both sides add, or a version that both raise.
+        reason: one sentence on why it is of that class.
+        lines: the first and the last line in conflict, counted in the file as it is at the head;
+            None for a file that collides as a whole, or that was not looked into.
+        regions: the places between them, in order; of very many only the first ones.
+    """
+
+    path: str
+    type: ConflictType
+    mechanical: bool
+    reason: str
+    lines: tuple[int, int] | None = None
+    regions: tuple[ConflictRegion, ...] = ()
+
+
+#: The reason of a trial that is not made, because a path of the change leaves the tree.
+UNSAFE_TREE = "unsafe_tree"
+
+
+@dataclass(frozen=True, slots=True)
+class MergeTrial:
+    """The head merged onto the tip of the base in object space, no checkout involved.
+
+    Attributes:
+        tree: the object name of the merged tree, None with conflicts or without a trial.
+        conflicts: the files that do not merge, empty for a clean merge.
+        impossible: why no trial could be made, None where one was.
+        reason: the same in one word, for programs.
+    """
+
+    tree: str | None
+    conflicts: tuple[Conflict, ...] = ()
+    impossible: str | None = None
+    reason: str = "merge_impossible"
+
+    @property
+    def clean(self) -> bool:
+        """Whether the merge succeeded by itself."""
+        return self.tree is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A branch as it was named, and the commit that it stood for."""
+
+    ref: str
+    sha: str
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequest:
+    """Everything that judges may know of a pull request.
+
+    Attributes:
+        repo: ``owner/name`` where known, else the directory's name.
+        number: None for a pull request that exists only as two local refs.
+        title: what the author calls it; judges of quality do not see it.
+        base: the branch to merge into, at its tip.
+        head: what is to be merged.
+        merge_base: the commit where both parted; the diff starts here.
+        behind: commits on the base that the head does not have.
+        ahead: commits on the head that the base does not have.
+        merge: the trial merge.
+        files: the change from merge base to head, ordered by path.
+        labels: the names of its labels, as far as they are known.
+        notes: what a reader has to know, such as a dirty work tree that was not judged.
+    """
+
+    repo: str
+    base: Side
+    head: Side
+    merge_base: str
+    merge: MergeTrial
+    files: tuple[FileChange, ...] = ()
+    behind: int = 0
+    ahead: int = 0
+    number: int | None = None
+    title: str = ""
+    body: str = ""
+    author: str | None = None
+    draft: bool = False
+    url: str | None = None
+    notes: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+
+    @property
+    def additions(self) -> int:
+        """Added lines in all files."""
+        return sum(file.additions for file in self.files)
+
+    @property
+    def deletions(self) -> int:
+        """Removed lines in all files."""
+        return sum(file.deletions for file in self.files)
+
+    @property
+    def docs_only(self) -> bool:
+        """Whether nothing but documentation changes; a file that goes away may be missed."""
+        return bool(self.files) and all(_is_documentation(file) for file in self.files)
+
+
+def _is_documentation(file: FileChange) -> bool:
+    from prjury.snapshot.kinds import kind_of  # noqa: PLC0415 - kinds are told in terms of this module
+
+    before = kind_of(file.old_path) if file.old_path else FileKind.DOCS
+    gone = file.status is FileStatus.DELETED
+    return file.kind is before is FileKind.DOCS and not gone

@@ -1,0 +1,106 @@
+"""A change as it would stand on a release branch: commits, their trees and what differs in each.
+
+A pick was tried in object space; whatever opens a pull request of it writes these very objects and
+compares the names that the server answers with those of the trial.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from prjury.snapshot.model import Conflict
+
+#: What the name of every branch that is made for a backport begins with.
+HEADS = "backport/"
+
+
+@dataclass(frozen=True, slots=True)
+class PickedFile:
+    """A path at which a tree differs from the one before it.
+
+    Attributes:
+        path: as everywhere: UTF-8 with ``surrogateescape``.
+        mode: git's, such as ``100755``; None where the file goes away.
+        blob: the object name of its content, or the commit of a submodule; empty where it goes.
+        content: its bytes; None where the server has the object: for a submodule, and for a blob
+            that some commit of the repository on the server holds.
+    """
+
+    path: str
+    mode: str | None
+    blob: str = ""
+    content: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A path of a tree that is to be made on top of another one.
+
+    Attributes:
+        mode: git's; None takes the path out of the tree.
+        object: the name of an object that is there; None where ``text`` is the content.
+    """
+
+    path: str
+    mode: str | None
+    object: str | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who wrote a commit, and when: ISO 8601 with an offset, as git's ``%aI`` prints it."""
+
+    name: str
+    email: str
+    date: str
+
+
+@dataclass(frozen=True, slots=True)
+class PickedCommit:
+    """A commit to be made.
+
+    Attributes:
+        tree: the object name that its tree must get.
+        files: what differs from the tree before: that of the commit before, or of the tip.
+        message: the original's, without a line about where it is from.
+        origins: the full names of the commits that it is picked from.
+    """
+
+    tree: str
+    files: tuple[PickedFile, ...]
+    message: str
+    author: Author
+    origins: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """A change on top of a release branch, clean or in conflict.
+
+    Attributes:
+        branch: the release branch, without ``refs/heads/``.
+        branch_sha: its tip, on which the change was tried.
+        branch_tree: the tree of that tip.
+        commits: in order, each on top of the one before; a squash is one. None of a pick in
+            conflict is ever written.
+        verdict: the verdict's word, such as ``suitable_with_changes``.
+        reasons: what speaks for it, and against.
+        conflicts: of a pick that does not apply; none where what is picked before it, which is
+            then among the commits, lets it apply.
+        commands: what to type to get the picked branch.
+        number: of the pull request that it is from; its title and web address.
+    """
+
+    branch: str
+    branch_sha: str
+    branch_tree: str
+    commits: tuple[PickedCommit, ...]
+    verdict: str
+    number: int
+    title: str
+    url: str = ""
+    reasons: tuple[str, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    prerequisites: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()

@@ -1,0 +1,187 @@
+"""Where two sides of a file collide, told from the three versions themselves.
+
+No conflict marker is ever read: a file may hold lines that look like one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from prjury.snapshot.model import ConflictRegion, Hunk, Span
+
+Lines = Sequence[str]
+
+
+def lines_of(content: bytes) -> tuple[str, ...]:
+    """The lines with their ends; a line ends at a line feed and nowhere else, as for git."""
+    text = content.decode("utf-8", "surrogateescape")
+    lines = [f"{line}\n" for line in text.split("\n")]
+    last = lines.pop().removesuffix("\n")
+    return (*lines, last) if last else tuple(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What a side changes: so many lines of the base and what stands there instead, from 0."""
+
+    base: range
+    side: range
+    section: str = ""
+
+
+def edits_of(hunks: Iterable[Hunk]) -> tuple[Edit, ...]:
+    """The edits behind a patch without context."""
+    return tuple(
+        Edit(
+            _range(hunk.old_start, hunk.old_lines),
+            _range(hunk.new_start, hunk.new_lines),
+            hunk.section,
+        )
+        for hunk in hunks
+    )
+
+
+def _range(start: int, count: int) -> range:
+    """A hunk without lines on a side names the line before the place, one with lines the first."""
+    first = start if count == 0 else start - 1
+    return range(first, first + count)
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A place where both sides change the base and do not agree, counted in lines from 0.
+
+    Attributes:
+        section: the heading that git gives the place at the head, such as a function's first line.
+    """
+
+    base: range
+    ours: range
+    theirs: range
+    section: str = ""
+
+
+@dataclass(frozen=True)
+class ThreeWay:
+    """A file on the base, on the side that is merged onto (ours) and at the head (theirs).
+
+    Attributes:
+        base: None for a file that both sides add.
+        regions: where they collide.
+    """
+
+    base: tuple[str, ...] | None
+    ours: tuple[str, ...]
+    theirs: tuple[str, ...]
+    regions: tuple[Region, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        base: Lines,
+        ours: Lines,
+        theirs: Lines,
+        edits: tuple[Sequence[Edit], Sequence[Edit]],
+    ) -> ThreeWay:
+        """The three versions with the places where the sides' edits touch and differ."""
+        found = (_region(cluster) for cluster in _clusters(*edits))
+        differing = (
+            region
+            for region in found
+            if region and _cut(ours, region.ours) != _cut(theirs, region.theirs)
+        )
+        return cls(tuple(base), tuple(ours), tuple(theirs), tuple(differing))
+
+    @classmethod
+    def without_base(cls, ours: Lines, theirs: Lines, edits: Sequence[Edit]) -> ThreeWay:
+        """A file that both sides add: they collide wherever they differ.
+
+        Args:
+            edits: from ours to theirs.
+        """
+        nothing = range(0)
+        regions = (Region(nothing, edit.base, edit.side, edit.section) for edit in edits)
+        return cls(None, tuple(ours), tuple(theirs), tuple(regions))
+
+    def texts(self, region: Region) -> tuple[Lines, Lines, Lines]:
+        """The region's lines on the base, on our side and on theirs."""
+        return (
+            _cut(self.base or (), region.base),
+            _cut(self.ours, region.ours),
+            _cut(self.theirs, region.theirs),
+        )
+
+    def place(self, region: Region, *, mechanical: bool = False) -> ConflictRegion:
+        """Where the sides differ, without the lines at both ends on which they agree."""
+        _, ours, theirs = self.texts(region)
+        before = _agreeing(ours, theirs)
+        after = _agreeing(ours[before:][::-1], theirs[before:][::-1])
+        return ConflictRegion(
+            head=_span(region.theirs, before, after),
+            onto=_span(region.ours, before, after),
+            mechanical=mechanical,
+            texts=(_middle(theirs, before, after), _middle(ours, before, after)),
+        )
+
+
+def _middle(lines: Lines, before: int, after: int) -> tuple[str, ...]:
+    return tuple(lines[before : len(lines) - after])
+
+
+def _cut(lines: Lines, where: range) -> Lines:
+    return lines[where.start : where.stop]
+
+
+def _agreeing(ours: Lines, theirs: Lines) -> int:
+    """How many lines both have in common from the start."""
+    pairs = zip(ours, theirs, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(ours), len(theirs)))
+
+
+def _span(where: range, before: int, after: int) -> Span:
+    return Span(where.start + before + 1, len(where) - before - after)
+
+
+@dataclass
+class _Cluster:
+    """Edits of both sides that touch one another, in lines of the base."""
+
+    start: int
+    stop: int
+    ours: list[Edit] = field(default_factory=list)
+    theirs: list[Edit] = field(default_factory=list)
+
+
+def _clusters(ours: Sequence[Edit], theirs: Sequence[Edit]) -> list[_Cluster]:
+    every = [(edit, True) for edit in ours] + [(edit, False) for edit in theirs]
+    found: list[_Cluster] = []
+    for edit, our_own in sorted(every, key=lambda pair: (pair[0].base.start, pair[0].base.stop)):
+        if not found or edit.base.start > found[-1].stop:
+            found.append(_Cluster(edit.base.start, edit.base.stop))
+        cluster = found[-1]
+        cluster.stop = max(cluster.stop, edit.base.stop)
+        (cluster.ours if our_own else cluster.theirs).append(edit)
+    return found
+
+
+def _region(cluster: _Cluster) -> Region | None:
+    """The cluster's lines on all three sides; None where only one side changes them."""
+    if not cluster.ours or not cluster.theirs:
+        return None
+    section = next((edit.section for edit in cluster.theirs if edit.section), "")
+    return Region(
+        range(cluster.start, cluster.stop),
+        _covered(cluster, cluster.ours),
+        _covered(cluster, cluster.theirs),
+        section,
+    )
+
+
+def _covered(cluster: _Cluster, edits: Sequence[Edit]) -> range:
+    """The lines of a side that stand for the cluster's lines of the base."""
+    first, last = edits[0], edits[-1]
+    return range(
+        first.side.start - (first.base.start - cluster.start),
+        last.side.stop + (cluster.stop - last.base.stop),
+    )

@@ -1,1 +1,0 @@
-"""Read-only adapters: where pull requests, files and command results come from."""

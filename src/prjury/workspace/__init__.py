@@ -1,1 +1,0 @@
-"""Judging a directory: the judges of `prjury.judges.workspace` with what they need around them."""
