@@ -16,7 +16,7 @@ from prjury.rulepacks.example import Example
 from prjury.rulepacks.rule import Pack, Rule
 from unit.judges.patterns.bench import adding, found
 
-FACTS = Path(__file__).resolve().parents[6] / "shared" / "data" / "pattern-facts.yaml"
+FACTS = Path(__file__).resolve().parents[4] / "shared" / "data" / "pattern-facts.yaml"
 PACKS = sorted(shipped_heads())
 
 #: Packages of OpenJDK 17 under javax; below each of them nothing moved.

@@ -17,7 +17,7 @@ from prjury.rulepacks.load import read
 from prjury.rulepacks.pages import index_page, pack_page, table
 from prjury.rulepacks.rule import Pack
 
-ROOT = Path(__file__).resolve().parents[5]
+ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / ".github" / "docs" / "rules"
 JUDGE = ROOT / ".github" / "docs" / "judges" / "patterns.md"
 README = ROOT / "README.md"
