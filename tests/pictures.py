@@ -33,10 +33,10 @@ from markupsafe import Markup
 from rich.console import Console
 from rich.text import Text
 
-from prjury.app.request import ReviewRequest, Surroundings
+from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.review import run
 from prjury.demo.repository import PULLS, make_repository
-from prjury.git.open_snapshot import Wanted
+from prjury.git.open_snapshot import SnapshotRequest
 from prjury.publishers.check_run import NAME, CheckRunReport
 from prjury.report.annotations import Annotation
 from prjury.report.model import Report
@@ -89,8 +89,8 @@ class Runs:
                 "title": next(pull.title for pull in PULLS if pull.number == number),
                 "author": "mia",
             }
-            wanted = Wanted(self.repository, number, facts=facts)
-            found = run(ReviewRequest(wanted), Surroundings(_environment()))
+            wanted = SnapshotRequest(self.repository, number, facts=facts)
+            found = run(ReviewRequest(wanted), RunEnvironment(_environment()))
             assert isinstance(found, Report)
             self._reports[number] = found
         return self._reports[number]

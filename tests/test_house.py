@@ -67,9 +67,9 @@ def test_broad_handlers_are_few_and_known() -> None:
         "action/__init__.py",
         "cli/__init__.py",
         "code/worker.py",
-        "judges/patterns/packs/provided.py",
-        "jury/asking.py",
-        "jury/execution.py",
+        "rulepacks/installed.py",
+        "jury/guard.py",
+        "jury/library/execution.py",
         "jury/judge.py",
     }
 
@@ -85,12 +85,12 @@ def test_the_environment_is_read_at_the_edges_only() -> None:
             for node in ast.walk(ast.parse(path.read_text()))
         )
     }
-    assert readers == {"action/__main__.py", "__main__.py", "workspace/judges.py"}
+    assert readers == {"action/__main__.py", "__main__.py", "judges/workspace/program_judges.py"}
 
 
 @pytest.mark.parametrize(
     ("library", "room"),
-    [("git", ("sources/git/find.py",)), ("github", ("sources/github/",))],
+    [("git", ("git/find.py",)), ("github", ("github/",))],
 )
 def test_foreign_libraries_have_one_door(library: str, room: tuple[str, ...]) -> None:
     importers = {

@@ -25,18 +25,18 @@ def _environment() -> dict[str, str]:
     """The operator's environment; no child of ours inherits the secrets in it."""
     from prjury.sandbox.secret_env import (  # noqa: PLC0415 - as above
         forbid_dumps,
-        is_handed_over,
+        has_secrets_on_pipe,
+        read_secrets,
+        reexec_without_secrets,
         secrets_in,
-        start_again,
-        take_over,
     )
 
-    if is_handed_over(os.environ):
-        environ = take_over(os.environ)
+    if has_secrets_on_pipe(os.environ):
+        environ = read_secrets(os.environ)
         forbid_dumps()
         return environ
     if secrets_in(os.environ):
-        start_again(os.environ, [sys.executable, *sys.orig_argv[1:]])
+        reexec_without_secrets(os.environ, [sys.executable, *sys.orig_argv[1:]])
     return dict(os.environ)
 
 

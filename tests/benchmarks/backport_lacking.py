@@ -28,8 +28,13 @@ from prjury.errors import PrJuryError
 from prjury.git.find import open_repository
 from prjury.git.operator import OperatorRepository
 from prjury.git.store import Store, open_store
-from prjury.git.take_snapshot import photograph
-from prjury.judges.backport.content.missing_symbols import Lacked, Lacking, lacking_on, needs_of
+from prjury.git.take_snapshot import take_snapshot
+from prjury.judges.backport.content.missing_symbols import (
+    MissingOnBranch,
+    MissingSymbols,
+    missing_on,
+    needs_of,
+)
 
 Row: TypeAlias = Mapping[str, Any]
 
@@ -94,18 +99,20 @@ def _measure(repo: str, place: Path, rows: list[Row], show: bool) -> None:
     print(f"{repo}: {dict(tally)}; once per change {_spread(once)}, per branch {_spread(branch)}")
 
 
-def _asked(operator: OperatorRepository, store: Store, row: Row) -> tuple[Lacked, float, float]:
-    pull = photograph(store, operator.commit(row["parent"]), operator.commit(row["sha"]))
+def _asked(
+    operator: OperatorRepository, store: Store, row: Row
+) -> tuple[MissingOnBranch, float, float]:
+    pull = take_snapshot(store, operator.commit(row["parent"]), operator.commit(row["sha"]))
     store.listings.clear()
     start = time.perf_counter()
     needs = needs_of(pull, store)
     between = time.perf_counter()
-    lacked = lacking_on(needs, row["tip_at_merge"], store, store)
+    lacked = missing_on(needs, row["tip_at_merge"], store, store)
     return lacked, between - start, time.perf_counter() - between
 
 
-def _told(row: Row, lacked: Lacked) -> Iterator[str]:
-    def told(each: Lacking) -> str:
+def _told(row: Row, lacked: MissingOnBranch) -> Iterator[str]:
+    def told(each: MissingSymbols) -> str:
         return f"    {each.name}: {each.used[0]}, {each.defined}"
 
     if lacked.found or lacked.unseen:

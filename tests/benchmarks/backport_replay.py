@@ -33,8 +33,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.backport_figures import figures
 from benchmarks.backport_truth import Arrival, Branch, Mirror, Unit, before, neighbours
 from prjury.app.backport import backport
-from prjury.app.request import ReviewRequest, Surroundings
-from prjury.git.open_snapshot import NothingToReview, Wanted
+from prjury.app.request import ReviewRequest, RunEnvironment
+from prjury.git.open_snapshot import NothingToReview, SnapshotRequest
 from prjury.git.store import _ATTRIBUTES
 from prjury.report.model import Backport
 
@@ -209,7 +209,7 @@ def _replayed(
     living = [one for one in branches if one is branch or one.spine[0].date < date]
     tips = {one.name: one.tip_at(date) for one in living}
     stage.set_back([(branch.main, unit.base), ("replayed", head), *tips.items()])
-    wanted = Wanted(
+    wanted = SnapshotRequest(
         repo=stage.place,
         number=unit.number,
         base=branch.main,
@@ -219,7 +219,7 @@ def _replayed(
     request = ReviewRequest(
         wanted, build=False, models=False, offline=True, backport_to=tuple(tips), timeout=120
     )
-    told = backport(request, Surroundings())
+    told = backport(request, RunEnvironment())
     if isinstance(told, NothingToReview):
         raise SystemExit(f"#{unit.number}: {told.reason}")
     verdict = next(one for one in told.backports if one.branch == branch.name)

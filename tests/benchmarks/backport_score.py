@@ -28,12 +28,12 @@ from prjury.errors import PrJuryError
 from prjury.git.find import open_repository
 from prjury.git.releases import ReleaseBranches
 from prjury.git.store import open_store
-from prjury.git.take_snapshot import photograph
-from prjury.judges.backport.content.line_overlap import standing
+from prjury.git.take_snapshot import take_snapshot
+from prjury.judges.backport.content.line_overlap import line_overlap
 from prjury.judges.backport.past.history import History, history_of
-from prjury.judges.backport.score.change_features import Traits, traits
+from prjury.judges.backport.score.change_features import ChangeFeatures, change_features
 from prjury.judges.backport.score.features import FEATURES
-from prjury.judges.backport.score.history_features import habits
+from prjury.judges.backport.score.history_features import history_features
 from prjury.judges.backport.score.score import Circumstances, shipped_models
 from prjury.ports.types import BranchTip
 from prjury.snapshot.model import PullRequest, Side
@@ -47,7 +47,7 @@ class Seen:
     """A row, with what the product makes of it."""
 
     row: Decision
-    traits: Traits
+    traits: ChangeFeatures
     circumstances: Circumstances
 
 
@@ -68,7 +68,7 @@ class Repository:
 
     def seen(self, row: Decision) -> Seen:
         pull = self._pull(row)
-        found = traits(pull)
+        found = change_features(pull)
         tips = self.tips(row.when) | {
             row.branch: BranchTip(row.branch, row.recorded["tip_at_merge"])
         }
@@ -77,7 +77,7 @@ class Repository:
 
     def _pull(self, row: Decision) -> PullRequest:
         base, head = Side("base", row.recorded["parent"]), Side("head", row.sha)
-        pull = photograph(self.releases.store, base, head)
+        pull = take_snapshot(self.releases.store, base, head)
         message = self.releases.git.text(
             "log", "-1", "--no-show-signature", "--encoding=UTF-8", "--format=%B", row.sha
         )
@@ -87,12 +87,12 @@ class Repository:
     def _circumstances(
         self,
         pull: PullRequest,
-        found: Traits,
+        found: ChangeFeatures,
         tip: BranchTip,
         histories: Mapping[str, History],
     ) -> Circumstances:
         merge = self.releases.pick(pull.merge_base, pull.head.sha, tip.sha)
-        stands = standing(pull, self.releases.store, tip.sha)
+        stands = line_overlap(pull, self.releases.store, tip.sha)
         own = histories[tip.name]
         latest = min((len(one.earlier) for one in histories.values() if one.parted), default=0)
         others = [one.earlier for name, one in histories.items() if name != tip.name]
@@ -102,7 +102,7 @@ class Repository:
             removed=stands.removed.value,
             context=stands.context.value,
             newest=not own.parted or len(own.earlier) == latest,
-            habits=habits(found.words, own.earlier, others) if own.parted else None,
+            habits=history_features(found.words, own.earlier, others) if own.parted else None,
         )
 
 

@@ -29,13 +29,13 @@ from integration.builds.toolbox import NETWORK_ENV, Toolbox
 from prjury.deadline import Deadline
 from prjury.git.find import open_repository
 from prjury.git.store import Store, open_store
-from prjury.git.take_snapshot import photograph
+from prjury.git.take_snapshot import take_snapshot
 from prjury.judges.builds import make
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.tiers import BuildOptions
-from prjury.ports import Doors
+from prjury.ports import Ports
 from prjury.publishers.progress import SilentProgress
 from prjury.sandbox import ContainedShell
 from prjury.snapshot.model import PullRequest
@@ -53,7 +53,7 @@ class Bench:
     shell: ContainedShell
 
     def judged(self) -> tuple[Judgment, float]:
-        doors = Doors(self.store, self.shell, SilentProgress())
+        doors = Ports(self.store, self.shell, SilentProgress())
         context = PullRequestContext("merge", pull=self.pull, deadline=Deadline.after(900))
         started = time.perf_counter()
         judgment = ask(make(BuildOptions(), doors), context)
@@ -86,7 +86,7 @@ def _bench(court: Court, history: History) -> Iterator[Bench]:
     operator = open_repository(history.path)
     shell = ContainedShell(court.toolbox.environ, extra_env=NETWORK_ENV)
     with open_store(operator) as store:
-        pull = photograph(store, operator.commit("main"), operator.commit("change"))
+        pull = take_snapshot(store, operator.commit("main"), operator.commit("change"))
         yield Bench(store, pull, shell)
 
 

@@ -34,17 +34,17 @@ from prjury.deadline import Deadline
 from prjury.errors import PrJuryError, SourceError
 from prjury.git.find import open_repository
 from prjury.git.store import Store, open_store
-from prjury.git.take_snapshot import photograph
+from prjury.git.take_snapshot import take_snapshot
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns import PatternsJudge, make, shipped_heads, shipped_pack
-from prjury.judges.patterns.selection import Selection
+from prjury.judges.patterns.selection import PackSelection
 from prjury.jury.judgment import Check, Judgment
 from prjury.manifests.versions import Requirement
 from prjury.policy.tiers import PatternsOptions
-from prjury.ports import Doors, Repository
+from prjury.ports import Ports, Repository
 from prjury.publishers.progress import SilentProgress
 from prjury.rulepacks.matcher import Match
-from prjury.rulepacks.rule import KeptBy, Pack, Rule
+from prjury.rulepacks.rule import KeptBy, Pack, PatternRule
 from prjury.sandbox import ContainedShell
 from prjury.snapshot.model import PullRequest
 
@@ -60,7 +60,7 @@ PLAIN = {
 def judge_on(repository: Repository) -> PatternsJudge:
     """The judge as `prjury review` seats it."""
     shell = ContainedShell({"PATH": "/usr/bin:/bin"})
-    return make(PatternsOptions(), Doors(repository, shell, SilentProgress()))
+    return make(PatternsOptions(), Ports(repository, shell, SilentProgress()))
 
 
 def ungated(judge: PatternsJudge, rules: Collection[str] = ()) -> PatternsJudge:
@@ -70,7 +70,7 @@ def ungated(judge: PatternsJudge, rules: Collection[str] = ()) -> PatternsJudge:
         rules: those that are wanted, as ``pack/rule``; none means all.
     """
     packs = _free_packs(frozenset(rules))
-    return replace(judge, selection=Selection(packs, packs, frozenset()))
+    return replace(judge, selection=PackSelection(packs, packs, frozenset()))
 
 
 @cache
@@ -118,7 +118,7 @@ def _has_kind(rule: Mapping[str, Any], utils: Mapping[str, Any]) -> bool:
     return rule.get("matches") in utils and _has_kind(utils[rule["matches"]], utils)
 
 
-def _parsing() -> Iterator[tuple[Pack, Rule, Match, Language]]:
+def _parsing() -> Iterator[tuple[Pack, PatternRule, Match, Language]]:
     """Every matcher for which files are parsed, once for each of its languages."""
     for pack in map(shipped_pack, shipped_heads()):
         for rule in pack.rules:
@@ -224,7 +224,7 @@ def _pulls(store: Store, count: int, statuses: Counter[str]) -> Iterable[tuple[s
         head = operator.commit(ref)
         try:
             parted = operator.commit(store.git.text("merge-base", main_branch.sha, head.sha))
-            yield ref, photograph(store, parted, head)
+            yield ref, take_snapshot(store, parted, head)
         except SourceError as error:
             statuses[f"not read: {error}"] += 1
 

@@ -38,11 +38,11 @@ from prjury.git.find import open_repository
 from prjury.git.store import Store, open_store
 from prjury.judges.patterns import shipped_heads, shipped_pack
 from prjury.jury.judgment import Check, Judgment, Severity
-from prjury.manifests.module import Module
+from prjury.manifests.module import ManifestModule
 from prjury.manifests.project import Project
 from prjury.ports.types import TreeEntry
-from prjury.rulepacks.applicability import Outlook, at_least
-from prjury.rulepacks.rule import Pack, Rule
+from prjury.rulepacks.applicability import PackApplicability, at_least
+from prjury.rulepacks.rule import Pack, PatternRule
 from prjury.snapshot.model import MergeTrial, PullRequest, Side
 
 _FIELDS = ("repo", "commit", "rev", "file", "line", "label", "pattern", "kind", "ctx")
@@ -162,12 +162,12 @@ class Addition:
         module = project.of_file[path].head
         pack = shipped_pack(_pack(name))
         rule = next(rule for rule in pack.rules if name == f"{pack.id}/{rule.id}")
-        if Outlook(pack, module).keeps(rule):
+        if PackApplicability(pack, module).keeps(rule):
             return f"{module.path} keeps the old way on purpose"
         return _declared(module, pack, rule)
 
 
-def _declared(module: Module, pack: Pack, rule: Rule) -> str:
+def _declared(module: ManifestModule, pack: Pack, rule: PatternRule) -> str:
     asked = [*(rule.requires or pack.requires or pack.gate), *(rule.or_requires or [])]
     found = [d for requirement in asked for d in module.evidence(requirement)[:1]]
     told = ", ".join(f"{d} {d.version or d.written or '(no version)'}" for d in found)

@@ -36,10 +36,10 @@ from prjury.errors import PrJuryError, SourceError
 from prjury.git.find import open_repository
 from prjury.git.objects import find_in_tree
 from prjury.git.store import Store, open_store
-from prjury.git.take_snapshot import photograph
+from prjury.git.take_snapshot import take_snapshot
 from prjury.judges.patterns import PatternsJudge, shipped_heads, shipped_pack
 from prjury.jury.judgment import Check, Judgment
-from prjury.rulepacks.rule import Rule
+from prjury.rulepacks.rule import PatternRule
 from prjury.snapshot.model import PullRequest, Side
 
 #: The packages under ``javax`` that the JDK itself has, and has kept.
@@ -126,7 +126,7 @@ class TimedStore(Store):
 
 
 @cache
-def _rules() -> Mapping[str, Rule]:
+def _rules() -> Mapping[str, PatternRule]:
     packs = [shipped_pack(name) for name in shipped_heads()]
     return {f"{pack.id}/{rule.id}": rule for pack in packs for rule in pack.rules}
 
@@ -146,7 +146,7 @@ class History:
     def visit(self, sha: str, parent: str) -> None:
         started = time.perf_counter()
         try:
-            pull = photograph(self.store, Side("parent", parent), Side("commit", sha))
+            pull = take_snapshot(self.store, Side("parent", parent), Side("commit", sha))
         except SourceError as error:
             self.statuses[f"not read: {error}"] += 1
             return
@@ -219,7 +219,7 @@ def _kind(token: object) -> str:
     return "comment" if token in Comment else "string" if token in String else "code"
 
 
-def _tokens(path: str, content: bytes, number: int, rule: Rule) -> set[object]:
+def _tokens(path: str, content: bytes, number: int, rule: PatternRule) -> set[object]:
     """Kinds of the tokens on the line that hold one of the rule's words, else of all of them."""
     text = content.decode("utf-8", "replace")
     lines = text.split("\n")

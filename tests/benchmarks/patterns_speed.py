@@ -44,7 +44,7 @@ from benchmarks.patterns import (
 from prjury.errors import PrJuryError
 from prjury.git.find import open_repository
 from prjury.git.store import Store, lay_out, open_store
-from prjury.git.take_snapshot import Caps, photograph
+from prjury.git.take_snapshot import Caps, take_snapshot
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileKind, Side
@@ -143,7 +143,7 @@ def judge_once(repository: str, base: str, head: str, rules: str) -> None:
     """In a process of its own: prints what one judgment took and found, as JSON."""
     with open_store(open_repository(Path(repository))) as store:
         started = time.perf_counter()
-        pull = photograph(store, Side("base", base), Side("head", head), caps=_NO_CAPS)
+        pull = take_snapshot(store, Side("base", base), Side("head", head), caps=_NO_CAPS)
         seen = time.perf_counter() - started
         judge = judge_on(store)
         if rules:

@@ -27,14 +27,14 @@ from prjury.deadline import Deadline
 from prjury.errors import PrJuryError
 from prjury.git.find import open_repository
 from prjury.git.store import Store, open_store
-from prjury.git.take_snapshot import Caps, photograph
+from prjury.git.take_snapshot import Caps, take_snapshot
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.kinds.quality import make
-from prjury.judges.quality.model_seat import Desk, Juror
+from prjury.judges.quality.model_seat import CallContext, ModelSeat
 from prjury.jury.judgment import Judgment
 from prjury.policy.models import ModelConfig
 from prjury.policy.questions import QualityOptions
-from prjury.ports import Doors, NoModels, Panel
+from prjury.ports import NoModels, Panel, Ports
 from prjury.ports.messages import Prompt, Reply
 from prjury.publishers.progress import SilentProgress
 from prjury.sandbox import ContainedShell
@@ -159,12 +159,12 @@ def ours(store: Store, pull: PullRequest) -> Figures:
 
 def _prompts(store: Store, pull: PullRequest) -> Iterator[Prompt]:
     shell = ContainedShell({"PATH": "/usr/bin:/bin"})
-    judge = make(QualityOptions(), Doors(store, shell, SilentProgress(), NobodysModels()))
+    judge = make(QualityOptions(), Ports(store, shell, SilentProgress(), NobodysModels()))
     context = PullRequestContext("judge it", pull=pull, deadline=Deadline.after(_SECONDS))
     case, _ = judge.case(context)
     if isinstance(case, Judgment):
         return
-    juror = Juror(NobodysModel(), Desk())
+    juror = ModelSeat(NobodysModel(), CallContext())
     made = juror.plan(case)
     yield from (juror.question(case, made, sheet).prompt for sheet in made.sheets)
 
@@ -190,7 +190,7 @@ def measure(store: Store, options: Any) -> Iterator[list[object]]:
     for number in options.pulls:
         head = operator.commit(f"refs/pull/{number}/head")
         parted = operator.commit(store.git.text("merge-base", tip.sha, head.sha))
-        pull, whole = (photograph(store, parted, head, caps=c) for c in (Caps(), _EVERYTHING))
+        pull, whole = (take_snapshot(store, parted, head, caps=c) for c in (Caps(), _EVERYTHING))
         rival = rivals(options.python, options.rival, options.repository, whole)
         yield [number, len(whole.files), *rival.cells(whole), *ours(store, pull).cells(whole)]
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from fakes.bare_report import report
 from fakes.github import running
 from prjury.github.client import Connection, GitHub
-from prjury.publishers.factory import Posts, Target, Words
+from prjury.publishers.factory import PublisherFactory, Target, Texts
 from prjury.report.model import Report
 from prjury.report.sanitise import BY_SHAPE
 
@@ -77,9 +77,9 @@ def publications() -> None:
                 fake.url, "ghs_actions", seconds_between_requests=0, seconds_between_writes=0
             )
             target = Target("octo/shop", 7, "b" * 40, by_status=True, run=f"{run}.1")
-            words = Words(_marked, lambda told: told.headline)
+            words = Texts(_marked, lambda told: told.headline)
             with GitHub(connection) as hub:
-                posts = Posts(target, hub, words, BY_SHAPE)
+                posts = PublisherFactory(target, hub, words, BY_SHAPE)
                 posts.refuse_old_head()
                 publishers = [publisher for _, publisher in posts.of_pull_request({})]
                 for publisher in filter(None, [*publishers, posts.status(), posts.check({})]):

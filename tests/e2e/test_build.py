@@ -19,7 +19,7 @@ from prjury.app.evidence_file import LARGEST
 from prjury.cli.build import _told
 from prjury.cli.output import Terminal
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.stage import Built
+from prjury.judges.builds.stage import BuiltEvidence
 from prjury.jury.judgment import Judgment
 from prjury.jury.population import Ballot
 
@@ -309,7 +309,7 @@ def test_evidence_that_nobody_would_take(
 ) -> None:
     ballot = Ballot("build", Judgment.passed("fine"))
     with pytest.raises(CannotJudgeError, match="larger than 64 MiB and will be refused"):
-        _told(Terminal(), Built(ballot, {"x": "a" * LARGEST}), evidence)
+        _told(Terminal(), BuiltEvidence(ballot, {"x": "a" * LARGEST}), evidence)
     assert evidence.stat().st_size > LARGEST
     assert capsys.readouterr().out.splitlines()[-1] == f"evidence: {evidence}"
 

@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 
 from prjury.git.find import open_repository
 from prjury.git.store import open_store
-from prjury.git.take_snapshot import Caps, photograph
+from prjury.git.take_snapshot import Caps, take_snapshot
 from prjury.snapshot.model import PullRequest
 
 _FIRST_DATE = 1_704_067_200  # 2024-01-01T00:00:00Z
@@ -313,7 +313,7 @@ def photo(
     operator = open_repository(path)
     with open_store(operator) as store:
         sides = operator.commit(base), operator.commit(head)
-        return photograph(store, *sides, caps=caps or Caps())
+        return take_snapshot(store, *sides, caps=caps or Caps())
 
 
 def crafted_tree(history: History, entries: Sequence[tuple[str, str, str]]) -> str:

@@ -16,10 +16,10 @@ from prjury.errors import CannotJudgeError
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.kinds import quality
-from prjury.judges.quality.model_seat import Desk, Juror
+from prjury.judges.quality.model_seat import CallContext, ModelSeat
 from prjury.jury.judgment import Judgment
 from prjury.policy.questions import QualityOptions
-from prjury.ports import ChatModel, Doors, Memory, NoMemory, Panel, Progress, Shell
+from prjury.ports import ChatModel, Memory, NoMemory, Panel, Ports, Progress, Shell
 from prjury.ports.messages import Prompt, Reply
 from prjury.report.redact import Redact, Redactor
 from prjury.snapshot.kinds import kind_of
@@ -141,7 +141,7 @@ def room_for(sheets: int, *files: FileChange) -> int:
     """The most tokens in which these files need so many sheets."""
     case, _ = judge(always("")).case(context(*files))
     assert not isinstance(case, Judgment)
-    jurors = (Juror(always("", room=room), Desk()) for room in range(5_000, 0, -1))
+    jurors = (ModelSeat(always("", room=room), CallContext()) for room in range(5_000, 0, -1))
     return next(j.model.room for j in jurors if len(j.plan(case).sheets) == sheets)
 
 
@@ -206,10 +206,10 @@ def doors(
     files: Files | None = None,
     modes: Mapping[str, str] | None = None,
     **panel: Any,
-) -> Doors:
+) -> Ports:
     """The doors to these models and to a repository whose base holds these files."""
     closed: Any = None
-    return Doors(
+    return Ports(
         FakeRepository({BASE: dict(files or {})}, dict(modes or {})),
         cast("Shell", closed),
         cast("Progress", closed),

@@ -23,10 +23,10 @@ from prjury.snapshot.model import (
     FileChange,
     FileKind,
     FileStatus,
+    LineSpan,
     MergeTrial,
     PullRequest,
     Side,
-    Span,
 )
 
 HEAD = "1f0c" * 10
@@ -262,8 +262,8 @@ CONFLICTS = (
         (12, 12),
         (
             ConflictRegion(
-                head=Span(12, 1),
-                onto=Span(14, 1),
+                head=LineSpan(12, 1),
+                onto=LineSpan(14, 1),
                 mechanical=True,
                 texts=(("<version>2.1</version>",), ("<version>2.0.9</version>",)),
             ),
@@ -277,10 +277,10 @@ CONFLICTS = (
         "below `public class Cart {`",
         (3, 48),
         (
-            ConflictRegion(head=Span(3, 1), onto=Span(3, 2), mechanical=True),
+            ConflictRegion(head=LineSpan(3, 1), onto=LineSpan(3, 2), mechanical=True),
             ConflictRegion(
-                head=Span(42, 7),
-                onto=Span(44, 3),
+                head=LineSpan(42, 7),
+                onto=LineSpan(44, 3),
                 texts=(
                     tuple(f"        total += item{n}.price();" for n in range(7)),
                     ("        for (var item : items) {", "            sum(item);", "        }"),

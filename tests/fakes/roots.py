@@ -9,11 +9,11 @@ from typing import Any
 from fakes.trees import TreeRepository
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.systems.source_tree import Changes, Root
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree
 from prjury.ports.types import TreeEntry
 
 
-def root_of(files: Mapping[str, str], executable: str = "") -> Root:
+def root_of(files: Mapping[str, str], executable: str = "") -> SourceTree:
     repository = TreeRepository({"t": files}, frozenset(executable.split()))
     entries = {entry.path: entry for entry in repository.files("t")}
 
@@ -21,7 +21,7 @@ def root_of(files: Mapping[str, str], executable: str = "") -> Root:
         assert entries[entry.path] == entry
         return files[entry.path]
 
-    return Root(repository.files("t"), read)
+    return SourceTree(repository.files("t"), read)
 
 
 def touching(*paths: str) -> Changes:

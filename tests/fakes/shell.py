@@ -15,7 +15,7 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.jury.voting import Ballot
 from prjury.ports import Progress
-from prjury.ports.types import Command, Completed
+from prjury.ports.types import Completed, ShellCommand
 
 
 @dataclass
@@ -67,11 +67,11 @@ class ScriptedShell:
 
     scripts: Sequence[Scripted] = (Scripted(),)
     directory: Path = field(default_factory=_fresh_directory)
-    commands: list[Command] = field(default_factory=list)
+    commands: list[ShellCommand] = field(default_factory=list)
     level: str = "L1"
     programs: Mapping[str, str] = field(default_factory=dict)
 
-    def run(self, command: Command, deadline: Deadline, progress: Progress) -> Completed:
+    def run(self, command: ShellCommand, deadline: Deadline, progress: Progress) -> Completed:
         script = self.scripts[min(len(self.commands), len(self.scripts) - 1)]
         self.commands.append(command)
         if script.error:

@@ -11,7 +11,7 @@ from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.kinds import kind_of
-from prjury.snapshot.merge_style import Commit, RebaseTrial
+from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
 from prjury.snapshot.model import Conflict, FileChange, FileStatus, MergeTrial, PullRequest, Side
 
 Tree = Mapping[str, str]
@@ -47,7 +47,7 @@ class TreeRepository:
             file.chmod(0o755 if path in self.executable else 0o644)
         return ()
 
-    def recent(self, tip: str, count: int) -> Sequence[Commit]:
+    def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:
         raise NotImplementedError
 
     def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:

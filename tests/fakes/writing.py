@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from fakes.github import FakeGitHub
-from prjury.github.client import Connection, GitHub, Patience
+from prjury.github.client import Connection, GitHub, RetryBudget
 
 
 @contextmanager
@@ -15,7 +15,7 @@ def connected(fake: FakeGitHub, token: str = "ghs_actions") -> Iterator[GitHub]:
     connection = Connection(
         fake.url, token, timeout=5, seconds_between_requests=0, seconds_between_writes=0
     )
-    with GitHub(connection, Patience(sleep=lambda _seconds: None)) as hub:
+    with GitHub(connection, RetryBudget(sleep=lambda _seconds: None)) as hub:
         yield hub
 
 

@@ -10,9 +10,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from prjury.judges.backport.score.change_features import Part, Traits, is_bump
+from prjury.judges.backport.score.change_features import ChangeFeatures, Part, is_bump
 from prjury.judges.backport.score.features import Circumstances
-from prjury.judges.backport.score.history_features import Earlier, Habits, habits
+from prjury.judges.backport.score.history_features import (
+    EarlierChange,
+    HistoryFeatures,
+    history_features,
+)
 from prjury.judges.backport.score.title_features import classes, title_of, words
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "backports.jsonl.gz"
@@ -41,7 +45,7 @@ class Decision:
     when: float
     backported: bool
     late: bool
-    traits: Traits
+    traits: ChangeFeatures
     circumstances: Circumstances
     recorded: Mapping[str, Any]
 
@@ -59,7 +63,7 @@ def decisions(path: Path = DATA, *, late_only: bool = False) -> list[Decision]:
     ]
 
 
-def _decision(row: Mapping[str, Any], found: Habits) -> Decision:
+def _decision(row: Mapping[str, Any], found: HistoryFeatures) -> Decision:
     return Decision(
         repo=row["repo"],
         branch=row["branch"],
@@ -73,11 +77,11 @@ def _decision(row: Mapping[str, Any], found: Habits) -> Decision:
     )
 
 
-def traits_of(row: Mapping[str, Any]) -> Traits:
+def traits_of(row: Mapping[str, Any]) -> ChangeFeatures:
     """The recorded features of the change; those of its title are read from the title again."""
     recorded = row["f"]
     title = title_of(row["subject"])
-    return Traits(
+    return ChangeFeatures(
         words=words(title),
         kinds=classes(title),
         notes=frozenset(kind for name, kind in _NOTES.items() if recorded.get(name)),
@@ -90,7 +94,7 @@ def traits_of(row: Mapping[str, Any]) -> Traits:
     )
 
 
-def circumstances_of(row: Mapping[str, Any], found: Habits) -> Circumstances:
+def circumstances_of(row: Mapping[str, Any], found: HistoryFeatures) -> Circumstances:
     """The recorded features of the branch."""
     trial, recorded = row["trial_merge"], row["f"]
     return Circumstances(
@@ -116,13 +120,13 @@ class _Past:
     when: float
     reached: float
     title: frozenset[str]
-    faces: tuple[Earlier, Earlier]
+    faces: tuple[EarlierChange, EarlierChange]
 
 
 def _pasts(rows: Sequence[Mapping[str, Any]]) -> Iterator[_Past]:
     for row in rows:
         title = words(title_of(row["subject"]))
-        faces = Earlier(title, reached=False), Earlier(title, reached=True)
+        faces = EarlierChange(title, reached=False), EarlierChange(title, reached=True)
         reached = row.get("backport_ct") or _NEVER
         yield _Past(row["repo"], row["branch"], _time(row), reached, title, faces)
 
@@ -135,11 +139,11 @@ def _by_branch(pasts: Sequence[_Past]) -> dict[str, dict[str, list[_Past]]]:
     return branches
 
 
-def _known(now: _Past, branches: Mapping[str, Sequence[_Past]]) -> Habits:
+def _known(now: _Past, branches: Mapping[str, Sequence[_Past]]) -> HistoryFeatures:
     """What became of the changes before a row's, as of that time."""
     seen = {
         name: [past.faces[past.reached < now.when] for past in pasts if past.when < now.when]
         for name, pasts in branches.items()
     }
     own = seen.pop(now.branch)
-    return habits(now.title, own, list(seen.values()))
+    return history_features(now.title, own, list(seen.values()))

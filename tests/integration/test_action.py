@@ -31,7 +31,7 @@ from prjury.action import main
 from prjury.action.dependencies import Beforehand, GitAccess, Wiring, wire
 from prjury.action.inputs import INPUTS, Inputs, read_inputs
 from prjury.errors import CannotJudgeError, ExitCode
-from prjury.github.client import Connection, GitHub, Patience
+from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import PullFacts, Tip
 from prjury.jury.gate import Gate
@@ -118,7 +118,7 @@ class Job:
             seconds_between_requests=0,
             seconds_between_writes=0,
         )
-        return GitHub(connection, Patience(sleep=lambda _seconds: None))
+        return GitHub(connection, RetryBudget(sleep=lambda _seconds: None))
 
     @property
     def outputs(self) -> dict[str, str]:

@@ -28,7 +28,7 @@ from prjury.action.dependencies import GitAccess, Wiring, wire
 from prjury.action.inputs import Inputs
 from prjury.action.picks import Picks
 from prjury.errors import ExitCode, SourceError
-from prjury.github.client import Connection, GitHub, Patience
+from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event
 from prjury.publishers.backport_pulls import Opening, is_proposable
 from prjury.report.model import Backport
@@ -91,7 +91,7 @@ class Job:
 
     def connect(self, event: Event, inputs: Inputs) -> GitHub:
         connection = Connection(event.api_url, inputs.github_token or None, 5, 0, 0)
-        return GitHub(connection, Patience(sleep=lambda _seconds: None))
+        return GitHub(connection, RetryBudget(sleep=lambda _seconds: None))
 
     @property
     def summary(self) -> str:

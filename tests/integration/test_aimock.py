@@ -15,8 +15,8 @@ from fakes.aimock import Aimock, Answer, aimock, chaos, fails, needs, says
 from prjury.deadline import Deadline
 from prjury.models.choose import DEFAULT_NAMES, ModelChoice
 from prjury.models.hosted import HostedModel
-from prjury.models.panel import ModelBench
-from prjury.models.retry import PatientModel
+from prjury.models.panel import ModelPanel
+from prjury.models.retry import RetryingModel
 from prjury.models.transport import BODY_LIMIT
 from prjury.models.wire import REPLY_LIMIT
 from prjury.policy.models import ModelConfig, ModelsConfig
@@ -78,7 +78,7 @@ def asked(
     seconds: float = PATIENCE,
 ) -> Reply:
     server.script(*script)
-    model = PatientModel(HostedModel(choice(server, provider)), naps or Naps(), lambda: 1.0)
+    model = RetryingModel(HostedModel(choice(server, provider)), naps or Naps(), lambda: 1.0)
     return model.ask(PROMPT, Deadline.after(seconds))
 
 
@@ -245,7 +245,7 @@ def test_the_bench_finds_address_and_key(server: Aimock, provider: Provider) -> 
         "ANTHROPIC_BASE_URL": server.anthropic,
     }
     config = ModelsConfig(default=ModelConfig(provider=provider, name=NAMES[provider]))
-    (model,) = ModelBench(config, LimitsConfig(), environ).panel().models
+    (model,) = ModelPanel(config, LimitsConfig(), environ).panel().models
     reply = model.ask(PROMPT, Deadline.after(PATIENCE))
     assert reply.text == '{"a": 1}'
     assert [request.status for request in server.requests] == [200]

@@ -13,7 +13,7 @@ import pytest
 from fakes.github import FakeGitHub, Fault, running
 from prjury.errors import CannotJudgeError
 from prjury.github.artifacts import FILE, BuildArtifact, only_file
-from prjury.github.client import Connection, GitHub, Patience
+from prjury.github.client import Connection, GitHub, RetryBudget
 
 FINE = b'{"schema": "prjury/build-evidence/v1"}'
 
@@ -42,7 +42,7 @@ def evidence(fake: FakeGitHub) -> BuildArtifact:
     connection = Connection(
         fake.url, "ghs_actions", seconds_between_requests=0, seconds_between_writes=0, timeout=5
     )
-    return BuildArtifact(GitHub(connection, Patience(sleep=lambda _s: None)), "octo/shop", 500)
+    return BuildArtifact(GitHub(connection, RetryBudget(sleep=lambda _s: None)), "octo/shop", 500)
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from fakes.llm import reply
-from prjury.app.request import ReviewRequest, Surroundings
+from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.review import run
-from prjury.git.open_snapshot import Wanted
+from prjury.git.open_snapshot import SnapshotRequest
 from prjury.report.model import Report
 
 BROKEN = {".github/prjury/prompts/suitability.md.j2": "{{ nobody.knows }}"}
@@ -54,14 +54,14 @@ def review(place: Path, *, build: bool = False, onto: tuple[str, ...] = ()) -> R
         "  - {name: quality, policy: final_tier, judges: [quality]}\n"
     )
     request = ReviewRequest(
-        Wanted(place, base="main", head="topic"),
+        SnapshotRequest(place, base="main", head="topic"),
         config=policy,
         build=build,
         model=f"scripted:{script}",
         backport_to=onto,
     )
     environ = {"PATH": "/usr/bin:/bin", "XDG_CACHE_HOME": str(place.parent / "cache")}
-    report = run(request, Surroundings(environ))
+    report = run(request, RunEnvironment(environ))
     assert isinstance(report, Report)
     return report
 

@@ -15,11 +15,11 @@ from prjury.action.dependencies import _with_secrets
 from prjury.action.inputs import Inputs
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
-from prjury.git.fetch import Remote, Transport, fetched, refspec
+from prjury.git.fetch import Remote, Transport, fetch_objects, refspec
 from prjury.github.check_results import OwnRun
 from prjury.github.checks import CommitChecks
 from prjury.github.client import Connection
-from prjury.ports.types import CheckRun
+from prjury.ports.types import CheckResult
 
 TOKEN = "ghs_actions"
 
@@ -49,7 +49,7 @@ def looks(
     clock: Clock | None = None,
     own: OwnRun | None = None,
     seconds: float = 1_000,
-) -> list[list[CheckRun]]:
+) -> list[list[CheckResult]]:
     connection = Connection(fake.url, TOKEN, timeout=5, seconds_between_requests=0)
     checks = CommitChecks(connection, "octo/shop", own or OwnRun(), sleep=(clock or Clock()).sleep)
     seen = checks.of(HEAD_SHA, Deadline.after(seconds))
@@ -255,7 +255,7 @@ def test_a_fetched_repository_knows_where_its_checks_are(tmp_path: Path) -> None
     history.branch("change")
     remote = Remote(history.url, Transport(protocols="file"))
     refs = [refspec("change"), refspec("main")]
-    with fetched(remote, refs, None, "octo/shop") as repository:
+    with fetch_objects(remote, refs, None, "octo/shop") as repository:
         assert repository.remote_url == history.url
 
 

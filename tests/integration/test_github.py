@@ -20,8 +20,8 @@ from fakes.github import (
     side_payload,
 )
 from prjury.errors import PublishError, SourceError, UsageError
-from prjury.github.client import Connection, GitHub, Patience
-from prjury.github.comments import Conversation
+from prjury.github.client import Connection, GitHub, RetryBudget
+from prjury.github.comments import Comments
 from prjury.github.payload import Tip
 from prjury.publishers.comment import StickyComment
 
@@ -41,7 +41,7 @@ def fake() -> Iterator[FakeGitHub]:
 def connect(fake: FakeGitHub) -> Iterator[Callable[..., GitHub]]:
     opened: list[GitHub] = []
 
-    def make(token: str | None = TOKEN, patience: Patience | None = None) -> GitHub:
+    def make(token: str | None = TOKEN, patience: RetryBudget | None = None) -> GitHub:
         opened.append(hub_of(fake.url, token, patience))
         return opened[-1]
 
@@ -50,11 +50,11 @@ def connect(fake: FakeGitHub) -> Iterator[Callable[..., GitHub]]:
         hub.close()
 
 
-def hub_of(url: str, token: str | None = TOKEN, patience: Patience | None = None) -> GitHub:
+def hub_of(url: str, token: str | None = TOKEN, patience: RetryBudget | None = None) -> GitHub:
     connection = Connection(
         url, token, timeout=5, seconds_between_requests=0, seconds_between_writes=0
     )
-    return GitHub(connection, patience or Patience(sleep=lambda _seconds: None))
+    return GitHub(connection, patience or RetryBudget(sleep=lambda _seconds: None))
 
 
 def body(run: str = "5.1", text: str = "verdict") -> str:
@@ -62,7 +62,7 @@ def body(run: str = "5.1", text: str = "verdict") -> str:
 
 
 def publish(hub: GitHub, markdown: str) -> str | None:
-    conversation = Conversation(hub, "octo/shop", 7)
+    conversation = Comments(hub, "octo/shop", 7)
     return StickyComment(
         conversation, lambda _report: markdown, sleep=lambda _seconds: None
     ).publish(report())
@@ -101,7 +101,7 @@ class TestReading:
     def test_bad_gateways_pass(self, fake: FakeGitHub, connect: Callable[..., GitHub]) -> None:
         fake.faults = [Fault("GET", "/pulls/7", times=2)]
         waits: list[float] = []
-        patience = Patience(sleep=waits.append, jitter=lambda: 0.0)
+        patience = RetryBudget(sleep=waits.append, jitter=lambda: 0.0)
         assert connect(patience=patience).pull("octo/shop", 7).number == 7
         assert waits == [1.0, 2.0]
 
@@ -137,7 +137,7 @@ class TestReading:
         fake.faults = [Fault("GET", "/pulls/7", 9, status=403, body=limited, headers=headers)]
         waits: list[float] = []
         with pytest.raises(SourceError, match="rate limit") as caught:
-            connect(patience=Patience(sleep=waits.append)).pull("octo/shop", 7)
+            connect(patience=RetryBudget(sleep=waits.append)).pull("octo/shop", 7)
         assert caught.value.reason == "rate_limited"
         assert waits == []
         assert len(fake.requests) == 1
@@ -150,14 +150,14 @@ class TestReading:
         fault = Fault("GET", "/pulls/7", status=status, body=limited, headers={"Retry-After": "7"})
         fake.faults = [fault]
         waits: list[float] = []
-        connect(patience=Patience(sleep=waits.append)).pull("octo/shop", 7)
+        connect(patience=RetryBudget(sleep=waits.append)).pull("octo/shop", 7)
         assert waits == [7.0]
 
     def test_the_budget_is_for_all_requests_together(
         self, fake: FakeGitHub, connect: Callable[..., GitHub]
     ) -> None:
         fake.faults = [Fault("GET", "/pulls/7", times=99)]
-        patience = Patience(attempts=99, budget=10, sleep=lambda _s: None, jitter=lambda: 0.0)
+        patience = RetryBudget(attempts=99, budget=10, sleep=lambda _s: None, jitter=lambda: 0.0)
         hub = connect(patience=patience)
         with pytest.raises(SourceError):
             hub.pull("octo/shop", 7)
@@ -287,7 +287,7 @@ class TestSticky:
             Fault("POST", COMMENTS, status=403, body=limited, headers={"Retry-After": "3"})
         ]
         waits: list[float] = []
-        publish(connect(patience=Patience(sleep=waits.append)), body())
+        publish(connect(patience=RetryBudget(sleep=waits.append)), body())
         assert (waits, fake.bodies) == ([3.0], [body()])
 
     def test_a_comment_deleted_meanwhile_is_created_anew(

@@ -29,11 +29,11 @@ from fakes.picks import Line
 from fakes.writing import connected, no_sleep
 from prjury.errors import PublishError
 from prjury.github.branches import Branches
-from prjury.github.client import Connection, GitHub, Patience
+from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.publishers.backport_pulls import BackportPulls, Opening, Proposal
 from prjury.publishers.backport_words import marker_of
 from prjury.snapshot.model import Conflict, ConflictType
-from prjury.snapshot.picked import Entry, Pick
+from prjury.snapshot.picked import Pick, PickedEntry
 
 TOKEN = "ghs_actions"
 REPO, BRANCH = "octo/shop", "release/1.x"
@@ -228,7 +228,7 @@ def test_three_hundred_files_take_a_handful_of_requests(fake: FakeGitHub, line: 
 class Rewriting(Branches):
     """A server that changes the line ends of texts."""
 
-    def add_tree(self, base: str, entries: Sequence[Entry]) -> str:
+    def add_tree(self, base: str, entries: Sequence[PickedEntry]) -> str:
         changed = [
             replace(one, text=one.text and one.text.replace("\r\n", "\n")) for one in entries
         ]
@@ -329,7 +329,7 @@ def test_a_run_killed_after_any_request_is_finished_by_the_next(tmp_path: Path) 
             pick = a_pick(fake, line)
             fake.faults = [dying(number)]
             connection = Connection(fake.url, "ghs_actions", 5, 0, 0)
-            with GitHub(connection, Patience(attempts=1)) as hub:
+            with GitHub(connection, RetryBudget(attempts=1)) as hub:
                 try:
                     finished = on(hub, labels=("backport",)).propose(pick).note == ""
                 except PublishError as error:

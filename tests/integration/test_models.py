@@ -41,8 +41,8 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.models.choose import ModelChoice, Provider
 from prjury.models.connect import connect
 from prjury.models.hosted import HostedModel
-from prjury.models.panel import ModelBench
-from prjury.models.retry import PatientModel
+from prjury.models.panel import ModelPanel
+from prjury.models.retry import RetryingModel
 from prjury.models.transport import BODY_LIMIT
 from prjury.models.wire import REPLY_LIMIT
 from prjury.policy.schema import LimitsConfig, ModelConfig, ModelsConfig
@@ -68,9 +68,9 @@ class Naps:
         self.taken.append(seconds)
 
 
-def hosted(url: str, naps: Naps | None = None, key: str | None = KEY) -> PatientModel:
+def hosted(url: str, naps: Naps | None = None, key: str | None = KEY) -> RetryingModel:
     model = HostedModel(ModelChoice("openai", "local", key, url))
-    return PatientModel(model, naps or Naps(), lambda: 1.0)
+    return RetryingModel(model, naps or Naps(), lambda: 1.0)
 
 
 def failure(*script: Behaviour, seconds: float = 20) -> ModelError:
@@ -464,7 +464,7 @@ def test_eight_judges_are_answered_side_by_side(provider: Provider) -> None:
     with serving(once_all_are_there) as server, ThreadPoolExecutor(8) as pool:
         url = server.url if provider == "openai" else server.root
         config = ModelsConfig(default=ModelConfig(provider=provider, name=name, base_url=url))
-        models = ModelBench(config, LimitsConfig(), {})
+        models = ModelPanel(config, LimitsConfig(), {})
         (model,) = models.panel().models
         deadline = Deadline.after(60)
         replies = list(pool.map(lambda _: model.ask(IN_PARTS, deadline), range(8)))
@@ -476,8 +476,8 @@ def test_to_warm_loads_the_clients() -> None:
     program = """
 import sys, threading
 from prjury.policy.schema import LimitsConfig, ModelsConfig
-from prjury.models.panel import ModelBench
-models = ModelBench(ModelsConfig(), LimitsConfig(), {"OPENAI_API_KEY": "k"})
+from prjury.models.panel import ModelPanel
+models = ModelPanel(ModelsConfig(), LimitsConfig(), {"OPENAI_API_KEY": "k"})
 models.panel()
 assert "pydantic_ai" not in sys.modules
 models.warm()

@@ -12,9 +12,9 @@ import pytest
 
 from fakes.history import History
 from fakes.tiny_model import TinyModel, serving
-from prjury.app.request import ReviewRequest, Surroundings
+from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.review import run
-from prjury.git.open_snapshot import NothingToReview, Wanted
+from prjury.git.open_snapshot import NothingToReview, SnapshotRequest
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Judgment, Status
 from prjury.report.model import Report
@@ -96,10 +96,12 @@ def review(directory: Path, change: str, tiers: str, url: str, *, models: bool =
         f"version: 1\nmodels: {{base_url: '{url}', default: {default}}}\ntiers:\n{TIERS[tiers]}"
     )
     place = directory / change
-    wanted = Wanted(place if place.exists() else repository(place, change), None, "main", "change")
+    wanted = SnapshotRequest(
+        place if place.exists() else repository(place, change), None, "main", "change"
+    )
     request = ReviewRequest(wanted, policy, build=False, models=models, timeout=900)
     # No answer of an earlier run is there to be remembered.
-    report = run(request, Surroundings({"XDG_CACHE_HOME": str(directory / "cache")}))
+    report = run(request, RunEnvironment({"XDG_CACHE_HOME": str(directory / "cache")}))
     assert not isinstance(report, NothingToReview)
     return report
 

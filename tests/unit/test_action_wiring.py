@@ -6,7 +6,7 @@ import pytest
 
 from prjury.action.dependencies import GitAccess, request_of
 from prjury.action.inputs import Inputs
-from prjury.app.request import Surroundings
+from prjury.app.request import RunEnvironment
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import PullFacts, Tip
 
@@ -18,7 +18,7 @@ BOTS = Event(EventKind.PULL_REQUEST, PULL, sender="dependabot[bot]")
 
 
 def model(event: Event | None, inputs: Inputs, **environ: str) -> str | None:
-    around = Surroundings(environ=environ)
+    around = RunEnvironment(environ=environ)
     return request_of(event, inputs, around, GitAccess()).model
 
 

@@ -9,15 +9,15 @@ import pytest
 from fakes.bare_report import report
 from prjury.github.client import Connection, GitHub
 from prjury.policy.load import read_policy
-from prjury.publishers.factory import Posts, Target, Words
+from prjury.publishers.factory import PublisherFactory, Target, Texts
 from prjury.report.sanitise import BY_SHAPE
 
 
 @pytest.fixture
-def posts() -> Posts:
+def posts() -> PublisherFactory:
     hub = GitHub(Connection("http://127.0.0.1:1", "token"))
-    words = Words(lambda _report, _run: "", lambda _report: "")
-    return Posts(Target("octo/shop", 7, "a" * 40), hub, words, BY_SHAPE)
+    words = Texts(lambda _report, _run: "", lambda _report: "")
+    return PublisherFactory(Target("octo/shop", 7, "a" * 40), hub, words, BY_SHAPE)
 
 
 def wanted(publish: str) -> Any:
@@ -33,11 +33,13 @@ def wanted(publish: str) -> Any:
         ("{labels: {fail: 'prjury:fail'}, comment: false}", {"labels"}),
     ],
 )
-def test_what_is_posted_to_the_pull_request(posts: Posts, publish: str, names: set[str]) -> None:
+def test_what_is_posted_to_the_pull_request(
+    posts: PublisherFactory, publish: str, names: set[str]
+) -> None:
     assert {each.name for _, each in posts.of_pull_request(wanted(publish))} == names
 
 
-def test_the_check_run_and_its_annotations(posts: Posts) -> None:
+def test_the_check_run_and_its_annotations(posts: PublisherFactory) -> None:
     assert posts.check(wanted("{check: false}")) is None
     plain, annotated = posts.check(wanted("{annotations: false}")), posts.check(wanted("{}"))
     assert plain is not None

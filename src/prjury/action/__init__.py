@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import TextIO
 
 from prjury.action.dependencies import Wiring, wire
-from prjury.action.directories import Places
+from prjury.action.directories import JobDirectories
 from prjury.action.inputs import Inputs, read_inputs
-from prjury.action.job import Ended, Job
+from prjury.action.job import Job, JobResult
 from prjury.action.log import Log
 from prjury.action.modes import run_mode
 from prjury.errors import ExitCode, PrJuryError
@@ -38,25 +38,25 @@ def main(environ: Mapping[str, str], stream: TextIO, wiring: Wiring | None = Non
     return int(code)
 
 
-def _guarded(environ: Mapping[str, str], log: Log, wiring: Wiring | None) -> Ended:
+def _guarded(environ: Mapping[str, str], log: Log, wiring: Wiring | None) -> JobResult:
     """The outermost handler: every way to fail ends in one line and a documented exit code."""
     try:
         log.redact = Redactor(secrets_in(environ))
         inputs = read_inputs(environ)
         parts = wiring or wire(environ, log.stream, log.redact)
-        return _attempt(inputs, Job(inputs, environ, log, parts, Places.of(environ)))
+        return _attempt(inputs, Job(inputs, environ, log, parts, JobDirectories.of(environ)))
     except PrJuryError as error:
-        return Ended(error.exit_code, str(error))
+        return JobResult(error.exit_code, str(error))
     except KeyboardInterrupt:
-        return Ended(ExitCode.INTERRUPTED, "Interrupted; nothing was published.")
+        return JobResult(ExitCode.INTERRUPTED, "Interrupted; nothing was published.")
 
 
-def _attempt(inputs: Inputs, job: Job) -> Ended:
+def _attempt(inputs: Inputs, job: Job) -> JobResult:
     """A mode's run; one that ends in an error is told in the summary and the outputs as well."""
     try:
         ended = run_mode(job)
     except PrJuryError as error:
-        ended = Ended(error.exit_code, str(error))
+        ended = JobResult(error.exit_code, str(error))
         job.tell_error(str(error))
     except Exception as bug:  # noqa: BLE001 - the last resort: the job must end with our own code
         for line in traceback.format_exc().splitlines():
@@ -65,6 +65,6 @@ def _attempt(inputs: Inputs, job: Job) -> Ended:
             f"A bug of ours: {type(bug).__name__}. Please report the lines of the job's log."
         )
         job.tell_error(complaint)
-        return Ended(ExitCode.BUG, complaint)
+        return JobResult(ExitCode.BUG, complaint)
     forgiven = inputs.fail_on == "never" and ended.code in _FORGIVEN
-    return Ended(ExitCode.OPEN, ended.complaint) if forgiven else ended
+    return JobResult(ExitCode.OPEN, ended.complaint) if forgiven else ended

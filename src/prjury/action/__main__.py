@@ -10,7 +10,12 @@ from types import FrameType
 from typing import NoReturn
 
 from prjury.errors import PrJuryError
-from prjury.sandbox.secret_env import forbid_dumps, is_handed_over, start_again, take_over
+from prjury.sandbox.secret_env import (
+    forbid_dumps,
+    has_secrets_on_pipe,
+    read_secrets,
+    reexec_without_secrets,
+)
 
 #: How this program is started: isolated from the environment and the directory.
 _COMMAND = [sys.executable, "-I", "-m", "prjury.action"]
@@ -21,9 +26,9 @@ _ENDINGS = (signal.SIGINT, signal.SIGTERM)
 def start() -> NoReturn:
     """Starts over without secrets in the environment, then runs the action."""
     try:
-        if not is_handed_over(os.environ):
-            start_again(os.environ, _COMMAND)
-        environ = take_over(os.environ)
+        if not has_secrets_on_pipe(os.environ):
+            reexec_without_secrets(os.environ, _COMMAND)
+        environ = read_secrets(os.environ)
         forbid_dumps()
     except PrJuryError as error:
         sys.stderr.write(f"prjury: {error}\n")

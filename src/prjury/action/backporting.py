@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from prjury.action.job import Ended, Job
+from prjury.action.job import Job, JobResult
 from prjury.action.picks import Picking, Picks
 from prjury.errors import ExitCode, PublishError, UsageError
 from prjury.github.branches import Branches
@@ -32,7 +32,7 @@ _WORDS = {
 }
 
 
-def backport(job: Job) -> Ended:
+def backport(job: Job) -> JobResult:
     """Opens what the policy wants for the event's pull request.
 
     Raises:
@@ -48,7 +48,7 @@ def backport(job: Job) -> Ended:
     return propose(job, picking)
 
 
-def propose(job: Job, picking: Picking) -> Ended:
+def propose(job: Job, picking: Picking) -> JobResult:
     """The same, with whoever judges; a branch that moves meanwhile is judged once more.
 
     Raises:
@@ -157,7 +157,7 @@ class _Round:
         shown = plain(words, None, self.job.log.redact)
         self.lines.append(f"* {inline_code(done.branch)}: {shown}{link}")
 
-    def ended(self) -> Ended:
+    def ended(self) -> JobResult:
         """Says what was done; what could not be opened is the job's failure."""
         for line in self._log():
             self.job.log.say(line)
@@ -165,7 +165,7 @@ class _Round:
             with suppress(PublishError):
                 add_markdown(self.job.places.summary, self._summary())
         code = ExitCode.NOT_PUBLISHED if self.complaints else ExitCode.OPEN
-        return Ended(code, " ".join(self.complaints) or None)
+        return JobResult(code, " ".join(self.complaints) or None)
 
     def _log(self) -> Iterator[str]:
         if not self.lines:

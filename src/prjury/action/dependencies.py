@@ -11,16 +11,16 @@ from urllib.parse import urlsplit
 
 from prjury.action.inputs import Inputs
 from prjury.action.picks import Picking, Picks
-from prjury.app.request import ReviewRequest, Surroundings
+from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.git.fetch import Transport
 from prjury.git.merged_as import Landed
-from prjury.git.open_snapshot import Wanted
+from prjury.git.open_snapshot import SnapshotRequest
 from prjury.github.client import LOOPBACK, Connection, GitHub
 from prjury.github.event import Event, EventKind
 from prjury.policy.backports import OpenConfig
 from prjury.policy.load import POLICY_PATH, Policy
 from prjury.publishers.backport_pulls import Opening, is_proposable
-from prjury.report.model import Backport, Override, Report, Said
+from prjury.report.model import Backport, EarlierVotes, Override, Report
 from prjury.report.redact import Redact
 
 
@@ -77,7 +77,7 @@ class Beforehand:
     """
 
     override: Override | None = None
-    said: Said | None = None
+    said: EarlierVotes | None = None
     begun: Callable[[Policy], None] = _unheard
 
 
@@ -104,7 +104,7 @@ class Wiring:
     json: Callable[[Report], str]
     sarif: Callable[[Report], str]
     connect: Callable[[Event, Inputs], GitHub]
-    surroundings: Surroundings = field(default_factory=Surroundings)
+    surroundings: RunEnvironment = field(default_factory=RunEnvironment)
     git: GitAccess = field(default_factory=GitAccess)
     picks: Picking | None = None
 
@@ -127,7 +127,7 @@ def wire(
 
     git = git or GitAccess()
     renderer = Renderer(redact)
-    surroundings = Surroundings(environ, PlainProgress(stream, redact), redact)
+    surroundings = RunEnvironment(environ, PlainProgress(stream, redact), redact)
     return Wiring(
         judge=partial(_judge, surroundings, git),
         comment=lambda report, run: renderer.comment(report, run=run),
@@ -149,7 +149,7 @@ def connect(event: Event, inputs: Inputs) -> GitHub:
 
 
 def _judge(
-    surroundings: Surroundings, git: GitAccess, event: Event, inputs: Inputs, known: Beforehand
+    surroundings: RunEnvironment, git: GitAccess, event: Event, inputs: Inputs, known: Beforehand
 ) -> Report | Nothing:
     from prjury.app.review import run  # noqa: PLC0415 - everything that judges; tests do without
 
@@ -159,7 +159,7 @@ def _judge(
 
 
 def _picks(
-    surroundings: Surroundings,
+    surroundings: RunEnvironment,
     git: GitAccess,
     event: Event,
     inputs: Inputs,
@@ -197,12 +197,12 @@ def _is_wanted(backport: Backport, policy: OpenConfig) -> bool:
 
 
 def request_of(
-    event: Event | None, inputs: Inputs, surroundings: Surroundings, git: GitAccess
+    event: Event | None, inputs: Inputs, surroundings: RunEnvironment, git: GitAccess
 ) -> ReviewRequest:
     """What the workflow asks for; without an event of no pull request in particular."""
     around = surroundings.environ
     return ReviewRequest(
-        wanted=_wanted(event, inputs, git, around) if event else Wanted(),
+        wanted=_wanted(event, inputs, git, around) if event else SnapshotRequest(),
         policy_path=inputs.config or POLICY_PATH,
         build=inputs.build,
         model=_model(event, inputs, around),
@@ -234,16 +234,18 @@ def is_owners(event: Event) -> bool:
     return event.default_branch is not None and event.pull.base.ref == event.default_branch
 
 
-def with_inputs(surroundings: Surroundings, inputs: Inputs) -> Surroundings:
+def with_inputs(surroundings: RunEnvironment, inputs: Inputs) -> RunEnvironment:
     """The surroundings in which a model and a token are looked for: the inputs count more."""
     return replace(surroundings, environ=_with_secrets(surroundings.environ, inputs))
 
 
-def _wanted(event: Event, inputs: Inputs, git: GitAccess, environ: Mapping[str, str]) -> Wanted:
+def _wanted(
+    event: Event, inputs: Inputs, git: GitAccess, environ: Mapping[str, str]
+) -> SnapshotRequest:
     return wanted(event, inputs, git.transport(event, environ, inputs.github_token), git.url(event))
 
 
-def wanted(event: Event, inputs: Inputs, transport: Transport, url: str) -> Wanted:
+def wanted(event: Event, inputs: Inputs, transport: Transport, url: str) -> SnapshotRequest:
     """What the event is about, to be fetched from the server.
 
     The workspace is not looked into: the code of a pull request, or a branch that bears the base's
@@ -251,7 +253,7 @@ def wanted(event: Event, inputs: Inputs, transport: Transport, url: str) -> Want
     """
     pull, group = event.pull, event.kind is EventKind.MERGE_GROUP
     of_head = event.of_pull_request or event.kind is EventKind.WORKFLOW_RUN
-    return Wanted(
+    return SnapshotRequest(
         number=pull.number,
         # A queue tests one commit on another; everything else is merged into the branch of today.
         base=(pull.base.sha if group else None) or pull.base.ref or pull.base.sha,

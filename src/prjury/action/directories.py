@@ -11,7 +11,7 @@ from prjury.errors import PublishError
 
 
 @dataclass(frozen=True)
-class Places:
+class JobDirectories:
     """The runner's files, as far as there are any, and a directory for the report files."""
 
     reports: Path
@@ -19,7 +19,7 @@ class Places:
     outputs: Path | None = None
 
     @classmethod
-    def of(cls, environ: Mapping[str, str]) -> Places:
+    def of(cls, environ: Mapping[str, str]) -> JobDirectories:
         """The places that the environment names."""
         temporary = environ.get("RUNNER_TEMP") or tempfile.gettempdir()
         return cls(

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from prjury.action.dependencies import Wiring
-from prjury.action.directories import Places
+from prjury.action.directories import JobDirectories
 from prjury.action.inputs import Inputs
 from prjury.action.log import Log
-from prjury.action.outcome import tell_outcome
+from prjury.action.outcome import write_outcome
 from prjury.errors import ExitCode, PublishError
 from prjury.report.model import Report
 
 
-class Ended(NamedTuple):
+class JobResult(NamedTuple):
     """How a job ends: its exit code, and what is shown as its error."""
 
     code: ExitCode
@@ -31,9 +31,9 @@ class Job:
     environ: Mapping[str, str]
     log: Log
     wiring: Wiring
-    places: Places
+    places: JobDirectories
 
-    def nothing(self, reason: str, *, is_open: bool = False) -> Ended:
+    def nothing(self, reason: str, *, is_open: bool = False) -> JobResult:
         """Ends where nothing is judged, and says so.
 
         Args:
@@ -41,17 +41,17 @@ class Job:
         """
         self.log.say(reason)
         gate = "success" if is_open else "action_required"
-        tell_outcome(self.places, "abstain", gate, reason, self.log.redact)
-        return Ended(ExitCode.OPEN)
+        write_outcome(self.places, "abstain", gate, reason, self.log.redact)
+        return JobResult(ExitCode.OPEN)
 
     def tell_error(self, complaint: str) -> None:
         """Says in the summary and the outputs that there is no verdict."""
         with suppress(PublishError):
-            tell_outcome(self.places, "error", "action_required", complaint, self.log.redact)
+            write_outcome(self.places, "error", "action_required", complaint, self.log.redact)
 
 
-def ended_with(report: Report, complaints: list[str]) -> Ended:
+def job_result(report: Report, complaints: list[str]) -> JobResult:
     """The gate is the exit code; what could not be published is one where the gate is open."""
     code = report.gate.exit_code
     code = ExitCode.NOT_PUBLISHED if complaints and code is ExitCode.OPEN else code
-    return Ended(code, " ".join(complaints) or None)
+    return JobResult(code, " ".join(complaints) or None)

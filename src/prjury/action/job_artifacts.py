@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from prjury.action.job import Job
-from prjury.app.artifact_file import read_handed, sha256
-from prjury.app.stages.evidence import Evidence, NoEvidence
+from prjury.app.artifact_file import read_artifact_file, sha256
+from prjury.app.stages.evidence import NoEvidence, StageEvidence
 from prjury.app.stages.read_artifacts import LARGEST
 from prjury.errors import SourceError, UsageError
 from prjury.github.event import Event
@@ -18,7 +18,7 @@ EVIDENCE, VERDICT = "evidence.json", "verdict.json"
 EVIDENCE_DIGEST, VERDICT_DIGEST = "PRJURY_EVIDENCE_SHA256", "PRJURY_VERDICT_SHA256"
 
 
-def handed(job: Job, name: str, variable: str) -> bytes:
+def download_artifacts(job: Job, name: str, variable: str) -> bytes:
     """A file that a job before has made.
 
     Raises:
@@ -28,7 +28,7 @@ def handed(job: Job, name: str, variable: str) -> bytes:
     digest = _told(job.environ, variable)
     what = Path(name).stem
     path = job.places.report_file(name)
-    return read_handed(path, what, digest, LARGEST)
+    return read_artifact_file(path, what, digest, LARGEST)
 
 
 def digests(evidence: bytes, verdict: bytes) -> str:
@@ -36,7 +36,7 @@ def digests(evidence: bytes, verdict: bytes) -> str:
     return f"{sha256(evidence)}.{sha256(verdict)}"
 
 
-def refuse_other(evidence: Evidence | NoEvidence, event: Event) -> None:
+def refuse_other(evidence: StageEvidence | NoEvidence, event: Event) -> None:
     """What was handed over is believed of this pull request alone, whatever it says of itself."""
     pull = event.pull
     if isinstance(evidence, NoEvidence):

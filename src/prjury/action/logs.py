@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from prjury.action.directories import Places
+from prjury.action.directories import JobDirectories
 from prjury.jury.judgment import Judgment
 from prjury.publishers.files import write_atomically
 from prjury.report.facts import logs_of
@@ -19,7 +19,7 @@ _LARGEST = 20 * 1024**2
 _OURS = "prjury-logs-"
 
 
-def keep_logs(judgments: Iterable[Judgment], places: Places, redact: Redact) -> list[Path]:
+def keep_logs(judgments: Iterable[Judgment], places: JobDirectories, redact: Redact) -> list[Path]:
     """Copies the logs without secrets to ``build-1.log`` and so on; the copies.
 
     Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
-from prjury.action.job import Ended, Job
+from prjury.action.job import Job, JobResult
 
 #: The module and the function of each mode; a job loads what it needs and nothing else.
 _MODES: Mapping[str, str] = {
@@ -18,12 +18,12 @@ _MODES: Mapping[str, str] = {
 }
 
 
-def run_mode(job: Job) -> Ended:
+def run_mode(job: Job) -> JobResult:
     """Does what the job's mode says.
 
     Raises:
         PrJuryError: with the exit code that says whose fault it is.
     """
     module, _, function = _MODES[job.inputs.mode].partition(":")
-    mode: Callable[[Job], Ended] = getattr(import_module(module), function)
+    mode: Callable[[Job], JobResult] = getattr(import_module(module), function)
     return mode(job)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prjury.action.directories import Places
+from prjury.action.directories import JobDirectories
 from prjury.action.inputs import OUTPUTS
 from prjury.publishers.outputs import write_outputs
 from prjury.publishers.summary import add_markdown
@@ -10,7 +10,9 @@ from prjury.report.redact import Redact
 from prjury.report.sanitise import plain
 
 
-def tell_outcome(places: Places, verdict: str, gate: str, line: str, redact: Redact) -> None:
+def write_outcome(
+    places: JobDirectories, verdict: str, gate: str, line: str, redact: Redact
+) -> None:
     """Outputs and summary of a run without a report.
 
     Raises:

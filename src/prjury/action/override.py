@@ -9,18 +9,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from prjury.action.events import override_of
-from prjury.action.job import Ended, Job
+from prjury.action.job import Job, JobResult
 from prjury.action.job_artifacts import EVIDENCE, VERDICT, digests, refuse_other
 from prjury.action.publishing import Publication
 from prjury.app.artifact_file import sha256
 from prjury.app.stages.codec import evidence_from_text, opinions_from_text
-from prjury.app.stages.evidence import Evidence, NoEvidence
-from prjury.app.stages.publish import settle
+from prjury.app.stages.evidence import NoEvidence, StageEvidence
+from prjury.app.stages.publish import publish_stage
 from prjury.errors import SourceError
 from prjury.github.artifacts import handed_file
 from prjury.github.client import GitHub
-from prjury.github.comments import Conversation
-from prjury.github.event import Event, Run
+from prjury.github.comments import Comments
+from prjury.github.event import Event, RunId
 from prjury.github.payload import at
 from prjury.github.statuses import Statuses
 from prjury.github.trigger import open_pulls, refuse_twins
@@ -32,7 +32,7 @@ from prjury.publishers.status import CONTEXT
 _NEW = frozenset({"opened", "reopened", "synchronize"})
 
 
-def overrule(job: Job, event: Event) -> Ended:
+def apply_override(job: Job, event: Event) -> JobResult:
     """Tells the last verdict of the head again, with the label's word or without it."""
     if event.moved or event.action in _NEW:
         return _closed(job, event)
@@ -53,7 +53,7 @@ def overrule(job: Job, event: Event) -> Ended:
     override = override_of(event, job)
     if event.action == "labeled" and override is None:
         return job.nothing(f"The label does not count: {event.sender} may not write here.")
-    report = settle(evidence, sha256(content), opinions_from_text(verdict), override)
+    report = publish_stage(evidence, sha256(content), opinions_from_text(verdict), override)
     # In that run's name, so that one that judges anew is newer than this.
     files = digests(content, verdict)
     with Publication(job, replace(event, run=run), files) as publication:
@@ -61,7 +61,7 @@ def overrule(job: Job, event: Event) -> Ended:
         return publication.hang_up(report)
 
 
-def _closed(job: Job, event: Event) -> Ended:
+def _closed(job: Job, event: Event) -> JobResult:
     """What was said of the commit for another base says nothing here: the gate waits for a verdict.
 
     A run that has judged this meanwhile is a later one, and its word stays.
@@ -71,7 +71,7 @@ def _closed(job: Job, event: Event) -> Ended:
     return job.nothing(f"The gate of #{event.number} is closed until its verdict is there.")
 
 
-def _overrules(label: str, evidence: Evidence) -> bool:
+def _overrules(label: str, evidence: StageEvidence) -> bool:
     ours = evidence.policy.config.gate.override.label
     return ours is not None and label.casefold() == ours.casefold()
 
@@ -86,7 +86,7 @@ def _refuse_unknown(hub: GitHub, event: Event, files: str) -> None:
         SourceError: where the comment says otherwise, or nothing.
     """
     account = hub.login()
-    comments = Conversation(hub, event.repo, event.number or 0).comments()
+    comments = Comments(hub, event.repo, event.number or 0).comments()
     ours = (Marker.of(comment.body) for comment in comments if comment.author == account)
     if not any(marker and marker.files == files for marker in ours):
         raise SourceError(
@@ -97,7 +97,7 @@ def _refuse_unknown(hub: GitHub, event: Event, files: str) -> None:
         )
 
 
-def _judged_by(hub: GitHub, event: Event) -> Run | None:
+def _judged_by(hub: GitHub, event: Event) -> RunId | None:
     """The run that has set the head's status; None where there is none.
 
     Raises:
@@ -108,7 +108,7 @@ def _judged_by(hub: GitHub, event: Event) -> Run | None:
     found = run_of(latest.target_url) if latest else None
     if latest is None or found is None:
         return None
-    run = Run(*found)
+    run = RunId(*found)
     told = hub.ask(
         f"read run {run.id}",
         lambda: hub.api.requester.requestJsonAndCheck(

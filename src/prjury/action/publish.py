@@ -8,23 +8,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from prjury.action.job import Ended, Job
+from prjury.action.job import Job, JobResult
 from prjury.action.job_artifacts import (
     EVIDENCE,
     EVIDENCE_DIGEST,
     VERDICT,
     VERDICT_DIGEST,
     digests,
-    handed,
+    download_artifacts,
     refuse_other,
 )
-from prjury.action.override import overrule
+from prjury.action.override import apply_override
 from prjury.action.publishing import Publication
 from prjury.action.stages import triggered
 from prjury.app.artifact_file import sha256
 from prjury.app.stages.codec import evidence_from_text, opinions_from_text
 from prjury.app.stages.evidence import NoEvidence
-from prjury.app.stages.publish import settle
+from prjury.app.stages.publish import publish_stage
 from prjury.errors import ExitCode
 from prjury.github.event import Event, EventKind, read_event
 from prjury.github.trigger import Superseded, bound
@@ -32,11 +32,11 @@ from prjury.report.model import Report
 from prjury.snapshot.model import visible
 
 
-def publish(job: Job) -> Ended:
+def publish(job: Job) -> JobResult:
     """Finds the pull request again, makes the report, and hangs it up everywhere."""
     event = read_event(job.environ)
     if event.kind is EventKind.PULL_REQUEST_TARGET:
-        return overrule(job, event)
+        return apply_override(job, event)
     event, run = triggered(job)
     with Publication(job, event) as publication:
         pull = bound(publication.hub, event.repo, run)
@@ -44,15 +44,15 @@ def publish(job: Job) -> Ended:
             publication.leave()
             return job.nothing(pull.reason)
         publication.event = event = replace(event, pull=pull)
-        content = handed(job, EVIDENCE, EVIDENCE_DIGEST)
+        content = download_artifacts(job, EVIDENCE, EVIDENCE_DIGEST)
         evidence = evidence_from_text(content)
         refuse_other(evidence, event)
         if isinstance(evidence, NoEvidence):
             return _opened(job, evidence.reason, publication)
         publication.begin(evidence.policy)
-        verdict = handed(job, VERDICT, VERDICT_DIGEST)
+        verdict = download_artifacts(job, VERDICT, VERDICT_DIGEST)
         publication.files = digests(content, verdict)
-        report = settle(evidence, sha256(content), opinions_from_text(verdict))
+        report = publish_stage(evidence, sha256(content), opinions_from_text(verdict))
         return publication.hang_up(_dated(report, event))
 
 
@@ -65,8 +65,8 @@ def _dated(report: Report, event: Event) -> Report:
     return replace(report, notes=(*report.notes, note))
 
 
-def _opened(job: Job, reason: str, publication: Publication) -> Ended:
+def _opened(job: Job, reason: str, publication: Publication) -> JobResult:
     complaints = publication.open(reason)
     ended = job.nothing(reason, is_open=True)
     code = ExitCode.NOT_PUBLISHED if complaints else ended.code
-    return Ended(code, " ".join(complaints) or None)
+    return JobResult(code, " ".join(complaints) or None)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 
 from prjury.action.events import target_of
 from prjury.action.inputs import OUTPUTS
-from prjury.action.job import Ended, Job, ended_with
+from prjury.action.job import Job, JobResult, job_result
 from prjury.action.logs import keep_logs
 from prjury.errors import PrJuryError, PublishError, UsageError
 from prjury.github.client import GitHub
@@ -19,13 +19,13 @@ from prjury.policy.load import Policy
 from prjury.ports import Publisher
 from prjury.publishers.check_run import CheckRunReport
 from prjury.publishers.comment import StickyComment
-from prjury.publishers.factory import Posts, Words
+from prjury.publishers.factory import PublisherFactory, Texts
 from prjury.publishers.files import ReportFile
 from prjury.publishers.outputs import ActionOutputs
 from prjury.publishers.review import LineReview
 from prjury.publishers.status import CommitStatus
 from prjury.publishers.summary import JobSummary, add_markdown
-from prjury.report.findings import voices
+from prjury.report.findings import seat_outcomes
 from prjury.report.model import Report
 from prjury.report.sanitise import plain
 
@@ -131,7 +131,7 @@ class Publication:
                 status.open(reason, head)
         return self.complaints
 
-    def hang_up(self, report: Report) -> Ended:
+    def hang_up(self, report: Report) -> JobResult:
         """Publishes the report, says so in the log, and ends the job as the gate is."""
         # Where the status is the gate, a job that is green whatever comes changes nothing of it.
         if self.job.inputs.fail_on == "never" and self.job.inputs.mode == "review":
@@ -140,7 +140,7 @@ class Publication:
         complaints, notes = self.publish(report)
         for note in notes:
             self.job.log.say(note)
-        return ended_with(report, complaints)
+        return job_result(report, complaints)
 
     def publish(self, report: Report) -> Published:
         """Writes files, summary, posts and outputs, in this order.
@@ -177,7 +177,7 @@ class Publication:
                 seen[output] = ReportFile(path, render, output or file).publish(report) or ""
         seen.pop("", None)
         with self._collected():
-            ballots = (voice.judgment for voice in voices(report.verdict))
+            ballots = (voice.judgment for voice in seat_outcomes(report.verdict))
             logs = keep_logs(ballots, places, self.job.log.redact)
             seen["build-log"] = str(logs[0]) if logs else ""
         with self._collected():
@@ -246,11 +246,11 @@ class Publication:
             with suppress(PublishError):
                 self._check.abandon(reason, head)
 
-    def _posts(self) -> Posts | None:
+    def _posts(self) -> PublisherFactory | None:
         if self._hub is None:
             return None
-        words = Words(self.job.wiring.comment, self.job.wiring.check)
-        return Posts(
+        words = Texts(self.job.wiring.comment, self.job.wiring.check)
+        return PublisherFactory(
             target_of(self.event, self.job, self.files), self._hub, words, self.job.log.redact
         )
 

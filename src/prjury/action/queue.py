@@ -23,7 +23,7 @@ from prjury.jury.gate import Gate
 from prjury.publishers.idempotent import run_of
 from prjury.publishers.status import CONTEXT
 from prjury.report.codec import said_in_report
-from prjury.report.model import Override, Said
+from prjury.report.model import EarlierVotes, Override
 from prjury.report.wire import ReportJson
 
 _GROUP = re.compile(r"gh-readonly-queue/.+/pr-(?P<number>[1-9]\d{0,8})-[0-9a-f]{40}", re.ASCII)
@@ -33,7 +33,7 @@ _MOST_RUNS = 10
 _BY = re.compile(r"\S+ Overridden by @([A-Za-z0-9-]{1,39}(?:\[bot\])?)", re.ASCII)
 
 
-def said_before(job: Job, event: Event) -> Said | None:
+def earlier_votes(job: Job, event: Event) -> EarlierVotes | None:
     """What was said of the pull request that this group is made of; None for other events."""
     match = _GROUP.fullmatch(event.pull.head.ref or "")
     if event.kind is not EventKind.MERGE_GROUP or match is None or not job.inputs.github_token:
@@ -50,7 +50,7 @@ def said_before(job: Job, event: Event) -> Said | None:
     return found
 
 
-def _found(hub: GitHub, pull: PullFacts) -> Said | None:
+def _found(hub: GitHub, pull: PullFacts) -> EarlierVotes | None:
     """The newest report of the head that can be read, with a maintainer's word if it still stands.
 
     Where the gate is a status, the run that judged knows nothing of a label that came later: then

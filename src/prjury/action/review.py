@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from prjury.action.dependencies import Beforehand
 from prjury.action.events import confirm_newer_head, event_of, override_of, refuse_twin
-from prjury.action.job import Ended, Job
+from prjury.action.job import Job, JobResult
 from prjury.action.publishing import Publication
-from prjury.action.queue import said_before
+from prjury.action.queue import earlier_votes
 from prjury.errors import ExitCode
 from prjury.report.model import Report
 
 
-def review(job: Job) -> Ended:
+def review(job: Job) -> JobResult:
     """Judges the event's pull request and hangs the report up everywhere."""
     event = event_of(job)
     if event.of_pull_request and event.action == "closed":
@@ -20,7 +20,7 @@ def review(job: Job) -> Ended:
     refuse_twin(event, job)
     override = override_of(event, job)
     with Publication(job, event) as publication:
-        known = Beforehand(override, said_before(job, event), publication.begin)
+        known = Beforehand(override, earlier_votes(job, event), publication.begin)
         judged = job.wiring.judge(event, job.inputs, known)
         if isinstance(judged, Report):
             return publication.hang_up(judged)

@@ -7,17 +7,17 @@ from dataclasses import replace
 
 from prjury.action.dependencies import request_of, with_inputs
 from prjury.action.events import event_of
-from prjury.action.job import Ended, Job
-from prjury.action.job_artifacts import EVIDENCE, EVIDENCE_DIGEST, VERDICT, handed
+from prjury.action.job import Job, JobResult
+from prjury.action.job_artifacts import EVIDENCE, EVIDENCE_DIGEST, VERDICT, download_artifacts
 from prjury.action.logs import keep_logs
 from prjury.app.artifact_file import sha256
-from prjury.app.request import ReviewRequest, Surroundings
+from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.stages.build import build as build_zone
 from prjury.app.stages.codec import evidence_from_text, evidence_to_text, verdict_to_text
 from prjury.app.stages.collect import collect as collect_zone
 from prjury.app.stages.decide import decide as decide_zone
 from prjury.app.stages.evidence import NoEvidence
-from prjury.app.stages.publish import settle
+from prjury.app.stages.publish import publish_stage
 from prjury.errors import ExitCode, UsageError
 from prjury.git.open_snapshot import NothingToReview
 from prjury.github.artifacts import FILE, BuildArtifact
@@ -26,7 +26,7 @@ from prjury.github.trigger import Superseded, TriggeringRun, bound
 from prjury.publishers.files import write_atomically
 
 
-def build(job: Job) -> Ended:
+def build(job: Job) -> JobResult:
     """Builds what the event names, and leaves evidence behind, whatever came out."""
     if not job.inputs.build:
         return job.nothing("Nothing to do: the input build is false.")
@@ -39,10 +39,10 @@ def build(job: Job) -> Ended:
     said = outcome.ballot.judgment
     keep_logs([said], job.places, job.log.redact)
     job.log.say(f"build: {said.status} - {said.reasoning}")
-    return Ended(ExitCode.OPEN)
+    return JobResult(ExitCode.OPEN)
 
 
-def collect(job: Job) -> Ended:
+def collect(job: Job) -> JobResult:
     """Finds the pull request of the build that has ended, and what can be known of it."""
     event, run = triggered(job)
     with job.wiring.connect(event, job.inputs) as hub:
@@ -61,23 +61,23 @@ def collect(job: Job) -> Ended:
         else found
     )
     write_atomically(job.places.report_file(EVIDENCE), evidence_to_text(outcome))
-    return Ended(ExitCode.OPEN)
+    return JobResult(ExitCode.OPEN)
 
 
-def decide(job: Job) -> Ended:
+def decide(job: Job) -> JobResult:
     """Asks the models about the evidence; nothing else is here to be asked."""
-    content = handed(job, EVIDENCE, EVIDENCE_DIGEST)
+    content = download_artifacts(job, EVIDENCE, EVIDENCE_DIGEST)
     evidence = evidence_from_text(content)
     if isinstance(evidence, NoEvidence):
         return job.nothing(evidence.reason, is_open=True)
     digest = sha256(content)
     request = replace(_request(job, None), trusts_policy=evidence.trusted)
     opinions = decide_zone(evidence, digest, request, _surroundings(job))
-    report = settle(evidence, digest, opinions)
+    report = publish_stage(evidence, digest, opinions)
     job.log.say(report.headline)
     text = verdict_to_text(report, opinions, job.log.redact)
     write_atomically(job.places.report_file(VERDICT), text)
-    return Ended(ExitCode.OPEN)
+    return JobResult(ExitCode.OPEN)
 
 
 def triggered(job: Job) -> tuple[Event, TriggeringRun]:
@@ -100,5 +100,5 @@ def _request(job: Job, event: Event | None) -> ReviewRequest:
     return request_of(event, job.inputs, job.wiring.surroundings, job.wiring.git)
 
 
-def _surroundings(job: Job) -> Surroundings:
+def _surroundings(job: Job) -> RunEnvironment:
     return with_inputs(job.wiring.surroundings, job.inputs)

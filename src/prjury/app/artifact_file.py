@@ -12,7 +12,7 @@ from prjury.errors import SourceError
 from prjury.snapshot.model import visible
 
 
-def read_handed(path: Path, what: str, digest: str | None, largest: int) -> bytes:
+def read_artifact_file(path: Path, what: str, digest: str | None, largest: int) -> bytes:
     """The file's bytes.
 
     Args:

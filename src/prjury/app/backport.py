@@ -8,18 +8,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from prjury.app import backports, terms
-from prjury.app.composition import review_doors
+from prjury.app.composition import review_ports
 from prjury.app.policy_in_force import policy_in_force
-from prjury.app.request import ReviewRequest, Surroundings
+from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.git.merged_as import Landed
-from prjury.git.open_snapshot import NothingToReview, Photo, Wanted, photographed
+from prjury.git.open_snapshot import NothingToReview, Snapshot, SnapshotRequest, open_snapshot
 from prjury.policy.load import Policy
 from prjury.report.backports import Backports
 from prjury.resources import own_version
 
 
 @dataclass(frozen=True)
-class Judged:
+class BackportResult:
     """The verdicts, and what they were made from.
 
     Attributes:
@@ -27,11 +27,11 @@ class Judged:
     """
 
     told: Backports
-    photo: Photo
+    photo: Snapshot
     policy: Policy
 
 
-def backport(request: ReviewRequest, surroundings: Surroundings) -> Backports | NothingToReview:
+def backport(request: ReviewRequest, surroundings: RunEnvironment) -> Backports | NothingToReview:
     """Judges the change for the branches that the operator names, or else for the policy's.
 
     A change that the base holds already is judged as it came in.
@@ -39,14 +39,14 @@ def backport(request: ReviewRequest, surroundings: Surroundings) -> Backports | 
     Raises:
         PrJuryError: with the exit code that says whose fault it is.
     """
-    with judged(request, surroundings) as found:
-        return found.told if isinstance(found, Judged) else found
+    with judge_backports(request, surroundings) as found:
+        return found.told if isinstance(found, BackportResult) else found
 
 
 @contextmanager
-def judged(
-    request: ReviewRequest, surroundings: Surroundings, *, texts: bool = True
-) -> Iterator[Judged | NothingToReview]:
+def judge_backports(
+    request: ReviewRequest, surroundings: RunEnvironment, *, texts: bool = True
+) -> Iterator[BackportResult | NothingToReview]:
     """The same, as long as the repository is open.
 
     Args:
@@ -56,36 +56,36 @@ def judged(
         PrJuryError: with the exit code that says whose fault it is.
     """
     started = time.monotonic()
-    with photographed(_as_landed(request.wanted)) as taken:
+    with open_snapshot(_as_landed(request.wanted)) as taken:
         if isinstance(taken, NothingToReview):
             yield taken
             return
         policy = policy_in_force(taken.pull, taken.store, request.config, request.policy_path)
         photo = terms.exempted(taken, policy.config)
-        wired = review_doors(request, surroundings, policy.config, photo)
-        chosen = backports.chosen(photo, request, policy.config, alone=True)
+        wired = review_ports(request, surroundings, policy.config, photo)
+        chosen = backports.choose_branches(photo, request, policy.config, alone=True)
         if not chosen.names:
             why = "; ".join([*chosen.notes, *chosen.passed]) or "the policy names none"
             yield NothingToReview(f"No release branch to judge for: {why}. Name one with --onto.")
             return
         context = terms.context_of(photo.pull, terms.seconds(request, policy.config))
-        bench = backports.Bench(photo, wired.doors, policy.config, request.build, texts)
+        bench = backports.BranchJudges(photo, wired.doors, policy.config, request.build, texts)
         try:
             tried = bench.judged(chosen.names, context.deadline)
-            opinion = backports.opinion(tried, wired.doors, context) if request.models else None
+            opinion = backports.ask_opinion(tried, wired.doors, context) if request.models else None
         finally:
             wired.doors.progress.close()
         told = Backports(
             pull=photo.pull,
-            backports=backports.told(tried, opinion),
+            backports=backports.with_opinions(tried, opinion),
             policy=policy.source,
             policy_hash=policy.hash,
             version=own_version(),
             notes=(*photo.pull.notes, *chosen.notes),
             elapsed_ms=round((time.monotonic() - started) * 1000),
         )
-        yield Judged(told, photo, policy)
+        yield BackportResult(told, photo, policy)
 
 
-def _as_landed(wanted: Wanted) -> Wanted:
+def _as_landed(wanted: SnapshotRequest) -> SnapshotRequest:
     return wanted if wanted.landed else replace(wanted, landed=Landed())

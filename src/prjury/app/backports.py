@@ -9,11 +9,11 @@ from functools import cached_property
 from prjury.app.request import ReviewRequest
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
-from prjury.git.open_snapshot import Photo
+from prjury.git.open_snapshot import Snapshot
 from prjury.git.releases import ReleaseBranches
 from prjury.judges.backport.judge import BackportJudge
 from prjury.judges.backport.opinion import is_open, with_opinion
-from prjury.judges.backport.picked import Picked, PickJudge
+from prjury.judges.backport.picked import PickedJudges, PickJudge
 from prjury.judges.backport.requests.branches import Chosen, release_branches
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns import judge as patterns
@@ -22,7 +22,7 @@ from prjury.jury.guard import guarded, itself
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.population import BENIGN_LABELS
 from prjury.policy.schema import BuildOptions, Config, PatternsOptions, SuitabilityOptions
-from prjury.ports import Doors
+from prjury.ports import Ports
 from prjury.report.model import NOT_TRIED, Backport
 
 #: Why no backport is tried beside such a verdict.
@@ -32,7 +32,9 @@ _REFUSALS = {
 }
 
 
-def chosen(photo: Photo, request: ReviewRequest, config: Config, *, alone: bool = False) -> Chosen:
+def choose_branches(
+    photo: Snapshot, request: ReviewRequest, config: Config, *, alone: bool = False
+) -> Chosen:
     """The branches that the operator names, and those of the policy.
 
     Args:
@@ -51,7 +53,7 @@ def chosen(photo: Photo, request: ReviewRequest, config: Config, *, alone: bool 
 
 
 @dataclass(frozen=True)
-class Bench:
+class BranchJudges:
     """What judges of backports need in one run.
 
     Attributes:
@@ -60,8 +62,8 @@ class Bench:
         thorough: the branches that are looked into to the end; None for all of them.
     """
 
-    photo: Photo
-    doors: Doors
+    photo: Snapshot
+    doors: Ports
     config: Config
     build: bool = False
     texts: bool = True
@@ -98,10 +100,10 @@ class Bench:
         return tuple(found.get(name) or _not_tried(name, refusal or "") for name in branches)
 
     @cached_property
-    def picked(self) -> Picked:
+    def picked(self) -> PickedJudges:
         """The judges of picked changes; their packs are read when this is first asked for."""
         builds = self.build and self.config.backport.build
-        return Picked(self._patterns(), self._build() if builds else None)
+        return PickedJudges(self._patterns(), self._build() if builds else None)
 
     def _patterns(self) -> PatternsJudge:
         """The judge of version patterns, with the policy's options if it seats one."""
@@ -121,8 +123,8 @@ def _not_tried(name: str, why: str) -> Backport:
     return Backport(name, "not_applicable", None, reasons=(f"{NOT_TRIED}: {why}",))
 
 
-def opinion(
-    tried: Sequence[Backport], doors: Doors, context: PullRequestContext
+def ask_opinion(
+    tried: Sequence[Backport], doors: Ports, context: PullRequestContext
 ) -> Judgment | None:
     """What a model says where the verdicts leave the decision open; None where nobody is asked."""
     if not any(map(is_open, tried)):
@@ -137,7 +139,7 @@ def opinion(
     return guarded(lambda: judge.judge(context), itself)
 
 
-def told(tried: Sequence[Backport], opinion: Judgment | None) -> tuple[Backport, ...]:
+def with_opinions(tried: Sequence[Backport], opinion: Judgment | None) -> tuple[Backport, ...]:
     """The verdicts, with the opinion where the decision is open."""
     if opinion is None:
         return tuple(tried)

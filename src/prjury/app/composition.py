@@ -5,56 +5,56 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from prjury.app.request import ReviewRequest, Surroundings
-from prjury.git.open_snapshot import Photo
+from prjury.app.request import ReviewRequest, RunEnvironment
+from prjury.git.open_snapshot import Snapshot
 from prjury.git.store import Store
 from prjury.github.checks import checks_of
 from prjury.jury.population import NOT_APPLICABLE
 from prjury.loading import load_everything
 from prjury.models.memory import memory_at
-from prjury.models.panel import ModelBench
+from prjury.models.panel import ModelPanel
 from prjury.policy.schema import BuildOptions, Config, PullsConfig
-from prjury.ports import Checks, Doors, Memory, Models, NoMemory, NoModels
+from prjury.ports import Checks, Memory, Models, NoMemory, NoModels, Ports
 from prjury.sandbox import ContainedShell
 from prjury.snapshot.model import PullRequest
 
 
 @dataclass(frozen=True)
-class Wired:
+class Composition:
     """The doors of a run, and the models behind them, whose spending is told in the end."""
 
-    doors: Doors
-    models: ModelBench
+    doors: Ports
+    models: ModelPanel
 
 
-def review_doors(
-    request: ReviewRequest, surroundings: Surroundings, config: Config, photo: Photo
-) -> Wired:
+def review_ports(
+    request: ReviewRequest, surroundings: RunEnvironment, config: Config, photo: Snapshot
+) -> Composition:
     """The doors of a review.
 
     Raises:
         ConfigError: for an address of a model server that must not be used.
     """
-    bench = model_bench(request, surroundings, config)
-    doors = program_doors(request, surroundings, config, photo.store, bench)
+    bench = model_panel(request, surroundings, config)
+    doors = program_ports(request, surroundings, config, photo.store, bench)
     memory = _memory(request, surroundings, config, bench.secret)
     models = models_for(photo.pull, config.pulls, request.actor) or bench
-    return Wired(replace(doors, models=models, memory=memory), bench)
+    return Composition(replace(doors, models=models, memory=memory), bench)
 
 
-def program_doors(
+def program_ports(
     request: ReviewRequest,
-    surroundings: Surroundings,
+    surroundings: RunEnvironment,
     config: Config,
     store: Store,
-    bench: ModelBench | None = None,
-) -> Doors:
+    bench: ModelPanel | None = None,
+) -> Ports:
     """The doors of the judges that ask no model.
 
     Args:
         bench: the models that may be asked after a build.
     """
-    doors = build_doors(surroundings, config, store, bench)
+    doors = build_ports(surroundings, config, store, bench)
     sources = {build.from_ for build in builds(config)}
     if "checks" in sources:
         url = request.wanted.url or store.operator.remote_url
@@ -64,14 +64,14 @@ def program_doors(
     return doors
 
 
-def model_bench(request: ReviewRequest, surroundings: Surroundings, config: Config) -> ModelBench:
+def model_panel(request: ReviewRequest, surroundings: RunEnvironment, config: Config) -> ModelPanel:
     """The models that the operator has.
 
     Raises:
         ConfigError: for an address of a model server that must not be used, or a named model
             whose key is not set.
     """
-    return ModelBench(
+    return ModelPanel(
         config.models,
         config.limits,
         surroundings.environ,
@@ -96,7 +96,7 @@ def models_for(pull: PullRequest, policy: PullsConfig, actor: str | None) -> Mod
 
 
 def _memory(
-    request: ReviewRequest, surroundings: Surroundings, config: Config, secret: bytes
+    request: ReviewRequest, surroundings: RunEnvironment, config: Config, secret: bytes
 ) -> Memory:
     """Answers of earlier runs; none where a build of untrusted code could have written them."""
     if builds_here(request, config) and not secret:
@@ -104,21 +104,21 @@ def _memory(
     return memory_at(surroundings.environ, secret)
 
 
-def model_doors(config: Config) -> Doors:
+def model_ports(config: Config) -> Ports:
     """The door to the models alone, of which none has a key: to see what a policy asks for.
 
     Raises:
         ConfigError: for a provider that is not known, or an address that must not be used.
     """
-    models = ModelBench(config.models, config.limits, {})
+    models = ModelPanel(config.models, config.limits, {})
     models.panel()
     nobody: Any = None
-    return Doors(nobody, nobody, nobody, models=models)
+    return Ports(nobody, nobody, nobody, models=models)
 
 
-def build_doors(
-    surroundings: Surroundings, config: Config, store: Store, bench: ModelBench | None = None
-) -> Doors:
+def build_ports(
+    surroundings: RunEnvironment, config: Config, store: Store, bench: ModelPanel | None = None
+) -> Ports:
     """The doors that a build needs, and no others; a build begins when everything is loaded."""
 
     def load() -> None:
@@ -134,7 +134,7 @@ def build_doors(
         network=sandbox.network,
         before=load,
     )
-    return Doors(store, shell, surroundings.progress, redact=surroundings.redact)
+    return Ports(store, shell, surroundings.progress, redact=surroundings.redact)
 
 
 def builds_here(request: ReviewRequest, config: Config) -> bool:
@@ -147,7 +147,7 @@ def builds(config: Config) -> list[BuildOptions]:
     return [entry.build for tier in config.tiers for entry in tier.judges if entry.build]
 
 
-def _with_checks(doors: Doors, checks: Checks | str) -> Doors:
+def _with_checks(doors: Ports, checks: Checks | str) -> Ports:
     if isinstance(checks, str):
         return replace(doors, checks_missing=checks)
     return replace(doors, checks=checks)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from prjury.app.backport import Judged, judged
-from prjury.app.request import ReviewRequest, Surroundings
+from prjury.app.backport import BackportResult, judge_backports
+from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.deadline import Deadline
 from prjury.git.open_snapshot import NothingToReview
 from prjury.git.releases import ReleaseBranches
@@ -36,7 +36,7 @@ class Proposals:
 
 def proposals(
     request: ReviewRequest,
-    surroundings: Surroundings,
+    surroundings: RunEnvironment,
     wanted: Callable[[Backport, OpenConfig], bool],
 ) -> Proposals:
     """Judges a merged change and makes the picks of the branches that it suits.
@@ -50,7 +50,7 @@ def proposals(
     Raises:
         PrJuryError: with the exit code that says whose fault it is.
     """
-    with judged(request, surroundings, texts=False) as found:
+    with judge_backports(request, surroundings, texts=False) as found:
         if isinstance(found, NothingToReview):
             return Proposals(OpenConfig(), nothing=found.reason)
         open_, backports = found.policy.config.backport.open, found.told.backports
@@ -65,7 +65,7 @@ def proposals(
 class _Making:
     """Makes picks out of verdicts."""
 
-    found: Judged
+    found: BackportResult
     releases: ReleaseBranches
 
     @property

@@ -29,14 +29,14 @@ from prjury.jury.voting import (
     WeightedAverageVoting,
 )
 from prjury.policy.schema import Config, JudgeEntry, TierConfig, VotingEntry
-from prjury.ports import Doors
+from prjury.ports import Ports
 from prjury.report.model import SkippedJudge
 
-JudgeFactory = Callable[[Any, Doors], Judge[PullRequestContext]]
+JudgeFactory = Callable[[Any, Ports], Judge[PullRequestContext]]
 
 
 @dataclass(frozen=True, order=True)
-class Place:
+class SeatPosition:
     """A judge's place in a policy: its tier, the number of its entry there, and its name."""
 
     tier: str
@@ -46,7 +46,7 @@ class Place:
 
 #: Who is seated in a place; the judge that the policy names, unless there is a reason.
 Casting = Callable[
-    [Place, Callable[[Doors], Judge[PullRequestContext]], Doors], Judge[PullRequestContext]
+    [SeatPosition, Callable[[Ports], Judge[PullRequestContext]], Ports], Judge[PullRequestContext]
 ]
 
 #: The judges that ship with the program; others come from the entry points ``prjury.judges``.
@@ -114,7 +114,7 @@ def judge_factory(name: str, where: str = "") -> JudgeFactory:
 
 
 def _outsider(
-    name: str, point: EntryPoint, options: object, doors: Doors
+    name: str, point: EntryPoint, options: object, doors: Ports
 ) -> Judge[PullRequestContext]:
     """A judge of another package; one that cannot be made is seated as an error."""
     return guarded(
@@ -154,13 +154,13 @@ class Unwanted:
 
 
 def as_named(
-    _place: Place, make: Callable[[Doors], Judge[PullRequestContext]], doors: Doors
+    _place: SeatPosition, make: Callable[[Ports], Judge[PullRequestContext]], doors: Ports
 ) -> Judge[PullRequestContext]:
     """The judge that the policy names."""
     return make(doors)
 
 
-def seat(config: Config, doors: Doors, unwanted: Unwanted, cast: Casting = as_named) -> Seating:
+def seat(config: Config, doors: Ports, unwanted: Unwanted, cast: Casting = as_named) -> Seating:
     """Seats every judge of the configuration that is wanted.
 
     Raises:
@@ -176,7 +176,7 @@ def seat(config: Config, doors: Doors, unwanted: Unwanted, cast: Casting = as_na
     return Seating(CascadedJury(tiers), skipped)
 
 
-def try_models(config: Config, doors: Doors) -> None:
+def try_models(config: Config, doors: Ports) -> None:
     """Makes every judge of ours that asks models, and asks nobody.
 
     Raises:
@@ -202,16 +202,16 @@ def _with_policy(entry: JudgeEntry, config: Config) -> JudgeEntry:
 
 
 def _seats(
-    tier: str, entries: Sequence[JudgeEntry], doors: Doors, unwanted: Unwanted, cast: Casting
+    tier: str, entries: Sequence[JudgeEntry], doors: Ports, unwanted: Unwanted, cast: Casting
 ) -> tuple[list[Seat[PullRequestContext]], list[SkippedJudge]]:
     seats: list[Seat[PullRequestContext]] = []
     skipped: list[SkippedJudge] = []
     for number, entry in enumerate(entries):
 
-        def make(doors: Doors, entry: JudgeEntry = entry) -> Judge[PullRequestContext]:
+        def make(doors: Ports, entry: JudgeEntry = entry) -> Judge[PullRequestContext]:
             return judge_factory(entry.name, f"tier {tier}")(entry.options, doors)
 
-        judge = cast(Place(tier, number, entry.name), make, doors)
+        judge = cast(SeatPosition(tier, number, entry.name), make, doors)
         reason = unwanted.reason(entry.name, judge)
         if reason:
             skipped.append(SkippedJudge(entry.name, reason))

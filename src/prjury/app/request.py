@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from prjury.git.open_snapshot import Wanted
+from prjury.git.open_snapshot import SnapshotRequest
 from prjury.policy.load import POLICY_PATH, Policy
 from prjury.ports import Evidence, Progress
 from prjury.publishers.progress import SilentProgress
-from prjury.report.model import Override, Said
+from prjury.report.model import EarlierVotes, Override
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
 
@@ -38,7 +38,7 @@ class ReviewRequest:
         evidence: what a build elsewhere has left behind, where the policy takes the build from it.
     """
 
-    wanted: Wanted = field(default_factory=Wanted)
+    wanted: SnapshotRequest = field(default_factory=SnapshotRequest)
     config: Path | None = None
     policy_path: str = POLICY_PATH
     build: bool = True
@@ -49,13 +49,13 @@ class ReviewRequest:
     backport_to: tuple[str, ...] = ()
     trusts_policy: bool = False
     override: Override | None = None
-    said: Said | None = None
+    said: EarlierVotes | None = None
     actor: str | None = None
     evidence: Evidence | None = None
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class RunEnvironment:
     """What a run finds around it.
 
     Attributes:

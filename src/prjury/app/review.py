@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from prjury.app import backports, terms
-from prjury.app.composition import builds, builds_here, review_doors
+from prjury.app.composition import builds, builds_here, review_ports
 from prjury.app.policy_in_force import edits_workflow, policy_in_force, policy_notes
 from prjury.app.registry import as_named, seat
-from prjury.app.request import ReviewRequest, Surroundings
-from prjury.app.stages.replay import SaidBefore
+from prjury.app.request import ReviewRequest, RunEnvironment
+from prjury.app.stages.replay import ReusedVotes
 from prjury.errors import UsageError
-from prjury.git.open_snapshot import NothingToReview, Photo, photographed
+from prjury.git.open_snapshot import NothingToReview, Snapshot, open_snapshot
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.kinds import suitability
 from prjury.jury.judgment import Status
@@ -21,7 +21,7 @@ from prjury.policy.load import Policy
 from prjury.policy.schema import Config, SuitabilityOptions
 from prjury.ports import Publisher
 from prjury.report.assemble import assemble
-from prjury.report.model import PolicyOrigin, Report, Said, Sandbox
+from prjury.report.model import EarlierVotes, PolicyOrigin, Report, Sandbox
 from prjury.resources import own_version
 from prjury.snapshot.model import PullRequest
 from prjury.snapshot.patch_id import patch_id
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    request: ReviewRequest, surroundings: Surroundings, publishers: Iterable[Publisher] = ()
+    request: ReviewRequest, surroundings: RunEnvironment, publishers: Iterable[Publisher] = ()
 ) -> Report | NothingToReview:
     """Event -> PullRequest -> cascade -> Verdict -> Report -> publishers.
 
@@ -39,32 +39,32 @@ def run(
         PrJuryError: with the exit code that says whose fault it is.
     """
     started = time.monotonic()
-    with photographed(request.wanted) as taken:
+    with open_snapshot(request.wanted) as taken:
         if isinstance(taken, NothingToReview):
             return taken
         policy = policy_in_force(taken.pull, taken.store, request.config, request.policy_path)
         photo = terms.exempted(taken, policy.config)
         refuse_idle_evidence(request, policy.config)
         surroundings.begun(policy)
-        wired = review_doors(request, surroundings, policy.config, photo)
+        wired = review_ports(request, surroundings, policy.config, photo)
         doors = wired.doors
         said = _said_before(request, policy, photo.pull)
-        again = SaidBefore(said.judgments) if said else as_named
+        again = ReusedVotes(said.judgments) if said else as_named
         word = said.override if said else None
         seating = seat(policy.config, doors, terms.unwanted(request), again)
         if request.models:
             wired.models.warm()
         context = terms.context_of(photo.pull, terms.seconds(request, policy.config))
         named = frozenset(request.backport_to)
-        bench = backports.Bench(photo, doors, policy.config, request.build, thorough=named)
+        bench = backports.BranchJudges(photo, doors, policy.config, request.build, thorough=named)
         if builds_here(request, policy.config):
             _ = bench.picked  # a build could change the operator's packs
         verdict = terms.vote(seating, context, doors.progress)
-        chosen = backports.chosen(photo, request, policy.config)
+        chosen = backports.choose_branches(photo, request, policy.config)
         tried = bench.beside(chosen.names, verdict.status, context.deadline)
         # No money is spent on where a change could go that is rejected.
         asks = request.models and verdict.status is not Status.FAIL
-        opinion = backports.opinion(tried, doors, context) if asks else None
+        opinion = backports.ask_opinion(tried, doors, context) if asks else None
         report = assemble(
             photo.pull,
             verdict,
@@ -73,7 +73,7 @@ def run(
             policy=PolicyOrigin(policy.source, policy.hash, policy.resolved),
             sandbox=Sandbox(doors.shell.level, policy.config.sandbox.network),
             version=own_version(),
-            backports=backports.told(tried, opinion),
+            backports=backports.with_opinions(tried, opinion),
             cost=terms.cost_of(verdict, wired.models.spent, opinion),
             elapsed_ms=round((time.monotonic() - started) * 1000),
             notes=(*notes_of(request, photo), *chosen.notes),
@@ -84,24 +84,24 @@ def run(
 
 
 def forecast(
-    request: ReviewRequest, surroundings: Surroundings
+    request: ReviewRequest, surroundings: RunEnvironment
 ) -> tuple[Forecast, ...] | NothingToReview:
     """What a review would ask of models: event -> PullRequest -> questions. Nobody is asked.
 
     Raises:
         PrJuryError: with the exit code that says whose fault it is.
     """
-    with photographed(request.wanted) as taken:
+    with open_snapshot(request.wanted) as taken:
         if isinstance(taken, NothingToReview):
             return taken
         policy = policy_in_force(taken.pull, taken.store, request.config, request.policy_path)
         photo = terms.exempted(taken, policy.config)
-        wired = review_doors(request, surroundings, policy.config, photo)
+        wired = review_ports(request, surroundings, policy.config, photo)
         seating = seat(policy.config, wired.doors, terms.unwanted(request))
         context = terms.context_of(photo.pull, terms.seconds(request, policy.config))
         juries = (tier.jury for tier in seating.cascade.tiers if tier.jury)
         judges = [seat.judge for jury in juries for seat in jury.seats]
-        if request.models and backports.chosen(photo, request, policy.config).names:
+        if request.models and backports.choose_branches(photo, request, policy.config).names:
             judges.append(suitability.make(SuitabilityOptions(), wired.doors))
         try:
             return tuple(j.forecast(context) for j in judges if isinstance(j, ModelBackedJudge))
@@ -115,7 +115,7 @@ def publish(report: Report, publishers: Iterable[Publisher]) -> None:
         publisher.publish(report)
 
 
-def _said_before(request: ReviewRequest, policy: Policy, pull: PullRequest) -> Said | None:
+def _said_before(request: ReviewRequest, policy: Policy, pull: PullRequest) -> EarlierVotes | None:
     """What was said before, if it was of this very change, by this policy, and counts again.
 
     A change that touches workflows may have chosen itself what its own run leaves behind.
@@ -125,7 +125,7 @@ def _said_before(request: ReviewRequest, policy: Policy, pull: PullRequest) -> S
     return said if same and not edits_workflow(pull) else None
 
 
-def notes_of(request: ReviewRequest, photo: Photo) -> tuple[str, ...]:
+def notes_of(request: ReviewRequest, photo: Snapshot) -> tuple[str, ...]:
     """What a reader has to know where the change touches what it is judged by."""
     work_tree = photo.store.operator.work_tree
     path = request.policy_path

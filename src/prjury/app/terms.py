@@ -7,7 +7,7 @@ from dataclasses import replace
 from prjury.app.registry import Seating, Unwanted
 from prjury.app.request import ReviewRequest
 from prjury.deadline import Deadline
-from prjury.git.open_snapshot import Photo
+from prjury.git.open_snapshot import Snapshot
 from prjury.judges.context import PullRequestContext
 from prjury.jury.cascade import Verdict
 from prjury.jury.gate import GatePolicy
@@ -44,7 +44,7 @@ def gate_policy(config: Config) -> GatePolicy:
     return GatePolicy(block_on, gate.not_configured, gate.coverage_floor)
 
 
-def exempted(photo: Photo, config: Config) -> Photo:
+def exempted(photo: Snapshot, config: Config) -> Snapshot:
     """The photograph, with the files marked that the policy exempts from being read."""
     return replace(photo, pull=exempt.exempted(photo.pull, config.coverage.exempt))
 

@@ -22,7 +22,7 @@ from prjury.cli.demo import demo
 from prjury.cli.doctor import doctor
 from prjury.cli.init import init
 from prjury.cli.judge import judge
-from prjury.cli.output import Terminal, hang_up
+from prjury.cli.output import Terminal, close_terminal
 from prjury.cli.review import review
 from prjury.cli.rules import rules
 from prjury.cli.stages import collect, decide, publish
@@ -98,7 +98,7 @@ def main(environ: Mapping[str, str]) -> NoReturn:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        hang_up()
+        close_terminal()
     sys.stderr.flush()
     # Threads of judges that hang are abandoned, not waited for; what they left behind is removed.
     atexit._run_exitfuncs()  # noqa: SLF001 - os._exit skips them, and there is no public name
@@ -148,7 +148,7 @@ def _guarded(environ: Mapping[str, str]) -> int:  # noqa: PLR0911 - one for each
         return _interrupted()
     except SystemExit:
         # Typer ends like this when the reader of our output has gone away.
-        hang_up()
+        close_terminal()
         return ExitCode.NOT_PUBLISHED
     except OSError as error:
         what = f"the system refuses a file or directory: {error}."

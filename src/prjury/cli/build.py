@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from prjury.cli import options
-from prjury.cli.output import Terminal, hang_up
+from prjury.cli.output import Terminal, close_terminal
 from prjury.cli.review import refuse_place, wanted_by
 from prjury.errors import CannotJudgeError, ExitCode, PublishError
 
 if TYPE_CHECKING:
-    from prjury.judges.builds.stage import Built
+    from prjury.judges.builds.stage import BuiltEvidence
 
 
 def build(  # noqa: PLR0913 - the command line's options, named as documented
@@ -49,7 +49,7 @@ def build(  # noqa: PLR0913 - the command line's options, named as documented
     return _told(terminal, outcome, output)
 
 
-def _told(terminal: Terminal, outcome: Built, output: Path) -> int:
+def _told(terminal: Terminal, outcome: BuiltEvidence, output: Path) -> int:
     """Writes the evidence whatever it says, then prints what it would come to here."""
     from prjury.app.evidence_file import LARGEST  # noqa: PLC0415 - as above
     from prjury.jury.judgment import Status  # noqa: PLC0415 - as above
@@ -89,9 +89,9 @@ def _print(lines: list[str]) -> None:
             print(line)
         sys.stdout.flush()
     except BrokenPipeError:
-        hang_up()
+        close_terminal()
     except OSError as error:
-        hang_up()
+        close_terminal()
         raise PublishError(
             f"The judgment could not be printed: {error}",
             why="The disk is full, or standard output is closed",

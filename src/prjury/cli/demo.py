@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from prjury.cli.options import absolute
-from prjury.cli.output import Format, Terminal
+from prjury.cli.output import OutputFormat, Terminal
 from prjury.errors import CannotJudgeError, ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -69,16 +69,20 @@ def _judged(pull: SamplePull, repository: Path, terminal: Terminal, keep: Path |
     """Whether the verdict on the pull request is the expected one; prints its row."""
     from prjury.app.request import ReviewRequest  # noqa: PLC0415 - as above
     from prjury.app.review import run  # noqa: PLC0415 - as above
-    from prjury.git.open_snapshot import Wanted  # noqa: PLC0415 - as above
+    from prjury.git.open_snapshot import SnapshotRequest  # noqa: PLC0415 - as above
     from prjury.report.model import Report  # noqa: PLC0415 - as above
 
-    request = ReviewRequest(Wanted(repository, pull.number), offline=True)
+    request = ReviewRequest(SnapshotRequest(repository, pull.number), offline=True)
     report = run(request, terminal.surroundings())
     if not isinstance(report, Report):
         return False
     _print_row(pull, report)
     if keep:
-        for kind, suffix in ((Format.HTML, "html"), (Format.JSON, "json"), (Format.MARKDOWN, "md")):
+        for kind, suffix in (
+            (OutputFormat.HTML, "html"),
+            (OutputFormat.JSON, "json"),
+            (OutputFormat.MARKDOWN, "md"),
+        ):
             (keep / f"report-{pull.number}.{suffix}").write_text(
                 terminal.rendered(report, kind), "utf-8"
             )

@@ -16,7 +16,7 @@ from prjury.cli.output import Terminal
 from prjury.errors import ExitCode
 
 if TYPE_CHECKING:
-    from prjury.doctor.finding import Finding
+    from prjury.doctor.finding import Diagnosis
 
 SCHEMA = "prjury/doctor/v1"
 
@@ -54,7 +54,7 @@ def doctor(
     return ExitCode.REJECTED if bad else ExitCode.OPEN
 
 
-def _as_json(findings: Sequence[Finding], terminal: Terminal) -> dict[str, object]:
+def _as_json(findings: Sequence[Diagnosis], terminal: Terminal) -> dict[str, object]:
     from prjury.report.sanitise import log_line  # noqa: PLC0415 - as above
 
     told = [
@@ -68,7 +68,7 @@ def _as_json(findings: Sequence[Finding], terminal: Terminal) -> dict[str, objec
     return {"schema": SCHEMA, "findings": told}
 
 
-def _print(findings: Sequence[Finding], terminal: Terminal, *, everything: bool) -> None:
+def _print(findings: Sequence[Diagnosis], terminal: Terminal, *, everything: bool) -> None:
     from prjury.doctor.finding import Level  # noqa: PLC0415 - as above
     from prjury.publishers.terminal import printable_line  # noqa: PLC0415 - as above
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from prjury.cli.options import absolute
-from prjury.cli.output import Terminal, hang_up
+from prjury.cli.output import Terminal, close_terminal
 from prjury.errors import ExitCode, PublishError, UsageError
 
 if TYPE_CHECKING:
@@ -128,20 +128,20 @@ def _named(
     from prjury.judges.workspace.catalog import KINDS, judge_by_name  # noqa: PLC0415 - as above
     from prjury.judges.workspace.custom_judges import is_own, own_judge  # noqa: PLC0415 - as above
     from prjury.judges.workspace.program_judges import contained_shell  # noqa: PLC0415 - as above
-    from prjury.judges.workspace.run_environment import Around  # noqa: PLC0415 - as above
-    from prjury.ports import Doors  # noqa: PLC0415 - as above
+    from prjury.judges.workspace.run_environment import RunTexts  # noqa: PLC0415 - as above
+    from prjury.ports import Ports  # noqa: PLC0415 - as above
 
     if is_own(name):
         return own_judge(name, options, Path.cwd())
     shell = contained_shell(terminal.environ)
-    around = Around(shell, progress, terminal.environ, terminal.redact)
+    around = RunTexts(shell, progress, terminal.environ, terminal.redact)
     if name in KINDS:
         return judge_by_name(name, options, around)
     others = installed()
     if name not in others:
         return judge_by_name(name, options, around, others)
     nothing: Any = None  # there is no pull request, and so no repository
-    doors = Doors(nothing, shell, progress, redact=terminal.redact)
+    doors = Ports(nothing, shell, progress, redact=terminal.redact)
     return cast("Judge[JudgmentContext]", judge_factory(name)(options, doors))
 
 
@@ -176,7 +176,7 @@ def _print(text: str, encoding: str) -> None:
         sys.stdout.buffer.write(f"{text}\n".encode(encoding, "backslashreplace"))
         sys.stdout.buffer.flush()
     except BrokenPipeError:
-        hang_up()
+        close_terminal()
     except OSError as error:
         raise PublishError(
             f"The judgment could not be printed: {error}",

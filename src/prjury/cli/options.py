@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from prjury.cli.output import Format
+from prjury.cli.output import OutputFormat
 
 
 def absolute(path: Path | None) -> Path | None:
@@ -25,7 +25,7 @@ Head = Annotated[str | None, typer.Option(help="What is to be merged.")]
 Config = Annotated[
     Path | None, typer.Option(help="A policy of your own; else the base commit's is in force.")
 ]
-Printed = Annotated[Format, typer.Option(help="What goes to standard output.")]
+Printed = Annotated[OutputFormat, typer.Option(help="What goes to standard output.")]
 Output = Annotated[
     list[str] | None, typer.Option(metavar="FORMAT=FILE", help="May be given several times.")
 ]

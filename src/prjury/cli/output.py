@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, TypeVar
 from prjury.errors import PublishError, UsageError
 
 if TYPE_CHECKING:
-    from prjury.app.request import Surroundings
+    from prjury.app.request import RunEnvironment
     from prjury.ports import Publisher
     from prjury.report.model import Report
     from prjury.report.redact import Redact
 
 
-class Format(StrEnum):
+class OutputFormat(StrEnum):
     """How a report can be written."""
 
     TERMINAL = "terminal"
@@ -56,26 +56,26 @@ class Terminal:
         logger.addHandler(handler)
         logger.setLevel(logging.DEBUG)
 
-    def surroundings(self) -> Surroundings:
+    def surroundings(self) -> RunEnvironment:
         """What one run finds around it; progress goes to standard error, live on a terminal."""
-        from prjury.app.request import Surroundings  # noqa: PLC0415 - as above
+        from prjury.app.request import RunEnvironment  # noqa: PLC0415 - as above
         from prjury.publishers.live_progress import LiveProgress  # noqa: PLC0415 - rich
         from prjury.publishers.progress import PlainProgress  # noqa: PLC0415 - rich
 
         live = sys.stderr.isatty() and self.color
         kind = LiveProgress if live else PlainProgress
-        return Surroundings(self.environ, kind(sys.stderr, self.redact), self.redact)
+        return RunEnvironment(self.environ, kind(sys.stderr, self.redact), self.redact)
 
-    def publisher(self, kind: Format) -> Publisher:
+    def publisher(self, kind: OutputFormat) -> Publisher:
         """Writes a report in this format to standard output."""
         from prjury.publishers.terminal import TerminalPublisher  # noqa: PLC0415 - rich
 
-        if kind is Format.TERMINAL:
+        if kind is OutputFormat.TERMINAL:
             color = self.color and sys.stdout.isatty()
             return TerminalPublisher(sys.stdout, color=color, redact=self.redact)
         return StandardOutput(kind, self)
 
-    def rendered(self, report: Report, kind: Format) -> str:
+    def rendered(self, report: Report, kind: OutputFormat) -> str:
         """The report in a format that can be written to a file."""
         import json  # noqa: PLC0415 - these imports cost 0.2 s that `--help` must not pay
         from io import StringIO  # noqa: PLC0415 - as above
@@ -85,19 +85,19 @@ class Terminal:
         from prjury.report.render import Renderer  # noqa: PLC0415 - as above
         from prjury.report.sarif import to_sarif  # noqa: PLC0415 - as above
 
-        if kind is Format.JSON:
+        if kind is OutputFormat.JSON:
             return json.dumps(report_to_json(report, self.redact), indent=2, ensure_ascii=False)
-        if kind is Format.SARIF:
+        if kind is OutputFormat.SARIF:
             return json.dumps(to_sarif(report, self.redact), indent=1, ensure_ascii=False)
-        if kind is Format.TERMINAL:
+        if kind is OutputFormat.TERMINAL:
             stream = StringIO()
             TerminalPublisher(stream, color=False, width=100, redact=self.redact).publish(report)
             return stream.getvalue()
         renderer = Renderer(self.redact)
         writers = {
-            Format.MARKDOWN: renderer.summary,
-            Format.HTML: renderer.html,
-            Format.FEEDBACK: renderer.feedback,
+            OutputFormat.MARKDOWN: renderer.summary,
+            OutputFormat.HTML: renderer.html,
+            OutputFormat.FEEDBACK: renderer.feedback,
         }
         return writers[kind](report)
 
@@ -117,7 +117,7 @@ class _Redacted(logging.Formatter):
 class StandardOutput:
     """Writes a report in a machine's format to standard output."""
 
-    format: Format
+    format: OutputFormat
     terminal: Terminal
     name: str = "standard output"
 
@@ -156,12 +156,12 @@ def unprinted(write: Callable[[], object]) -> PublishError | None:
     try:
         write()
     except PublishError as error:
-        hang_up()  # what is left of it would be tried once more at the end, and fail again
+        close_terminal()  # what is left of it would be tried once more at the end, and fail again
         return None if isinstance(error.__cause__, BrokenPipeError) else error
     return None
 
 
-def hang_up() -> None:
+def close_terminal() -> None:
     """The reader (``| head -1``) has seen enough: what is still to be said goes nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -8,7 +8,7 @@ from prjury.errors import PublishError, UsageError
 
 if TYPE_CHECKING:
     from prjury.cli.output import Terminal
-    from prjury.publishers.factory import Posts
+    from prjury.publishers.factory import PublisherFactory
     from prjury.report.model import Report
 
 
@@ -36,9 +36,9 @@ def post(terminal: Terminal, report: Report) -> None:
         raise PublishError(" ".join(complaints))
 
 
-def _posts(terminal: Terminal, report: Report) -> Posts:
+def _posts(terminal: Terminal, report: Report) -> PublisherFactory:
     from prjury.github.client import GITHUB_API, Connection, GitHub  # noqa: PLC0415 - the same
-    from prjury.publishers.factory import Posts, Target, Words  # noqa: PLC0415 - keeps `--help` instant
+    from prjury.publishers.factory import PublisherFactory, Target, Texts  # noqa: PLC0415 - keeps `--help` instant
     from prjury.report.render import Renderer  # noqa: PLC0415 - the same
 
     environ, pull = terminal.environ, report.pull
@@ -54,5 +54,5 @@ def _posts(terminal: Terminal, report: Report) -> Posts:
     renderer = Renderer(terminal.redact)
     hub = GitHub(Connection(environ.get("GITHUB_API_URL") or GITHUB_API, token))
     target = Target(pull.repo, pull.number, pull.head.sha, by_status=True)
-    words = Words(lambda told, run: renderer.comment(told, run=run), renderer.check)
-    return Posts(target, hub, words, terminal.redact)
+    words = Texts(lambda told, run: renderer.comment(told, run=run), renderer.check)
+    return PublisherFactory(target, hub, words, terminal.redact)

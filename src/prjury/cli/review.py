@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import typer
 
 from prjury.cli import options
-from prjury.cli.output import Format, Terminal, parse_output, unprinted
+from prjury.cli.output import OutputFormat, Terminal, parse_output, unprinted
 from prjury.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from prjury.app.request import ReviewRequest
-    from prjury.git.open_snapshot import Wanted
+    from prjury.git.open_snapshot import SnapshotRequest
     from prjury.ports import Evidence
     from prjury.report.model import Report
 
@@ -30,7 +30,7 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
     base: options.Base = None,
     head: options.Head = None,
     config: options.Config = None,
-    format: options.Printed = Format.TERMINAL,  # noqa: A002 - the option's documented name
+    format: options.Printed = OutputFormat.TERMINAL,  # noqa: A002 - the option's documented name
     output: options.Output = None,
     no_build: options.NoBuild = False,
     no_llm: options.NoLlm = False,
@@ -48,7 +48,7 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
     from prjury.app.request import ReviewRequest  # noqa: PLC0415 - keeps `--help` instant
 
     terminal: Terminal = context.obj
-    files = [parse_output(text, Format) for text in output or ()]
+    files = [parse_output(text, OutputFormat) for text in output or ()]
     request = ReviewRequest(
         wanted=wanted_by(
             terminal, target, repo, base, head, facts_of(title, body_file), offline=offline
@@ -97,19 +97,22 @@ def wanted_by(
     facts: dict[str, object],
     *,
     offline: bool,
-) -> Wanted:
+) -> SnapshotRequest:
     """The pull request that the command line names."""
     from prjury.git.fetch import Transport  # noqa: PLC0415 - as above
-    from prjury.git.open_snapshot import Wanted, parse_target  # noqa: PLC0415 - as above
+    from prjury.git.open_snapshot import SnapshotRequest, parse_target  # noqa: PLC0415 - as above
 
     number, url = parse_target(target)
     token = terminal.environ.get("GITHUB_TOKEN") or terminal.environ.get("GH_TOKEN")
     transport = None if offline else Transport(terminal.environ, token)
-    return Wanted(repo, number, base, head, url, transport, facts)
+    return SnapshotRequest(repo, number, base, head, url, transport, facts)
 
 
 def _run(
-    terminal: Terminal, request: ReviewRequest, kind: Format, files: list[tuple[Format, Path]]
+    terminal: Terminal,
+    request: ReviewRequest,
+    kind: OutputFormat,
+    files: list[tuple[OutputFormat, Path]],
 ) -> int:
     from prjury.app.review import run  # noqa: PLC0415 - as above
     from prjury.git.open_snapshot import NothingToReview  # noqa: PLC0415 - as above
@@ -118,9 +121,9 @@ def _run(
         refuse_place(file)
     outcome = run(request, terminal.surroundings())
     if isinstance(outcome, NothingToReview):
-        print(outcome.reason, file=sys.stdout if kind is Format.TERMINAL else sys.stderr)
+        print(outcome.reason, file=sys.stdout if kind is OutputFormat.TERMINAL else sys.stderr)
         return ExitCode.OPEN
-    return tell(terminal, outcome, kind, files)
+    return report_outcome(terminal, outcome, kind, files)
 
 
 def refuse_place(output: Path) -> None:
@@ -131,7 +134,9 @@ def refuse_place(output: Path) -> None:
         )
 
 
-def tell(terminal: Terminal, report: Report, kind: Format, files: list[tuple[Format, Path]]) -> int:
+def report_outcome(
+    terminal: Terminal, report: Report, kind: OutputFormat, files: list[tuple[OutputFormat, Path]]
+) -> int:
     """Prints the report and writes it to files; the result is the gate's exit code.
 
     Raises:
@@ -144,10 +149,10 @@ def tell(terminal: Terminal, report: Report, kind: Format, files: list[tuple[For
         write_atomically(file, terminal.rendered(report, each))
     if refused:
         raise refused
-    return closed_with(terminal, report)
+    return exit_code_of(terminal, report)
 
 
-def closed_with(terminal: Terminal, report: Report) -> int:
+def exit_code_of(terminal: Terminal, report: Report) -> int:
     """The gate's exit code; where it is closed, one line on standard error says why."""
     if report.gate.exit_code:
         print(_closing_line(terminal, report), file=sys.stderr)
@@ -155,19 +160,22 @@ def closed_with(terminal: Terminal, report: Report) -> int:
 
 
 def _foretold(
-    terminal: Terminal, request: ReviewRequest, kind: Format, files: list[tuple[Format, Path]]
+    terminal: Terminal,
+    request: ReviewRequest,
+    kind: OutputFormat,
+    files: list[tuple[OutputFormat, Path]],
 ) -> int:
     """Prints what a review would ask of models."""
     from prjury.app.review import forecast  # noqa: PLC0415 - as above
     from prjury.cli.dry_run import forecast_json, forecast_lines  # noqa: PLC0415 - as above
     from prjury.git.open_snapshot import NothingToReview  # noqa: PLC0415 - as above
 
-    if files or kind not in {Format.TERMINAL, Format.JSON}:
+    if files or kind not in {OutputFormat.TERMINAL, OutputFormat.JSON}:
         raise UsageError("--dry-run makes no report", remedy="Use it alone, or with --format json")
     outcome = forecast(request, terminal.surroundings())
     if isinstance(outcome, NothingToReview):
         print(outcome.reason)
-    elif kind is Format.JSON:
+    elif kind is OutputFormat.JSON:
         print(forecast_json(outcome))
     else:
         print("\n".join(forecast_lines(outcome)))

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prjury.cli.output import hang_up
+from prjury.cli.output import close_terminal
 from prjury.errors import ExitCode, PublishError
 
 if TYPE_CHECKING:
-    from prjury.judges.patterns.pack_tests import Trial
+    from prjury.judges.patterns.pack_tests import PackTestResult
 
 rules = typer.Typer(
     name="rules",
@@ -115,15 +115,15 @@ def run_tests(
     ] = PlainFormat.TERMINAL,
 ) -> int:
     """Run the tests of packs: what each rule must find, must leave alone and must fix."""
-    from prjury.judges.patterns.pack_tests import tried  # noqa: PLC0415 - as above
+    from prjury.judges.patterns.pack_tests import run_pack_tests  # noqa: PLC0415 - as above
     from prjury.rulepacks.find import packs_at  # noqa: PLC0415 - as above
 
     started = time.monotonic()
     loaded = packs_at(paths or [])
-    trials: list[Trial] = []
+    trials: list[PackTestResult] = []
     # Each pack's code is parsed by a process of its own; threads are enough to keep them busy.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for trial in pool.map(tried, loaded):
+        for trial in pool.map(run_pack_tests, loaded):
             trials.append(trial)
             _progress(f"{len(trials)} of {len(loaded)} packs")
     _progress("")
@@ -135,13 +135,13 @@ def run_tests(
     return ExitCode.OPEN if sound else ExitCode.REJECTED
 
 
-def _told(trials: Sequence[Trial]) -> Iterator[str]:
+def _told(trials: Sequence[PackTestResult]) -> Iterator[str]:
     for trial in trials:
         yield trial.line
         yield from (f"    {line}" for line in trial.failures)
 
 
-def _last_line(trials: Sequence[Trial], seconds: float) -> str:
+def _last_line(trials: Sequence[PackTestResult], seconds: float) -> str:
     failures = sum(len(trial.failures) for trial in trials)
     told = f"{failures} {'failure' if failures == 1 else 'failures'}" if failures else "all sound"
     return f"{len(trials)} {'pack' if len(trials) == 1 else 'packs'}, {told}, {seconds:.1f} s"
@@ -177,7 +177,7 @@ def _print(lines: Sequence[str], encoding: str) -> None:
         sys.stdout.buffer.write(text.encode(encoding, "backslashreplace"))
         sys.stdout.buffer.flush()
     except BrokenPipeError:
-        hang_up()
+        close_terminal()
     except OSError as error:
         raise PublishError(
             f"The packs could not be printed: {error}",

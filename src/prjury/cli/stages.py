@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from prjury.cli import options
-from prjury.cli.output import Format, Terminal, parse_output
-from prjury.cli.review import closed_with, evidence_in, facts_of, refuse_place, tell, wanted_by
+from prjury.cli.output import OutputFormat, Terminal, parse_output
+from prjury.cli.review import (
+    evidence_in,
+    exit_code_of,
+    facts_of,
+    refuse_place,
+    report_outcome,
+    wanted_by,
+)
 from prjury.errors import ExitCode
 
 if TYPE_CHECKING:
-    from prjury.app.stages.evidence import Evidence, NoEvidence
+    from prjury.app.stages.evidence import NoEvidence, StageEvidence
 
 _EvidenceFile = Annotated[Path, typer.Argument(help="What `prjury collect` wrote.")]
 _Digest = Annotated[
@@ -89,7 +96,7 @@ def decide(  # noqa: PLR0913 - as above
     from prjury.app.stages.codec import verdict_to_text  # noqa: PLC0415 - keeps `--help` instant
     from prjury.app.stages.decide import decide as run  # noqa: PLC0415 - the same
     from prjury.app.stages.evidence import NoEvidence  # noqa: PLC0415 - the same
-    from prjury.app.stages.publish import settle  # noqa: PLC0415 - the same
+    from prjury.app.stages.publish import publish_stage  # noqa: PLC0415 - the same
     from prjury.publishers.files import write_atomically  # noqa: PLC0415 - the same
 
     terminal: Terminal = context.obj
@@ -105,11 +112,11 @@ def decide(  # noqa: PLR0913 - as above
         timeout=timeout,
     )
     opinions = run(found, digest, request, terminal.surroundings())
-    report = settle(found, digest, opinions)
+    report = publish_stage(found, digest, opinions)
     write_atomically(output, verdict_to_text(report, opinions, terminal.redact))
     print(report.headline)
     print(f"verdict: {output}")
-    return closed_with(terminal, report)
+    return exit_code_of(terminal, report)
 
 
 def publish(
@@ -121,7 +128,7 @@ def publish(
     evidence: Annotated[
         Path, typer.Option(metavar="FILE", help="What `prjury collect` wrote.")
     ] = Path("evidence.json"),
-    format: options.Printed = Format.TERMINAL,  # noqa: A002 - the option's documented name
+    format: options.Printed = OutputFormat.TERMINAL,  # noqa: A002 - the option's documented name
     output: options.Output = None,
     sha256: _Digest = None,
     post: Annotated[
@@ -129,34 +136,34 @@ def publish(
     ] = False,
 ) -> int:
     """Make the report of evidence and verdict, print it, and post it if asked to."""
-    from prjury.app.artifact_file import read_handed  # noqa: PLC0415 - the same
+    from prjury.app.artifact_file import read_artifact_file  # noqa: PLC0415 - the same
     from prjury.app.stages.codec import opinions_from_text  # noqa: PLC0415 - keeps `--help` instant
     from prjury.app.stages.evidence import NoEvidence  # noqa: PLC0415 - the same
-    from prjury.app.stages.publish import settle  # noqa: PLC0415 - the same
+    from prjury.app.stages.publish import publish_stage  # noqa: PLC0415 - the same
     from prjury.app.stages.read_artifacts import LARGEST  # noqa: PLC0415 - the same
     from prjury.cli.post import post as post_report  # noqa: PLC0415 - the same
 
     terminal: Terminal = context.obj
-    files = [parse_output(text, Format) for text in output or ()]
+    files = [parse_output(text, OutputFormat) for text in output or ()]
     for _, file in files:
         refuse_place(file)
     found, digest = _read(evidence, sha256)
     if isinstance(found, NoEvidence):
-        print(found.reason, file=sys.stdout if format is Format.TERMINAL else sys.stderr)
+        print(found.reason, file=sys.stdout if format is OutputFormat.TERMINAL else sys.stderr)
         return ExitCode.OPEN
-    opinions = opinions_from_text(read_handed(verdict, "verdict", None, LARGEST))
-    report = settle(found, digest, opinions)
-    code = tell(terminal, report, format, files)
+    opinions = opinions_from_text(read_artifact_file(verdict, "verdict", None, LARGEST))
+    report = publish_stage(found, digest, opinions)
+    code = report_outcome(terminal, report, format, files)
     if post:
         post_report(terminal, report)
     return code
 
 
-def _read(file: Path, sha256: str | None) -> tuple[Evidence | NoEvidence, str]:
-    from prjury.app.artifact_file import read_handed  # noqa: PLC0415 - as above
+def _read(file: Path, sha256: str | None) -> tuple[StageEvidence | NoEvidence, str]:
+    from prjury.app.artifact_file import read_artifact_file  # noqa: PLC0415 - as above
     from prjury.app.artifact_file import sha256 as digest_of  # noqa: PLC0415 - as above
     from prjury.app.stages.codec import evidence_from_text  # noqa: PLC0415 - as above
     from prjury.app.stages.read_artifacts import LARGEST  # noqa: PLC0415 - as above
 
-    content = read_handed(file, "evidence", sha256, LARGEST)
+    content = read_artifact_file(file, "evidence", sha256, LARGEST)
     return evidence_from_text(content), digest_of(content)

@@ -27,7 +27,7 @@ _BLANK_LINES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class EnclosingScope:
     """A definition in the head's file, by the numbers of its lines.
 
     Attributes:
@@ -41,10 +41,10 @@ class Scope:
     whole: bool
 
 
-def widened(
+def with_context(
     hunks: Sequence[Hunk],
     text: str,
-    scopes: Iterable[Scope],
+    scopes: Iterable[EnclosingScope],
     longest: int = LONGEST_FUNCTION,
 ) -> tuple[Hunk, ...]:
     """The hunks with their surroundings as context lines.
@@ -102,7 +102,7 @@ class _Change:
                     continue
             yield scope.first, min(scope.heading, scope.first + _LONGEST_HEADING - 1)
 
-    def _is_in(self, scope: Scope, lines: Sequence[str]) -> bool:
+    def _is_in(self, scope: EnclosingScope, lines: Sequence[str]) -> bool:
         """Whether the scope, which holds the line, holds the change.
 
         Python's blocks have no other end than their last line: of what is removed behind it, the
@@ -138,8 +138,8 @@ def _indent(text: str) -> int:
 class _Nesting:
     """Scopes, each with the one around it."""
 
-    def __init__(self, scopes: Iterable[Scope]) -> None:
-        self._scopes: list[Scope] = []
+    def __init__(self, scopes: Iterable[EnclosingScope]) -> None:
+        self._scopes: list[EnclosingScope] = []
         self._parents: list[int] = []
         stack: list[int] = []
         for scope in sorted(scopes, key=lambda scope: (scope.first, -scope.last)):
@@ -151,7 +151,7 @@ class _Nesting:
                 self._scopes.append(scope)
         self._firsts = [scope.first for scope in self._scopes]
 
-    def around(self, line: int) -> Iterator[Scope]:
+    def around(self, line: int) -> Iterator[EnclosingScope]:
         """The scopes that hold the line, inner ones first."""
         at = bisect_right(self._firsts, line) - 1
         while at >= 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from prjury.app.composition import model_doors
+from prjury.app.composition import model_ports
 from prjury.app.registry import ASKING, JUDGES, judge_factory, try_models
 from prjury.errors import ConfigError, did_you_mean
 from prjury.policy.load import Policy, Problem, dotted, read_policy, refused
@@ -74,7 +74,7 @@ def _packs_of(options: PatternsOptions, path: KeyPath, root: Path) -> Iterator[P
 
 def _bad_models(config: Config) -> Iterator[Problem]:
     try:
-        doors = model_doors(config)
+        doors = model_ports(config)
     except ConfigError as error:
         yield Problem(("models",), str(error).rstrip("."))
         return

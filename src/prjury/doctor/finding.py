@@ -22,7 +22,7 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Diagnosis:
     """One thing that was looked at.
 
     Attributes:
@@ -41,7 +41,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Check(Generic[Subject]):
+class DoctorCheck(Generic[Subject]):
     """A question to a subject.
 
     Attributes:
@@ -50,35 +50,35 @@ class Check(Generic[Subject]):
     """
 
     fine: str
-    ask: Callable[[Subject], Iterable[Finding]]
+    ask: Callable[[Subject], Iterable[Diagnosis]]
     applies: Callable[[Subject], bool] = lambda _: True
 
 
-def examine(subject: Subject, checks: Sequence[Check[Subject]]) -> Iterator[Finding]:
+def examine(subject: Subject, checks: Sequence[DoctorCheck[Subject]]) -> Iterator[Diagnosis]:
     """What all checks find; one that finds nothing says what is fine."""
     for check in (check for check in checks if check.applies(subject)):
         found = list(check.ask(subject))
-        yield from found or [Finding(Level.FINE, "", check.fine)]
+        yield from found or [Diagnosis(Level.FINE, "", check.fine)]
 
 
-def problem(about: str, text: str) -> Finding:
+def problem(about: str, text: str) -> Diagnosis:
     """Something that makes the gate wrong, open or stuck."""
-    return Finding(Level.PROBLEM, about, text)
+    return Diagnosis(Level.PROBLEM, about, text)
 
 
-def warning(about: str, text: str) -> Finding:
+def warning(about: str, text: str) -> Diagnosis:
     """Something that is worth a look."""
-    return Finding(Level.WARNING, about, text)
+    return Diagnosis(Level.WARNING, about, text)
 
 
-def unknown(about: str, text: str) -> Finding:
+def unknown(about: str, text: str) -> Diagnosis:
     """Something that could not be looked at."""
-    return Finding(Level.UNKNOWN, about, text)
+    return Diagnosis(Level.UNKNOWN, about, text)
 
 
-def fine(about: str, text: str) -> Finding:
+def fine(about: str, text: str) -> Diagnosis:
     """Something that is as it should be."""
-    return Finding(Level.FINE, about, text)
+    return Diagnosis(Level.FINE, about, text)
 
 
 def one_sentence(error: PrJuryError) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prjury.doctor.finding import Check, Finding, problem, warning
+from prjury.doctor.finding import Diagnosis, DoctorCheck, problem, warning
 from prjury.doctor.setup import INPUTS, OVERRIDE, Setup, Sitting
-from prjury.doctor.workflow import Job, Step, Workflow
+from prjury.doctor.workflow import Workflow, WorkflowJob, WorkflowStep
 from prjury.errors import did_you_mean
 
 #: What the workflows hold as `prjury init` writes them without `--action`.
@@ -17,7 +17,7 @@ _OF_CHECKOUT = "allow-unsafe-pr-checkout"
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
-def pins(setup: Setup) -> Iterator[Finding]:
+def pins(setup: Setup) -> Iterator[Diagnosis]:
     """Actions by a name that can be moved to other code."""
     used = ((flow.path, step) for flow, job in _jobs(setup) for step in job.steps)
     for path, uses in dict.fromkeys((path, s.uses) for path, s in used if not _is_pinned(s)):
@@ -33,12 +33,12 @@ def pins(setup: Setup) -> Iterator[Finding]:
         )
 
 
-def _is_pinned(step: Step) -> bool:
+def _is_pinned(step: WorkflowStep) -> bool:
     local = step.uses.startswith((".", "docker://")) or not step.uses
     return local or bool(_COMMIT.fullmatch(step.version))
 
 
-def timeouts(setup: Setup) -> Iterator[Finding]:
+def timeouts(setup: Setup) -> Iterator[Diagnosis]:
     """Jobs that may hang for six hours."""
     for workflow, job in _jobs(setup):
         if not job.has_timeout:
@@ -48,7 +48,7 @@ def timeouts(setup: Setup) -> Iterator[Finding]:
             )
 
 
-def concurrency(setup: Setup) -> Iterator[Finding]:
+def concurrency(setup: Setup) -> Iterator[Diagnosis]:
     """Runs of one pull request beside each other."""
     for sitting in {one.about: one for one in setup.sittings}.values():
         if not _takes_turns(sitting):
@@ -67,7 +67,7 @@ def _takes_turns(sitting: Sitting) -> bool:
     return sitting.workflow.has_concurrency or sitting.job.has_concurrency
 
 
-def runners(setup: Setup) -> Iterator[Finding]:
+def runners(setup: Setup) -> Iterator[Diagnosis]:
     """Runners on which PR Jury does not run."""
     for workflow, job in _jobs(setup):
         if any(label.lower().startswith("windows") for label in job.runs_on):
@@ -77,7 +77,7 @@ def runners(setup: Setup) -> Iterator[Finding]:
             )
 
 
-def inputs(setup: Setup) -> Iterator[Finding]:
+def inputs(setup: Setup) -> Iterator[Diagnosis]:
     """Inputs that there are not; GitHub only warns of them, and runs the job without."""
     for sitting in setup.sittings:
         for name in sitting.step.inputs:
@@ -90,16 +90,16 @@ def inputs(setup: Setup) -> Iterator[Finding]:
                 )
 
 
-def _jobs(setup: Setup) -> Iterator[tuple[Workflow, Job]]:
+def _jobs(setup: Setup) -> Iterator[tuple[Workflow, WorkflowJob]]:
     """Each job with PR Jury in it, once."""
     found = {(one.about, one.job.id): (one.workflow, one.job) for one in setup.sittings}
     yield from found.values()
 
 
-CHECKS: tuple[Check[Setup], ...] = (
-    Check("every action is pinned by its commit", pins),
-    Check("every job has a limit of time", timeouts),
-    Check("a new push ends the run before it", concurrency),
-    Check("every input is one of the action's", inputs),
-    Check("every job has a runner that PR Jury runs on", runners),
+CHECKS: tuple[DoctorCheck[Setup], ...] = (
+    DoctorCheck("every action is pinned by its commit", pins),
+    DoctorCheck("every job has a limit of time", timeouts),
+    DoctorCheck("a new push ends the run before it", concurrency),
+    DoctorCheck("every input is one of the action's", inputs),
+    DoctorCheck("every job has a runner that PR Jury runs on", runners),
 )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prjury.doctor.finding import Check, Finding, problem, unknown, warning
+from prjury.doctor.finding import Diagnosis, DoctorCheck, problem, unknown, warning
 from prjury.doctor.setup import BACKPORT, JUDGING, MODES, OVERRIDE, Setup, Sitting
 
 _AGAIN = "write the workflows with `prjury init --forks`"
 _EVIDENCE, _VERDICT = "PRJURY_EVIDENCE_SHA256", "PRJURY_VERDICT_SHA256"
 
 
-def used(setup: Setup) -> Iterator[Finding]:
+def used(setup: Setup) -> Iterator[Diagnosis]:
     """Whether PR Jury runs here at all."""
     if setup.sittings:
         return
@@ -24,7 +24,7 @@ def used(setup: Setup) -> Iterator[Finding]:
     yield problem(".github/workflows", "no workflow runs PR Jury; write one with `prjury init`")
 
 
-def modes(setup: Setup) -> Iterator[Finding]:
+def modes(setup: Setup) -> Iterator[Diagnosis]:
     """Modes that there are not."""
     for sitting in setup.sittings:
         if sitting.mode not in MODES:
@@ -34,7 +34,7 @@ def modes(setup: Setup) -> Iterator[Finding]:
             )
 
 
-def parts(setup: Setup) -> Iterator[Finding]:
+def parts(setup: Setup) -> Iterator[Diagnosis]:
     """A build without a judge, a judge without a build, a chain with a missing link."""
     builds, judging = setup.parts("build"), setup.parts(*JUDGING)
     if builds and not judging:
@@ -47,7 +47,7 @@ def parts(setup: Setup) -> Iterator[Finding]:
             yield problem(judging[0].about, f"no job has `mode: {mode}`; {_AGAIN}")
 
 
-def waiting(setup: Setup) -> Iterator[Finding]:
+def waiting(setup: Setup) -> Iterator[Diagnosis]:
     """Whether the judge waits for the build by the name that it has."""
     builds = {sitting.workflow.name for sitting in setup.parts("build")}
     for workflow in {one.about: one.workflow for one in setup.parts(*JUDGING)}.values():
@@ -72,7 +72,7 @@ def waiting(setup: Setup) -> Iterator[Finding]:
             )
 
 
-def handed_over(setup: Setup) -> Iterator[Finding]:
+def handed_over(setup: Setup) -> Iterator[Diagnosis]:
     """Whether each job is told what its file has to be."""
     wanted = {"decide": (_EVIDENCE,), "publish": (_EVIDENCE, _VERDICT)}
     for sitting in setup.parts(*wanted):
@@ -90,7 +90,7 @@ def _told(sitting: Sitting, name: str) -> bool:
     return any(place.get(name) for place in places)
 
 
-def on_default_branch(setup: Setup) -> Iterator[Finding]:
+def on_default_branch(setup: Setup) -> Iterator[Diagnosis]:
     """Whether the workflows that GitHub takes from the default branch are there."""
     for path in dict.fromkeys(one.about for one in setup.parts(*JUDGING, OVERRIDE, BACKPORT)):
         if setup.on_default is None:
@@ -110,13 +110,13 @@ def _apart(setup: Setup) -> bool:
     return setup.is_apart
 
 
-CHECKS: tuple[Check[Setup], ...] = (
-    Check("PR Jury runs here", used),
-    Check("every mode is one that there is", modes),
-    Check("what is built is judged, and what is judged is published", parts, _apart),
-    Check("the judge waits for the build", waiting, _apart),
-    Check("every job is told which file it takes", handed_over, _apart),
-    Check(
+CHECKS: tuple[DoctorCheck[Setup], ...] = (
+    DoctorCheck("PR Jury runs here", used),
+    DoctorCheck("every mode is one that there is", modes),
+    DoctorCheck("what is built is judged, and what is judged is published", parts, _apart),
+    DoctorCheck("the judge waits for the build", waiting, _apart),
+    DoctorCheck("every job is told which file it takes", handed_over, _apart),
+    DoctorCheck(
         "what starts from the default branch is there",
         on_default_branch,
         lambda setup: setup.is_apart or bool(setup.overruling),

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from prjury.doctor.checked import checked_policy, doubts
-from prjury.doctor.finding import Finding, fine, one_sentence, problem, unknown, warning
+from prjury.doctor.finding import Diagnosis, fine, one_sentence, problem, unknown, warning
 from prjury.doctor.setup import GATE, Setup
 from prjury.doctor.workflow import LARGEST, Workflow, read_workflow
 from prjury.errors import ConfigError, SourceError
@@ -24,7 +24,7 @@ OLDEST_GIT = (2, 38)
 _OUR_NAME = "PR Jury"
 
 
-def machine() -> Iterator[Finding]:
+def machine() -> Iterator[Diagnosis]:
     """The programs that PR Jury is made of and needs."""
     output, _, _ = ask(Path("/"), "--version")
     yield git_version(output.decode("utf-8", "replace").strip())
@@ -32,7 +32,7 @@ def machine() -> Iterator[Finding]:
     yield fine("", f"prjury {version('prjury')} on Python {python}")
 
 
-def git_version(told: str) -> Finding:
+def git_version(told: str) -> Diagnosis:
     """Whether git is new enough to merge without a work tree."""
     numbers = re.search(r"(\d+)\.(\d+)", told)
     oldest = ".".join(map(str, OLDEST_GIT))
@@ -43,7 +43,7 @@ def git_version(told: str) -> Finding:
     return fine("", f"git {numbers[0]}")
 
 
-def policy(root: Path) -> Iterator[Finding]:
+def policy(root: Path) -> Iterator[Diagnosis]:
     """Whether the policy in the work tree is valid, and whether all of it is obeyed."""
     file = root / POLICY_PATH
     if file.is_symlink():
@@ -62,10 +62,10 @@ def policy(root: Path) -> Iterator[Finding]:
     yield fine("", f"{POLICY_PATH} is valid")
 
 
-def workflows(root: Path) -> tuple[list[Workflow], list[Finding]]:
+def workflows(root: Path) -> tuple[list[Workflow], list[Diagnosis]]:
     """The workflows in the work tree, and what could not be read."""
     read: list[Workflow] = []
-    unread: list[Finding] = []
+    unread: list[Diagnosis] = []
     directory = root / WORKFLOWS
     for file in sorted([*directory.glob("*.yml"), *directory.glob("*.yaml")]):
         try:

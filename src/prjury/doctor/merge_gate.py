@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prjury.doctor.finding import Check, Finding, problem, warning
+from prjury.doctor.finding import Diagnosis, DoctorCheck, problem, warning
 from prjury.doctor.setup import BACKPORT, GATE, JUDGING, Setup
-from prjury.doctor.workflow import Job
+from prjury.doctor.workflow import WorkflowJob
 
 _SKIPPED = "and a skipped job counts as success for a required check"
 
 
-def skippable(setup: Setup) -> Iterator[Finding]:
+def skippable(setup: Setup) -> Iterator[Diagnosis]:
     """Gates that may be skipped: GitHub takes that for a success."""
     for gate in setup.gates:
         job = gate.job
@@ -33,7 +33,7 @@ def skippable(setup: Setup) -> Iterator[Finding]:
             )
 
 
-def always_green(setup: Setup) -> Iterator[Finding]:
+def always_green(setup: Setup) -> Iterator[Diagnosis]:
     """Gates that stay green whatever the verdict is."""
     for gate in setup.gates:
         if gate.job.continues or gate.step.continues:
@@ -50,7 +50,7 @@ def always_green(setup: Setup) -> Iterator[Finding]:
             )
 
 
-def unfinished(setup: Setup) -> Iterator[Finding]:
+def unfinished(setup: Setup) -> Iterator[Diagnosis]:
     """A last job that does not run where an earlier one failed: the status would hang."""
     for sitting in setup.parts("publish"):
         conditions = [one for one in (sitting.job.condition, sitting.step.condition) if one]
@@ -62,7 +62,7 @@ def unfinished(setup: Setup) -> Iterator[Finding]:
             )
 
 
-def names(setup: Setup) -> Iterator[Finding]:
+def names(setup: Setup) -> Iterator[Diagnosis]:
     """Gates that are called differently from each other, or otherwise than their job says."""
     names = setup.gate_names
     if len(names) > 1:
@@ -82,7 +82,7 @@ def names(setup: Setup) -> Iterator[Finding]:
             )
 
 
-def imitations(setup: Setup) -> Iterator[Finding]:
+def imitations(setup: Setup) -> Iterator[Diagnosis]:
     """Other jobs whose check has the name of the gate."""
     reviews = [one for one in setup.sittings if one.mode not in {"build", *JUDGING, BACKPORT}]
     gates = {(one.workflow.path, one.job.id) for one in reviews}
@@ -92,14 +92,14 @@ def imitations(setup: Setup) -> Iterator[Finding]:
                 yield problem(workflow.path, _imitates(job))
 
 
-def _imitates(job: Job) -> str:
+def _imitates(job: WorkflowJob) -> str:
     return (
         f"the job `{job.id}` is called `{job.name}` like the required check and can turn it "
         "green; give it another name"
     )
 
 
-def twice(setup: Setup) -> Iterator[Finding]:
+def twice(setup: Setup) -> Iterator[Diagnosis]:
     """Both ways to judge pull requests at once."""
     alone = [one for one in setup.gates if one.on_pull_requests]
     apart = setup.parts("publish")
@@ -116,11 +116,13 @@ def twice(setup: Setup) -> Iterator[Finding]:
         )
 
 
-CHECKS: tuple[Check[Setup], ...] = (
-    Check("the gate cannot be skipped", skippable),
-    Check("the gate is closed by the verdict", always_green),
-    Check("the gate does not hang when a job fails", unfinished, lambda setup: setup.is_apart),
-    Check("the gate has one name", names),
-    Check("no other job has the name of the gate", imitations),
-    Check("a pull request has one gate", twice),
+CHECKS: tuple[DoctorCheck[Setup], ...] = (
+    DoctorCheck("the gate cannot be skipped", skippable),
+    DoctorCheck("the gate is closed by the verdict", always_green),
+    DoctorCheck(
+        "the gate does not hang when a job fails", unfinished, lambda setup: setup.is_apart
+    ),
+    DoctorCheck("the gate has one name", names),
+    DoctorCheck("no other job has the name of the gate", imitations),
+    DoctorCheck("a pull request has one gate", twice),
 )

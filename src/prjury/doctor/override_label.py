@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prjury.doctor.finding import Check, Finding, problem, warning
+from prjury.doctor.finding import Diagnosis, DoctorCheck, problem, warning
 from prjury.doctor.setup import OVERRIDE, Setup, Sitting
 from prjury.doctor.triggers import lacking
 
@@ -21,7 +21,7 @@ _NAMED = re.compile(r"github\.event\.label\.name\s*==\s*'((?:[^']|'')*)'", re.IG
 _AGAIN = "write it with `prjury init --forks`"
 
 
-def heard(setup: Setup) -> Iterator[Finding]:
+def heard(setup: Setup) -> Iterator[Diagnosis]:
     """Whether a label starts a run in which it counts, and another one when it is taken off."""
     for sitting, event in _listening(setup):
         types = sitting.workflow.triggers[event].started_by
@@ -32,7 +32,7 @@ def heard(setup: Setup) -> Iterator[Finding]:
     yield from _unheard(setup)
 
 
-def _unheard(setup: Setup) -> Iterator[Finding]:
+def _unheard(setup: Setup) -> Iterator[Diagnosis]:
     """A status that no label can overrule, although the policy names one."""
     publishing = setup.parts("publish")
     if publishing and not setup.overruling:
@@ -43,7 +43,7 @@ def _unheard(setup: Setup) -> Iterator[Finding]:
         )
 
 
-def named(setup: Setup) -> Iterator[Finding]:
+def named(setup: Setup) -> Iterator[Diagnosis]:
     """Whether the workflow waits for the label that the policy names; GitHub ignores its case."""
     label = setup.label or ""
     for sitting in setup.overruling:
@@ -56,7 +56,7 @@ def named(setup: Setup) -> Iterator[Finding]:
                 )
 
 
-def judged(setup: Setup) -> Iterator[Finding]:
+def judged(setup: Setup) -> Iterator[Diagnosis]:
     """Whether there is a status to be overruled."""
     if setup.parts("publish"):
         return
@@ -72,7 +72,7 @@ def judged(setup: Setup) -> Iterator[Finding]:
         )
 
 
-def idle(setup: Setup) -> Iterator[Finding]:
+def idle(setup: Setup) -> Iterator[Diagnosis]:
     """A workflow that waits for a label where none counts."""
     for sitting in setup.overruling:
         yield warning(
@@ -108,11 +108,11 @@ def _stands_apart(setup: Setup) -> bool:
     return bool(setup.overruling)
 
 
-CHECKS: tuple[Check[Setup], ...] = (
-    Check("a maintainer's label overrules the gate as long as it is there", heard, _may),
-    Check(
+CHECKS: tuple[DoctorCheck[Setup], ...] = (
+    DoctorCheck("a maintainer's label overrules the gate as long as it is there", heard, _may),
+    DoctorCheck(
         "the label is the one that the policy names", named, lambda s: _may(s) and _stands_apart(s)
     ),
-    Check("what the label overrules is judged", judged, _stands_apart),
-    Check("nobody can overrule the gate, as the policy says", idle, _nobody_may),
+    DoctorCheck("what the label overrules is judged", judged, _stands_apart),
+    DoctorCheck("nobody can overrule the gate, as the policy says", idle, _nobody_may),
 )

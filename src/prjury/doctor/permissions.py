@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from prjury.doctor.finding import Check, Finding, problem, warning
+from prjury.doctor.finding import Diagnosis, DoctorCheck, problem, warning
 from prjury.doctor.setup import BACKPORT, OVERRIDE, Setup, Sitting
 from prjury.doctor.workflow import ALL, Permissions
 
@@ -83,7 +83,7 @@ def _given(sitting: Sitting) -> Permissions | None:
     return sitting.workflow.permissions if job is None else job
 
 
-def too_few(setup: Setup) -> Iterator[Finding]:
+def too_few(setup: Setup) -> Iterator[Diagnosis]:
     """Rights that a job lacks."""
     for sitting in setup.parts(*_NEEDED):
         given = _given(sitting)
@@ -111,7 +111,7 @@ def too_few(setup: Setup) -> Iterator[Finding]:
                 )
 
 
-def too_many(setup: Setup) -> Iterator[Finding]:
+def too_many(setup: Setup) -> Iterator[Diagnosis]:
     """Rights to write that a job does not need."""
     for sitting in setup.parts(*_NEEDED):
         kind = _kind(sitting)
@@ -128,7 +128,7 @@ def too_many(setup: Setup) -> Iterator[Finding]:
                 )
 
 
-def secrets(setup: Setup) -> Iterator[Finding]:
+def secrets(setup: Setup) -> Iterator[Diagnosis]:
     """Secrets in a job that has no use for them."""
     for sitting in setup.parts("build"):
         if _has_secret(sitting):
@@ -160,8 +160,8 @@ def _has(given: Permissions, scope: str, level: str) -> bool:
     return "write" in held or (level == "read" and "read" in held)
 
 
-CHECKS: tuple[Check[Setup], ...] = (
-    Check("every job has the permissions that it needs", too_few),
-    Check("no job has a permission to write that it does not need", too_many),
-    Check("no job has a secret that it does not need", secrets),
+CHECKS: tuple[DoctorCheck[Setup], ...] = (
+    DoctorCheck("every job has the permissions that it needs", too_few),
+    DoctorCheck("no job has a permission to write that it does not need", too_many),
+    DoctorCheck("no job has a secret that it does not need", secrets),
 )

@@ -14,14 +14,14 @@ from prjury.doctor import (
     permissions,
     triggers,
 )
-from prjury.doctor.finding import Check, Finding, Level, examine, fine, unknown
+from prjury.doctor.finding import Diagnosis, DoctorCheck, Level, examine, fine, unknown
 from prjury.doctor.server import ask_server
 from prjury.doctor.setup import Setup
 from prjury.git.find import open_repository
-from prjury.github.settings import rights_of
+from prjury.github.settings import read_settings
 
 #: What is asked of the workflows.
-CHECKS: tuple[Check[Setup], ...] = (
+CHECKS: tuple[DoctorCheck[Setup], ...] = (
     *job_graph.CHECKS,
     *triggers.CHECKS,
     *merge_gate.CHECKS,
@@ -33,7 +33,7 @@ _UNUSED = tuple(c for c in CHECKS if c.ask in {job_graph.used, triggers.privileg
 _UNREAD = tuple(c for c in CHECKS if c.ask is triggers.privileged_checkouts)
 
 
-def examine_setup(setup: Setup, *, complete: bool = True) -> Iterator[Finding]:
+def examine_setup(setup: Setup, *, complete: bool = True) -> Iterator[Diagnosis]:
     """What is wrong with the workflows.
 
     Args:
@@ -45,7 +45,7 @@ def examine_setup(setup: Setup, *, complete: bool = True) -> Iterator[Finding]:
 
 def examination(
     path: Path, environ: Mapping[str, str], *, offline: bool = False
-) -> Iterator[Finding]:
+) -> Iterator[Diagnosis]:
     """What is wrong with the set-up of the repository that holds ``path``.
 
     Args:
@@ -56,7 +56,7 @@ def examination(
         UsageError: when the environment names an address to which a token must not be sent.
     """
     repository = open_repository(path)
-    rights = rights_of(repository.remote_url, environ, offline=offline)
+    rights = read_settings(repository.remote_url, environ, offline=offline)
     yield from local.machine()
     root = repository.work_tree
     if root is None:

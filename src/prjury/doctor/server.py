@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from prjury.doctor.finding import (
-    Check,
-    Finding,
+    Diagnosis,
+    DoctorCheck,
     examine,
     fine,
     one_sentence,
@@ -18,7 +18,13 @@ from prjury.doctor.finding import (
 )
 from prjury.doctor.setup import GATE, Setup
 from prjury.errors import SourceError
-from prjury.github.settings import BranchRules, NamedCheck, RepositoryFacts, RequiredCheck, Rights
+from prjury.github.settings import (
+    BranchRules,
+    NamedCheck,
+    RepoSettings,
+    RepositoryFacts,
+    RequiredCheck,
+)
 
 Answer = TypeVar("Answer")
 
@@ -28,7 +34,7 @@ _FINE_GRAINED = "use a fine-grained token for this repository alone"
 
 
 @dataclass(frozen=True)
-class Standing:
+class ServerState:
     """What GitHub said; a text in place of an answer is why there is none.
 
     Attributes:
@@ -62,7 +68,7 @@ class Standing:
         return [*ruled, *protected]
 
 
-def ask_server(rights: Rights, setup: Setup) -> Iterator[Finding]:
+def ask_server(rights: RepoSettings, setup: Setup) -> Iterator[Diagnosis]:
     """What is wrong with the settings on GitHub, and what could not be read there."""
     try:
         facts = rights.facts()
@@ -71,7 +77,7 @@ def ask_server(rights: Rights, setup: Setup) -> Iterator[Finding]:
         yield tell("GitHub", one_sentence(error))
         return
     branch = facts.default_branch
-    standing = Standing(
+    standing = ServerState(
         setup,
         rights.repo,
         facts,
@@ -91,12 +97,12 @@ def _or_why(call: Callable[[], Answer]) -> Answer | str:
         return one_sentence(error)
 
 
-def _permissions(rights: Rights) -> str:
+def _permissions(rights: RepoSettings) -> str:
     answer = _or_why(rights.default_permissions)
     return answer or "no answer"
 
 
-def token(standing: Standing) -> Iterator[Finding]:
+def token(standing: ServerState) -> Iterator[Diagnosis]:
     """A token that may do more than is needed."""
     scopes = standing.facts.scopes
     needed = _ENOUGH | {"repo"} if standing.facts.private else _ENOUGH
@@ -109,7 +115,7 @@ def token(standing: Standing) -> Iterator[Finding]:
         )
 
 
-def forks(standing: Standing) -> Iterator[Finding]:
+def forks(standing: ServerState) -> Iterator[Diagnosis]:
     """Forks before a jury that has no secrets for them."""
     facts, setup = standing.facts, standing.setup
     alone = [one for one in setup.gates if one.on_pull_requests]
@@ -122,7 +128,7 @@ def forks(standing: Standing) -> Iterator[Finding]:
         )
 
 
-def required(standing: Standing) -> Iterator[Finding]:
+def required(standing: ServerState) -> Iterator[Diagnosis]:
     """Whether the gate is required, and from whom."""
     about = f"the rules of `{standing.branch}`"
     ours = [check for check in standing.required if check.context in standing.gate_names]
@@ -133,7 +139,7 @@ def required(standing: Standing) -> Iterator[Finding]:
         yield from _not_required(standing, about)
 
 
-def _of_source(standing: Standing, about: str, check: RequiredCheck) -> Finding:
+def _of_source(standing: ServerState, about: str, check: RequiredCheck) -> Diagnosis:
     told = f"`{check.context}` is required by {check.source}"
     if check.app is None:
         return warning(
@@ -150,7 +156,7 @@ def _of_source(standing: Standing, about: str, check: RequiredCheck) -> Finding:
     return fine(about, told)
 
 
-def _misspelt(standing: Standing, about: str) -> Iterator[Finding]:
+def _misspelt(standing: ServerState, about: str) -> Iterator[Diagnosis]:
     """The page of a pull request shows the workflow's name before the job's; a rule must not."""
     shown = {f"{one.workflow.name} / {one.job.name}" for one in standing.setup.sittings}
     for check in standing.required:
@@ -162,7 +168,7 @@ def _misspelt(standing: Standing, about: str) -> Iterator[Finding]:
             )
 
 
-def _not_required(standing: Standing, about: str) -> Iterator[Finding]:
+def _not_required(standing: ServerState, about: str) -> Iterator[Diagnosis]:
     name = standing.gate_names[0]
     unread = [one for one in (standing.rules, standing.protection) if isinstance(one, str)]
     if not unread:
@@ -175,7 +181,7 @@ def _not_required(standing: Standing, about: str) -> Iterator[Finding]:
         yield unknown(about, f"whether `{name}` is required cannot be told with this token: {why}")
 
 
-def queue(standing: Standing) -> Iterator[Finding]:
+def queue(standing: ServerState) -> Iterator[Diagnosis]:
     """A merge queue in which the gate never reports."""
     sittings = standing.setup.sittings
     if isinstance(standing.rules, str) or not (standing.rules.has_queue and sittings):
@@ -189,7 +195,7 @@ def queue(standing: Standing) -> Iterator[Finding]:
         )
 
 
-def imitations(standing: Standing) -> Iterator[Finding]:
+def imitations(standing: ServerState) -> Iterator[Diagnosis]:
     """Checks and statuses of the gate's name that come from elsewhere."""
     if isinstance(standing.said, str):
         yield unknown("recent commits", standing.said)
@@ -209,7 +215,7 @@ def imitations(standing: Standing) -> Iterator[Finding]:
             )
 
 
-def default_permissions(standing: Standing) -> Iterator[Finding]:
+def default_permissions(standing: ServerState) -> Iterator[Diagnosis]:
     """What jobs may do that do not say it."""
     if standing.permissions == "write":
         yield warning(
@@ -221,11 +227,11 @@ def default_permissions(standing: Standing) -> Iterator[Finding]:
         yield unknown("the settings of Actions", standing.permissions)
 
 
-CHECKS: tuple[Check[Standing], ...] = (
-    Check("the token may not do more than is needed", token),
-    Check("strangers' pull requests are judged as well as can be", forks),
-    Check("the gate is required", required),
-    Check("the merge queue asks PR Jury", queue),
-    Check("nobody else reports by the gate's name", imitations),
-    Check("jobs that say no permissions may only read", default_permissions),
+CHECKS: tuple[DoctorCheck[ServerState], ...] = (
+    DoctorCheck("the token may not do more than is needed", token),
+    DoctorCheck("strangers' pull requests are judged as well as can be", forks),
+    DoctorCheck("the gate is required", required),
+    DoctorCheck("the merge queue asks PR Jury", queue),
+    DoctorCheck("nobody else reports by the gate's name", imitations),
+    DoctorCheck("jobs that say no permissions may only read", default_permissions),
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from prjury.doctor.workflow import Job, Step, Workflow
+from prjury.doctor.workflow import Workflow, WorkflowJob, WorkflowStep
 from prjury.policy.schema import OverrideConfig
 
 #: What the required check is called in every workflow that `prjury init` writes.
@@ -35,8 +35,8 @@ class Sitting:
     """A step in which PR Jury runs."""
 
     workflow: Workflow
-    job: Job
-    step: Step
+    job: WorkflowJob
+    step: WorkflowStep
 
     @property
     def mode(self) -> str:
@@ -135,7 +135,7 @@ class Setup:
                     if self._is_ours(workflow, step):
                         yield Sitting(workflow, job, step)
 
-    def _is_ours(self, workflow: Workflow, step: Step) -> bool:
+    def _is_ours(self, workflow: Workflow, step: WorkflowStep) -> bool:
         """By the action's name; in a file of ours, by whatever name a copy of it has."""
         if step.action in {".", "./"}:
             return self.is_home

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prjury.doctor.finding import Check, Finding, problem, warning
+from prjury.doctor.finding import Diagnosis, DoctorCheck, problem, warning
 from prjury.doctor.setup import Setup, Sitting
-from prjury.doctor.workflow import Step, Trigger, Workflow
+from prjury.doctor.workflow import Trigger, Workflow, WorkflowStep
 
 _RUNS_CODE = ("review", "build")
 #: Events that bring secrets and a token that can write, whoever opened the pull request.
@@ -21,7 +21,7 @@ _NEEDED = {
 }
 
 
-def missing_types(setup: Setup) -> Iterator[Finding]:
+def missing_types(setup: Setup) -> Iterator[Diagnosis]:
     """Events of a pull request after which the verdict would be an old one."""
     for sitting in _on_pull_requests(setup):
         types = sitting.workflow.triggers["pull_request"].started_by
@@ -38,7 +38,7 @@ def lacking(event: str, name: str, otherwise: str) -> str:
     return f"`{event}` lacks the type `{name}`, so that {otherwise}; add it to `types`"
 
 
-def filters(setup: Setup) -> Iterator[Finding]:
+def filters(setup: Setup) -> Iterator[Diagnosis]:
     """Filters under which the required check never starts."""
     seen: set[tuple[str, str]] = set()
     for sitting in setup.sittings:
@@ -48,7 +48,7 @@ def filters(setup: Setup) -> Iterator[Finding]:
             seen.add((sitting.about, event))
 
 
-def _of_filters(about: str, event: str, trigger: Trigger) -> Iterator[Finding]:
+def _of_filters(about: str, event: str, trigger: Trigger) -> Iterator[Diagnosis]:
     for name in trigger.filters:
         tell = problem if name.startswith("paths") or event == "workflow_run" else warning
         yield tell(
@@ -58,7 +58,7 @@ def _of_filters(about: str, event: str, trigger: Trigger) -> Iterator[Finding]:
         )
 
 
-def never_started(setup: Setup) -> Iterator[Finding]:
+def never_started(setup: Setup) -> Iterator[Diagnosis]:
     """Workflows that no pull request starts."""
     known = {"pull_request", "merge_group", "workflow_call", *_PRIVILEGED}
     for sitting in setup.parts(*_RUNS_CODE):
@@ -68,7 +68,7 @@ def never_started(setup: Setup) -> Iterator[Finding]:
             )
 
 
-def privileged_builds(setup: Setup) -> Iterator[Finding]:
+def privileged_builds(setup: Setup) -> Iterator[Diagnosis]:
     """The change's code where a token can write."""
     for sitting in setup.parts(*_RUNS_CODE):
         for event in _PRIVILEGED:
@@ -80,7 +80,7 @@ def privileged_builds(setup: Setup) -> Iterator[Finding]:
                 )
 
 
-def privileged_checkouts(setup: Setup) -> Iterator[Finding]:
+def privileged_checkouts(setup: Setup) -> Iterator[Diagnosis]:
     """Checkouts of a pull request's head under events that bring secrets, in any workflow."""
     ours = {sitting.workflow.path for sitting in setup.sittings}
     for workflow in setup.workflows:
@@ -106,12 +106,12 @@ def _on_pull_requests(setup: Setup) -> Iterator[Sitting]:
             yield sitting
 
 
-def _steps(workflow: Workflow) -> Iterator[Step]:
+def _steps(workflow: Workflow) -> Iterator[WorkflowStep]:
     for job in workflow.jobs:
         yield from job.steps
 
 
-def _takes_head(step: Step) -> bool:
+def _takes_head(step: WorkflowStep) -> bool:
     if "gh pr checkout" in step.run:
         return True
     wanted = f"{step.inputs.get('ref', '')} {step.inputs.get('repository', '')}"
@@ -120,14 +120,16 @@ def _takes_head(step: Step) -> bool:
     )
 
 
-def _is_unsafe(step: Step) -> bool:
+def _is_unsafe(step: WorkflowStep) -> bool:
     return step.inputs.get("allow-unsafe-pr-checkout", "false") not in {"", "false"}
 
 
-CHECKS: tuple[Check[Setup], ...] = (
-    Check("every event of a pull request that changes the verdict starts a run", missing_types),
-    Check("no filter keeps the required check from starting", filters),
-    Check("every workflow of PR Jury is started by something", never_started),
-    Check("no change's code runs where a token can write for strangers", privileged_builds),
-    Check("no workflow checks a pull request out beside secrets", privileged_checkouts),
+CHECKS: tuple[DoctorCheck[Setup], ...] = (
+    DoctorCheck(
+        "every event of a pull request that changes the verdict starts a run", missing_types
+    ),
+    DoctorCheck("no filter keeps the required check from starting", filters),
+    DoctorCheck("every workflow of PR Jury is started by something", never_started),
+    DoctorCheck("no change's code runs where a token can write for strangers", privileged_builds),
+    DoctorCheck("no workflow checks a pull request out beside secrets", privileged_checkouts),
 )

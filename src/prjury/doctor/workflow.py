@@ -47,7 +47,7 @@ class Trigger:
 
 
 @dataclass(frozen=True)
-class Step:
+class WorkflowStep:
     """A step of a job; what is not given is an empty text."""
 
     uses: str = ""
@@ -69,7 +69,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Job:
+class WorkflowJob:
     """A job.
 
     Attributes:
@@ -91,7 +91,7 @@ class Job:
     inherits_secrets: bool = False
     permissions: Permissions | None = None
     env: Mapping[str, str] = field(default_factory=dict)
-    steps: tuple[Step, ...] = ()
+    steps: tuple[WorkflowStep, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Workflow:
     permissions: Permissions | None = None
     has_concurrency: bool = False
     env: Mapping[str, str] = field(default_factory=dict)
-    jobs: tuple[Job, ...] = ()
+    jobs: tuple[WorkflowJob, ...] = ()
 
 
 def read_workflow(text: str, path: str) -> Workflow:
@@ -159,10 +159,10 @@ def _trigger(value: object) -> Trigger:
     )
 
 
-def _job(key: str, value: object) -> Job:
+def _job(key: str, value: object) -> WorkflowJob:
     job = _mapping(value)
     steps = job.get("steps")
-    return Job(
+    return WorkflowJob(
         key,
         _text(job.get("name")) or key,
         _text(job.get("if")),
@@ -180,9 +180,9 @@ def _job(key: str, value: object) -> Job:
     )
 
 
-def _step(value: object) -> Step:
+def _step(value: object) -> WorkflowStep:
     step = _mapping(value)
-    return Step(
+    return WorkflowStep(
         _text(step.get("uses")),
         _text(step.get("run")),
         _text(step.get("if")),

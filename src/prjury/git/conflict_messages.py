@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from prjury.git.merge_tree import BASE, OURS, THEIRS, Clash
+from prjury.git.merge_tree import BASE, OURS, THEIRS, ConflictReader
 from prjury.snapshot.conflicts import SideNames
 from prjury.snapshot.kinds import SYMLINK_MODE
 from prjury.snapshot.model import ConflictType, visible
 
 
-def sentence(clash: Clash, names: SideNames) -> str:
+def sentence(clash: ConflictReader, names: SideNames) -> str:
     """What collides at a path, and which side did what."""
     return {
         ConflictType.MODIFY_DELETE: _deleted,
@@ -22,13 +22,13 @@ def sentence(clash: Clash, names: SideNames) -> str:
     }[clash.type](clash, names)
 
 
-def _deleted(clash: Clash, names: SideNames) -> str:
+def _deleted(clash: ConflictReader, names: SideNames) -> str:
     if THEIRS in clash.stages:
         return f"{names.onto} deletes the file, {names.head} changes it"
     return f"{names.head} deletes the file, {names.onto} changes it"
 
 
-def _renamed(clash: Clash, names: SideNames) -> str:
+def _renamed(clash: ConflictReader, names: SideNames) -> str:
     if gone := clash.message("CONFLICT (rename/delete)"):
         return _renamed_and_deleted(clash, gone.paths, names)
     if twice := clash.message("CONFLICT (rename/rename)"):
@@ -43,20 +43,20 @@ def _renamed(clash: Clash, names: SideNames) -> str:
     return "the sides rename directories so that their files collide at this path"
 
 
-def _suggested(clash: Clash, old: str, names: SideNames) -> str:
+def _suggested(clash: ConflictReader, old: str, names: SideNames) -> str:
     if OURS in clash.stages and THEIRS in clash.stages:
         return f"`{old}` is added to a directory that is renamed, and its new place is taken"
     adds, renames = _by(clash, names)
     return f"{adds} adds `{old}` to a directory that {renames} renames"
 
 
-def _renamed_and_deleted(clash: Clash, paths: tuple[str, ...], names: SideNames) -> str:
+def _renamed_and_deleted(clash: ConflictReader, paths: tuple[str, ...], names: SideNames) -> str:
     renames, deletes = _by(clash, names)
     new, old = map(visible, paths[:2])
     return f"{renames} renames `{old}` to `{new}`, {deletes} deletes it"
 
 
-def _by(clash: Clash, names: SideNames) -> tuple[str, str]:
+def _by(clash: ConflictReader, names: SideNames) -> tuple[str, str]:
     """Whose version stands at the path, and the other side."""
     if OURS in clash.stages:
         return names.onto, names.head
@@ -74,15 +74,15 @@ def two_renames(ours: str | None, theirs: str | None, names: SideNames) -> str:
     return f"{renames} renames `{visible(ours or theirs or '')}` to this path, {adds} adds a file"
 
 
-def _binary(clash: Clash, _names: SideNames) -> str:
+def _binary(clash: ConflictReader, _names: SideNames) -> str:
     return f"both sides {_verb(clash)} a binary file"
 
 
-def _verb(clash: Clash) -> str:
+def _verb(clash: ConflictReader) -> str:
     return "change" if BASE in clash.stages else "add"
 
 
-def _submodule(clash: Clash, names: SideNames) -> str:
+def _submodule(clash: ConflictReader, names: SideNames) -> str:
     ours, theirs = clash.stages.get(OURS), clash.stages.get(THEIRS)
     if ours and theirs:
         moves = f"{names.onto} moves the submodule to {ours.blob[:7]}"
@@ -90,7 +90,7 @@ def _submodule(clash: Clash, names: SideNames) -> str:
     return "one side moves the submodule, the other removes it"
 
 
-def _mode(clash: Clash, names: SideNames) -> str:
+def _mode(clash: ConflictReader, names: SideNames) -> str:
     ours, theirs = clash.stages.get(OURS), clash.stages.get(THEIRS)
     if not ours or not theirs:
         return "the sides have different kinds of things at this path"
@@ -100,7 +100,7 @@ def _mode(clash: Clash, names: SideNames) -> str:
     return f"both sides add the same file with different modes: {modes}"
 
 
-def _link(clash: Clash, names: SideNames) -> str:
+def _link(clash: ConflictReader, names: SideNames) -> str:
     ours, theirs = clash.stages.get(OURS), clash.stages.get(THEIRS)
     if ours and theirs and ours.mode == theirs.mode == SYMLINK_MODE:
         if BASE in clash.stages:
@@ -109,7 +109,7 @@ def _link(clash: Clash, names: SideNames) -> str:
     return _other(clash, names)
 
 
-def _other(clash: Clash, names: SideNames) -> str:
+def _other(clash: ConflictReader, names: SideNames) -> str:
     if clash.message("CONFLICT (file/directory)"):
         has_file, has_directory = _by(clash, names)
         return f"{has_directory} has a directory at this path, {has_file} a file"

@@ -17,11 +17,11 @@ from pathlib import Path
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.git.find import open_repository
-from prjury.git.listing import listed
+from prjury.git.listing import list_files
 from prjury.git.operator import OperatorRepository
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.kinds import SYMLINK_MODE, kind_of
-from prjury.snapshot.merge_style import Commit, RebaseTrial
+from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
 from prjury.snapshot.model import (
     FileChange,
     FileKind,
@@ -102,7 +102,7 @@ class Directory:
         """Not for a directory."""
         raise _no_history()
 
-    def recent(self, tip: str, count: int) -> Sequence[Commit]:  # noqa: ARG002
+    def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:  # noqa: ARG002
         """Not for a directory."""
         raise _no_history()
 
@@ -191,7 +191,7 @@ def _of_git(root: Path, repository: OperatorRepository, left_out: dict[str, str]
     top = repository.work_tree or root
     below = os.path.relpath(root.resolve(), top.resolve()).replace(os.sep, "/")
     prefix = "" if below == "." else f"{below}/"
-    found = listed(repository, top, prefix)
+    found = list_files(repository, top, prefix)
     ignored = (path.removeprefix(prefix) for path in found.ignored)
     left_out |= {printable(path): "ignored by git" for path in ignored if path}
     return [path.removeprefix(prefix) for path in found.files]

@@ -153,7 +153,7 @@ def refspec(name: str) -> str:
 
 
 @contextmanager
-def fetched(
+def fetch_objects(
     remote: Remote, refspecs: Sequence[str], lender: OperatorRepository | None, name: str
 ) -> Iterator[OperatorRepository]:
     """A repository with the refs that the refspecs name; it is gone when the block ends.

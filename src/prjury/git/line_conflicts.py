@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from prjury.git.ancestry import merge_bases
 from prjury.git.command import Git
 from prjury.git.conflict_messages import sentence, two_renames
-from prjury.git.merge_tree import Clash, Trial
+from prjury.git.merge_tree import ConflictReader, FailedMerge
 from prjury.git.versions import three_ways
 from prjury.snapshot.conflicts import classify, regenerate
 from prjury.snapshot.model import Conflict, ConflictType, printable
@@ -21,7 +21,7 @@ _MOST_REGIONS = 100
 _MOST_DELETED = 500
 
 
-def conflicts_of(trial: Trial, clashes: Sequence[Clash]) -> tuple[Conflict, ...]:
+def conflicts_of(trial: FailedMerge, clashes: Sequence[ConflictReader]) -> tuple[Conflict, ...]:
     """What is to be said of each path."""
     renamed = _renamed(trial, clashes)
     files = three_ways(
@@ -40,7 +40,9 @@ def conflicts_of(trial: Trial, clashes: Sequence[Clash]) -> tuple[Conflict, ...]
     )
 
 
-def _conflict(trial: Trial, clash: Clash, files: Mapping[str, ThreeWay | str]) -> Conflict:
+def _conflict(
+    trial: FailedMerge, clash: ConflictReader, files: Mapping[str, ThreeWay | str]
+) -> Conflict:
     file = files.get(clash.path)
     if isinstance(file, ThreeWay):
         return _classified(trial, clash, file)
@@ -52,7 +54,7 @@ def _conflict(trial: Trial, clash: Clash, files: Mapping[str, ThreeWay | str]) -
     )
 
 
-def _classified(trial: Trial, clash: Clash, file: ThreeWay) -> Conflict:
+def _classified(trial: FailedMerge, clash: ConflictReader, file: ThreeWay) -> Conflict:
     told = classify(printable(clash.path), file, trial.names)
     places = tuple(
         file.place(region, mechanical=easy)
@@ -63,7 +65,7 @@ def _classified(trial: Trial, clash: Clash, file: ThreeWay) -> Conflict:
     return Conflict(clash.path, clash.type, told.mechanical, told.reason, lines, shown)
 
 
-def _renamed(trial: Trial, clashes: Sequence[Clash]) -> dict[str, str]:
+def _renamed(trial: FailedMerge, clashes: Sequence[ConflictReader]) -> dict[str, str]:
     """Paths at which both sides have a new file, one of which came there by a rename."""
     added = [clash.path for clash in clashes if clash.type is ConflictType.ADD_ADD]
     bases = merge_bases(trial.git, trial.ours, trial.theirs) if added else []

@@ -16,7 +16,7 @@ from prjury.git.store import lay_out
 
 
 @dataclass(frozen=True)
-class Listed:
+class FileListing:
     """Paths relative to the root of the work tree, as git stores them.
 
     Attributes:
@@ -28,7 +28,7 @@ class Listed:
     ignored: tuple[str, ...]
 
 
-def listed(repository: OperatorRepository, root: Path, below: str) -> Listed:
+def list_files(repository: OperatorRepository, root: Path, below: str) -> FileListing:
     """What is in the work tree.
 
     Args:
@@ -51,7 +51,7 @@ def listed(repository: OperatorRepository, root: Path, below: str) -> Listed:
         place = ["--", below] if below else []
         files = git(*args, "--cached", "--others", *place)
         ignored = git(*args, "--others", "--ignored", "--directory", *place)
-    return Listed(_paths(files), _paths(ignored))
+    return FileListing(_paths(files), _paths(ignored))
 
 
 def _paths(output: bytes) -> tuple[str, ...]:

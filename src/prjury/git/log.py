@@ -6,22 +6,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from prjury.git.command import TIMEOUT, Git
-from prjury.snapshot.merge_style import Commit
+from prjury.snapshot.merge_style import StyleCommit
 
 #: So many commits are asked about by name on one command line.
 MOST_NAMED = 200
 
 
 @dataclass(frozen=True)
-class Listed:
+class LogEntries:
     """A commit of the log, its tree, and whether the other side has its change already."""
 
-    commit: Commit
+    commit: StyleCommit
     tree: str
     applied: bool = False
 
 
-def log(git: Git, *args: str, timeout: float = TIMEOUT) -> Iterator[Listed]:
+def log(git: Git, *args: str, timeout: float = TIMEOUT) -> Iterator[LogEntries]:
     """The commits that these arguments of `git log` select, in its order.
 
     Raises:
@@ -33,4 +33,6 @@ def log(git: Git, *args: str, timeout: float = TIMEOUT) -> Iterator[Listed]:
         if record:
             names, _, subject = record.partition("\n")
             sha, tree, *parents = names[1:].split()
-            yield Listed(Commit(sha, tuple(parents), subject), tree, applied=names[0] == "=")
+            yield LogEntries(
+                StyleCommit(sha, tuple(parents), subject), tree, applied=names[0] == "="
+            )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prjury.git.command import TIMEOUT, Git
 from prjury.git.line_conflicts import conflicts_of
-from prjury.git.merge_tree import Clash, Message, Stage, Trial
+from prjury.git.merge_tree import ConflictReader, ConflictStage, FailedMerge, MergeMessage
 from prjury.snapshot.conflicts import BASE_AND_HEAD, SideNames
 from prjury.snapshot.model import MergeTrial, visible
 
@@ -37,7 +37,7 @@ def try_merge(
     tree, *rest = output.decode("utf-8", "surrogateescape").split("\0")
     if code == 0:
         return MergeTrial(tree)
-    trial = Trial(git, ours, theirs, names)
+    trial = FailedMerge(git, ours, theirs, names)
     return MergeTrial(None, conflicts_of(trial, _read(rest, (ours, theirs))))
 
 
@@ -61,7 +61,7 @@ def _why_not(stderr: str, code: int) -> str:
     return f"git could not try the merge: {visible(last)}"
 
 
-def _read(fields: list[str], labels: tuple[str, str]) -> list[Clash]:
+def _read(fields: list[str], labels: tuple[str, str]) -> list[ConflictReader]:
     """The conflicted paths with their stages in the index, and the messages behind them.
 
     A conflict that leaves no path in conflict, such as a directory whose files went two ways, is
@@ -74,28 +74,28 @@ def _read(fields: list[str], labels: tuple[str, str]) -> list[Clash]:
         if message.type.startswith(("CONFLICT", "ERROR"))
     ]
     moved = _moved(messages, labels)
-    stages: dict[str, dict[int, Stage]] = {}
+    stages: dict[str, dict[int, ConflictStage]] = {}
     for entry in fields[:split]:
         head, _, path = entry.partition("\t")
         mode, blob, stage = head.split(" ")
-        stages.setdefault(moved.get(path, path), {})[int(stage)] = Stage(mode, blob)
-    told: dict[str, list[Message]] = {path: [] for path in stages}
+        stages.setdefault(moved.get(path, path), {})[int(stage)] = ConflictStage(mode, blob)
+    told: dict[str, list[MergeMessage]] = {path: [] for path in stages}
     for message in messages:
         paths = dict.fromkeys(moved.get(path, path) for path in message.paths)
         for path in [path for path in paths if path in stages] or paths:
             told.setdefault(path, []).append(message)
-    return [Clash(path, stages.get(path, {}), tuple(told[path])) for path in told]
+    return [ConflictReader(path, stages.get(path, {}), tuple(told[path])) for path in told]
 
 
-def _messages(fields: Iterator[str]) -> Iterator[Message]:
+def _messages(fields: Iterator[str]) -> Iterator[MergeMessage]:
     for count in fields:
         if not count.isdecimal():
             return  # the end, or advice on submodules that git prints there
         paths = tuple(next(fields) for _ in range(int(count)))
-        yield Message(paths, next(fields), next(fields))
+        yield MergeMessage(paths, next(fields), next(fields))
 
 
-def _moved(messages: list[Message], labels: tuple[str, str]) -> dict[str, str]:
+def _moved(messages: list[MergeMessage], labels: tuple[str, str]) -> dict[str, str]:
     """Names that git makes up where two things cannot stand at one path, and what they stand for.
 
     Such a name is the path with ``~``, the name of a side, and a number if that is taken as well.

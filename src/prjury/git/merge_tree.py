@@ -31,7 +31,7 @@ _TYPES: Mapping[str, ConflictType] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class FailedMerge:
     """A merge that did not succeed by itself: where, of which commits, and what they are called."""
 
     git: Git
@@ -41,7 +41,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class MergeMessage:
     """One of git's messages about the merge: the paths concerned, its type, its words."""
 
     paths: tuple[str, ...]
@@ -50,7 +50,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class ConflictStage:
     """A version of a path: git's file mode and the object's name."""
 
     mode: str
@@ -64,7 +64,7 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Clash:
+class ConflictReader:
     """A path that does not merge.
 
     Attributes:
@@ -73,8 +73,8 @@ class Clash:
     """
 
     path: str
-    stages: Mapping[int, Stage]
-    messages: tuple[Message, ...] = ()
+    stages: Mapping[int, ConflictStage]
+    messages: tuple[MergeMessage, ...] = ()
 
     @property
     def type(self) -> ConflictType:
@@ -98,6 +98,6 @@ class Clash:
         sides = (self.stages.get(OURS), self.stages.get(THEIRS))
         return all(side is not None and side.mode in REGULAR_MODES for side in sides)
 
-    def message(self, words: str) -> Message | None:
+    def message(self, words: str) -> MergeMessage | None:
         """The first message of a type that starts with these words."""
         return next((one for one in self.messages if one.type.startswith(words)), None)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from prjury.git.merge import merged_tree
 from prjury.git.store import Store
-from prjury.snapshot.merge_style import Commit
+from prjury.snapshot.merge_style import StyleCommit
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Landed:
 
 
 def commits_of(
-    unit: Commit, landed: Landed, merged_onto: Callable[[str], str | None], tree: str
+    unit: StyleCommit, landed: Landed, merged_onto: Callable[[str], str | None], tree: str
 ) -> int | None:
     """How many commits along the base's first parents it came in by; None where nobody can tell.
 
@@ -56,7 +56,7 @@ def merged_onto(store: Store, landed: Landed, commit: str) -> str | None:
     return merged_tree(store.git, commit, head) if head and known else None
 
 
-def not_told(unit: Commit, landed: Landed, number: int | None) -> str:
+def not_told(unit: StyleCommit, landed: Landed, number: int | None) -> str:
     """Why nobody can tell which commits are its own, and what to do."""
     return (
         f"Which commits belong to #{number} cannot be told: neither {unit.sha[:12]} alone nor the "

@@ -10,13 +10,13 @@ from functools import partial
 from pathlib import Path
 
 from prjury.errors import SourceError, UsageError
-from prjury.git.fetch import Remote, Transport, default_branch, fetched, refspec
+from prjury.git.fetch import Remote, Transport, default_branch, fetch_objects, refspec
 from prjury.git.find import open_repository
 from prjury.git.merged_as import Landed, commits_of, merged_onto, not_told
 from prjury.git.operator import OperatorRepository
 from prjury.git.store import Store, open_store
-from prjury.git.take_snapshot import photograph
-from prjury.git.work_tree import uncommitted
+from prjury.git.take_snapshot import take_snapshot
+from prjury.git.work_tree import uncommitted_changes
 from prjury.snapshot.model import PullRequest, Side, visible
 
 _NAMED_AT_MOST = 5
@@ -31,7 +31,7 @@ _PULL_URL = re.compile(
 
 
 @dataclass(frozen=True)
-class Wanted:
+class SnapshotRequest:
     """Which pull request is to be judged.
 
     Attributes:
@@ -76,7 +76,7 @@ class NothingToReview:
 
 
 @dataclass(frozen=True)
-class Photo:
+class Snapshot:
     """The pull request and the objects behind it."""
 
     pull: PullRequest
@@ -91,7 +91,7 @@ class _Sides:
 
 
 @contextmanager
-def photographed(wanted: Wanted) -> Iterator[Photo | NothingToReview]:
+def open_snapshot(wanted: SnapshotRequest) -> Iterator[Snapshot | NothingToReview]:
     """The photograph, or the reason why there is nothing to judge.
 
     Raises:
@@ -113,12 +113,12 @@ def photographed(wanted: Wanted) -> Iterator[Photo | NothingToReview]:
             yield taken
             return
         pull = replace(taken, number=wanted.number, **wanted.facts)  # type: ignore[arg-type]
-        yield _level(pull, repository) if pull.ahead == 0 else Photo(pull, store)
+        yield _level(pull, repository) if pull.ahead == 0 else Snapshot(pull, store)
 
 
-def _taken(store: Store, sides: _Sides, wanted: Wanted) -> PullRequest | NothingToReview:
+def _taken(store: Store, sides: _Sides, wanted: SnapshotRequest) -> PullRequest | NothingToReview:
     """The photograph; of a change that is in the base by now as it came in, if that is wanted."""
-    pull = photograph(store, sides.base, sides.head, notes=sides.notes)
+    pull = take_snapshot(store, sides.base, sides.head, notes=sides.notes)
     landed, base = wanted.landed, sides.base
     if landed is None or (pull.ahead and landed.commits is None):
         return pull
@@ -137,11 +137,11 @@ def _taken(store: Store, sides: _Sides, wanted: Wanted) -> PullRequest | Nothing
     before = Side(base.ref, store.git.text("rev-parse", "--verify", f"{unit.sha}~{count}"))
     alone = "" if unit.is_merge or landed.commits else "; only that commit is judged"
     note = f"in {visible(base.ref)} already, by {unit.sha[:12]}{alone}"
-    return photograph(store, before, Side(sides.head.ref, unit.sha), notes=(*sides.notes, note))
+    return take_snapshot(store, before, Side(sides.head.ref, unit.sha), notes=(*sides.notes, note))
 
 
 @contextmanager
-def _repository(wanted: Wanted) -> Iterator[OperatorRepository]:
+def _repository(wanted: SnapshotRequest) -> Iterator[OperatorRepository]:
     """The local repository, or a fetched one where the pull request is not here."""
     local = _local(wanted)
     if local and (wanted.number is None or wanted.head or local.pull(wanted.number)):
@@ -153,12 +153,12 @@ def _repository(wanted: Wanted) -> Iterator[OperatorRepository]:
     name = local.name if local else _name_in(remote.address)
     # A partial clone would lend commits without the content that belongs to them.
     lender = local if local and not local.partial else None
-    with fetched(remote, [head, base], lender, name) as repository:
+    with fetch_objects(remote, [head, base], lender, name) as repository:
         repository.git("symbolic-ref", "HEAD", base.partition(":")[2])
         yield repository
 
 
-def _pull_ref(wanted: Wanted) -> str:
+def _pull_ref(wanted: SnapshotRequest) -> str:
     if wanted.number is None:
         raise UsageError(
             "Nothing says what to review", remedy="Name a pull request's number, or a head"
@@ -166,7 +166,7 @@ def _pull_ref(wanted: Wanted) -> str:
     return f"refs/pull/{wanted.number}/head"
 
 
-def _remote(wanted: Wanted, local: OperatorRepository | None) -> Remote:
+def _remote(wanted: SnapshotRequest, local: OperatorRepository | None) -> Remote:
     url = wanted.url or (local.remote_url if local else None)
     if wanted.transport and url:
         return Remote(url, wanted.transport)
@@ -184,7 +184,7 @@ def _name_in(url: str) -> str:
     return "/".join(url.removesuffix("/").removesuffix(".git").split("/")[-2:])
 
 
-def _local(wanted: Wanted) -> OperatorRepository | None:
+def _local(wanted: SnapshotRequest) -> OperatorRepository | None:
     if not wanted.local:
         return None
     try:
@@ -204,7 +204,7 @@ def _place(url: str) -> tuple[str, str] | None:
     return (match["host"].casefold(), match["name"].casefold()) if match else None
 
 
-def _sides(repository: OperatorRepository, wanted: Wanted) -> _Sides | NothingToReview:
+def _sides(repository: OperatorRepository, wanted: SnapshotRequest) -> _Sides | NothingToReview:
     head = _head(repository, wanted)
     base = repository.commit(wanted.base) if wanted.base else repository.default_branch()
     if wanted.head is None and wanted.number is None:
@@ -212,7 +212,7 @@ def _sides(repository: OperatorRepository, wanted: Wanted) -> _Sides | NothingTo
     return _Sides(base, head)
 
 
-def _head(repository: OperatorRepository, wanted: Wanted) -> Side:
+def _head(repository: OperatorRepository, wanted: SnapshotRequest) -> Side:
     if wanted.head:
         return repository.commit(wanted.head)
     if wanted.number is None:
@@ -227,7 +227,7 @@ def _of_work_tree(
     repository: OperatorRepository, base: Side, head: Side, *, named: bool
 ) -> _Sides | NothingToReview:
     """The current branch and what its reviewer has to know: uncommitted files, what is below."""
-    pending = uncommitted(repository)
+    pending = uncommitted_changes(repository)
     if head.sha == base.sha:
         on_it = head.ref == base.ref.removeprefix("origin/") and not named
         here = (
@@ -245,7 +245,7 @@ def _level(pull: PullRequest, repository: OperatorRepository) -> NothingToReview
     return _nothing(f"{head} has no commit that {base} lacks in {repository.name}", "")
 
 
-def _superseded(wanted: Wanted, head: Side) -> NothingToReview:
+def _superseded(wanted: SnapshotRequest, head: Side) -> NothingToReview:
     return NothingToReview(
         f"Superseded: #{wanted.number} is at {head.sha[:12]} by now, and this run is about "
         f"{str(wanted.head_sha)[:12]}. The newer head has a run of its own.",

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from prjury.deadline import Deadline
 from prjury.git.command import TIMEOUT, Git, GitError
-from prjury.git.log import Listed, log
+from prjury.git.log import LogEntries, log
 from prjury.git.merge import try_merge
 from prjury.snapshot.conflicts import SideNames
-from prjury.snapshot.merge_style import Commit, RebaseTrial
+from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
 from prjury.snapshot.model import MergeTrial
 
 #: More commits than this are not picked one by one; nobody reviews them one by one either.
@@ -19,12 +19,12 @@ _NAMES = SideNames("the base", "the commit")
 _PICK = SideNames("the branch", "the commit")
 
 
-def recent_commits(git: Git, tip: str, count: int) -> list[Commit]:
+def recent_commits(git: Git, tip: str, count: int) -> list[StyleCommit]:
     """The newest commits of a branch along first parents, the newest first; fewer where it ends."""
     return [one.commit for one in log(git, "--first-parent", f"--max-count={count}", tip)]
 
 
-def landing(git: Git, head: str, base: str) -> Commit | None:
+def landing(git: Git, head: str, base: str) -> StyleCommit | None:
     """The commit along the base's first parents by which the head came in.
 
     None where the head is not in the base, or is its first commit.
@@ -72,7 +72,7 @@ def pick_each(git: Git, since: str, head: str, onto: str, deadline: Deadline) ->
     return _picked(line, commits, trial, deadline)
 
 
-def _to_pick(git: Git, base: str, head: str, deadline: Deadline) -> Iterator[Listed]:
+def _to_pick(git: Git, base: str, head: str, deadline: Deadline) -> Iterator[LogEntries]:
     order = ("--topo-order", "--reverse", "--no-merges")
     sides = ("--cherry-mark", "--right-only", f"{base}...{head}")
     return log(git, *order, *sides, timeout=_left(deadline))
@@ -106,14 +106,14 @@ class _Line:
     tree: str
     names: SideNames = _NAMES
 
-    def with_(self, one: Listed, timeout: float) -> tuple[_Line, MergeTrial]:
+    def with_(self, one: LogEntries, timeout: float) -> tuple[_Line, MergeTrial]:
         """The line with one commit more; the same line where that conflicts."""
         if one.commit.parents == (self.tip,):
             return replace(self, tip=one.commit.sha, tree=one.tree), MergeTrial(one.tree)
         merge = try_merge(self.git, *self._sides(one), self.names, timeout=timeout)
         return (replace(self, tip=None, tree=merge.tree) if merge.tree else self), merge
 
-    def _sides(self, one: Listed) -> tuple[str, str]:
+    def _sides(self, one: LogEntries) -> tuple[str, str]:
         """Two commits whose only common one is the parent of what is picked."""
         if one.commit.parents:
             return self._commit(self.tree, one.commit.parents[0]), one.commit.sha
@@ -126,7 +126,7 @@ class _Line:
 
 
 def _picked(
-    line: _Line, commits: list[Listed], trial: RebaseTrial, deadline: Deadline
+    line: _Line, commits: list[LogEntries], trial: RebaseTrial, deadline: Deadline
 ) -> RebaseTrial:
     for place, one in enumerate(commits, 1):
         if not deadline.remaining:

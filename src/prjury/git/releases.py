@@ -19,12 +19,12 @@ from prjury.git.log import MOST_NAMED, log
 from prjury.git.merge import merged_tree, try_merge
 from prjury.git.rebase import pick_each
 from prjury.git.store import RawChange, Store
-from prjury.git.take_snapshot import photograph
-from prjury.ports.types import BranchTip, Message
+from prjury.git.take_snapshot import take_snapshot
+from prjury.ports.types import BranchTip, CommitMessage
 from prjury.snapshot.conflicts import SideNames
 from prjury.snapshot.kinds import SUBMODULE_MODE
-from prjury.snapshot.merge_style import Commit, RebaseTrial
-from prjury.snapshot.model import MergeTrial, PullRequest, Side, Span
+from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
+from prjury.snapshot.model import LineSpan, MergeTrial, PullRequest, Side
 from prjury.snapshot.picked import Author, PickedFile
 
 _BRANCH_AND_CHANGE = SideNames("the branch", "the change")
@@ -123,7 +123,7 @@ class ReleaseBranches:
     def picked(self, pull: PullRequest, tip: BranchTip, tree: str) -> PullRequest:
         """The picked change as a pull request onto the branch, for judges of pull requests."""
         head = self._commit(tree, tip.sha)
-        return photograph(self.store, Side(tip.name, tip.sha), Side(pull.head.ref, head))
+        return take_snapshot(self.store, Side(tip.name, tip.sha), Side(pull.head.ref, head))
 
     def _commit(self, tree: str, parent: str) -> str:
         return self.git.text("commit-tree", tree, "-p", parent, "-m", "trial pick")
@@ -135,7 +135,9 @@ class ReleaseBranches:
             self.breadths[base, head] = self.git(*args, timeout=_PATIENCE).count(b"\0")
         return self.breadths[base, head]
 
-    def units(self, since: str, until: str, paths: Sequence[str], most: int) -> Sequence[Commit]:
+    def units(
+        self, since: str, until: str, paths: Sequence[str], most: int
+    ) -> Sequence[StyleCommit]:
         """What was brought to a branch and touches one of the paths, newest first.
 
         A merged pull request is one unit, its merge commit.
@@ -144,7 +146,7 @@ class ReleaseBranches:
         found = log(self.git, *args, "--", *paths[:MOST_NAMED], timeout=_PATIENCE)
         return [one.commit for one in found]
 
-    def blamed(self, path: str, lines: Sequence[Span], since: str, until: str) -> set[str]:
+    def blamed(self, path: str, lines: Sequence[LineSpan], since: str, until: str) -> set[str]:
         """The units since then that the lines of a file, as it is at ``until``, come from."""
         ranges = [f"-L{span.first},{span.last}" for span in lines if span.count]
         if not ranges:
@@ -153,21 +155,21 @@ class ReleaseBranches:
         output, code, _ = self.git.try_run(*args, "--", path, timeout=_PATIENCE)
         return set(_blamed(output)) if code == 0 else set()
 
-    def bringing(self, word: str, path: str, since: str, until: str) -> Commit | None:
+    def bringing(self, word: str, path: str, since: str, until: str) -> StyleCommit | None:
         """The first unit since then that brought a word to a file."""
         args = (*_BY_FIRST_PARENT, f"-S{word}", f"{since}..{until}")
         found = [one.commit for one in log(self.git, *args, "--", path, timeout=_PATIENCE)]
         return found[-1] if found else None
 
-    def messages(self, since: str, until: str) -> Sequence[Message]:
+    def messages(self, since: str, until: str) -> Sequence[CommitMessage]:
         """The messages of all commits of a range, newest first."""
         return self._messages(f"{since}..{until}")
 
-    def brought(self, since: str, until: str, most: int) -> Sequence[Message]:
+    def brought(self, since: str, until: str, most: int) -> Sequence[CommitMessage]:
         """The messages of the units that were brought to a branch, newest first."""
         return self._messages("--first-parent", f"--max-count={most}", f"{since}..{until}")
 
-    def _messages(self, *args: str) -> list[Message]:
+    def _messages(self, *args: str) -> list[CommitMessage]:
         fixed = (
             "log",
             "-z",
@@ -286,10 +288,10 @@ def _picked_file(change: RawChange, content: Mapping[str, bytes | None]) -> Pick
     return PickedFile(change.path, change.new_mode, change.new_blob, found)
 
 
-def _message(record: str) -> Message:
+def _message(record: str) -> CommitMessage:
     head, _, text = record.partition("\n")
     sha, date, parents = head.split("\t")
-    return Message(sha, _seconds(date), text, tuple(parents.split()))
+    return CommitMessage(sha, _seconds(date), text, tuple(parents.split()))
 
 
 def _seconds(told: str) -> int:

@@ -24,7 +24,7 @@ from prjury.git.word_search import words_in_tree
 from prjury.ports.types import TreeEntry, WordPlaces
 from prjury.snapshot.diff import FilePatch, read_patches
 from prjury.snapshot.kinds import SUBMODULE_MODE
-from prjury.snapshot.merge_style import Commit, RebaseTrial
+from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
 
 _ATTRIBUTES = (
     "* !diff !merge !filter !text !eol !crlf !ident !export-ignore !export-subst "
@@ -130,11 +130,11 @@ class Store:
         """
         return missing_blobs(self.git, blobs)
 
-    def landing(self, head: str, base: str) -> Commit | None:
+    def landing(self, head: str, base: str) -> StyleCommit | None:
         """The commit by which a head came into a base that holds it; None where it is the first."""
         return landing(self.git, head, base)
 
-    def recent(self, tip: str, count: int) -> Sequence[Commit]:
+    def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:
         """The newest commits of a branch along first parents; fewer where its history ends."""
         return recent_commits(self.git, tip, count)
 

@@ -52,7 +52,7 @@ class Caps:
     line_characters: int = 20_000
 
 
-def photograph(
+def take_snapshot(
     store: Store, base: Side, head: Side, *, caps: Caps = Caps(), notes: Iterable[str] = ()
 ) -> PullRequest:
     """The pull request that would bring ``head`` into ``base``.

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from prjury.git.command import Git, GitError
-from prjury.git.merge_tree import BASE, OURS, THEIRS, Clash
+from prjury.git.merge_tree import BASE, OURS, THEIRS, ConflictReader
 from prjury.git.objects import blob_sizes, read_blobs
 from prjury.snapshot.diff import DiffError, FilePatch, read_patches
 from prjury.snapshot.threeway import Edit, ThreeWay, edits_of, lines_of
@@ -30,7 +30,7 @@ _DIFF_OPTIONS = (
 )
 
 
-def three_ways(git: Git, clashes: Sequence[Clash]) -> dict[str, ThreeWay | str]:
+def three_ways(git: Git, clashes: Sequence[ConflictReader]) -> dict[str, ThreeWay | str]:
     """The clashing files by path; one that is not looked into is told by the reason.
 
     Raises:
@@ -38,7 +38,7 @@ def three_ways(git: Git, clashes: Sequence[Clash]) -> dict[str, ThreeWay | str]:
     """
     sizes = blob_sizes(git, [blob for clash in clashes for blob in _blobs(clash)])
     found: dict[str, ThreeWay | str] = {}
-    chosen: list[Clash] = []
+    chosen: list[ConflictReader] = []
     total = 0
     for clash in clashes:
         size = [sizes.get(blob) for blob in _blobs(clash)]
@@ -51,7 +51,7 @@ def three_ways(git: Git, clashes: Sequence[Clash]) -> dict[str, ThreeWay | str]:
     return found | _read(git, chosen)
 
 
-def _blobs(clash: Clash) -> list[str]:
+def _blobs(clash: ConflictReader) -> list[str]:
     return [clash.stages[stage].blob for stage in (BASE, OURS, THEIRS) if stage in clash.stages]
 
 
@@ -76,7 +76,7 @@ class _Pair:
     new: str
 
 
-def _read(git: Git, clashes: Sequence[Clash]) -> dict[str, ThreeWay | str]:
+def _read(git: Git, clashes: Sequence[ConflictReader]) -> dict[str, ThreeWay | str]:
     if not clashes:
         return {}
     patches = _patches(
@@ -89,7 +89,7 @@ def _read(git: Git, clashes: Sequence[Clash]) -> dict[str, ThreeWay | str]:
     }
 
 
-def _pairs(at: int, clash: Clash) -> list[_Pair]:
+def _pairs(at: int, clash: ConflictReader) -> list[_Pair]:
     """The base against both sides; where there is none, one side against the other."""
     base, ours, theirs = (clash.stages.get(stage) for stage in (BASE, OURS, THEIRS))
     if not ours or not theirs:
@@ -113,7 +113,7 @@ def _patches(git: Git, pairs: Sequence[_Pair]) -> Mapping[str, FilePatch]:
 
 
 def _three_way(
-    clash: Clash, content: Mapping[str, bytes | None], patches: Sequence[FilePatch | None]
+    clash: ConflictReader, content: Mapping[str, bytes | None], patches: Sequence[FilePatch | None]
 ) -> ThreeWay:
     base, ours, theirs = (
         lines_of(content.get(clash.stages[stage].blob) or b"") if stage in clash.stages else ()

@@ -21,7 +21,7 @@ from prjury.snapshot.kinds import SUBMODULE_MODE
 _SHALLOW_LOOK = "--ignore-submodules=dirty"
 
 
-def uncommitted(repository: OperatorRepository) -> list[str]:
+def uncommitted_changes(repository: OperatorRepository) -> list[str]:
     """Paths whose mode or raw content in the work tree or the index is not the committed one."""
     if repository.work_tree is None:
         return []

@@ -16,9 +16,9 @@ from prjury.errors import PublishError
 from prjury.github.client import GitHub
 from prjury.github.labels import IssueLabels
 from prjury.github.payload import at, object_name, text, whole_number
-from prjury.github.repo_client import Room
+from prjury.github.repo_client import RepoClient
 from prjury.snapshot.model import visible
-from prjury.snapshot.picked import HEADS, Author, Entry
+from prjury.snapshot.picked import HEADS, Author, PickedEntry
 
 Result = TypeVar("Result")
 
@@ -60,7 +60,7 @@ class Branches:
 
     def __init__(self, hub: GitHub, repo: str) -> None:
         self._hub = hub
-        self._room = Room(hub, repo)
+        self._room = RepoClient(hub, repo)
 
     def account(self) -> str:
         """The account that writes here."""
@@ -90,7 +90,7 @@ class Branches:
         given = {"content": encoded, "encoding": "base64"}
         return self._add("a file", "/git/blobs", given, _sha)
 
-    def add_tree(self, base: str, entries: Sequence[Entry]) -> str:
+    def add_tree(self, base: str, entries: Sequence[PickedEntry]) -> str:
         """Stores the tree ``base`` with other entries; the result is its object name."""
         given = {"base_tree": object_name(base, "the tree"), "tree": list(map(_sent, entries))}
         return self._add("a tree", "/git/trees", given, _sha)
@@ -211,7 +211,7 @@ def _is_from(answer: object, branch: str) -> bool:
     return at(answer, "head", "ref") == branch and head is not None and head == base
 
 
-def _sent(entry: Entry) -> dict[str, str | None]:
+def _sent(entry: PickedEntry) -> dict[str, str | None]:
     """An entry for GitHub, by which a path with the object null goes away."""
     if entry.mode is None:
         return {"path": entry.path, "mode": "100644", "type": "blob", "sha": None}

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from prjury.github.payload import at, text, whole_number
-from prjury.ports.types import CheckRun
+from prjury.ports.types import CheckResult
 
 ACTIONS = "github-actions"
 
@@ -69,7 +69,7 @@ class WorkflowRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Reported:
+class ReportedRun:
     """A check run, with where it belongs.
 
     Attributes:
@@ -78,7 +78,7 @@ class Reported:
     """
 
     id: int
-    run: CheckRun
+    run: CheckResult
     suite: int | None = None
     of_run: int | None = None
 
@@ -101,7 +101,7 @@ def read_workflow_run(payload: object) -> WorkflowRun:
     )
 
 
-def read_check_run(payload: object) -> Reported:
+def read_check_run(payload: object) -> ReportedRun:
     """A run in the list of check runs.
 
     Raises:
@@ -110,9 +110,9 @@ def read_check_run(payload: object) -> Reported:
     suite, address = at(payload, "check_suite", "id"), _url(at(payload, "details_url"))
     app = text(at(payload, "app", "slug"))
     named = _RUN_URL.search(address or "") if app == ACTIONS else None
-    return Reported(
+    return ReportedRun(
         whole_number(at(payload, "id"), "id"),
-        CheckRun(
+        CheckResult(
             _name(at(payload, "name"), "name"),
             app,
             _conclusion(payload),
@@ -123,16 +123,16 @@ def read_check_run(payload: object) -> Reported:
     )
 
 
-def read_status(payload: object) -> Reported:
+def read_status(payload: object) -> ReportedRun:
     """A status in the list of commit statuses.
 
     Raises:
         ValueError: for something else.
     """
     state = text(at(payload, "state"))
-    return Reported(
+    return ReportedRun(
         whole_number(at(payload, "id"), "id"),
-        CheckRun(
+        CheckResult(
             _name(at(payload, "context"), "context"),
             f"@{text(at(payload, 'creator', 'login'))}",
             None if state == "pending" else state or "unknown",
@@ -142,15 +142,15 @@ def read_status(payload: object) -> Reported:
 
 
 @dataclass(frozen=True)
-class Commit:
+class CommitRuns:
     """All that GitHub says of a commit."""
 
     workflows: Sequence[WorkflowRun] = ()
-    runs: Sequence[Reported] = ()
-    statuses: Sequence[Reported] = ()
+    runs: Sequence[ReportedRun] = ()
+    statuses: Sequence[ReportedRun] = ()
     own: OwnRun = field(default_factory=OwnRun)
 
-    def said(self) -> tuple[CheckRun, ...]:
+    def said(self) -> tuple[CheckResult, ...]:
         """What counts of it, this program's own reports left out."""
         ours = self._ours()
         runs = [run for run in self.runs if self._question(run) not in ours and not _is_ours(run)]
@@ -162,24 +162,24 @@ class Commit:
     def _by_suite(self) -> Mapping[int, WorkflowRun]:
         return {workflow.suite: workflow for workflow in self.workflows}
 
-    def _workflow(self, reported: Reported) -> WorkflowRun | None:
+    def _workflow(self, reported: ReportedRun) -> WorkflowRun | None:
         return self._by_suite.get(reported.suite) if reported.suite else None
 
-    def _question(self, reported: Reported) -> _Question:
+    def _question(self, reported: ReportedRun) -> _Question:
         workflow = self._workflow(reported)
         series = workflow.series if workflow else reported.suite
         return reported.run.app, series, reported.run.name
 
-    def _newest(self, of: Iterable[Reported]) -> Iterator[Reported]:
+    def _newest(self, of: Iterable[ReportedRun]) -> Iterator[ReportedRun]:
         """The newest word on each question, in the order in which the questions came up."""
-        asked: dict[_Question, list[Reported]] = {}
+        asked: dict[_Question, list[ReportedRun]] = {}
         for reported in of:
             asked.setdefault(self._question(reported), []).append(reported)
         for answers in asked.values():
             opinions = [one for one in answers if one.run.conclusion not in _SKIPPED]
             yield from self._last(opinions or answers)
 
-    def _last(self, answers: Sequence[Reported]) -> Iterator[Reported]:
+    def _last(self, answers: Sequence[ReportedRun]) -> Iterator[ReportedRun]:
         """The last one, or several where a workflow's run has several jobs of that name."""
         workflows = [self._workflow(one) for one in answers]
         if None in workflows:
@@ -205,7 +205,7 @@ class Commit:
         )
         return {self._question(job), *map(self._question, same)}
 
-    def _own_job(self) -> Reported | None:
+    def _own_job(self) -> ReportedRun | None:
         """This very job among those of its workflow run that have not ended."""
         if self.own.id is None:
             return None
@@ -214,11 +214,11 @@ class Commit:
             running = [one for one in running if _is_job(one.run.name, self.own.job)]
         return running[0] if len(running) == 1 else None
 
-    def _is_own(self, reported: Reported) -> bool:
+    def _is_own(self, reported: ReportedRun) -> bool:
         workflow = self._workflow(reported)
         return self.own.id in {reported.of_run, workflow.id if workflow else None}
 
-    def _silent_workflows(self) -> Iterator[CheckRun]:
+    def _silent_workflows(self) -> Iterator[CheckResult]:
         """Workflow runs that tell more than their jobs do: not begun, not allowed, or going on."""
         own = {workflow.workflow for workflow in self.workflows if workflow.id == self.own.id}
         for workflow in self._newest_workflows():
@@ -229,7 +229,7 @@ class Commit:
             if not jobs or (workflow.conclusion is None and not running):
                 # Without jobs nothing was checked, whatever the run says.
                 ended = "neutral" if workflow.conclusion == "success" else workflow.conclusion
-                yield CheckRun(workflow.name or "a workflow", ACTIONS, ended, workflow.url)
+                yield CheckResult(workflow.name or "a workflow", ACTIONS, ended, workflow.url)
 
     def _newest_workflows(self) -> Iterable[WorkflowRun]:
         newest: dict[tuple[int, str], WorkflowRun] = {}
@@ -238,7 +238,7 @@ class Commit:
         return newest.values()
 
 
-def _is_ours(reported: Reported) -> bool:
+def _is_ours(reported: ReportedRun) -> bool:
     """Whether this program reports it: its check run, or a status of that name or below it."""
     name = reported.run.name.casefold()
     return name == _OURS or (reported.run.app.startswith("@") and name.startswith(_OURS))

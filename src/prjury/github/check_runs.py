@@ -8,7 +8,7 @@ from typing import Any
 
 from prjury.github.client import GitHub
 from prjury.github.payload import at, object_name, text, whole_number
-from prjury.github.repo_client import Room
+from prjury.github.repo_client import RepoClient
 from prjury.report.annotations import Annotation
 
 _NEEDS = "checks: write"
@@ -41,7 +41,7 @@ class CheckRuns:
     """
 
     def __init__(self, hub: GitHub, repo: str) -> None:
-        self._room = Room(hub, repo)
+        self._room = RepoClient(hub, repo)
 
     def app(self) -> str:
         """The slug of the app that the token belongs to; empty for a user's token."""

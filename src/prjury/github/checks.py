@@ -12,19 +12,19 @@ from urllib.parse import urlsplit
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.github.check_results import (
-    Commit,
+    CommitRuns,
     OwnRun,
-    Reported,
+    ReportedRun,
     WorkflowRun,
     read_check_run,
     read_status,
     read_workflow_run,
 )
-from prjury.github.client import GITHUB_API, Connection, GitHub, Patience
+from prjury.github.client import GITHUB_API, Connection, GitHub, RetryBudget
 from prjury.github.payload import at
-from prjury.ports.types import CheckRun
+from prjury.ports.types import CheckResult
 
-Entry = TypeVar("Entry", Reported, WorkflowRun)
+Entry = TypeVar("Entry", ReportedRun, WorkflowRun)
 
 _PAGE = 100
 _MOST_PAGES = 50
@@ -54,7 +54,7 @@ class CommitChecks:
     own: OwnRun = field(default_factory=OwnRun)
     sleep: Callable[[float], None] = time.sleep
 
-    def of(self, commit: str, deadline: Deadline) -> Iterator[Sequence[CheckRun]]:
+    def of(self, commit: str, deadline: Deadline) -> Iterator[Sequence[CheckResult]]:
         """All that is said of the commit, after 15 s again, then less and less often.
 
         The last look is at the deadline. A look that fails for a passing reason is left out, unless
@@ -63,7 +63,7 @@ class CommitChecks:
         Raises:
             SourceError: when it cannot be looked up.
         """
-        patience = Patience(budget=min(_LONGEST_WAIT, deadline.remaining), sleep=self.sleep)
+        patience = RetryBudget(budget=min(_LONGEST_WAIT, deadline.remaining), sleep=self.sleep)
         with GitHub(self.connection, patience) as hub:
             lookout = _Lookout(hub, self.repo, self.own)
             failed, pause = 0, _FIRST_PAUSE
@@ -135,7 +135,7 @@ class _Lookout:
     own: OwnRun
     _kept: dict[tuple[str, int], _Page[Any]] = field(default_factory=dict)
 
-    def look(self, commit: str) -> Sequence[CheckRun]:
+    def look(self, commit: str) -> Sequence[CheckResult]:
         """All that is said of the commit now.
 
         Workflow runs come first: of those that have ended by then, the jobs are there afterwards.
@@ -157,7 +157,7 @@ class _Lookout:
             "checks: read",
         )
         statuses = _List(f"{on_commit}/statuses", {}, None, read_status, "statuses: read")
-        return Commit(
+        return CommitRuns(
             self._workflows(workflows), self._all(runs), self._all(statuses), self.own
         ).said()
 

@@ -1,7 +1,7 @@
 """The one place that speaks with GitHub's REST API, through PyGithub.
 
 PyGithub's own retries are off: it repeats a POST after a cut connection, which posts twice, and it
-sleeps as long as a rate limit says. `Patience` waits instead, within a budget, and only where it
+sleeps as long as a rate limit says. `RetryBudget` waits instead, within a budget, and only where it
 is safe.
 """
 
@@ -74,7 +74,7 @@ def _checked_root(url: str) -> str:
 
 
 @dataclass
-class Patience:
+class RetryBudget:
     """How often a request is tried, and how long is waited for all of them together.
 
     Attributes:
@@ -107,9 +107,9 @@ class Patience:
 class GitHub:
     """A connection to GitHub; close it, or use it as a context manager."""
 
-    def __init__(self, connection: Connection, patience: Patience | None = None) -> None:
+    def __init__(self, connection: Connection, patience: RetryBudget | None = None) -> None:
         self.connection = connection
-        self._patience = patience or Patience()
+        self._patience = patience or RetryBudget()
         self._opened: Github | None = None
         self._account: str | None = None
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from prjury.errors import PublishError
 from prjury.github.client import GitHub
 from prjury.github.payload import repo_name, text, whole_number
-from prjury.github.repo_client import Room
+from prjury.github.repo_client import RepoClient
 
 if TYPE_CHECKING:
     from github.Issue import Issue
@@ -31,7 +31,7 @@ class PostedComment:
     url: str
 
 
-class Conversation:
+class Comments:
     """The comments below one pull request: read them all, write single ones.
 
     Every method raises PublishError: whoever comes here wants to publish.
@@ -44,7 +44,7 @@ class Conversation:
 
     def author(self) -> str:
         """The account under which comments are written here."""
-        return Room(self._hub, self._repo).account()
+        return RepoClient(self._hub, self._repo).account()
 
     def comments(self) -> list[PostedComment]:
         """Every comment, from all pages, oldest first."""

@@ -42,7 +42,7 @@ class EventKind(StrEnum):
     WORKFLOW_RUN = "workflow_run"
 
 
-class Run(NamedTuple):
+class RunId(NamedTuple):
     """A workflow run; later runs and later attempts compare as greater."""
 
     id: int
@@ -74,7 +74,7 @@ class Event:
     action: str | None = None
     api_url: str = "https://api.github.com"
     server_url: str = "https://github.com"
-    run: Run | None = None
+    run: RunId | None = None
     trigger: TriggeringRun | None = None
     sender: str | None = None
     label: str | None = None
@@ -243,11 +243,11 @@ def _root(url: str | None, default: str) -> str:
     return (url or default).rstrip("/")
 
 
-def _run(environ: Mapping[str, str]) -> Run | None:
+def _run(environ: Mapping[str, str]) -> RunId | None:
     number = environ.get("GITHUB_RUN_ID", "")
     attempt = environ.get("GITHUB_RUN_ATTEMPT", "") or "1"
     if not number:
         return None
     if not (number.isdecimal() and attempt.isdecimal()):
         raise ValueError("GITHUB_RUN_ID or GITHUB_RUN_ATTEMPT is not a number")
-    return Run(int(number), int(attempt))
+    return RunId(int(number), int(attempt))

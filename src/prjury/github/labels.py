@@ -8,7 +8,7 @@ from urllib.parse import quote
 from prjury.errors import PublishError
 from prjury.github.client import GitHub
 from prjury.github.payload import at, text
-from prjury.github.repo_client import Room
+from prjury.github.repo_client import RepoClient
 
 _NEEDS = "pull-requests: write"
 
@@ -20,7 +20,7 @@ class IssueLabels:
     """
 
     def __init__(self, hub: GitHub, repo: str, number: int) -> None:
-        self._room = Room(hub, repo)
+        self._room = RepoClient(hub, repo)
         self._path = f"/issues/{number}/labels"
         self._told_as = f"{repo}#{number}"
 

@@ -21,7 +21,7 @@ _MOST_PAGES = 100
 
 
 @dataclass(frozen=True)
-class Room:
+class RepoClient:
     """One repository on GitHub, for whoever wants to publish there.
 
     Every method raises PublishError.

@@ -8,14 +8,14 @@ from typing import Any
 
 from prjury.github.client import GitHub
 from prjury.github.payload import at, object_name, text
-from prjury.github.repo_client import Room
+from prjury.github.repo_client import RepoClient
 from prjury.report.inline import Remark
 
 _READS = "pull-requests: read"
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PostedText:
     """A review's body, or a remark at a line, as GitHub holds it.
 
     Attributes:
@@ -34,7 +34,7 @@ class Reviews:
     """
 
     def __init__(self, hub: GitHub, repo: str, number: int) -> None:
-        self._room = Room(hub, repo)
+        self._room = RepoClient(hub, repo)
         self._pull = f"/pulls/{number}"
         self._told_as = f"{repo}#{number}"
 
@@ -42,13 +42,13 @@ class Reviews:
         """The account under which reviews are written here."""
         return self._room.account()
 
-    def bodies(self) -> list[Said]:
+    def bodies(self) -> list[PostedText]:
         """What every review says as a whole, oldest first."""
         return self._room.every(
             f"list the reviews of {self._told_as}", f"{self._pull}/reviews", _said, needs=_READS
         )
 
-    def remarks(self) -> list[Said]:
+    def remarks(self) -> list[PostedText]:
         """Every remark at a line."""
         return self._room.every(
             f"list the review comments of {self._told_as}",
@@ -57,7 +57,7 @@ class Reviews:
             needs=_READS,
         )
 
-    def create(self, head_sha: str, body: str, remarks: Sequence[Remark]) -> Said:
+    def create(self, head_sha: str, body: str, remarks: Sequence[Remark]) -> PostedText:
         """Posts a review that neither approves nor blocks.
 
         After an unclear failure nobody knows whether it is there.
@@ -79,8 +79,8 @@ class Reviews:
         )
 
 
-def _said(payload: object) -> Said:
-    return Said(
+def _said(payload: object) -> PostedText:
+    return PostedText(
         body=text(at(payload, "body")),
         author=text(at(payload, "user", "login")),
         url=text(at(payload, "html_url")),

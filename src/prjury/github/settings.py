@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from prjury.errors import SourceError
 from prjury.github.checks import cloned_from
-from prjury.github.client import GITHUB_API, Connection, GitHub, Patience
+from prjury.github.client import GITHUB_API, Connection, GitHub, RetryBudget
 from prjury.github.payload import at, object_name, repo_name, text
 
 Result = TypeVar("Result")
@@ -82,7 +82,7 @@ class NamedCheck:
         return self.author not in {ACTIONS_SLUG, _ACTIONS_BOT}
 
 
-class Rights:
+class RepoSettings:
     """The settings of one repository; close it, or use it as a context manager.
 
     Every method raises SourceError.
@@ -91,8 +91,10 @@ class Rights:
         actions_app: the number of GitHub Actions there, None where it is not known.
     """
 
-    def __init__(self, connection: Connection, repo: str, patience: Patience | None = None) -> None:
-        self._hub = GitHub(connection, patience or Patience(attempts=3, budget=20))
+    def __init__(
+        self, connection: Connection, repo: str, patience: RetryBudget | None = None
+    ) -> None:
+        self._hub = GitHub(connection, patience or RetryBudget(attempts=3, budget=20))
         self.repo = repo_name(repo, "the repository")
         self.actions_app = ACTIONS_APP if connection.api_url == GITHUB_API else None
 
@@ -219,9 +221,9 @@ class Rights:
         return self._hub.ask(doing, call, needs=needs)
 
 
-def rights_of(
+def read_settings(
     url: str | None, environ: Mapping[str, str], *, offline: bool = False
-) -> Rights | str:
+) -> RepoSettings | str:
     """The settings of the repository that is cloned from a URL, or why they cannot be asked for.
 
     Args:
@@ -239,7 +241,7 @@ def rights_of(
     if not token:
         return "there is no token; set GITHUB_TOKEN to one that may read the repository"
     api, name = place
-    return Rights(Connection(api, token), name)
+    return RepoSettings(Connection(api, token), name)
 
 
 def _facts(headers: Mapping[str, Any], content: object) -> RepositoryFacts:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from prjury.errors import PublishError
 from prjury.github.client import GitHub
 from prjury.github.payload import at, object_name, text, whole_number
-from prjury.github.repo_client import Room
+from prjury.github.repo_client import RepoClient
 
 #: GitHub keeps so many statuses of a commit and context; a hundred of them are a page.
 _MOST_PAGES = 50
@@ -38,7 +38,7 @@ class Statuses:
     """
 
     def __init__(self, hub: GitHub, repo: str) -> None:
-        self._room = Room(hub, repo)
+        self._room = RepoClient(hub, repo)
 
     def account(self) -> str:
         """The account under which statuses are set here."""

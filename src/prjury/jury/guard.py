@@ -55,7 +55,7 @@ class Listener(Protocol):
         """A judge has answered, or its time is over."""
 
 
-class Asked(Protocol[ContextT_contra]):
+class GuardedVote(Protocol[ContextT_contra]):
     """A seat, as far as asking is concerned."""
 
     @property
@@ -101,7 +101,7 @@ def _seconds(timeout: float) -> float:
 
 
 def hear(
-    seats: Sequence[Asked[ContextT]],
+    seats: Sequence[GuardedVote[ContextT]],
     context: ContextT,
     *,
     jury: str,
@@ -136,7 +136,7 @@ class _Answer(Generic[ContextT]):
     """One judge at work in its own thread. The thread is a daemon: if it hangs it is abandoned."""
 
     jury: str
-    seat: Asked[ContextT]
+    seat: GuardedVote[ContextT]
     context: ContextT
     listener: Listener | None
     vote: _Vote

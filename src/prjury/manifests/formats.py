@@ -37,7 +37,7 @@ _MAX_LOCK_BYTES = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Format:
+class ManifestFormat:
     """A kind of build file.
 
     Attributes:
@@ -65,59 +65,59 @@ class Format:
 #: One more than the highest rank.
 RANKS = 9
 
-_REQUIREMENTS = Format("python", read_requirements, 4, anchor=True, loose=True)
-_CONSTRAINTS = Format("python", read_constraints, 5)
-_PYTHON_LOCK = Format("python", read_python_lock, 6, locked=True)
-_NODE_VERSION = Format("node", read_node_version, 3)
-_TOOLCHAIN = Format("rust", read_toolchain, 2)
-_MSBUILD = Format("dotnet", read_msbuild, 0, anchor=True)
-_SHARED = Format("dotnet", read_msbuild, 1)
+_REQUIREMENTS = ManifestFormat("python", read_requirements, 4, anchor=True, loose=True)
+_CONSTRAINTS = ManifestFormat("python", read_constraints, 5)
+_PYTHON_LOCK = ManifestFormat("python", read_python_lock, 6, locked=True)
+_NODE_VERSION = ManifestFormat("node", read_node_version, 3)
+_TOOLCHAIN = ManifestFormat("rust", read_toolchain, 2)
+_MSBUILD = ManifestFormat("dotnet", read_msbuild, 0, anchor=True)
+_SHARED = ManifestFormat("dotnet", read_msbuild, 1)
 #: ``web/web.gradle``: a build may say that its scripts are named for their directories.
-_NAMED_SCRIPT = Format("jvm", read_script_bytes, 3, anchor=True)
+_NAMED_SCRIPT = ManifestFormat("jvm", read_script_bytes, 3, anchor=True)
 #: ``gradle/versions.gradle``: the root applies it.
-_SHARED_SCRIPT = Format("jvm", read_shared_script, 7)
+_SHARED_SCRIPT = ManifestFormat("jvm", read_shared_script, 7)
 
-_BY_NAME: Mapping[str, Format] = {
-    POM: Format("jvm", read_pom, 0, anchor=True),
-    "build.gradle": Format("jvm", read_script_bytes, 1, anchor=True),
-    "build.gradle.kts": Format("jvm", read_script_bytes, 2, anchor=True),
-    "settings.gradle": Format("jvm", read_script_bytes, 4),
-    "settings.gradle.kts": Format("jvm", read_script_bytes, 5),
-    "gradle.properties": Format("jvm", read_script_bytes, 6),
-    "pyproject.toml": Format("python", read_pyproject, 0, anchor=True),
-    "setup.cfg": Format("python", read_setup_cfg, 1, anchor=True),
-    "setup.py": Format("python", read_setup_py, 2, anchor=True),
-    "Pipfile": Format("python", read_pipfile, 3, anchor=True),
+_BY_NAME: Mapping[str, ManifestFormat] = {
+    POM: ManifestFormat("jvm", read_pom, 0, anchor=True),
+    "build.gradle": ManifestFormat("jvm", read_script_bytes, 1, anchor=True),
+    "build.gradle.kts": ManifestFormat("jvm", read_script_bytes, 2, anchor=True),
+    "settings.gradle": ManifestFormat("jvm", read_script_bytes, 4),
+    "settings.gradle.kts": ManifestFormat("jvm", read_script_bytes, 5),
+    "gradle.properties": ManifestFormat("jvm", read_script_bytes, 6),
+    "pyproject.toml": ManifestFormat("python", read_pyproject, 0, anchor=True),
+    "setup.cfg": ManifestFormat("python", read_setup_cfg, 1, anchor=True),
+    "setup.py": ManifestFormat("python", read_setup_py, 2, anchor=True),
+    "Pipfile": ManifestFormat("python", read_pipfile, 3, anchor=True),
     "uv.lock": _PYTHON_LOCK,
     "poetry.lock": _PYTHON_LOCK,
     "pdm.lock": _PYTHON_LOCK,
-    "Pipfile.lock": Format("python", read_pipfile_lock, 6, locked=True),
-    ".python-version": Format("python", read_python_version, 7),
-    "package.json": Format("node", read_package_json, 0, anchor=True),
-    "pnpm-workspace.yaml": Format("node", read_pnpm_workspace, 1),
-    "package-lock.json": Format("node", read_package_lock, 2, locked=True),
-    "npm-shrinkwrap.json": Format("node", read_package_lock, 2, locked=True),
-    "yarn.lock": Format("node", read_yarn_lock, 2, locked=True),
-    "pnpm-lock.yaml": Format("node", read_pnpm_lock, 2, locked=True),
+    "Pipfile.lock": ManifestFormat("python", read_pipfile_lock, 6, locked=True),
+    ".python-version": ManifestFormat("python", read_python_version, 7),
+    "package.json": ManifestFormat("node", read_package_json, 0, anchor=True),
+    "pnpm-workspace.yaml": ManifestFormat("node", read_pnpm_workspace, 1),
+    "package-lock.json": ManifestFormat("node", read_package_lock, 2, locked=True),
+    "npm-shrinkwrap.json": ManifestFormat("node", read_package_lock, 2, locked=True),
+    "yarn.lock": ManifestFormat("node", read_yarn_lock, 2, locked=True),
+    "pnpm-lock.yaml": ManifestFormat("node", read_pnpm_lock, 2, locked=True),
     ".nvmrc": _NODE_VERSION,
     ".node-version": _NODE_VERSION,
-    "go.mod": Format("go", read_go_mod, 0, anchor=True),
-    "go.work": Format("go", read_go_mod, 1),
-    "Cargo.toml": Format("rust", read_cargo_toml, 0, anchor=True),
-    "Cargo.lock": Format("rust", read_cargo_lock, 1, locked=True),
+    "go.mod": ManifestFormat("go", read_go_mod, 0, anchor=True),
+    "go.work": ManifestFormat("go", read_go_mod, 1),
+    "Cargo.toml": ManifestFormat("rust", read_cargo_toml, 0, anchor=True),
+    "Cargo.lock": ManifestFormat("rust", read_cargo_lock, 1, locked=True),
     "rust-toolchain": _TOOLCHAIN,
     "rust-toolchain.toml": _TOOLCHAIN,
-    "packages.config": Format("dotnet", read_packages_config, 0, anchor=True),
+    "packages.config": ManifestFormat("dotnet", read_packages_config, 0, anchor=True),
     "Directory.Packages.props": _SHARED,
     "Directory.Build.props": _SHARED,
     "Directory.Build.targets": _SHARED,
-    "global.json": Format("dotnet", read_global_json, 2),
+    "global.json": ManifestFormat("dotnet", read_global_json, 2),
 }
 _BY_SUFFIX = {".csproj": _MSBUILD, ".fsproj": _MSBUILD, ".vbproj": _MSBUILD}
 #: The reader of a catalog is the script's: it depends on what the scripts call it.
 _BY_TAIL = {
-    CATALOG: Format("jvm", read_script_bytes, 7),
-    _WRAPPER: Format("jvm", read_wrapper, 8),
+    CATALOG: ManifestFormat("jvm", read_script_bytes, 7),
+    _WRAPPER: ManifestFormat("jvm", read_wrapper, 8),
 }
 #: How files of requirements end.
 LISTS = (".txt", ".in")
@@ -137,7 +137,7 @@ _SCRIPTS = (".gradle", ".gradle.kts")
 _SCRIPT_FOLDER = "gradle"
 
 
-def format_of(path: str) -> Format | None:
+def format_of(path: str) -> ManifestFormat | None:
     """The kind of build file that a path names; None for other files."""
     name = posixpath.basename(path)
     if known := _BY_NAME.get(name):
@@ -152,7 +152,7 @@ def format_of(path: str) -> Format | None:
     return next((_BY_TAIL[tail] for tail in _BY_TAIL if f"/{path}".endswith(f"/{tail}")), None)
 
 
-def _list_of(path: str, name: str) -> Format | None:
+def _list_of(path: str, name: str) -> ManifestFormat | None:
     lower = name.lower()
     if "constraints" in lower:
         return _CONSTRAINTS
@@ -160,7 +160,7 @@ def _list_of(path: str, name: str) -> Format | None:
     return _REQUIREMENTS if listed else None
 
 
-def _script_of(path: str, name: str) -> Format | None:
+def _script_of(path: str, name: str) -> ManifestFormat | None:
     directory = posixpath.basename(posixpath.dirname(path))
     if directory == _SCRIPT_FOLDER:
         return _SHARED_SCRIPT

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from prjury.manifests.formats import RANKS, format_of
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
-from prjury.manifests.module import Declared
+from prjury.manifests.module import DeclaredVersion
 from prjury.manifests.node import asked_for
 from prjury.snapshot.model import printable
 
@@ -61,20 +61,20 @@ class Chain:
         """What the module calls itself."""
         return next((link.manifest.name for link in self.links if link.own), "")
 
-    def declared(self) -> Iterator[Declared]:
+    def declared(self) -> Iterator[DeclaredVersion]:
         """The coordinates of the whole chain, with resolved properties."""
         return self._resolved(self.links)
 
-    def selves(self) -> Iterator[Declared]:
+    def selves(self) -> Iterator[DeclaredVersion]:
         """What the module and those above it say that they are."""
         return (declared for declared in self.declared() if declared.role is Role.SELF)
 
-    def kept(self) -> Iterator[Declared]:
+    def kept(self) -> Iterator[DeclaredVersion]:
         """The dependencies that the module itself asks for."""
         own = self._resolved(link for link in self.links if link.own)
         return (declared for declared in own if declared.role is Role.DEPENDENCY)
 
-    def _resolved(self, links: Iterable[Link]) -> Iterator[Declared]:
+    def _resolved(self, links: Iterable[Link]) -> Iterator[DeclaredVersion]:
         properties = self._properties()
         asked = asked_for(c for link in self.links for c in link.manifest.coordinates)
         for link in links:
@@ -108,9 +108,9 @@ def _built_in(manifest: Manifest) -> dict[str, str]:
     return {name: value for name, value in values.items() if value}
 
 
-def _resolved(coordinate: Coordinate, properties: Mapping[str, str], link: Link) -> Declared:
+def _resolved(coordinate: Coordinate, properties: Mapping[str, str], link: Link) -> DeclaredVersion:
     overridden = coordinate.role is Role.MANAGED and coordinate.ecosystem in _OVERRIDING
-    return Declared(
+    return DeclaredVersion(
         group=resolve(coordinate.group, properties) or coordinate.group,
         artifact=resolve(coordinate.artifact, properties) or coordinate.artifact,
         version=resolve(coordinate.version, properties) if coordinate.version else None,

@@ -14,7 +14,7 @@ _ROLES = tuple(Role)
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class DeclaredVersion:
     """A coordinate with its properties resolved.
 
     Attributes:
@@ -55,12 +55,12 @@ class Declared:
         truth = requirement.met_by(self.version)
         return Truth.SOME if self.optional and truth is Truth.YES else truth
 
-    def __lt__(self, other: Declared) -> bool:
+    def __lt__(self, other: DeclaredVersion) -> bool:
         return self._precedence < other._precedence
 
 
 @dataclass(frozen=True)
-class Module:
+class ManifestModule:
     """The nearest build file of some files, with everything that it inherits.
 
     Attributes:
@@ -76,9 +76,9 @@ class Module:
 
     path: str = ""
     names: tuple[str, ...] = ()
-    declared: tuple[Declared, ...] = ()
-    kept: tuple[Declared, ...] = ()
-    selves: tuple[Declared, ...] = ()
+    declared: tuple[DeclaredVersion, ...] = ()
+    kept: tuple[DeclaredVersion, ...] = ()
+    selves: tuple[DeclaredVersion, ...] = ()
     at: Literal["base", "head"] = "base"
     broken: bool = False
     family: str = ""
@@ -86,11 +86,11 @@ class Module:
     _truths: dict[str, Truth] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
-    def own(self) -> list[Declared]:
+    def own(self) -> list[DeclaredVersion]:
         """The dependencies that its own build file asks for."""
         return [d for d in self.declared if d.role is Role.DEPENDENCY and d.level == 0]
 
-    def evidence(self, requirement: Requirement) -> list[Declared]:
+    def evidence(self, requirement: Requirement) -> list[DeclaredVersion]:
         """The declarations that decide about a requirement: the same file, the same role."""
         group = None if "*" in requirement.group else requirement.group
         near = self._by_group.get((requirement.ecosystem, group), ())
@@ -99,9 +99,9 @@ class Module:
         return [d for d in known if not known[0] < d]
 
     @cached_property
-    def _by_group(self) -> Mapping[tuple[str, str | None], Sequence[Declared]]:
+    def _by_group(self) -> Mapping[tuple[str, str | None], Sequence[DeclaredVersion]]:
         """The declarations of each group of each ecosystem; all of an ecosystem under None."""
-        found: dict[tuple[str, str | None], list[Declared]] = {}
+        found: dict[tuple[str, str | None], list[DeclaredVersion]] = {}
         for declared in self.declared:
             for group in (declared.group, None):
                 found.setdefault((declared.ecosystem, group), []).append(declared)
@@ -131,7 +131,7 @@ class Module:
         """Whether the project is the very library of which a requirement speaks."""
         return next(self.itself(requirements), None) is not None
 
-    def itself(self, requirements: Iterable[Requirement]) -> Iterator[Declared]:
+    def itself(self, requirements: Iterable[Requirement]) -> Iterator[DeclaredVersion]:
         """What the project is itself of that of which the requirements speak."""
         asked = list(requirements)
         for own in self.selves:
@@ -155,8 +155,8 @@ class Sides:
             is then the module above it.
     """
 
-    head: Module
-    base: Module
+    head: ManifestModule
+    base: ManifestModule
     fresh: bool = False
 
     @property

@@ -16,14 +16,20 @@ from typing import NamedTuple
 
 from prjury.manifests.formats import directory_of, format_of
 from prjury.manifests.lineage import Chain
-from prjury.manifests.module import Module, Sides
-from prjury.manifests.tree import BuildTree, Places, build_files, family_of, is_build_file
+from prjury.manifests.module import ManifestModule, Sides
+from prjury.manifests.tree import (
+    BuildFilesByDirectory,
+    BuildTree,
+    build_files,
+    family_of,
+    is_build_file,
+)
 from prjury.ports import Repository
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.kinds import REGULAR_MODES
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, PullRequest, printable
 
-NOWHERE = Module()
+NOWHERE = ManifestModule()
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,7 @@ class Project:
     unread: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def modules(self) -> tuple[Module, ...]:
+    def modules(self) -> tuple[ManifestModule, ...]:
         """Each module once on each side, by the path of its build file, the head's first."""
         found = dict.fromkeys(m for s in self.places for m in (s.head, s.base))
         return tuple(sorted(found, key=lambda module: module.path))
@@ -54,7 +60,7 @@ class Project:
 
     def files_of(self, module: str) -> Iterator[tuple[str, str]]:
         """Path and object name of each file that the module has at the base."""
-        places = Places.of(build_files(self.base))
+        places = BuildFilesByDirectory.of(build_files(self.base))
         for entry in self.base:
             if entry.mode in REGULAR_MODES:
                 build_file = places.nearest(entry.path, family_of(entry.path)) or ""
@@ -206,7 +212,7 @@ def _sides(place: _Place, after: BuildTree, before: BuildTree, touched: frozense
     if not before.blobs:
         own = _module(place.head, chain)
     elif place.fresh:
-        own = Module(selves=base.selves)
+        own = ManifestModule(selves=base.selves)
     elif before.holds(place.head):
         before_it = before.chain(place.head)
         own, paths = _module(place.head, before_it), set(before_it.paths)
@@ -221,9 +227,9 @@ def _sides(place: _Place, after: BuildTree, before: BuildTree, touched: frozense
     return Sides(head, head) if alone else Sides(head, base, place.fresh)
 
 
-def _module(place: str, chain: Chain) -> Module:
+def _module(place: str, chain: Chain) -> ManifestModule:
     """The module as one side has it."""
-    return Module(
+    return ManifestModule(
         path=printable(place),
         names=_names(place, chain),
         declared=tuple(sorted(chain.declared())),

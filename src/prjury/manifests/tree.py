@@ -9,7 +9,15 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 from prjury.code.languages import language_of
-from prjury.manifests.formats import CATALOG, LISTS, POM, Format, Reader, directory_of, format_of
+from prjury.manifests.formats import (
+    CATALOG,
+    LISTS,
+    POM,
+    ManifestFormat,
+    Reader,
+    directory_of,
+    format_of,
+)
 from prjury.manifests.gradle import read_catalog, read_script, read_script_bytes
 from prjury.manifests.lineage import Chain, directory_chain, maven_chain, parent_path
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError
@@ -43,13 +51,13 @@ def family_of(path: str) -> str:
 
 
 @dataclass(frozen=True)
-class Places:
+class BuildFilesByDirectory:
     """Build files by the family and the directory to which they belong, the telling ones first."""
 
     found: Mapping[tuple[str, str], Sequence[str]]
 
     @classmethod
-    def of(cls, paths: Iterable[str]) -> Places:
+    def of(cls, paths: Iterable[str]) -> BuildFilesByDirectory:
         """Sorts build files into their places."""
         found: dict[tuple[str, str], list[tuple[int, str]]] = defaultdict(list)
         for path in paths:
@@ -90,9 +98,9 @@ class BuildTree:
     _manifests: dict[str, Manifest | ManifestError] = field(default_factory=dict)
 
     @cached_property
-    def places(self) -> Places:
+    def places(self) -> BuildFilesByDirectory:
         """Where modules begin."""
-        return Places.of(self.blobs)
+        return BuildFilesByDirectory.of(self.blobs)
 
     def holds(self, build_file: str) -> bool:
         """Whether there is such a module, possibly one that begins with another build file.
@@ -199,7 +207,7 @@ class BuildTree:
             self._manifests[path] = error
 
 
-def _kind(path: str) -> Format:
+def _kind(path: str) -> ManifestFormat:
     kind = format_of(path)
     if kind is None:
         raise ValueError(f"{path!r} is no build file")

@@ -12,7 +12,7 @@ from enum import Enum
 from fnmatch import fnmatchcase
 
 from prjury.manifests.manifest import ECOSYSTEMS
-from prjury.manifests.spans import Span, declared_span, numbers
+from prjury.manifests.spans import VersionSpan, declared_span, numbers
 
 _BOUNDS = r"((?:\s+(?:>=|<)\s*\d+(?:\.\d+)*)*)"
 _REQUIREMENT = re.compile(rf"({'|'.join(ECOSYSTEMS)}):([^\s:]+)(?::([^\s:]+))?{_BOUNDS}")
@@ -50,7 +50,7 @@ class Requirement:
     ecosystem: str
     group: str
     artifact: str
-    span: Span | None
+    span: VersionSpan | None
     text: str
 
     @classmethod
@@ -88,7 +88,7 @@ class Requirement:
         if self.span is None:
             return Truth.YES
         declared = declared_span(version, self.ecosystem, self.artifact) if version else None
-        if declared is None or declared == Span():
+        if declared is None or declared == VersionSpan():
             return Truth.UNKNOWN
         if declared.within(self.span):
             return Truth.YES
@@ -99,7 +99,7 @@ def _fits(name: str, pattern: str) -> bool:
     return name == pattern or ("*" in pattern and fnmatchcase(name, pattern))
 
 
-def parse_span(text: str) -> Span:
+def parse_span(text: str) -> VersionSpan:
     """Reads ``>=1.2 <3``, of which one bound may lack.
 
     Raises:
@@ -111,7 +111,7 @@ def parse_span(text: str) -> Span:
     return span
 
 
-def span_of(bounds: str | None) -> Span | None:
+def span_of(bounds: str | None) -> VersionSpan | None:
     """The span of ``>=1.2 <3``; None where there are no bounds."""
     found = {sign: numbers(version) for sign, version in _BOUND.findall(bounds or "")}
-    return Span(found.get(">=") or (0,), found.get("<")) if found else None
+    return VersionSpan(found.get(">=") or (0,), found.get("<")) if found else None

@@ -40,7 +40,7 @@ class Spent:
         )
 
 
-class Purse:
+class Budget:
     """The limits of one run. Calls that run side by side cannot exceed them together.
 
     Where no price is known, only tokens count.
@@ -108,7 +108,7 @@ class Purse:
         self._promised_usd += sign * (estimate.usd or 0.0)
 
 
-class PursedModel(WrappedModel):
+class BudgetedModel(WrappedModel):
     """Asks the inner model where the purse allows it.
 
     Args:
@@ -118,7 +118,7 @@ class PursedModel(WrappedModel):
     """
 
     def __init__(
-        self, inner: ChatModel, purse: Purse, max_output_tokens: int | None = None
+        self, inner: ChatModel, purse: Budget, max_output_tokens: int | None = None
     ) -> None:
         super().__init__(inner)
         self._purse = purse

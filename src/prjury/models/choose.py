@@ -87,7 +87,7 @@ class ModelChoice:
 
 
 @dataclass(frozen=True)
-class Absent:
+class MissingModel:
     """A model that somebody wants and that cannot be had.
 
     Attributes:
@@ -100,7 +100,7 @@ class Absent:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedModel:
     """One model that somebody wants, and where that was written.
 
     Attributes:
@@ -113,13 +113,13 @@ class Wanted:
     script: bool = False
 
 
-def choose(
-    wanted: Wanted,
+def choose_model(
+    wanted: WantedModel,
     models: ModelsConfig,
     environ: Mapping[str, str],
     *,
     offline: bool = False,
-) -> ModelChoice | Absent:
+) -> ModelChoice | MissingModel:
     """The model that is meant, or the reason why it cannot be had.
 
     Args:
@@ -136,9 +136,9 @@ def choose(
     if provider == "scripted":
         return _script(config)
     if offline:
-        return Absent(f"{provider or AUTO}:{config.name or AUTO}", OFFLINE)
+        return MissingModel(f"{provider or AUTO}:{config.name or AUTO}", OFFLINE)
     if provider is None:
-        return Absent(AUTO, f"no model key is set ({', '.join(KEYS.values())})")
+        return MissingModel(AUTO, f"no model key is set ({', '.join(KEYS.values())})")
     if provider == "command":
         return _choice(config, provider, _program(config), None, None)
     name = config.name or DEFAULT_NAMES[provider]
@@ -146,7 +146,7 @@ def choose(
     base_url = _base_url(wanted, provider, models, environ)
     key = _key(environ, variable)
     if not key and (config.key_env or base_url is None):
-        return Absent(f"{provider}:{name}", f"no key for {provider} is set ({variable})")
+        return MissingModel(f"{provider}:{name}", f"no key for {provider} is set ({variable})")
     return _choice(config, provider, name, key or None, base_url)
 
 
@@ -179,7 +179,9 @@ def _program(config: ModelConfig) -> str:
     return config.name or (config.command or [""])[0].rpartition("/")[2]
 
 
-def _provider(wanted: Wanted, models: ModelsConfig, environ: Mapping[str, str]) -> Provider | None:
+def _provider(
+    wanted: WantedModel, models: ModelsConfig, environ: Mapping[str, str]
+) -> Provider | None:
     """The provider that was named, or the first whose key is there; None where no key is."""
     named = wanted.config.provider
     if named == AUTO:
@@ -197,7 +199,7 @@ def _provider(wanted: Wanted, models: ModelsConfig, environ: Mapping[str, str]) 
 
 
 def _base_url(
-    wanted: Wanted, provider: Provider, models: ModelsConfig, environ: Mapping[str, str]
+    wanted: WantedModel, provider: Provider, models: ModelsConfig, environ: Mapping[str, str]
 ) -> str | None:
     """The model's own address, or that of the section, or that of the environment."""
     if wanted.config.base_url is not None:

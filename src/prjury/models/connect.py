@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from prjury.models.budget import Purse, PursedModel
+from prjury.models.budget import Budget, BudgetedModel
 from prjury.models.choose import ModelChoice
 from prjury.models.hosted import HostedModel
-from prjury.models.rate_limit import Pace, PacedModel
-from prjury.models.retry import PatientModel
+from prjury.models.rate_limit import RateLimit, RateLimitedModel
+from prjury.models.retry import RetryingModel
 from prjury.models.scripted import ScriptedModel
 from prjury.ports import ChatModel
 
@@ -20,8 +20,8 @@ def connect(
     choice: ModelChoice,
     environ: Mapping[str, str] = _NOTHING,
     *,
-    purse: Purse | None = None,
-    pace: Pace | None = None,
+    purse: Budget | None = None,
+    pace: RateLimit | None = None,
 ) -> ChatModel:
     """The model that was chosen. Nothing is contacted and no client is loaded before it is asked.
 
@@ -39,12 +39,12 @@ def connect(
     """
     model = _bare(choice, environ)
     if purse is not None:
-        model = PursedModel(model, purse, choice.max_output_tokens)
+        model = BudgetedModel(model, purse, choice.max_output_tokens)
     if choice.provider == "scripted":
         return model
     if pace is not None:
-        model = PacedModel(model, pace)
-    return PatientModel(model)
+        model = RateLimitedModel(model, pace)
+    return RetryingModel(model)
 
 
 def _bare(choice: ModelChoice, environ: Mapping[str, str]) -> ChatModel:

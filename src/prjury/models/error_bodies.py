@@ -33,7 +33,7 @@ _MEANING: Mapping[str, int] = {
 }
 
 
-def meant(status: int, body: bytes) -> int:
+def error_in_body(status: int, body: bytes) -> int:
     """The status that a response means: its own, unless the body of a 200 is an error that says so.
 
     Args:

@@ -102,7 +102,7 @@ _ELSEWHERE = _Words(
 )
 
 
-def translated(error: Exception, *, binding: bool) -> ModelError:
+def translate_error(error: Exception, *, binding: bool) -> ModelError:
     """The failure in our words.
 
     Args:

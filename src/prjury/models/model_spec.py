@@ -6,7 +6,7 @@ import re
 import shlex
 
 from prjury.errors import ConfigError
-from prjury.models.choose import AUTO, Wanted
+from prjury.models.choose import AUTO, WantedModel
 from prjury.policy.models import ModelConfig, ModelsConfig
 
 #: A command and all that follows it, for its arguments may hold commas.
@@ -18,7 +18,9 @@ def names_a_program(text: str) -> bool:
     return _COMMAND.search(text) is not None
 
 
-def wished(text: str, place: str, models: ModelsConfig, *, script: bool = False) -> list[Wanted]:
+def parse_model_spec(
+    text: str, place: str, models: ModelsConfig, *, script: bool = False
+) -> list[WantedModel]:
     """The models that are named, one seat each.
 
     Args:
@@ -38,7 +40,7 @@ def wished(text: str, place: str, models: ModelsConfig, *, script: bool = False)
         configs.append(_command(command[1], place, models.default))
     if not configs:
         raise ConfigError(f"{place} names no model", remedy="Write provider:name, or auto")
-    return [Wanted(config, place, script) for config in configs]
+    return [WantedModel(config, place, script) for config in configs]
 
 
 def _config(text: str, models: ModelsConfig) -> ModelConfig:

@@ -8,13 +8,21 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from prjury.errors import ConfigError
-from prjury.models.budget import Purse, Spent
-from prjury.models.choose import AUTO, KEYS, Absent, ModelChoice, Provider, Wanted, choose
+from prjury.models.budget import Budget, Spent
+from prjury.models.choose import (
+    AUTO,
+    KEYS,
+    MissingModel,
+    ModelChoice,
+    Provider,
+    WantedModel,
+    choose_model,
+)
 from prjury.models.connect import connect
 from prjury.models.fallback import FallbackModel
-from prjury.models.model_spec import names_a_program, wished
-from prjury.models.rate_limit import Pace
-from prjury.models.unavailable import AbsentModel
+from prjury.models.model_spec import names_a_program, parse_model_spec
+from prjury.models.rate_limit import RateLimit
+from prjury.models.unavailable import UnavailableModel
 from prjury.policy.models import ModelsConfig
 from prjury.policy.schema import LimitsConfig
 from prjury.ports import ChatModel, Panel
@@ -27,7 +35,7 @@ _NOT_TRUSTED = (
 )
 
 
-class ModelBench:
+class ModelPanel:
     """Seats models. Judges who want the same one share it, with its budget and its pace.
 
     Nothing is contacted and no client is loaded before somebody is asked.
@@ -61,11 +69,11 @@ class ModelBench:
         self._flag = None if flag in {None, "", AUTO} else flag
         self._offline = offline
         self._untrusted = untrusted and not self._flag
-        self._purse = Purse(limits)
+        self._purse = Budget(limits)
         self._lock = threading.Lock()
         self._loading: threading.Thread | None = None
         self._models: dict[ModelChoice, ChatModel] = {}
-        self._paces: dict[object, Pace] = {}
+        self._paces: dict[object, RateLimit] = {}
         if self._flag and not offline:
             self._check(self._flag)
 
@@ -96,14 +104,14 @@ class ModelBench:
             return Panel(missing=_NOT_TRUSTED, label="policy_not_trusted")
         seats = [[self._choose(one) for one in seat] for seat in self._seats(wish)]
         choices = [choice for seat in seats for choice in seat]
-        absent = [choice.why for choice in choices if isinstance(choice, Absent)]
+        absent = [choice.why for choice in choices if isinstance(choice, MissingModel)]
         if len(absent) == len(choices):
             return Panel(missing="; ".join(dict.fromkeys(absent)))
         retry = self._config.retry
         first = [seat[0] for seat in seats if len(seat) == 1]
         return Panel(
             tuple(map(self._seated, seats)),
-            absent={one.name: one.why for one in first if isinstance(one, Absent)},
+            absent={one.name: one.why for one in first if isinstance(one, MissingModel)},
             chair=self._chair(),
             confidence=retry.confidence,
             rounds=retry.iterations,
@@ -131,48 +139,48 @@ class ModelBench:
 
     def _check(self, flag: str) -> None:
         """Refuses a model that the operator names and that nobody could ask."""
-        for wanted in wished(flag, "--model", self._config, script=True):
+        for wanted in parse_model_spec(flag, "--model", self._config, script=True):
             choice = self._choose(wanted)
-            if isinstance(choice, Absent):
+            if isinstance(choice, MissingModel):
                 raise ConfigError(
                     f"--model {flag} cannot be asked: {choice.why}",
                     remedy="Set the key, name another model, or leave --model out",
                 )
 
-    def _seats(self, wish: str) -> list[list[Wanted]]:
+    def _seats(self, wish: str) -> list[list[WantedModel]]:
         """For each seat the model that is wanted there, and those that stand in for it."""
         config = self._config
         if self._flag:
-            return [[one] for one in wished(self._flag, "--model", config, script=True)]
+            return [[one] for one in parse_model_spec(self._flag, "--model", config, script=True)]
         if wish not in {"", AUTO}:
-            return [[one] for one in wished(wish, "a judge's `model`", config)]
+            return [[one] for one in parse_model_spec(wish, "a judge's `model`", config)]
         if config.panel:
-            return [[Wanted(one, f"models.panel.{i}")] for i, one in enumerate(config.panel)]
-        others = [Wanted(one, f"models.fallback.{i}") for i, one in enumerate(config.fallback)]
-        return [[Wanted(config.default, "models.default"), *others]]
+            return [[WantedModel(one, f"models.panel.{i}")] for i, one in enumerate(config.panel)]
+        others = [WantedModel(one, f"models.fallback.{i}") for i, one in enumerate(config.fallback)]
+        return [[WantedModel(config.default, "models.default"), *others]]
 
     def _chair(self) -> ChatModel | None:
         """Who decides, by the policy; where the flag names who is asked, nobody else is."""
         chair = self._config.chair
         if chair is None or self._flag:
             return None
-        return self._seated([self._choose(Wanted(chair, "models.chair"))])
+        return self._seated([self._choose(WantedModel(chair, "models.chair"))])
 
-    def _choose(self, wanted: Wanted) -> ModelChoice | Absent:
-        return choose(wanted, self._config, self._environ, offline=self._offline)
+    def _choose(self, wanted: WantedModel) -> ModelChoice | MissingModel:
+        return choose_model(wanted, self._config, self._environ, offline=self._offline)
 
-    def _seated(self, choices: Sequence[ModelChoice | Absent]) -> ChatModel:
+    def _seated(self, choices: Sequence[ModelChoice | MissingModel]) -> ChatModel:
         models = [self._model(choice) for choice in choices]
         return models[0] if len(models) == 1 else FallbackModel(models)
 
-    def _model(self, choice: ModelChoice | Absent) -> ChatModel:
+    def _model(self, choice: ModelChoice | MissingModel) -> ChatModel:
         """The one model of this choice."""
-        if isinstance(choice, Absent):
-            return AbsentModel(choice, self._config.default.room)
+        if isinstance(choice, MissingModel):
+            return UnavailableModel(choice, self._config.default.room)
         with self._lock:
             if choice not in self._models:
                 address = (choice.provider, choice.base_url or choice.command)
-                pace = self._paces.setdefault(address, Pace(self._config.rate))
+                pace = self._paces.setdefault(address, RateLimit(self._config.rate))
                 model = connect(choice, self._environ, purse=self._purse, pace=pace)
                 self._models[choice] = model
             return self._models[choice]

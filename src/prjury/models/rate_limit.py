@@ -17,7 +17,7 @@ from prjury.ports.messages import ModelError, Prompt, Reply, UnsentError
 _MINUTE = 60.0
 
 
-class Pace:
+class RateLimit:
     """Lets so many callers through at a time, and so many in any minute; first come, first served.
 
     Args:
@@ -90,10 +90,10 @@ class Pace:
             self._sleep(begin - now)
 
 
-class PacedModel(WrappedModel):
+class RateLimitedModel(WrappedModel):
     """Asks the inner model when it is its turn."""
 
-    def __init__(self, inner: ChatModel, pace: Pace) -> None:
+    def __init__(self, inner: ChatModel, pace: RateLimit) -> None:
         super().__init__(inner)
         self._pace = pace
 

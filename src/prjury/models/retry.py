@@ -13,7 +13,7 @@ from prjury.ports import ChatModel
 from prjury.ports.messages import Prompt, Reply
 
 
-class PatientModel(WrappedModel):
+class RetryingModel(WrappedModel):
     """Puts the question at most three times while the server is busy, and when the server says.
 
     Args:

@@ -20,7 +20,7 @@ _ANY = "*"
 _ROOM = 30_000
 
 
-class Entry(BaseModel):
+class ScriptedAnswer(BaseModel):
     """One recorded answer, or the way in which no answer came.
 
     Attributes:
@@ -46,7 +46,7 @@ class Entry(BaseModel):
         return Reply(text, self.model or name, self.input_tokens, self.output_tokens, self.usd)
 
 
-_ENTRIES = TypeAdapter(list[Entry])
+_ENTRIES = TypeAdapter(list[ScriptedAnswer])
 
 
 class ScriptedModel:
@@ -54,7 +54,7 @@ class ScriptedModel:
 
     def __init__(
         self,
-        entries: Iterable[Entry | Mapping[str, Any]],
+        entries: Iterable[ScriptedAnswer | Mapping[str, Any]],
         name: str = "scripted",
         room: int = _ROOM,
     ) -> None:
@@ -122,7 +122,7 @@ class ScriptedModel:
             raise ModelError(f"The script says {entry.error}", entry.error, spent=spent)
         return entry.reply(self.name)
 
-    def _next(self, prompt: Prompt) -> Entry | None:
+    def _next(self, prompt: Prompt) -> ScriptedAnswer | None:
         names = (prompt.sha256, prompt.name, prompt.name.partition("/")[0], _ANY)
         with self._lock:
             for name in names:

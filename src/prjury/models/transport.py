@@ -11,7 +11,7 @@ from functools import cache
 
 import httpx2
 
-from prjury.models.error_bodies import meant
+from prjury.models.error_bodies import error_in_body
 from prjury.ports.messages import ModelError, Reply
 
 #: Bytes of a response. JSON escapes and a provider's envelope take more room than the reply itself.
@@ -61,7 +61,7 @@ class CappedTransport(httpx2.AsyncBaseTransport):
             raise too_large()
         body = await _read(response)
         return httpx2.Response(
-            meant(response.status_code, body),
+            error_in_body(response.status_code, body),
             headers=response.headers,
             stream=httpx2.ByteStream(body),
             extensions=response.extensions,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from prjury.deadline import Deadline
-from prjury.models.choose import Absent
+from prjury.models.choose import MissingModel
 from prjury.ports.messages import Prompt, Reply, UnsentError
 
 
-class AbsentModel:
+class UnavailableModel:
     """Keeps its seat, so that nobody believes that all were asked, and answers with the reason."""
 
-    def __init__(self, absent: Absent, room: int) -> None:
+    def __init__(self, absent: MissingModel, room: int) -> None:
         self._absent = absent
         self._room = room
 

@@ -31,7 +31,7 @@ from pydantic_ai.usage import RequestUsage
 from prjury.deadline import Deadline
 from prjury.models import transport
 from prjury.models.choose import DEFAULT_NAMES, ModelChoice, Provider
-from prjury.models.failures import translated
+from prjury.models.failures import translate_error
 from prjury.models.price import price
 from prjury.models.providers import connect
 from prjury.ports.messages import ModelError, Prompt, Reply
@@ -75,7 +75,7 @@ def converse(choice: ModelChoice, prompt: Prompt, mode: Mode, deadline: Deadline
         response = in_time(lambda: _request(choice, prompt, mode, deadline), deadline)
     except (AgentRunError, UserError, httpx2.HTTPError, ModelError) as error:
         # The chain is cut: the foreign error holds headers and the body of the response.
-        raise translated(error, binding=mode == "schema") from None
+        raise translate_error(error, binding=mode == "schema") from None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         # The libraries build their values without checking what came over the wire.
         raise ModelError("The model server's answer cannot be read", "provider_error") from None

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
 
-from prjury.policy.fields import LONGEST_LABEL, Label, Section
+from prjury.policy.fields import LONGEST_LABEL, Label, PolicySection
 
 #: Bytes.
 _LONGEST_BRANCH = 255
@@ -69,7 +69,7 @@ Branches: TypeAlias = Annotated[
 BranchLabel: TypeAlias = Annotated[str, AfterValidator(_label_of_branch)]
 
 
-class OpenConfig(Section):
+class OpenConfig(PolicySection):
     """Whether pull requests are opened for backports once the change is merged.
 
     Nothing is ever pushed to a release branch.
@@ -85,7 +85,7 @@ class OpenConfig(Section):
     )
 
 
-class BackportConfig(Section):
+class BackportConfig(PolicySection):
     """Which release branches a change is judged for."""
 
     branches: Branches = Field(

@@ -99,7 +99,7 @@ def _glob(pattern: str) -> str:
 Glob: TypeAlias = Annotated[str, AfterValidator(_glob)]
 
 
-class Section(BaseModel):
+class PolicySection(BaseModel):
     """A part of the configuration: unknown keys and wrong types are errors."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_enum_values=False)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from prjury.policy.fields import Duration, Section, Share
+from prjury.policy.fields import Duration, PolicySection, Share
 
 _MINUTE = 10_000
 _PARALLEL = 64
@@ -17,7 +17,7 @@ _LARGEST_PANEL = 9  # as many as `runs`
 _NOT_FOR_MODELS = re.compile(r"GITHUB_TOKEN|GH_TOKEN|INPUT_GITHUB.TOKEN|ACTIONS_\w+", re.IGNORECASE)
 
 
-class ModelConfig(Section):
+class ModelConfig(PolicySection):
     """One model: a provider (`auto`: by the key that is present), a model's name, and its options.
 
     A provider `command` is a program that reads the prompt from its standard input and prints the
@@ -90,7 +90,7 @@ class ModelConfig(Section):
         return self
 
 
-class RetryConfig(Section):
+class RetryConfig(PolicySection):
     """When everybody is asked again, and how often."""
 
     confidence: Share = Field(0.7, description="mean confidence below which all are asked again")
@@ -102,7 +102,7 @@ class RetryConfig(Section):
     )
 
 
-class RateConfig(Section):
+class RateConfig(PolicySection):
     """How much a provider is asked at a time, by all judges together."""
 
     requests_per_minute: int | None = Field(
@@ -111,7 +111,7 @@ class RateConfig(Section):
     max_parallel: int = Field(8, ge=1, le=_PARALLEL, description="under way at the same time")
 
 
-class ModelsConfig(Section):
+class ModelsConfig(PolicySection):
     """The models behind model-backed judges."""
 
     default: ModelConfig = ModelConfig()

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
-from prjury.policy.fields import Section, Share
+from prjury.policy.fields import PolicySection, Share
 
 _MOST_RUNS = 9
 
@@ -28,7 +28,7 @@ _TAKEN = frozenset(
 )
 
 
-class QuestionOptions(Section):
+class QuestionOptions(PolicySection):
     """What all judges that ask models have in common."""
 
     model: str = Field(

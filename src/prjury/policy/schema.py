@@ -8,7 +8,16 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from prjury.jury.cascade import TierPolicy
 from prjury.policy.backports import BackportConfig
-from prjury.policy.fields import NOT_YET, Duration, Glob, Label, Section, Share, Version, complete
+from prjury.policy.fields import (
+    NOT_YET,
+    Duration,
+    Glob,
+    Label,
+    PolicySection,
+    Share,
+    Version,
+    complete,
+)
 from prjury.policy.models import ModelConfig, ModelsConfig
 from prjury.policy.questions import (
     PromptOptions,
@@ -38,12 +47,12 @@ __all__ = [
     "ModelConfig",
     "ModelsConfig",
     "PatternsOptions",
+    "PolicySection",
     "PromptOptions",
     "PublishConfig",
     "QualityOptions",
     "QuestionOptions",
     "SandboxConfig",
-    "Section",
     "Steps",
     "SuitabilityOptions",
     "TierConfig",
@@ -51,7 +60,7 @@ __all__ = [
 ]
 
 
-class OverrideConfig(Section):
+class OverrideConfig(PolicySection):
     """How a maintainer overrules the gate."""
 
     label: str | None = Field(
@@ -59,7 +68,7 @@ class OverrideConfig(Section):
     )
 
 
-class GateConfig(Section):
+class GateConfig(PolicySection):
     """What closes the merge gate."""
 
     block_on: list[Literal["fail", "error", "abstain"]] = Field(
@@ -74,7 +83,7 @@ class GateConfig(Section):
 LabelKey: TypeAlias = Literal["pass", "fail", "abstain", "error", "backport"]
 
 
-class PublishConfig(Section):
+class PublishConfig(PolicySection):
     """Where the report is hung up."""
 
     comment: bool = True
@@ -93,7 +102,7 @@ class PublishConfig(Section):
         return labels
 
 
-class LimitsConfig(Section):
+class LimitsConfig(PolicySection):
     """How much money, text and time a run may take."""
 
     usd: float = Field(1.0, ge=0.0, allow_inf_nan=False)
@@ -101,7 +110,7 @@ class LimitsConfig(Section):
     wall: Duration = 2700.0
 
 
-class SandboxConfig(Section):
+class SandboxConfig(PolicySection):
     """How builds are kept in."""
 
     level: Literal["auto", "L0", "L1", "L2", "L3"] = "auto"
@@ -119,7 +128,7 @@ class SandboxConfig(Section):
         return network
 
 
-class CoverageConfig(Section):
+class CoverageConfig(PolicySection):
     """What of a change has to be read."""
 
     exempt: list[Glob] = Field(
@@ -130,14 +139,14 @@ class CoverageConfig(Section):
     )
 
 
-class SuppressionsConfig(Section):
+class SuppressionsConfig(PolicySection):
     """Whether comments in the code may silence findings: ours, and those of other tools."""
 
     allow: bool = True
     ecosystem: bool = True
 
 
-class FixConfig(Section):
+class FixConfig(PolicySection):
     """Whether a repair command is tried when tests fail: not supported yet."""
 
     enabled: Annotated[bool, NOT_YET] = Field(
@@ -149,14 +158,14 @@ class FixConfig(Section):
     rounds: int = Field(2, ge=1, le=9)
 
 
-class PullsConfig(Section):
+class PullsConfig(PolicySection):
     """What is done with drafts and with the pull requests of bots."""
 
     drafts: bool = False
     bots: list[str] = Field(default=["dependabot", "renovate"])
 
 
-class BuildConfig(Section):
+class BuildConfig(PolicySection):
     """What the judge `build` runs, said once, without restating the tiers."""
 
     command: str | Steps | None = Field(
@@ -193,7 +202,7 @@ def _default_tiers() -> list[TierConfig]:
     return [TierConfig.model_validate(tier) for tier in Config.DEFAULT_TIERS]
 
 
-class Config(Section):
+class Config(PolicySection):
     """The whole policy; every part has a default, so that no file at all works."""
 
     DEFAULT_TIERS: ClassVar[list[dict[str, Any]]] = [

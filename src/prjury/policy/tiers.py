@@ -15,7 +15,7 @@ from pydantic import (
 
 from prjury.jury.cascade import TierPolicy
 from prjury.jury.voting import ErrorPolicy, TiePolicy
-from prjury.policy.fields import Duration, Section, Share
+from prjury.policy.fields import Duration, PolicySection, Share
 from prjury.policy.questions import (
     PromptOptions,
     QualityOptions,
@@ -30,7 +30,7 @@ def is_inside(path: str) -> bool:
     return not any(part in {"", ".", ".."} for part in parts)
 
 
-class MergeOptions(Section):
+class MergeOptions(PolicySection):
     """The way in which the project brings changes onto the base."""
 
     strategy: Literal["auto", "merge", "rebase", "squash"] = Field(
@@ -38,7 +38,7 @@ class MergeOptions(Section):
     )
 
 
-class Steps(Section):
+class Steps(PolicySection):
     """Own commands, each one line for ``/bin/sh``; what is left out is not run."""
 
     setup: str | None = None
@@ -63,7 +63,7 @@ System: TypeAlias = Literal["maven", "gradle", "node", "python", "cargo", "go", 
 CheckName: TypeAlias = Annotated[str, Field(pattern=r"^\S(.*\S)?$", max_length=200)]
 
 
-class BuildOptions(Section):
+class BuildOptions(PolicySection):
     """How the merged tree is built."""
 
     command: str | Steps = Field("auto", description="`auto`, one shell command, or steps")
@@ -101,7 +101,7 @@ class BuildOptions(Section):
         return self
 
 
-class PatternsOptions(Section):
+class PatternsOptions(PolicySection):
     """Which version-pattern packs look at which files."""
 
     packs: Literal["auto"] | list[str] = "auto"
@@ -189,14 +189,14 @@ class JudgeEntry(BaseModel):
         return self._named[self.name]
 
 
-class MajorityOptions(Section):
+class MajorityOptions(PolicySection):
     """Options of majority voting."""
 
     tie: TiePolicy = Field(TiePolicy.FAIL, strict=False)
     on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False)
 
 
-class ScoreOptions(Section):
+class ScoreOptions(PolicySection):
     """Options of the strategies that read scores."""
 
     threshold: Share = 0.5
@@ -211,14 +211,14 @@ class ScoreOptions(Section):
         return band
 
 
-class ConsensusOptions(Section):
+class ConsensusOptions(PolicySection):
     """Options of voting by consensus."""
 
     on_disagreement: Literal["fail", "abstain", "error"] = "fail"
     on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False)
 
 
-class VotingEntry(Section):
+class VotingEntry(PolicySection):
     """One voting strategy: its name, or its name with options."""
 
     majority: MajorityOptions | None = None
@@ -245,13 +245,13 @@ class VotingEntry(Section):
         return next(iter(self.model_fields_set))
 
     @property
-    def options(self) -> Section:
+    def options(self) -> PolicySection:
         """The strategy's options."""
-        options: Section = getattr(self, self.name)
+        options: PolicySection = getattr(self, self.name)
         return options
 
 
-class TierConfig(Section):
+class TierConfig(PolicySection):
     """One tier: judges, how their votes are counted, and when the tier ends the matter."""
 
     name: str = Field(min_length=1, max_length=60)

@@ -16,7 +16,7 @@ from prjury.deadline import Deadline
 from prjury.jury.guard import Listener
 from prjury.ports.models import ChatModel, Memory, Models, NoMemory, NoModels, Panel
 from prjury.ports.repository import Releases, Repository
-from prjury.ports.types import CheckRun, Command, Completed
+from prjury.ports.types import CheckResult, Completed, ShellCommand
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
@@ -24,13 +24,13 @@ from prjury.report.sanitise import BY_SHAPE
 __all__ = [
     "ChatModel",
     "Checks",
-    "Doors",
     "Evidence",
     "Memory",
     "Models",
     "NoMemory",
     "NoModels",
     "Panel",
+    "Ports",
     "Progress",
     "Publisher",
     "Releases",
@@ -42,7 +42,7 @@ __all__ = [
 class Shell(Protocol):
     """Runs programs that are not trusted: own session, own environment, limits, no survivors."""
 
-    def run(self, command: Command, deadline: Deadline, progress: Progress) -> Completed:
+    def run(self, command: ShellCommand, deadline: Deadline, progress: Progress) -> Completed:
         """Runs to the end or to a limit; no process of it is left afterwards.
 
         Raises:
@@ -71,7 +71,7 @@ class Shell(Protocol):
 class Checks(Protocol):
     """What is said of a repository's commits elsewhere; this program's own reports are left out."""
 
-    def of(self, commit: str, deadline: Deadline) -> Iterator[Sequence[CheckRun]]:
+    def of(self, commit: str, deadline: Deadline) -> Iterator[Sequence[CheckResult]]:
         """All that is said of the commit, looked up once and then now and again until the deadline.
 
         Whoever has seen enough stops asking.
@@ -122,7 +122,7 @@ class Publisher(Protocol):
 
 
 @dataclass(frozen=True)
-class Doors:
+class Ports:
     """The doors that a judge may use.
 
     Attributes:

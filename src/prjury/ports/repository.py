@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Protocol
 
 from prjury.deadline import Deadline
-from prjury.ports.types import BranchTip, Message, TreeEntry
-from prjury.snapshot.merge_style import Commit, RebaseTrial
-from prjury.snapshot.model import MergeTrial, PullRequest, Span
+from prjury.ports.types import BranchTip, CommitMessage, TreeEntry
+from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
+from prjury.snapshot.model import LineSpan, MergeTrial, PullRequest
 
 
 class Repository(Protocol):
@@ -32,7 +32,7 @@ class Repository(Protocol):
         """
         ...
 
-    def recent(self, tip: str, count: int) -> Sequence[Commit]:
+    def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:
         """The newest commits of a branch along first parents; fewer where its history ends."""
         ...
 
@@ -89,18 +89,22 @@ class Releases(Protocol):
         """How many files differ between two commits."""
         ...
 
-    def units(self, since: str, until: str, paths: Sequence[str], most: int) -> Sequence[Commit]:
+    def units(
+        self, since: str, until: str, paths: Sequence[str], most: int
+    ) -> Sequence[StyleCommit]:
         """What was brought to a branch and touches one of the paths, newest first.
 
         A merged pull request is one unit, its merge commit.
         """
         ...
 
-    def blamed(self, path: str, lines: Sequence[Span], since: str, until: str) -> AbstractSet[str]:
+    def blamed(
+        self, path: str, lines: Sequence[LineSpan], since: str, until: str
+    ) -> AbstractSet[str]:
         """The units since then that the lines of a file, as it is at ``until``, come from."""
         ...
 
-    def bringing(self, word: str, path: str, since: str, until: str) -> Commit | None:
+    def bringing(self, word: str, path: str, since: str, until: str) -> StyleCommit | None:
         """The first unit since then that brought a word to a file."""
         ...
 
@@ -108,11 +112,11 @@ class Releases(Protocol):
         """How many lines one tree has that another has not, and the reverse; of text alone."""
         ...
 
-    def messages(self, since: str, until: str) -> Sequence[Message]:
+    def messages(self, since: str, until: str) -> Sequence[CommitMessage]:
         """The messages of all commits of a range, newest first."""
         ...
 
-    def brought(self, since: str, until: str, most: int) -> Sequence[Message]:
+    def brought(self, since: str, until: str, most: int) -> Sequence[CommitMessage]:
         """The messages of the units that were brought to a branch, newest first."""
         ...
 

@@ -32,7 +32,7 @@ class BranchTip:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class CommitMessage:
     """A commit's message.
 
     Attributes:
@@ -59,7 +59,7 @@ class WordPlaces:
 
 
 @dataclass(frozen=True)
-class Command:
+class ShellCommand:
     """A program to run.
 
     Attributes:
@@ -106,7 +106,7 @@ class Completed:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckRun:
+class CheckResult:
     """What was said of a commit elsewhere: a check run, a commit status, a workflow's run.
 
     Attributes:

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 from prjury.errors import PublishError
 from prjury.publishers.backport_message import with_origins
-from prjury.publishers.backport_port import Branches
+from prjury.publishers.backport_port import BranchesPort
 from prjury.snapshot.model import visible
-from prjury.snapshot.picked import Entry, Pick, PickedCommit, PickedFile
+from prjury.snapshot.picked import Pick, PickedCommit, PickedEntry, PickedFile
 
 #: One request holds so many paths, and so many characters of text.
 _MOST_ENTRIES = 100
@@ -20,7 +20,7 @@ _MODES = frozenset({"100644", "100755", "120000", "160000"})
 _WORKFLOWS = ".github/workflows/"
 
 
-def stored(pick: Pick, door: Branches) -> str:
+def store_commit(pick: Pick, door: BranchesPort) -> str:
     """Stores the commits; the result is the name of the last one, which no branch holds yet.
 
     Nothing is changed by it that anybody sees, and to do it again does no harm.
@@ -38,7 +38,7 @@ def stored(pick: Pick, door: Branches) -> str:
     return parent
 
 
-def stored_empty(pick: Pick, message: str, door: Branches) -> str:
+def store_empty_commit(pick: Pick, message: str, door: BranchesPort) -> str:
     """Stores a commit that changes nothing: a pull request takes one commit at least."""
     return door.add_commit(
         message, pick.branch_tree, pick.branch_sha, author=None, committer=door.account()
@@ -88,7 +88,7 @@ def workflows_explained(pick: Pick) -> Iterator[None]:
         ) from error
 
 
-def _store_tree(base: str, commit: PickedCommit, door: Branches) -> None:
+def _store_tree(base: str, commit: PickedCommit, door: BranchesPort) -> None:
     tree = _made(base, commit.files, door, _LONGEST_TEXT)
     if tree != commit.tree and any(map(_is_short_text, commit.files)):
         # The server may have changed a text on its way; as bytes it cannot.
@@ -97,20 +97,22 @@ def _store_tree(base: str, commit: PickedCommit, door: Branches) -> None:
         raise _differs("tree", tree, commit.tree)
 
 
-def _made(base: str, files: Sequence[PickedFile], door: Branches, longest: int) -> str:
+def _made(base: str, files: Sequence[PickedFile], door: BranchesPort, longest: int) -> str:
     tree = base
     for entries in _requests(files, door, longest):
         tree = door.add_tree(tree, entries)
     return tree
 
 
-def _requests(files: Sequence[PickedFile], door: Branches, longest: int) -> Iterator[list[Entry]]:
+def _requests(
+    files: Sequence[PickedFile], door: BranchesPort, longest: int
+) -> Iterator[list[PickedEntry]]:
     """The entries of each request; what stands in another path's way goes first."""
     first = _in_the_way(files)
     if first:
-        yield [Entry(file.path, None) for file in first]
+        yield [PickedEntry(file.path, None) for file in first]
     gone = {file.path for file in first}
-    entries: list[Entry] = []
+    entries: list[PickedEntry] = []
     room = _MOST_TEXT
     for file in files:
         if file.path in gone:
@@ -144,17 +146,17 @@ def _parents(path: str) -> Iterator[str]:
             yield path
 
 
-def _entry(file: PickedFile, door: Branches, longest: int) -> Entry:
+def _entry(file: PickedFile, door: BranchesPort, longest: int) -> PickedEntry:
     """A text stands in the request itself; what is not one, or long, or empty, is stored before."""
     if file.content is None or file.mode is None:
-        return Entry(file.path, file.mode, file.blob or None)
+        return PickedEntry(file.path, file.mode, file.blob or None)
     text = _as_text(file.content, longest)
     if text is not None:
-        return Entry(file.path, file.mode, text=text)
+        return PickedEntry(file.path, file.mode, text=text)
     blob = door.add_blob(file.content)
     if blob != file.blob:
         raise _differs(f"content of {visible(file.path)}", blob, file.blob)
-    return Entry(file.path, file.mode, blob)
+    return PickedEntry(file.path, file.mode, blob)
 
 
 def _is_short_text(file: PickedFile) -> bool:

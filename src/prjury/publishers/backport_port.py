@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from prjury.snapshot.picked import Author, Entry
+from prjury.snapshot.picked import Author, PickedEntry
 
 
-class StoredCommit(Protocol):
+class CommitRef(Protocol):
     """A commit as GitHub holds it."""
 
     @property
@@ -31,7 +31,7 @@ class StoredCommit(Protocol):
         ...
 
 
-class StoredPull(Protocol):
+class PullRef(Protocol):
     """A pull request as GitHub holds it."""
 
     @property
@@ -65,7 +65,7 @@ class StoredPull(Protocol):
         ...
 
 
-class Branches(Protocol):
+class BranchesPort(Protocol):
     """Objects, new branches and pull requests of one repository.
 
     Every method raises PublishError.
@@ -79,7 +79,7 @@ class Branches(Protocol):
         """The commit that a branch is at; None where there is no such branch."""
         ...
 
-    def commit(self, sha: str) -> StoredCommit:
+    def commit(self, sha: str) -> CommitRef:
         """A commit."""
         ...
 
@@ -87,13 +87,13 @@ class Branches(Protocol):
         """Stores a content; the result is its object name. Twice is the same as once."""
         ...
 
-    def add_tree(self, base: str, entries: Sequence[Entry]) -> str:
+    def add_tree(self, base: str, entries: Sequence[PickedEntry]) -> str:
         """Stores the tree ``base`` with other entries; the result is its object name."""
         ...
 
     def add_commit(
         self, message: str, tree: str, parent: str, author: Author | None, committer: str
-    ) -> StoredCommit:
+    ) -> CommitRef:
         """Stores a commit, which no branch holds yet.
 
         Args:
@@ -110,11 +110,11 @@ class Branches(Protocol):
         """
         ...
 
-    def pulls(self, branch: str) -> Sequence[StoredPull]:
+    def pulls(self, branch: str) -> Sequence[PullRef]:
         """All pull requests from a branch of this repository, open ones and others."""
         ...
 
-    def open_pull(self, *, head: str, base: str, title: str, body: str, draft: bool) -> StoredPull:
+    def open_pull(self, *, head: str, base: str, title: str, body: str, draft: bool) -> PullRef:
         """Opens a pull request; after an unclear failure nobody knows whether it is there."""
         ...
 

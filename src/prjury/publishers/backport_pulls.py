@@ -15,13 +15,13 @@ from typing import Literal
 from prjury.errors import PublishError
 from prjury.publishers.backport_objects import (
     refuse_unsayable,
-    stored,
-    stored_empty,
+    store_commit,
+    store_empty_commit,
     workflows_explained,
 )
-from prjury.publishers.backport_port import Branches, StoredPull
+from prjury.publishers.backport_port import BranchesPort, PullRef
 from prjury.publishers.backport_words import body_of, empty_message, head_of, is_marked, title_of
-from prjury.publishers.idempotent import LookAgainError, converge, written_once
+from prjury.publishers.idempotent import LookAgainError, write_converging, written_once
 from prjury.report.model import Backport
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
@@ -88,7 +88,7 @@ class BackportPulls:
         sleep: waits so many seconds between attempts.
     """
 
-    door: Branches
+    door: BranchesPort
     opening: Opening = Opening()
     redact: Redact = BY_SHAPE
     sleep: Callable[[float], None] = time.sleep
@@ -106,7 +106,7 @@ class BackportPulls:
         if not pick.conflicts and not pick.commits:
             return Proposal(pick.branch, "nothing", note="There is nothing to pick")
         refuse_unsayable(pick)
-        return converge(lambda: self._attempt(pick), self.sleep)
+        return write_converging(lambda: self._attempt(pick), self.sleep)
 
     def _attempt(self, pick: Pick) -> Proposal:
         if there := self._there(pick):
@@ -143,9 +143,9 @@ class BackportPulls:
         head = head_of(pick)
         with workflows_explained(pick):
             if pick.conflicts:
-                sha = stored_empty(pick, empty_message(pick), self.door)
+                sha = store_empty_commit(pick, empty_message(pick), self.door)
             else:
-                sha = stored(pick, self.door)
+                sha = store_commit(pick, self.door)
             try:
                 with written_once():
                     self.door.create_branch(head, sha)
@@ -185,7 +185,7 @@ class BackportPulls:
         note = self._label(opened)
         return Proposal(pick.branch, "draft" if is_draft else "opened", opened.url, note)
 
-    def _label(self, pull: StoredPull) -> str:
+    def _label(self, pull: PullRef) -> str:
         """Labels it; what is wrong with that is no reason to fail."""
         if not self.opening.labels:
             return ""

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 
 from prjury.errors import PublishError
 from prjury.jury.gate import Gate
-from prjury.publishers.check_run_port import CheckRun, CheckRuns
-from prjury.publishers.check_run_words import Words
-from prjury.publishers.idempotent import converge, is_newer, run_of, written_once
+from prjury.publishers.check_run_port import CheckRunsPort, PostedCheck
+from prjury.publishers.check_run_words import CheckRunTexts
+from prjury.publishers.idempotent import is_newer, run_of, write_converging, written_once
 from prjury.report.annotations import Annotation, Annotations, annotate
 from prjury.report.model import Report
 from prjury.report.redact import Redact
@@ -48,7 +48,7 @@ class CheckRunReport:
         notes: after `publish`, what could not be written though the check run was.
     """
 
-    check_runs: CheckRuns
+    check_runs: CheckRunsPort
     number: int | None
     render: Callable[[Report], str]
     annotate: Callable[[Report], Annotations] = annotate
@@ -67,7 +67,7 @@ class CheckRunReport:
         Raises:
             PublishError: when it could not; reason ``"permission"`` for a token that may not.
         """
-        return converge(lambda: self._started(head_sha), self.sleep)
+        return write_converging(lambda: self._started(head_sha), self.sleep)
 
     def publish(self, report: Report) -> str | None:
         """Ends the check run with the gate's conclusion; the result is its address.
@@ -77,8 +77,8 @@ class CheckRunReport:
         """
         head = report.pull.head.sha
         found, text = self.annotate(report), self.render(report)
-        words = Words.of(report, text, self.redact)
-        url = converge(lambda: self._published(head, words, found), self.sleep)
+        words = CheckRunTexts.of(report, text, self.redact)
+        url = write_converging(lambda: self._published(head, words, found), self.sleep)
         self._ended.add(head)
         return url
 
@@ -105,8 +105,8 @@ class CheckRunReport:
         if head_sha in self._ended:
             return None
         said = plain(reason, 1_000, self.redact)
-        words = Words(Gate.ACTION_REQUIRED.value, "⚪ Could not be judged", said)
-        return converge(lambda: self._abandoned(head_sha, words), self.sleep)
+        words = CheckRunTexts(Gate.ACTION_REQUIRED.value, "⚪ Could not be judged", said)
+        return write_converging(lambda: self._abandoned(head_sha, words), self.sleep)
 
     def _started(self, head: str) -> str:
         own = self._settled(head)
@@ -118,7 +118,7 @@ class CheckRunReport:
         # One that cannot be opened again would show an earlier verdict until there is a new one.
         return opened.url if opened.conclusion is None else self._create(head).url
 
-    def _published(self, head: str, words: Words, found: Annotations) -> str:
+    def _published(self, head: str, words: CheckRunTexts, found: Annotations) -> str:
         own = self._settled(head)
         latest, missing = own[-1], self._missing(own[-1], found.entries)
         if missing is None:
@@ -131,7 +131,7 @@ class CheckRunReport:
         self._settle(head, latest.id, words)
         return url
 
-    def _settle(self, head: str, shown: int, words: Words) -> None:
+    def _settle(self, head: str, shown: int, words: CheckRunTexts) -> None:
         """Sees to it that all our check runs say the same, for an older run may write meanwhile."""
         for _ in range(_LOOKS):
             stale = [run for run in self._own(head) if self._is_stale(run, shown, words)]
@@ -143,12 +143,12 @@ class CheckRunReport:
             if not stale:
                 return
 
-    def _is_stale(self, run: CheckRun, shown: int, words: Words) -> bool:
+    def _is_stale(self, run: PostedCheck, shown: int, words: CheckRunTexts) -> bool:
         taken = run.id == shown and run_of(run.details_url) != run_of(self.page)
         differs = run.conclusion != words.conclusion
         return (taken or differs) and not is_newer(run.details_url, self.page)
 
-    def _abandoned(self, head: str, words: Words) -> str:
+    def _abandoned(self, head: str, words: CheckRunTexts) -> str:
         own = self._own(head)
         if own and self._has_ended(own[-1]):
             return own[-1].url
@@ -160,16 +160,16 @@ class CheckRunReport:
                 self._close(one, words)
         return own[-1].url
 
-    def _has_ended(self, run: CheckRun) -> bool:
+    def _has_ended(self, run: PostedCheck) -> bool:
         """Whether this very workflow run has told its verdict already."""
         same = run_of(run.details_url) is not None and run_of(run.details_url) == run_of(self.page)
         return same and run.conclusion is not None
 
-    def _is_behind(self, own: Sequence[CheckRun]) -> bool:
+    def _is_behind(self, own: Sequence[PostedCheck]) -> bool:
         """Whether a newer workflow run is at work on the head, or has been."""
         return any(is_newer(run.details_url, self.page) for run in own)
 
-    def _given_way(self, head: str, own: Sequence[CheckRun]) -> str:
+    def _given_way(self, head: str, own: Sequence[PostedCheck]) -> str:
         """Leaves the word to a newer run, and nothing of ours hanging in front of it."""
         same = run_of(self.page)
         ours = [run for run in own if run.conclusion is None and run_of(run.details_url) == same]
@@ -183,16 +183,18 @@ class CheckRunReport:
                 self._hand_over(ours, now[-1])
         return newer[-1].url
 
-    def _newer(self, own: Sequence[CheckRun]) -> list[CheckRun]:
+    def _newer(self, own: Sequence[PostedCheck]) -> list[PostedCheck]:
         return [run for run in own if is_newer(run.details_url, self.page)]
 
-    def _hand_over(self, ours: Sequence[CheckRun], newest: CheckRun) -> None:
+    def _hand_over(self, ours: Sequence[PostedCheck], newest: PostedCheck) -> None:
         """Ends check runs in the name of a newer workflow run; not green while that one judges."""
         conclusion = newest.conclusion or Gate.ACTION_REQUIRED.value
         for run in ours:
-            self._close(run, Words(conclusion, "Superseded", _SUPERSEDED), newest.details_url)
+            self._close(
+                run, CheckRunTexts(conclusion, "Superseded", _SUPERSEDED), newest.details_url
+            )
 
-    def _settled(self, head: str) -> list[CheckRun]:
+    def _settled(self, head: str) -> list[PostedCheck]:
         """Our check runs of the head, oldest first; at least one, for one is begun otherwise."""
         own = self._own(head)
         if own:
@@ -202,7 +204,7 @@ class CheckRunReport:
         every = {run.id: run for run in (created, *self._own(head))}
         return sorted(every.values(), key=lambda run: run.id)
 
-    def _own(self, head: str) -> list[CheckRun]:
+    def _own(self, head: str) -> list[PostedCheck]:
         named = self.check_runs.named(head, NAME)
         marked = [run for run in named if run.external_id == self._external_id]
         if marked and self._app is None:
@@ -213,7 +215,7 @@ class CheckRunReport:
     def _external_id(self) -> str:
         return f"prjury:{self.id}:{self.number or 0}"
 
-    def _create(self, head: str) -> CheckRun:
+    def _create(self, head: str) -> PostedCheck:
         title, summary = _JUDGING
         try:
             with written_once():
@@ -230,7 +232,9 @@ class CheckRunReport:
                 ) from error
             raise
 
-    def _missing(self, run: CheckRun, wanted: Sequence[Annotation]) -> Sequence[Annotation] | None:
+    def _missing(
+        self, run: PostedCheck, wanted: Sequence[Annotation]
+    ) -> Sequence[Annotation] | None:
         """The annotations that a check run lacks; None where it has some that no longer hold."""
         there = Counter(one.identity for one in self.check_runs.annotations(run.id))
         if there - Counter(one.identity for one in wanted):
@@ -244,7 +248,11 @@ class CheckRunReport:
         return missing
 
     def _end(
-        self, run: CheckRun, words: Words, found: Annotations, missing: Sequence[Annotation]
+        self,
+        run: PostedCheck,
+        words: CheckRunTexts,
+        found: Annotations,
+        missing: Sequence[Annotation],
     ) -> str:
         """Adds the annotations in batches, the last one with the conclusion."""
         self.notes = found.notes
@@ -261,7 +269,7 @@ class CheckRunReport:
         return self._write(run, words, (), ended=True)
 
     def _write(
-        self, run: CheckRun, words: Words, batch: Sequence[Annotation], *, ended: bool
+        self, run: PostedCheck, words: CheckRunTexts, batch: Sequence[Annotation], *, ended: bool
     ) -> str:
         told = "\n\n".join([words.summary, *(plain(note) for note in self.notes)])
         with written_once():
@@ -275,7 +283,7 @@ class CheckRunReport:
                 conclusion=words.conclusion if ended else None,
             ).url
 
-    def _close(self, run: CheckRun, words: Words, page: str = "") -> None:
+    def _close(self, run: PostedCheck, words: CheckRunTexts, page: str = "") -> None:
         """Ends a check run that another one has replaced, or that is given up."""
         replaced = bool(words.text)
         self.check_runs.update(

@@ -8,7 +8,7 @@ from typing import Protocol
 from prjury.report.annotations import Annotation
 
 
-class CheckRun(Protocol):
+class PostedCheck(Protocol):
     """A check run as GitHub holds it."""
 
     @property
@@ -42,14 +42,14 @@ class CheckRun(Protocol):
         ...
 
 
-class CheckRuns(Protocol):
+class CheckRunsPort(Protocol):
     """The check runs of a repository; every method raises PublishError."""
 
     def app(self) -> str:
         """The slug of our app; empty for a user, who may make no check runs."""
         ...
 
-    def named(self, head_sha: str, name: str) -> Sequence[CheckRun]:
+    def named(self, head_sha: str, name: str) -> Sequence[PostedCheck]:
         """All check runs of that name on a commit, oldest first."""
         ...
 
@@ -59,7 +59,7 @@ class CheckRuns(Protocol):
 
     def create(
         self, head_sha: str, name: str, external_id: str, *, title: str, summary: str, page: str
-    ) -> CheckRun:
+    ) -> PostedCheck:
         """Begins a check run."""
         ...
 
@@ -73,6 +73,6 @@ class CheckRuns(Protocol):
         text: str = "",
         annotations: Sequence[Annotation] = (),
         conclusion: str | None = None,
-    ) -> CheckRun:
+    ) -> PostedCheck:
         """Writes what it says; a conclusion ends it, none opens it again."""
         ...

@@ -17,7 +17,7 @@ _LONGEST_TITLE = 230
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class CheckRunTexts:
     """What a check run says when it has ended; ``text`` is empty unless it tells a verdict."""
 
     conclusion: str

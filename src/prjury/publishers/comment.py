@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from prjury.errors import PublishError
-from prjury.publishers.idempotent import LookAgainError, converge, written_once
+from prjury.publishers.idempotent import LookAgainError, write_converging, written_once
 from prjury.report.model import Report
 
 _MARKER = re.compile(r"<!-- prjury:v1((?: [a-z]+=[^\s>]*)*) ?-->")
 
 
-class Comment(Protocol):
+class PostedCommentText(Protocol):
     """A comment as it stands below the pull request."""
 
     @property
@@ -44,22 +44,22 @@ class Comment(Protocol):
         ...
 
 
-class Conversation(Protocol):
+class CommentsPort(Protocol):
     """The comments below one pull request; every method raises PublishError."""
 
     def author(self) -> str:
         """The account under which comments are written here."""
         ...
 
-    def comments(self) -> Sequence[Comment]:
+    def comments(self) -> Sequence[PostedCommentText]:
         """All comments."""
         ...
 
-    def create(self, body: str) -> Comment:
+    def create(self, body: str) -> PostedCommentText:
         """Posts a comment."""
         ...
 
-    def edit(self, comment: int, body: str) -> Comment:
+    def edit(self, comment: int, body: str) -> PostedCommentText:
         """Replaces a comment's text."""
         ...
 
@@ -104,7 +104,7 @@ class StickyComment:
         outdated: after `publish`, whether a later run has told its verdict already.
     """
 
-    conversation: Conversation
+    conversation: CommentsPort
     render: Callable[[Report], str]
     id: str = "default"
     sleep: Callable[[float], None] = time.sleep
@@ -119,7 +119,7 @@ class StickyComment:
             PublishError: when it could not; reason ``"permission"`` for a read-only token.
         """
         body = self.render(report)
-        return converge(lambda: self._upsert(body), self.sleep)
+        return write_converging(lambda: self._upsert(body), self.sleep)
 
     def _upsert(self, body: str) -> str:
         own = self._own()
@@ -136,7 +136,7 @@ class StickyComment:
             self._delete(comment)
         return keep.url
 
-    def _own(self) -> list[Comment]:
+    def _own(self) -> list[PostedCommentText]:
         """Our comments of this id, oldest first."""
         marked = [
             comment
@@ -148,11 +148,11 @@ class StickyComment:
         ours = [comment for comment in marked if comment.author == self._author]
         return sorted(ours, key=lambda comment: comment.id)
 
-    def _create(self, body: str) -> Comment:
+    def _create(self, body: str) -> PostedCommentText:
         with written_once():
             return self.conversation.create(body)
 
-    def _edit(self, comment: Comment, body: str) -> None:
+    def _edit(self, comment: PostedCommentText, body: str) -> None:
         try:
             self.conversation.edit(comment.id, body)
         except PublishError as error:
@@ -160,7 +160,7 @@ class StickyComment:
                 raise LookAgainError(error) from error
             raise
 
-    def _delete(self, comment: Comment) -> None:
+    def _delete(self, comment: PostedCommentText) -> None:
         try:
             self.conversation.delete(comment.id)
         except PublishError as error:
@@ -168,7 +168,7 @@ class StickyComment:
                 raise
 
 
-def _newest(body: str, own: Sequence[Comment]) -> str:
+def _newest(body: str, own: Sequence[PostedCommentText]) -> str:
     """The text of the latest run: ours, unless one that started later has published already."""
     newest, run = body, _run(body)
     for comment in own:

@@ -9,7 +9,7 @@ from typing import Any
 from prjury.errors import PublishError, SourceError
 from prjury.github.check_runs import CheckRuns
 from prjury.github.client import GitHub
-from prjury.github.comments import Conversation
+from prjury.github.comments import Comments
 from prjury.github.labels import IssueLabels
 from prjury.github.review_comments import Reviews
 from prjury.github.statuses import Statuses
@@ -48,7 +48,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Words:
+class Texts:
     """What posts say: the comment for a report and a run, and the check run's text."""
 
     comment: Callable[[Report, str | None], str]
@@ -56,7 +56,7 @@ class Words:
 
 
 @dataclass(frozen=True)
-class Posts:
+class PublisherFactory:
     """Makes the publishers of one target.
 
     Attributes:
@@ -65,7 +65,7 @@ class Posts:
 
     target: Target
     hub: GitHub
-    words: Words
+    words: Texts
     redact: Redact
 
     def check(self, wanted: Mapping[str, Any]) -> CheckRunReport | None:
@@ -99,7 +99,7 @@ class Posts:
         if not target.number:
             return
         if wanted.get("comment", True):
-            conversation = Conversation(self.hub, target.repo, target.number)
+            conversation = Comments(self.hub, target.repo, target.number)
 
             def render(report: Report) -> str:
                 said = self.words.comment(report, target.run)

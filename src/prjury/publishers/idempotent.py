@@ -44,7 +44,7 @@ def written_once() -> Iterator[None]:
         raise
 
 
-def converge(attempt: Callable[[], Result], sleep: Callable[[float], None]) -> Result:
+def write_converging(attempt: Callable[[], Result], sleep: Callable[[float], None]) -> Result:
     """The result of the attempt, which is begun again, up to four times, where it is unclear.
 
     Args:

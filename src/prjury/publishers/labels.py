@@ -18,7 +18,7 @@ _BRANCH = "{branch}"
 _LONGEST = 50
 
 
-class IssueLabels(Protocol):
+class LabelsPort(Protocol):
     """The labels of one pull request; every method raises PublishError."""
 
     def names(self) -> Sequence[str]:
@@ -46,7 +46,7 @@ class Labels:
         notes: after `publish`, which labels could not be given.
     """
 
-    labels: IssueLabels
+    labels: LabelsPort
     mapping: Mapping[str, str] | None = None
     name: str = "labels"
     notes: tuple[str, ...] = field(default=(), init=False)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
 from prjury.jury.voting import Ballot
-from prjury.publishers.progress_state import AtWork, Running, answer, line_for
+from prjury.publishers.progress_state import ProgressState, Running, answer, line_for
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
 
@@ -41,7 +41,7 @@ class LiveProgress:
         # those apart who do.
         self._lines = threading.Lock()
         self._stage = threading.RLock()
-        self._at_work = AtWork()
+        self._at_work = ProgressState()
         self._console: Console | None = None
         self._live: Live | None = None
         self._closed = False

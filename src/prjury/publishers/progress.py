@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TextIO
 
 from prjury.jury.voting import Ballot
-from prjury.publishers.progress_state import AtWork, Running, answer, line_for
+from prjury.publishers.progress_state import ProgressState, Running, answer, line_for
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
 
@@ -57,7 +57,7 @@ class PlainProgress:
         self._every = every
         self._clock = clock
         self._lock = threading.Lock()
-        self._at_work = AtWork()
+        self._at_work = ProgressState()
         self._closed = threading.Event()
         self._pulse: threading.Thread | None = None
 

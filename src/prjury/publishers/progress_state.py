@@ -40,7 +40,7 @@ class Running:
         return duration(round((now - self.started) * 1000))
 
 
-class AtWork:
+class ProgressState:
     """The judges at work, and what each of them said last. Whoever asks holds a lock."""
 
     def __init__(self) -> None:

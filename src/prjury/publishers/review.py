@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from prjury.errors import PublishError
-from prjury.publishers.idempotent import converge, written_once
+from prjury.publishers.idempotent import write_converging, written_once
 from prjury.report.inline import AddedLines, Remark, Remarks, Reviewer, added_lines, markers
 from prjury.report.model import Report
 from prjury.report.redact import Redact
@@ -21,7 +21,7 @@ from prjury.report.sanitise import BY_SHAPE
 from prjury.snapshot.model import PullRequest
 
 
-class Said(Protocol):
+class ReviewText(Protocol):
     """A review's body, or a remark at a line."""
 
     @property
@@ -40,22 +40,22 @@ class Said(Protocol):
         ...
 
 
-class Reviews(Protocol):
+class ReviewsPort(Protocol):
     """The reviews of one pull request; every method raises PublishError."""
 
     def author(self) -> str:
         """The account under which reviews are written here."""
         ...
 
-    def bodies(self) -> Sequence[Said]:
+    def bodies(self) -> Sequence[ReviewText]:
         """What every review says as a whole."""
         ...
 
-    def remarks(self) -> Sequence[Said]:
+    def remarks(self) -> Sequence[ReviewText]:
         """Every remark at a line."""
         ...
 
-    def create(self, head_sha: str, body: str, remarks: Sequence[Remark]) -> Said:
+    def create(self, head_sha: str, body: str, remarks: Sequence[Remark]) -> ReviewText:
         """Posts a review that neither approves nor blocks."""
         ...
 
@@ -72,7 +72,7 @@ class LineReview:
         sleep: waits so many seconds between attempts.
     """
 
-    reviews: Reviews
+    reviews: ReviewsPort
     run: str | None = None
     added: Callable[[PullRequest], AddedLines] = added_lines
     redact: Redact = BY_SHAPE
@@ -91,7 +91,7 @@ class LineReview:
         reviewer = Reviewer(report, line, lines, self.redact, self.id)
         if reviewer.remarks() is None:
             return None
-        return converge(lambda: self._attempt(reviewer), self.sleep)
+        return write_converging(lambda: self._attempt(reviewer), self.sleep)
 
     def _attempt(self, reviewer: Reviewer, *, inline: bool = True) -> str | None:
         head = reviewer.report.pull.head.sha
@@ -105,7 +105,7 @@ class LineReview:
         new = reviewer.remarks(told) if inline else reviewer.remarks(told, most=0)
         return self._post(head, new, reviewer) if new else None
 
-    def _ours(self, every: Sequence[Said]) -> list[tuple[Said, dict[str, str]]]:
+    def _ours(self, every: Sequence[ReviewText]) -> list[tuple[ReviewText, dict[str, str]]]:
         marked = [(said, values) for said in every if (values := markers(said.body))]
         named = [(said, values) for said, values in marked if values.get("id") == self.id]
         author = self.reviews.author() if named else ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from prjury.jury.gate import Gate
-from prjury.publishers.idempotent import converge, is_newer, run_of, written_once
+from prjury.publishers.idempotent import is_newer, run_of, write_converging, written_once
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE, one_line
@@ -26,7 +26,7 @@ _STATES = {
 }
 
 
-class Status(Protocol):
+class StatusText(Protocol):
     """A status as GitHub holds it."""
 
     @property
@@ -55,24 +55,24 @@ class Status(Protocol):
         ...
 
 
-class Statuses(Protocol):
+class StatusesPort(Protocol):
     """The statuses of a repository's commits; every method raises PublishError."""
 
     def account(self) -> str:
         """The account under which statuses are set here."""
         ...
 
-    def latest(self, sha: str, context: str) -> Status | None:
+    def latest(self, sha: str, context: str) -> StatusText | None:
         """The last status of that context."""
         ...
 
-    def recent(self, sha: str, context: str) -> Sequence[Status]:
+    def recent(self, sha: str, context: str) -> Sequence[StatusText]:
         """The last statuses of that context, the newest first."""
         ...
 
     def create(
         self, sha: str, context: str, *, state: str, description: str, target_url: str
-    ) -> Status:
+    ) -> StatusText:
         """Sets a status."""
         ...
 
@@ -89,7 +89,7 @@ class CommitStatus:
         sleep: waits so many seconds between attempts.
     """
 
-    statuses: Statuses
+    statuses: StatusesPort
     page: str = ""
     context: str = CONTEXT
     redact: Redact = BY_SHAPE
@@ -132,7 +132,7 @@ class CommitStatus:
 
     def _set(self, sha: str, state: str, words: str) -> None:
         description = one_line(words, _LONGEST, self.redact)
-        converge(lambda: self._attempt(sha, state, description), self.sleep)
+        write_converging(lambda: self._attempt(sha, state, description), self.sleep)
 
     def _attempt(self, sha: str, state: str, description: str) -> None:
         latest = self.statuses.latest(sha, self.context)
@@ -141,7 +141,7 @@ class CommitStatus:
         written = self._create(sha, state, description, self.page)
         self._give_way(sha, {written.id})
 
-    def _create(self, sha: str, state: str, description: str, page: str) -> Status:
+    def _create(self, sha: str, state: str, description: str, page: str) -> StatusText:
         with written_once():
             return self.statuses.create(
                 sha, self.context, state=state, description=description, target_url=page
@@ -165,16 +165,16 @@ class CommitStatus:
                 return
             written.add(self._create(sha, *_said(last)).id)
 
-    def _stays(self, latest: Status, state: str, description: str) -> bool:
+    def _stays(self, latest: StatusText, state: str, description: str) -> bool:
         """Whether there is nothing to write: it is there already, or a later run has spoken."""
         ours = (state, description, self.page)
         return is_newer(latest.target_url, self.page) or _said(latest) == ours
 
-    def _is_ours(self, latest: Status) -> bool:
+    def _is_ours(self, latest: StatusText) -> bool:
         if self._account is None:
             self._account = self.statuses.account()
         return latest.creator == self._account
 
 
-def _said(status: Status) -> tuple[str, str, str]:
+def _said(status: StatusText) -> tuple[str, str, str]:
     return status.state, status.description, status.target_url

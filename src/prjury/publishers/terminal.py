@@ -23,13 +23,13 @@ from prjury.report.findings import (
     evidence_beyond,
     findings,
     grouped,
-    voices,
+    seat_outcomes,
 )
 from prjury.report.headline import why
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.remedies import remedy
-from prjury.report.rows import Row, rows
+from prjury.report.rows import TableRow, rows
 from prjury.report.sanitise import BY_SHAPE, log_line, without_commands
 from prjury.report.wording import counted, duration
 
@@ -167,7 +167,7 @@ class _Page:
         yield from (self._text(f"Note: {note}", "yellow") for note in report.notes)
         yield ""
         yield self._table(rows(report))
-        for voice in voices(report.verdict):
+        for voice in seat_outcomes(report.verdict):
             for log in logs_of(voice.judgment.metadata):
                 yield self._text(f"Full log: {log}", "dim")
         yield from self._findings()
@@ -185,7 +185,7 @@ class _Page:
             yield self._text(f"Backport: {'; '.join(branches)}")
         yield self._text(f"Judged: {judged_share(self.report.coverage)}")
 
-    def _table(self, every: Sequence[Row]) -> Table:
+    def _table(self, every: Sequence[TableRow]) -> Table:
         from rich import box  # noqa: PLC0415 - see above
         from rich.table import Table  # noqa: PLC0415 - see above
 

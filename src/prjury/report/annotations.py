@@ -84,7 +84,7 @@ def annotate(report: Report, redact: Redact = BY_SHAPE, most: int = MOST) -> Ann
 
     Only findings in files that exist at the head have a line there; others stand in the text.
     """
-    places = Places(report.pull)
+    places = HeadLines(report.pull)
     found = findings(report.verdict)
     placed = [(one, place) for one in found if (place := places.of(one))]
     usable = [(one, place) for one, place in placed if sendable(place.path)]
@@ -93,7 +93,7 @@ def annotate(report: Report, redact: Redact = BY_SHAPE, most: int = MOST) -> Ann
     return Annotations(tuple(entries), left_out, unplaceable, len(found) - len(placed))
 
 
-class Places:
+class HeadLines:
     """Where findings are on the head's side of a pull request."""
 
     def __init__(self, pull: PullRequest) -> None:

@@ -18,10 +18,10 @@ from prjury.report.invisible_chars import without_surrogates
 from prjury.report.model import (
     Backport,
     Coverage,
+    EarlierVotes,
     Override,
     PolicyOrigin,
     Report,
-    Said,
     TierReport,
 )
 from prjury.report.redact import Redact, redacted
@@ -90,7 +90,7 @@ def gate_from_report(data: Mapping[str, Any]) -> Gate:
     return gate(verdict_from_report(data), gate_policy_of(_origin(report)))
 
 
-def said_in_report(data: Mapping[str, Any]) -> Said:
+def said_in_report(data: Mapping[str, Any]) -> EarlierVotes:
     """What was said of a change by models and maintainers, for whoever judges the same one again.
 
     Raises:
@@ -106,7 +106,7 @@ def said_in_report(data: Mapping[str, Any]) -> Said:
     }
     told = report.verdict.override
     override = Override(told.label, told.by) if told else None
-    return Said(report.pull.patch_id or "", report.policy.hash, judgments, override)
+    return EarlierVotes(report.pull.patch_id or "", report.policy.hash, judgments, override)
 
 
 def _origin(report: ReportJson) -> PolicyOrigin:

@@ -7,7 +7,7 @@ from typing import Any
 
 from prjury.jury.judgment import Status
 from prjury.jury.voting import Ballot
-from prjury.report.findings import Voice, voices
+from prjury.report.findings import SeatOutcome, seat_outcomes
 from prjury.report.model import NOT_TRIED, Backport, Cost, Coverage, Report
 from prjury.report.seats import facts_of_seats, models_of
 from prjury.report.wording import counted, duration
@@ -130,7 +130,7 @@ def _cost(report: Report) -> Iterator[str]:
     if not cost.llm_calls and not cost.cached_calls:
         yield "no model was called"
         return
-    named = (models_of(voice.judgment.metadata) for voice in voices(report.verdict))
+    named = (models_of(voice.judgment.metadata) for voice in seat_outcomes(report.verdict))
     models = list(dict.fromkeys(model for some in named for model in some))
     yield from (f"`{model}`" for model in models[:3])
     if len(models) > 3:  # noqa: PLR2004 - as above
@@ -155,14 +155,14 @@ def cost_table(cost: Cost) -> tuple[tuple[str, str], ...]:
 
 def _origin(report: Report) -> Iterator[str]:
     yield f"rules: {_policy_words(report.policy.source)}"
-    if any(map(_ran_here, voices(report.verdict))):
+    if any(map(_ran_here, seat_outcomes(report.verdict))):
         network = "with network" if report.sandbox.network else "no network"
         yield f"sandbox {report.sandbox.level}, {network}"
     yield f"took {duration(report.elapsed_ms)}"
     yield f"prjury {report.version}"
 
 
-def _ran_here(voice: Voice) -> bool:
+def _ran_here(voice: SeatOutcome) -> bool:
     """Whether the judge has run a command of the change in this run's own sandbox."""
     metadata, status = voice.judgment.metadata, voice.judgment.status
     ran = "exit_code" in metadata or ("command" in metadata and status in _DONE)

@@ -27,7 +27,7 @@ class Weight(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Voice:
+class SeatOutcome:
     """A ballot with the tier in which it was cast.
 
     Attributes:
@@ -55,28 +55,28 @@ class Voice:
 class Finding:
     """A failed check with the judge that made it and what it means for the merge."""
 
-    voice: Voice
+    voice: SeatOutcome
     check: Check
     weight: Weight
 
 
-def voices(verdict: Verdict) -> tuple[Voice, ...]:
+def seat_outcomes(verdict: Verdict) -> tuple[SeatOutcome, ...]:
     """Every ballot of every tier that ran, in order."""
     accepting = TierPolicy.ACCEPT_ON_ALL_PASS
     counted = counting(verdict.attempts)
     deciding = [a.name for a, outcomes in counted if outcomes or a.policy is not accepting]
     return tuple(
-        Voice(attempt, ballot, attempt.name in deciding)
+        SeatOutcome(attempt, ballot, attempt.name in deciding)
         for attempt in verdict.attempts
         for ballot in (attempt.verdict.ballots if attempt.verdict else ())
     )
 
 
-def culprits(verdict: Verdict) -> tuple[Voice, ...]:
+def culprits(verdict: Verdict) -> tuple[SeatOutcome, ...]:
     """The ballots that made the verdict what it is; none for a verdict that passes."""
     if verdict.status is Status.PASS or verdict.aggregated.label == UNREAD_CONTENT:
         return ()
-    said = [v for v in voices(verdict) if v.counts and v.judgment.status is verdict.status]
+    said = [v for v in seat_outcomes(verdict) if v.counts and v.judgment.status is verdict.status]
     worries = {attempt.worrying_abstention for attempt in verdict.attempts}
     if verdict.status is Status.ABSTAIN and any(voice.judgment in worries for voice in said):
         return tuple(voice for voice in said if voice.judgment in worries)
@@ -150,7 +150,7 @@ def evidence_beyond(check: Check) -> str | None:
 
 
 def _all(verdict: Verdict) -> Iterator[Finding]:
-    for voice in voices(verdict):
+    for voice in seat_outcomes(verdict):
         failed = counted_checks(voice.judgment)
         blocking = {check.severity for check in blocking_checks(voice.judgment)}
         blocking = blocking if voice.rejects else set()
@@ -161,7 +161,7 @@ def _all(verdict: Verdict) -> Iterator[Finding]:
             yield Finding(voice, said, _weight(said, voice, {said.severity}))
 
 
-def _weight(check: Check, voice: Voice, blocking: Collection[Severity]) -> Weight:
+def _weight(check: Check, voice: SeatOutcome, blocking: Collection[Severity]) -> Weight:
     if check.severity in blocking and not voice.attempt.advisory:
         return Weight.MUST_FIX
     return Weight.NIT if check.severity == "hint" else Weight.SHOULD_LOOK

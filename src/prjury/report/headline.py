@@ -12,7 +12,7 @@ from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.population import NOBODY_VOTED
 from prjury.jury.voting import BENIGN_LABELS, NOT_APPLICABLE, NOT_CONFIGURED
-from prjury.report.findings import HELD_BACK, Voice, blocking_checks, culprits, voices
+from prjury.report.findings import HELD_BACK, SeatOutcome, blocking_checks, culprits, seat_outcomes
 from prjury.report.model import Coverage
 from prjury.report.sanitise import clean
 from prjury.report.wording import counted, first_line, listed
@@ -47,7 +47,7 @@ def why(pull: PullRequest, verdict: Verdict) -> tuple[tuple[str, str], ...]:
     if reason := _held_back(verdict):
         return (("", reason),)
     if verdict.status is Status.PASS:
-        said = [v for v in voices(verdict) if v.counts and v.judgment.status is Status.PASS]
+        said = [v for v in seat_outcomes(verdict) if v.counts and v.judgment.status is Status.PASS]
         against = [pair for attempt in verdict.attempts for pair in _objections(attempt)]
         pairs = against or [(v.ballot.judge, _first_words(pull, v)) for v in said]
         return tuple(pairs) or (("", first_line(verdict.aggregated.reasoning)),)
@@ -56,7 +56,7 @@ def why(pull: PullRequest, verdict: Verdict) -> tuple[tuple[str, str], ...]:
     return told or (("", first_line(verdict.aggregated.reasoning)),)
 
 
-def _first_words(pull: PullRequest, voice: Voice) -> str:
+def _first_words(pull: PullRequest, voice: SeatOutcome) -> str:
     return first_line(voice.judgment.reasoning) or _failure(pull, voice)
 
 
@@ -140,11 +140,11 @@ def _undone(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> Iterator
         yield from _silent_models(verdict)
 
 
-def _blocking(verdict: Verdict) -> list[Voice]:
-    return [voice for voice in voices(verdict) if not voice.attempt.advisory]
+def _blocking(verdict: Verdict) -> list[SeatOutcome]:
+    return [voice for voice in seat_outcomes(verdict) if not voice.attempt.advisory]
 
 
-def _is_built(blocking: Sequence[Voice], *results: Status) -> bool:
+def _is_built(blocking: Sequence[SeatOutcome], *results: Status) -> bool:
     """Whether a build has come to one of these results."""
     ran = (v.ballot.judge for v in blocking if v.judgment.status in results)
     return any(_BUILD.fullmatch(name) for name in ran)
@@ -160,14 +160,14 @@ def _unread(coverage: Coverage) -> str:
 
 def _silent_models(verdict: Verdict) -> Iterator[str]:
     """Which judges that ask models have no answer, where their tier says nothing of it."""
-    silent = [voice for voice in voices(verdict) if _is_unheard(voice)]
+    silent = [voice for voice in seat_outcomes(verdict) if _is_unheard(voice)]
     if silent:
         names = listed([voice.ballot.judge for voice in silent])
         words = dict.fromkeys(_word(voice.judgment) or "no reason" for voice in silent)
         yield f"no answer of {names}: {listed(list(words))}"
 
 
-def _is_unheard(voice: Voice) -> bool:
+def _is_unheard(voice: SeatOutcome) -> bool:
     said = voice.judgment
     if voice.ballot.type is JudgeType.DETERMINISTIC or said.label == NOT_APPLICABLE:
         return False
@@ -181,7 +181,7 @@ def _word(judgment: Judgment) -> str:
     return _short(str(word)).replace("_", " ") if word else ""
 
 
-def _in_no_build(blocking: Sequence[Voice]) -> str:
+def _in_no_build(blocking: Sequence[SeatOutcome]) -> str:
     passed = [voice.judgment for voice in blocking if voice.judgment.status is Status.PASS]
     left = [judgment.metadata.get("unbuilt") for judgment in passed]
     files = sum(len(listed) for listed in left if isinstance(listed, list | tuple))
@@ -228,7 +228,7 @@ def _model_answered(verdict: Verdict) -> bool:
     return any(
         voice.ballot.type is not JudgeType.DETERMINISTIC
         and voice.ballot.judgment.label not in BENIGN_LABELS
-        for voice in voices(verdict)
+        for voice in seat_outcomes(verdict)
     )
 
 
@@ -288,7 +288,7 @@ def _in_brackets(attempt: TierAttempt) -> str:
 def _unconfigured(verdict: Verdict) -> str:
     silent = [
         voice.ballot.judge
-        for voice in voices(verdict)
+        for voice in seat_outcomes(verdict)
         if voice.ballot.judgment.label == NOT_CONFIGURED and not voice.attempt.advisory
     ]
     who = listed(silent) or "a judge"
@@ -309,7 +309,7 @@ def _reason(pull: PullRequest, verdict: Verdict) -> str:
     return f"{_silence(guilty[0])}{others}"
 
 
-def _silence(voice: Voice) -> str:
+def _silence(voice: SeatOutcome) -> str:
     """``build (timeout)``, or the first words of a judge that has no word for its reason."""
     name, judgment = voice.ballot.judge, voice.judgment
     if judgment.label == "suppressed_here":
@@ -326,7 +326,7 @@ def _held_back(verdict: Verdict) -> str:
     return said.reasoning if said.metadata.get("reason") in HELD_BACK else ""
 
 
-def _failure(pull: PullRequest, voice: Voice) -> str:
+def _failure(pull: PullRequest, voice: SeatOutcome) -> str:
     """``build fails, 3 new compile errors``."""
     name, judgment = voice.ballot.judge, voice.ballot.judgment
     if name == "merge" and (place := _stopped_at(judgment)):

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from prjury.jury.judgment import Location
-from prjury.report.annotations import Places, sendable
+from prjury.report.annotations import HeadLines, sendable
 from prjury.report.findings import Finding, Weight, findings
 from prjury.report.links import Links
 from prjury.report.model import Report
@@ -103,11 +103,11 @@ class Reviewer:
     added: AddedLines
     redact: Redact = BY_SHAPE
     id: str = "default"
-    _places: Places = field(init=False)
+    _places: HeadLines = field(init=False)
     _links: Links = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_places", Places(self.report.pull))
+        object.__setattr__(self, "_places", HeadLines(self.report.pull))
         object.__setattr__(self, "_links", Links(self.report.pull, self.redact))
 
     def remarks(self, told: Collection[str] = (), most: int = MOST_INLINE) -> Remarks | None:

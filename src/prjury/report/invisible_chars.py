@@ -30,7 +30,7 @@ def one_kind_of_line_end(text: str) -> str:
     return _LINE_END.sub("\n", text)
 
 
-def shown(text: str) -> str:
+def show_invisible(text: str) -> str:
     r"""The text with hidden characters as ``\u{202e}`` and bytes that are no UTF-8 as ``\xff``."""
     return _HIDDEN.sub(_name, text) if _HIDDEN.search(text) else text
 

@@ -150,7 +150,7 @@ class Override:
 
 
 @dataclass(frozen=True)
-class Said:
+class EarlierVotes:
     """What models said of a change in an earlier run.
 
     Attributes:

@@ -1,6 +1,6 @@
 """From a report to Markdown and HTML, through templates in which nothing untrusted is live.
 
-Templates get a `Page`, in which every outside word is a `Text`: it can only be printed sanitised.
+Templates get a `PageView`, in which every outside word is a `Text`: it can only be printed sanitised.
 Should a template of somebody's own get hold of a bare string, that is escaped as well.
 """
 
@@ -30,7 +30,7 @@ from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
 from prjury.report.text import HtmlText, Ink, MarkdownText, Text
-from prjury.report.view import Page, own, page
+from prjury.report.view import PageView, own, page
 from prjury.report.view_change import backport_views
 from prjury.resources import template_texts
 
@@ -144,7 +144,7 @@ class Renderer:
             style_hash=own(f"sha256-{digest}"),
         )
 
-    def _page(self, report: Report, language: type[Text]) -> Page:
+    def _page(self, report: Report, language: type[Text]) -> PageView:
         return page(report, self._ink(language), self.redact)
 
     def _ink(self, language: type[Text]) -> Ink:

@@ -30,7 +30,7 @@ class Rank(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """One judge's line: tier, judge, symbol, words, and milliseconds where it ran."""
 
     tier: str
@@ -42,13 +42,13 @@ class Row:
     advisory: bool = False
 
 
-def rows(report: Report) -> tuple[Row, ...]:
+def rows(report: Report) -> tuple[TableRow, ...]:
     """Every row, in the order of the cascade."""
     told = frozenset(words for _, words in why(report.pull, report.verdict))
     return tuple(row for tier in report.tiers for row in _tier_rows(tier, report.policy, told))
 
 
-def at_most(every: Sequence[Row], most: int) -> tuple[Row, ...]:
+def at_most(every: Sequence[TableRow], most: int) -> tuple[TableRow, ...]:
     """The rows, with the least important ones gathered into one where there are too many."""
     if len(every) <= most:
         return tuple(every)
@@ -78,19 +78,21 @@ def subject_of(ballot: Ballot) -> str:
     return f"{ballot.judge}: {subject}"
 
 
-def _tier_rows(tier: TierReport, policy: PolicyOrigin, told: AbstractSet[str]) -> Iterator[Row]:
+def _tier_rows(
+    tier: TierReport, policy: PolicyOrigin, told: AbstractSet[str]
+) -> Iterator[TableRow]:
     attempt = tier.attempt
     if attempt.verdict:
         yield from (_ballot_row(attempt, ballot, told) for ballot in attempt.verdict.ballots)
     elif attempt.skipped_because and not _nobody_seated(tier, policy):
         words = f"not run: {attempt.skipped_because}"
-        yield Row(attempt.name, _bench(tier, policy), NOT_RUN, words, Rank.NOT_RUN)
+        yield TableRow(attempt.name, _bench(tier, policy), NOT_RUN, words, Rank.NOT_RUN)
     for skipped in tier.skipped:
         words = f"not asked for: {skipped.reason}"
-        yield Row(attempt.name, skipped.judge, NOT_RUN, words, Rank.NOT_RUN)
+        yield TableRow(attempt.name, skipped.judge, NOT_RUN, words, Rank.NOT_RUN)
 
 
-def _ballot_row(attempt: TierAttempt, ballot: Ballot, told: AbstractSet[str]) -> Row:
+def _ballot_row(attempt: TierAttempt, ballot: Ballot, told: AbstractSet[str]) -> TableRow:
     judgment = ballot.judgment
     said, word = _short(judgment), word_of(judgment)
     if said in told and len(said) > _LONG:
@@ -101,7 +103,7 @@ def _ballot_row(attempt: TierAttempt, ballot: Ballot, told: AbstractSet[str]) ->
         said = f"{word}: {said}"
     symbol, rank = SYMBOLS[judgment.status], Rank[judgment.status.name]
     subject, elapsed = subject_of(ballot), ballot.elapsed_ms
-    return Row(attempt.name, subject, symbol, said or word, rank, elapsed, attempt.advisory)
+    return TableRow(attempt.name, subject, symbol, said or word, rank, elapsed, attempt.advisory)
 
 
 def _short(judgment: Judgment) -> str:
@@ -145,10 +147,10 @@ def _entry(entry: object) -> str:
     return str(named[0]) if named else "a judge"
 
 
-def _gathered(rest: Sequence[Row]) -> Row:
+def _gathered(rest: Sequence[TableRow]) -> TableRow:
     counts = Counter(row.symbol for row in rest)
     words = {**{SYMBOLS[status]: WORDS[status] for status in Status}, NOT_RUN: "not run"}
     told = listed([f"{count} {words[symbol]}" for symbol, count in counts.items()], most=5)
     tiers = listed(list(dict.fromkeys(row.tier for row in rest)))
     symbol = rest[0].symbol
-    return Row(tiers, counted(len(rest), "more judge"), symbol, told, rest[0].rank)
+    return TableRow(tiers, counted(len(rest), "more judge"), symbol, told, rest[0].rank)

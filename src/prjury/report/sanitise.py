@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from prjury.report.invisible_chars import one_kind_of_line_end, shown
+from prjury.report.invisible_chars import one_kind_of_line_end, show_invisible
 from prjury.report.redact import Redact, Redactor, redacted
 
 EMPTY = "(empty)"
@@ -56,7 +56,7 @@ def clean(text: str, limit: int | None = None, redact: Redact = BY_SHAPE) -> str
     seen = text if limit is None else text[: limit + _MARGIN]
     unseen = len(text) - len(seen)
     composed = unicodedata.normalize("NFC", one_kind_of_line_end(seen))
-    safe = shown(redacted(composed, redact))
+    safe = show_invisible(redacted(composed, redact))
     if unseen:
         unseen += min(_UNSURE, len(safe))
         safe = safe[:-_UNSURE]

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Location
 from prjury.report.about import about, how_to
-from prjury.report.annotations import Places
+from prjury.report.annotations import HeadLines
 from prjury.report.findings import Finding, Weight, findings
 from prjury.report.links import Links
 from prjury.report.model import Report
@@ -77,13 +77,13 @@ class _Writer:
 
     report: Report
     redact: Redact
-    places: Places = field(init=False)
+    places: HeadLines = field(init=False)
     rules: list[dict[str, Any]] = field(default_factory=list)
     _indexes: dict[str, int] = field(default_factory=dict)
     _seen: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        self.places = Places(self.report.pull)
+        self.places = HeadLines(self.report.pull)
 
     def within(
         self, placed: Sequence[tuple[Finding, Location]], room: int

@@ -14,13 +14,13 @@ from prjury.report.about import About, about, how_to
 from prjury.report.facts import cost_table, facts_of, footer, judged_share
 from prjury.report.findings import (
     Group,
-    Voice,
+    SeatOutcome,
     Weight,
     culprits,
     evidence_beyond,
     findings,
     grouped,
-    voices,
+    seat_outcomes,
 )
 from prjury.report.headline import is_advised_against, is_proven, undone, why
 from prjury.report.links import Links
@@ -131,7 +131,7 @@ class TierView:
 
 
 @dataclass(frozen=True)
-class Said:
+class Quote:
     """Words and who said them, None where that goes without saying."""
 
     who: Text | None
@@ -139,7 +139,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Page:
+class PageView:
     """A whole report as templates see it."""
 
     headline: Text
@@ -149,7 +149,7 @@ class Page:
     advised_against: bool
     proven: bool
     undone: tuple[Text, ...]
-    why: tuple[Said, ...]
+    why: tuple[Quote, ...]
     judged: Text
     rows: tuple[RowView, ...]
     few_rows: tuple[RowView, ...]
@@ -161,9 +161,9 @@ class Page:
     nits: int
     about: tuple[AboutView, ...]
     how_to: Text
-    unjudged: tuple[Said, ...]
+    unjudged: tuple[Quote, ...]
     judges: tuple[JudgeView, ...]
-    not_checked: tuple[Said, ...]
+    not_checked: tuple[Quote, ...]
     backports: tuple[BackportView, ...]
     notes: tuple[Text, ...]
     footer: tuple[Text, ...]
@@ -214,7 +214,7 @@ class _Painter:
     def about(self, one: About) -> AboutView:
         return AboutView(self.ink(one.rule), self.ink(one.words))
 
-    def judge(self, voice: Voice) -> JudgeView:
+    def judge(self, voice: SeatOutcome) -> JudgeView:
         judgment = voice.judgment
         return JudgeView(
             tier=self.ink(voice.attempt.name),
@@ -229,7 +229,7 @@ class _Painter:
             seats=seats_view(judgment.metadata, self.ink),
         )
 
-    def row(self, row: table.Row) -> RowView:
+    def row(self, row: table.TableRow) -> RowView:
         return RowView(
             tier=self.ink(row.tier),
             judge=self.ink(row.judge),
@@ -262,11 +262,11 @@ class _Painter:
             rows=rows,
         )
 
-    def said(self, who: str, words: str) -> Said:
-        return Said(self.ink(who) if who else None, self.ink(words))
+    def said(self, who: str, words: str) -> Quote:
+        return Quote(self.ink(who) if who else None, self.ink(words))
 
 
-def page(report: Report, ink: Ink, redact: Redact = BY_SHAPE) -> Page:
+def page(report: Report, ink: Ink, redact: Redact = BY_SHAPE) -> PageView:
     """The report in the given ink.
 
     Args:
@@ -280,7 +280,7 @@ def page(report: Report, ink: Ink, redact: Redact = BY_SHAPE) -> Page:
     others = [finding for finding in found if finding.weight is not Weight.MUST_FIX]
     rules = about(found)
     every_row = table.rows(report)
-    return Page(
+    return PageView(
         headline=ink(report.headline),
         status=own(verdict.status.value),
         gate=own(report.gate.value),
@@ -301,7 +301,7 @@ def page(report: Report, ink: Ink, redact: Redact = BY_SHAPE) -> Page:
         about=tuple(map(paint.about, rules)),
         how_to=ink(how_to(rules)),
         unjudged=_unjudged(paint),
-        judges=tuple(map(paint.judge, voices(verdict))),
+        judges=tuple(map(paint.judge, seat_outcomes(verdict))),
         not_checked=tuple(
             paint.said(entry.path, entry.reason) for entry in report.coverage.not_checked
         ),
@@ -323,7 +323,7 @@ def _tier_word(status: Status | None) -> str:
     return words.get(status, "no answer") if status else "not run"
 
 
-def _unjudged(paint: _Painter) -> tuple[Said, ...]:
+def _unjudged(paint: _Painter) -> tuple[Quote, ...]:
     """Who kept the verdict from being reached, for the two statuses that are nobody's fault."""
     verdict = paint.report.verdict
     if verdict.status not in {Status.ERROR, Status.ABSTAIN}:

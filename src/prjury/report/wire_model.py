@@ -21,20 +21,20 @@ LineNumber: TypeAlias = Annotated[int, Field(ge=1)]
 Sha: TypeAlias = Annotated[str, Field(description="object name, hexadecimal")]
 
 
-class Part(BaseModel):
+class ReportPart(BaseModel):
     """A part of the report. Readers must put up with keys that they do not know."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
 
-class SideJson(Part):
+class SideJson(ReportPart):
     """A branch and the commit that it stood for."""
 
     ref: str
     sha: Sha
 
 
-class FileJson(Part):
+class FileJson(ReportPart):
     """A changed file."""
 
     path: str
@@ -44,7 +44,7 @@ class FileJson(Part):
     deletions: Count
 
 
-class PullJson(Part):
+class PullJson(ReportPart):
     """The pull request."""
 
     repo: str
@@ -65,14 +65,14 @@ class PullJson(Part):
     patch_id: str | None = Field(None, description="the same after a rebase that moves lines only")
 
 
-class OverrideJson(Part):
+class OverrideJson(ReportPart):
     """Who opened the gate for this head, and by which label."""
 
     label: str
     by: str
 
 
-class VerdictJson(Part):
+class VerdictJson(ReportPart):
     """The verdict, the gate and the first line for people."""
 
     status: Status
@@ -83,7 +83,7 @@ class VerdictJson(Part):
     override: OverrideJson | None = None
 
 
-class LocationJson(Part):
+class LocationJson(ReportPart):
     """A place in a file; ``end_line`` is inclusive."""
 
     path: str
@@ -91,7 +91,7 @@ class LocationJson(Part):
     end_line: LineNumber | None
 
 
-class CheckJson(Part):
+class CheckJson(ReportPart):
     """One thing that a judge looked at."""
 
     name: str
@@ -104,7 +104,7 @@ class CheckJson(Part):
     fingerprint: str = Field(description="stays the same when only line numbers move")
 
 
-class JudgmentJson(Part):
+class JudgmentJson(ReportPart):
     """One judge's ballot."""
 
     judge: str
@@ -120,14 +120,14 @@ class JudgmentJson(Part):
     metadata: dict[str, Any]
 
 
-class SkippedJson(Part):
+class SkippedJson(ReportPart):
     """A judge that was not asked for."""
 
     judge: str
     reason: str
 
 
-class TierJson(Part):
+class TierJson(ReportPart):
     """One tier, whether it ran or not."""
 
     name: str
@@ -144,14 +144,14 @@ class TierJson(Part):
     skipped: list[SkippedJson]
 
 
-class NotCheckedJson(Part):
+class NotCheckedJson(ReportPart):
     """A file that nobody read, and why."""
 
     path: str
     reason: str
 
 
-class CoverageJson(Part):
+class CoverageJson(ReportPart):
     """How much of what the pull request adds was read."""
 
     scope: Literal["lines", "tree"]
@@ -163,14 +163,14 @@ class CoverageJson(Part):
     unread_content: list[str] = []
 
 
-class SpanJson(Part):
+class SpanJson(ReportPart):
     """Lines of a file: the first one and how many; none stand before that line."""
 
     first: LineNumber
     count: Count
 
 
-class RegionJson(Part):
+class RegionJson(ReportPart):
     """One place where the sides disagree."""
 
     head: SpanJson
@@ -178,7 +178,7 @@ class RegionJson(Part):
     mechanical: bool
 
 
-class ConflictJson(Part):
+class ConflictJson(ReportPart):
     """A file that does not merge by itself."""
 
     path: str
@@ -189,7 +189,7 @@ class ConflictJson(Part):
     regions: list[RegionJson] = Field(default_factory=list)
 
 
-class BackportJson(Part):
+class BackportJson(ReportPart):
     """One release branch."""
 
     branch: str
@@ -207,7 +207,7 @@ class BackportJson(Part):
     asked: Literal["yes", "no"] | None
 
 
-class CostJson(Part):
+class CostJson(ReportPart):
     """What the models took; ``usd`` is null where a price is not known."""
 
     llm_calls: Count
@@ -217,7 +217,7 @@ class CostJson(Part):
     usd: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] | None
 
 
-class PolicyJson(Part):
+class PolicyJson(ReportPart):
     """Where the policy came from, and the policy with every default filled in."""
 
     source: str
@@ -225,14 +225,14 @@ class PolicyJson(Part):
     resolved: dict[str, Any]
 
 
-class SandboxJson(Part):
+class SandboxJson(ReportPart):
     """How builds were kept in."""
 
     level: str
     network: bool
 
 
-class ReportJson(Part):
+class ReportJson(ReportPart):
     """A report of PR Jury."""
 
     schema_: Literal["prjury/report/v1"] = Field(SCHEMA_NAME, alias="schema")

@@ -11,9 +11,9 @@ import re2
 
 from prjury.judges.patterns.wording import Basis, Doubt
 from prjury.jury.judgment import Severity
-from prjury.manifests.module import Module, Sides
+from prjury.manifests.module import ManifestModule, Sides
 from prjury.manifests.versions import Requirement, Truth
-from prjury.rulepacks.rule import Head, KeptBy, Pack, Rule
+from prjury.rulepacks.rule import Head, KeptBy, Pack, PatternRule
 
 #: The severities from the most to the least severe.
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "hint")
@@ -21,7 +21,7 @@ _ALLOWED = frozenset({Truth.YES, Truth.SOME})
 
 
 @dataclass(frozen=True)
-class Outlook:
+class PackApplicability:
     """A pack as it is seen from one module; what its rules have in common is asked once.
 
     Attributes:
@@ -29,7 +29,7 @@ class Outlook:
     """
 
     pack: Pack
-    module: Module
+    module: ManifestModule
     asked_for: bool = False
 
     @cached_property
@@ -49,7 +49,7 @@ class Outlook:
     def _everywhere(self) -> bool:
         return self.asked_for or not all(each.ecosystem for each in self.pack.gate)
 
-    def severity(self, rule: Rule) -> Severity | None:
+    def severity(self, rule: PatternRule) -> Severity | None:
         """How severe a finding is in the module; None where the rule does not hold.
 
         The rule's own severity needs a declared span of which every version says so. Where some of
@@ -68,7 +68,7 @@ class Outlook:
             return "hint"
         return "warning" if severity == "error" and self.brings(rule) else severity
 
-    def basis(self, rule: Rule) -> Basis:
+    def basis(self, rule: PatternRule) -> Basis:
         """What the severity rests on: the declaration that decides, and what is unsure about it."""
         required = required_by(self.pack, rule)
         asked = [*required, *(rule.deprecated or ()), *(rule.replaceable or ()), *self.pack.gate]
@@ -85,7 +85,7 @@ class Outlook:
             declared = next(self.module.itself(required))
         return Basis(declared, doubt)
 
-    def _doubt(self, rule: Rule, required: Sequence[Requirement]) -> Doubt:
+    def _doubt(self, rule: PatternRule, required: Sequence[Requirement]) -> Doubt:
         if self.module.is_itself(required):
             return "itself"
         removed, deprecated = (
@@ -101,15 +101,15 @@ class Outlook:
         certain = self._by_version(rule, required) == "hint" and deprecated is not Truth.SOME
         return "upcoming" if certain and removed is Truth.NO else "some"
 
-    def keeps(self, rule: Rule) -> bool:
+    def keeps(self, rule: PatternRule) -> bool:
         """Whether the module keeps the old way on purpose."""
         return self._kept or bool(rule.kept_by and _keeps(self.module, rule.kept_by))
 
-    def brings(self, rule: Rule) -> bool:
+    def brings(self, rule: PatternRule) -> bool:
         """Whether a library that the module asks for brings along what the rule is about."""
         return self._brought or bool(rule.kept_by and _brings(self.module, rule.kept_by))
 
-    def _by_version(self, rule: Rule, required: Sequence[Requirement]) -> Severity | None:
+    def _by_version(self, rule: PatternRule, required: Sequence[Requirement]) -> Severity | None:
         removed = self.module.any_of(required)
         if removed is Truth.YES:
             return rule.severity
@@ -126,13 +126,15 @@ class Outlook:
         return "hint" if unsure or upcoming or undeclared else None
 
 
-def required_by(pack: Pack, rule: Rule) -> Sequence[Requirement]:
+def required_by(pack: Pack, rule: PatternRule) -> Sequence[Requirement]:
     """What makes a finding as severe as the rule says: one of these."""
     required = rule.requires or pack.requires or pack.gate
     return [*required, *rule.or_requires] if rule.or_requires else required
 
 
-def severity_between(rule: Rule, sides: Sides, head: Outlook, base: Outlook) -> Severity | None:
+def severity_between(
+    rule: PatternRule, sides: Sides, head: PackApplicability, base: PackApplicability
+) -> Severity | None:
     """The more severe answer of both sides; None where the rule holds on neither.
 
     The head's answer alone counts where it declares another version of what decides at the base: no
@@ -154,24 +156,24 @@ def severity_between(rule: Rule, sides: Sides, head: Outlook, base: Outlook) -> 
     return at_most("warning", severity) if brought else severity
 
 
-def repairs(pack: Pack, rule: Rule, module: Module) -> bool:
+def repairs(pack: Pack, rule: PatternRule, module: ManifestModule) -> bool:
     """Whether what replaces the pattern is there in every version that the module allows."""
     asked = rule.replaceable or rule.deprecated or required_by(pack, rule)
     return module.any_of(asked) is Truth.YES
 
 
-def opens(head: Head, module: Module, *, asked_for: bool) -> bool:
+def opens(head: Head, module: ManifestModule, *, asked_for: bool) -> bool:
     """Whether a pack is looked at in the module at all."""
     truth = module.any_of(head.gate)
     return truth in {*_ALLOWED, Truth.UNKNOWN} or (asked_for and truth is Truth.ABSENT)
 
 
-def _brings(module: Module, reason: KeptBy) -> bool:
+def _brings(module: ManifestModule, reason: KeptBy) -> bool:
     asked = [*module.kept, *module.own] if reason.brought_by else ()
     return any(is_one_of(str(declared), reason.brought_by) for declared in asked)
 
 
-def _keeps(module: Module, reason: KeptBy) -> bool:
+def _keeps(module: ManifestModule, reason: KeptBy) -> bool:
     """Whether the module keeps the old library on purpose: declares it, or is named for it."""
     own = map(str, module.kept) if reason.dependencies else ()
     if any(is_one_of(name, reason.dependencies) for name in own):

@@ -14,7 +14,7 @@ from typing import Any
 
 from prjury.errors import ConfigError
 from prjury.policy.yaml_reader import Document, read_yaml
-from prjury.rulepacks.astgrep_format import Project, RuleFile, TestFile, Utility, Written
+from prjury.rulepacks.astgrep_format import AstGrepProject, RuleFile, TestFile, Utility, WrittenRule
 from prjury.rulepacks.astgrep_rules import converted
 from prjury.rulepacks.files import Locate, document_error, text_of, validated
 from prjury.rulepacks.rule import Pack
@@ -53,11 +53,11 @@ def read_project(path: Path) -> tuple[Pack, Locate]:
     if not rules:
         raise ConfigError(f"there is no rule (*.yml) in {home / project.ruleDirs[0]}")
     tests = _tests(_yaml_in(home, [config.testDir for config in project.testConfigs]), rules)
-    tested = [Written(one.rule, one.document, tests.get(one.rule.id)) for one in rules]
+    tested = [WrittenRule(one.rule, one.document, tests.get(one.rule.id)) for one in rules]
     return converted(home.resolve().name, tested, _utilities(_yaml_in(home, project.utilDirs)))
 
 
-def project_at(path: Path) -> tuple[Path, Project]:
+def project_at(path: Path) -> tuple[Path, AstGrepProject]:
     """The directory of a project, and its configuration.
 
     Raises:
@@ -66,11 +66,11 @@ def project_at(path: Path) -> tuple[Path, Project]:
     home = path.parent if path.name == CONFIG else path
     file = home / CONFIG
     if not file.is_file():
-        return home, Project(ruleDirs=[RULES])
-    return home, validated(Project, read_yaml(text_of(file), str(file)))
+        return home, AstGrepProject(ruleDirs=[RULES])
+    return home, validated(AstGrepProject, read_yaml(text_of(file), str(file)))
 
 
-def directories(project: Project) -> list[str]:
+def directories(project: AstGrepProject) -> list[str]:
     """Where a project's files are, relative to its own directory."""
     tests = [config.testDir for config in project.testConfigs]
     return [*project.ruleDirs, *tests, *project.utilDirs]
@@ -110,13 +110,13 @@ def _documents(files: Iterable[Path]) -> Iterator[Document]:
             begin = after
 
 
-def _rules(files: Iterable[Path]) -> Iterator[Written]:
+def _rules(files: Iterable[Path]) -> Iterator[WrittenRule]:
     for document in _documents(files):
-        yield Written(validated(RuleFile, document), document)
+        yield WrittenRule(validated(RuleFile, document), document)
 
 
 def _tests(
-    files: Iterable[Path], rules: Sequence[Written]
+    files: Iterable[Path], rules: Sequence[WrittenRule]
 ) -> Mapping[str, tuple[TestFile, Document]]:
     """The tests of each rule, by its id."""
     known = {written.rule.id for written in rules}
@@ -134,6 +134,6 @@ def _utilities(files: Iterable[Path]) -> Mapping[str, Mapping[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for document in _documents(files):
         rule = RuleFile(**validated(Utility, document).model_dump())
-        for language in Written(rule, document).languages:
+        for language in WrittenRule(rule, document).languages:
             found.setdefault(language, {})[rule.id] = rule.rule
     return found

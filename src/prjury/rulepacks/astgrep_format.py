@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from prjury.policy.schema import Section
+from prjury.policy.schema import PolicySection
 from prjury.policy.yaml_reader import Document
 from prjury.rulepacks.files import document_error
 
@@ -30,7 +30,7 @@ _LANGUAGES: Mapping[str, Sequence[str]] = {
 Severity: TypeAlias = Literal["error", "warning", "info", "hint", "off"]
 
 
-class _Entry(Section):
+class _Entry(PolicySection):
     """A document of ast-grep's; what it does not know is a mistake."""
 
 
@@ -67,7 +67,7 @@ class TestConfig(_Entry):
     snapshotDir: str = ""  # noqa: N815 - the same
 
 
-class Project(_Entry):
+class AstGrepProject(_Entry):
     """``sgconfig.yml``."""
 
     ruleDirs: list[str] = Field(min_length=1)  # noqa: N815 - ast-grep's own key
@@ -84,7 +84,7 @@ class TestFile(_Entry):
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenRule:
     """A rule, where it stands, and its cases."""
 
     rule: RuleFile

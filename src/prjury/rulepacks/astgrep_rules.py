@@ -12,10 +12,10 @@ from pydantic import ValidationError
 from prjury.code.languages import LANGUAGES
 from prjury.errors import ConfigError
 from prjury.policy.yaml_reader import Document, KeyPath
-from prjury.rulepacks.astgrep_format import RuleFile, Written
+from prjury.rulepacks.astgrep_format import RuleFile, WrittenRule
 from prjury.rulepacks.compiled import broken_pattern, refusal
 from prjury.rulepacks.example import Cases, Example, Tests
-from prjury.rulepacks.files import Locate, Place, document_error
+from prjury.rulepacks.files import Locate, PackPosition, document_error
 from prjury.rulepacks.literals import literals_of
 from prjury.rulepacks.rule import Pack
 
@@ -25,7 +25,7 @@ _LONGEST_TITLE = 100
 
 
 def converted(
-    name: str, written: Sequence[Written], utils: Mapping[str, Mapping[str, Any]]
+    name: str, written: Sequence[WrittenRule], utils: Mapping[str, Mapping[str, Any]]
 ) -> tuple[Pack, Locate]:
     """The rules as one pack; those that are ``off`` are left out.
 
@@ -51,7 +51,7 @@ def converted(
     return pack, partial(_place, kept)
 
 
-def _validated(head: dict[str, Any], written: Sequence[Written]) -> Pack:
+def _validated(head: dict[str, Any], written: Sequence[WrittenRule]) -> Pack:
     try:
         return Pack.model_validate({**head, "rules": [_rule(one) for one in written]})
     except ValidationError as error:
@@ -61,7 +61,7 @@ def _validated(head: dict[str, Any], written: Sequence[Written]) -> Pack:
         raise document_error(written[number].document, (), problem) from error
 
 
-def _rule(written: Written) -> dict[str, Any]:
+def _rule(written: WrittenRule) -> dict[str, Any]:
     rule = written.rule
     message = rule.message.strip() or rule.id
     match = {
@@ -117,7 +117,7 @@ def _advice(fix: str | dict[str, Any] | list[Any] | None) -> str | None:
 
 
 def _all_utils(
-    written: Sequence[Written], shared: Mapping[str, Mapping[str, Any]]
+    written: Sequence[WrittenRule], shared: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, dict[str, Any]]:
     """The shared utility rules and each rule's own, by language."""
     found = {language: dict(rules) for language, rules in shared.items()}
@@ -148,7 +148,7 @@ def _renamed(part: Any, rule: RuleFile) -> Any:  # noqa: ANN401 - YAML
     return part
 
 
-def _tests(written: Written) -> Tests:
+def _tests(written: WrittenRule) -> Tests:
     """The rule's cases, for the first of its languages; either list may be empty."""
     if written.test is None:
         return Tests()
@@ -158,7 +158,7 @@ def _tests(written: Written) -> Tests:
     return Tests.model_construct(code={written.languages[0]: cases}, versions=[])
 
 
-def _check(pack: Pack, number: int, written: Written) -> None:
+def _check(pack: Pack, number: int, written: WrittenRule) -> None:
     for name in written.languages:
         problem = refusal(pack, pack.rules[number].match[0], LANGUAGES[name])
         text = broken_pattern([written.rule.rule, written.rule.utils], LANGUAGES[name])
@@ -168,7 +168,7 @@ def _check(pack: Pack, number: int, written: Written) -> None:
             raise document_error(written.document, ("rule",), f"rule {written.rule.id}: {problem}")
 
 
-def _place(written: Sequence[Written], path: KeyPath) -> Place:
+def _place(written: Sequence[WrittenRule], path: KeyPath) -> PackPosition:
     match path:
         case ("rules", int(number), *rest):
             one = written[number]
@@ -179,5 +179,5 @@ def _place(written: Sequence[Written], path: KeyPath) -> Place:
     return _line(written[0].document, ())
 
 
-def _line(document: Document, path: KeyPath) -> Place:
-    return Place(document.source, document.line_of(path) or 1)
+def _line(document: Document, path: KeyPath) -> PackPosition:
+    return PackPosition(document.source, document.line_of(path) or 1)

@@ -26,7 +26,7 @@ _TOP = "."
 
 
 @dataclass(frozen=True)
-class Part:
+class CommittedPart:
     """A part of a tree: a file, or the ``*.yml`` in a directory.
 
     Attributes:
@@ -44,11 +44,11 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Committed:
+class CommittedPacks:
     """The user's packs, and the parts of the base's tree that they come from, if they do."""
 
     packs: Sequence[Pack] = ()
-    parts: Sequence[Part] = ()
+    parts: Sequence[CommittedPart] = ()
 
     def note(self, pull: PullRequest) -> str | None:
         """What is said where a pull request changes them; None where it does not."""
@@ -60,7 +60,7 @@ class Committed:
         return f"this change touches {visible(found)}; {in_force}"
 
 
-def committed_packs(repository: Repository, commit: str, paths: Iterable[str]) -> Committed:
+def committed_packs(repository: Repository, commit: str, paths: Iterable[str]) -> CommittedPacks:
     """The packs at these paths of a commit, as `load_packs` reads them; no link is followed.
 
     Raises:
@@ -78,7 +78,7 @@ def committed_packs(repository: Repository, commit: str, paths: Iterable[str]) -
         except ConfigError as error:
             told = f"{error.what.replace(f'{root}/', '')} (in the base commit {commit[:12]})"
             raise ConfigError(told, reason=error.reason) from error
-    return Committed([each.pack for each in loaded], list(dict.fromkeys(parts)))
+    return CommittedPacks([each.pack for each in loaded], list(dict.fromkeys(parts)))
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class _Copy:
     tree: Mapping[str, TreeEntry]
     root: Path
 
-    def lay_out(self, path: str) -> Iterator[Part]:
+    def lay_out(self, path: str) -> Iterator[CommittedPart]:
         """Writes what stands at the path: a pack with its cases, a directory, a project."""
         if path not in self.tree and not any(_is_below(name, path) for name in self.tree):
             raise ConfigError(f"there is no pack {visible(path)}")
@@ -99,19 +99,19 @@ class _Copy:
             home = _parent(path) if path in self.tree else path
             _, project = astgrep.project_at(place)
             for name in astgrep.directories(project):
-                yield self._written(Part(_inside(posixpath.join(home, name)), deep=True))
+                yield self._written(CommittedPart(_inside(posixpath.join(home, name)), deep=True))
 
-    def _parts(self, path: str) -> list[Part]:
+    def _parts(self, path: str) -> list[CommittedPart]:
         if path in self.tree:
-            return [Part(path), Part(str(cases_of(Path(path))))]
-        config = Part(posixpath.normpath(posixpath.join(path, astgrep.CONFIG)))
+            return [CommittedPart(path), CommittedPart(str(cases_of(Path(path))))]
+        config = CommittedPart(posixpath.normpath(posixpath.join(path, astgrep.CONFIG)))
         if config.path in self.tree:
             return [config]
-        listed = Part(path)
-        rules = Part(posixpath.normpath(posixpath.join(path, astgrep.RULES)), deep=True)
+        listed = CommittedPart(path)
+        rules = CommittedPart(posixpath.normpath(posixpath.join(path, astgrep.RULES)), deep=True)
         return [listed] if any(map(listed.has, self.tree)) else [listed, rules]
 
-    def _written(self, part: Part) -> Part:
+    def _written(self, part: CommittedPart) -> CommittedPart:
         names = [name for name in self.tree if part.has(name)]
         for name in names:
             if self.tree[name].mode not in REGULAR_MODES or not is_inside(name):

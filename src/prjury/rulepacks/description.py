@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from prjury.rulepacks import words
-from prjury.rulepacks.rule import KeptBy, NotRule, Pack, Rule
+from prjury.rulepacks.rule import KeptBy, NotRule, Pack, PatternRule
 
 _BACKTICKS = re.compile(r"`{3,}")
 #: What Markdown calls a language, where that is not our own name.
@@ -53,7 +53,7 @@ class DescribedRule:
     """A rule in words; ``error``, ``warning`` and ``hint`` say what must be declared for it."""
 
     pack: Pack
-    rule: Rule
+    rule: PatternRule
 
     @property
     def id(self) -> str:

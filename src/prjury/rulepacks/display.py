@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from prjury.rulepacks.description import Described, DescribedRule, Sample
-from prjury.rulepacks.rule import Pack, Rule
+from prjury.rulepacks.rule import Pack, PatternRule
 from prjury.rulepacks.words import ALWAYS, languages
 
 _WIDTH = 100
@@ -71,7 +71,7 @@ def rule_lines(told: DescribedRule) -> list[str]:
     ]
 
 
-def _known_by(rule: Rule) -> str:
+def _known_by(rule: PatternRule) -> str:
     return f": {_KNOWN_BY[rule.known_by]}" if rule.known_by else ""
 
 

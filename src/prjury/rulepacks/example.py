@@ -6,12 +6,12 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from prjury.rulepacks.fields import Entry, Identifier, LanguageName, Words
+from prjury.rulepacks.fields import Identifier, LanguageName, PackSection, Words
 
 Outcome: TypeAlias = Literal["none", "hint", "warning", "error"]
 
 
-class Example(Entry):
+class Example(PackSection):
     """Code that a rule must find, and what its fix makes of it."""
 
     code: str
@@ -22,7 +22,7 @@ def _example(value: object) -> object:
     return {"code": value} if isinstance(value, str) else value
 
 
-class Cases(Entry):
+class Cases(PackSection):
     """Code in one language that a rule must leave alone, and code that it must find."""
 
     valid: list[str] = Field(min_length=1)
@@ -30,7 +30,7 @@ class Cases(Entry):
     file: str | None = Field(None, description="the file name, where a rule asks for one")
 
 
-class VersionCase(Entry):
+class VersionCase(PackSection):
     """What a module declares, and how severe that makes a finding.
 
     ``declares`` are coordinates ``group:artifact[:version]`` that the module inherits, ``own``
@@ -43,14 +43,14 @@ class VersionCase(Entry):
     expect: Outcome
 
 
-class Tests(Entry):
+class Tests(PackSection):
     """The cases of one rule: code by language, and versions."""
 
     code: dict[LanguageName, Cases] = Field(default_factory=dict)
     versions: list[VersionCase] = Field(default_factory=list)
 
 
-class CasesFile(Entry):
+class CasesFile(PackSection):
     """The tests of a pack's rules in a file of their own, by rule."""
 
     pack: Identifier

@@ -9,12 +9,12 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from prjury.code.languages import LANGUAGES
 from prjury.manifests.versions import Requirement
-from prjury.policy.schema import Section
+from prjury.policy.schema import PolicySection
 
 _MIN_LITERAL = 3
 
 
-def quiet() -> re2.Options:
+def without_warnings() -> re2.Options:
     """RE2 options that keep the library from writing to standard error."""
     options = re2.Options()
     options.log_errors = False
@@ -23,7 +23,7 @@ def quiet() -> re2.Options:
 
 def _regex(text: str) -> str:
     try:
-        re2.compile(text, quiet())
+        re2.compile(text, without_warnings())
     except re2.error as error:
         reason = error.args[0]
         told = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else reason
@@ -66,7 +66,7 @@ Requirements: TypeAlias = Annotated[
 ]
 
 
-class Entry(Section):
+class PackSection(PolicySection):
     """A part of a pack; requirements are values of our own."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)

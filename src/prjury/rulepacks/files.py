@@ -17,7 +17,7 @@ _MOST = 20
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
-class Place(NamedTuple):
+class PackPosition(NamedTuple):
     """A line, from 1, of a file of a pack."""
 
     source: str
@@ -28,7 +28,7 @@ class Place(NamedTuple):
 
 
 #: Where in its files a key path of a pack stands.
-Locate: TypeAlias = Callable[[KeyPath], Place]
+Locate: TypeAlias = Callable[[KeyPath], PackPosition]
 
 
 def text_of(path: Path, largest: int = MAX_BYTES) -> str:
@@ -93,10 +93,10 @@ def _problem(message: str) -> str:
 
 def document_error(document: Document, path: KeyPath, problem: str) -> ConfigError:
     """What is wrong at a key path of a document."""
-    return wrong(Place(document.source, document.line_of(path) or 1), path, problem)
+    return pack_error(PackPosition(document.source, document.line_of(path) or 1), path, problem)
 
 
-def wrong(place: Place, path: KeyPath, problem: str) -> ConfigError:
+def pack_error(place: PackPosition, path: KeyPath, problem: str) -> ConfigError:
     """What is wrong at a place."""
     key = ".".join(map(str, path))
     where = f"{place.source} line {place.line}" + (f" ({key})" if key else "")

@@ -10,7 +10,7 @@ from prjury.errors import UsageError
 from prjury.resources import rule_packs
 from prjury.rulepacks.installed import provided
 from prjury.rulepacks.load import LoadedPack, load_packs, published, read
-from prjury.rulepacks.rule import Pack, Rule
+from prjury.rulepacks.rule import Pack, PatternRule
 
 _MOST = 5
 
@@ -37,13 +37,13 @@ def known_packs(paths: Sequence[Path]) -> list[Pack]:
     return [found[name] for name in sorted(found)]
 
 
-def named(name: str, packs: Sequence[Pack]) -> tuple[Pack, Rule | None]:
+def named(name: str, packs: Sequence[Pack]) -> tuple[Pack, PatternRule | None]:
     """The pack of this name, or the rule ``pack/rule`` and its pack.
 
     Raises:
         UsageError: for an unknown name, with those that are near it.
     """
-    by_name: dict[str, tuple[Pack, Rule | None]] = {pack.id: (pack, None) for pack in packs}
+    by_name: dict[str, tuple[Pack, PatternRule | None]] = {pack.id: (pack, None) for pack in packs}
     for pack in packs:
         by_name |= {f"{pack.id}/{rule.id}": (pack, rule) for rule in pack.rules}
     if name in by_name:

@@ -24,15 +24,15 @@ from prjury.rulepacks.compiled import refusal
 from prjury.rulepacks.example import CasesFile, Tests
 from prjury.rulepacks.files import (
     Locate,
-    Place,
+    PackPosition,
     distinct,
     document_error,
+    pack_error,
     text_of,
     validated,
-    wrong,
 )
 from prjury.rulepacks.outcomes import declared
-from prjury.rulepacks.rule import Head, Pack, Rule
+from prjury.rulepacks.rule import Head, Pack, PatternRule
 
 #: How large a pack or the file of its cases may be, in bytes.
 LARGEST = 512 * 1024
@@ -55,7 +55,7 @@ class LoadedPack:
 
     def error(self, path: KeyPath, problem: str) -> ConfigError:
         """The mistake at a key path of the pack."""
-        return wrong(self.locate(path), path, problem)
+        return pack_error(self.locate(path), path, problem)
 
 
 @cache
@@ -202,7 +202,7 @@ def published(path: Path) -> LoadedPack:
     return loaded
 
 
-def _undocumented(pack: Pack) -> Iterator[tuple[Rule, str, KeyPath]]:
+def _undocumented(pack: Pack) -> Iterator[tuple[PatternRule, str, KeyPath]]:
     """Rules without references, without a word on how sure they are, or without cases."""
     for number, rule in enumerate(pack.rules):
         if not rule.references:
@@ -214,14 +214,14 @@ def _undocumented(pack: Pack) -> Iterator[tuple[Rule, str, KeyPath]]:
             yield rule, problem, ("rules", number, "tests")
 
 
-def problems(pack: Pack) -> Iterator[tuple[Rule, str, KeyPath]]:
+def problems(pack: Pack) -> Iterator[tuple[PatternRule, str, KeyPath]]:
     """Everything that keeps rules from running: the rule, what is wrong, and where."""
     for number, rule in enumerate(pack.rules):
         for problem, path in _problems(pack, rule):
             yield rule, problem, ("rules", number, *path)
 
 
-def _problems(pack: Pack, rule: Rule) -> Iterator[tuple[str, KeyPath]]:
+def _problems(pack: Pack, rule: PatternRule) -> Iterator[tuple[str, KeyPath]]:
     for number, match in enumerate(rule.match):
         for name in match.languages if match.parses else ():
             if problem := refusal(pack, match, LANGUAGES[name]):
@@ -253,7 +253,7 @@ def _with_cases(loaded: LoadedPack, path: Path) -> LoadedPack:
     return LoadedPack(pack, partial(_place_of_case, loaded, document, cases))
 
 
-def _tested(rule: Rule, more: Tests | None) -> Rule:
+def _tested(rule: PatternRule, more: Tests | None) -> PatternRule:
     if more is None:
         return rule
     tests = Tests(
@@ -262,13 +262,13 @@ def _tested(rule: Rule, more: Tests | None) -> Rule:
     return rule.model_copy(update={"tests": tests})
 
 
-def _place(document: Document, path: KeyPath) -> Place:
-    return Place(document.source, document.line_of(path) or 1)
+def _place(document: Document, path: KeyPath) -> PackPosition:
+    return PackPosition(document.source, document.line_of(path) or 1)
 
 
 def _place_of_case(
     loaded: LoadedPack, document: Document, cases: CasesFile, path: KeyPath
-) -> Place:
+) -> PackPosition:
     """In the file of the cases for what stands there, else in the pack's own."""
     match path:
         case ("rules", int(number), "tests", *rest):

@@ -12,9 +12,9 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from prjury.code.languages import LANGUAGES, Language
 from prjury.code.names import anchors, has_names
-from prjury.manifests.spans import Span
+from prjury.manifests.spans import VersionSpan
 from prjury.manifests.versions import parse_span
-from prjury.rulepacks.fields import Entry, Identifier, LanguageName, Regex, Words
+from prjury.rulepacks.fields import Identifier, LanguageName, PackSection, Regex, Words
 
 RoleName: TypeAlias = Literal["dependency", "managed", "bom", "plugin"]
 Applicability: TypeAlias = Literal["machine-applicable", "maybe-incorrect", "has-placeholders"]
@@ -30,7 +30,7 @@ def _span(value: object) -> object:
     return parse_span(value) if isinstance(value, str) else value
 
 
-class ManifestMatch(Entry):
+class ManifestMatch(PackSection):
     """What a build file must hold: a dependency, or a setting of one of Maven's plugins.
 
     ``dependencies`` are ``group:artifact`` in Maven and Gradle, a package's name elsewhere, an
@@ -40,7 +40,7 @@ class ManifestMatch(Entry):
 
     dependencies: Words = Field(default_factory=list, description="names, with `*`")
     except_: Words = Field(default_factory=list, alias="except")
-    versions: Annotated[Span, BeforeValidator(_span)] | None = None
+    versions: Annotated[VersionSpan, BeforeValidator(_span)] | None = None
     roles: list[RoleName] = Field(default_factory=lambda: list(_LOOKED_AT))
     plugin: str | None = None
     settings: dict[str, str] = Field(default_factory=dict, description="dotted key to value")
@@ -56,7 +56,7 @@ class ManifestMatch(Entry):
         return self
 
 
-class Match(Entry):
+class Match(PackSection):
     """One way to find the pattern: names, an ast-grep rule, an RE2 regex, an entry of a build file.
 
     ``uses`` are qualified names (``numpy.float_``, ``io/ioutil``, ``react-dom.render``,
@@ -154,7 +154,7 @@ class Match(Entry):
             raise ValueError(f"`{matcher}` cannot look at {', '.join(wrong)}")
 
 
-class Fix(Entry):
+class Fix(PackSection):
     r"""A replacement by RE2: the first ``find`` in the match becomes ``replace`` (``\1``)."""
 
     find: Regex

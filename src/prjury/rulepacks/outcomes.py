@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from prjury.manifests.manifest import ECOSYSTEMS, Role
-from prjury.manifests.module import Declared, Module
-from prjury.rulepacks.applicability import Outlook, required_by
+from prjury.manifests.module import DeclaredVersion, ManifestModule
+from prjury.rulepacks.applicability import PackApplicability, required_by
 from prjury.rulepacks.example import Outcome, VersionCase
-from prjury.rulepacks.rule import Pack, Rule
+from prjury.rulepacks.rule import Pack, PatternRule
 
 _FORMS = "`ECOSYSTEM:NAME [version]` such as `npm:react ^18`, or `group:artifact[:version]`"
 
 
-def declared(text: str) -> Declared:
+def declared(text: str) -> DeclaredVersion:
     """A declaration of a version case: ``ECOSYSTEM:NAME [version]``, as in ``pypi:numpy 2.0``.
 
     Maven's names are ``group:artifact``; its coordinates may also be written as Maven does,
@@ -33,10 +33,10 @@ def declared(text: str) -> Declared:
     if not artifact or " " in group + artifact or (maven and (not group or ":" in artifact)):
         raise ValueError(f"{text!r} is not {_FORMS}; ecosystems are {', '.join(ECOSYSTEMS)}")
     found = version.strip() or None
-    return Declared(group, artifact, found, found, Role.DEPENDENCY, "pom.xml", 0, ecosystem)
+    return DeclaredVersion(group, artifact, found, found, Role.DEPENDENCY, "pom.xml", 0, ecosystem)
 
 
-def outcome_of(pack: Pack, rule: Rule, case: VersionCase) -> Outcome:
+def outcome_of(pack: Pack, rule: PatternRule, case: VersionCase) -> Outcome:
     """How severe a finding of the rule is in a module of the case's making, or ``none``.
 
     Raises:
@@ -44,11 +44,11 @@ def outcome_of(pack: Pack, rule: Rule, case: VersionCase) -> Outcome:
     """
     own = tuple(declared(text) for text in case.own)
     inherited = tuple(declared(text) for text in case.declares)
-    module = Module("pom.xml", (case.module,), tuple(sorted((*own, *inherited))), own)
-    return Outlook(pack, module).severity(rule) or "none"
+    module = ManifestModule("pom.xml", (case.module,), tuple(sorted((*own, *inherited))), own)
+    return PackApplicability(pack, module).severity(rule) or "none"
 
 
-def telling(pack: Pack, rule: Rule) -> frozenset[Outcome]:
+def telling(pack: Pack, rule: PatternRule) -> frozenset[Outcome]:
     """The outcomes that the rule's own versions distinguish; none where no version counts.
 
     That an unknown version makes a hint, and one that is met in part a warning, is the gate's

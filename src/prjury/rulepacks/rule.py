@@ -15,9 +15,9 @@ from prjury.jury.judgment import Severity
 from prjury.rulepacks.example import Tests
 from prjury.rulepacks.fields import (
     Clue,
-    Entry,
     Identifier,
     LanguageName,
+    PackSection,
     Regex,
     Requirements,
     Words,
@@ -31,7 +31,7 @@ KnownBy: TypeAlias = Literal["run", "source", "documentation", "knowledge"]
 _PARTS = re.compile(r"::|[./]")
 
 
-class KeptBy(Entry):
+class KeptBy(PackSection):
     """What shows that a module keeps the old way on purpose.
 
     ``code`` is searched in the module's code at the base: where it is found, findings are warnings
@@ -50,7 +50,7 @@ def last_part(name: str) -> str:
     return _PARTS.split(name)[-1]
 
 
-class Rule(Entry):
+class PatternRule(PackSection):
     """A version pattern.
 
     ``requires`` says from which version on the finding has the rule's severity, in place of the
@@ -90,7 +90,7 @@ class Rule(Entry):
         return frozenset(LANGUAGES[name].family for name in self.languages)
 
     @model_validator(mode="after")
-    def _sure_enough(self) -> Rule:
+    def _sure_enough(self) -> PatternRule:
         if self.severity == "error" and self.confidence != "high":
             raise ValueError("only a rule of high confidence may be an error")
         if self.severity == "error" and self.known_by == "knowledge":
@@ -111,14 +111,14 @@ class Rule(Entry):
         return literals + [rf"\b{re2.escape(word)}\b" for word in words]
 
 
-class NotRule(Entry):
+class NotRule(PackSection):
     """A known pattern that no rule decides, and why."""
 
     id: Identifier
     why: str = Field(min_length=1)
 
 
-class Head(Entry):
+class Head(PackSection):
     """What a pack is about and when it is looked at: all that is read of one that is not used."""
 
     id: Identifier
@@ -132,7 +132,7 @@ class Pack(Head):
     requires: Requirements | None = None
     kept_by: KeptBy = KeptBy()
     utils: dict[LanguageName, dict[str, Any]] = Field(default_factory=dict)
-    rules: list[Rule] = Field(min_length=1)
+    rules: list[PatternRule] = Field(min_length=1)
     not_rules: list[NotRule] = Field(default_factory=list)
 
     @model_validator(mode="after")

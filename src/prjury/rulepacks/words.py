@@ -8,7 +8,7 @@ from itertools import groupby
 
 from prjury.manifests.versions import Requirement
 from prjury.rulepacks.applicability import required_by
-from prjury.rulepacks.rule import Pack, Rule
+from prjury.rulepacks.rule import Pack, PatternRule
 
 ALWAYS = "always"
 
@@ -109,32 +109,32 @@ def _bounds(requirement: Requirement) -> str:
     return ""
 
 
-def error_since(pack: Pack, rule: Rule) -> str:
+def error_since(pack: Pack, rule: PatternRule) -> str:
     """What must be declared for a finding to be an error; empty where none ever is."""
     return since(required_by(pack, rule)) if rule.severity == "error" else ""
 
 
-def warning_since(pack: Pack, rule: Rule) -> str:
+def warning_since(pack: Pack, rule: PatternRule) -> str:
     """The same for a warning, where every declared version says so."""
     if rule.severity == "warning":
         return since(required_by(pack, rule))
     return since(rule.deprecated) if rule.deprecated and rule.severity == "error" else ""
 
 
-def hint_since(pack: Pack, rule: Rule) -> str:
+def hint_since(pack: Pack, rule: PatternRule) -> str:
     """The same for a hint, where versions are known; see `is_early`."""
     if rule.severity == "hint":
         return since(required_by(pack, rule))
     return since(rule.replaceable or ()) if is_early(pack, rule) else ""
 
 
-def is_early(pack: Pack, rule: Rule) -> bool:
+def is_early(pack: Pack, rule: PatternRule) -> bool:
     """Whether there is a time before the rule's own when only the replacement is there."""
     own = (list(required_by(pack, rule)), rule.deprecated)
     return rule.severity != "hint" and bool(rule.replaceable) and rule.replaceable not in own
 
 
-def fixing(rule: Rule) -> str:
+def fixing(rule: PatternRule) -> str:
     """How sure the rule's fixes are; empty for a rule that has none."""
     return ", ".join(dict.fromkeys(fix.applicability for fix in rule.fix))
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.ports import Progress
-from prjury.ports.types import Command, Completed
+from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox import launcher
 from prjury.sandbox.environment import allowed, is_refused
-from prjury.sandbox.run import Run
+from prjury.sandbox.run import ProcessRun
 from prjury.sandbox.scratch import scratch
 from prjury.sandbox.tools import advice
 from prjury.sandbox.watch import Limits
@@ -79,7 +79,7 @@ class ContainedShell:
         self._numbers = itertools.count(1)
         self._scratches: set[Path] = set()
 
-    def run(self, command: Command, deadline: Deadline, progress: Progress) -> Completed:
+    def run(self, command: ShellCommand, deadline: Deadline, progress: Progress) -> Completed:
         """Runs to the end or to a limit; no process of it is left afterwards.
 
         Where the command's environment has no HOME or TMPDIR, fresh ones are made and removed.
@@ -97,7 +97,7 @@ class ContainedShell:
             env = dict(command.env)
             for name in {"HOME", "TMPDIR"} - env.keys():
                 env[name] = str(stack.enter_context(self.scratch()))
-            run = Run(
+            run = ProcessRun(
                 argv=argv,
                 directory=command.directory,
                 env=env,
@@ -152,7 +152,7 @@ class ContainedShell:
             reason="sandbox_unavailable",
         )
 
-    def _argv(self, command: Command) -> Sequence[str]:
+    def _argv(self, command: ShellCommand) -> Sequence[str]:
         """The program with its arguments.
 
         Raises:

@@ -22,7 +22,7 @@ from prjury.errors import CannotJudgeError
 from prjury.ports import Progress
 from prjury.ports.types import Completed
 from prjury.sandbox import launcher
-from prjury.sandbox.watch import LastLine, Limits, Tree, kill_by_home
+from prjury.sandbox.watch import LastLine, Limits, ProcessTree, kill_by_home
 
 _LAUNCHER = Path(launcher.__file__)
 _TICK_SECONDS = 0.2
@@ -32,7 +32,7 @@ _KILLED = -int(signal.SIGKILL)
 
 
 @dataclass(frozen=True)
-class Run:
+class ProcessRun:
     """A program to be run once.
 
     Attributes:
@@ -64,7 +64,9 @@ class Run:
         with ours, self.log.open("ab") as log, self.log.open("rb") as tail:
             with theirs:
                 process = self._launch(theirs, log)
-            attendance = _Attendance(ours, Tree(process.pid, self.limits), LastLine(tail, progress))
+            attendance = _Attendance(
+                ours, ProcessTree(process.pid, self.limits), LastLine(tail, progress)
+            )
             finish = functools.partial(self._finish, ours, process)
             ending = functools.partial(_at_the_end, attendance, finish, self.log)
             atexit.register(ending)  # a daemon thread is not unwound when the interpreter ends
@@ -126,7 +128,7 @@ class _Attendance:
     """Waiting for the launcher's word, giving it the orders that the limits ask for."""
 
     channel: socket.socket
-    tree: Tree
+    tree: ProcessTree
     last_line: LastLine
     stopped: str | None = None
     word: str = "exit"

@@ -41,12 +41,12 @@ _LIMIT = 32_768
 _PR_SET_DUMPABLE = 4
 
 
-def is_handed_over(environ: Mapping[str, str]) -> bool:
-    """Whether this process was started by `start_again`."""
+def has_secrets_on_pipe(environ: Mapping[str, str]) -> bool:
+    """Whether this process was started by `reexec_without_secrets`."""
     return bool(environ.get(_PIPE))
 
 
-def start_again(environ: Mapping[str, str], command: list[str]) -> NoReturn:
+def reexec_without_secrets(environ: Mapping[str, str], command: list[str]) -> NoReturn:
     """Replaces this process by the command, with the secrets in a pipe.
 
     Raises:
@@ -64,8 +64,8 @@ def start_again(environ: Mapping[str, str], command: list[str]) -> NoReturn:
     os.execve(command[0], command, {**cleared, _PIPE: str(reader)})  # noqa: S606 - our own program, no shell
 
 
-def take_over(environ: MutableMapping[str, str]) -> dict[str, str]:
-    """The environment as it was before `start_again`, for this process's own eyes.
+def read_secrets(environ: MutableMapping[str, str]) -> dict[str, str]:
+    """The environment as it was before `reexec_without_secrets`, for this process's own eyes.
 
     The pipe's name is removed from ``environ``, so that no child is told of it.
 
@@ -84,7 +84,7 @@ def take_over(environ: MutableMapping[str, str]) -> dict[str, str]:
 
 
 def secrets_in(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The values that must not be seen anywhere: those that `start_again` hands over."""
+    """The values that must not be seen anywhere: those that `reexec_without_secrets` hands over."""
     held = (value.strip() for name, value in environ.items() if _is_secret(name, value))
     return tuple(filter(None, held))
 

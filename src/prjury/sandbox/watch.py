@@ -59,7 +59,7 @@ def _plain(line: str) -> str:
 
 
 @dataclass
-class Tree:
+class ProcessTree:
     """The processes below the launcher; measured now and then, because measuring costs."""
 
     root: int

@@ -18,7 +18,7 @@ _RELEASE = frozenset(("", "release", "final", "ga"))
 _BEFORE = frozenset("a b c m rc cr alpha beta milestone dev pre preview snapshot".split())
 
 
-class Step(StrEnum):
+class VersionStep(StrEnum):
     """How far it is from one version to another: the first number that differs."""
 
     SAME = "same"
@@ -36,7 +36,7 @@ class Distance:
         count: by how much the first number that differs does; 1 for anything below patches.
     """
 
-    step: Step
+    step: VersionStep
     up: bool = True
     count: int = 0
 
@@ -90,7 +90,7 @@ def distance(one: str, other: str) -> Distance | None:
     Ranges without a lower end are compared by the upper one.
     """
     if one.strip() == other.strip():
-        return Distance(Step.SAME)
+        return Distance(VersionStep.SAME)
     sides = [_bounds(text) for text in (one, other)]
     compared = 0
     for operators in (_OPERATORS | {">"}, {"<", "<="}):
@@ -98,10 +98,10 @@ def distance(one: str, other: str) -> Distance | None:
         if not all(len(end) == 1 for end in ends):
             continue
         told = _distance(ends[0][0], ends[1][0])
-        if told is None or told.step is not Step.SAME:
+        if told is None or told.step is not VersionStep.SAME:
             return told
         compared += 1
-    return Distance(Step.SAME) if compared == len(sides[0]) == len(sides[1]) > 0 else None
+    return Distance(VersionStep.SAME) if compared == len(sides[0]) == len(sides[1]) > 0 else None
 
 
 def _distance(one: _Bound, other: _Bound) -> Distance | None:
@@ -109,12 +109,12 @@ def _distance(one: _Bound, other: _Bound) -> Distance | None:
         return None
     if _trimmed(one.numbers) == _trimmed(other.numbers):
         if one.kind == other.kind:
-            return Distance(Step.SAME) if one.rest == other.rest else None
-        return Distance(Step.PATCH, up=one.kind == "pre", count=1)
+            return Distance(VersionStep.SAME) if one.rest == other.rest else None
+        return Distance(VersionStep.PATCH, up=one.kind == "pre", count=1)
     length = max(len(one.numbers), len(other.numbers))
     before, after = (list(b.numbers) + [0] * (length - len(b.numbers)) for b in (one, other))
     at = next(at for at in range(length) if before[at] != after[at])
-    step = (Step.MAJOR, Step.MINOR)[at] if at < 2 else Step.PATCH  # noqa: PLR2004 - 1.2.x
+    step = (VersionStep.MAJOR, VersionStep.MINOR)[at] if at < 2 else VersionStep.PATCH  # noqa: PLR2004 - 1.2.x
     return Distance(step, after[at] > before[at], abs(after[at] - before[at]))
 
 

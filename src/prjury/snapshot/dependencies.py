@@ -22,7 +22,7 @@ class Purpose(StrEnum):
 
 
 @dataclass(frozen=True)
-class Declared:
+class DeclaredDependency:
     """A dependency, as far as a line names it.
 
     Attributes:
@@ -69,7 +69,7 @@ _TOOL_FILE = re.compile(
 )
 
 
-def declared(path: str, lines: Sequence[str]) -> tuple[Declared, ...] | None:
+def declared(path: str, lines: Sequence[str]) -> tuple[DeclaredDependency, ...] | None:
     """What the file declares with a version; None for a file that declares nothing by its name."""
     if not is_manifest(path):
         return None
@@ -81,11 +81,13 @@ def declared(path: str, lines: Sequence[str]) -> tuple[Declared, ...] | None:
     return tuple(sorted(found, key=lambda each: each.line))
 
 
-def _read(path: str, name: str, line: VersionLine, lines: Sequence[str]) -> Declared | None:
+def _read(
+    path: str, name: str, line: VersionLine, lines: Sequence[str]
+) -> DeclaredDependency | None:
     told = _in_pom(line, lines) if name == "pom.xml" else _elsewhere(path, name, line, lines)
     if told is None:
         return None
-    return Declared(told[0], line.version, line.written, line.at + 1, told[1])
+    return DeclaredDependency(told[0], line.version, line.written, line.at + 1, told[1])
 
 
 def _in_pom(line: VersionLine, lines: Sequence[str]) -> tuple[str, Purpose] | None:
@@ -163,7 +165,7 @@ def _key(text: str, line: VersionLine) -> str | None:
     return found[1] if found else None
 
 
-def _inline(lines: Sequence[str]) -> Iterator[Declared]:
+def _inline(lines: Sequence[str]) -> Iterator[DeclaredDependency]:
     """Lists of requirements that stand on one line."""
     table = ""
     for number, line in enumerate(lines, start=1):
@@ -174,4 +176,4 @@ def _inline(lines: Sequence[str]) -> Iterator[Declared]:
         elif found := _INLINE_LIST.fullmatch(line.rstrip()):
             for name, version in _INLINE_ITEM.findall(found[1]):
                 text = version.strip()
-                yield Declared(name, text, text, number, _purpose(table != "project"))
+                yield DeclaredDependency(name, text, text, number, _purpose(table != "project"))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from prjury.snapshot.bindings import ANY, Bound
-from prjury.snapshot.languages import ImportList, Language
+from prjury.snapshot.languages import ImportLanguage, ImportList
 
 #: The first and the last line of a list of imports over several lines.
 List: TypeAlias = tuple[str, str]
@@ -24,7 +24,7 @@ _EITHER = "imports only: keep what either side adds, leave out what either remov
 
 
 @dataclass(frozen=True)
-class Entry:
+class ImportLine:
     """A line of imports.
 
     Attributes:
@@ -60,18 +60,18 @@ class Imports:
         inside: for each line, the list that was opened above it and goes on.
     """
 
-    entries: Sequence[Entry | None]
+    entries: Sequence[ImportLine | None]
     inside: Sequence[List | None]
 
     @classmethod
-    def of(cls, language: Language, lines: Sequence[str | None]) -> Imports:
+    def of(cls, language: ImportLanguage, lines: Sequence[str | None]) -> Imports:
         """Reads lines that are known to be imports, None standing for all others."""
-        found: list[tuple[Entry | None, List | None]] = []
+        found: list[tuple[ImportLine | None, List | None]] = []
         while len(found) < len(lines):
             found += _statement(language, lines, len(found))
         return cls([entry for entry, _ in found], [inside for _, inside in found])
 
-    def at(self, where: range) -> list[Entry]:
+    def at(self, where: range) -> list[ImportLine]:
         """The imports that stand there."""
         return [entry for entry in self.entries[where.start : where.stop] if entry]
 
@@ -83,19 +83,19 @@ class Imports:
 
 
 def _statement(
-    language: Language, lines: Sequence[str | None], at: int
-) -> list[tuple[Entry | None, List | None]]:
+    language: ImportLanguage, lines: Sequence[str | None], at: int
+) -> list[tuple[ImportLine | None, List | None]]:
     line = lines[at]
     if line is None:
         return [(None, None)]
     first = line.strip(" \t\ufeff")
     if language.imports.fullmatch(first):
         effect = bool(language.effects and language.effects.match(first))
-        return [(Entry(line, None, _names(language.names(first)), effect=effect), None)]
+        return [(ImportLine(line, None, _names(language.names(first)), effect=effect), None)]
     for form in language.lists:
         if form.opening.fullmatch(first) and (stop := _stop(form, lines, at)):
             return _list(language, lines[at:stop])
-    return [(Entry(line, None, frozenset({(ANY, "")})), None)]
+    return [(ImportLine(line, None, frozenset({(ANY, "")})), None)]
 
 
 def _stop(form: ImportList, lines: Sequence[str | None], first: int) -> int:
@@ -105,8 +105,8 @@ def _stop(form: ImportList, lines: Sequence[str | None], first: int) -> int:
 
 
 def _list(
-    language: Language, lines: Sequence[str | None]
-) -> list[tuple[Entry | None, List | None]]:
+    language: ImportLanguage, lines: Sequence[str | None]
+) -> list[tuple[ImportLine | None, List | None]]:
     """The lines of one list; what an item means is told from the list with nothing else in it."""
     first, *items, last = (_REMARK.sub("", _bare(line)) for line in lines)
     within = first, last
@@ -114,14 +114,14 @@ def _list(
     empty = _names(language.names(f"{first}{last}"))
     # A list within the list over several lines is not followed.
     nested = any(item.count("{") != item.count("}") for item in items)
-    found: list[tuple[Entry | None, List | None]] = [
-        (Entry(written[0], within, empty, edge=True), None)
+    found: list[tuple[ImportLine | None, List | None]] = [
+        (ImportLine(written[0], within, empty, edge=True), None)
     ]
     for item, text in zip(items, written[1:-1], strict=True):
         names = _names(language.names(f"{first}{item}{last}")) - empty
         known = frozenset({(ANY, "")}) if nested else names
-        found.append((Entry(text, within, known) if item else None, within))
-    return [*found, (Entry(written[-1], within, edge=True), within)]
+        found.append((ImportLine(text, within, known) if item else None, within))
+    return [*found, (ImportLine(written[-1], within, edge=True), within)]
 
 
 def _bare(line: str | None) -> str:
@@ -133,14 +133,14 @@ def _names(bound: Bound) -> frozenset[tuple[str, str]]:
 
 
 @dataclass(frozen=True)
-class Place:
+class SideRegion:
     """A region of one side."""
 
     imports: Imports
     where: range
 
     @property
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[ImportLine]:
         """The imports of the region."""
         return self.imports.at(self.where)
 
@@ -150,7 +150,9 @@ class Place:
         return self.imports.lists(self.where)
 
 
-def how_to_keep(language: Language, base: Place | None, ours: Place, theirs: Place) -> str | None:
+def how_to_keep(
+    language: ImportLanguage, base: SideRegion | None, ours: SideRegion, theirs: SideRegion
+) -> str | None:
     """What to do with the imports of both sides; None where that takes somebody who knows."""
     if len({place.lists for place in (base, ours, theirs) if place}) > 1:
         return None
@@ -173,15 +175,15 @@ def how_to_keep(language: Language, base: Place | None, ours: Place, theirs: Pla
 class _Change:
     """What a side does to the imports of the base."""
 
-    added: frozenset[Entry]
-    gone: frozenset[Entry]
+    added: frozenset[ImportLine]
+    gone: frozenset[ImportLine]
 
     @classmethod
-    def of(cls, before: Sequence[Entry], after: Sequence[Entry]) -> _Change:
+    def of(cls, before: Sequence[ImportLine], after: Sequence[ImportLine]) -> _Change:
         return cls(frozenset(after) - frozenset(before), frozenset(before) - frozenset(after))
 
     @property
-    def changed(self) -> frozenset[Entry]:
+    def changed(self) -> frozenset[ImportLine]:
         return self.added | self.gone
 
     def disturbs(self, other: _Change) -> bool:
@@ -198,7 +200,7 @@ def _in_another_order(ours: Imports, theirs: Imports) -> bool:
     return orders[0] != orders[1]
 
 
-def _ambiguous(added: Iterable[Entry], *files: Imports) -> bool:
+def _ambiguous(added: Iterable[ImportLine], *files: Imports) -> bool:
     """Whether a name that is added would be made known by two lines."""
     sources: defaultdict[str, set[object]] = defaultdict(set)
     for file in files:

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from prjury.snapshot.import_edits import Imports, Place, how_to_keep
-from prjury.snapshot.languages import ImportList, Language, language_of
+from prjury.snapshot.import_edits import Imports, SideRegion, how_to_keep
+from prjury.snapshot.languages import ImportLanguage, ImportList, language_of
 from prjury.snapshot.threeway import Region, ThreeWay
 
 _HARMLESS_CODINGS = frozenset("utf-8 utf8 ascii us-ascii latin-1 latin1 iso-8859-1".split())
@@ -24,7 +24,7 @@ _QUOTES = ('"""', "'''")
 _LONGEST_LINE = 1_000
 
 
-class Kind(Enum):
+class ImportKind(Enum):
     """What a line is."""
 
     BLANK = auto()
@@ -47,7 +47,7 @@ def only_imports(path: str, file: ThreeWay) -> list[str | None]:
 
 
 def _told(
-    language: Language, base: _Side | None, ours: _Side, theirs: _Side, region: Region
+    language: ImportLanguage, base: _Side | None, ours: _Side, theirs: _Side, region: Region
 ) -> str | None:
     places = [(base, region.base), (ours, region.ours), (theirs, region.theirs)]
     if not _agree(places):
@@ -61,32 +61,32 @@ class _Side:
     """One version of a file, and what its lines are down to the first one of code."""
 
     lines: Sequence[str]
-    kinds: Sequence[Kind]
+    kinds: Sequence[ImportKind]
     statements: Imports
 
     @classmethod
-    def of(cls, language: Language, lines: Sequence[str]) -> _Side:
+    def of(cls, language: ImportLanguage, lines: Sequence[str]) -> _Side:
         """Reads a version from its top."""
         found = kinds(language, lines)
         imports = [
-            _bare(line) if kind is Kind.IMPORT else None
+            _bare(line) if kind is ImportKind.IMPORT else None
             for line, kind in zip(lines, found, strict=False)
         ]
         return cls(lines, found, Imports.of(language, imports))
 
-    def place(self, where: range) -> Place:
+    def place(self, where: range) -> SideRegion:
         """The imports of a region."""
-        return Place(self.statements, where)
+        return SideRegion(self.statements, where)
 
     def free_of_code(self, where: range) -> bool:
         return where.stop <= len(self.kinds)
 
     def imports(self, where: range) -> bool:
-        return Kind.IMPORT in self.kinds[where.start : where.stop]
+        return ImportKind.IMPORT in self.kinds[where.start : where.stop]
 
     def others(self, where: range) -> list[str]:
         """The lines that stand among the imports and are none."""
-        return [self.lines[at].strip() for at in where if self.kinds[at] is Kind.OTHER]
+        return [self.lines[at].strip() for at in where if self.kinds[at] is ImportKind.OTHER]
 
 
 def _agree(places: Sequence[tuple[_Side | None, range]]) -> bool:
@@ -99,7 +99,7 @@ def _agree(places: Sequence[tuple[_Side | None, range]]) -> bool:
     return same and any(side.imports(where) for side, where in sides)
 
 
-def kinds(language: Language, lines: Sequence[str]) -> list[Kind]:
+def kinds(language: ImportLanguage, lines: Sequence[str]) -> list[ImportKind]:
     """What each line is, from the top; the list ends where the code begins."""
     scan = _Scan(language, [_bare(line) for line in lines])
     while scan.step():
@@ -121,9 +121,9 @@ class _Scan:
         documented: whether the place for a docstring is behind us.
     """
 
-    language: Language
+    language: ImportLanguage
     lines: Sequence[str]
-    found: list[Kind] = field(default_factory=list)
+    found: list[ImportKind] = field(default_factory=list)
     guarded: bool = False
     documented: bool = False
 
@@ -136,7 +136,7 @@ class _Scan:
         taken = self._one(line) or self._comment(line) or self._docstring(line) or self._list(line)
         if taken and line and line[0] not in " \t":
             self.guarded = bool(self.language.guarded and self.language.guarded.fullmatch(line))
-        self.documented = self.documented or Kind.IMPORT in taken
+        self.documented = self.documented or ImportKind.IMPORT in taken
         self.found += taken
         return bool(taken)
 
@@ -150,18 +150,18 @@ class _Scan:
         named = _CODING.search(line) if at < _CODING_LINES and self.language.docstring else None
         return None if named and named[1].lower() not in _HARMLESS_CODINGS else line
 
-    def _one(self, line: str) -> list[Kind]:
+    def _one(self, line: str) -> list[ImportKind]:
         """A line that says all by itself."""
         language = self.language
         if not line:
-            return [Kind.BLANK]
+            return [ImportKind.BLANK]
         if language.imports.fullmatch(self._unindented(line)):
-            return [Kind.IMPORT]
+            return [ImportKind.IMPORT]
         forms = (language.header, language.guarded)
         if self._remark(line) or any(form and form.fullmatch(line) for form in forms):
-            return [Kind.OTHER]
+            return [ImportKind.OTHER]
         first = not self.found and line.startswith("#!")
-        return [Kind.OTHER] if first else []
+        return [ImportKind.OTHER] if first else []
 
     def _unindented(self, line: str) -> str:
         return line.lstrip(" \t") if self.guarded else line
@@ -169,14 +169,14 @@ class _Scan:
     def _remark(self, line: str) -> bool:
         return self.language.comment.fullmatch(line.lstrip(" \t")) is not None
 
-    def _comment(self, line: str) -> list[Kind]:
+    def _comment(self, line: str) -> list[ImportKind]:
         """A comment over several lines that holds no other and is followed by nothing."""
         text = line.lstrip(" \t")
         if not self.language.blocks or not text.startswith("/*"):
             return []
         return self._enclosed(text.removeprefix("/*"), "*/", refused="/*")
 
-    def _docstring(self, line: str) -> list[Kind]:
+    def _docstring(self, line: str) -> list[ImportKind]:
         """The string at the top of a file, if nothing stands before and after it."""
         marks = next((quotes for quotes in _QUOTES if line.startswith(quotes)), "")
         if not marks or not self.language.docstring or self.documented:
@@ -184,7 +184,7 @@ class _Scan:
         self.documented = True
         return self._enclosed(line.removeprefix(marks), marks)
 
-    def _enclosed(self, after: str, mark: str, refused: str | None = None) -> list[Kind]:
+    def _enclosed(self, after: str, mark: str, refused: str | None = None) -> list[ImportKind]:
         """The lines from here to the mark that closes what has been opened."""
         for at in range(len(self.found), len(self.lines)):
             text = after if at == len(self.found) else self._line(at)
@@ -192,35 +192,35 @@ class _Scan:
                 return []
             if mark in text:
                 closed = text.endswith(mark) and text.count(mark) == 1
-                return [Kind.OTHER] * (at - len(self.found) + 1) if closed else []
+                return [ImportKind.OTHER] * (at - len(self.found) + 1) if closed else []
         return []
 
-    def _list(self, line: str) -> list[Kind]:
+    def _list(self, line: str) -> list[ImportKind]:
         opening = self._unindented(line)
         opened = (form for form in self.language.lists if form.opening.fullmatch(opening))
         return next(filter(None, map(self._items, opened)), [])
 
-    def _items(self, form: ImportList) -> list[Kind]:
+    def _items(self, form: ImportList) -> list[ImportKind]:
         """The whole list; nothing unless it holds nothing but names to its very end."""
-        taken = [Kind.IMPORT]
+        taken = [ImportKind.IMPORT]
         for at in range(len(self.found) + 1, len(self.lines)):
             line = self._line(at)
             if line is None:
                 return []
             if form.closing.fullmatch(self._unindented(line)):
-                return [*taken, Kind.IMPORT]
+                return [*taken, ImportKind.IMPORT]
             kind = self._item(form, line)
             if kind is None:
                 return []
             taken.append(kind)
         return []
 
-    def _item(self, form: ImportList, line: str) -> Kind | None:
+    def _item(self, form: ImportList, line: str) -> ImportKind | None:
         if not line:
-            return Kind.BLANK
+            return ImportKind.BLANK
         if self._remark(line):
-            return Kind.OTHER
-        return Kind.IMPORT if form.item.fullmatch(line) else None
+            return ImportKind.OTHER
+        return ImportKind.IMPORT if form.item.fullmatch(line) else None
 
 
 def _shown(line: str) -> bool:

@@ -27,7 +27,7 @@ class ImportList:
 
 
 @dataclass(frozen=True)
-class Language:
+class ImportLanguage:
     """The lines that may stand above the code of a file.
 
     Attributes:
@@ -68,21 +68,21 @@ def _items(pattern: str, remark: str = r"( *//.*)?") -> re.Pattern[str]:
 
 _PACKAGE = re.compile(r"package [\w.]+;?")
 
-_JAVA = Language(
+_JAVA = ImportLanguage(
     _either(r"import (static )?[\w.$]+(\.\*)? ?;", r"import module [\w.]+;"),
     header=_PACKAGE,
     names=bindings.dotted,
 )
-_KOTLIN = Language(
+_KOTLIN = ImportLanguage(
     _either(r"import [\w.$]+(\.\*)?( as \w+)?;?"), header=_PACKAGE, names=bindings.dotted
 )
-_GROOVY = Language(
+_GROOVY = ImportLanguage(
     _either(r"import (static )?[\w.$]+(\.\*)?( as \w+)?;?"),
     header=_PACKAGE,
     names=bindings.dotted,
 )
 _SCALA_NAME = r"\w+( (=>|as) \w+)?"
-_SCALA = Language(
+_SCALA = ImportLanguage(
     _either(
         rf"import [\w.]+(\.[_*]|\.\{{ ?{_SCALA_NAME}(, {_SCALA_NAME})* ?\}})?", r"import [\w.]+\.\*"
     ),
@@ -93,7 +93,7 @@ _SCALA = Language(
 _PYTHON_REMARK = r"( *#.*)?"
 _PYTHON_NAME = r"\w+( as \w+)?"
 _PYTHON_NAMES = rf"{_PYTHON_NAME}(, ?{_PYTHON_NAME})*"
-_PYTHON = Language(
+_PYTHON = ImportLanguage(
     _either(
         r"import [\w.]+( as \w+)?(, ?[\w.]+( as \w+)?)*",
         rf"from [\w.]+ import (\*|{_PYTHON_NAMES}|\({_PYTHON_NAMES},?\))",
@@ -114,7 +114,7 @@ _PYTHON = Language(
 )
 _FROM = rf" from {_STRING};?"
 _REQUIRE = rf" = require\({_STRING}\);?"
-_SCRIPT = Language(
+_SCRIPT = ImportLanguage(
     _either(
         rf"import {_STRING};?",
         rf"import (type )?[\w$*{{}}, ]+{_FROM}",
@@ -137,13 +137,13 @@ _SCRIPT = Language(
     effects=re.compile(r"import (['\"]|\{ *\})"),
 )
 _GO_PATH = r"""([\w.]+ )?"(?!C")[^"\\`]+\""""
-_GO = Language(
+_GO = ImportLanguage(
     _either(rf"import {_GO_PATH}"),
     (ImportList(_either(r"import \("), _either(rf"[ \t]*{_GO_PATH}"), _either(r"\)")),),
     header=re.compile(r"package \w+"),
     names=bindings.go,
 )
-_RUST = Language(
+_RUST = ImportLanguage(
     _either(r"use [\w:{}*, ]+;", r"extern crate \w+( as \w+)?;"),
     (ImportList(_either(r"use ([\w:]+::)?\{"), _items(r"[\w:{}*, ]+"), _either(r"\};")),),
     header=_either(
@@ -151,17 +151,17 @@ _RUST = Language(
     ),
     names=bindings.rust,
 )
-_C = Language(
+_C = ImportLanguage(
     _either(r"""[ \t]*# *(include|import) *(<[^<>"\\]+>|"[^"\\]+")"""),
     header=re.compile(r"#pragma once|#(ifndef|define) \w+_H\w*"),
     ordered=True,
 )
-_C_SHARP = Language(
+_C_SHARP = ImportLanguage(
     _either(r"(global )?using (static )?[\w.]+;", r"(global )?using \w+ = [\w.<>, ]+;"),
     header=re.compile(r"#nullable \w+|namespace [\w.]+;"),
     names=bindings.c_sharp,
 )
-_PHP = Language(
+_PHP = ImportLanguage(
     _either(r"use (function |const )?[\w\\]+( as \w+)?;", r"use [\w\\]+\{[\w\\, ]+\};"),
     (
         ImportList(
@@ -175,17 +175,17 @@ _PHP = Language(
     names=bindings.php,
     refused=_PHP_ENDS,
 )
-_SWIFT = Language(
+_SWIFT = ImportLanguage(
     _either(r"(@\w+ )*import ((struct|class|enum|protocol|typealias|func|let|var) )?[\w.]+"),
     names=bindings.dotted,
 )
-_DART = Language(
+_DART = ImportLanguage(
     _either(rf"import {_STRING}( deferred)?( as \w+)?( (show|hide) \w+(, \w+)*)*;"),
     header=re.compile(r"library( [\w.]+)?;"),
     names=bindings.dart,
 )
 
-_BY_SUFFIX: Mapping[str, Language] = {
+_BY_SUFFIX: Mapping[str, ImportLanguage] = {
     suffix: language
     for suffixes, language in (
         (".java", _JAVA),
@@ -206,6 +206,6 @@ _BY_SUFFIX: Mapping[str, Language] = {
 }
 
 
-def language_of(path: str) -> Language | None:
+def language_of(path: str) -> ImportLanguage | None:
     """The language whose imports are known, by the file's name."""
     return _BY_SUFFIX.get(PurePosixPath(path).suffix.lower())

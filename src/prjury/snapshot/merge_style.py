@@ -33,7 +33,7 @@ class Way(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
+class StyleCommit:
     """A commit, as far as its place in history goes."""
 
     sha: str
@@ -54,7 +54,7 @@ class Habit:
     reason: str
 
 
-def habit(recent: Sequence[Commit]) -> Habit:
+def habit(recent: Sequence[StyleCommit]) -> Habit:
     """The way that the newest commits of a branch tell of, read along first parents.
 
     Merges and numbers of pull requests tell most, whichever are more; a line without either is one
@@ -80,7 +80,7 @@ def habit(recent: Sequence[Commit]) -> Habit:
     return Habit(Way.MERGE if merges >= numbered else Way.SQUASH, told)
 
 
-def _carries_forward(commit: Commit) -> bool:
+def _carries_forward(commit: StyleCommit) -> bool:
     return commit.is_merge and _FORWARD.match(commit.subject) is not None
 
 
@@ -107,7 +107,7 @@ class RebaseTrial:
     picked: int = 0
     emptied: int = 0
     applied: int = 0
-    stopped_at: Commit | None = None
+    stopped_at: StyleCommit | None = None
     conflicts: tuple[Conflict, ...] = ()
     kept: tuple[str, ...] = ()
     left: tuple[str, ...] = ()

@@ -147,7 +147,7 @@ class ConflictType(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class LineSpan:
     """Lines of a file: the first one, from 1, and how many; none stand before that line."""
 
     first: int
@@ -173,8 +173,8 @@ class ConflictRegion:
         texts: the lines at the head and those on the other side; None where they are not known.
     """
 
-    head: Span
-    onto: Span
+    head: LineSpan
+    onto: LineSpan
     mechanical: bool = False
     texts: tuple[tuple[str, ...], tuple[str, ...]] | None = field(default=None, compare=False)
 

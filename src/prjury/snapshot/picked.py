@@ -33,7 +33,7 @@ class PickedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PickedEntry:
     """A path of a tree that is to be made on top of another one.
 
     Attributes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from prjury.snapshot.model import ConflictRegion, Hunk, Span
+from prjury.snapshot.model import ConflictRegion, Hunk, LineSpan
 
 Lines = Sequence[str]
 
@@ -139,8 +139,8 @@ def _agreeing(ours: Lines, theirs: Lines) -> int:
     return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(ours), len(theirs)))
 
 
-def _span(where: range, before: int, after: int) -> Span:
-    return Span(where.start + before + 1, len(where) - before - after)
+def _span(where: range, before: int, after: int) -> LineSpan:
+    return LineSpan(where.start + before + 1, len(where) - before - after)
 
 
 @dataclass

@@ -20,8 +20,8 @@ from typing import Any, TypeAlias
 
 from fakes.history import ENVIRONMENT, Files, History
 from prjury.app.backport import backport
-from prjury.app.request import ReviewRequest, Surroundings
-from prjury.git.open_snapshot import NothingToReview, Wanted
+from prjury.app.request import ReviewRequest, RunEnvironment
+from prjury.git.open_snapshot import NothingToReview, SnapshotRequest
 from prjury.publishers.terminal_backports import backport_lines
 from prjury.report.backports import Backports, backports_to_json
 from prjury.report.model import Backport
@@ -96,7 +96,7 @@ class Bench:
         Args:
             policy: the ``backport`` section's content, a flow of YAML.
             repo: where to look instead of the bench's own repository.
-            wanted: fields of `Wanted`; what `PullRequest` has goes to its facts.
+            wanted: fields of `SnapshotRequest`; what `PullRequest` has goes to its facts.
         """
         told = self.outcome(*onto, policy=policy, repo=repo, build=build, **wanted)
         assert isinstance(told, Backports), told
@@ -120,14 +120,14 @@ class Bench:
         }
         sides = {"base": "main", "head": "change"}
         request = ReviewRequest(
-            Wanted(repo or self.history.path, **(sides | wanted), facts=facts),
+            SnapshotRequest(repo or self.history.path, **(sides | wanted), facts=facts),
             config=self._policy(policy),
             build=build,
             models=False,
             offline=True,
             backport_to=onto,
         )
-        return backport(request, Surroundings(environ={"PATH": ENVIRONMENT["PATH"]}))
+        return backport(request, RunEnvironment(environ={"PATH": ENVIRONMENT["PATH"]}))
 
     def _policy(self, policy: str) -> Path | None:
         if not policy:

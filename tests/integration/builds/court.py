@@ -15,9 +15,9 @@ from fakes.history import Entry, History
 from fakes.shell import SilentProgress
 from integration.builds.sample import Sample, Tree
 from integration.builds.toolbox import NETWORK_ENV, Toolbox
-from prjury.app.request import ReviewRequest, Surroundings
+from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.review import run
-from prjury.git.open_snapshot import Wanted
+from prjury.git.open_snapshot import SnapshotRequest
 from prjury.jury.judgment import Check, Judgment
 from prjury.report.model import Report
 
@@ -100,10 +100,10 @@ class Court:
     ) -> Judged:
         """Judges what would bring one ref of a repository into the other."""
         started = time.monotonic()
-        wanted = Wanted(repository, base=base, head=head)
+        wanted = SnapshotRequest(repository, base=base, head=head)
         report = run(
             ReviewRequest(wanted, config=config, offline=True),
-            Surroundings({**self.toolbox.environ, **self.environ}, self.progress),
+            RunEnvironment({**self.toolbox.environ, **self.environ}, self.progress),
         )
         assert isinstance(report, Report)
         return Judged(report, time.monotonic() - started)

@@ -19,9 +19,9 @@ from prjury.action.dependencies import Beforehand, Wiring
 from prjury.action.inputs import Inputs
 from prjury.app.artifact_file import sha256
 from prjury.app.stages.codec import evidence_from_text, opinions_from_text
-from prjury.app.stages.evidence import Evidence
-from prjury.app.stages.publish import settle
-from prjury.github.client import Connection, GitHub, Patience
+from prjury.app.stages.evidence import StageEvidence
+from prjury.app.stages.publish import publish_stage
+from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event
 from prjury.jury.gate import Gate
 from prjury.publishers.check_run import NAME
@@ -86,8 +86,8 @@ class Handed:
 
 def handed(status: str, head: str, evidence: bytes, verdict: bytes) -> Handed:
     read = evidence_from_text(evidence)
-    assert isinstance(read, Evidence)
-    report = settle(read, sha256(evidence), opinions_from_text(verdict))
+    assert isinstance(read, StageEvidence)
+    report = publish_stage(read, sha256(evidence), opinions_from_text(verdict))
     assert report.verdict.status.value == status, report.headline
     return Handed(status, head, evidence, verdict, report)
 
@@ -225,7 +225,7 @@ class Stage:
     def wiring(self, case: Handed) -> Wiring:
         def judge(_event: Event, _inputs: Inputs, known: Beforehand) -> Report:
             read = evidence_from_text(case.evidence)
-            assert isinstance(read, Evidence)
+            assert isinstance(read, StageEvidence)
             known.begun(read.policy)
             return case.report
 
@@ -251,7 +251,7 @@ def wiring(
             seconds_between_requests=0,
             seconds_between_writes=0,
         )
-        return GitHub(connection, Patience(sleep=sleep))
+        return GitHub(connection, RetryBudget(sleep=sleep))
 
     texts = _texts()
     return Wiring(

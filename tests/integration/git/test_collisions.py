@@ -11,7 +11,7 @@ from prjury.git import versions
 from prjury.git.find import open_repository
 from prjury.git.releases import ReleaseBranches
 from prjury.git.store import open_store
-from prjury.snapshot.model import Conflict, ConflictRegion, ConflictType, Span
+from prjury.snapshot.model import Conflict, ConflictRegion, ConflictType, LineSpan
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 31))
 OTHER = "".join(f"another {number}\n" for number in range(1, 31))
@@ -311,7 +311,7 @@ def test_a_renamed_file_is_looked_into_line_by_line(history: History) -> None:
     )["b.py"]
 
     assert conflict.type is ConflictType.CONTENT
-    assert conflict.regions == (ConflictRegion(head=Span(9, 1), onto=Span(10, 1)),)
+    assert conflict.regions == (ConflictRegion(head=LineSpan(9, 1), onto=LineSpan(10, 1)),)
 
 
 def test_lines_are_those_of_the_files_themselves(history: History) -> None:
@@ -321,8 +321,8 @@ def test_lines_are_those_of_the_files_themselves(history: History) -> None:
 
     assert conflict.lines == (21, 31)
     assert conflict.regions == (
-        ConflictRegion(head=Span(21, 1), onto=Span(22, 3)),
-        ConflictRegion(head=Span(31, 1), onto=Span(34, 0)),
+        ConflictRegion(head=LineSpan(21, 1), onto=LineSpan(22, 3)),
+        ConflictRegion(head=LineSpan(31, 1), onto=LineSpan(34, 0)),
     )
     assert ours.splitlines()[21:24] == ["a", "b", "c"]
     assert theirs.splitlines()[20] == "twenty"
@@ -345,7 +345,7 @@ def test_both_sides_of_a_criss_cross(history: History) -> None:
 
     bases = history.git("merge-base", "--all", "main", "change").split()
     assert len(bases) == 2
-    assert found(history)["f"].regions == (ConflictRegion(Span(3, 1), Span(3, 1)),)
+    assert found(history)["f"].regions == (ConflictRegion(LineSpan(3, 1), LineSpan(3, 1)),)
 
 
 @pytest.mark.parametrize(

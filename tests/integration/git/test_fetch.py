@@ -14,7 +14,13 @@ import pytest
 from fakes.history import History, photo
 from prjury.errors import ExitCode, SourceError, UsageError
 from prjury.git.fetch import Remote, Transport, default_branch, without_credentials
-from prjury.git.open_snapshot import NothingToReview, Photo, Wanted, parse_target, photographed
+from prjury.git.open_snapshot import (
+    NothingToReview,
+    Snapshot,
+    SnapshotRequest,
+    open_snapshot,
+    parse_target,
+)
 from prjury.git.releases import ReleaseBranches
 from prjury.snapshot.model import PullRequest
 
@@ -40,14 +46,14 @@ def origin(tmp_path: Path) -> History:
 def fetched(
     tmp_path: Path, origin: History, transport: Transport = FILE, base: str | None = None
 ) -> PullRequest:
-    wanted = Wanted(tmp_path, number=7, base=base, url=origin.url, transport=transport)
-    with photographed(wanted) as taken:
-        assert isinstance(taken, Photo)
+    wanted = SnapshotRequest(tmp_path, number=7, base=base, url=origin.url, transport=transport)
+    with open_snapshot(wanted) as taken:
+        assert isinstance(taken, Snapshot)
         return taken.pull
 
 
-def refusal(wanted: Wanted) -> SourceError:
-    with pytest.raises(SourceError) as caught, photographed(wanted):
+def refusal(wanted: SnapshotRequest) -> SourceError:
+    with pytest.raises(SourceError) as caught, open_snapshot(wanted):
         pass
     return caught.value
 
@@ -102,9 +108,9 @@ def test_both_sides_by_their_branches(tmp_path: Path, origin: History) -> None:
 
 
 def fetched_alone(directory: Path, origin: History, base: str, head: str) -> PullRequest:
-    wanted = Wanted(directory, None, base, head, origin.url, FILE, local=False)
-    with photographed(wanted) as taken:
-        assert isinstance(taken, Photo)
+    wanted = SnapshotRequest(directory, None, base, head, origin.url, FILE, local=False)
+    with open_snapshot(wanted) as taken:
+        assert isinstance(taken, Snapshot)
         return taken.pull
 
 
@@ -112,9 +118,9 @@ def test_a_clone_that_may_not_be_looked_into(tmp_path: Path, origin: History) ->
     clone = origin.clone(tmp_path / "clone")
     own = clone.commit({"evil": "1\n"})
     clone.git("update-ref", "refs/pull/7/head", own)
-    wanted = Wanted(clone.path, 7, "main", url=origin.url, transport=FILE, local=False)
-    with photographed(wanted) as taken:
-        assert isinstance(taken, Photo)
+    wanted = SnapshotRequest(clone.path, 7, "main", url=origin.url, transport=FILE, local=False)
+    with open_snapshot(wanted) as taken:
+        assert isinstance(taken, Snapshot)
         operator = taken.store.operator
         assert operator.lenders == ()
         assert (taken.pull.base.sha, taken.pull.head.sha) == (
@@ -124,25 +130,27 @@ def test_a_clone_that_may_not_be_looked_into(tmp_path: Path, origin: History) ->
 
 
 def test_a_head_that_has_moved_on_is_not_judged(tmp_path: Path, origin: History) -> None:
-    wanted = Wanted(tmp_path, 7, "main", None, origin.url, FILE, head_sha=origin.sha("main"))
-    with photographed(wanted) as taken:
+    wanted = SnapshotRequest(
+        tmp_path, 7, "main", None, origin.url, FILE, head_sha=origin.sha("main")
+    )
+    with open_snapshot(wanted) as taken:
         assert isinstance(taken, NothingToReview)
         assert taken.superseded
         assert origin.sha("refs/pull/7/head")[:12] in taken.reason
 
 
 def test_nothing_named(tmp_path: Path, origin: History) -> None:
-    wanted = Wanted(tmp_path, base="main", url=origin.url, transport=FILE, local=False)
-    with pytest.raises(UsageError, match="Nothing says what to review"), photographed(wanted):
+    wanted = SnapshotRequest(tmp_path, base="main", url=origin.url, transport=FILE, local=False)
+    with pytest.raises(UsageError, match="Nothing says what to review"), open_snapshot(wanted):
         pass
 
 
 def test_a_release_branch_is_brought_for_a_trial_pick(tmp_path: Path, origin: History) -> None:
     origin.switch("1.x", create=True, at="main~2")
     tip = origin.commit({"c.py": "c\n"})
-    wanted = Wanted(tmp_path, 7, "main", None, origin.url, FILE, local=False)
-    with photographed(wanted) as taken:
-        assert isinstance(taken, Photo)
+    wanted = SnapshotRequest(tmp_path, 7, "main", None, origin.url, FILE, local=False)
+    with open_snapshot(wanted) as taken:
+        assert isinstance(taken, Snapshot)
         pull = taken.pull
         releases = ReleaseBranches(taken.store)
         branch = releases.tip("1.x")
@@ -177,8 +185,8 @@ def clone_of(origin: History, path: Path, *options: str) -> History:
 def test_with_a_local_clone(tmp_path: Path, origin: History, options: tuple[str, ...]) -> None:
     clone = clone_of(origin, tmp_path / "clone", *options)
     before = sorted(clone.git_dir.rglob("*"))
-    with photographed(Wanted(clone.path, number=7, transport=FILE)) as taken:
-        assert isinstance(taken, Photo)
+    with open_snapshot(SnapshotRequest(clone.path, number=7, transport=FILE)) as taken:
+        assert isinstance(taken, Snapshot)
         pull = taken.pull
     expected = photo(origin, "main", "refs/pull/7/head")
 
@@ -198,8 +206,8 @@ def test_a_partial_clone_that_lacks_what_the_change_builds_on(
     origin.switch("main")
     origin.git("repack", "-a", "-d", "-q")
     clone = clone_of(origin, tmp_path / "clone", "--filter=blob:none", "--no-checkout")
-    with photographed(Wanted(clone.path, number=8, transport=FILE)) as taken:
-        assert isinstance(taken, Photo)
+    with open_snapshot(SnapshotRequest(clone.path, number=8, transport=FILE)) as taken:
+        assert isinstance(taken, Snapshot)
         (file,) = taken.pull.files
         assert [line.text for line in file.added_lines] == ["one more"]
 
@@ -208,8 +216,8 @@ def test_a_pull_request_that_is_here_is_not_fetched(tmp_path: Path, origin: Hist
     clone = origin.clone(tmp_path / "clone")
     clone.git("fetch", "--quiet", "origin", "refs/pull/7/head:refs/pull/7/head")
     clone.git("config", "remote.origin.url", "file:///nowhere")
-    with photographed(Wanted(clone.path, number=7)) as taken:
-        assert isinstance(taken, Photo)
+    with open_snapshot(SnapshotRequest(clone.path, number=7)) as taken:
+        assert isinstance(taken, Snapshot)
         assert taken.pull.ahead == 2
 
 
@@ -231,25 +239,25 @@ def test_mrg_10_unrelated_histories_are_deepened_to_the_end(
     origin.commit({"z": "1"}, parents=())
     origin.pull_ref(8)
     origin.switch("main")
-    error = refusal(Wanted(tmp_path, number=8, url=origin.url, transport=FILE))
+    error = refusal(SnapshotRequest(tmp_path, number=8, url=origin.url, transport=FILE))
 
     assert error.reason == "no_merge_base"
 
 
 def test_a_number_that_does_not_exist(tmp_path: Path, origin: History) -> None:
-    error = refusal(Wanted(tmp_path, number=9, url=origin.url, transport=FILE))
+    error = refusal(SnapshotRequest(tmp_path, number=9, url=origin.url, transport=FILE))
 
     assert (error.reason, error.exit_code) == ("fetch_failed", ExitCode.SOURCE)
     assert "couldn't find remote ref refs/pull/9/head" in str(error)
 
 
 def test_protocols_that_are_not_allowed(tmp_path: Path, origin: History) -> None:
-    error = refusal(Wanted(tmp_path, number=7, url=origin.url, transport=Transport()))
+    error = refusal(SnapshotRequest(tmp_path, number=7, url=origin.url, transport=Transport()))
     assert "transport 'file' not allowed" in str(error)
 
     canary = tmp_path / "CANARY"
     url = f"ext::sh -c touch% {canary}"
-    assert refusal(Wanted(tmp_path, number=7, url=url, transport=Transport())).reason == (
+    assert refusal(SnapshotRequest(tmp_path, number=7, url=url, transport=Transport())).reason == (
         "fetch_failed"
     )
     assert not canary.exists()
@@ -259,7 +267,10 @@ def test_a_url_that_looks_like_an_option(tmp_path: Path) -> None:
     canary = tmp_path / "CANARY"
     url = f"--upload-pack=touch {canary}"
 
-    assert refusal(Wanted(tmp_path, number=7, url=url, transport=FILE)).reason == "fetch_failed"
+    assert (
+        refusal(SnapshotRequest(tmp_path, number=7, url=url, transport=FILE)).reason
+        == "fetch_failed"
+    )
     assert not canary.exists()
 
 
@@ -268,7 +279,9 @@ SECRET = "CANARYTOKEN"
 
 def test_git_29_credentials_of_a_url_are_told_to_nobody(tmp_path: Path) -> None:
     url = f"https://user:{SECRET}@127.0.0.1:9/x.git"
-    error = refusal(Wanted(tmp_path, number=7, base="main", url=url, transport=Transport()))
+    error = refusal(
+        SnapshotRequest(tmp_path, number=7, base="main", url=url, transport=Transport())
+    )
 
     assert error.reason == "fetch_failed"
     assert SECRET not in f"{error} {error.__cause__} {error.__context__}"
@@ -278,7 +291,9 @@ def test_git_29_credentials_of_a_url_are_told_to_nobody(tmp_path: Path) -> None:
 
 def test_git_29_credentials_in_messages_of_other_protocols(tmp_path: Path) -> None:
     url = f"ftp://user:{SECRET}@127.0.0.1/x.git"
-    error = refusal(Wanted(tmp_path, number=7, url=url, transport=Transport(protocols="https")))
+    error = refusal(
+        SnapshotRequest(tmp_path, number=7, url=url, transport=Transport(protocols="https"))
+    )
 
     assert SECRET not in str(error)
 
@@ -336,7 +351,9 @@ def test_git_30_a_fetch_that_stalls_is_ended(tmp_path: Path) -> None:
     with silent_server() as port:
         url = f"git://127.0.0.1:{port}/x.git"
         transport = Transport(protocols="git", timeout=0.3)
-        error = refusal(Wanted(tmp_path, number=7, base="main", url=url, transport=transport))
+        error = refusal(
+            SnapshotRequest(tmp_path, number=7, base="main", url=url, transport=transport)
+        )
 
     assert (error.reason, error.exit_code) == ("fetch_timeout", ExitCode.SOURCE)
     assert "no answer in 0.3 s" in str(error)

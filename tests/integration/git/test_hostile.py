@@ -13,7 +13,7 @@ import pytest
 from fakes.history import ENVIRONMENT, History, link, photo, script, submodule
 from prjury.errors import SourceError
 from prjury.git.find import open_repository
-from prjury.git.open_snapshot import Photo, Wanted, photographed
+from prjury.git.open_snapshot import Snapshot, SnapshotRequest, open_snapshot
 from prjury.git.store import Store, open_store
 from prjury.snapshot.model import FileKind
 
@@ -65,8 +65,8 @@ def test_git_08_no_filter_runs(history: History, canary: Path, tmp_path: Path) -
         history.git("config", f"filter.x.{name}", f"touch {canary}; cat")
     history.git("config", "filter.x.required", "true")
     (history.path / "a.py").touch()
-    with photographed(Wanted(history.path)) as taken:
-        assert isinstance(taken, Photo)
+    with open_snapshot(SnapshotRequest(history.path)) as taken:
+        assert isinstance(taken, Snapshot)
         assert taken.pull.notes == ()
     with exported(history, "change", tmp_path / "out"):
         assert (tmp_path / "out" / "a.py").read_bytes() == b"x = 2 # $Id$\n"
@@ -97,8 +97,8 @@ def test_git_12_hooks_and_fsmonitor_do_not_run(history: History, canary: Path) -
     ):
         history.git("config", setting, str(hook))
     history.git("config", "log.showSignature", "true")
-    with photographed(Wanted(history.path)) as taken:
-        assert isinstance(taken, Photo)
+    with open_snapshot(SnapshotRequest(history.path)) as taken:
+        assert isinstance(taken, Snapshot)
         assert taken.pull.notes == ("1 file is not committed and not judged: a.py",)
 
 
@@ -113,8 +113,8 @@ def test_a_submodule_s_own_configuration_is_not_asked(
     history.git("-C", "lib", "config", "filter.x.clean", f"touch {canary}; cat")
     (history.path / "lib" / "b.py").write_text("changed\n")
 
-    with photographed(Wanted(history.path)) as taken:
-        assert isinstance(taken, Photo)
+    with open_snapshot(SnapshotRequest(history.path)) as taken:
+        assert isinstance(taken, Snapshot)
 
 
 def test_git_03_export_drops_and_changes_nothing(history: History, tmp_path: Path) -> None:
@@ -176,8 +176,8 @@ def test_git_13_an_exported_tree_is_no_repository(history: History, tmp_path: Pa
 
 def test_the_store_and_its_configuration_are_unchanged_by_use(history: History) -> None:
     history.commit({"a.py": "x = 2\n"})
-    with photographed(Wanted(history.path)) as taken:
-        assert isinstance(taken, Photo)
+    with open_snapshot(SnapshotRequest(history.path)) as taken:
+        assert isinstance(taken, Snapshot)
         store = taken.store.git.git_dir
         assert (store / "config").read_text().splitlines() == [
             "[core]",

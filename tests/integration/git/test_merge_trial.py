@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fakes.history import Entry, Files, History, link, photo, script, submodule
-from prjury.snapshot.model import Conflict, ConflictRegion, ConflictType, Span
+from prjury.snapshot.model import Conflict, ConflictRegion, ConflictType, LineSpan
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 31))
 
@@ -70,7 +70,7 @@ def test_mrg_02_lines_that_both_sides_change(history: History) -> None:
     assert (conflict.path, conflict.type) == ("a|`b\n.py", ConflictType.CONTENT)
     assert (conflict.mechanical, conflict.lines) == (False, (3, 3))
     assert conflict.reason == "both sides change the same line, below `line 2`"
-    assert conflict.regions == (ConflictRegion(head=Span(3, 1), onto=Span(3, 1)),)
+    assert conflict.regions == (ConflictRegion(head=LineSpan(3, 1), onto=LineSpan(3, 1)),)
 
 
 def test_both_change_imports(history: History) -> None:

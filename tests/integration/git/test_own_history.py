@@ -10,7 +10,7 @@ import pytest
 from prjury.git.find import open_repository
 from prjury.git.operator import OperatorRepository
 from prjury.git.store import open_store
-from prjury.git.take_snapshot import Caps, photograph
+from prjury.git.take_snapshot import Caps, take_snapshot
 
 #: Another clone to look at instead, such as that of a large project.
 PLACE = Path(os.environ.get("PRJURY_REAL_REPOSITORY") or Path(__file__).resolve().parents[3])
@@ -39,7 +39,7 @@ def test_every_commit_counts_as_git_counts_it() -> None:
     wrong = []
     with open_store(repository) as store:
         for old, new in pairs:
-            pull = photograph(store, repository.commit(old), repository.commit(new), caps=CAPS)
+            pull = take_snapshot(store, repository.commit(old), repository.commit(new), caps=CAPS)
             text = [file for file in pull.files if file.unread != "not text (NUL bytes or UTF-16)"]
             ours = sum(file.additions for file in text), sum(file.deletions for file in text)
             if ours != _numstat(repository, old, new):

@@ -12,7 +12,7 @@ from prjury.errors import SourceError
 from prjury.git import rebase
 from prjury.git.find import open_repository
 from prjury.git.store import open_store
-from prjury.snapshot.merge_style import Commit, RebaseTrial, Way, habit
+from prjury.snapshot.merge_style import RebaseTrial, StyleCommit, Way, habit
 from prjury.snapshot.model import ConflictType
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 31))
@@ -62,7 +62,7 @@ def test_the_first_commit_that_conflicts_is_named(history: History) -> None:
     found = trial(history)
     assert not found.clean
     assert (found.total, found.picked) == (3, 1)
-    assert found.stopped_at == Commit(second, (parent,), "Break \x1b[31mit")
+    assert found.stopped_at == StyleCommit(second, (parent,), "Break \x1b[31mit")
     (conflict,) = found.conflicts
     assert (conflict.path, conflict.lines) == ("f", (3, 3))
     assert photo(history).merge.clean
@@ -260,7 +260,7 @@ def test_the_operator_s_repository_gets_no_objects(history: History) -> None:
 # What is read of the base's history
 
 
-def recent(history: History, count: int, tip: str = "main") -> list[Commit]:
+def recent(history: History, count: int, tip: str = "main") -> list[StyleCommit]:
     with open_store(open_repository(history.path)) as store:
         return list(store.recent(history.sha(tip), count))
 
@@ -274,9 +274,9 @@ def test_the_newest_commits_along_first_parents(history: History) -> None:
     merge = history.merge("topic", message="Merge branch 'topic'")
 
     assert recent(history, 10) == [
-        Commit(merge, (second, topic), "Merge branch 'topic'"),
-        Commit(second, (first,), "Grüße"),
-        Commit(first, (), "One"),
+        StyleCommit(merge, (second, topic), "Merge branch 'topic'"),
+        StyleCommit(second, (first,), "Grüße"),
+        StyleCommit(first, (), "One"),
     ]
     assert [commit.sha for commit in recent(history, 2)] == [merge, second]
 
@@ -284,7 +284,7 @@ def test_the_newest_commits_along_first_parents(history: History) -> None:
 def test_commits_without_a_message(history: History) -> None:
     sha = history.commit({"f": "1\n"}, "")
 
-    assert recent(history, 3) == [Commit(sha, (), "")]
+    assert recent(history, 3) == [StyleCommit(sha, (), "")]
 
 
 def test_a_shallow_clone_tells_what_it_has(history: History, tmp_path: Path) -> None:

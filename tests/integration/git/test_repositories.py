@@ -10,7 +10,7 @@ import pytest
 from fakes.history import ENVIRONMENT, History, link, photo, submodule
 from prjury.errors import ExitCode, SourceError, UsageError
 from prjury.git.find import open_repository
-from prjury.git.open_snapshot import NothingToReview, Photo, Wanted, photographed
+from prjury.git.open_snapshot import NothingToReview, Snapshot, SnapshotRequest, open_snapshot
 from prjury.snapshot.model import PullRequest
 
 
@@ -27,20 +27,20 @@ def history(tmp_path: Path) -> History:
     return grow(History(tmp_path / "repo"))
 
 
-def taken(wanted: Wanted) -> PullRequest:
-    with photographed(wanted) as photo_or_reason:
-        assert isinstance(photo_or_reason, Photo), photo_or_reason
+def taken(wanted: SnapshotRequest) -> PullRequest:
+    with open_snapshot(wanted) as photo_or_reason:
+        assert isinstance(photo_or_reason, Snapshot), photo_or_reason
         return photo_or_reason.pull
 
 
-def reason(wanted: Wanted) -> str:
-    with photographed(wanted) as photo_or_reason:
+def reason(wanted: SnapshotRequest) -> str:
+    with open_snapshot(wanted) as photo_or_reason:
         assert isinstance(photo_or_reason, NothingToReview)
         return photo_or_reason.reason
 
 
-def refusal(wanted: Wanted) -> SourceError:
-    with pytest.raises(SourceError) as caught, photographed(wanted):
+def refusal(wanted: SnapshotRequest) -> SourceError:
+    with pytest.raises(SourceError) as caught, open_snapshot(wanted):
         pass
     return caught.value
 
@@ -49,7 +49,7 @@ def refusal(wanted: Wanted) -> SourceError:
 
 
 def test_the_current_branch_against_its_default_branch(history: History) -> None:
-    pull = taken(Wanted(history.path))
+    pull = taken(SnapshotRequest(history.path))
 
     assert (pull.repo, pull.number, pull.title) == ("repo", None, "Change x")
     assert (pull.base.ref, pull.base.sha) == ("main", history.sha("main"))
@@ -60,14 +60,14 @@ def test_the_current_branch_against_its_default_branch(history: History) -> None
 def test_a_subdirectory_will_do(history: History) -> None:
     history.commit({"sub/deep/b.py": "b\n"})
 
-    assert taken(Wanted(history.path / "sub" / "deep")).head.sha == history.head
+    assert taken(SnapshotRequest(history.path / "sub" / "deep")).head.sha == history.head
 
 
 def test_a_number_in_a_bare_repository(tmp_path: Path) -> None:
     history = grow(History(tmp_path / "repo.git", bare=True))
     sha = history.pull_ref(7)
     history.switch("main")
-    pull = taken(Wanted(history.path, number=7))
+    pull = taken(SnapshotRequest(history.path, number=7))
 
     assert (pull.number, pull.head.ref, pull.head.sha) == (7, "refs/pull/7/head", sha)
     assert pull.base.ref == "main"
@@ -80,11 +80,11 @@ def test_a_bare_repository_s_head_is_its_default_branch(tmp_path: Path) -> None:
     history.commit({"a": "2"})
     history.switch("stable")
 
-    assert taken(Wanted(history.path, head="main")).base.ref == "stable"
+    assert taken(SnapshotRequest(history.path, head="main")).base.ref == "stable"
 
 
 def test_a_number_that_was_never_fetched(history: History) -> None:
-    error = refusal(Wanted(history.path, number=9))
+    error = refusal(SnapshotRequest(history.path, number=9))
 
     assert (error.reason, error.exit_code) == ("not_fetched", ExitCode.SOURCE)
     assert "git fetch origin pull/9/head:refs/pull/9/head" in str(error)
@@ -94,7 +94,7 @@ def test_on_the_default_branch(history: History) -> None:
     history.switch("main")
     history.write("new.py", "x")
 
-    assert reason(Wanted(history.path)) == (
+    assert reason(SnapshotRequest(history.path)) == (
         "Nothing to review: main is the default branch (1 file is not committed). To judge "
         "something, commit to a branch of your own, or name both sides with --base REF --head REF."
     )
@@ -103,28 +103,31 @@ def test_on_the_default_branch(history: History) -> None:
 def test_level_with_the_base(history: History) -> None:
     history.switch("level", create=True, at="main")
 
-    assert "level is level with main" in reason(Wanted(history.path))
+    assert "level is level with main" in reason(SnapshotRequest(history.path))
     assert "main is level with change" in reason(
-        Wanted(history.path, base="change", head=None)
-    ) or ("level has no commit that change lacks" in reason(Wanted(history.path, base="change")))
+        SnapshotRequest(history.path, base="change", head=None)
+    ) or (
+        "level has no commit that change lacks"
+        in reason(SnapshotRequest(history.path, base="change"))
+    )
 
 
 def test_behind_the_base(history: History) -> None:
-    told = reason(Wanted(history.path, base="change", head="main"))
+    told = reason(SnapshotRequest(history.path, base="change", head="main"))
 
     assert "main has no commit that change lacks in repo" in told
 
 
 def test_a_detached_head(history: History) -> None:
     history.detach()
-    pull = taken(Wanted(history.path))
+    pull = taken(SnapshotRequest(history.path))
 
     assert pull.head.ref == pull.head.sha == history.sha("change")
 
 
 def test_an_unborn_head(tmp_path: Path) -> None:
     history = History(tmp_path / "repo")
-    error = refusal(Wanted(history.path))
+    error = refusal(SnapshotRequest(history.path))
 
     assert error.reason == "empty_repository"
     assert "nothing is committed yet on the current branch of repo" in str(error)
@@ -133,14 +136,14 @@ def test_an_unborn_head(tmp_path: Path) -> None:
 def test_an_orphan_branch_without_commits(history: History) -> None:
     history.orphan("fresh")
 
-    assert refusal(Wanted(history.path)).reason == "empty_repository"
-    assert taken(Wanted(history.path, base="main", head="change")).ahead == 1
+    assert refusal(SnapshotRequest(history.path)).reason == "empty_repository"
+    assert taken(SnapshotRequest(history.path, base="main", head="change")).ahead == 1
 
 
 def test_mrg_10_unrelated_histories(history: History) -> None:
     history.orphan("stranger")
     history.commit({"z": "1"}, parents=())
-    error = refusal(Wanted(history.path, base="main", head="stranger"))
+    error = refusal(SnapshotRequest(history.path, base="main", head="stranger"))
 
     assert error.reason == "no_merge_base"
     assert "main and stranger have no common commit" in str(error)
@@ -149,7 +152,7 @@ def test_mrg_10_unrelated_histories(history: History) -> None:
 def test_the_remote_s_head_is_the_default_branch(history: History) -> None:
     history.branch("develop", "main")
     history.remote("https://github.com/ada/engine.git", head="develop")
-    pull = taken(Wanted(history.path))
+    pull = taken(SnapshotRequest(history.path))
 
     assert (pull.repo, pull.base.ref) == ("ada/engine", "origin/develop")
 
@@ -158,7 +161,7 @@ def test_without_a_remote_head_usual_names_are_tried(history: History) -> None:
     history.remote("https://github.com/ada/engine.git")
     history.git("update-ref", "refs/remotes/origin/master", "main")
 
-    assert taken(Wanted(history.path)).base.ref == "origin/master"
+    assert taken(SnapshotRequest(history.path)).base.ref == "origin/master"
 
 
 def test_no_default_branch_can_be_told(tmp_path: Path) -> None:
@@ -167,8 +170,8 @@ def test_no_default_branch_can_be_told(tmp_path: Path) -> None:
     history.switch("zwei", create=True)
     history.commit({"a": "2"})
 
-    assert refusal(Wanted(history.path)).reason == "no_default_branch"
-    assert taken(Wanted(history.path, base="eins")).ahead == 1
+    assert refusal(SnapshotRequest(history.path)).reason == "no_default_branch"
+    assert taken(SnapshotRequest(history.path, base="eins")).ahead == 1
 
 
 @pytest.mark.parametrize(
@@ -207,10 +210,10 @@ def test_stacked_branches(history: History) -> None:
     history.commit({"c.py": "c\n"})
     history.git("branch", "-D", "also-second")
 
-    assert taken(Wanted(history.path)).notes == (
+    assert taken(SnapshotRequest(history.path)).notes == (
         "stacked on second; for this branch's own commits alone: --base second",
     )
-    assert taken(Wanted(history.path, base="second")).notes == ()
+    assert taken(SnapshotRequest(history.path, base="second")).notes == ()
 
 
 def test_a_branch_that_was_merged_in_is_not_below(history: History) -> None:
@@ -219,7 +222,7 @@ def test_a_branch_that_was_merged_in_is_not_below(history: History) -> None:
     history.switch("change")
     history.merge("topic")
 
-    assert taken(Wanted(history.path)).notes == ()
+    assert taken(SnapshotRequest(history.path)).notes == ()
 
 
 # Names of refs
@@ -257,7 +260,7 @@ def test_tags_of_commits_and_of_trees(history: History) -> None:
 
 
 def test_a_ref_that_does_not_exist(history: History) -> None:
-    error = refusal(Wanted(history.path, base="nowhere"))
+    error = refusal(SnapshotRequest(history.path, base="nowhere"))
 
     assert (error.reason, error.exit_code) == ("no_such_ref", ExitCode.SOURCE)
 
@@ -322,11 +325,11 @@ def test_git_22_hidden_characters_of_refs_are_shown(history: History, char: str)
     history.commit({"b": "1"})
 
     assert photo(history, head=name).head.ref == name
-    (note,) = taken(Wanted(history.path)).notes
+    (note,) = taken(SnapshotRequest(history.path)).notes
     assert note.isprintable()
     history.switch(name)
-    assert reason(Wanted(history.path, base=name)).isprintable()
-    assert str(refusal(Wanted(history.path, base=name + "nowhere"))).isprintable()
+    assert reason(SnapshotRequest(history.path, base=name)).isprintable()
+    assert str(refusal(SnapshotRequest(history.path, base=name + "nowhere"))).isprintable()
 
 
 def test_refs_that_are_not_utf_8(history: History) -> None:
@@ -334,7 +337,7 @@ def test_refs_that_are_not_utf_8(history: History) -> None:
     history.branch(name)
 
     assert photo(history, head=name).head.ref == name
-    assert r"b\xff" in reason(Wanted(history.path, base="change", head=name))
+    assert r"b\xff" in reason(SnapshotRequest(history.path, base="change", head=name))
 
 
 # Places
@@ -360,19 +363,19 @@ def test_relative_directories_are_taken_as_they_are(
     history = grow(History(tmp_path / name))
     monkeypatch.chdir(tmp_path)
 
-    assert taken(Wanted(Path(name))).head.sha == history.head
+    assert taken(SnapshotRequest(Path(name))).head.sha == history.head
 
 
 def test_no_repository(tmp_path: Path) -> None:
     for place in (tmp_path, tmp_path / "missing"):
-        error = refusal(Wanted(place))
+        error = refusal(SnapshotRequest(place))
         assert (error.reason, error.exit_code) == ("no_repository", ExitCode.SOURCE)
 
 
 def test_a_work_tree_whose_repository_was_moved_away(tmp_path: Path) -> None:
     (tmp_path / ".git").write_text("gitdir: /nowhere\n")
     (tmp_path / "sub").mkdir()
-    error = refusal(Wanted(tmp_path / "sub"))
+    error = refusal(SnapshotRequest(tmp_path / "sub"))
 
     assert error.reason == "no_repository"
     assert f"{tmp_path}/.git leads to a place that is not there any more" in str(error)
@@ -402,7 +405,7 @@ def test_f7_a_remote_in_an_included_file(history: History) -> None:
 def test_a_repository_without_a_configuration(history: History) -> None:
     (history.git_dir / "config").unlink()
 
-    assert taken(Wanted(history.path)).ahead == 1
+    assert taken(SnapshotRequest(history.path)).ahead == 1
 
 
 def test_a_bare_repository_without_a_configuration(tmp_path: Path) -> None:
@@ -415,7 +418,7 @@ def test_a_bare_repository_without_a_configuration(tmp_path: Path) -> None:
 
 def test_a_configuration_that_git_cannot_read_is_named(history: History) -> None:
     (history.git_dir / "config").write_text("[core\n")
-    error = refusal(Wanted(history.path))
+    error = refusal(SnapshotRequest(history.path))
 
     assert error.reason == "git_failed"
     assert "bad config" in str(error)
@@ -425,7 +428,7 @@ def test_a_configuration_that_is_not_utf_8(history: History) -> None:
     with (history.git_dir / "config").open("ab") as config:
         config.write(b'[remote "\xff"] url = https://github.com/ada/\xff.git\n')
 
-    assert taken(Wanted(history.path)).ahead == 1
+    assert taken(SnapshotRequest(history.path)).ahead == 1
 
 
 def test_a_linked_work_tree(history: History, tmp_path: Path) -> None:
@@ -433,7 +436,7 @@ def test_a_linked_work_tree(history: History, tmp_path: Path) -> None:
     history.switch("main")
     history.git("worktree", "add", "--quiet", str(linked), "change")
     (linked / "new.py").write_text("x")
-    pull = taken(Wanted(linked))
+    pull = taken(SnapshotRequest(linked))
 
     assert (pull.head.ref, pull.repo) == ("change", "linked tree")
     assert pull.notes == ("1 file is not committed and not judged: new.py",)
@@ -447,13 +450,13 @@ def test_a_submodule_as_the_repository(history: History, tmp_path: Path) -> None
 
     assert (inner / ".git").is_file()
     assert pull.head.sha == history.head
-    assert taken(Wanted(inner, base="HEAD~1")).notes == ()
+    assert taken(SnapshotRequest(inner, base="HEAD~1")).notes == ()
 
 
 def test_sha256_repositories(tmp_path: Path) -> None:
     history = grow(History(tmp_path / "repo", object_format="sha256"))
     history.write("a.py", "x = 3\n")
-    pull = taken(Wanted(history.path))
+    pull = taken(SnapshotRequest(history.path))
 
     assert len(pull.head.sha) == 64
     assert pull.merge.clean
@@ -492,7 +495,7 @@ def test_git_variables_of_the_caller_are_ignored(
         "GIT_TRACE": str(tmp_path / "trace"),
     }.items():
         monkeypatch.setenv(name, value)
-    pull = taken(Wanted(history.path))
+    pull = taken(SnapshotRequest(history.path))
 
     assert [file.path for file in pull.files] == ["a.py"]
     assert pull.notes == ()
@@ -527,7 +530,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give fi
 def test_git_26_a_repository_of_another_user(history: History, home: Path) -> None:
     os.chown(history.path, 12_345, -1)
     os.chown(history.git_dir, 12_345, -1)
-    error = refusal(Wanted(history.path))
+    error = refusal(SnapshotRequest(history.path))
 
     assert (error.reason, error.exit_code) == ("dubious_ownership", ExitCode.SOURCE)
     assert "git config --global --add safe.directory" in str(error)
@@ -545,20 +548,20 @@ def test_git_26_the_operator_may_call_it_safe(
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text(f"[safe]\n\tdirectory = {'*' if everything else history.path}\n")
 
-    assert taken(Wanted(history.path)).ahead == 1
+    assert taken(SnapshotRequest(history.path)).ahead == 1
 
 
 def test_an_operator_s_configuration_that_git_cannot_read(history: History, home: Path) -> None:
     (home / ".gitconfig").write_text("[safe\n")
 
-    assert "bad config line 1" in str(refusal(Wanted(history.path)))
+    assert "bad config line 1" in str(refusal(SnapshotRequest(history.path)))
 
 
 # The work tree
 
 
 def note(history: History) -> str:
-    notes = taken(Wanted(history.path)).notes
+    notes = taken(SnapshotRequest(history.path)).notes
     return notes[0] if notes else ""
 
 
@@ -680,7 +683,7 @@ def test_a_submodule_that_is_not_checked_out(history: History) -> None:
 def test_the_operator_s_repository_is_never_written_to(history: History) -> None:
     history.write("a.py", "x = 3\n")
     before = {path: path.stat().st_mtime_ns for path in history.git_dir.rglob("*")}
-    taken(Wanted(history.path))
+    taken(SnapshotRequest(history.path))
 
     assert {path: path.stat().st_mtime_ns for path in history.git_dir.rglob("*")} == before
 

@@ -11,7 +11,7 @@ from fakes.history import History
 from prjury.git import versions
 from prjury.git.command import GitError
 from prjury.git.find import open_repository
-from prjury.git.merge_tree import BASE, OURS, THEIRS, Clash, Stage
+from prjury.git.merge_tree import BASE, OURS, THEIRS, ConflictReader, ConflictStage
 from prjury.git.store import Store, open_store
 from prjury.snapshot.threeway import ThreeWay
 
@@ -29,12 +29,14 @@ def store(history: History) -> Iterator[Store]:
         yield store
 
 
-def clash(history: History, path: str, base: str | None, ours: str, theirs: str) -> Clash:
+def clash(history: History, path: str, base: str | None, ours: str, theirs: str) -> ConflictReader:
     names = {BASE: base, OURS: ours, THEIRS: theirs}
     blobs = {
         stage: history.git("rev-parse", f"HEAD:{name}") for stage, name in names.items() if name
     }
-    return Clash(path, {stage: Stage("100644", blob) for stage, blob in blobs.items()})
+    return ConflictReader(
+        path, {stage: ConflictStage("100644", blob) for stage, blob in blobs.items()}
+    )
 
 
 def test_files_are_read_together(history: History, store: Store) -> None:
@@ -77,7 +79,7 @@ def test_nothing_is_read_of_nothing(store: Store) -> None:
 
 def test_content_that_is_missing_is_said(history: History, store: Store) -> None:
     whole = clash(history, "x", "a", "b", "c")
-    gone = Clash("y", {**whole.stages, BASE: Stage("100644", "1" * 40)})
+    gone = ConflictReader("y", {**whole.stages, BASE: ConflictStage("100644", "1" * 40)})
     found = versions.three_ways(store.git, [gone, whole])
 
     assert found["y"] == "not looked into: its content is missing from this partial clone"

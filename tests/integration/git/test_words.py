@@ -10,9 +10,9 @@ from fakes.history import History, link, submodule
 from prjury.git.command import GitError
 from prjury.git.find import open_repository
 from prjury.git.store import open_store
-from prjury.git.take_snapshot import photograph
+from prjury.git.take_snapshot import take_snapshot
 from prjury.git.word_search import words_in_tree
-from prjury.judges.backport.content.missing_symbols import lacking_on, needs_of
+from prjury.judges.backport.content.missing_symbols import missing_on, needs_of
 from prjury.ports.types import WordPlaces
 
 
@@ -132,7 +132,7 @@ def test_a_real_branch_lacks_what_came_after_it(history: History) -> None:
     operator = open_repository(history.path)
 
     with open_store(operator) as store:
-        pull = photograph(store, operator.commit("main"), operator.commit("change"))
-        lacked = lacking_on(needs_of(pull, store), history.sha("1.x"), store, store)
+        pull = take_snapshot(store, operator.commit("main"), operator.commit("change"))
+        lacked = missing_on(needs_of(pull, store), history.sha("1.x"), store, store)
 
     assert [str(each) for each in lacked.found] == ["newer (app.py:3; on the base in helper.py:5)"]

@@ -19,7 +19,7 @@ from fakes.history import History, script
 from prjury.action import main
 from prjury.action.dependencies import GitAccess, wire
 from prjury.action.inputs import Inputs
-from prjury.github.client import Connection, GitHub, Patience
+from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event
 from prjury.report.redact import Redactor
 
@@ -175,7 +175,7 @@ class Zones:
             seconds_between_requests=0,
             seconds_between_writes=0,
         )
-        return GitHub(connection, Patience(sleep=lambda _seconds: None))
+        return GitHub(connection, RetryBudget(sleep=lambda _seconds: None))
 
     def upload(self) -> None:
         """What the build left behind, as the runner uploads it."""

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 import strategies as own
 from fakes.bare_report import PULL, report
-from prjury.app.registry import Place, Unwanted
+from prjury.app.registry import SeatPosition, Unwanted
 from prjury.app.stages.codec import (
     evidence_from_text,
     evidence_to_text,
     opinions_from_text,
     verdict_to_text,
 )
-from prjury.app.stages.evidence import Evidence, NoEvidence, Opinions
+from prjury.app.stages.evidence import NoEvidence, Opinions, StageEvidence
 from prjury.app.stages.files import Files
 from prjury.app.stages.read_artifacts import LARGEST
 from prjury.app.stages.replay import SeatRecord
@@ -37,8 +37,8 @@ from prjury.snapshot.model import (
     FileStatus,
     Hunk,
     Line,
+    LineSpan,
     MergeTrial,
-    Span,
 )
 
 #: Paths as git has them: any bytes but NUL, decoded as they are in the program.
@@ -47,7 +47,7 @@ paths = st.binary(min_size=1, max_size=8).map(
 )
 texts = st.text(max_size=8)
 blobs = st.text("0123456789abcdef", min_size=40, max_size=40)
-places = st.builds(Place, own.words, st.integers(0, 9), own.words)
+places = st.builds(SeatPosition, own.words, st.integers(0, 9), own.words)
 records = st.builds(
     SeatRecord,
     own.words,
@@ -92,7 +92,7 @@ conflicts = st.builds(
     st.booleans(),
     texts,
     st.none() | st.just((1, 2)),
-    st.just((ConflictRegion(Span(1, 2), Span(3, 0), mechanical=True),)),
+    st.just((ConflictRegion(LineSpan(1, 2), LineSpan(3, 0), mechanical=True),)),
 )
 pulls = st.builds(
     lambda changed, trial, title: replace(
@@ -103,7 +103,7 @@ pulls = st.builds(
     texts,
 )
 evidence = st.builds(
-    Evidence,
+    StageEvidence,
     pull=pulls,
     policy=st.just(default_policy()),
     records=st.dictionaries(places, records, max_size=3),
@@ -136,7 +136,7 @@ evidence = st.builds(
 
 
 @given(evidence)
-def test_evidence_comes_back_the_same(given_evidence: Evidence) -> None:
+def test_evidence_comes_back_the_same(given_evidence: StageEvidence) -> None:
     text = evidence_to_text(given_evidence)
     assert text.isascii()
     assert evidence_from_text(text.encode()) == given_evidence
@@ -148,7 +148,7 @@ def test_evidence_comes_back_the_same(given_evidence: Evidence) -> None:
     st.none() | st.floats(0, 9),
 )
 def test_opinions_come_back_the_same(
-    said: dict[Place, SeatRecord], opinion: Any, usd: float | None
+    said: dict[SeatPosition, SeatRecord], opinion: Any, usd: float | None
 ) -> None:
     opinions = Opinions("a" * 64, said, Cost(1, 2, 3, 4, usd), opinion, 5)
     assert opinions_from_text(verdict_to_text(report(), opinions).encode()) == opinions
@@ -179,7 +179,7 @@ POLICIES = [
 def test_a_policy_comes_back_with_its_hash(text: str) -> None:
     policy = read_policy(text, f"base:{PULL.base.sha}:x", commit=PULL.base.sha)
     found = evidence_from_text(evidence_to_text(some(policy=policy)).encode())
-    assert isinstance(found, Evidence)
+    assert isinstance(found, StageEvidence)
     assert found.policy.hash == policy.hash
     assert found.policy.config.model_dump() == policy.config.model_dump()
 
@@ -187,15 +187,15 @@ def test_a_policy_comes_back_with_its_hash(text: str) -> None:
 def test_files_that_the_bases_policy_names_stay_files_of_the_base() -> None:
     policy = read_policy(PROMPT, f"base:{PULL.base.sha}:x", commit=PULL.base.sha)
     found = evidence_from_text(evidence_to_text(some(policy=policy)).encode())
-    assert isinstance(found, Evidence)
+    assert isinstance(found, StageEvidence)
     prompt = found.policy.config.tiers[0].judges[0].prompt
     assert prompt
     assert prompt.commit == PULL.base.sha
 
 
-def some(policy: Policy | None = None, **more: Any) -> Evidence:
+def some(policy: Policy | None = None, **more: Any) -> StageEvidence:
     files = Files("a" * 40)
-    return Evidence(PULL, policy or default_policy(), {}, files, "0.1.0", **more)
+    return StageEvidence(PULL, policy or default_policy(), {}, files, "0.1.0", **more)
 
 
 def changed(**keys: Any) -> bytes:
@@ -255,7 +255,7 @@ def test_of_too_much_what_models_read_is_left_behind() -> None:
     entry = TreeEntry("a.py", "100644", "c" * 40)
     files = Files("a" * 40, (entry,), {"c" * 40: b"x" * (LARGEST + 1)})
     found = evidence_from_text(evidence_to_text(replace(some(), files=files)).encode())
-    assert isinstance(found, Evidence)
+    assert isinstance(found, StageEvidence)
     assert (found.files.entries, found.files.blobs) == ((), {})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.app.composition import model_doors
+from prjury.app.composition import model_ports
 from prjury.app.registry import try_models
 from prjury.errors import ConfigError
 from prjury.policy.load import read_policy
@@ -35,7 +35,7 @@ def config(text: str) -> Config:
 def test_what_a_review_would_refuse_is_found_without_one(text: str, told: str) -> None:
     policy = config(text)
     with pytest.raises(ConfigError, match=told):
-        try_models(policy, model_doors(policy))
+        try_models(policy, model_ports(policy))
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_what_a_review_would_refuse_is_found_without_one(text: str, told: str) -
 )
 def test_what_a_review_takes_is_in_order(text: str) -> None:
     policy = config(text)
-    try_models(policy, model_doors(policy))
+    try_models(policy, model_ports(policy))

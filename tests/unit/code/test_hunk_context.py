@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.code.hunk_context import Scope, widened
+from prjury.code.hunk_context import EnclosingScope, with_context
 from prjury.snapshot.model import Hunk, Line
 
 NEW = """\
@@ -45,11 +45,11 @@ def outer():
     return
 """
 SCOPES = (
-    Scope(4, 7, 21, whole=False),
-    Scope(10, 10, 18, whole=True),
-    Scope(20, 20, 21, whole=True),
-    Scope(24, 24, 29, whole=True),
-    Scope(26, 26, 27, whole=True),
+    EnclosingScope(4, 7, 21, whole=False),
+    EnclosingScope(10, 10, 18, whole=True),
+    EnclosingScope(20, 20, 21, whole=True),
+    EnclosingScope(24, 24, 29, whole=True),
+    EnclosingScope(26, 26, 27, whole=True),
 )
 
 
@@ -96,7 +96,7 @@ def span(first: int, last: int) -> list[int]:
 def changed(find: str, new: str, longest: int = 60) -> list[list[int]]:
     """What is shown when the text ``new`` becomes NEW's ``find``."""
     assert find in NEW
-    return shown(widened(diff(NEW.replace(find, new), NEW), NEW, SCOPES, longest))
+    return shown(with_context(diff(NEW.replace(find, new), NEW), NEW, SCOPES, longest))
 
 
 def test_the_function_around_a_change_is_shown_with_the_heading_of_its_class() -> None:
@@ -119,24 +119,24 @@ def test_the_innermost_function_is_what_is_shown() -> None:
 def test_hunks_that_come_to_touch_are_one() -> None:
     old = NEW.replace("b = 2", "b").replace("h = 8", "h").replace("pass", "...")
     assert shown(diff(old, NEW, context=0)) == [[12], [18], [21]]
-    assert shown(widened(diff(old, NEW, context=0), NEW, SCOPES)) == [
+    assert shown(with_context(diff(old, NEW, context=0), NEW, SCOPES)) == [
         span(4, 7),
         span(10, 18),
         span(20, 21),
     ]
-    assert shown(widened(diff(old, NEW), NEW, SCOPES)) == [span(4, 7), span(10, 22)]
+    assert shown(with_context(diff(old, NEW), NEW, SCOPES)) == [span(4, 7), span(10, 22)]
 
 
 def test_a_change_outside_of_all_definitions_stays_as_it_is() -> None:
     hunks = diff(NEW.replace("import os", "import re"), NEW)
-    assert widened(hunks, NEW, SCOPES) == hunks
-    assert widened(hunks, NEW, ()) == hunks
+    assert with_context(hunks, NEW, SCOPES) == hunks
+    assert with_context(hunks, NEW, ()) == hunks
 
 
 def test_the_section_holds_where_the_hunk_begins_as_it_did() -> None:
-    hunks = widened(diff(NEW.replace("a = 1", "a"), NEW), NEW, SCOPES)
+    hunks = with_context(diff(NEW.replace("a = 1", "a"), NEW), NEW, SCOPES)
     assert [hunk.section for hunk in hunks] == ["", "section"]
-    hunks = widened(diff(NEW.replace("d = 4", "d"), NEW), NEW, SCOPES)
+    hunks = with_context(diff(NEW.replace("d = 4", "d"), NEW), NEW, SCOPES)
     assert [hunk.section for hunk in hunks] == ["", ""]
 
 
@@ -155,8 +155,10 @@ def test_a_deletion_at_a_function_s_end_is_told_by_its_indentation() -> None:
 
 def test_a_deletion_at_the_file_s_beginning_and_end() -> None:
     hunks = diff("gone\n" + NEW, NEW, context=0)
-    assert widened(hunks, NEW, SCOPES) == hunks
-    assert shown(widened(diff(NEW + "    gone\n", NEW, context=0), NEW, SCOPES)) == [span(24, 29)]
+    assert with_context(hunks, NEW, SCOPES) == hunks
+    assert shown(with_context(diff(NEW + "    gone\n", NEW, context=0), NEW, SCOPES)) == [
+        span(24, 29)
+    ]
 
 
 def test_a_function_that_is_added_brings_the_heading_of_its_class() -> None:
@@ -170,15 +172,15 @@ def test_both_ends_of_a_long_addition_are_looked_at() -> None:
 
 
 def test_an_added_and_a_deleted_file_stay_as_they_are() -> None:
-    whole = [Scope(1, 1, 29, whole=True)]
-    assert widened(diff("", NEW), NEW, whole) == diff("", NEW)
-    assert widened(diff(NEW, ""), "", whole) == diff(NEW, "")
-    assert widened((), NEW, whole) == ()
+    whole = [EnclosingScope(1, 1, 29, whole=True)]
+    assert with_context(diff("", NEW), NEW, whole) == diff("", NEW)
+    assert with_context(diff(NEW, ""), "", whole) == diff(NEW, "")
+    assert with_context((), NEW, whole) == ()
 
 
 def test_numbers_on_the_old_side_follow_from_the_hunks_before() -> None:
     old = "gone\ngone\n" + NEW.replace("pass", "...")
-    hunks = widened(diff(old, NEW), NEW, SCOPES)
+    hunks = with_context(diff(old, NEW), NEW, SCOPES)
     assert [(hunk.old_start, hunk.new_start) for hunk in hunks] == [(1, 1), (6, 4), (22, 20)]
     assert all(
         line.old == line.new + 2
@@ -191,7 +193,7 @@ def test_numbers_on_the_old_side_follow_from_the_hunks_before() -> None:
 def test_line_ends_are_those_of_the_file() -> None:
     old = "def f():\r\n    a\n\n    b\n    c\n    d\r"
     new = old.replace("    b\n", "    b\n    new\n")
-    (hunk,) = widened(diff(old, new), new, [Scope(1, 1, 7, whole=True)])
+    (hunk,) = with_context(diff(old, new), new, [EnclosingScope(1, 1, 7, whole=True)])
     assert [(line.text, line.end) for line in hunk.lines] == [
         ("def f():", "\r\n"),
         ("    a", "\n"),
@@ -206,11 +208,11 @@ def test_line_ends_are_those_of_the_file() -> None:
 def test_a_long_heading_is_cut_and_a_definition_with_a_long_line_is_left_out() -> None:
     new = "".join(f"line {number}\n" for number in range(1, 101))
     old = new.replace("line 90\n", "line\n")
-    scopes = [Scope(10, 60, 100, whole=True), Scope(80, 80, 95, whole=True)]
-    assert shown(widened(diff(old, new), new, scopes)) == [span(10, 29), span(80, 95)]
+    scopes = [EnclosingScope(10, 60, 100, whole=True), EnclosingScope(80, 80, 95, whole=True)]
+    assert shown(with_context(diff(old, new), new, scopes)) == [span(10, 29), span(80, 95)]
     long = "x" * 1_001 + "\n"
     wide_old, wide_new = (text.replace("line 85\n", long) for text in (old, new))
-    assert shown(widened(diff(wide_old, wide_new), wide_new, scopes)) == [
+    assert shown(with_context(diff(wide_old, wide_new), wide_new, scopes)) == [
         span(10, 29),
         span(89, 91),
     ]
@@ -219,8 +221,10 @@ def test_a_long_heading_is_cut_and_a_definition_with_a_long_line_is_left_out() -
 def test_definitions_within_very_many_others_are_not_looked_at() -> None:
     new = "".join(f"line {number}\n" for number in range(1, 2_001))
     old = new.replace("line 1000\n", "line\n")
-    scopes = [Scope(number, number, 2_001 - number, whole=False) for number in range(1, 999)]
-    assert shown(widened(diff(old, new), new, scopes)) == [span(1, 12), span(999, 1_001)]
+    scopes = [
+        EnclosingScope(number, number, 2_001 - number, whole=False) for number in range(1, 999)
+    ]
+    assert shown(with_context(diff(old, new), new, scopes)) == [span(1, 12), span(999, 1_001)]
 
 
 TEXTS = st.tuples(
@@ -229,9 +233,9 @@ TEXTS = st.tuples(
 ).map(lambda drawn: "".join(drawn[0]) + drawn[1])
 
 
-def scope(numbers: tuple[int, int, int], whole: bool) -> Scope:
+def scope(numbers: tuple[int, int, int], whole: bool) -> EnclosingScope:
     first, heading, last = sorted(numbers)
-    return Scope(first, heading, last, whole)
+    return EnclosingScope(first, heading, last, whole)
 
 
 NUMBERS = st.integers(1, 30)
@@ -245,10 +249,10 @@ def side(hunks: Sequence[Hunk], signs: str) -> list[Line]:
 
 @given(TEXTS, TEXTS, SCOPE_LISTS, st.integers(0, 3), st.integers(0, 12))
 def test_only_true_context_is_added(
-    old: str, new: str, scopes: list[Scope], context: int, longest: int
+    old: str, new: str, scopes: list[EnclosingScope], context: int, longest: int
 ) -> None:
     hunks = diff(old, new, context)
-    result = widened(hunks, new, scopes, longest)
+    result = with_context(hunks, new, scopes, longest)
     assert side(result, "+-") == side(hunks, "+-")
     assert set(side(result, " ")) >= set(side(hunks, " "))
     before, after = pieces(old), pieces(new)
@@ -260,10 +264,10 @@ def test_only_true_context_is_added(
 
 @given(TEXTS, TEXTS, SCOPE_LISTS, st.integers(0, 3), st.integers(0, 12))
 def test_hunks_are_contiguous_ascend_and_do_not_touch(
-    old: str, new: str, scopes: list[Scope], context: int, longest: int
+    old: str, new: str, scopes: list[EnclosingScope], context: int, longest: int
 ) -> None:
     ends = (0, 0)
-    for hunk in widened(diff(old, new, context), new, scopes, longest):
+    for hunk in with_context(diff(old, new, context), new, scopes, longest):
         begins = hunk.old_start + (not hunk.old_lines), hunk.new_start + (not hunk.new_lines)
         assert begins[0] > ends[0]
         assert begins[1] > ends[1]
@@ -277,7 +281,7 @@ def test_a_function_that_is_the_whole_file_shows_both_sides_whole(
     old: str, new: str, context: int
 ) -> None:
     hunks = diff(old, new, context)
-    result = widened(hunks, new, [Scope(1, 1, len(pieces(new)), whole=True)])
+    result = with_context(hunks, new, [EnclosingScope(1, 1, len(pieces(new)), whole=True)])
     if side(hunks, "+"):
         assert "".join(line.text + line.end for line in side(result, " -")) == old
         assert "".join(line.text + line.end for line in side(result, " +")) == new
@@ -286,7 +290,7 @@ def test_a_function_that_is_the_whole_file_shows_both_sides_whole(
 @pytest.mark.parametrize("context", [0, 3])
 @given(TEXTS, TEXTS, SCOPE_LISTS)
 def test_widening_again_changes_nothing(
-    context: int, old: str, new: str, scopes: list[Scope]
+    context: int, old: str, new: str, scopes: list[EnclosingScope]
 ) -> None:
-    once = widened(diff(old, new, context), new, scopes)
-    assert widened(once, new, scopes) == once
+    once = with_context(diff(old, new, context), new, scopes)
+    assert with_context(once, new, scopes) == once

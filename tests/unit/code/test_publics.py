@@ -7,7 +7,7 @@ import pytest
 from prjury.code.languages import LANGUAGES
 from prjury.code.parser import TIMEOUT, NotParsed, Parser
 from prjury.code.publics import Publics, is_offering, publics
-from prjury.code.publics.difference import ChangeKind, NameChange, Text, changes
+from prjury.code.publics.difference import ChangeKind, NameChange, SourceText, changes
 from prjury.code.source import Source
 from prjury.deadline import Deadline
 
@@ -36,7 +36,7 @@ def told(change: NameChange) -> str:
 def compared(language: str, old: str, new: str) -> list[str]:
     """What happens to each name: ``+``, ``-``, ``~`` compatibly changed, ``!`` incompatibly."""
     before, after = offered(language, old, new)
-    texts = [Text("x", state.package or "x", language, state) for state in (before, after)]
+    texts = [SourceText("x", state.package or "x", language, state) for state in (before, after)]
     return sorted(map(told, changes(texts[:1], texts[1:])))
 
 
@@ -405,7 +405,9 @@ def test_members_of_a_type_that_goes_are_not_told() -> None:
 
 def test_a_member_that_may_be_inherited_from_elsewhere_is_told_with_that_doubt() -> None:
     before, after = offered("python", "class A(B):\n  def f(self): pass", "class A(B): pass")
-    (change,) = changes([Text("x", "x", "python", before)], [Text("x", "x", "python", after)])
+    (change,) = changes(
+        [SourceText("x", "x", "python", before)], [SourceText("x", "x", "python", after)]
+    )
 
     assert (told(change), change.unless) == ("- A.f()", "B")
 
@@ -414,16 +416,19 @@ def test_what_does_not_parse_hides_no_name_that_is_still_written_there() -> None
     before, after = offered("java", java("public void f() {}"), java("public void f( {"))
 
     assert after.broken is not None
-    text = Text("x", "p", "java", before)
-    assert changes([text], [Text("x", "p", "java", after)]) == []
+    text = SourceText("x", "p", "java", before)
+    assert changes([text], [SourceText("x", "p", "java", after)]) == []
 
 
 def test_names_stand_for_what_a_home_offers_whichever_file_holds_them() -> None:
     one, other = offered("go", "package p\nfunc F() {}", "package p\n")
 
-    assert changes([Text("a.go", "p", "go", one)], [Text("b.go", "p", "go", one)]) == []
-    assert changes([Text("a.go", "p", "go", one)], [Text("b.go", "q", "go", one)]) != []
-    assert changes([Text("a.go", "p", "go", other)], [Text("b.go", "p", "go", other)]) == []
+    assert changes([SourceText("a.go", "p", "go", one)], [SourceText("b.go", "p", "go", one)]) == []
+    assert changes([SourceText("a.go", "p", "go", one)], [SourceText("b.go", "q", "go", one)]) != []
+    assert (
+        changes([SourceText("a.go", "p", "go", other)], [SourceText("b.go", "p", "go", other)])
+        == []
+    )
 
 
 def test_a_text_that_cannot_be_parsed_says_why() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from prjury.doctor.finding import Finding, Level
+from prjury.doctor.finding import Diagnosis, Level
 from prjury.doctor.run_checks import examine_setup
 from prjury.doctor.setup import Setup
 from prjury.doctor.workflow import read_workflow
@@ -43,7 +43,7 @@ def complaints(setup: Setup) -> list[str]:
     return [told(one) for one in examine_setup(setup) if one.level is not Level.FINE]
 
 
-def told(finding: Finding) -> str:
+def told(finding: Diagnosis) -> str:
     return f"{finding.level}: {finding.sentence}"
 
 

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from prjury.doctor import local
-from prjury.doctor.finding import Finding, Level, one_sentence
+from prjury.doctor.finding import Diagnosis, Level, one_sentence
 from prjury.errors import SourceError
 
 GATE = "tiers: [{name: only, policy: final_tier, judges: [merge]}]\n"
 
 
-def told(findings: list[Finding]) -> list[str]:
+def told(findings: list[Diagnosis]) -> list[str]:
     return [f"{one.level}: {one.sentence}" for one in findings if one.level is not Level.FINE]
 
 

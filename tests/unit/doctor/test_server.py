@@ -9,12 +9,18 @@ import pytest
 
 from fakes.github import ACTIONS_APP, FakeGitHub, rate_limited, running
 from fakes.github.repository import rule_payload
-from prjury.doctor.finding import Finding, Level, examine
-from prjury.doctor.server import CHECKS, Standing, ask_server
+from prjury.doctor.finding import Diagnosis, Level, examine
+from prjury.doctor.server import CHECKS, ServerState, ask_server
 from prjury.doctor.setup import Setup
 from prjury.doctor.workflow import read_workflow
-from prjury.github.client import Connection, Patience
-from prjury.github.settings import BranchRules, NamedCheck, RepositoryFacts, RequiredCheck, Rights
+from prjury.github.client import Connection, RetryBudget
+from prjury.github.settings import (
+    BranchRules,
+    NamedCheck,
+    RepoSettings,
+    RepositoryFacts,
+    RequiredCheck,
+)
 
 TEMPLATES = Path(__file__).resolve().parents[3] / "templates" / "workflows"
 AT = "the rules of `main`"
@@ -29,7 +35,7 @@ def required(context: str = "prjury", app: int | None = ACTIONS_APP) -> BranchRu
     return BranchRules((RequiredCheck(context, app, "ruleset 7"),))
 
 
-FINE = Standing(
+FINE = ServerState(
     set_up("prjury"),
     "octo/shop",
     RepositoryFacts(private=False, forks=0, default_branch="main"),
@@ -199,7 +205,7 @@ CASES = {
 }
 
 
-def told(findings: list[Finding]) -> list[str]:
+def told(findings: list[Diagnosis]) -> list[str]:
     return [f"{one.level}: {one.sentence}" for one in findings if one.level is not Level.FINE]
 
 
@@ -211,7 +217,7 @@ def test_each_setting_is_told_in_one_sentence(name: str) -> None:
 
 def asked(fake: FakeGitHub, token: str, setup: Setup) -> list[str]:
     connection = Connection(fake.url, token, seconds_between_requests=0)
-    with Rights(connection, "octo/shop", Patience(attempts=1)) as door:
+    with RepoSettings(connection, "octo/shop", RetryBudget(attempts=1)) as door:
         return told(list(ask_server(door, setup)))
 
 

@@ -9,9 +9,9 @@ import pytest
 from fakes.github import Account, check_run_payload, status_payload, user_payload
 from fakes.github import workflow_run_payload as run_payload
 from prjury.github.check_results import (
-    Commit,
+    CommitRuns,
     OwnRun,
-    Reported,
+    ReportedRun,
     WorkflowRun,
     read_check_run,
     read_status,
@@ -23,7 +23,7 @@ ROOT = "http://127.0.0.1:1"
 
 def job(
     number: int, name: str, conclusion: str | None = "success", suite: int = 1, **more: Any
-) -> Reported:
+) -> ReportedRun:
     return read_check_run(check_run_payload(ROOT, number, name, conclusion, suite) | more)
 
 
@@ -33,18 +33,18 @@ def flow(
     return read_workflow_run(run_payload(suite, name, conclusion, suite, suite) | more)
 
 
-def status(number: int, context: str, state: str, login: str = "ci") -> Reported:
+def status(number: int, context: str, state: str, login: str = "ci") -> ReportedRun:
     author = user_payload(ROOT, Account(login))
     return read_status(status_payload(number, context, state, author))
 
 
-def said(*things: Reported | WorkflowRun, own: OwnRun | None = None) -> list[str]:
+def said(*things: ReportedRun | WorkflowRun, own: OwnRun | None = None) -> list[str]:
     """``name: conclusion`` of what counts."""
     flows = [thing for thing in things if isinstance(thing, WorkflowRun)]
-    reported = [thing for thing in things if isinstance(thing, Reported)]
+    reported = [thing for thing in things if isinstance(thing, ReportedRun)]
     runs = [one for one in reported if not one.run.app.startswith("@")]
     statuses = [one for one in reported if one.run.app.startswith("@")]
-    commit = Commit(flows, runs, statuses, own or OwnRun())
+    commit = CommitRuns(flows, runs, statuses, own or OwnRun())
     return [f"{run.name}: {run.conclusion}" for run in commit.said()]
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fakes.github import pull_payload, side_payload
 from prjury.errors import SourceError, UsageError
-from prjury.github.event import EventKind, Run, read_event
+from prjury.github.event import EventKind, RunId, read_event
 from prjury.github.payload import Tip, read_pull
 
 ROOT = "https://api.github.com"
@@ -51,7 +51,7 @@ def test_a_pull_request_tells_everything(tmp_path: Path) -> None:
     )
     assert (pull.base, pull.head) == (Tip("main", "a" * 40), Tip("cart", "b" * 40))
     assert (pull.draft, pull.closed, pull.is_fork) == (False, False, False)
-    assert event.run == Run(12, 3)
+    assert event.run == RunId(12, 3)
     assert str(event.run) == "12.3"
     assert (event.api_url, event.server_url) == (ROOT, "https://github.com")
     assert event.notes == ()

@@ -5,8 +5,14 @@ import pytest
 from fakes.github import ACTIONS_APP, HEAD_SHA, Account, FakeGitHub, running
 from fakes.github.repository import rule_payload
 from prjury.errors import SourceError
-from prjury.github.client import GITHUB_API, Connection, Patience
-from prjury.github.settings import BranchRules, NamedCheck, RequiredCheck, Rights, rights_of
+from prjury.github.client import GITHUB_API, Connection, RetryBudget
+from prjury.github.settings import (
+    BranchRules,
+    NamedCheck,
+    RepoSettings,
+    RequiredCheck,
+    read_settings,
+)
 
 SHOP = "https://github.com/octo/shop.git"
 
@@ -14,9 +20,9 @@ SHOP = "https://github.com/octo/shop.git"
 PERSON, JOB = "ghp_octocat", "ghs_actions"
 
 
-def rights(fake: FakeGitHub, token: str | None = PERSON) -> Rights:
+def rights(fake: FakeGitHub, token: str | None = PERSON) -> RepoSettings:
     connection = Connection(fake.url, token, seconds_between_requests=0)
-    return Rights(connection, "octo/shop", Patience(attempts=1))
+    return RepoSettings(connection, "octo/shop", RetryBudget(attempts=1))
 
 
 def test_the_facts_tell_forks_and_the_scopes_of_a_classic_token() -> None:
@@ -113,7 +119,7 @@ def test_checks_and_statuses_of_a_name_are_told_with_their_authors() -> None:
 
 def test_the_number_of_actions_is_known_of_github_itself_alone() -> None:
     def there(api: str) -> int | None:
-        return Rights(Connection(api), "octo/shop").actions_app
+        return RepoSettings(Connection(api), "octo/shop").actions_app
 
     assert there(GITHUB_API) == ACTIONS_APP
     assert there("https://ghe.example.com/api/v3") is None
@@ -121,10 +127,10 @@ def test_the_number_of_actions_is_known_of_github_itself_alone() -> None:
 
 def test_without_a_way_to_ask_there_is_a_reason() -> None:
     token = {"GITHUB_TOKEN": "ghp_octocat"}
-    assert rights_of(SHOP, token, offline=True) == "--offline forbids to ask GitHub"
-    assert rights_of("/srv/git/shop.git", token) == "the repository has no remote on GitHub"
-    assert rights_of(None, token) == "the repository has no remote on GitHub"
-    assert str(rights_of(SHOP, {})).startswith("there is no token")
-    found = rights_of(SHOP, {"GH_TOKEN": "ghp_octocat"})
-    assert isinstance(found, Rights)
+    assert read_settings(SHOP, token, offline=True) == "--offline forbids to ask GitHub"
+    assert read_settings("/srv/git/shop.git", token) == "the repository has no remote on GitHub"
+    assert read_settings(None, token) == "the repository has no remote on GitHub"
+    assert str(read_settings(SHOP, {})).startswith("there is no token")
+    found = read_settings(SHOP, {"GH_TOKEN": "ghp_octocat"})
+    assert isinstance(found, RepoSettings)
     assert found.repo == "octo/shop"

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from fakes.repository import BASE, FakeRepository, Files, pull_between
-from prjury.manifests.module import Module, Sides
+from prjury.manifests.module import ManifestModule, Sides
 from prjury.manifests.project import NOWHERE, Project
 from prjury.manifests.versions import Requirement, Truth
 from prjury.snapshot.model import FileStatus
@@ -26,7 +26,7 @@ def sides_of(base: Files, path: str, after: Files | None = None) -> Sides:
     return read(base, base if after is None else after, path).of_file[path]
 
 
-def truth(module: Module, requirement: str) -> Truth:
+def truth(module: ManifestModule, requirement: str) -> Truth:
     return module.truth(Requirement.parse(requirement))
 
 

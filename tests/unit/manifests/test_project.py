@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fakes.repository import BASE, FakeRepository, Files, blob_of, pull_between
 from prjury.manifests.lineage import resolve
-from prjury.manifests.module import Module
+from prjury.manifests.module import ManifestModule
 from prjury.manifests.project import NOWHERE, Project
 from prjury.manifests.versions import Requirement, Truth
 from unit.judges.patterns.bench import dependency, pom
@@ -19,7 +19,7 @@ FILE = "m/src/A.java"
 
 def module_of(
     base: Files, after: Files | None = None, path: str = FILE, gone: set[str] | None = None
-) -> Module:
+) -> ManifestModule:
     head = {**(base if after is None else after), path: "x"}
     repository = FakeRepository({BASE: base}, gone=gone or set())
     project = Project.read(pull_between(base, head), _with(repository, head), [path])

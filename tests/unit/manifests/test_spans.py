@@ -12,17 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 
-from prjury.manifests.spans import Numbers, Span, declared_span, surely_within
+from prjury.manifests.spans import Numbers, VersionSpan, declared_span, surely_within
 from prjury.manifests.spans.span import hull, overlap
 from prjury.manifests.versions import Requirement, Truth, parse_span
 
-EVERYTHING = Span()
+EVERYTHING = VersionSpan()
 
 
-def span(low: str, high: str | None = None) -> Span:
+def span(low: str, high: str | None = None) -> VersionSpan:
     """``1.2`` is a bound; ``1.2+`` is right above that version."""
     told = [_bound(text) if text else None for text in (low, high)]
-    return Span(told[0] or (0,), told[1])
+    return VersionSpan(told[0] or (0,), told[1])
 
 
 def _bound(text: str) -> Numbers:
@@ -63,7 +63,7 @@ def _bound(text: str) -> Numbers:
         ("git+https://example.org/x", None),
     ],
 )
-def test_python(text: str, expected: Span | None) -> None:
+def test_python(text: str, expected: VersionSpan | None) -> None:
     assert declared_span(text, "pypi") == expected
 
 
@@ -109,7 +109,7 @@ def test_python(text: str, expected: Span | None) -> None:
         (">2 <1", None),
     ],
 )
-def test_npm(text: str, expected: Span | None) -> None:
+def test_npm(text: str, expected: VersionSpan | None) -> None:
     assert declared_span(text, "npm") == expected
 
 
@@ -146,7 +146,7 @@ def test_npm(text: str, expected: Span | None) -> None:
         ("action", "8e5e7e5ab8b370d6c329ec480221332ada57f0ab", None),
     ],
 )
-def test_other_registries(ecosystem: str, text: str, expected: Span | None) -> None:
+def test_other_registries(ecosystem: str, text: str, expected: VersionSpan | None) -> None:
     assert declared_span(text, ecosystem) == expected
 
 
@@ -175,7 +175,7 @@ def test_other_registries(ecosystem: str, text: str, expected: Span | None) -> N
         ("dotnet", "netstandard2.0;net8.0", None),
     ],
 )
-def test_runtimes(name: str, text: str, expected: Span | None) -> None:
+def test_runtimes(name: str, text: str, expected: VersionSpan | None) -> None:
     assert declared_span(text, "runtime", name) == expected
 
 
@@ -188,7 +188,7 @@ def test_a_runtime_is_read_by_its_name() -> None:
 @pytest.mark.parametrize("ecosystem", ["pypi", "npm", "cargo"])
 def test_what_allows_everything_is_not_known(ecosystem: str) -> None:
     assert Requirement.parse(f"{ecosystem}:x >=1").met_by("*") is Truth.UNKNOWN
-    assert not surely_within("*", ecosystem, "x", Span((0,)))
+    assert not surely_within("*", ecosystem, "x", VersionSpan((0,)))
 
 
 @pytest.mark.parametrize("text", ["", "3", "<", "< x", ">=1 && <2", "<2 trailing"])

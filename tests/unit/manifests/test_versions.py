@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.manifests.spans import Span, declared_span, numbers
+from prjury.manifests.spans import VersionSpan, declared_span, numbers
 from prjury.manifests.versions import Requirement, Truth
 
 FOUR = Requirement.parse("maven:org.springframework.boot >=4.0")
@@ -81,6 +81,6 @@ def test_a_version_is_inside_or_apart_never_both_and_never_neither(
     low = numbers(".".join(map(str, bound)))
     assert span is not None
     assert low is not None
-    required = Span(low)
+    required = VersionSpan(low)
     assert span.within(required) != span.apart(required)
     assert span.within(required) == ((numbers(told) or ()) >= low)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.deadline import Deadline
-from prjury.models.budget import Purse, PursedModel, Spent
+from prjury.models.budget import Budget, BudgetedModel, Spent
 from prjury.policy.schema import LimitsConfig
 from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply, UnsentError
 from unit.models.speakers import PROMPT, SOON, Speaker, busy, error, reply
@@ -18,13 +18,13 @@ LONG = 30
 LARGE = Prompt("", "x" * 3_998, {}, "quality/1")
 
 
-def purse(usd: float = 1.0, tokens: int = 200_000) -> Purse:
-    return Purse(LimitsConfig(usd=usd, input_tokens=tokens))
+def purse(usd: float = 1.0, tokens: int = 200_000) -> Budget:
+    return Budget(LimitsConfig(usd=usd, input_tokens=tokens))
 
 
 def test_what_was_used_is_counted() -> None:
     full = purse()
-    model = PursedModel(Speaker([reply(tokens_in=100, tokens_out=20)], per_usd=1e6), full)
+    model = BudgetedModel(Speaker([reply(tokens_in=100, tokens_out=20)], per_usd=1e6), full)
     for _ in range(2):
         model.ask(PROMPT, SOON)
     assert full.spent == Spent(2, 200, 40, 240 / 1e6)
@@ -32,14 +32,14 @@ def test_what_was_used_is_counted() -> None:
 
 def test_the_price_that_the_reply_tells_counts() -> None:
     full = purse()
-    PursedModel(Speaker([reply(usd=0.25)], per_usd=1e6), full).ask(PROMPT, SOON)
+    BudgetedModel(Speaker([reply(usd=0.25)], per_usd=1e6), full).ask(PROMPT, SOON)
     assert full.spent.usd == 0.25
 
 
 def test_over_the_token_limit_nothing_is_sent() -> None:
     inner = Speaker([reply(tokens_in=1_000)])
     full = purse(tokens=2_500)
-    model = PursedModel(inner, full)
+    model = BudgetedModel(inner, full)
     for _ in range(2):
         model.ask(LARGE, SOON)
     with pytest.raises(ModelError) as told:
@@ -52,7 +52,7 @@ def test_over_the_token_limit_nothing_is_sent() -> None:
 
 def test_over_the_price_limit_nothing_is_sent() -> None:
     inner = Speaker([reply(tokens_in=1_000, tokens_out=500)], per_usd=10_000)
-    model = PursedModel(inner, purse(usd=0.5), max_output_tokens=3_000)
+    model = BudgetedModel(inner, purse(usd=0.5), max_output_tokens=3_000)
     model.ask(LARGE, SOON)
     with pytest.raises(ModelError) as told:
         model.ask(LARGE, SOON)
@@ -63,7 +63,7 @@ def test_over_the_price_limit_nothing_is_sent() -> None:
 
 def test_where_no_price_is_known_only_tokens_count() -> None:
     full = purse(usd=0.01, tokens=1_000_000)
-    model = PursedModel(Speaker([reply(tokens_in=50_000)]), full)
+    model = BudgetedModel(Speaker([reply(tokens_in=50_000)]), full)
     for _ in range(9):
         model.ask(LARGE, SOON)
     assert (full.spent.input_tokens, full.spent.usd) == (450_000, None)
@@ -72,15 +72,15 @@ def test_where_no_price_is_known_only_tokens_count() -> None:
 def test_a_limit_of_nothing_admits_no_unknown_price() -> None:
     inner = Speaker([reply()])
     with pytest.raises(ModelError, match="the price of this is not known"):
-        PursedModel(inner, purse(usd=0.0, tokens=1_000_000)).ask(LARGE, SOON)
+        BudgetedModel(inner, purse(usd=0.0, tokens=1_000_000)).ask(LARGE, SOON)
     assert inner.asked == 0
 
 
 @pytest.mark.parametrize("full", [purse(usd=0.0), purse(tokens=0)], ids=["usd", "tokens"])
-def test_of_nothing_nothing_is_spent(full: Purse) -> None:
+def test_of_nothing_nothing_is_spent(full: Budget) -> None:
     inner = Speaker(per_usd=1e6)
     with pytest.raises(ModelError, match="budget"):
-        PursedModel(inner, full).ask(PROMPT, SOON)
+        BudgetedModel(inner, full).ask(PROMPT, SOON)
     assert (inner.asked, full.spent) == (0, Spent())
 
 
@@ -92,7 +92,7 @@ def test_calls_side_by_side_do_not_exceed_the_limit_together() -> None:
         return reply(tokens_in=1_000)
 
     inner, refused = Speaker([speak]), []
-    model = PursedModel(inner, purse(tokens=3_999))
+    model = BudgetedModel(inner, purse(tokens=3_999))
 
     def ask() -> None:
         try:
@@ -113,7 +113,7 @@ def test_calls_side_by_side_do_not_exceed_the_limit_together() -> None:
 @pytest.mark.parametrize("said", [busy(), error("unauthorized"), error("unreachable")])
 def test_what_no_model_saw_costs_nothing(said: ModelError) -> None:
     full = purse(tokens=1_500)
-    model = PursedModel(Speaker([said, reply(tokens_in=1_000)]), full)
+    model = BudgetedModel(Speaker([said, reply(tokens_in=1_000)]), full)
     with pytest.raises(ModelError):
         model.ask(LARGE, SOON)
     assert full.spent == Spent(calls=1)
@@ -123,7 +123,9 @@ def test_what_no_model_saw_costs_nothing(said: ModelError) -> None:
 def test_without_a_client_nothing_is_sent() -> None:
     full = purse()
     with pytest.raises(ModelError, match="not_installed"):
-        PursedModel(Speaker([UnsentError("not_installed", "not_installed")]), full).ask(LARGE, SOON)
+        BudgetedModel(Speaker([UnsentError("not_installed", "not_installed")]), full).ask(
+            LARGE, SOON
+        )
     assert full.spent == Spent()
 
 
@@ -131,7 +133,7 @@ def test_without_a_client_nothing_is_sent() -> None:
 def test_a_failure_that_may_be_charged_costs_what_was_set_aside(reason: ModelReason) -> None:
     full = purse()
     with pytest.raises(ModelError, match=reason):
-        PursedModel(Speaker([error(reason)], per_usd=1e6), full, 500).ask(LARGE, SOON)
+        BudgetedModel(Speaker([error(reason)], per_usd=1e6), full, 500).ask(LARGE, SOON)
     assert full.spent == Spent(1, 1_000, 500, 1_500 / 1e6)
 
 
@@ -139,13 +141,13 @@ def test_a_failure_that_tells_what_it_cost_costs_that() -> None:
     full = purse()
     said = error("truncated", reply(tokens_in=700, tokens_out=30, usd=0.1))
     with pytest.raises(ModelError, match="truncated"):
-        PursedModel(Speaker([said]), full).ask(LARGE, SOON)
+        BudgetedModel(Speaker([said]), full).ask(LARGE, SOON)
     assert full.spent == Spent(1, 700, 30, 0.1)
 
 
 def test_a_server_that_tells_nothing_did_not_work_for_nothing() -> None:
     full = purse()
-    PursedModel(Speaker([Reply("x" * 400, "m")], per_usd=1e6), full).ask(LARGE, SOON)
+    BudgetedModel(Speaker([Reply("x" * 400, "m")], per_usd=1e6), full).ask(LARGE, SOON)
     assert full.spent == Spent(1, 1_000, 100, 1_100 / 1e6)
 
 
@@ -154,7 +156,7 @@ def test_a_crash_frees_what_was_set_aside() -> None:
         raise KeyError("broken")
 
     full = purse(tokens=2_500)
-    model = PursedModel(Speaker([crash, reply(tokens_in=1_000)]), full)
+    model = BudgetedModel(Speaker([crash, reply(tokens_in=1_000)]), full)
     with pytest.raises(KeyError):
         model.ask(LARGE, SOON)
     assert full.spent.input_tokens == 1_000  # it may have been charged
@@ -164,14 +166,14 @@ def test_a_crash_frees_what_was_set_aside() -> None:
 def test_without_time_nothing_is_set_aside() -> None:
     full, inner = purse(), Speaker()
     with pytest.raises(ModelError) as told:
-        PursedModel(inner, full).ask(LARGE, Deadline.after(0))
+        BudgetedModel(inner, full).ask(LARGE, Deadline.after(0))
     assert (told.value.reason, inner.asked, full.spent) == ("timeout", 0, Spent())
 
 
 @given(st.lists(st.integers(1, 3_000), max_size=30), st.integers(0, 20_000))
 def test_as_long_as_estimates_hold_the_limit_does(used: list[int], limit: int) -> None:
-    full = Purse(LimitsConfig(input_tokens=limit))
-    model = PursedModel(Speaker([reply(tokens_in=min(one, 1_000)) for one in [*used, 1]]), full)
+    full = Budget(LimitsConfig(input_tokens=limit))
+    model = BudgetedModel(Speaker([reply(tokens_in=min(one, 1_000)) for one in [*used, 1]]), full)
     for _ in used:
         with suppress(ModelError):
             model.ask(LARGE, SOON)

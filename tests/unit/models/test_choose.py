@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.models.choose import DEFAULT_NAMES, Absent, ModelChoice, Wanted, choose
+from prjury.models.choose import DEFAULT_NAMES, MissingModel, ModelChoice, WantedModel, choose_model
 from prjury.policy.models import ModelConfig, ModelsConfig
 
 OPENAI = {"OPENAI_API_KEY": "sk-1"}
@@ -21,10 +21,10 @@ LOCAL = "http://127.0.0.1:11434/v1"
 
 def chosen(
     environ: Mapping[str, str], *, offline: bool = False, shared: str | None = None, **config: Any
-) -> ModelChoice | Absent:
+) -> ModelChoice | MissingModel:
     """What a model of the configuration comes to."""
-    wanted = Wanted(ModelConfig(**config), "models.default")
-    return choose(wanted, ModelsConfig(base_url=shared), environ, offline=offline)
+    wanted = WantedModel(ModelConfig(**config), "models.default")
+    return choose_model(wanted, ModelsConfig(base_url=shared), environ, offline=offline)
 
 
 def found(environ: Mapping[str, str], **config: Any) -> ModelChoice:
@@ -54,12 +54,12 @@ def test_auto_takes_the_first_key_that_has_a_value(
 def test_without_a_key_there_is_a_sentence() -> None:
     sentence = "no model key is set (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY)"
     environ = {"OPENAI_BASE_URL": "https://example.org", "PATH": "/bin"}
-    assert chosen(environ) == Absent("auto", sentence)
+    assert chosen(environ) == MissingModel("auto", sentence)
 
 
 def test_a_named_provider_needs_its_own_key() -> None:
     sentence = "no key for anthropic is set (ANTHROPIC_API_KEY)"
-    assert chosen(OPENAI, provider="anthropic", name="x") == Absent("anthropic:x", sentence)
+    assert chosen(OPENAI, provider="anthropic", name="x") == MissingModel("anthropic:x", sentence)
 
 
 def test_another_variable_may_hold_the_key() -> None:
@@ -67,7 +67,7 @@ def test_another_variable_may_hold_the_key() -> None:
     assert choice.key == "tk"
     sentence = "no key for openai is set (TEAM_KEY)"
     missing = chosen(OPENAI, provider="openai", name="x", key_env="TEAM_KEY", base_url=LOCAL)
-    assert missing == Absent("openai:x", sentence)
+    assert missing == MissingModel("openai:x", sentence)
 
 
 @pytest.mark.parametrize("key", ["sk-1\nX-Evil: 1", "sk–1", "sk-\x7f"])
@@ -87,12 +87,14 @@ def test_gemini_is_googles() -> None:
 
 
 def test_a_script_is_taken_only_where_one_may_be_meant_also_offline() -> None:
-    script = Wanted(ModelConfig(provider="scripted", name="a/b:c.jsonl"), "--model", script=True)
-    choice = choose(script, ModelsConfig(), {}, offline=True)
+    script = WantedModel(
+        ModelConfig(provider="scripted", name="a/b:c.jsonl"), "--model", script=True
+    )
+    choice = choose_model(script, ModelsConfig(), {}, offline=True)
     assert choice == ModelChoice("scripted", "a/b:c.jsonl")
-    nameless = Wanted(ModelConfig(provider="scripted"), "--model", script=True)
+    nameless = WantedModel(ModelConfig(provider="scripted"), "--model", script=True)
     with pytest.raises(ConfigError, match="names no file"):
-        choose(nameless, ModelsConfig(), {})
+        choose_model(nameless, ModelsConfig(), {})
 
 
 @pytest.mark.parametrize(
@@ -101,7 +103,7 @@ def test_a_script_is_taken_only_where_one_may_be_meant_also_offline() -> None:
 )
 def test_offline_asks_nobody(config: dict[str, Any]) -> None:
     absent = chosen(OPENAI, offline=True, **config)
-    assert isinstance(absent, Absent)
+    assert isinstance(absent, MissingModel)
     assert absent.why == "no model is asked with --offline"
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from prjury.models.error_bodies import meant
+from prjury.models.error_bodies import error_in_body
 
 
 def body(error: object) -> bytes:
@@ -32,20 +32,20 @@ def body(error: object) -> bytes:
     ],
 )
 def test_an_error_says_what_it_is(error: object, status: int) -> None:
-    assert meant(200, body(error)) == status
+    assert error_in_body(200, body(error)) == status
 
 
 @pytest.mark.parametrize(
     "text", [b"", b"null", b'["error"]', b'{"error"', b'"error"', b'{"error": ' + b"[" * 99_999]
 )
 def test_what_is_no_error_keeps_its_status(text: bytes) -> None:
-    assert meant(200, text) == 200
+    assert error_in_body(200, text) == 200
 
 
 def test_a_reply_that_speaks_of_errors_is_a_reply() -> None:
     text = json.dumps({"choices": [{"message": {"content": '{"error": {"code": 503}}'}}]})
-    assert meant(200, text.encode()) == 200
+    assert error_in_body(200, text.encode()) == 200
 
 
 def test_any_other_status_speaks_for_itself() -> None:
-    assert meant(401, body({"code": 503})) == 401
+    assert error_in_body(401, body({"code": 503})) == 401

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.models.model_spec import wished
+from prjury.models.model_spec import parse_model_spec
 from prjury.policy.models import ModelConfig, ModelsConfig
 
 LISTED = ModelConfig(provider="anthropic", name="claude-x", key_env="TEAM_KEY", timeout=9.0)
@@ -14,7 +14,9 @@ MODELS = ModelsConfig(
 
 
 def read(text: str, models: ModelsConfig = MODELS) -> list[tuple[str, str | None]]:
-    return [(one.config.provider, one.config.name) for one in wished(text, "--model", models)]
+    return [
+        (one.config.provider, one.config.name) for one in parse_model_spec(text, "--model", models)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +48,7 @@ def test_each_name_is_a_seat(text: str, expected: list[tuple[str, str | None]]) 
 def test_a_command_comes_last_and_takes_the_rest(
     text: str, argv: list[str], before: list[tuple[str, str]]
 ) -> None:
-    *others, last = wished(text, "--model", MODELS)
+    *others, last = parse_model_spec(text, "--model", MODELS)
     assert last.config.command == argv
     assert last.config.base_url is None
     assert [(one.config.provider, one.config.name) for one in others] == before
@@ -55,16 +57,16 @@ def test_a_command_comes_last_and_takes_the_rest(
 @pytest.mark.parametrize("text", [",", " ", "command:", "command:  ", "command:'open"])
 def test_what_names_nobody_is_an_error(text: str) -> None:
     with pytest.raises(ConfigError, match="--model"):
-        wished(text, "--model", MODELS)
+        parse_model_spec(text, "--model", MODELS)
 
 
 def test_a_listed_model_comes_with_its_options() -> None:
-    (one,) = wished("anthropic:claude-x", "--model", MODELS)
+    (one,) = parse_model_spec("anthropic:claude-x", "--model", MODELS)
     assert one.config == LISTED
 
 
 def test_any_other_comes_with_the_options_of_the_default() -> None:
-    same, other = wished("openai:y,anthropic:y", "--model", MODELS)
+    same, other = parse_model_spec("openai:y,anthropic:y", "--model", MODELS)
     assert (same.config.room, same.config.base_url) == (5_000, "https://d.example")
     assert (other.config.room, other.config.base_url) == (5_000, None)
 
@@ -78,5 +80,5 @@ def test_a_name_alone_goes_by_the_keys_where_the_default_has_no_address(provider
 
 def test_a_command_of_the_default_does_not_stick() -> None:
     models = ModelsConfig(default=ModelConfig(provider="command", command=["x"], answer="a"))
-    (one,) = wished("openai:y", "--model", models)
+    (one,) = parse_model_spec("openai:y", "--model", models)
     assert (one.config.command, one.config.answer) == (None, None)

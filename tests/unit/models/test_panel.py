@@ -10,7 +10,7 @@ import pytest
 
 from prjury.errors import ConfigError, UsageError
 from prjury.models.budget import Spent
-from prjury.models.panel import ModelBench
+from prjury.models.panel import ModelPanel
 from prjury.policy.models import ModelConfig, ModelsConfig, RetryConfig
 from prjury.policy.schema import LimitsConfig
 from prjury.ports import ChatModel, Panel
@@ -31,9 +31,9 @@ def seated(
     offline: bool = False,
     limits: LimitsConfig | None = None,
     **config: Any,
-) -> ModelBench:
+) -> ModelPanel:
     limits = limits or LimitsConfig()
-    return ModelBench(ModelsConfig(**config), limits, environ, flag=flag, offline=offline)
+    return ModelPanel(ModelsConfig(**config), limits, environ, flag=flag, offline=offline)
 
 
 def names(panel: Panel) -> list[str]:
@@ -200,7 +200,7 @@ FOREIGN = [
 
 @pytest.mark.parametrize("config", FOREIGN, ids=["address", "key", "program", "chair"])
 def test_a_policy_that_is_not_trusted_says_not_where_a_key_goes(config: ModelsConfig) -> None:
-    made = ModelBench(
+    made = ModelPanel(
         config, LimitsConfig(), {"OPENAI_API_KEY": "sk", "MY_KEY": "k"}, untrusted=True
     )
     panel = made.panel()
@@ -209,14 +209,14 @@ def test_a_policy_that_is_not_trusted_says_not_where_a_key_goes(config: ModelsCo
 
 
 def test_nor_may_a_judge_of_it_name_a_program() -> None:
-    made = ModelBench(ModelsConfig(), LimitsConfig(), {"OPENAI_API_KEY": "sk"}, untrusted=True)
+    made = ModelPanel(ModelsConfig(), LimitsConfig(), {"OPENAI_API_KEY": "sk"}, untrusted=True)
     assert made.panel("command:touch x").label == "policy_not_trusted"
     assert made.panel("openai:m, command:touch x").models == ()
     assert [model.name for model in made.panel("openai:m").models] == ["openai:m"]
 
 
 def test_what_the_operator_names_goes_to_the_operators_own_address() -> None:
-    made = ModelBench(
+    made = ModelPanel(
         ModelsConfig(base_url="https://models.example.org/v1"),
         LimitsConfig(),
         {"OPENAI_API_KEY": "sk"},
@@ -230,7 +230,7 @@ def test_what_the_operator_names_goes_to_the_operators_own_address() -> None:
 def test_the_secret_is_made_of_every_key_that_could_be_used() -> None:
     config = ModelsConfig(chair=ModelConfig(provider="openai", name="m", key_env="MY_KEY"))
     secrets = {
-        ModelBench(config, LimitsConfig(), environ).secret
+        ModelPanel(config, LimitsConfig(), environ).secret
         for environ in ({}, {"MY_KEY": "a"}, {"MY_KEY": "b"}, {"OPENAI_API_KEY": "a"})
     }
     assert len(secrets) == 4

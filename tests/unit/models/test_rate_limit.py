@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from prjury.deadline import Deadline
-from prjury.models.rate_limit import Pace, PacedModel
+from prjury.models.rate_limit import RateLimit, RateLimitedModel
 from prjury.policy.models import RateConfig
 from prjury.ports.messages import ModelError, Reply
 from unit.models.speakers import PROMPT, SOON, Speaker, error, reply
@@ -54,14 +54,14 @@ def test_so_many_are_let_through_at_a_time_and_no_more() -> None:
             inside -= 1
         return reply()
 
-    model = PacedModel(Speaker([speak]), Pace(RateConfig(max_parallel=3)))
+    model = RateLimitedModel(Speaker([speak]), RateLimit(RateConfig(max_parallel=3)))
     for thread in threads(12, lambda: model.ask(PROMPT, SOON)):
         thread.join(LONG)
     assert (inside, most) == (0, 3)
 
 
 def test_who_comes_first_is_served_first() -> None:
-    pace = Pace(RateConfig(max_parallel=1))
+    pace = RateLimit(RateConfig(max_parallel=1))
     served: list[int] = []
 
     def waits(number: int) -> None:
@@ -80,9 +80,9 @@ def test_who_comes_first_is_served_first() -> None:
 
 
 def test_who_waits_too_long_gives_up_and_blocks_nobody() -> None:
-    pace = Pace(RateConfig(max_parallel=1))
+    pace = RateLimit(RateConfig(max_parallel=1))
     inner = Speaker()
-    model = PacedModel(inner, pace)
+    model = RateLimitedModel(inner, pace)
     with pace.turn(SOON), pytest.raises(ModelError, match="wait for a turn") as told:
         model.ask(PROMPT, Deadline.after(0.01))
     assert (told.value.reason, inner.asked) == ("timeout", 0)
@@ -90,7 +90,9 @@ def test_who_waits_too_long_gives_up_and_blocks_nobody() -> None:
 
 
 def test_a_turn_ends_with_a_failure_too() -> None:
-    model = PacedModel(Speaker([error("refused"), reply()]), Pace(RateConfig(max_parallel=1)))
+    model = RateLimitedModel(
+        Speaker([error("refused"), reply()]), RateLimit(RateConfig(max_parallel=1))
+    )
     with pytest.raises(ModelError, match="refused"):
         model.ask(PROMPT, SOON)
     assert model.ask(PROMPT, SOON).text == "yes"
@@ -98,7 +100,7 @@ def test_a_turn_ends_with_a_failure_too() -> None:
 
 def test_so_many_begin_in_any_minute() -> None:
     time = Time()
-    pace = Pace(RateConfig(requests_per_minute=2), time.clock, time.sleep)
+    pace = RateLimit(RateConfig(requests_per_minute=2), time.clock, time.sleep)
     begun = []
     for _ in range(5):
         with pace.turn(SOON):
@@ -110,7 +112,7 @@ def test_so_many_begin_in_any_minute() -> None:
 
 def test_nobody_sleeps_for_a_minute_that_begins_after_the_deadline() -> None:
     time = Time()
-    pace = Pace(RateConfig(requests_per_minute=1), time.clock, time.sleep)
+    pace = RateLimit(RateConfig(requests_per_minute=1), time.clock, time.sleep)
     with pace.turn(SOON):
         pass
     late = pace.turn(Deadline.after(30))
@@ -123,8 +125,8 @@ def test_nobody_sleeps_for_a_minute_that_begins_after_the_deadline() -> None:
 
 def test_a_minute_is_shared_by_all_threads() -> None:
     time = Time()
-    pace = Pace(RateConfig(requests_per_minute=3), time.clock, time.sleep)
-    model = PacedModel(Speaker(), pace)
+    pace = RateLimit(RateConfig(requests_per_minute=3), time.clock, time.sleep)
+    model = RateLimitedModel(Speaker(), pace)
     for thread in threads(7, lambda: model.ask(PROMPT, SOON)):
         thread.join(LONG)
     assert len(pace._begun) == 3

@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 
 from prjury.deadline import Deadline
-from prjury.models.retry import PatientModel
+from prjury.models.retry import RetryingModel
 from prjury.ports.messages import ModelError
 from unit.models.speakers import PROMPT, SOON, Speaker, busy, error, reply
 
 
-def patient(inner: Speaker, naps: list[float]) -> PatientModel:
-    return PatientModel(inner, naps.append, lambda: 1.0)
+def patient(inner: Speaker, naps: list[float]) -> RetryingModel:
+    return RetryingModel(inner, naps.append, lambda: 1.0)
 
 
 def test_a_busy_server_is_asked_again_when_it_says() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fakes import reports as fake
 from prjury.jury.judgment import Check, Judgment, Location, Status
-from prjury.publishers.check_run_words import Words
+from prjury.publishers.check_run_words import CheckRunTexts
 from prjury.publishers.terminal import TerminalPublisher
 from prjury.report.annotations import annotate
 from prjury.report.inline import Reviewer, added_lines
@@ -128,7 +128,7 @@ def test_every_face_shows_as_many_findings_as_the_verdict_has(report: Report) ->
     screen = printed(report)
     assert entries(screen, r"^ *\d+\. .*$") + more(screen) == of_titles(screen) == expected
     assert of_titles(to_html(report).replace('<span class="count">', "")) == expected
-    summary = Words.of(report, "", Redactor(())).summary
+    summary = CheckRunTexts.of(report, "", Redactor(())).summary
     assert sum(map(int, re.findall(r"(?:fix|at): (\d+)", summary))) == expected
 
 

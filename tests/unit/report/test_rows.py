@@ -4,12 +4,12 @@ from fakes import reports as fake
 from prjury.jury.judgment import Judgment
 from prjury.report.headline import why
 from prjury.report.model import PolicyOrigin, SkippedJudge
-from prjury.report.rows import Row, at_most, rows
+from prjury.report.rows import TableRow, at_most, rows
 
 ERRORS = "3 compile errors, all new in this pull request"
 
 
-def told(*every: Row) -> list[str]:
+def told(*every: TableRow) -> list[str]:
     return [f"{row.tier} | {row.judge} | {row.symbol} {row.words}" for row in every]
 
 

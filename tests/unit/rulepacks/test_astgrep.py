@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.judges.patterns.pack_tests import tried
+from prjury.judges.patterns.pack_tests import run_pack_tests
 from prjury.rulepacks.literals import literals_of
 from prjury.rulepacks.load import LoadedPack, load, load_packs
 from prjury.rulepacks.rule import Pack
@@ -256,7 +256,7 @@ def test_a_project_brings_its_rules_utilities_and_tests(tmp_path: Path, named: s
     made = load(project(tmp_path, TEST) / named)
     assert made.pack.id == "web-rules"
     assert [rule.id for rule in made.pack.rules] == ["no-console", "no-await-in-loop"]
-    trial = tried(made)
+    trial = run_pack_tests(made)
     assert trial.line == "ok   web-rules: 2 rules, 2 cases of code, 1 rule without a case"
 
 
@@ -271,7 +271,7 @@ def test_a_failing_test_of_ast_greps_own(
     tmp_path: Path, old: str, new: str, line: int, words: str
 ) -> None:
     home = project(tmp_path, TEST.replace(old, new))
-    (failure,) = tried(load(home)).failures
+    (failure,) = run_pack_tests(load(home)).failures
     assert failure.startswith(f"{home}/tests/no-console-test.yml:{line} web-rules/no-console")
     assert failure.endswith(words)
 

@@ -14,8 +14,8 @@ from prjury.judges.patterns.judge import make
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.load import read_policy
 from prjury.policy.schema import PatternsOptions
-from prjury.ports import Doors
-from prjury.rulepacks.committed import Part, committed_packs
+from prjury.ports import Ports
+from prjury.rulepacks.committed import CommittedPart, committed_packs
 from unit.judges.patterns.bench import InProcessParser, Quiet, context, found
 
 HEAD_OF_PACK = r"""id: house
@@ -54,7 +54,7 @@ def options(path: str, commit: str | None = BASE) -> PatternsOptions:
 def judged(path: str, before: Files, after: Files) -> Judgment:
     """The judgment on a pull request, under a policy of its base that names this path."""
     repository = FakeRepository({BASE: before, HEAD: {**before, **after}})
-    judge = make(options(path), Doors(repository, ScriptedShell(), Quiet()))
+    judge = make(options(path), Ports(repository, ScriptedShell(), Quiet()))
     pull = pull_between(before, {**before, **after})
     return replace(judge, parser=InProcessParser()).judge(context(pull))
 
@@ -108,7 +108,7 @@ def test_the_working_directory_has_no_say(tmp_path: Path, monkeypatch: pytest.Mo
 def test_the_operators_own_policy_names_files_of_the_file_system(tmp_path: Path) -> None:
     (tmp_path / "own.yml").write_text(PACK)
     repository = FakeRepository({BASE: {}})
-    doors = Doors(repository, ScriptedShell(), Quiet())
+    doors = Ports(repository, ScriptedShell(), Quiet())
     judge = make(options(str(tmp_path / "own.yml"), commit=None), doors)
     assert [pack.id for pack in judge.own.packs] == ["house"]
 
@@ -183,17 +183,17 @@ def test_a_pack_that_a_partial_clone_lacks() -> None:
 @pytest.mark.parametrize(
     ("part", "name", "has"),
     [
-        (Part("rules"), "rules/a.yml", True),
-        (Part("rules"), "rules/a/b.yml", False),
-        (Part("rules"), "rules/a.yaml", False),
-        (Part("."), "a.yml", True),
-        (Part("."), "rules/a.yml", False),
-        (Part("rules", deep=True), "rules/a/b.yaml", True),
-        (Part("rules", deep=True), "rules2/b.yml", False),
-        (Part("rules", deep=True), "rules/b.md", False),
-        (Part("a.yml"), "a.yml", True),
-        (Part("a.yml"), "b/a.yml", False),
+        (CommittedPart("rules"), "rules/a.yml", True),
+        (CommittedPart("rules"), "rules/a/b.yml", False),
+        (CommittedPart("rules"), "rules/a.yaml", False),
+        (CommittedPart("."), "a.yml", True),
+        (CommittedPart("."), "rules/a.yml", False),
+        (CommittedPart("rules", deep=True), "rules/a/b.yaml", True),
+        (CommittedPart("rules", deep=True), "rules2/b.yml", False),
+        (CommittedPart("rules", deep=True), "rules/b.md", False),
+        (CommittedPart("a.yml"), "a.yml", True),
+        (CommittedPart("a.yml"), "b/a.yml", False),
     ],
 )
-def test_what_belongs_to_a_part_of_a_tree(part: Part, name: str, has: bool) -> None:
+def test_what_belongs_to_a_part_of_a_tree(part: CommittedPart, name: str, has: bool) -> None:
     assert part.has(name) is has

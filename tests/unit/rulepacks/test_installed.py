@@ -8,10 +8,10 @@ from importlib.metadata import EntryPoint, distributions
 from pathlib import Path
 
 import pytest
-from unit.judges.patterns.packs.test_load import PACK
 
 from prjury.errors import ConfigError
 from prjury.rulepacks.installed import GROUP, provided_packs
+from unit.rulepacks.test_load import PACK
 
 MODULE = """
 from pathlib import Path

@@ -13,7 +13,7 @@ from prjury.judges.patterns.pack_cases import run_tests
 from prjury.judges.patterns.pack_coverage import missing
 from prjury.resources import rule_packs
 from prjury.rulepacks.example import Example
-from prjury.rulepacks.rule import Pack, Rule
+from prjury.rulepacks.rule import Pack, PatternRule
 from unit.judges.patterns.bench import adding, found
 
 FACTS = Path(__file__).resolve().parents[4] / "shared" / "data" / "pattern-facts.yaml"
@@ -80,7 +80,7 @@ def test_a_case_that_is_wrong_is_told(name: str) -> None:
     )
 
 
-def _swapped(rule: Rule) -> Rule:
+def _swapped(rule: PatternRule) -> PatternRule:
     """The rule with its failing cases for passing ones, and the other way round."""
     code = {
         language: cases.model_copy(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from prjury.judges.patterns import shipped_heads
-from prjury.judges.patterns.pack_tests import tried
+from prjury.judges.patterns.pack_tests import run_pack_tests
 from prjury.resources import rule_packs
 from prjury.rulepacks.description import Described, DescribedRule
 from prjury.rulepacks.find import packs_at
@@ -122,7 +122,7 @@ def test_the_pack_that_the_judges_page_shows_is_sound(tmp_path: Path) -> None:
     for name, text in blocks:
         (tmp_path / name).write_text(text)
     (loaded,) = packs_at([tmp_path])
-    assert tried(loaded).failures == []
+    assert run_pack_tests(loaded).failures == []
 
 
 def test_links_between_the_pages_lead_somewhere() -> None:

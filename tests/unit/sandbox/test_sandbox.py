@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from fakes.shell import SilentProgress
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.ports.types import Command, Completed
+from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox import ContainedShell, Limits, is_refused
 from prjury.sandbox.environment import allowed
 from prjury.sandbox.scratch import remove
@@ -63,7 +63,7 @@ class Bench:
     def run(
         self, argv: tuple[str, ...] | str, *, timeout: float = 20, limit: int = 1 << 20
     ) -> Completed:
-        command = Command(argv, self.directory, self.shell.environment(), limit)
+        command = ShellCommand(argv, self.directory, self.shell.environment(), limit)
         return self.shell.run(command, Deadline.after(timeout), SilentProgress())
 
 
@@ -246,7 +246,7 @@ def test_a_program_that_kills_the_launcher(bench: Bench, marker: str) -> None:
 def test_no_canary_reaches_a_program(tmp_path: Path) -> None:
     environ = {**ENVIRON, **CANARIES, "HARMLESS": "1", "JAVA_HOME": "/jdk"}
     shell = ContainedShell(environ, extra_env=[*CANARIES, "HARMLESS"], logs=tmp_path)
-    command = Command("env", tmp_path, shell.environment())
+    command = ShellCommand("env", tmp_path, shell.environment())
     done = shell.run(command, Deadline.after(20), SilentProgress())
     text = done.log.read_text()
     assert "canary-" not in text
@@ -268,7 +268,7 @@ def test_a_home_that_the_caller_made_is_kept(bench: Bench, tmp_path: Path) -> No
     home = tmp_path / "home"
     home.mkdir()
     env = {**bench.shell.environment(), "HOME": str(home), "TMPDIR": str(home)}
-    command = Command('touch "$HOME/kept"', tmp_path, env)
+    command = ShellCommand('touch "$HOME/kept"', tmp_path, env)
     bench.shell.run(command, Deadline.after(20), SilentProgress())
     assert (home / "kept").exists()
 
@@ -310,7 +310,7 @@ def test_the_level_is_what_was_proved(bench: Bench) -> None:
 @pytest.mark.parametrize("level", ["L2", "L3"])
 def test_a_level_that_is_not_to_be_had(tmp_path: Path, level: str) -> None:
     shell = ContainedShell(ENVIRON, logs=tmp_path, level=level)
-    command = Command("touch ran", tmp_path, shell.environment())
+    command = ShellCommand("touch ran", tmp_path, shell.environment())
     with pytest.raises(CannotJudgeError) as caught:
         shell.run(command, Deadline.after(20), SilentProgress())
     assert caught.value.reason == "sandbox_unavailable"
@@ -345,7 +345,7 @@ def test_the_last_line_is_told_while_it_runs(tmp_path: Path) -> None:
     progress = SilentProgress()
     shell = ContainedShell(ENVIRON, logs=tmp_path)
     script = r"printf 'one\n\033[31mtwo\033[0m\r\n\n'; sleep 0.6; echo three"
-    command = Command(script, tmp_path, shell.environment())
+    command = ShellCommand(script, tmp_path, shell.environment())
     shell.run(command, Deadline.after(20), progress)
     assert progress.said == ["two", "three"]
 
@@ -354,7 +354,7 @@ def test_progress_is_told_a_few_times_a_second_at_most(tmp_path: Path) -> None:
     progress = SilentProgress()
     shell = ContainedShell(ENVIRON, logs=tmp_path)
     script = "i=0; while [ $i -lt 100 ]; do echo $i; sleep 0.005; i=$((i+1)); done"
-    command = Command(script, tmp_path, shell.environment())
+    command = ShellCommand(script, tmp_path, shell.environment())
     done = shell.run(command, Deadline.after(20), progress)
     assert 1 <= len(progress.said) <= done.seconds * 5 + 2
 
@@ -364,7 +364,7 @@ def test_an_interruption_kills_everything(tmp_path: Path, marker: str) -> None:
         raise KeyboardInterrupt
 
     shell = ContainedShell(ENVIRON, logs=tmp_path, limits=Limits(grace=0.5))
-    command = Command(f"setsid sleep {marker} & echo go; wait", tmp_path, shell.environment())
+    command = ShellCommand(f"setsid sleep {marker} & echo go; wait", tmp_path, shell.environment())
     with pytest.raises(KeyboardInterrupt):
         shell.run(command, Deadline.after(20), SilentProgress(interrupt))
     assert processes_with(marker) == []
@@ -379,10 +379,10 @@ def test_nothing_survives_the_death_of_whoever_waits(
         from pathlib import Path
         from fakes.shell import SilentProgress
         from prjury.deadline import Deadline
-        from prjury.ports.types import Command
+        from prjury.ports.types import ShellCommand
         from prjury.sandbox import ContainedShell
         shell = ContainedShell(os.environ, logs=Path("."))
-        command = Command("setsid sleep {marker} & wait", Path("."), shell.environment())
+        command = ShellCommand("setsid sleep {marker} & wait", Path("."), shell.environment())
         work = lambda: shell.run(command, Deadline.after(60), SilentProgress())
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
@@ -409,14 +409,14 @@ def test_a_process_that_leaves_at_once_has_cleaned_up_before(tmp_path: Path, mar
         from pathlib import Path
         from fakes.shell import SilentProgress
         from prjury.deadline import Deadline
-        from prjury.ports.types import Command
+        from prjury.ports.types import ShellCommand
         from prjury.sandbox import ContainedShell
         shell = ContainedShell(os.environ, logs=Path("."))
         def work():
             with shell.scratch() as place:
                 for name in ("first", "second"):
                     script = f"setsid sleep {marker} & touch {{name}} ../../{{name}}; wait"
-                    command = Command(script, place, shell.environment())
+                    command = ShellCommand(script, place, shell.environment())
                     shell.run(command, Deadline.after(60), SilentProgress())
         threading.Thread(target=work, daemon=True).start()
         while not Path("../first").exists():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.snapshot.bumps import Distance, Step, distance
+from prjury.snapshot.bumps import Distance, VersionStep, distance
 
-SAME = Distance(Step.SAME)
+SAME = Distance(VersionStep.SAME)
 
 
-def up(step: Step, count: int = 1) -> Distance:
+def up(step: VersionStep, count: int = 1) -> Distance:
     return Distance(step, up=True, count=count)
 
 
@@ -17,23 +17,23 @@ def up(step: Step, count: int = 1) -> Distance:
     ("one", "other", "between"),
     [
         ("2.17.1", "2.17.1", SAME),
-        ("2.17.1", "2.17.2", up(Step.PATCH)),
-        ("2.15.4", "2.17.2", up(Step.MINOR, 2)),
-        ("1.9", "2.0.0", up(Step.MAJOR)),
+        ("2.17.1", "2.17.2", up(VersionStep.PATCH)),
+        ("2.15.4", "2.17.2", up(VersionStep.MINOR, 2)),
+        ("1.9", "2.0.0", up(VersionStep.MAJOR)),
         ("1.0", "1.0.0", SAME),
         (">=1.0,<2", "<2,>=1.0", SAME),
         (">=1.20", ">=1.20,<2", None),
-        ("1.0.0.1", "1.0.0.3", up(Step.PATCH, 2)),
-        ("v3", "v4", up(Step.MAJOR)),
-        ("v3", "v3.1", up(Step.MINOR)),
-        ("^18.1.0", "^18.2.0", up(Step.MINOR)),
-        ("~=1.4", ">=1.5", up(Step.MINOR)),
-        (">=1.20", ">=1.21,<2", up(Step.MINOR)),
-        (">=1.20,<2", ">=1.20,<3", up(Step.MAJOR)),
-        ("<2", "<3", up(Step.MAJOR)),
-        ("1.0-rc1", "1.0", up(Step.PATCH)),
-        ("1.0.RELEASE", "1.1.RELEASE", up(Step.MINOR)),
-        ("33.0-jre", "33.1-jre", up(Step.MINOR)),
+        ("1.0.0.1", "1.0.0.3", up(VersionStep.PATCH, 2)),
+        ("v3", "v4", up(VersionStep.MAJOR)),
+        ("v3", "v3.1", up(VersionStep.MINOR)),
+        ("^18.1.0", "^18.2.0", up(VersionStep.MINOR)),
+        ("~=1.4", ">=1.5", up(VersionStep.MINOR)),
+        (">=1.20", ">=1.21,<2", up(VersionStep.MINOR)),
+        (">=1.20,<2", ">=1.20,<3", up(VersionStep.MAJOR)),
+        ("<2", "<3", up(VersionStep.MAJOR)),
+        ("1.0-rc1", "1.0", up(VersionStep.PATCH)),
+        ("1.0.RELEASE", "1.1.RELEASE", up(VersionStep.MINOR)),
+        ("33.0-jre", "33.1-jre", up(VersionStep.MINOR)),
         ("33.0-jre", "33.1-android", None),
         ("1.0-rc1", "1.0-rc2", None),
         ("1.0", "latest", None),

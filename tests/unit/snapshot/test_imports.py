@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.threeway import three_way
-from prjury.snapshot.imports import Kind, kinds, only_imports
+from prjury.snapshot.imports import ImportKind, kinds, only_imports
 from prjury.snapshot.languages import language_of
 from prjury.snapshot.threeway import lines_of
 
@@ -361,7 +361,7 @@ def test_reading_ends_where_the_code_begins() -> None:
     assert language
     found = kinds(language, lines_of(b"// a\n\nimport b;\nclass C {}\nimport d;\n"))
 
-    assert found == [Kind.OTHER, Kind.BLANK, Kind.IMPORT]
+    assert found == [ImportKind.OTHER, ImportKind.BLANK, ImportKind.IMPORT]
 
 
 LANGUAGES = [".java", ".kt", ".scala", ".groovy", ".py", ".ts", ".go", ".rs", ".c", ".cs", ".php"]

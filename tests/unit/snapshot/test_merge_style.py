@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.snapshot.merge_style import Commit, Habit, RebaseTrial, Way, habit
+from prjury.snapshot.merge_style import Habit, RebaseTrial, StyleCommit, Way, habit
 
 
-def plain(subject: str = "Fix it") -> Commit:
-    return Commit("a" * 40, ("b" * 40,), subject)
+def plain(subject: str = "Fix it") -> StyleCommit:
+    return StyleCommit("a" * 40, ("b" * 40,), subject)
 
 
-def merge(subject: str = "Merge pull request #7 from x/y") -> Commit:
-    return Commit("a" * 40, ("b" * 40, "c" * 40), subject)
+def merge(subject: str = "Merge pull request #7 from x/y") -> StyleCommit:
+    return StyleCommit("a" * 40, ("b" * 40, "c" * 40), subject)
 
 
 def told(count: int, merges: int, numbered: int) -> str:
@@ -49,7 +49,7 @@ def few(count: str) -> str:
         ),
     ],
 )
-def test_habits(commits: list[Commit], expected: Habit) -> None:
+def test_habits(commits: list[StyleCommit], expected: Habit) -> None:
     assert habit(commits) == expected
     assert habit(commits[::-1]) == expected
 
@@ -108,7 +108,7 @@ def test_a_single_commit_with_a_release_s_name_is_no_merge() -> None:
 
 
 @given(st.lists(st.sampled_from([plain(), plain("a (#1)"), merge(), merge("Merge branch '1.x'")])))
-def test_the_order_does_not_matter(commits: list[Commit]) -> None:
+def test_the_order_does_not_matter(commits: list[StyleCommit]) -> None:
     assert habit(commits) == habit(sorted(commits, key=lambda commit: commit.subject))
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.threeway import edits, three_way
-from prjury.snapshot.model import ConflictRegion, Hunk, Span
+from prjury.snapshot.model import ConflictRegion, Hunk, LineSpan
 from prjury.snapshot.threeway import Edit, Region, ThreeWay, edits_of, lines_of
 
 
@@ -86,24 +86,26 @@ def test_several_edits_of_a_side_within_one_of_the_other() -> None:
 
 def test_places_leave_out_what_both_agree_on() -> None:
     assert places("a\n", "same\nours\nend\n", "same\nmine\nmore\nend\n") == [
-        ConflictRegion(head=Span(2, 2), onto=Span(2, 1))
+        ConflictRegion(head=LineSpan(2, 2), onto=LineSpan(2, 1))
     ]
 
 
 def test_a_side_without_lines_has_a_place_all_the_same() -> None:
     assert places("a\nb\nc\n", "a\nc\n", "a\nx\nc\n") == [
-        ConflictRegion(head=Span(2, 1), onto=Span(2, 0))
+        ConflictRegion(head=LineSpan(2, 1), onto=LineSpan(2, 0))
     ]
 
 
 def test_a_side_that_holds_all_of_the_other() -> None:
-    assert places("", "one\n", "one\ntwo\n") == [ConflictRegion(head=Span(2, 1), onto=Span(2, 0))]
+    assert places("", "one\n", "one\ntwo\n") == [
+        ConflictRegion(head=LineSpan(2, 1), onto=LineSpan(2, 0))
+    ]
 
 
 def test_files_that_both_add_collide_where_they_differ() -> None:
     assert places(None, "a\nb\nc\n", "a\nx\nc\nd\n") == [
-        ConflictRegion(head=Span(2, 1), onto=Span(2, 1)),
-        ConflictRegion(head=Span(4, 1), onto=Span(4, 0)),
+        ConflictRegion(head=LineSpan(2, 1), onto=LineSpan(2, 1)),
+        ConflictRegion(head=LineSpan(4, 1), onto=LineSpan(4, 0)),
     ]
 
 
@@ -118,12 +120,12 @@ def test_the_heading_is_the_first_that_the_head_has() -> None:
 @pytest.mark.parametrize(
     ("span", "text", "last"),
     [
-        (Span(3, 0), "before line 3", 3),
-        (Span(3, 1), "line 3", 3),
-        (Span(3, 4), "lines 3 to 6", 6),
+        (LineSpan(3, 0), "before line 3", 3),
+        (LineSpan(3, 1), "line 3", 3),
+        (LineSpan(3, 4), "lines 3 to 6", 6),
     ],
 )
-def test_spans_in_words(span: Span, text: str, last: int) -> None:
+def test_spans_in_words(span: LineSpan, text: str, last: int) -> None:
     assert (str(span), span.last) == (text, last)
 
 

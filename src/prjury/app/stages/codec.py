@@ -14,8 +14,8 @@ from typing import Literal
 
 from pydantic import TypeAdapter
 
-from prjury.app.registry import Place, Unwanted
-from prjury.app.stages.evidence import Evidence, NoEvidence, Opinions
+from prjury.app.registry import SeatPosition, Unwanted
+from prjury.app.stages.evidence import NoEvidence, Opinions, StageEvidence
 from prjury.app.stages.files import Files
 from prjury.app.stages.read_artifacts import LARGEST, checked, invalid, made, value_of
 from prjury.app.stages.replay import SeatRecord
@@ -44,7 +44,7 @@ from prjury.snapshot.model import PullRequest
 _LARGEST_VERDICT = 8 * 1024 * 1024
 
 
-def evidence_to_text(evidence: Evidence | NoEvidence) -> str:
+def evidence_to_text(evidence: StageEvidence | NoEvidence) -> str:
     """The evidence as JSON. Where it is too large, models do without what is beside the change.
 
     Raises:
@@ -69,7 +69,7 @@ def evidence_to_text(evidence: Evidence | NoEvidence) -> str:
     return text
 
 
-def evidence_from_text(content: bytes) -> Evidence | NoEvidence:
+def evidence_from_text(content: bytes) -> StageEvidence | NoEvidence:
     """The evidence that `evidence_to_text` wrote.
 
     Raises:
@@ -120,7 +120,7 @@ def _opinions_of(wire: OpinionsJson) -> Opinions:
     return Opinions(wire.evidence, records, cost, opinion, wire.elapsed_ms)
 
 
-def _evidence(evidence: Evidence) -> Json:
+def _evidence(evidence: StageEvidence) -> Json:
     policy, files = evidence.policy, evidence.files
     return {
         "schema": EVIDENCE_SCHEMA,
@@ -149,7 +149,7 @@ def _evidence(evidence: Evidence) -> Json:
     }
 
 
-def _from_wire(wire: EvidenceJson) -> Evidence:
+def _from_wire(wire: EvidenceJson) -> StageEvidence:
     # Files that a policy of the base names are files of the base, never of this machine.
     commit = wire.pull.base.sha if wire.policy.source.startswith("base:") else None
     config = Config.model_validate(wire.policy.resolved, context={"commit": commit})
@@ -158,7 +158,7 @@ def _from_wire(wire: EvidenceJson) -> Evidence:
         raise ValueError("the policy has not the hash that it is said to have")
     files = wire.files
     blobs = {blob: _bytes(content) for blob, content in files.blobs.items()}
-    return Evidence(
+    return StageEvidence(
         pull=wire.pull,
         policy=policy,
         records=dict(seat.record() for seat in wire.records),
@@ -180,7 +180,7 @@ _ENTRY = TypeAdapter(TreeEntry)
 _BACKPORT = TypeAdapter(Backport)
 
 
-def _seats(records: Mapping[Place, SeatRecord]) -> list[Json]:
+def _seats(records: Mapping[SeatPosition, SeatRecord]) -> list[Json]:
     ordered = sorted(records.items())
     return [SeatJson.of(place, record).model_dump(mode="json") for place, record in ordered]
 

@@ -6,27 +6,27 @@ import time
 from dataclasses import dataclass, replace
 
 from prjury.app import backports, terms
-from prjury.app.composition import models_for, program_doors
+from prjury.app.composition import models_for, program_ports
 from prjury.app.policy_in_force import policy_in_force
 from prjury.app.registry import seat
-from prjury.app.request import ReviewRequest, Surroundings
+from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.review import notes_of
-from prjury.app.stages.evidence import Evidence
+from prjury.app.stages.evidence import StageEvidence
 from prjury.app.stages.files import ReadingAlong
-from prjury.app.stages.replay import Waiting, records_of
-from prjury.app.stages.requested_answers import Unasked
+from prjury.app.stages.replay import DeferredJudges, records_of
+from prjury.app.stages.requested_answers import RecordingModels
 from prjury.errors import CannotJudgeError
-from prjury.git.open_snapshot import NothingToReview, Photo, photographed
+from prjury.git.open_snapshot import NothingToReview, Snapshot, open_snapshot
 from prjury.policy.load import Policy
 from prjury.policy.schema import Config, JudgeEntry
-from prjury.ports import Doors
+from prjury.ports import Ports
 from prjury.resources import own_version
 from prjury.snapshot.model import visible
 
 
 def collect(
-    request: ReviewRequest, surroundings: Surroundings, workflow: str | None = None
-) -> Evidence | NothingToReview:
+    request: ReviewRequest, surroundings: RunEnvironment, workflow: str | None = None
+) -> StageEvidence | NothingToReview:
     """Event -> PullRequest -> every judge that is a program -> evidence.
 
     A build is taken from its evidence, whatever the policy says of where it runs: here nothing of
@@ -40,7 +40,7 @@ def collect(
         PrJuryError: with the exit code that says whose fault it is.
     """
     started = time.monotonic()
-    with photographed(request.wanted) as taken:
+    with open_snapshot(request.wanted) as taken:
         if isinstance(taken, NothingToReview):
             return taken
         policy = policy_in_force(taken.pull, taken.store, request.config, request.policy_path)
@@ -50,15 +50,15 @@ def collect(
         if edited := _edited(photo, workflow):
             doors = replace(doors, evidence=Refused(edited))
         along = ReadingAlong(photo.store, photo.pull.base.sha)
-        cast = Waiting(replace(doors, repository=along))
+        cast = DeferredJudges(replace(doors, repository=along))
         seating = seat(policy.config, doors, terms.unwanted(request), cast)
         seconds = terms.seconds(request, policy.config)
         context = terms.context_of(photo.pull, seconds)
         verdict = terms.vote(seating, context, doors.progress)
-        chosen = backports.chosen(photo, request, policy.config)
+        chosen = backports.choose_branches(photo, request, policy.config)
         named = frozenset(request.backport_to)
-        bench = backports.Bench(photo, doors, policy.config, thorough=named)
-        return Evidence(
+        bench = backports.BranchJudges(photo, doors, policy.config, thorough=named)
+        return StageEvidence(
             pull=photo.pull,
             policy=policy,
             records={**cast.seats, **records_of(seating, cast.places, verdict)},
@@ -91,7 +91,7 @@ class Refused:
         )
 
 
-def _edited(photo: Photo, workflow: str | None) -> str:
+def _edited(photo: Snapshot, workflow: str | None) -> str:
     """Why what the workflow left behind proves nothing; empty where the change leaves it alone.
 
     The runner takes the workflow from the merge of the change with its base, so it is the base's
@@ -126,13 +126,13 @@ def _elsewhere(entry: JudgeEntry) -> JudgeEntry:
 
 
 def _doors(
-    request: ReviewRequest, surroundings: Surroundings, config: Config, photo: Photo
-) -> Doors:
-    doors = program_doors(request, surroundings, config, photo.store)
-    return replace(doors, models=Unasked())
+    request: ReviewRequest, surroundings: RunEnvironment, config: Config, photo: Snapshot
+) -> Ports:
+    doors = program_ports(request, surroundings, config, photo.store)
+    return replace(doors, models=RecordingModels())
 
 
-def _spares(request: ReviewRequest, config: Config, photo: Photo) -> tuple[str, str] | None:
+def _spares(request: ReviewRequest, config: Config, photo: Snapshot) -> tuple[str, str] | None:
     nobody = models_for(photo.pull, config.pulls, request.actor)
     panel = nobody.panel() if nobody else None
     return (panel.missing, panel.label) if panel else None

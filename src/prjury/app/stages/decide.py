@@ -6,20 +6,20 @@ import time
 from typing import Any
 
 from prjury.app import backports, terms
-from prjury.app.composition import model_bench
+from prjury.app.composition import model_panel
 from prjury.app.registry import Seating, seat
-from prjury.app.request import ReviewRequest, Surroundings
-from prjury.app.stages.evidence import Evidence, Opinions
+from prjury.app.request import ReviewRequest, RunEnvironment
+from prjury.app.stages.evidence import Opinions, StageEvidence
 from prjury.app.stages.files import TakenAlong
 from prjury.app.stages.replay import Asking, Records, records_of
 from prjury.jury.cascade import Verdict
 from prjury.jury.judgment import Status
 from prjury.models.memory import memory_at
-from prjury.ports import Doors, NoModels
+from prjury.ports import NoModels, Ports
 
 
 def decide(
-    evidence: Evidence, digest: str, request: ReviewRequest, surroundings: Surroundings
+    evidence: StageEvidence, digest: str, request: ReviewRequest, surroundings: RunEnvironment
 ) -> Opinions:
     """Evidence -> cascade, in which programs say again what they said -> what models said.
 
@@ -32,9 +32,9 @@ def decide(
     """
     started = time.monotonic()
     config = evidence.policy.config
-    bench = model_bench(request, surroundings, config)
+    bench = model_panel(request, surroundings, config)
     nobody: Any = None  # what runs programs is not here
-    doors = Doors(
+    doors = Ports(
         TakenAlong(evidence.files),
         nobody,
         surroundings.progress,
@@ -49,7 +49,7 @@ def decide(
     context = terms.context_of(evidence.pull, seconds)
     verdict = terms.vote(seating, context, doors.progress)
     asks = evidence.unwanted.model_backed is None and verdict.status is not Status.FAIL
-    opinion = backports.opinion(evidence.backports, doors, context) if asks else None
+    opinion = backports.ask_opinion(evidence.backports, doors, context) if asks else None
     return Opinions(
         digest,
         _said(evidence.records, cast, seating, verdict),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from prjury.app.registry import Place, Unwanted
+from prjury.app.registry import SeatPosition, Unwanted
 from prjury.app.stages.files import Files
 from prjury.app.stages.replay import SeatRecord
 from prjury.jury.judgment import Judgment
@@ -15,7 +15,7 @@ from prjury.snapshot.model import PullRequest
 
 
 @dataclass(frozen=True)
-class Evidence:
+class StageEvidence:
     """Everything that can be known of a pull request without a model.
 
     Attributes:
@@ -32,7 +32,7 @@ class Evidence:
 
     pull: PullRequest
     policy: Policy
-    records: Mapping[Place, SeatRecord]
+    records: Mapping[SeatPosition, SeatRecord]
     files: Files
     version: str
     unwanted: Unwanted = field(default_factory=lambda: Unwanted({}))
@@ -66,7 +66,7 @@ class Opinions:
     """
 
     evidence: str
-    records: Mapping[Place, SeatRecord]
+    records: Mapping[SeatPosition, SeatRecord]
     cost: Cost = field(default_factory=Cost)
     opinion: Judgment | None = None
     elapsed_ms: int = 0

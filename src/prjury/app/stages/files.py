@@ -10,7 +10,7 @@ from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.ports import Repository
 from prjury.ports.types import TreeEntry
-from prjury.snapshot.merge_style import Commit, RebaseTrial
+from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
 
 #: Bytes of files that are taken along for models; what is beyond is context that they do without.
 _MOST_BYTES = 8 * 1024 * 1024
@@ -57,7 +57,7 @@ class ReadingAlong:
         """Writes a tree into an empty directory."""
         return self.repository.export(tree, directory)
 
-    def recent(self, tip: str, count: int) -> Sequence[Commit]:
+    def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:
         """The newest commits of a branch."""
         return self.repository.recent(tip, count)
 
@@ -96,7 +96,7 @@ class TakenAlong:
         """Raises SourceError, as everything does that takes a repository."""
         raise self._absent()
 
-    def recent(self, tip: str, count: int) -> Sequence[Commit]:  # noqa: ARG002 - as above
+    def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:  # noqa: ARG002 - as above
         """Raises SourceError."""
         raise self._absent()
 

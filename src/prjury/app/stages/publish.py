@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from prjury.app import backports, terms
-from prjury.app.registry import Place, seat
-from prjury.app.stages.evidence import Evidence, Opinions
-from prjury.app.stages.replay import Recorded, SeatRecord, with_times
+from prjury.app.registry import SeatPosition, seat
+from prjury.app.stages.evidence import Opinions, StageEvidence
+from prjury.app.stages.replay import ReplayedJudges, SeatRecord, with_times
 from prjury.errors import SourceError
-from prjury.ports import Doors
+from prjury.ports import Ports
 from prjury.publishers.progress import SilentProgress
 from prjury.report.assemble import assemble
 from prjury.report.model import Override, PolicyOrigin, Report, Sandbox
@@ -20,8 +20,8 @@ from prjury.report.model import Override, PolicyOrigin, Report, Sandbox
 _SECONDS = 60.0
 
 
-def settle(
-    evidence: Evidence, digest: str, opinions: Opinions, override: Override | None = None
+def publish_stage(
+    evidence: StageEvidence, digest: str, opinions: Opinions, override: Override | None = None
 ) -> Report:
     """The report, whose verdict is found again by the cascade from what everybody said.
 
@@ -44,9 +44,9 @@ def settle(
         )
     config = evidence.policy.config
     nobody: Any = None
-    doors = Doors(nobody, nobody, SilentProgress())
+    doors = Ports(nobody, nobody, SilentProgress())
     records = _together(evidence.records, opinions.records)
-    seating = seat(config, doors, evidence.unwanted, Recorded(records))
+    seating = seat(config, doors, evidence.unwanted, ReplayedJudges(records))
     context = terms.context_of(evidence.pull, _SECONDS)
     verdict = with_times(seating, terms.vote(seating, context, doors.progress))
     policy = evidence.policy
@@ -58,7 +58,7 @@ def settle(
         policy=PolicyOrigin(policy.source, policy.hash, policy.resolved),
         sandbox=Sandbox(evidence.level, config.sandbox.network),
         version=evidence.version,
-        backports=backports.told(evidence.backports, opinions.opinion),
+        backports=backports.with_opinions(evidence.backports, opinions.opinion),
         cost=opinions.cost,
         elapsed_ms=evidence.elapsed_ms + opinions.elapsed_ms,
         notes=evidence.notes,
@@ -74,8 +74,8 @@ def _answered(record: SeatRecord, opinion: SeatRecord | None) -> SeatRecord:
 
 
 def _together(
-    records: Mapping[Place, SeatRecord], opinions: Mapping[Place, SeatRecord]
-) -> Mapping[Place, SeatRecord]:
+    records: Mapping[SeatPosition, SeatRecord], opinions: Mapping[SeatPosition, SeatRecord]
+) -> Mapping[SeatPosition, SeatRecord]:
     return {
         place: _answered(record, opinions.get(place)) if record.waits else record
         for place, record in records.items()

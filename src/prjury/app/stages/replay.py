@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from prjury.app.registry import MODEL_BACKED, Place, Seating
+from prjury.app.registry import MODEL_BACKED, Seating, SeatPosition
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.jury.cascade import TierAttempt, Verdict
@@ -13,13 +13,13 @@ from prjury.jury.judge import Judge, JudgeType, type_of
 from prjury.jury.judgment import Judgment
 from prjury.jury.jury import JuryVerdict
 from prjury.jury.population import Ballot
-from prjury.ports import Doors
+from prjury.ports import Ports
 
 #: The label of a judge that is asked in another zone.
 WAITING = "waiting"
 
 PullJudge = Judge[PullRequestContext]
-Make = Callable[[Doors], PullJudge]
+Make = Callable[[Ports], PullJudge]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class SeatRecord:
 
 
 #: What was said in which place.
-Records = Mapping[Place, SeatRecord]
+Records = Mapping[SeatPosition, SeatRecord]
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class RecordedJudge:
 
 
 @dataclass(frozen=True)
-class WaitingJudge:
+class DeferredJudge:
     """Stands for a judge that is asked in another zone, and reads what that one will need."""
 
     judge_to_be: PullJudge
@@ -106,7 +106,7 @@ class WaitingJudge:
 
 
 @dataclass
-class Waiting:
+class DeferredJudges:
     """Seats programs as they are, and somebody who waits for whoever asks a model.
 
     Attributes:
@@ -115,15 +115,15 @@ class Waiting:
         seats: who sits in each place, whether asked or not.
     """
 
-    along: Doors
-    places: dict[int, Place] = field(default_factory=dict)
-    seats: dict[Place, SeatRecord] = field(default_factory=dict)
+    along: Ports
+    places: dict[int, SeatPosition] = field(default_factory=dict)
+    seats: dict[SeatPosition, SeatRecord] = field(default_factory=dict)
 
-    def __call__(self, place: Place, make: Make, doors: Doors) -> PullJudge:
+    def __call__(self, place: SeatPosition, make: Make, doors: Ports) -> PullJudge:
         """The judge for the place."""
         judge = make(doors)
         if type_of(judge) in MODEL_BACKED:
-            judge = WaitingJudge(make(self.along))
+            judge = DeferredJudge(make(self.along))
         self.places[id(judge)] = place
         self.seats[place] = _seat(judge)
         return judge
@@ -138,9 +138,9 @@ class Asking:
     """
 
     records: Records
-    places: dict[int, Place] = field(default_factory=dict)
+    places: dict[int, SeatPosition] = field(default_factory=dict)
 
-    def __call__(self, place: Place, make: Make, doors: Doors) -> PullJudge:
+    def __call__(self, place: SeatPosition, make: Make, doors: Ports) -> PullJudge:
         """The judge for the place."""
         record = self.records.get(place)
         judge = make(doors) if record and record.waits else RecordedJudge(record or _unknown(place))
@@ -149,23 +149,23 @@ class Asking:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class ReplayedJudges:
     """Seats for everybody what they have said."""
 
     records: Records
 
-    def __call__(self, place: Place, _make: Make, _doors: Doors) -> PullJudge:
+    def __call__(self, place: SeatPosition, _make: Make, _doors: Ports) -> PullJudge:
         """The judge for the place."""
         return RecordedJudge(self.records.get(place) or _unknown(place))
 
 
 @dataclass(frozen=True)
-class SaidBefore:
+class ReusedVotes:
     """Seats what models said in an earlier run, and everybody else as named."""
 
     judgments: Mapping[tuple[str, str], Judgment]
 
-    def __call__(self, place: Place, make: Make, doors: Doors) -> PullJudge:
+    def __call__(self, place: SeatPosition, make: Make, doors: Ports) -> PullJudge:
         """The judge for the place."""
         judge = make(doors)
         said = self.judgments.get((place.tier, judge.name))
@@ -175,17 +175,17 @@ class SaidBefore:
         return RecordedJudge(SeatRecord(judge.name, type_of(judge), lowers_only, said))
 
 
-def _unknown(place: Place) -> SeatRecord:
+def _unknown(place: SeatPosition) -> SeatRecord:
     return SeatRecord(place.name, JudgeType.DETERMINISTIC)
 
 
-def records_of(seating: Seating, seated: Mapping[int, Place], verdict: Verdict) -> Records:
+def records_of(seating: Seating, seated: Mapping[int, SeatPosition], verdict: Verdict) -> Records:
     """What was said in each place that was reached.
 
     Args:
         seated: the place of each judge, by the judge's identity.
     """
-    found: dict[Place, SeatRecord] = {}
+    found: dict[SeatPosition, SeatRecord] = {}
     for tier, attempt in zip(seating.cascade.tiers, verdict.attempts, strict=True):
         if tier.jury is None or attempt.verdict is None:
             continue
@@ -203,7 +203,7 @@ def _record(judge: PullJudge, ballot: Ballot) -> SeatRecord:
 def _seat(judge: PullJudge) -> SeatRecord:
     """Who sits there, without a word of what is said."""
     lowers_only = bool(getattr(judge, "lowers_only", False))
-    waits = isinstance(judge, WaitingJudge)
+    waits = isinstance(judge, DeferredJudge)
     return SeatRecord(judge.name, type_of(judge), lowers_only, waits=waits)
 
 

@@ -11,7 +11,7 @@ from prjury.ports.messages import Prompt, Reply
 _ROOM = 100_000_000
 
 
-class UnaskedModel:
+class RecordingModel:
     """Refuses every question (`prjury.ports.ChatModel`)."""
 
     name = "unasked"
@@ -27,9 +27,9 @@ class UnaskedModel:
         return None
 
 
-class Unasked:
+class RecordingModels:
     """Seats a model that is not asked, so that what it would read is read."""
 
     def panel(self, wish: str = "auto") -> Panel:  # noqa: ARG002 - it is nobody in particular
         """One seat."""
-        return Panel((UnaskedModel(),))
+        return Panel((RecordingModel(),))

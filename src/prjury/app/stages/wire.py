@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from prjury.app.registry import Place
+from prjury.app.registry import SeatPosition
 from prjury.app.stages.replay import SeatRecord
 from prjury.jury.codec import judgment_from_json, judgment_to_json
 from prjury.jury.judge import JudgeType
@@ -24,13 +24,13 @@ Seconds = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class Part(BaseModel):
+class StagePart(BaseModel):
     """A part of a file; keys that are not known are of a later version, and are passed over."""
 
     model_config = ConfigDict(frozen=True)
 
 
-class SeatJson(Part):
+class SeatJson(StagePart):
     """What was said in one place."""
 
     tier: str
@@ -44,7 +44,7 @@ class SeatJson(Part):
     waits: bool = False
 
     @classmethod
-    def of(cls, place: Place, record: SeatRecord) -> SeatJson:
+    def of(cls, place: SeatPosition, record: SeatRecord) -> SeatJson:
         """The record as a value."""
         return cls(
             tier=place.tier,
@@ -58,16 +58,16 @@ class SeatJson(Part):
             waits=record.waits,
         )
 
-    def record(self) -> tuple[Place, SeatRecord]:
+    def record(self) -> tuple[SeatPosition, SeatRecord]:
         """The place and what was said there."""
         said = judgment_from_json(self.judgment) if self.judgment is not None else None
         record = SeatRecord(
             self.title, self.type, self.lowers_only, said, self.elapsed_ms, self.waits
         )
-        return Place(self.tier, self.number, self.judge), record
+        return SeatPosition(self.tier, self.number, self.judge), record
 
 
-class PolicyJson(Part):
+class StagePolicyJson(StagePart):
     """The policy in force."""
 
     source: str
@@ -75,7 +75,7 @@ class PolicyJson(Part):
     resolved: Json
 
 
-class FilesJson(Part):
+class FilesJson(StagePart):
     """Files that were read; content is text, or base64 where it is none, or missing."""
 
     commit: str
@@ -83,13 +83,13 @@ class FilesJson(Part):
     blobs: dict[str, str | dict[Literal["base64"], str] | None]
 
 
-class EvidenceJson(Part):
+class EvidenceJson(StagePart):
     """The file ``evidence.json``."""
 
     schema_: Literal["prjury/evidence/v1"] = Field(EVIDENCE_SCHEMA, alias="schema")
     version: str
     pull: PullRequest
-    policy: PolicyJson
+    policy: StagePolicyJson
     records: list[SeatJson]
     files: FilesJson
     not_wanted: dict[str, str]
@@ -103,7 +103,7 @@ class EvidenceJson(Part):
     elapsed_ms: Count
 
 
-class NothingJson(Part):
+class NothingJson(StagePart):
     """The file ``evidence.json`` where there is nothing to judge."""
 
     schema_: Literal["prjury/evidence/v1"] = Field(EVIDENCE_SCHEMA, alias="schema")
@@ -114,7 +114,7 @@ class NothingJson(Part):
     base_ref: str
 
 
-class OpinionsJson(Part):
+class OpinionsJson(StagePart):
     """The part of ``verdict.json`` that is read again."""
 
     schema_: Literal["prjury/opinions/v1"] = Field(OPINIONS_SCHEMA, alias="schema")

@@ -17,7 +17,7 @@ from prjury.code.publics.model import Publics, Symbol, SymbolKind
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class SourceText:
     """One text's public names, and where it is."""
 
     path: str
@@ -68,11 +68,11 @@ _SEPARATOR = re.compile(r"\.|::")
 #: Languages in which several definitions of one name are as many offers.
 _OVERLOADING = frozenset({"java", "kotlin", "typescript", "tsx"})
 
-_Place: TypeAlias = tuple[Text, Symbol]
+_Place: TypeAlias = tuple[SourceText, Symbol]
 _Key: TypeAlias = tuple[str, str, str]
 
 
-def changes(old: Sequence[Text], new: Sequence[Text]) -> list[NameChange]:
+def changes(old: Sequence[SourceText], new: Sequence[SourceText]) -> list[NameChange]:
     """What happens to each name, by path and line; members of new or removed types are not told."""
     old, new = _listed_alike(old, new)
     kept = _outermost(_Comparison(old, new).changes())
@@ -82,7 +82,7 @@ def changes(old: Sequence[Text], new: Sequence[Text]) -> list[NameChange]:
 class _Comparison:
     """Two states of the texts, as tables of their names."""
 
-    def __init__(self, old: Sequence[Text], new: Sequence[Text]) -> None:
+    def __init__(self, old: Sequence[SourceText], new: Sequence[SourceText]) -> None:
         self._before, self._after = _table(old), _table(new)
         self._had, self._has = _served(old), _served(new)
         self._bases: dict[tuple[str, str], set[str]] = {}
@@ -178,7 +178,7 @@ class _Comparison:
         return fit(language, old[1], new[1], lambda name: self._above(language, name))
 
 
-def _table(texts: Iterable[Text]) -> dict[_Key, list[_Place]]:
+def _table(texts: Iterable[SourceText]) -> dict[_Key, list[_Place]]:
     table: dict[_Key, list[_Place]] = {}
     for text in texts:
         for symbol in text.publics.symbols:
@@ -186,7 +186,7 @@ def _table(texts: Iterable[Text]) -> dict[_Key, list[_Place]]:
     return table
 
 
-def _served(texts: Iterable[Text]) -> dict[tuple[str, str], frozenset[str]]:
+def _served(texts: Iterable[SourceText]) -> dict[tuple[str, str], frozenset[str]]:
     """What each home may offer without a definition that was found."""
     served: dict[tuple[str, str], frozenset[str]] = {}
     for text in texts:
@@ -195,14 +195,16 @@ def _served(texts: Iterable[Text]) -> dict[tuple[str, str], frozenset[str]]:
     return served
 
 
-def _listed_alike(old: Sequence[Text], new: Sequence[Text]) -> tuple[list[Text], list[Text]]:
+def _listed_alike(
+    old: Sequence[SourceText], new: Sequence[SourceText]
+) -> tuple[list[SourceText], list[SourceText]]:
     """Texts that list their names offer these alone, where both states of them do so.
 
     A list that is only now written, or goes away, tells what was meant and changes nothing.
     """
     lists = [{text.home: text.publics.listed for text in side} for side in (old, new)]
 
-    def alike(text: Text) -> Text:
+    def alike(text: SourceText) -> SourceText:
         both = [side.get(text.home, text.publics.listed) for side in lists]
         named = frozenset[str]().union(*(each for each in both if each is not None))
         if all(each is None for each in both):

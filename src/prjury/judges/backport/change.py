@@ -11,10 +11,10 @@ from prjury.code.parser import Parser
 from prjury.deadline import Deadline
 from prjury.judges.backport.content.dependency_check import Bumps, bumps_of
 from prjury.judges.backport.content.interface import Interface, interface_of
-from prjury.judges.backport.content.missing_symbols import Needs, needs_of
+from prjury.judges.backport.content.missing_symbols import ChangeReferences, needs_of
 from prjury.judges.backport.past.already_applied import Identity, identity_of
-from prjury.judges.backport.requests.find import Wishes
-from prjury.judges.backport.score.change_features import Traits, traits
+from prjury.judges.backport.requests.find import RequestSources
+from prjury.judges.backport.score.change_features import ChangeFeatures, change_features
 from prjury.ports import Releases, Repository
 from prjury.snapshot.model import PullRequest
 
@@ -32,29 +32,29 @@ class Change:
 
     pull: PullRequest
     identity: Identity
-    wishes: Wishes
+    wishes: RequestSources
     interface: Interface
     bumps: Bumps
-    traits: Traits
+    traits: ChangeFeatures
     repository: Repository
     concerned: frozenset[str] = frozenset()
     parents: tuple[str, ...] = ()
     _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     @property
-    def needs(self) -> Needs:
+    def needs(self) -> ChangeReferences:
         """What it refers to: found out once, when the first branch asks."""
         with self._lock:
             return self._needs
 
     @cached_property
-    def _needs(self) -> Needs:
+    def _needs(self) -> ChangeReferences:
         return needs_of(self.pull, self.repository)
 
 
 def change_of(
     pull: PullRequest,
-    wishes_in: Callable[[Sequence[str]], Wishes],
+    wishes_in: Callable[[Sequence[str]], RequestSources],
     repository: Repository,
     releases: Releases,
     parser: Parser,
@@ -76,7 +76,7 @@ def change_of(
         wishes_in([one.text for one in commits]),
         interface_of(pull, repository, parser, deadline),
         bumps_of(pull, repository),
-        traits(pull),
+        change_features(pull),
         repository,
         parents=commits[0].parents if commits else (),
     )

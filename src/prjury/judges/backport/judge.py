@@ -18,9 +18,9 @@ from prjury.judges.backport.change import Change, change_of
 from prjury.judges.backport.content.missing_symbols import Searching
 from prjury.judges.backport.look import Look
 from prjury.judges.backport.past.history import History, history_of
-from prjury.judges.backport.picked import Picked
+from prjury.judges.backport.picked import PickedJudges
 from prjury.judges.backport.requests.branches import is_locked
-from prjury.judges.backport.requests.find import wishes
+from prjury.judges.backport.requests.find import find_requests
 from prjury.judges.backport.requests.lines import bare
 from prjury.judges.backport.verdict import decide
 from prjury.jury.guard import guarded
@@ -52,7 +52,7 @@ class BackportJudge:
     repository: Repository
     releases: Releases
     searching: Searching
-    picked: Picked = field(default_factory=Picked)
+    picked: PickedJudges = field(default_factory=PickedJudges)
     parser: Parser = field(default_factory=Parser)
     own_label: str | None = None
     texts: bool = True
@@ -93,7 +93,7 @@ class BackportJudge:
         try:
             change = change_of(
                 pull,
-                lambda messages: wishes(spoken, self.config, messages, own=self.own_label),
+                lambda messages: find_requests(spoken, self.config, messages, own=self.own_label),
                 *args,
             )
             change = replace(change, concerned=self.picked.concerned(pull))

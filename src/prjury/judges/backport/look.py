@@ -10,26 +10,30 @@ from prjury.code.parser import Parser
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.judges.backport.change import Change
-from prjury.judges.backport.cherry_pick.introducing_commits import bringing, in_order
+from prjury.judges.backport.cherry_pick.introducing_commits import in_order, introducing_commits
 from prjury.judges.backport.cherry_pick.prerequisites import (
     SECONDS,
     Prerequisites,
     Search,
     needs_nothing_first,
 )
-from prjury.judges.backport.cherry_pick.trial import Trial, picks_cleanly, try_pick
+from prjury.judges.backport.cherry_pick.trial import CherryPickTrial, picks_cleanly, try_pick
 from prjury.judges.backport.content import dependency_check, missing_symbols
 from prjury.judges.backport.content.interface import Interface, interface_of
 from prjury.judges.backport.content.interface_checks import interface_checks
-from prjury.judges.backport.content.line_overlap import Standing, standing, standing_check
-from prjury.judges.backport.content.missing_symbols import Lacked, Searching
-from prjury.judges.backport.past.already_applied import Present, not_there_yet, present
+from prjury.judges.backport.content.line_overlap import LineOverlap, line_overlap, overlap_check
+from prjury.judges.backport.content.missing_symbols import MissingOnBranch, Searching
+from prjury.judges.backport.past.already_applied import (
+    AppliedCommits,
+    applied_commits,
+    not_there_yet,
+)
 from prjury.judges.backport.past.history import History
-from prjury.judges.backport.picked import Picked
-from prjury.judges.backport.requests.find import Asked, asked, asked_for
-from prjury.judges.backport.score.history_features import Earlier, habits
+from prjury.judges.backport.picked import PickedJudges
+from prjury.judges.backport.requests.find import FoundRequests, requested_branches, requests_of
+from prjury.judges.backport.score.history_features import EarlierChange, history_features
 from prjury.judges.backport.score.score import Circumstances, Score, score
-from prjury.judges.backport.verdict import Case, is_open
+from prjury.judges.backport.verdict import BranchFacts, is_open
 from prjury.jury.judgment import Check
 from prjury.policy.backports import BackportConfig
 from prjury.ports import Releases, Repository
@@ -55,7 +59,7 @@ class Look:
     repository: Repository
     releases: Releases
     searching: Searching
-    picked: Picked
+    picked: PickedJudges
     parser: Parser
     change: Change
     tip: BranchTip
@@ -63,17 +67,17 @@ class Look:
     deadline: Deadline
     branches: Sequence[str] = ()
     newest: bool = False
-    others: Sequence[Sequence[Earlier]] = ()
+    others: Sequence[Sequence[EarlierChange]] = ()
     thorough: bool = True
 
-    def case(self) -> Case:
+    def case(self) -> BranchFacts:
         """Everything that the verdict rests on.
 
         Raises:
             SourceError: when the pick cannot be tried.
         """
         known = (self._pull, self.tip, self._trial, self._present)
-        case = Case(*known, hollow=self._hollow, checks=tuple(self._place()))
+        case = BranchFacts(*known, hollow=self._hollow, checks=tuple(self._place()))
         if case.settled:
             return case
         cheap = replace(
@@ -125,28 +129,28 @@ class Look:
         return self._trial.empty and not self._hollow
 
     @cached_property
-    def _trial(self) -> Trial:
+    def _trial(self) -> CherryPickTrial:
         merging = self.config.merge
         return try_pick(self._pull, self.tip, merging, self.releases, self.deadline)
 
     @property
-    def _present(self) -> Present | None:
+    def _present(self) -> AppliedCommits | None:
         return self._told[0]
 
     @cached_property
-    def _told(self) -> tuple[Present | None, str]:
+    def _told(self) -> tuple[AppliedCommits | None, str]:
         """How the branch holds the change by its history, or why nobody knows."""
         history, identity = self.history, self.change.identity
         if history.parted is None:
             return None, history.unseen
         try:
             args = (history.parted, history.messages, self.releases)
-            found = present(identity, self.tip, *args)
+            found = applied_commits(identity, self.tip, *args)
             return self._as_it_is(found) if found else None, ""
         except SourceError as error:
             return None, str(error)
 
-    def _as_it_is(self, found: Present) -> Present:
+    def _as_it_is(self, found: AppliedCommits) -> AppliedCommits:
         """A branch may hold a commit by a merge that took nothing of it, or only speak of one."""
         tree = self._trial.merge.tree
         if tree is None or self._trial.empty or found.reverted:
@@ -155,12 +159,12 @@ class Look:
         return replace(found, lost=brings == (self._pull.additions, self._pull.deletions))
 
     @cached_property
-    def _asked(self) -> Asked:
-        return asked(self.change.wishes, self.tip.name, self.branches)
+    def _asked(self) -> FoundRequests:
+        return requests_of(self.change.wishes, self.tip.name, self.branches)
 
     def _wanted(self) -> Iterator[Check]:
         """Check 3."""
-        yield asked_for(self.change.wishes, self.tip.name, self.branches)
+        yield requested_branches(self.change.wishes, self.tip.name, self.branches)
 
     def _picks(self) -> Iterator[Check]:
         """Check 4."""
@@ -203,14 +207,14 @@ class Look:
         if not self._lacked.found or not (found.found or self._trial.merge.clean):
             return found
         about = (self._pull, search.parted, self.releases)
-        brought = bringing(self._lacked.found, *about)
+        brought = introducing_commits(self._lacked.found, *about)
         units = in_order([*found.units, *brought], *about)
         if list(found.units) != units:
             more = search.whole(units)
             found = found if found.found and not more.found else more
         if not found.found:
             return found
-        lacked = missing_symbols.lacking_on(
+        lacked = missing_symbols.missing_on(
             self.change.needs, found.onto, self.repository, self.searching
         )
         names = (*(one.name for one in lacked.found), *filter(None, [lacked.unseen]))
@@ -218,7 +222,7 @@ class Look:
 
     def _content(self, interface: Interface) -> Iterator[Check]:
         """Checks 6 to 8."""
-        yield from _looked_into("lines-and-files", lambda: standing_check(self._standing))
+        yield from _looked_into("lines-and-files", lambda: overlap_check(self._standing))
         yield from interface_checks(interface)
         if self.change.bumps.told:
             yield from self._about_bumps()
@@ -254,8 +258,8 @@ class Look:
         )
 
     @cached_property
-    def _standings(self) -> Sequence[dependency_check.Standing]:
-        return dependency_check.standings(self.change.bumps, self.tip.sha, self.repository)
+    def _standings(self) -> Sequence[dependency_check.BumpOnBranch]:
+        return dependency_check.bumps_on_branch(self.change.bumps, self.tip.sha, self.repository)
 
     def _about_bumps(self) -> Iterator[Check]:
         moved, name = self.change.bumps, self.tip.name
@@ -272,12 +276,12 @@ class Look:
         return last.merge.tree
 
     @cached_property
-    def _standing(self) -> Standing:
-        return standing(self._pull, self.repository, self.tip.sha)
+    def _standing(self) -> LineOverlap:
+        return line_overlap(self._pull, self.repository, self.tip.sha)
 
     @cached_property
-    def _lacked(self) -> Lacked:
-        return missing_symbols.lacking_on(
+    def _lacked(self) -> MissingOnBranch:
+        return missing_symbols.missing_on(
             self.change.needs, self.tip.sha, self.repository, self.searching
         )
 
@@ -309,7 +313,7 @@ class Look:
             removed=found.removed.value,
             context=found.context.value,
             newest=self.newest,
-            habits=habits(words, own, self.others) if self.history.parted else None,
+            habits=history_features(words, own, self.others) if self.history.parted else None,
         )
         return score(self.change.traits, circumstances)
 

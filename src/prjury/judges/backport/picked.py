@@ -30,7 +30,7 @@ class PickJudge(Protocol):
         ...
 
 
-class PatternsJudge(PickJudge, Protocol):
+class PatternsPort(PickJudge, Protocol):
     """The judge of version patterns."""
 
     def concerned(self, pull: PullRequest) -> frozenset[str]:
@@ -39,10 +39,10 @@ class PatternsJudge(PickJudge, Protocol):
 
 
 @dataclass(frozen=True)
-class Picked:
+class PickedJudges:
     """The judges of picked changes; None for those that nobody wants."""
 
-    patterns: PatternsJudge | None = None
+    patterns: PatternsPort | None = None
     build: PickJudge | None = None
 
     def concerned(self, pull: PullRequest) -> frozenset[str]:

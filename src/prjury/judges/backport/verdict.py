@@ -13,8 +13,8 @@ from typing import Literal
 
 from prjury.judges.backport.cherry_pick.commands import commands
 from prjury.judges.backport.cherry_pick.prerequisites import Prerequisites, named
-from prjury.judges.backport.cherry_pick.trial import Trial
-from prjury.judges.backport.past.already_applied import Present
+from prjury.judges.backport.cherry_pick.trial import CherryPickTrial
+from prjury.judges.backport.past.already_applied import AppliedCommits
 from prjury.judges.backport.score.score import Band, Score, score_words
 from prjury.jury.judgment import Check
 from prjury.ports.types import BranchTip
@@ -38,7 +38,7 @@ Answer = Literal["yes", "no"]
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class BranchFacts:
     """What was found out about one branch.
 
     Attributes:
@@ -56,8 +56,8 @@ class Case:
 
     pull: PullRequest
     tip: BranchTip
-    trial: Trial
-    present: Present | None = None
+    trial: CherryPickTrial
+    present: AppliedCommits | None = None
     asked: Answer | None = None
     approved: str = ""
     hollow: bool = False
@@ -104,7 +104,7 @@ class _Ruling:
     leading: tuple[Check, ...] = ()
 
 
-def decide(case: Case) -> Backport:
+def decide(case: BranchFacts) -> Backport:
     """The verdict on one branch, with its reasons, the decisive one first, and the commands."""
     ruling = _ruling(case)
     there = ruling.verdict in {"already_present", "not_applicable", "error"}
@@ -128,18 +128,18 @@ def decide(case: Case) -> Backport:
     )
 
 
-def is_open(case: Case) -> bool:
+def is_open(case: BranchFacts) -> bool:
     """Whether the verdict may rest on what has not been looked at yet."""
     likely = case.wanted or case.band != "unlikely"
     closed = {"not_suitable", "not_applicable", "already_present", "error"}
     return likely and _ruling(case).verdict not in closed
 
 
-def _typed(case: Case, first: Prerequisites | None) -> tuple[str, ...]:
+def _typed(case: BranchFacts, first: Prerequisites | None) -> tuple[str, ...]:
     return commands(case.pull, case.tip, case.trial, first, case.parents)
 
 
-def _ruling(case: Case) -> _Ruling:
+def _ruling(case: BranchFacts) -> _Ruling:
     where = printable(case.tip.name)
     if case.trial.unfinished:
         return _Ruling("error", case.trial.unfinished)
@@ -156,14 +156,14 @@ def _ruling(case: Case) -> _Ruling:
     return _by_proof(case) or _by_score(case)
 
 
-def _by_proof(case: Case) -> _Ruling | None:
+def _by_proof(case: BranchFacts) -> _Ruling | None:
     """What programs have proven, at its worst; None where nothing speaks against a clean pick."""
     rules = (_breaking, _of_conflict, _taken_back, _lacking, _wanted_though, _unsure)
     found = [ruling for rule in rules if (ruling := rule(case))]
     return max(found, key=lambda ruling: _WORSE.index(ruling.verdict), default=None)
 
 
-def _breaking(case: Case) -> _Ruling | None:
+def _breaking(case: BranchFacts) -> _Ruling | None:
     """What breaks the branch's users is not for it, unless somebody or much speaks for it."""
     against = tuple(case.failed(_AGAINST, "error"))
     if against and not case.wanted and case.band != "likely":
@@ -171,12 +171,12 @@ def _breaking(case: Case) -> _Ruling | None:
     return None
 
 
-def _taken_back(case: Case) -> _Ruling | None:
+def _taken_back(case: BranchFacts) -> _Ruling | None:
     taken = case.present is not None and not case.present.stays
     return _Ruling("needs_human", leading=_named(case, "not-there-yet")) if taken else None
 
 
-def _lacking(case: Case) -> _Ruling | None:
+def _lacking(case: BranchFacts) -> _Ruling | None:
     """The branch lacks what the pick needs, or would need it in another way."""
     lacking = tuple(case.failed(_TO_CHANGE, "error", "warning"))
     if not lacking:
@@ -187,14 +187,14 @@ def _lacking(case: Case) -> _Ruling | None:
     return _Ruling("suitable_with_changes" if known else "needs_human", leading=lacking)
 
 
-def _is_known(check: Check, case: Case) -> bool:
+def _is_known(check: Check, case: BranchFacts) -> bool:
     """Whether it is known what has to be done about it."""
     if check.name == "symbols":
         return case.helped
     return check.name != "build" and bool(check.fix)
 
 
-def _wanted_though(case: Case) -> _Ruling | None:
+def _wanted_though(case: BranchFacts) -> _Ruling | None:
     """It breaks something, and somebody asks for it, or it is likely all the same."""
     against = tuple(case.failed(_AGAINST, "error"))
     if not against or case.approved:
@@ -203,7 +203,7 @@ def _wanted_though(case: Case) -> _Ruling | None:
     return _Ruling("needs_human", why, against)
 
 
-def _unsure(case: Case) -> _Ruling | None:
+def _unsure(case: BranchFacts) -> _Ruling | None:
     """What wants somebody's eyes, and what nobody has looked into."""
     careful = case.failed(_CAREFUL, "warning")
     unseen = case.failed(_AGAINST | _TO_CHANGE | {"not-there-yet"}, "hint")
@@ -212,7 +212,7 @@ def _unsure(case: Case) -> _Ruling | None:
     return _Ruling("needs_human", leading=(*careful, *unseen))
 
 
-def _of_conflict(case: Case) -> _Ruling | None:
+def _of_conflict(case: BranchFacts) -> _Ruling | None:
     if case.trial.merge.clean:
         return None
     leading = _named(case, "picks-cleanly")
@@ -226,7 +226,7 @@ def _of_conflict(case: Case) -> _Ruling | None:
     return _Ruling("needs_human", leading=leading)
 
 
-def _by_score(case: Case) -> _Ruling:
+def _by_score(case: BranchFacts) -> _Ruling:
     """A clean pick: what people say, then the score, then the policy's default answer."""
     if case.approved:
         return _Ruling("suitable", case.approved)
@@ -242,11 +242,11 @@ def _by_score(case: Case) -> _Ruling:
     return answers[case.default]
 
 
-def _named(case: Case, name: str) -> tuple[Check, ...]:
+def _named(case: BranchFacts, name: str) -> tuple[Check, ...]:
     return tuple(check for check in case.checks if check.name == name)
 
 
-def _reasons(case: Case, ruling: _Ruling) -> Iterator[str]:
+def _reasons(case: BranchFacts, ruling: _Ruling) -> Iterator[str]:
     """The decisive reason, then whatever else failed, then what the score rests on."""
     leading = [check.message for check in ruling.leading]
     if ruling.because:

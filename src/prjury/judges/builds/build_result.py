@@ -8,7 +8,7 @@ from typing import Literal
 
 from prjury.judges.builds.comparison import same_end
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.outcome import Outcome
+from prjury.judges.builds.outcome import PlanOutcome
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.vanished import Vanished, find_vanished
 from prjury.snapshot.kinds import kind_of
@@ -16,7 +16,7 @@ from prjury.snapshot.model import FileKind
 
 
 @dataclass(frozen=True)
-class Case:
+class BuildResult:
     """All that the judgment rests on.
 
     Attributes:
@@ -31,14 +31,14 @@ class Case:
     """
 
     plan: BuildPlan
-    outcome: Outcome
+    outcome: PlanOutcome
     known: frozenset[str] = frozenset()
-    base: Outcome | None = None
+    base: PlanOutcome | None = None
     base_unknown: str = ""
     flaky: Literal["warn", "block"] = "block"
     old: Literal["warn", "block"] = "warn"
     vanished: Literal["ask", "fail", "warn"] = "ask"
-    first: Outcome | None = None
+    first: PlanOutcome | None = None
     ran_again: int = 0
 
     def excuses(self, failure: Failure) -> bool:
@@ -84,7 +84,7 @@ class Case:
         old = self.base is not None and same_end(self.outcome, self.base)
         return old and bool(self.outcome.failures) and not self.blocking
 
-    def to_the_end(self, outcome: Outcome, base: Outcome) -> Case:
+    def to_the_end(self, outcome: PlanOutcome, base: PlanOutcome) -> BuildResult:
         """With the outcomes of the plan's second form; the first run stays what is reported."""
         again = self.plan.once_more
         return replace(self, plan=again, outcome=outcome, base=base, first=self.outcome)

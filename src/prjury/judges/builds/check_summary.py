@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from prjury.ports.types import CheckRun
+from prjury.ports.types import CheckResult
 
 SUCCEEDED = "success"
 FAILED = frozenset({"failure", "timed_out", "startup_failure", "error"})
@@ -33,7 +33,7 @@ class Name:
         """Whether there is one check of that name and no more."""
         return "*" not in self.text
 
-    def matches(self, run: CheckRun) -> bool:
+    def matches(self, run: CheckResult) -> bool:
         """Whether the check bears that name, and comes from that app where one is named."""
         qualified = _OF_APP.fullmatch(self.text)
         if qualified is None:
@@ -59,13 +59,13 @@ def _alike(pattern: str, text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Names:
+class CheckNames:
     """The checks that the policy wants to see; none at all stand for every check that there is."""
 
     names: tuple[Name, ...] = ()
 
     @classmethod
-    def of(cls, option: Sequence[str] | Literal["all"]) -> Names:
+    def of(cls, option: Sequence[str] | Literal["all"]) -> CheckNames:
         """The names in the option ``checks``."""
         return cls() if option == "all" else cls(tuple(map(Name, dict.fromkeys(option))))
 
@@ -79,49 +79,49 @@ class Names:
         """Whether it is known how many checks there will be."""
         return not self.everything and all(name.exact for name in self.names)
 
-    def count(self, run: CheckRun) -> bool:
+    def count(self, run: CheckResult) -> bool:
         """Whether the check is one of them."""
         return self.everything or any(name.matches(run) for name in self.names)
 
 
 @dataclass(frozen=True)
-class Tally:
+class CheckSummary:
     """The checks of a commit that count, in the order in which they were told.
 
     Attributes:
         runs: those that one of the names stands for.
     """
 
-    names: Names
-    runs: tuple[CheckRun, ...]
+    names: CheckNames
+    runs: tuple[CheckResult, ...]
 
     @classmethod
-    def of(cls, runs: Sequence[CheckRun], names: Names) -> Tally:
+    def of(cls, runs: Sequence[CheckResult], names: CheckNames) -> CheckSummary:
         """Those of the checks that count."""
         return cls(names, tuple(filter(names.count, runs)))
 
     @property
-    def failed(self) -> tuple[CheckRun, ...]:
+    def failed(self) -> tuple[CheckResult, ...]:
         """Those that say no."""
         return tuple(run for run in self.runs if run.conclusion in FAILED)
 
     @property
-    def pending(self) -> tuple[CheckRun, ...]:
+    def pending(self) -> tuple[CheckResult, ...]:
         """Those that have not ended."""
         return tuple(run for run in self.runs if run.conclusion is None)
 
     @property
-    def succeeded(self) -> tuple[CheckRun, ...]:
+    def succeeded(self) -> tuple[CheckResult, ...]:
         """Those that say yes."""
         return tuple(run for run in self.runs if run.conclusion == SUCCEEDED)
 
     @property
-    def unheard(self) -> tuple[CheckRun, ...]:
+    def unheard(self) -> tuple[CheckResult, ...]:
         """Those that ended without an opinion."""
         return tuple(run for run in self.runs if run.conclusion in UNHEARD)
 
     @property
-    def undecided(self) -> tuple[CheckRun, ...]:
+    def undecided(self) -> tuple[CheckResult, ...]:
         """Those that ended in another way, such as cancelled, or one that nobody knows."""
         known = {None, SUCCEEDED, *FAILED, *UNHEARD}
         return tuple(run for run in self.runs if run.conclusion not in known)

@@ -13,7 +13,7 @@ from prjury.jury.score import BooleanScore
 _WORST_FIRST = (Status.FAIL, Status.ERROR, Status.ABSTAIN, Status.PASS)
 
 
-def combined(judgments: Sequence[Judgment], notes: Sequence[str] = ()) -> Judgment:
+def combine_outcomes(judgments: Sequence[Judgment], notes: Sequence[str] = ()) -> Judgment:
     """One judgment: the worst one's status, every one's words and checks, the worst first.
 
     Args:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from prjury.judges.builds.custom_command import SYSTEM
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.outcome import Outcome
+from prjury.judges.builds.outcome import PlanOutcome
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.vanished import Vanished
 from prjury.report.wording import counted
@@ -17,7 +17,7 @@ from prjury.report.wording import counted
 _LONGEST_STEP = 60
 
 
-def comparable(outcome: Outcome) -> bool:
+def comparable(outcome: PlanOutcome) -> bool:
     """Whether it is worth asking how the base fares: a limit or a signal is the change's own."""
     return (
         outcome.failed
@@ -26,7 +26,7 @@ def comparable(outcome: Outcome) -> bool:
     )
 
 
-def compared(outcome: Outcome, base: Outcome) -> Outcome:
+def compared(outcome: PlanOutcome, base: PlanOutcome) -> PlanOutcome:
     """The outcome with the failures that the base has as well marked as such.
 
     Each failure of the base accounts for one of the merged tree: of two that cannot be told apart
@@ -35,7 +35,7 @@ def compared(outcome: Outcome, base: Outcome) -> Outcome:
     return replace(outcome, failures=tuple(_marked(outcome, base)))
 
 
-def _marked(outcome: Outcome, base: Outcome) -> Iterator[Failure]:
+def _marked(outcome: PlanOutcome, base: PlanOutcome) -> Iterator[Failure]:
     there = Counter(failure.id for failure in base.failures)
     for failure in outcome.failures:
         old = there[failure.id] > 0 and failure.state != "environment"
@@ -43,7 +43,7 @@ def _marked(outcome: Outcome, base: Outcome) -> Iterator[Failure]:
         yield replace(failure, state="pre_existing") if old else failure
 
 
-def unmarked(outcome: Outcome) -> Outcome:
+def unmarked(outcome: PlanOutcome) -> PlanOutcome:
     """The outcome as it was before it was compared with a base that turned out to tell nothing."""
     return replace(
         outcome,
@@ -54,7 +54,7 @@ def unmarked(outcome: Outcome) -> Outcome:
     )
 
 
-def same_end(outcome: Outcome, base: Outcome) -> bool:
+def same_end(outcome: PlanOutcome, base: PlanOutcome) -> bool:
     """Whether both broke off at the same step with the same exit code.
 
     A different end means that something happened which the causes that were read do not tell.
@@ -67,7 +67,7 @@ def same_end(outcome: Outcome, base: Outcome) -> bool:
     )
 
 
-def fixed(outcome: Outcome, base: Outcome) -> tuple[Failure, ...]:
+def fixed(outcome: PlanOutcome, base: PlanOutcome) -> tuple[Failure, ...]:
     """The tests that fail on the base and demonstrably pass with the change."""
     failing = {failure.id for failure in outcome.failures}
     ran = frozenset(outcome.reports.ran)
@@ -75,7 +75,7 @@ def fixed(outcome: Outcome, base: Outcome) -> tuple[Failure, ...]:
     return tuple(failure for failure in tests if failure.id in ran and failure.id not in failing)
 
 
-def unproven(plan: BuildPlan, outcome: Outcome, base: Outcome, lost: Vanished) -> str:
+def unproven(plan: BuildPlan, outcome: PlanOutcome, base: PlanOutcome, lost: Vanished) -> str:
     """Why old failures may hide new ones, or nothing where it is shown that they do not.
 
     What shows it: nothing but tests failed (and the goals that run them), both runs have results
@@ -84,7 +84,9 @@ def unproven(plan: BuildPlan, outcome: Outcome, base: Outcome, lost: Vanished) -
     return next(_doubts(plan, outcome, base, lost), "")
 
 
-def _doubts(plan: BuildPlan, outcome: Outcome, base: Outcome, lost: Vanished) -> Iterator[str]:
+def _doubts(
+    plan: BuildPlan, outcome: PlanOutcome, base: PlanOutcome, lost: Vanished
+) -> Iterator[str]:
     kinds = {failure.kind for failure in outcome.failures}
     if "test" not in kinds or kinds - {"test", "goal"}:
         yield "not only tests failed, so something may have kept tests from running"
@@ -102,7 +104,7 @@ def _doubts(plan: BuildPlan, outcome: Outcome, base: Outcome, lost: Vanished) ->
         yield f"{counted(lost.count, 'test')} of the base did not run{such}"
 
 
-def _doubts_about(run: Outcome, of: str) -> Iterator[str]:
+def _doubts_about(run: PlanOutcome, of: str) -> Iterator[str]:
     if run.last.completed.stopped or run.last.completed.exit_code < 0:
         yield f"the build of {of} was cut off"
     if run.reports.problems:
@@ -111,7 +113,7 @@ def _doubts_about(run: Outcome, of: str) -> Iterator[str]:
         yield f"there are no test results of {of}"
 
 
-def unseen(plan: BuildPlan, outcome: Outcome) -> str:
+def unseen(plan: BuildPlan, outcome: PlanOutcome) -> str:
     """What may still not have run for the failures' sake, on either side; a note, no doubt."""
     if plan.all_ran == outcome.last.completed.exit_code:
         return ""

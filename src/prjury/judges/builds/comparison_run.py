@@ -9,11 +9,11 @@ from typing import Literal
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
-from prjury.judges.builds.build_result import Case
+from prjury.judges.builds.build_result import BuildResult
 from prjury.judges.builds.comparison import comparable, compared, unmarked
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.missing_files import noted, refuse_needed
-from prjury.judges.builds.outcome import Outcome
+from prjury.judges.builds.outcome import PlanOutcome
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.run import Builder, Workplace
 from prjury.ports.types import TreeEntry
@@ -23,7 +23,7 @@ _MOST_AGAIN = 20
 
 
 @dataclass(frozen=True)
-class Side:
+class BuildSide:
     """A tree to be built: its object name and its files."""
 
     tree: str
@@ -31,7 +31,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Trial:
+class ComparisonRun:
     """Tries plans on two trees.
 
     Attributes:
@@ -45,14 +45,14 @@ class Trial:
     """
 
     builder: Builder
-    merged: Side
-    base: Side
+    merged: BuildSide
+    base: BuildSide
     when: Literal["on_failure", "always"] = "on_failure"
     pre_existing: Literal["warn", "block"] = "warn"
     flaky: Literal["warn", "block"] = "block"
     vanished: Literal["ask", "fail", "warn"] = "ask"
 
-    def case(self, plan: BuildPlan, deadline: Deadline) -> Case:
+    def case(self, plan: BuildPlan, deadline: Deadline) -> BuildResult:
         """All that is to be known of this build.
 
         Raises:
@@ -64,7 +64,7 @@ class Trial:
             refuse_needed(merged.absent, self.merged.entries, self.base.entries)
             plan = noted(plan, merged.absent)
             outcome = merged.run(plan, deadline)
-            case = Case(
+            case = BuildResult(
                 plan,
                 outcome,
                 merged.known,
@@ -77,14 +77,14 @@ class Trial:
             case = self._with_base(case, merged, deadline)
             return self._with_flaky(case, merged, deadline) if comparable(case.outcome) else case
 
-    def _asks_base(self, outcome: Outcome) -> bool:
+    def _asks_base(self, outcome: PlanOutcome) -> bool:
         if outcome.environment:
             return False
         if self.when == "always":
             return not outcome.last.completed.stopped
         return comparable(outcome) and self.pre_existing == "warn"
 
-    def _with_base(self, case: Case, merged: Workplace, deadline: Deadline) -> Case:
+    def _with_base(self, case: BuildResult, merged: Workplace, deadline: Deadline) -> BuildResult:
         """With the base's outcome, and both run to the end where the plan can be told to.
 
         Where the time is too short for that, the case stays what it was, unproven.
@@ -109,7 +109,7 @@ class Trial:
         except (CannotJudgeError, SourceError) as error:
             return _without_base(case, str(error))
 
-    def _with_flaky(self, case: Case, merged: Workplace, deadline: Deadline) -> Case:
+    def _with_flaky(self, case: BuildResult, merged: Workplace, deadline: Deadline) -> BuildResult:
         """With the new failing tests run again once, alone; what passes then is flaky."""
         suspects = [f for f in case.outcome.failures if f.kind == "test" and f.state == "new"]
         alone = case.plan.alone
@@ -138,7 +138,7 @@ class Trial:
         return case.to_the_end(replace(told, failures=failures), case.base)
 
 
-def _refused_if_stopped(case: Case) -> Case:
+def _refused_if_stopped(case: BuildResult) -> BuildResult:
     """A base that was cut off says nothing about what it would have done."""
     stopped = case.base.last.completed.stopped if case.base else None
     if not stopped:
@@ -146,16 +146,16 @@ def _refused_if_stopped(case: Case) -> Case:
     return _without_base(case, f"its own build was stopped ({stopped})")
 
 
-def _without_base(case: Case, why: str) -> Case:
+def _without_base(case: BuildResult, why: str) -> BuildResult:
     return replace(case, outcome=unmarked(case.outcome), base=None, base_unknown=why)
 
 
-def _only_luck(case: Case) -> bool:
+def _only_luck(case: BuildResult) -> bool:
     """Whether nothing fails the judge but the goals that ran the flaky tests."""
     return all(failure.kind == "goal" for failure in case.blocking)
 
 
-def _with_luck(outcome: Outcome, lucky: frozenset[str]) -> Outcome:
+def _with_luck(outcome: PlanOutcome, lucky: frozenset[str]) -> PlanOutcome:
     failures = tuple(
         replace(failure, state="flaky") if failure.id in lucky else failure
         for failure in outcome.failures
@@ -171,7 +171,7 @@ def _unlucky_again(failures: Sequence[Failure], lucky: frozenset[str]) -> Iterat
         yield replace(failure, message=words) if again else failure
 
 
-def _passed_again(suspects: Sequence[Failure], again: Outcome) -> frozenset[str]:
+def _passed_again(suspects: Sequence[Failure], again: PlanOutcome) -> frozenset[str]:
     """The tests that failed before and demonstrably passed now; silence is no pass."""
     if again.last.completed.stopped:
         return frozenset()

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from prjury.judges.builds.failure import Failure, Kind, with_details
-from prjury.judges.builds.results.runner_output import Section
+from prjury.judges.builds.results.runner_output import LogSection
 
 #: What a reader yields: the number of a line in the log, and what it tells.
 Found: TypeAlias = Iterator[tuple[int, Failure]]
@@ -203,7 +203,7 @@ _SYMBOL = re.compile(r"(?:\[ERROR\])?\s+symbol: +(?P<more>.*)")
 _MISMATCH = re.compile(r"(?:\[ERROR\] )? (?P<more>(?:found|required) *: .*)")
 
 
-def one_liners(section: Section) -> Found:
+def one_liners(section: LogSection) -> Found:
     """What is told completely in one line."""
     lines = section.lines
     for index, line in enumerate(lines):

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from prjury.judges.builds.detect import PYTEST_ENV
-from prjury.judges.builds.outcome import Outcome
-from prjury.judges.builds.plan import BuildPlan, Step, StepName
+from prjury.judges.builds.outcome import PlanOutcome
+from prjury.judges.builds.plan import BuildPlan, BuildStep, StepName
 from prjury.policy.schema import Steps
 
 SYSTEM = "command"
@@ -27,18 +27,18 @@ _UNKNOWN = re.compile(
 )
 
 
-def own_plan(command: str | Steps) -> BuildPlan:
+def custom_plan(command: str | Steps) -> BuildPlan:
     """The one command, or the steps in their order."""
     if isinstance(command, Steps):
         named = ((name, getattr(command, name)) for name in _NAMES)
         return BuildPlan(
-            SYSTEM, tuple(Step(name, line) for name, line in named if line), env=PYTEST_ENV
+            SYSTEM, tuple(BuildStep(name, line) for name, line in named if line), env=PYTEST_ENV
         )
     ends = _TESTS_FAILED if _PYTEST.fullmatch(command.strip()) else None
-    return BuildPlan(SYSTEM, (Step("build", command),), env=PYTEST_ENV, all_ran=ends)
+    return BuildPlan(SYSTEM, (BuildStep("build", command),), env=PYTEST_ENV, all_ran=ends)
 
 
-def misfit(plan: BuildPlan, outcome: Outcome, base: Outcome) -> str:
+def broken_command(plan: BuildPlan, outcome: PlanOutcome, base: PlanOutcome) -> str:
     """Why a command of the policy cannot work in this project, or nothing.
 
     It ended in the same way on both sides, and a name in it is known to neither of them.
@@ -49,7 +49,7 @@ def misfit(plan: BuildPlan, outcome: Outcome, base: Outcome) -> str:
     return next((complaint for complaint in ours if complaint in theirs), "")
 
 
-def _complaints(outcome: Outcome) -> Iterator[str]:
+def _complaints(outcome: PlanOutcome) -> Iterator[str]:
     command, tail = outcome.last.step.text, outcome.last.tail
     for found in _UNKNOWN.finditer(tail):
         name = next(filter(None, found.groups()))

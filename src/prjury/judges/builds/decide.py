@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from prjury.judges.builds.build_result import Case
+from prjury.judges.builds.build_result import BuildResult
 from prjury.judges.builds.comparison import same_end, unproven, unseen
-from prjury.judges.builds.custom_command import SYSTEM, misfit
+from prjury.judges.builds.custom_command import SYSTEM, broken_command
 from prjury.judges.builds.evidence import checks_of, metadata_of
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.outcome import Outcome
+from prjury.judges.builds.outcome import PlanOutcome
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.toolchain import remedy_for
 from prjury.judges.builds.vanished import Vanished
@@ -19,7 +19,7 @@ from prjury.jury.score import BooleanScore
 from prjury.report.wording import counted
 
 
-def decide(case: Case) -> Judgment:
+def decide(case: BuildResult) -> Judgment:
     """What the case comes to.
 
     PASS; FAIL for what the change breaks, and where the base is as broken and may hide what it
@@ -31,12 +31,12 @@ def decide(case: Case) -> Judgment:
         return _not_here(case, cause)
     if case.base is None:
         return _red(case, causes(case.blocking or case.outcome.failures))
-    if wrong := misfit(case.plan, case.outcome, case.base):
+    if wrong := broken_command(case.plan, case.outcome, case.base):
         return not_tried(case.plan, *_misfit(case, wrong))
     return _beside_base(case, case.base)
 
 
-def _not_here(case: Case, cause: Failure) -> Judgment:
+def _not_here(case: BuildResult, cause: Failure) -> Judgment:
     """The ERROR of a build that this machine cannot do, whatever the change is like."""
     remedy = remedy_for(cause)
     return Judgment.errored(
@@ -47,7 +47,7 @@ def _not_here(case: Case, cause: Failure) -> Judgment:
     )
 
 
-def _beside_base(case: Case, base: Outcome) -> Judgment:
+def _beside_base(case: BuildResult, base: PlanOutcome) -> Judgment:
     """What fails, when it is known how the base fares."""
     alike = same_end(case.outcome, base)
     if alike and not case.outcome.failures:
@@ -62,7 +62,7 @@ def _beside_base(case: Case, base: Outcome) -> Judgment:
     return _base_broken(case, doubt) if doubt else _unless_vanished(case, _excused(case))
 
 
-def _unless_vanished(case: Case, passed: Judgment) -> Judgment:
+def _unless_vanished(case: BuildResult, passed: Judgment) -> Judgment:
     """The judgment, or the policy's answer where tests that ran on the base did not run here."""
     lost = case.lost
     if not lost.count:
@@ -83,7 +83,7 @@ def _unless_vanished(case: Case, passed: Judgment) -> Judgment:
     )
 
 
-def _excused(case: Case) -> Judgment:
+def _excused(case: BuildResult) -> Judgment:
     """Everything that failed is the base's own, or a matter of luck that the policy lets pass."""
     failures = [failure for failure in case.outcome.failures if failure.kind != "goal"]
     old = sum(failure.state == "pre_existing" for failure in failures)
@@ -101,7 +101,7 @@ def _excused(case: Case) -> Judgment:
     )
 
 
-def _base_broken(case: Case, doubt: str) -> Judgment:
+def _base_broken(case: BuildResult, doubt: str) -> Judgment:
     """The base fails in the same way, and that may hide what the change breaks."""
     hidden = (
         ", and so did the base, which may hide what this change breaks: "
@@ -110,7 +110,7 @@ def _base_broken(case: Case, doubt: str) -> Judgment:
     return _red(case, hidden, reason="base_broken")
 
 
-def _misfit(case: Case, wrong: str) -> tuple[str, str]:
+def _misfit(case: BuildResult, wrong: str) -> tuple[str, str]:
     """What to do about a command that cannot work, and the word for it."""
     why = (
         f"`{case.outcome.last.step.text}` cannot work here, nor on the base: {clipped(wrong)}. "
@@ -120,7 +120,7 @@ def _misfit(case: Case, wrong: str) -> tuple[str, str]:
     return why, "tool_missing"
 
 
-def _red(case: Case, why: str, **more: str) -> Judgment:
+def _red(case: BuildResult, why: str, **more: str) -> Judgment:
     return Judgment.failed(
         f"{what_failed(case.outcome)}{why}{notes(case)}",
         score=BooleanScore(value=False),
@@ -129,7 +129,7 @@ def _red(case: Case, why: str, **more: str) -> Judgment:
     )
 
 
-def _green(case: Case) -> Judgment:
+def _green(case: BuildResult) -> Judgment:
     """Exit code 0 and no failing test that was read; whether all were read is the question."""
     reports = case.outcome.reports
     checks, metadata, told = checks_of(case), metadata_of(case), notes(case)

@@ -28,15 +28,15 @@ from prjury.judges.builds.systems import (
     node_packages,
     python,
 )
-from prjury.judges.builds.systems.excluded_projects import skipped, told
+from prjury.judges.builds.systems.excluded_projects import excluded_notes, excluded_projects
 from prjury.judges.builds.systems.projects import is_below
 from prjury.judges.builds.systems.pytest import PYTEST_ENV
-from prjury.judges.builds.systems.source_tree import Changes, Root, joined, nearest
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, nearest
 from prjury.snapshot.model import visible
 
-__all__ = ["PYTEST_ENV", "SYSTEMS", "Changes", "Recognised", "Root", "recognise"]
+__all__ = ["PYTEST_ENV", "SYSTEMS", "Changes", "DetectedBuilds", "SourceTree", "detect_builds"]
 
-System: TypeAlias = Callable[[Root, Changes | None], tuple[BuildPlan, ...]]
+System: TypeAlias = Callable[[SourceTree, Changes | None], tuple[BuildPlan, ...]]
 
 #: In the order in which builds in one directory are run.
 SYSTEMS: Mapping[str, System] = {
@@ -64,7 +64,7 @@ _MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
-class Recognised:
+class DetectedBuilds:
     """What is to be built.
 
     Attributes:
@@ -96,9 +96,9 @@ class _Found:
         return f"{self.plan.system}{where}"
 
 
-def recognise(
-    root: Root, changes: Changes | None, systems: Sequence[str] | None = None
-) -> Recognised:
+def detect_builds(
+    root: SourceTree, changes: Changes | None, systems: Sequence[str] | None = None
+) -> DetectedBuilds:
     """Every build of the tree that the change can affect.
 
     Args:
@@ -111,21 +111,21 @@ def recognise(
     every, chosen = _builds(root, asked, systems)
     left = _skipped(root, asked, systems, chosen)
     notes = [*_not_run(every, chosen), *_not_asked(root, asked), *_not_found(every, systems)]
-    notes += [*told(root, _manifests(asked), left), *_unsuited(root, asked, chosen)]
+    notes += [*excluded_notes(root, _manifests(asked), left), *_unsuited(root, asked, chosen)]
     if changes is None or not changes.paths:
-        return Recognised(_ordered(chosen), tuple(notes), left)
+        return DetectedBuilds(_ordered(chosen), tuple(notes), left)
     if outside := _outside(changes, chosen):
         because = f"{visible(outside)} belongs to no project"
         plans = _ordered(chosen)
         whole = (replace(plan, scope=replace(plan.scope, because=because)) for plan in plans)
-        return Recognised(tuple(whole), tuple(notes), left)
+        return DetectedBuilds(tuple(whole), tuple(notes), left)
     places = {one.place for one in chosen}
     affected = [one for one in _found(root, changes, asked) if one.place in places]
-    return Recognised(_ordered(affected), (*notes, *_untouched(chosen, affected)), left)
+    return DetectedBuilds(_ordered(affected), (*notes, *_untouched(chosen, affected)), left)
 
 
 def _builds(
-    root: Root, asked: Sequence[str], systems: Sequence[str] | None
+    root: SourceTree, asked: Sequence[str], systems: Sequence[str] | None
 ) -> tuple[list[_Found], list[_Found]]:
     """Every build that there is, and those that are worth running."""
     every = _found(root, None, asked)
@@ -134,7 +134,7 @@ def _builds(
 
 
 def _skipped(
-    root: Root, asked: Sequence[str], systems: Sequence[str] | None, chosen: Sequence[_Found]
+    root: SourceTree, asked: Sequence[str], systems: Sequence[str] | None, chosen: Sequence[_Found]
 ) -> tuple[str, ...]:
     """The directories of projects around changed files that are left out for their names."""
 
@@ -143,14 +143,14 @@ def _skipped(
         return places & {one.plan.directory for one in builds}
 
     built = frozenset(one.plan.directory for one in chosen)
-    return skipped(root, _manifests(asked), built, tried)
+    return excluded_projects(root, _manifests(asked), built, tried)
 
 
 def _manifests(asked: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for system in asked for name in _MANIFESTS.get(system, ()))
 
 
-def _found(root: Root, changes: Changes | None, asked: Iterable[str]) -> list[_Found]:
+def _found(root: SourceTree, changes: Changes | None, asked: Iterable[str]) -> list[_Found]:
     return [_Found(name, plan) for name in asked for plan in SYSTEMS[name](root, changes)]
 
 
@@ -186,7 +186,7 @@ def _outranked(found: _Found, every: Sequence[_Found]) -> bool:
     return found is not min(rivals, key=lambda one: not one.plan.tests)
 
 
-def _has_better_alternative(root: Root, found: _Found, chosen: Sequence[_Found]) -> bool:
+def _has_better_alternative(root: SourceTree, found: _Found, chosen: Sequence[_Found]) -> bool:
     """Whether Maven and Gradle build the same code here, and it is the other one's turn.
 
     The one with a wrapper script comes first, else Maven.
@@ -217,14 +217,14 @@ def _untouched(chosen: Sequence[_Found], affected: Sequence[_Found]) -> list[str
     return [f"not touched by the change and not built: {_listed(left)}"] if left else []
 
 
-def _not_asked(root: Root, asked: Sequence[str]) -> list[str]:
+def _not_asked(root: SourceTree, asked: Sequence[str]) -> list[str]:
     marker = root.has(*bazel.MARKERS)
     if marker is None or asked != _AUTOMATIC:
         return []
     return [f"{marker} is there, but Bazel runs only if `systems` names it"]
 
 
-def _unsuited(root: Root, asked: Sequence[str], chosen: Sequence[_Found]) -> list[str]:
+def _unsuited(root: SourceTree, asked: Sequence[str], chosen: Sequence[_Found]) -> list[str]:
     """Why Makefiles do not count, where nothing else is built there or above."""
     if "make" not in asked:
         return []

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from prjury.judges.builds.build_result import Case
+from prjury.judges.builds.build_result import BuildResult
 from prjury.judges.builds.comparison import fixed
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.outcome import Outcome, Reports, StepResult
+from prjury.judges.builds.outcome import PlanOutcome, Reports, StepResult
 from prjury.judges.builds.wording import duration
 from prjury.jury.judgment import Check, Location, Severity
 from prjury.report.wording import counted
@@ -30,7 +30,7 @@ _STATES = {
 }
 
 
-def checks_of(case: Case) -> tuple[Check, ...]:
+def checks_of(case: BuildResult) -> tuple[Check, ...]:
     """Each command, the tests, then each failure and how many there are beside those listed."""
     outcome = case.outcome
     executed = [_executed(result, case.ordered) for result in outcome.results]
@@ -59,7 +59,7 @@ def _what_failed(result: StepResult, failures: Sequence[Failure]) -> str:
     return "\n".join(lines) or result.tail
 
 
-def _tests(case: Case) -> tuple[Check, ...]:
+def _tests(case: BuildResult) -> tuple[Check, ...]:
     """Whether tests passed, where tests are part of the build and were reached."""
     reports, outcome = case.outcome.reports, case.outcome
     failing = [failure for failure in outcome.failures if failure.kind == "test"]
@@ -74,7 +74,7 @@ def _tests(case: Case) -> tuple[Check, ...]:
     return (Check("tests-passed", not failed and outcome.last.good, message),)
 
 
-def _vanished(case: Case) -> tuple[Check, ...]:
+def _vanished(case: BuildResult) -> tuple[Check, ...]:
     """The tests that the base ran and this run did not, by name as far as they are known."""
     lost = case.lost
     if not lost.count:
@@ -93,7 +93,7 @@ def _vanished(case: Case) -> tuple[Check, ...]:
     )
 
 
-def _how_many_failed(failed: int, outcome: Outcome) -> str:
+def _how_many_failed(failed: int, outcome: PlanOutcome) -> str:
     """A log whose step ended well is not searched for failures, so it does not say 0."""
     if failed or (outcome.reports.files and outcome.last.good):
         return f"{failed} failed"
@@ -110,7 +110,7 @@ def _how_many(reports: Reports) -> str:
     return " and ".join(filter(None, [named, tallied]))
 
 
-def _cause_checks(case: Case) -> list[Check]:
+def _cause_checks(case: BuildResult) -> list[Check]:
     checks = []
     for failure in case.ordered[:_MOST_LISTED]:
         located = (
@@ -137,7 +137,7 @@ def _cause_checks(case: Case) -> list[Check]:
     return checks
 
 
-def metadata_of(case: Case) -> dict[str, Any]:
+def metadata_of(case: BuildResult) -> dict[str, Any]:
     """What programs may want to know, all failures in the form of the report among it."""
     outcome = case.outcome
     return {
@@ -163,7 +163,7 @@ def metadata_of(case: Case) -> dict[str, Any]:
     }
 
 
-def _test_counts(case: Case) -> dict[str, Any] | None:
+def _test_counts(case: BuildResult) -> dict[str, Any] | None:
     """How many tests ran, here and on the base; None where there are no test results."""
     if not _any_results(case.outcome.reports):
         return None
@@ -176,7 +176,7 @@ def _test_counts(case: Case) -> dict[str, Any] | None:
     }
 
 
-def _counts(outcome: Outcome) -> dict[str, int]:
+def _counts(outcome: PlanOutcome) -> dict[str, int]:
     failing = sum(failure.kind == "test" for failure in outcome.failures)
     reports = outcome.reports
     failed = max(failing, sum(failure.kind == "test" for failure in reports.failures))
@@ -195,7 +195,7 @@ def _failure_counts(failures: Iterable[Failure]) -> dict[str, dict[str, int]]:
     return {state: dict(kinds) for state, kinds in counts.items()}
 
 
-def _summaries(case: Case) -> list[str]:
+def _summaries(case: BuildResult) -> list[str]:
     """The checks that only sum up the failures: they are no findings beside those."""
     kinds = {failure.kind for failure in case.outcome.failures}
     follow = [name for kind, name in _NAMES.items() if kind not in _CAUSES]

@@ -8,14 +8,14 @@ from typing import Any
 
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
-from prjury.judges.builds.check_summary import Names, Tally
+from prjury.judges.builds.check_summary import CheckNames, CheckSummary
 from prjury.judges.builds.definitions import unless_edited
 from prjury.judges.builds.wording import duration
 from prjury.jury.judgment import Check, Judgment
 from prjury.jury.score import BooleanScore
 from prjury.policy.schema import BuildOptions
-from prjury.ports import Checks, Doors, Progress
-from prjury.ports.types import CheckRun
+from prjury.ports import Checks, Ports, Progress
+from prjury.ports.types import CheckResult
 from prjury.report.wording import counted
 from prjury.snapshot.model import PullRequest, visible
 
@@ -28,7 +28,7 @@ _LONGEST_NAME = 100
 
 
 def judge_by_checks(
-    options: BuildOptions, doors: Doors, pull: PullRequest, deadline: Deadline
+    options: BuildOptions, doors: Ports, pull: PullRequest, deadline: Deadline
 ) -> Judgment:
     """What the checks of the head come to, once all of them have ended or the time is over."""
     if doors.checks is None:
@@ -36,29 +36,29 @@ def judge_by_checks(
             f"the checks of the head cannot be read: {doors.checks_missing}",
             metadata={"reason": "no_checks_source"},
         )
-    names = Names.of(options.checks)
+    names = CheckNames.of(options.checks)
     begun = deadline.remaining
     try:
         runs = _watched(doors.checks, names, pull.head.sha, deadline, doors.progress)
     except SourceError as error:
         return Judgment.errored(str(error), metadata={"reason": error.reason})
-    return decide_by_checks(pull, Tally.of(runs, names), begun - deadline.remaining)
+    return decide_by_checks(pull, CheckSummary.of(runs, names), begun - deadline.remaining)
 
 
 def _watched(
-    checks: Checks, names: Names, commit: str, deadline: Deadline, progress: Progress
-) -> Sequence[CheckRun]:
+    checks: Checks, names: CheckNames, commit: str, deadline: Deadline, progress: Progress
+) -> Sequence[CheckResult]:
     """What was seen at the last look, which is the first one at which everything had settled."""
-    looks: list[Sequence[CheckRun]] = []
+    looks: list[Sequence[CheckResult]] = []
     for look in checks.of(commit, deadline):
         looks = [*looks[1 - _MOST_IDLE :], look]
-        if settled(looks, names):
+        if wait_for_checks(looks, names):
             break
-        progress.say(_waiting(Tally.of(look, names), commit))
+        progress.say(_waiting(CheckSummary.of(look, names), commit))
     return looks[-1] if looks else ()
 
 
-def settled(looks: Sequence[Sequence[CheckRun]], names: Names) -> bool:
+def wait_for_checks(looks: Sequence[Sequence[CheckResult]], names: CheckNames) -> bool:
     """Whether another look would tell nothing new.
 
     Checks that are named in full have settled as soon as they have ended. Otherwise nobody knows
@@ -67,18 +67,18 @@ def settled(looks: Sequence[Sequence[CheckRun]], names: Names) -> bool:
     Args:
         looks: the newest ones, the last one last; one at least.
     """
-    if not Tally.of(looks[-1], names).complete:
+    if not CheckSummary.of(looks[-1], names).complete:
         return _idle(looks)
-    return names.exact or any(Tally.of(look, names).complete for look in looks[-2:-1])
+    return names.exact or any(CheckSummary.of(look, names).complete for look in looks[-2:-1])
 
 
-def _idle(looks: Sequence[Sequence[CheckRun]]) -> bool:
+def _idle(looks: Sequence[Sequence[CheckResult]]) -> bool:
     running = any(run.conclusion is None for look in looks for run in look)
     same = all(set(before) == set(after) for before, after in pairwise(looks))
     return len(looks) >= _MOST_IDLE and same and not running
 
 
-def decide_by_checks(pull: PullRequest, tally: Tally, seconds: float) -> Judgment:
+def decide_by_checks(pull: PullRequest, tally: CheckSummary, seconds: float) -> Judgment:
     """From what the checks say to the judgment. Pure.
 
     PASS where nothing failed, everything has ended and enough of it succeeded, and the change does
@@ -110,7 +110,7 @@ def decide_by_checks(pull: PullRequest, tally: Tally, seconds: float) -> Judgmen
     return unless_edited(passed, pull)
 
 
-def _doubt(pull: PullRequest, tally: Tally, seconds: float) -> tuple[str, str]:
+def _doubt(pull: PullRequest, tally: CheckSummary, seconds: float) -> tuple[str, str]:
     """Why the checks prove nothing, as a label and in words; nothing where they do."""
     head = f"the head {pull.head.sha[:12]}"
     if tally.pending:
@@ -142,7 +142,7 @@ def _doubt(pull: PullRequest, tally: Tally, seconds: float) -> tuple[str, str]:
     return "", ""
 
 
-def _success(pull: PullRequest, tally: Tally) -> str:
+def _success(pull: PullRequest, tally: CheckSummary) -> str:
     behind = f", {counted(pull.behind, 'commit')} behind" if pull.behind else ""
     seen = f"what they saw is the head{behind}, or an earlier merge of it"
     notes = [f"{seen}, not the merge that was tried here"]
@@ -154,7 +154,7 @@ def _success(pull: PullRequest, tally: Tally) -> str:
     return f"{passed} elsewhere: {_listed(tally.succeeded)} ({'; '.join(notes)})"
 
 
-def _waiting(tally: Tally, commit: str) -> str:
+def _waiting(tally: CheckSummary, commit: str) -> str:
     if tally.pending:
         return f"waiting for {_listed(tally.pending)}"
     if tally.missing or not tally.runs:
@@ -163,16 +163,16 @@ def _waiting(tally: Tally, commit: str) -> str:
     return f"all checks have ended; waiting whether more appear on {commit[:12]}"
 
 
-def _also_missing(tally: Tally) -> str:
+def _also_missing(tally: CheckSummary) -> str:
     return f"; missing: {_quoted(tally.missing)}" if tally.missing else ""
 
 
-def _listed(runs: Sequence[CheckRun]) -> str:
+def _listed(runs: Sequence[CheckResult]) -> str:
     shown = ", ".join(_told(run) for run in runs[:_MOST_NAMED])
     return shown + (f" and {len(runs) - _MOST_NAMED} more" if len(runs) > _MOST_NAMED else "")
 
 
-def _told(run: CheckRun) -> str:
+def _told(run: CheckResult) -> str:
     ended = run.conclusion not in {None, "success"}
     return f"{_short(run.name)} ({_short(str(run.conclusion))})" if ended else _short(run.name)
 
@@ -186,7 +186,7 @@ def _short(name: str) -> str:
     return visible(name[:_LONGEST_NAME]) + "…" * (len(name) > _LONGEST_NAME)
 
 
-def _checks(tally: Tally) -> tuple[Check, ...]:
+def _checks(tally: CheckSummary) -> tuple[Check, ...]:
     """Each check that failed, has not ended or came to nothing, then those that succeeded."""
     told = (*tally.failed, *tally.pending, *tally.undecided, *tally.succeeded)
     checks = [_check(run, failed=run in tally.failed) for run in told[:_MOST_CHECKS]]
@@ -196,7 +196,7 @@ def _checks(tally: Tally) -> tuple[Check, ...]:
     return tuple(checks)
 
 
-def _check(run: CheckRun, *, failed: bool) -> Check:
+def _check(run: CheckResult, *, failed: bool) -> Check:
     ended = run.conclusion or "has not ended"
     passed = run.conclusion == "success"
     see = f"See {run.url}" if run.url else f"See what {_short(run.app)} says of it"
@@ -210,7 +210,7 @@ def _check(run: CheckRun, *, failed: bool) -> Check:
     )
 
 
-def _metadata(pull: PullRequest, tally: Tally, seconds: float) -> dict[str, Any]:
+def _metadata(pull: PullRequest, tally: CheckSummary, seconds: float) -> dict[str, Any]:
     first = (*tally.failed, *tally.pending, *tally.undecided, *tally.unheard, *tally.succeeded)
     return {
         "subject": f"checks of {pull.head.sha[:12]}",

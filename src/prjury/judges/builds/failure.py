@@ -96,10 +96,10 @@ class Failure:
 
 def identity(suite: str, name: str) -> str:
     """A test's identity: tests in different files are different, whatever they are called."""
-    return f"test:{_IN_NAMES.sub('', shortened(suite))}:{_IN_NAMES.sub('', shortened(name))}"
+    return f"test:{_IN_NAMES.sub('', shorten(suite))}:{_IN_NAMES.sub('', shorten(name))}"
 
 
-def shortened(name: str) -> str:
+def shorten(name: str) -> str:
     """The name in one line, or its beginning and a digest of the whole where it is very long."""
     name = " ".join(name.split())
     if len(name) <= _LONGEST_NAME:
@@ -123,7 +123,7 @@ def make_failure(
     number = int(str(line)) if _is_number(str(line)) else 0
     inside = inside_tree(path) if path else None
     text = " ".join(message.split())[:_LONGEST_MESSAGE] or "no message"
-    called = shortened(name) if name else None
+    called = shorten(name) if name else None
     return Failure(kind, text, inside, (number or None) if inside else None, called, suite)
 
 
@@ -146,7 +146,7 @@ def inside_tree(path: str) -> str | None:
     return None if plain in {".", ".."} or plain.startswith("../") else plain
 
 
-def distinct(failures: Iterable[Failure]) -> list[Failure]:
+def without_repeats(failures: Iterable[Failure]) -> list[Failure]:
     """What a log tells, each failure once, in order, the goals that gave up after the causes.
 
     Two tests may share a name; they are one only if place and message are the same as well. A
@@ -159,7 +159,7 @@ def distinct(failures: Iterable[Failure]) -> list[Failure]:
     for failure in found.values():
         if failure.kind == "test" and failure.path:
             tests.setdefault(failure.place, []).append(failure.message)
-    return ordered(failure for failure in found.values() if not _is_told(failure, tests))
+    return in_order(failure for failure in found.values() if not _is_told(failure, tests))
 
 
 def _is_told(failure: Failure, tests: Mapping[str, Sequence[str]]) -> bool:
@@ -175,6 +175,6 @@ def _particular(failure: Failure) -> object:
     return (failure.place, failure.message) if failure.kind == "test" else None
 
 
-def ordered(failures: Iterable[Failure]) -> list[Failure]:
+def in_order(failures: Iterable[Failure]) -> list[Failure]:
     """Compile errors, tests, other errors, goals; each kind in the order in which it was told."""
     return sorted(failures, key=lambda failure: _RANKS[failure.kind])

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.decide import decide, not_tried
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.record import Reader
-from prjury.judges.builds.record_model import BuildJson, EvidenceJson, invalid, read_evidence
+from prjury.judges.builds.record import EvidenceReader
+from prjury.judges.builds.record_model import BuildEvidenceJson, BuildJson, invalid, read_evidence
 from prjury.jury.judgment import Judgment
 from prjury.policy.schema import BuildOptions
 from prjury.ports import Evidence
@@ -27,7 +27,7 @@ _HOW = (
 
 
 @dataclass(frozen=True)
-class Retelling:
+class EvidenceBuild:
     """Judges the builds of a pull request as if they had run here.
 
     Attributes:
@@ -62,7 +62,7 @@ class Retelling:
             for plan in plans
         ]
 
-    def _refuse_other_change(self, told: EvidenceJson) -> None:
+    def _refuse_other_change(self, told: BuildEvidenceJson) -> None:
         pull = self.pull
         here = {"head": pull.head.sha, "base": pull.base.sha, "merged tree": pull.merge.tree}
         there = {"head": told.head, "base": told.base, "merged tree": told.merged_tree}
@@ -74,7 +74,7 @@ class Retelling:
         if told is None or told.case is None:
             return _without_case(plan, told)
         options = self.options
-        reader = Reader(
+        reader = EvidenceReader(
             plan,
             self.known,
             options.flaky,
@@ -95,7 +95,7 @@ def _without_case(plan: BuildPlan, told: BuildJson | None) -> Judgment:
     return not_tried(plan, told.error.message, told.error.reason)
 
 
-def _refuse_other_builds(told: EvidenceJson, plans: Sequence[BuildPlan]) -> None:
+def _refuse_other_builds(told: BuildEvidenceJson, plans: Sequence[BuildPlan]) -> None:
     """Builds that are not wanted tell that it was recorded for another policy or version."""
     wanted = {(plan.system, plan.directory, plan.text) for plan in plans}
     extra = [

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.build_result import Case
-from prjury.judges.builds.combine import build_changed, combined, new_builds
-from prjury.judges.builds.comparison_run import Side, Trial
-from prjury.judges.builds.custom_command import own_plan
+from prjury.judges.builds.build_result import BuildResult
+from prjury.judges.builds.combine import build_changed, combine_outcomes, new_builds
+from prjury.judges.builds.comparison_run import BuildSide, ComparisonRun
+from prjury.judges.builds.custom_command import custom_plan
 from prjury.judges.builds.decide import decide, not_tried
 from prjury.judges.builds.definitions import unless_edited
-from prjury.judges.builds.detect import Changes, Recognised, Root, recognise
+from prjury.judges.builds.detect import Changes, DetectedBuilds, SourceTree, detect_builds
 from prjury.judges.builds.external_checks import judge_by_checks
 from prjury.judges.builds.missing_files import object_missing
 from prjury.judges.builds.plan import BuildPlan
@@ -24,7 +24,7 @@ from prjury.jury.judge import Judge, JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.load import POLICY_PATH
 from prjury.policy.schema import BuildOptions
-from prjury.ports import Doors
+from prjury.ports import Ports
 from prjury.ports.types import TreeEntry
 from prjury.report.facts import logs_of
 from prjury.snapshot.model import PullRequest, visible
@@ -33,12 +33,12 @@ from prjury.snapshot.model import PullRequest, visible
 _RESERVE_SECONDS = 20.0
 
 
-def make(options: BuildOptions, doors: Doors) -> Judge[PullRequestContext]:
+def make(options: BuildOptions, doors: Ports) -> Judge[PullRequestContext]:
     """The build judge with these options, behind these doors."""
     return BuildJudge(options, doors)
 
 
-def _forget(_plan: BuildPlan, _case: Case | CannotJudgeError) -> None:
+def _forget(_plan: BuildPlan, _case: BuildResult | CannotJudgeError) -> None:
     """Nobody wants to know."""
 
 
@@ -55,8 +55,8 @@ class BuildJudge:
     """
 
     options: BuildOptions
-    doors: Doors
-    keep: Callable[[BuildPlan, Case | CannotJudgeError], None] = _forget
+    doors: Ports
+    keep: Callable[[BuildPlan, BuildResult | CannotJudgeError], None] = _forget
     name: str = "build"
     description: str = "builds and tests the merged tree"
     type: JudgeType = JudgeType.DETERMINISTIC
@@ -71,8 +71,8 @@ class BuildJudge:
         deadline = _within(context.deadline, self.options.timeout)
         if self.options.from_ == "checks":
             return judge_by_checks(self.options, self.doors, pull, deadline)
-        merged = Side(pull.merge.tree, self.doors.repository.files(pull.merge.tree))
-        base = Side(pull.base.sha, self.doors.repository.files(pull.base.sha))
+        merged = BuildSide(pull.merge.tree, self.doors.repository.files(pull.merge.tree))
+        base = BuildSide(pull.base.sha, self.doors.repository.files(pull.base.sha))
         found = self._recognised(merged, _changes(pull))
         if not found.plans:
             return self._no_build(pull, found, merged, base)
@@ -80,7 +80,7 @@ class BuildJudge:
             return self._unless_changed(self._retold(pull, found, merged), merged, base)
         builder = Builder(self.doors)
         options = self.options
-        trial = Trial(
+        trial = ComparisonRun(
             builder,
             merged,
             base,
@@ -91,12 +91,14 @@ class BuildJudge:
         )
         tried = [self._tried(trial, plan, deadline) for plan in found.plans]
         notes = (*found.notes, *new_builds(found.plans, self._recognised(base, None).plans))
-        told = combined(tried, notes).told(unbuilt=_unbuilt(pull, found))
+        told = combine_outcomes(tried, notes).told(unbuilt=_unbuilt(pull, found))
         judgment = self._unless_changed(told, merged, base)
         builder.forget_logs(but=frozenset(logs_of(judgment.metadata)))
         return judgment
 
-    def _no_build(self, pull: PullRequest, found: Recognised, merged: Side, base: Side) -> Judgment:
+    def _no_build(
+        self, pull: PullRequest, found: DetectedBuilds, merged: BuildSide, base: BuildSide
+    ) -> Judgment:
         """Whether there is nothing to build, or nothing that says how."""
         paths = [entry.path for entry in merged.entries]
         source = needing_build(paths, {file.path for file in pull.files})
@@ -106,21 +108,21 @@ class BuildJudge:
         why = "nothing to build: the tree holds no source code that is compiled or tested"
         return Judgment.abstained(why, "not_applicable")
 
-    def _retold(self, pull: PullRequest, found: Recognised, merged: Side) -> Judgment:
+    def _retold(self, pull: PullRequest, found: DetectedBuilds, merged: BuildSide) -> Judgment:
         """What the evidence of a build elsewhere comes to."""
-        from prjury.judges.builds.from_evidence import RETOLD, Retelling  # noqa: PLC0415 - models that only this needs
+        from prjury.judges.builds.from_evidence import RETOLD, EvidenceBuild  # noqa: PLC0415 - models that only this needs
 
         known = frozenset(entry.path for entry in merged.entries)
-        retelling = Retelling(self.options, pull, known)
+        retelling = EvidenceBuild(self.options, pull, known)
         try:
             told = retelling.judgments(self.doors.evidence, found.plans)
         except CannotJudgeError as error:
             return Judgment.errored(str(error), metadata={"reason": error.reason})
         about = {"from": "evidence", "unbuilt": _unbuilt(pull, found)}
-        judgment = combined(told, (*found.notes, RETOLD)).told(**about)
+        judgment = combine_outcomes(told, (*found.notes, RETOLD)).told(**about)
         return unless_edited(judgment, pull)
 
-    def _tried(self, trial: Trial, plan: BuildPlan, deadline: Deadline) -> Judgment:
+    def _tried(self, trial: ComparisonRun, plan: BuildPlan, deadline: Deadline) -> Judgment:
         try:
             case = trial.case(plan, deadline)
         except CannotJudgeError as error:
@@ -129,7 +131,7 @@ class BuildJudge:
         self.keep(plan, case)
         return decide(case)
 
-    def _recognised(self, side: Side, changes: Changes | None) -> Recognised:
+    def _recognised(self, side: BuildSide, changes: Changes | None) -> DetectedBuilds:
         """The builds that the policy names, or those that the tree's files tell of.
 
         Where everything is built whatever changes, the changes still tell where to look for it.
@@ -137,9 +139,9 @@ class BuildJudge:
         command = self.options.command
         if command == "auto":
             systems = None if self.options.systems == "auto" else self.options.systems
-            root = Root(side.entries, self._text, read_many=self._texts, changed=changes)
-            return recognise(root, changes if self.options.affected else None, systems)
-        return Recognised((own_plan(command),))
+            root = SourceTree(side.entries, self._text, read_many=self._texts, changed=changes)
+            return detect_builds(root, changes if self.options.affected else None, systems)
+        return DetectedBuilds((custom_plan(command),))
 
     def _text(self, entry: TreeEntry) -> str:
         """A file that tells how to build.
@@ -158,7 +160,7 @@ class BuildJudge:
             blob: (content or b"").decode("utf-8", "replace") for blob, content in blobs.items()
         }
 
-    def _unless_changed(self, judgment: Judgment, merged: Side, base: Side) -> Judgment:
+    def _unless_changed(self, judgment: Judgment, merged: BuildSide, base: BuildSide) -> Judgment:
         """A PASS only where what passed is not a build that the change has chosen itself."""
         if judgment.status is not Status.PASS:
             return judgment
@@ -173,7 +175,7 @@ def _changes(pull: PullRequest) -> Changes | None:
     return changes if changes.paths else None
 
 
-def _unbuilt(pull: PullRequest, found: Recognised) -> list[dict[str, object]]:
+def _unbuilt(pull: PullRequest, found: DetectedBuilds) -> list[dict[str, object]]:
     return unbuilt(pull.files, {plan.system for plan in found.plans}, found.skipped)
 
 
@@ -190,7 +192,7 @@ def _nothing_to_build(pull: PullRequest) -> str:
     return "nothing to build: only documentation changes" if pull.docs_only else ""
 
 
-def _no_build_system(found: Recognised, source: str | None) -> Judgment:
+def _no_build_system(found: DetectedBuilds, source: str | None) -> Judgment:
     notes = f" ({'; '.join(found.notes)})" if found.notes else ""
     where = f" for {visible(source)}" if source else ""
     command = usual_command(source or "")

@@ -19,8 +19,8 @@ from xml.etree.ElementTree import Element
 
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.outcome import Reports
-from prjury.judges.builds.results.junit_case import Report, Reported, tag
-from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.results.junit_case import JunitCase, JunitReport, tag
+from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.builds.search import Found
 from prjury.snapshot.model import printable
 
@@ -52,7 +52,7 @@ class _Reading:
     by_runner: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
 
-    def take(self, test: Reported) -> None:
+    def take(self, test: JunitCase) -> None:
         """One test case."""
         self.tests += 1
         if self.tests > _MOST_TESTS:
@@ -66,7 +66,7 @@ class _Reading:
             self.by_runner[test.report.runner] += 1
 
 
-def read_reports(found: Found, tree: Tree, relative: Callable[[str], str]) -> Reports:
+def read_reports(found: Found, tree: TreeFiles, relative: Callable[[str], str]) -> Reports:
     """Reads every report that was found.
 
     Args:
@@ -101,9 +101,9 @@ def read_reports(found: Found, tree: Tree, relative: Callable[[str], str]) -> Re
     )
 
 
-def _report(name: str, tree: Tree, relative: Callable[[str], str]) -> Report:
+def _report(name: str, tree: TreeFiles, relative: Callable[[str], str]) -> JunitReport:
     match = _LABELLED.search(name)
-    return Report(name, tree, relative, match["label"] if match else "")
+    return JunitReport(name, tree, relative, match["label"] if match else "")
 
 
 def _content(path: Path, room: int, since: float) -> bytes:
@@ -125,7 +125,7 @@ def _content(path: Path, room: int, since: float) -> bytes:
     return content
 
 
-def _tests(content: bytes, report: Report) -> Iterator[Reported]:
+def _tests(content: bytes, report: JunitReport) -> Iterator[JunitCase]:
     """The test cases; what has been read is let go."""
     from defusedxml import DefusedXmlException  # noqa: PLC0415 - only runs with reports need it
     from defusedxml.ElementTree import ParseError, iterparse  # noqa: PLC0415
@@ -139,7 +139,7 @@ def _tests(content: bytes, report: Report) -> Iterator[Reported]:
         raise ReportError(str(reason)) from error
 
 
-def _walk(events: Iterator[tuple[str, Element]], report: Report) -> Iterator[Reported]:
+def _walk(events: Iterator[tuple[str, Element]], report: JunitReport) -> Iterator[JunitCase]:
     above, case = list[Element](), None
     for event, element in events:
         if event == "start":
@@ -154,7 +154,7 @@ def _walk(events: Iterator[tuple[str, Element]], report: Report) -> Iterator[Rep
             continue
         above.pop()
         if element is case:
-            test = Reported(element, report)
+            test = JunitCase(element, report)
             report.claims.case(test.broken)
             yield test
             case = None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.plan import Step
+from prjury.judges.builds.plan import BuildStep
 from prjury.ports.types import Completed
 
 
@@ -49,7 +49,7 @@ class Reports:
 class StepResult:
     """A step that has ended, with the last lines that it printed."""
 
-    step: Step
+    step: BuildStep
     completed: Completed
     tail: str
 
@@ -60,7 +60,7 @@ class StepResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PlanOutcome:
     """What became of a plan on one tree.
 
     Attributes:

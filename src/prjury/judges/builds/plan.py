@@ -13,7 +13,7 @@ StepName: TypeAlias = Literal["setup", "build", "test", "lint"]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class BuildStep:
     """One command of a build.
 
     Attributes:
@@ -32,7 +32,7 @@ class Step:
         """The command as a person would type it."""
         return self.command if isinstance(self.command, str) else shlex.join(self.command)
 
-    def covers(self, other: Step) -> bool:
+    def covers(self, other: BuildStep) -> bool:
         """Whether it runs what the other runs, and perhaps the same in more parts of the tree."""
         if not self.form:
             return self == other
@@ -41,7 +41,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class BuildScope:
     """What part of a project is built.
 
     Attributes:
@@ -55,7 +55,7 @@ class Scope:
 
 
 #: From tests that failed to the steps that run those alone, once; None where that cannot be said.
-Alone: TypeAlias = Callable[[Sequence[Failure]], tuple[Step, ...] | None]
+Alone: TypeAlias = Callable[[Sequence[Failure]], tuple[BuildStep, ...] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +81,14 @@ class BuildPlan:
     """
 
     system: str
-    steps: tuple[Step, ...]
+    steps: tuple[BuildStep, ...]
     reasons: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     reported: bool = False
     all_ran: int | None = None
     directory: str = ""
-    scope: Scope = field(default_factory=Scope)
+    scope: BuildScope = field(default_factory=BuildScope)
     thorough: BuildPlan | None = None
     afresh: BuildPlan | None = None
     alone: Alone | None = None

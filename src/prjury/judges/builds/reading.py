@@ -13,9 +13,9 @@ from urllib.parse import unquote
 from prjury.judges.builds.compilers import one_liners
 from prjury.judges.builds.results.log import transcribe
 from prjury.judges.builds.results.merge_results import LogResults
-from prjury.judges.builds.results.runner_output import Section, Told
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
 from prjury.judges.builds.results.runners import READERS
-from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.builds.toolchain import find_mismatches, with_environment
 from prjury.judges.builds.traces import READERS as TRACES
 from prjury.judges.builds.traces import python_traces, script_traces
@@ -28,7 +28,7 @@ _TESTS_OWN: Mapping[object, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Places:
+class TemporaryPaths:
     """The temporary places of a run, to be taken out of everything that it says.
 
     Attributes:
@@ -79,7 +79,9 @@ def _path(address: re.Match[str]) -> str:
     return path if path.isprintable() else address["path"]
 
 
-def read_log(log: Path, tree: Tree, relative: Callable[[str], str], *, failed: bool) -> LogResults:
+def read_log(
+    log: Path, tree: TreeFiles, relative: Callable[[str], str], *, failed: bool
+) -> LogResults:
     """What the log of one step tells.
 
     Args:
@@ -94,25 +96,25 @@ def read_log(log: Path, tree: Tree, relative: Callable[[str], str], *, failed: b
         if failed:
             _read_errors(section, results, speaking)
     results.others = with_environment(results.others)
-    results.by_runner.setdefault("go", Told()).add(transcript.events.go.finished())
+    results.by_runner.setdefault("go", RunnerOutput()).add(transcript.events.go.finished())
     results.others += transcript.events.told.failures
     if transcript.cut:
         results.doubts.append("the log is too long to be read in full")
     return results if failed else results.without_failures()
 
 
-def _read_tests(section: Section, results: LogResults) -> frozenset[str]:
+def _read_tests(section: LogSection, results: LogResults) -> frozenset[str]:
     """Reads what test runners tell; which ones spoke."""
     speaking = set[str]()
     for runner, reader in READERS.items():
         if reader.finds(section):
             told = reader.read(section)
-            results.by_runner.setdefault(runner, Told()).add(told)
+            results.by_runner.setdefault(runner, RunnerOutput()).add(told)
             speaking |= {runner} if told.heard else set()
     return frozenset(speaking)
 
 
-def _read_errors(section: Section, results: LogResults, speaking: frozenset[str]) -> None:
+def _read_errors(section: LogSection, results: LogResults, speaking: frozenset[str]) -> None:
     """Reads what compilers and build tools tell, and what stands for itself."""
     results.take(find_mismatches(section))
     results.take(one_liners(section))

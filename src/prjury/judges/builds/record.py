@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.build_result import Case
+from prjury.judges.builds.build_result import BuildResult
 from prjury.judges.builds.comparison import comparable, compared
 from prjury.judges.builds.failure import Failure, inside_tree
-from prjury.judges.builds.outcome import Outcome, Reports, StepResult
-from prjury.judges.builds.plan import BuildPlan, Step
+from prjury.judges.builds.outcome import PlanOutcome, Reports, StepResult
+from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.record_model import (
     LONGEST_LINE,
     LONGEST_TEXT,
@@ -36,7 +36,7 @@ Clean: TypeAlias = Callable[[str], str]
 
 
 @dataclass(frozen=True)
-class Recorder:
+class EvidenceRecorder:
     """Writes down what became of builds.
 
     Attributes:
@@ -46,7 +46,7 @@ class Recorder:
 
     clean: Clean = str
 
-    def build(self, plan: BuildPlan, became: Case | CannotJudgeError) -> Json:
+    def build(self, plan: BuildPlan, became: BuildResult | CannotJudgeError) -> Json:
         """One build: which one it is, and its case or why there is none."""
         which = {"system": plan.system, "directory": plan.directory, "command": plan.text}
         if isinstance(became, CannotJudgeError):
@@ -56,7 +56,7 @@ class Recorder:
     def _error(self, error: CannotJudgeError) -> Json:
         return {"reason": error.reason, "message": self._line(str(error)) or error.reason}
 
-    def _case(self, plan: BuildPlan, case: Case) -> Json:
+    def _case(self, plan: BuildPlan, case: BuildResult) -> Json:
         return {
             "thorough": case.plan is not plan,
             "merged": self._outcome(case.outcome),
@@ -66,7 +66,7 @@ class Recorder:
             "ran_again": case.ran_again,
         }
 
-    def _outcome(self, outcome: Outcome) -> Json:
+    def _outcome(self, outcome: PlanOutcome) -> Json:
         reports = outcome.reports
         return {
             "allowed": outcome.allowed,
@@ -116,7 +116,7 @@ class Recorder:
 
 
 @dataclass(frozen=True)
-class Reader:
+class EvidenceReader:
     """Reads what was written down, for this side's own plan, tree and policy.
 
     Attributes:
@@ -131,7 +131,7 @@ class Reader:
     vanished: Literal["ask", "fail", "warn"] = "ask"
     always: bool = False
 
-    def case(self, record: CaseJson) -> Case:
+    def case(self, record: CaseJson) -> BuildResult:
         """The case that was recorded.
 
         Raises:
@@ -143,7 +143,7 @@ class Reader:
         )
         first = self._outcome(self.plan, record.first) if record.first else None
         told = self._outcome(plan, record.merged)
-        case = Case(
+        case = BuildResult(
             plan,
             _with_states(told, base),
             self.known,
@@ -172,11 +172,11 @@ class Reader:
         plain = [(step.name, step.text) for step in self.plan.steps[: len(told)]]
         return self.plan if told == plain else plan
 
-    def _outcome(self, plan: BuildPlan, record: OutcomeJson) -> Outcome:
+    def _outcome(self, plan: BuildPlan, record: OutcomeJson) -> PlanOutcome:
         results = tuple(_results(plan.steps, record.steps))
         reports = _reports(record.reports)
         listing = _failures(record.failures)
-        outcome = Outcome(results, record.allowed, failures=listing, reports=reports)
+        outcome = PlanOutcome(results, record.allowed, failures=listing, reports=reports)
         listed, reported = (_counted(one) for one in (outcome.failures, reports.failures))
         if any(reported[test] > listed[test] for test in reported):
             raise ValueError("a failure of the reports is not among the failures")
@@ -185,7 +185,7 @@ class Reader:
             raise ValueError("it lists failures, though its steps and its reports know of none")
         return outcome
 
-    def _contradictions(self, case: Case) -> Iterator[str]:
+    def _contradictions(self, case: BuildResult) -> Iterator[str]:
         """What cannot be, as `prjury.judges.builds.comparison_run` goes about it."""
         again, other = case.first is not None, case.plan is not self.plan
         if other is not again and (other or self.plan.once_more is not self.plan):
@@ -209,7 +209,7 @@ class Reader:
             yield "this build cannot run single tests again"
 
 
-def _results(steps: Sequence[Step], records: Sequence[StepJson]) -> Iterator[StepResult]:
+def _results(steps: Sequence[BuildStep], records: Sequence[StepJson]) -> Iterator[StepResult]:
     """The plan's own steps with what became of them: from the first one, up to a failure.
 
     Raises:
@@ -262,7 +262,7 @@ def _counted(failures: Sequence[Failure]) -> Counter[str]:
     return tests | Counter({failure.id for failure in failures if failure.kind != "test"})
 
 
-def _with_states(told: Outcome, base: Outcome | None) -> Outcome:
+def _with_states(told: PlanOutcome, base: PlanOutcome | None) -> PlanOutcome:
     """What is old is told by the base alone; that a test is flaky has to be believed.
 
     Without a base nothing is excused, whatever it is called.

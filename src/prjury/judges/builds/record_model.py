@@ -32,13 +32,13 @@ Count: TypeAlias = Annotated[int, Field(ge=0, le=2**31)]
 Seconds: TypeAlias = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 
 
-class Part(BaseModel):
+class EvidencePart(BaseModel):
     """A part of the evidence: unknown keys, other types and values that are left out are errors."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class FailureJson(Part):
+class FailureJson(EvidencePart):
     """One cause of a failed build."""
 
     kind: Kind
@@ -51,7 +51,7 @@ class FailureJson(Part):
     details: Text = ""
 
 
-class ReportsJson(Part):
+class ReportsJson(EvidencePart):
     """What the test reports of one run say."""
 
     files: Count
@@ -64,7 +64,7 @@ class ReportsJson(Part):
     problems: list[Line]
 
 
-class StepJson(Part):
+class StepJson(EvidencePart):
     """A command that was run, and how it ended."""
 
     name: Word
@@ -76,7 +76,7 @@ class StepJson(Part):
     log: Line
 
 
-class OutcomeJson(Part):
+class OutcomeJson(EvidencePart):
     """What became of the steps on one tree."""
 
     allowed: Seconds
@@ -85,7 +85,7 @@ class OutcomeJson(Part):
     reports: ReportsJson
 
 
-class CaseJson(Part):
+class CaseJson(EvidencePart):
     """What became of one build on the merged tree and, where that was tried, on the base."""
 
     thorough: bool
@@ -96,14 +96,14 @@ class CaseJson(Part):
     ran_again: Count
 
 
-class ErrorJson(Part):
+class ErrorJson(EvidencePart):
     """Why a build could not be tried."""
 
     reason: Word
     message: Annotated[Line, Field(min_length=1)]
 
 
-class BuildJson(Part):
+class BuildJson(EvidencePart):
     """One build: which one it is, and what became of it, or why nothing did."""
 
     system: Line
@@ -119,13 +119,13 @@ class BuildJson(Part):
         return self
 
 
-class SandboxJson(Part):
+class BuildSandboxJson(EvidencePart):
     """How the build was kept in."""
 
     level: Literal["L0", "L1", "L2", "L3"]
 
 
-class EvidenceJson(Part):
+class BuildEvidenceJson(EvidencePart):
     """The whole file. It holds no verdict: that is decided anew from what happened."""
 
     schema_: Literal["prjury/build-evidence/v1"] = Field(alias="schema")
@@ -133,25 +133,25 @@ class EvidenceJson(Part):
     base: Sha
     head: Sha
     merged_tree: Sha | None
-    sandbox: SandboxJson
+    sandbox: BuildSandboxJson
     builds: list[BuildJson]
 
     @model_validator(mode="after")
-    def _each_once(self) -> EvidenceJson:
+    def _each_once(self) -> BuildEvidenceJson:
         keys = [(build.system, build.directory, build.command) for build in self.builds]
         if len(set(keys)) != len(keys):
             raise ValueError("the same build is told twice")
         return self
 
 
-def read_evidence(content: bytes) -> EvidenceJson:
+def read_evidence(content: bytes) -> BuildEvidenceJson:
     """The evidence in a file.
 
     Raises:
         CannotJudgeError: ``evidence_invalid`` for anything that has not exactly the known form.
     """
     try:
-        return EvidenceJson.model_validate(_json(content))
+        return BuildEvidenceJson.model_validate(_json(content))
     except ValidationError as error:
         raise invalid(_first(error)) from error
     except (ValueError, RecursionError) as error:

@@ -13,14 +13,14 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.junit import read_reports
 from prjury.judges.builds.origins import Origins
-from prjury.judges.builds.outcome import Outcome, StepResult
-from prjury.judges.builds.plan import BuildPlan, Step
-from prjury.judges.builds.reading import Places, read_log
-from prjury.judges.builds.results.merge_results import gathered
-from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.outcome import PlanOutcome, StepResult
+from prjury.judges.builds.plan import BuildPlan, BuildStep
+from prjury.judges.builds.reading import TemporaryPaths, read_log
+from prjury.judges.builds.results.merge_results import merge_results
+from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.builds.search import Stamp, find_reports, stamps
-from prjury.ports import Doors
-from prjury.ports.types import Command, TreeEntry
+from prjury.ports import Ports
+from prjury.ports.types import ShellCommand, TreeEntry
 from prjury.snapshot.model import visible
 
 _NOT_FOUND = 127
@@ -36,7 +36,7 @@ class Builder:
         logs: what was written so far.
     """
 
-    doors: Doors
+    doors: Ports
     logs: list[Path] = field(default_factory=list)
 
     @contextlib.contextmanager
@@ -51,7 +51,7 @@ class Builder:
                 (around / name).mkdir()
             absent = self.doors.repository.export(tree, around / "tree")
             known = frozenset(entry.path for entry in entries)
-            yield Workplace(self, Places(around / "tree", around), known, tuple(absent))
+            yield Workplace(self, TemporaryPaths(around / "tree", around), known, tuple(absent))
 
     def forget_logs(self, but: frozenset[str]) -> None:
         """Removes all logs but those that the report names."""
@@ -72,11 +72,13 @@ class Workplace:
     """
 
     builder: Builder
-    places: Places
+    places: TemporaryPaths
     known: frozenset[str]
     absent: tuple[str, ...] = ()
 
-    def run(self, plan: BuildPlan, deadline: Deadline, alone: Sequence[Step] = ()) -> Outcome:
+    def run(
+        self, plan: BuildPlan, deadline: Deadline, alone: Sequence[BuildStep] = ()
+    ) -> PlanOutcome:
         """Runs the plan and reads what came of it.
 
         Args:
@@ -118,7 +120,7 @@ class Workplace:
 
     def _run_steps(
         self,
-        steps: Sequence[Step],
+        steps: Sequence[BuildStep],
         directory: Path,
         env: Mapping[str, str],
         deadline: Deadline,
@@ -129,7 +131,7 @@ class Workplace:
         for step in steps:
             doors.progress.say(f"$ {step.text}")
             completed = doors.shell.run(
-                Command(step.command, directory, env), deadline, doors.progress
+                ShellCommand(step.command, directory, env), deadline, doors.progress
             )
             self.builder.logs.append(completed.log)
             results.append(StepResult(step, completed, completed.tail()))
@@ -145,20 +147,20 @@ class Workplace:
         allowed: float,
         earlier: Mapping[Path, Stamp],
         began: float,
-    ) -> Outcome:
+    ) -> PlanOutcome:
         """What logs and reports say. A log tells of failures only where its step failed."""
-        relative, tree = self.places.relative, Tree(self.known, plan.directory)
+        relative, tree = self.places.relative, TreeFiles(self.known, plan.directory)
         found = find_reports(self.places.tree, self.places.reports, earlier, began)
         reports = read_reports(found, tree, relative)
         logs = [
             read_log(result.completed.log, tree, relative, failed=not result.good)
             for result in results
         ]
-        failures, reports = gathered(logs, reports, reported=plan.reported)
+        failures, reports = merge_results(logs, reports, reported=plan.reported)
         results = tuple(
             replace(result, tail=log.tail) for log, result in zip(logs, results, strict=True)
         )
-        return Outcome(results, allowed, failures, reports)
+        return PlanOutcome(results, allowed, failures, reports)
 
 
 def _refuse_missing(result: StepResult) -> None:

@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.build_result import Case
+from prjury.judges.builds.build_result import BuildResult
 from prjury.judges.builds.judge import BuildJudge
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.record import Json, Recorder
+from prjury.judges.builds.record import EvidenceRecorder, Json
 from prjury.judges.builds.record_model import SCHEMA_NAME
 from prjury.judges.context import PullRequestContext
 from prjury.jury.jury import Jury
 from prjury.jury.population import Ballot
 from prjury.jury.voting import MajorityVoting
 from prjury.policy.schema import BuildOptions
-from prjury.ports import Doors
+from prjury.ports import Ports
 from prjury.report.invisible_chars import without_surrogates
 from prjury.report.redact import redacted
 
 
 @dataclass(frozen=True)
-class Built:
+class BuiltEvidence:
     """What became of a build.
 
     Attributes:
@@ -33,7 +33,9 @@ class Built:
     evidence: Json
 
 
-def built(options: BuildOptions, doors: Doors, context: PullRequestContext, version: str) -> Built:
+def build_evidence(
+    options: BuildOptions, doors: Ports, context: PullRequestContext, version: str
+) -> BuiltEvidence:
     """Builds as the judge does, in a thread of its own, and keeps what happened.
 
     Where the judge crashes or its time is over the evidence holds the builds that had ended.
@@ -43,9 +45,9 @@ def built(options: BuildOptions, doors: Doors, context: PullRequestContext, vers
         version: this program's.
     """
     builds: list[Json] = []
-    recorder = Recorder(lambda text: redacted(without_surrogates(text), doors.redact))
+    recorder = EvidenceRecorder(lambda text: redacted(without_surrogates(text), doors.redact))
 
-    def keep(plan: BuildPlan, became: Case | CannotJudgeError) -> None:
+    def keep(plan: BuildPlan, became: BuildResult | CannotJudgeError) -> None:
         builds.append(recorder.build(plan, became))
 
     judge = BuildJudge(options.model_copy(update={"from_": "run"}), doors, keep)
@@ -62,4 +64,4 @@ def built(options: BuildOptions, doors: Doors, context: PullRequestContext, vers
         "sandbox": {"level": doors.shell.level},
         "builds": list(builds),
     }
-    return Built(verdict.ballots[0], evidence)
+    return BuiltEvidence(verdict.ballots[0], evidence)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.results.runner_output import Section
+from prjury.judges.builds.results.runner_output import LogSection
 
 _JAVA = "install the JDK that the project needs and name it in JAVA_HOME (actions/setup-java)"
 _MAVEN = "install that Maven, or check in its wrapper (`mvn wrapper:wrapper`)"
@@ -54,7 +54,7 @@ _ANY = re.compile("|".join(f"(?:{one.message})" for one in MISMATCHES))
 _AROUND = re.compile(r"^(?:\[ERROR\]|[>\s])+|\s+-> \[Help \d+\]$")
 
 
-def find_mismatches(section: Section) -> Iterator[tuple[int, Failure]]:
+def find_mismatches(section: LogSection) -> Iterator[tuple[int, Failure]]:
     """The lines of a log that tell of it."""
     for index, line in enumerate(section.lines):
         if _ANY.search(line):

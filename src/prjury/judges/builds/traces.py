@@ -11,7 +11,7 @@ from itertools import takewhile
 
 from prjury.judges.builds.compilers import Found
 from prjury.judges.builds.failure import Failure, Kind, with_details
-from prjury.judges.builds.results.runner_output import Reader, Section
+from prjury.judges.builds.results.runner_output import LogSection, RunnerReader
 from prjury.judges.builds.results.script_frames import first_frame
 from prjury.judges.builds.results.shells import shells
 from prjury.judges.builds.results.values import with_values
@@ -73,7 +73,7 @@ _NPM_PREFIX = re.compile(r"[a-z]+ (?=[A-Z])")
 _PNPM = re.compile(r"Error: ERR_PNPM_(?P<code>\w+)$")
 
 
-def arrows(section: Section) -> Found:
+def arrows(section: LogSection) -> Found:
     """Rust's compiler and ruff: the message first, the place on the next lines."""
     for index, line in enumerate(section.lines):
         match = _RUSTC.match(line)
@@ -89,7 +89,7 @@ def _arrow(below: Sequence[str]) -> re.Match[str] | None:
     return next(filter(None, map(_ARROW.match, below)), None)
 
 
-def cargo_errors(section: Section) -> Found:
+def cargo_errors(section: LogSection) -> Found:
     """What keeps cargo from building at all, with the causes that it gives."""
     for index, line in enumerate(section.lines):
         match = _CARGO.match(line)
@@ -105,7 +105,7 @@ def cargo_errors(section: Section) -> Found:
         yield section.numbers[index], failure
 
 
-def python_traces(section: Section) -> Found:
+def python_traces(section: LogSection) -> Found:
     """Tracebacks and syntax errors: the innermost frame inside the tree and the error's line."""
     frame: tuple[str, str] | None = None
     for index, line in enumerate(section.lines):
@@ -120,14 +120,14 @@ def python_traces(section: Section) -> Found:
             frame = None
 
 
-def _is_nearer(section: Section, path: str, before: str) -> bool:
+def _is_nearer(section: LogSection, path: str, before: str) -> bool:
     """Whether a file is the tree's own, or may be and the one before cannot."""
     if section.tree.find(path, section.directory):
         return True
     return before.startswith(("/", "<")) and not path.startswith(("/", "<"))
 
 
-def script_traces(section: Section) -> Found:
+def script_traces(section: LogSection) -> Found:
     """An error that ends Node: its first frame in the tree; a syntax error has its own line."""
     lines = section.lines
     for index, line in enumerate(lines):
@@ -165,7 +165,7 @@ def _frames(lines: Sequence[str], start: int) -> Iterator[str]:
         yield line
 
 
-def eslint(section: Section) -> Found:
+def eslint(section: LogSection) -> Found:
     """A file in a line of its own, its errors below; warnings are left out."""
     path = ""
     for index, line in enumerate(section.lines):
@@ -178,7 +178,7 @@ def eslint(section: Section) -> Found:
             yield section.numbers[index], section.failure("error", message, path, match["line"])
 
 
-def spotbugs(section: Section) -> Found:
+def spotbugs(section: LogSection) -> Found:
     """SpotBugs through Maven, which names the class and its file's last part."""
     for index, line in enumerate(section.lines):
         if line.startswith("[ERROR]") and (match := _SPOTBUGS.match(line)):
@@ -187,7 +187,7 @@ def spotbugs(section: Section) -> Found:
             yield section.numbers[index], failure
 
 
-def maven(section: Section) -> Found:
+def maven(section: LogSection) -> Found:
     """The goals that gave up, and the rules of the enforcer.
 
     A goal that did not give up for tests or compile errors stands for itself.
@@ -220,7 +220,7 @@ def _enforced(lines: Sequence[str], start: int) -> Iterator[str]:
     yield from texts
 
 
-def gradle(section: Section) -> Found:
+def gradle(section: LogSection) -> Found:
     """What went wrong, by Gradle's own heading, with the build file's line where it is told."""
     place: re.Match[str] | None = None
     for index, line in enumerate(section.lines):
@@ -232,7 +232,7 @@ def gradle(section: Section) -> Found:
             place = None
 
 
-def _of_gradle(section: Section, below: Sequence[str], place: re.Match[str] | None) -> Failure:
+def _of_gradle(section: LogSection, below: Sequence[str], place: re.Match[str] | None) -> Failure:
     reasons = [line.strip()[2:] for line in below[1:] if line.strip().startswith("> ")]
     reason = reasons[0] if reasons else ""
     task = _GRADLE_TASK.match(below[0])
@@ -243,7 +243,7 @@ def _of_gradle(section: Section, below: Sequence[str], place: re.Match[str] | No
     return section.failure("error", message, path, line, task["name"] if task else None)
 
 
-def npm(section: Section) -> Found:
+def npm(section: LogSection) -> Found:
     """Errors of npm: a failed script is told by its own output, the rest stands for itself."""
     lines = section.lines
     for index, line in enumerate(lines):
@@ -263,7 +263,7 @@ def npm(section: Section) -> Found:
             )
 
 
-def _of_npm(section: Section, below: Sequence[str], code: str) -> Failure:
+def _of_npm(section: LogSection, below: Sequence[str], code: str) -> Failure:
     """What npm's code means, by the next lines that hold a sentence."""
     said = [match["text"] for match in map(_NPM.match, below) if match]
     if code == "ELIFECYCLE":
@@ -273,7 +273,7 @@ def _of_npm(section: Section, below: Sequence[str], code: str) -> Failure:
     return section.failure("error", f"{code}: {missing or _NPM_PREFIX.sub('', first, count=1)}")
 
 
-def pnpm(section: Section) -> Found:
+def pnpm(section: LogSection) -> Found:
     """Errors of pnpm: a code in a line of its own, the sentence behind an arrow."""
     for index, line in enumerate(section.lines):
         match = _PNPM.match(line)
@@ -285,19 +285,19 @@ def pnpm(section: Section) -> Found:
         yield section.numbers[index], section.failure("error", f"{match['code']}: {arrow or cross}")
 
 
-READERS: Sequence[Reader[Found]] = (
-    Reader(arrows, ("--> ",)),
-    Reader(cargo_errors, ("\nerror: ",)),
-    Reader(python_traces, ('File "',)),
-    Reader(script_traces, ("\n    at ",)),
-    Reader(eslint, (" error ",)),
-    Reader(spotbugs, (":[line",)),
-    Reader(maven, ("[ERROR]",)),
-    Reader(gradle, ("\n* What went wrong:",)),
-    Reader(
+READERS: Sequence[RunnerReader[Found]] = (
+    RunnerReader(arrows, ("--> ",)),
+    RunnerReader(cargo_errors, ("\nerror: ",)),
+    RunnerReader(python_traces, ('File "',)),
+    RunnerReader(script_traces, ("\n    at ",)),
+    RunnerReader(eslint, (" error ",)),
+    RunnerReader(spotbugs, (":[line",)),
+    RunnerReader(maven, ("[ERROR]",)),
+    RunnerReader(gradle, ("\n* What went wrong:",)),
+    RunnerReader(
         shells,
         (" not found", " denied", "No such file", "irectory", "Exec format", "interpreter", "cd: "),
     ),
-    Reader(npm, ("\nnpm ",)),
-    Reader(pnpm, ("ERR_PNPM_",)),
+    RunnerReader(npm, ("\nnpm ",)),
+    RunnerReader(pnpm, ("ERR_PNPM_",)),
 )

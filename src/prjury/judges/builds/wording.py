@@ -5,10 +5,10 @@ from __future__ import annotations
 import signal
 from collections.abc import Sequence
 
-from prjury.judges.builds.build_result import Case
+from prjury.judges.builds.build_result import BuildResult
 from prjury.judges.builds.comparison import fixed
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.outcome import Outcome
+from prjury.judges.builds.outcome import PlanOutcome
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.vanished import Vanished
 from prjury.ports.types import Completed
@@ -23,7 +23,7 @@ _LIMITS = {
 }
 
 
-def what_failed(outcome: Outcome) -> str:
+def what_failed(outcome: PlanOutcome) -> str:
     """How the step that decided ended."""
     result = outcome.last
     which = f"{result.step.name}: " if len(outcome.results) > 1 else ""
@@ -66,7 +66,7 @@ def first_of(lost: Vanished) -> str:
     return f", such as {clipped(lost.names[0])}" if lost.names else ""
 
 
-def notes(case: Case, *more: str) -> str:
+def notes(case: BuildResult, *more: str) -> str:
     """What a reader should know besides, in brackets; empty for nothing."""
     unread = case.outcome.reports.problems
     notes = (*_scope(case.plan), *case.plan.notes, *unread[:3], *_fixed(case), *filter(None, more))
@@ -93,7 +93,7 @@ def _scope(plan: BuildPlan) -> tuple[str, ...]:
     return (f"everything, because {because}",) if because else ()
 
 
-def _fixed(case: Case) -> tuple[str, ...]:
+def _fixed(case: BuildResult) -> tuple[str, ...]:
     if case.base is None or not (mended := fixed(case.outcome, case.base)):
         return ()
     named = mended[0].name or mended[0].id

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from prjury.jury.judgment import Check, Location
-from prjury.snapshot.model import Conflict, ConflictRegion, ConflictType, Span, printable, visible
+from prjury.snapshot.model import (
+    Conflict,
+    ConflictRegion,
+    ConflictType,
+    LineSpan,
+    printable,
+    visible,
+)
 
 #: So many places of one file are shown to people, and so many are listed for programs.
 _FEW_REGIONS, _LISTED_REGIONS = 4, 20
@@ -34,7 +41,7 @@ def _named(conflict: Conflict) -> int:
     return conflict.reason.rfind(f"`{visible(conflict.path)}`")
 
 
-def told(conflicts: Sequence[Conflict]) -> str:
+def conflict_messages(conflicts: Sequence[Conflict]) -> str:
     """``conflicts in 2 files, 1 needs a human``; what anybody could resolve is told at once."""
     single = together(conflicts)
     files = f"in {counted(len(conflicts), 'file')}"
@@ -147,5 +154,5 @@ def _class(part: Conflict | ConflictRegion) -> str:
     return "mechanical" if part.mechanical else "human"
 
 
-def _pair(span: Span) -> dict[str, int]:
+def _pair(span: LineSpan) -> dict[str, int]:
     return {"first": span.first, "count": span.count}

@@ -5,12 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from prjury.judges.context import PullRequestContext
-from prjury.judges.merge.conflicts import check_of, described, no_complex, together, told
-from prjury.judges.merge.rebase import rebased
+from prjury.judges.merge.conflicts import (
+    check_of,
+    conflict_messages,
+    described,
+    no_complex,
+    together,
+)
+from prjury.judges.merge.rebase import rebase_checks
 from prjury.jury.judge import Judge, JudgeType
 from prjury.jury.judgment import Check, Judgment
 from prjury.policy.schema import MergeOptions
-from prjury.ports import Doors
+from prjury.ports import Ports
 from prjury.snapshot.merge_style import RECENT, Habit, RebaseTrial, Way, habit
 from prjury.snapshot.model import PullRequest, Side, printable
 
@@ -19,7 +25,7 @@ NAME = "merge"
 _REBASE_SECONDS, _REBASE_SHARE = 120.0, 0.9
 
 
-def make(options: MergeOptions, doors: Doors) -> Judge[PullRequestContext]:
+def make(options: MergeOptions, doors: Ports) -> Judge[PullRequestContext]:
     """The merge judge with these options, behind these doors."""
     return MergeJudge(options, doors)
 
@@ -33,7 +39,7 @@ class MergeJudge:
     """
 
     options: MergeOptions
-    doors: Doors
+    doors: Ports
     name: str = NAME
     description: str = "brings the head onto the tip of the base in object space"
     type: JudgeType = JudgeType.DETERMINISTIC
@@ -71,7 +77,7 @@ def decide(pull: PullRequest, way: Habit, rebase: RebaseTrial | None = None) -> 
         return Judgment.errored(impossible, metadata={**metadata, "reason": pull.merge.reason})
     if _held(pull):
         return Judgment.passed("nothing to merge: the base holds the head already").told(**metadata)
-    judgment = _merged(pull) if rebase is None else rebased(pull, rebase, _merged(pull))
+    judgment = _merged(pull) if rebase is None else rebase_checks(pull, rebase, _merged(pull))
     how = Check("strategy", passed=True, message=f"{way.way}: {way.reason}")
     behind = f"{pull.behind} behind" if pull.behind else "up to date"
     told = replace(
@@ -98,7 +104,7 @@ def _merged(pull: PullRequest) -> Judgment:
         clean = Check("merge-clean", passed=True, message="no conflicts")
         return Judgment.passed("clean", checks=(clean, *no_complex(())))
     return Judgment.failed(
-        told(conflicts),
+        conflict_messages(conflicts),
         checks=(*no_complex(conflicts), *map(check_of, together(conflicts))),
         metadata={"conflicts": list(map(described, conflicts))},
     )

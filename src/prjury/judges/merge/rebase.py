@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from prjury.judges.merge.conflicts import check_of, counted, described, no_complex, together, told
+from prjury.judges.merge.conflicts import (
+    check_of,
+    conflict_messages,
+    counted,
+    described,
+    no_complex,
+    together,
+)
 from prjury.jury.judgment import Check, Judgment
-from prjury.snapshot.merge_style import Commit, RebaseTrial
+from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
 from prjury.snapshot.model import PullRequest, printable, visible
 
 _LONGEST_SUBJECT = 60
@@ -17,7 +24,7 @@ _GIVEN_UP = {
 }
 
 
-def rebased(pull: PullRequest, trial: RebaseTrial, merged: Judgment) -> Judgment:
+def rebase_checks(pull: PullRequest, trial: RebaseTrial, merged: Judgment) -> Judgment:
     """The judgment where the project rebases.
 
     Args:
@@ -45,11 +52,11 @@ def _unfinished(trial: RebaseTrial, merged: Judgment) -> Judgment:
     return Judgment.abstained(words, trial.unfinished, checks=(given_up, *merged.checks))
 
 
-def _stopped(pull: PullRequest, trial: RebaseTrial, commit: Commit) -> Judgment:
+def _stopped(pull: PullRequest, trial: RebaseTrial, commit: StyleCommit) -> Judgment:
     conflicts = trial.conflicts
     place = f"commit {trial.picked + 1} of {trial.total}"
     sha = commit.sha[:7]
-    words = f"{place} (`{sha}` {_subject(commit)}): {told(conflicts)}"
+    words = f"{place} (`{sha}` {_subject(commit)}): {conflict_messages(conflicts)}"
     left = trial.total - trial.picked - 1
     after = f"; {counted(left, 'commit')} after it not tried" if left else ""
     base = printable(pull.base.ref)
@@ -69,7 +76,7 @@ def _stopped(pull: PullRequest, trial: RebaseTrial, commit: Commit) -> Judgment:
     )
 
 
-def _subject(commit: Commit) -> str:
+def _subject(commit: StyleCommit) -> str:
     subject = visible(commit.subject)
     return subject if len(subject) <= _LONGEST_SUBJECT else f"{subject[:_LONGEST_SUBJECT]}…"
 
@@ -79,7 +86,7 @@ def _plain_merge(pull: PullRequest) -> str:
 
 
 def _merge_check(pull: PullRequest) -> Check:
-    message = "no conflicts" if pull.merge.clean else told(pull.merge.conflicts)
+    message = "no conflicts" if pull.merge.clean else conflict_messages(pull.merge.conflicts)
     return Check("merge-clean", pull.merge.clean, message, severity="warning")
 
 

@@ -10,12 +10,12 @@ from prjury.judges.patterns.match import Active
 from prjury.judges.patterns.wording import Basis
 from prjury.jury.judgment import Severity
 from prjury.manifests.module import Sides
-from prjury.rulepacks.applicability import Outlook, repairs, severity_between
-from prjury.rulepacks.rule import Rule
+from prjury.rulepacks.applicability import PackApplicability, repairs, severity_between
+from prjury.rulepacks.rule import PatternRule
 
 
 @dataclass(frozen=True)
-class Standing:
+class ApplicableRules:
     """What the packs that are looked at in a module come to there.
 
     Attributes:
@@ -23,7 +23,7 @@ class Standing:
     """
 
     sides: Sides
-    outlooks: Mapping[str, tuple[Outlook, Outlook]]
+    outlooks: Mapping[str, tuple[PackApplicability, PackApplicability]]
     _held: dict[str, tuple[Active, Severity] | None] = field(default_factory=dict, repr=False)
 
     def any(self) -> bool:
@@ -48,14 +48,16 @@ class Standing:
             if active.matches(language, path):
                 yield active
 
-    def _rules(self) -> Iterator[tuple[tuple[Outlook, Outlook], Rule]]:
+    def _rules(self) -> Iterator[tuple[tuple[PackApplicability, PackApplicability], PatternRule]]:
         family = self.sides.head.family or self.sides.base.family
         for outlooks in self.outlooks.values():
             for rule in outlooks[0].pack.rules:
                 if not family or family in rule.families:
                     yield outlooks, rule
 
-    def _of(self, outlooks: tuple[Outlook, Outlook], rule: Rule) -> tuple[Active, Severity] | None:
+    def _of(
+        self, outlooks: tuple[PackApplicability, PackApplicability], rule: PatternRule
+    ) -> tuple[Active, Severity] | None:
         pack = outlooks[0].pack
         name = f"{pack.id}/{rule.id}"
         if name not in self._held:

@@ -170,7 +170,7 @@ def _known(value: object, line: int, name: str) -> Known:
     return Known(value["rule"], value["path"], value["fingerprint"], line)
 
 
-def written(entries: Iterable[tuple[str, str, str]]) -> str:
+def baseline_text(entries: Iterable[tuple[str, str, str]]) -> str:
     """The text of a baseline with these rules, paths and fingerprints; one line for each."""
     ordered = sorted({(path, rule, mark) for rule, path, mark in entries})
     lines = [

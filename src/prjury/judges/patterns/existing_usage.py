@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import re2
 
 from prjury.code.languages import language_of
-from prjury.judges.patterns.findings import Finding
+from prjury.judges.patterns.findings import PatternFinding
 from prjury.manifests.project import Project
 from prjury.ports import Repository
 from prjury.snapshot.model import printable
@@ -23,13 +23,13 @@ _MAX_FILES = 3_000
 
 
 @dataclass(frozen=True)
-class Habits:
+class ExistingUsage:
     """Looks into the code of modules, only where there is a finding that it could soften."""
 
     project: Project
     repository: Repository
 
-    def soften(self, findings: Sequence[Finding]) -> list[Finding]:
+    def soften(self, findings: Sequence[PatternFinding]) -> list[PatternFinding]:
         """The findings, with errors made warnings where the module does the same already."""
         asked = {self._question(f) for f in findings if f.severity == "error"}
         habits = {
@@ -42,7 +42,7 @@ class Habits:
             for f in findings
         ]
 
-    def _question(self, finding: Finding) -> tuple[str, str]:
+    def _question(self, finding: PatternFinding) -> tuple[str, str]:
         sides = self.project.of_file[finding.path]
         return sides.base.path or sides.head.path, finding.active.established
 

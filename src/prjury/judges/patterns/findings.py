@@ -17,7 +17,7 @@ from prjury.judges.patterns.wording import Basis, clause, told
 from prjury.jury.judgment import Check, Location, Severity
 from prjury.rulepacks.applicability import at_most
 from prjury.rulepacks.matcher import Fix
-from prjury.rulepacks.rule import Rule
+from prjury.rulepacks.rule import PatternRule
 from prjury.snapshot.model import printable, visible
 
 _MAX_EVIDENCE = 300
@@ -28,7 +28,7 @@ _APPLICABILITY = ("machine-applicable", "maybe-incorrect", "has-placeholders")
 
 
 @dataclass(frozen=True)
-class Finding:
+class PatternFinding:
     """One rule on one added line.
 
     Attributes:
@@ -59,7 +59,7 @@ class Finding:
     silenced_here: bool = False
 
     @property
-    def rule(self) -> Rule:
+    def rule(self) -> PatternRule:
         """The rule that found it."""
         return self.active.rule
 
@@ -172,7 +172,7 @@ class Repair:
         return Repair(tuple(edits), worst)
 
 
-def fused(findings: Iterable[Finding]) -> Iterator[Finding]:
+def fused(findings: Iterable[PatternFinding]) -> Iterator[PatternFinding]:
     """The findings of one file; those that stand in one line with one fix for all of them."""
     by_line: dict[int, Repair | None] = {}
     known = list(findings)
@@ -185,7 +185,7 @@ def fused(findings: Iterable[Finding]) -> Iterator[Finding]:
         yield replace(one, fixed=repair.line(one.text)) if one.repair and repair else one
 
 
-def repaired(scan: FileScan, hit: Hit, line: int, text: str) -> tuple[str, str] | None:
+def with_fix(scan: FileScan, hit: Hit, line: int, text: str) -> tuple[str, str] | None:
     """The line with the rule's first fix that fits, and its applicability."""
     repair = repair_of(scan, hit, line, text)
     return repair.line(text) if repair else None

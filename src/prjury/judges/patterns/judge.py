@@ -14,22 +14,22 @@ from prjury.code.languages import language_of
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
-from prjury.judges.patterns.applicable_rules import Standing
+from prjury.judges.patterns.applicable_rules import ApplicableRules
 from prjury.judges.patterns.baseline import Baseline, load_baseline
-from prjury.judges.patterns.existing_usage import Habits
+from prjury.judges.patterns.existing_usage import ExistingUsage
 from prjury.judges.patterns.match import Active
 from prjury.judges.patterns.prefilter import Prefilter
-from prjury.judges.patterns.review import Outcome, Review, is_asked, is_code, is_sound
-from prjury.judges.patterns.selection import Selection
-from prjury.judges.patterns.suppressions.find import Listening
-from prjury.judges.patterns.verdict import Looked, decide, scope, versions
+from prjury.judges.patterns.review import PatternScan, ScanOutcome, is_code, is_requested, is_sound
+from prjury.judges.patterns.selection import PackSelection
+from prjury.judges.patterns.suppressions.find import SuppressionRules
+from prjury.judges.patterns.verdict import ScannedFiles, decide, scope, versions
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.jury.voting import NOT_APPLICABLE
 from prjury.manifests.project import Project, parsed_locks
 from prjury.policy.schema import PatternsOptions
-from prjury.ports import Doors, Repository
-from prjury.rulepacks.committed import Committed, committed_packs
+from prjury.ports import Ports, Repository
+from prjury.rulepacks.committed import CommittedPacks, committed_packs
 from prjury.rulepacks.installed import provided_packs
 from prjury.rulepacks.load import own_packs
 from prjury.rulepacks.rule import Pack
@@ -39,7 +39,7 @@ NAME = "patterns"
 _NO_PACK = "no pack applies"
 
 
-def make(options: PatternsOptions, doors: Doors) -> PatternsJudge:
+def make(options: PatternsOptions, doors: Ports) -> PatternsJudge:
     """The version-pattern judge.
 
     Raises:
@@ -49,15 +49,15 @@ def make(options: PatternsOptions, doors: Doors) -> PatternsJudge:
     own = _own(options, doors.repository)
     # The user's own packs come last: they may replace one of the same name.
     packs = [*provided_packs(options.packs), *own.packs]
-    selection = Selection.of(options.packs, packs)
+    selection = PackSelection.of(options.packs, packs)
     return PatternsJudge(options, doors.repository, selection, own=own)
 
 
-def _own(options: PatternsOptions, repository: Repository) -> Committed:
+def _own(options: PatternsOptions, repository: Repository) -> CommittedPacks:
     """From where the policy is: a pull request does not choose the packs it is judged by."""
     if options.commit and options.paths:
         return committed_packs(repository, options.commit, options.paths)
-    return Committed(own_packs(options.paths))
+    return CommittedPacks(own_packs(options.paths))
 
 
 @dataclass(frozen=True)
@@ -71,13 +71,13 @@ class PatternsJudge:
 
     options: PatternsOptions
     repository: Repository
-    selection: Selection
+    selection: PackSelection
     parser: Parser = field(default_factory=Parser)
     name: str = NAME
     description: str = "looks in added lines for what the declared versions no longer have"
     type: JudgeType = JudgeType.DETERMINISTIC
     whole: bool = False
-    own: Committed = field(default_factory=Committed)
+    own: CommittedPacks = field(default_factory=CommittedPacks)
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
         """FAIL with a finding at or above the configured severity, else PASS, or ABSTAIN.
@@ -98,7 +98,7 @@ class PatternsJudge:
 
     def concerned(self, pull: PullRequest) -> frozenset[str]:
         """The files whose added lines hold what some rule looks for, whichever versions hold."""
-        files = [file for file in pull.files if is_code(file, Outcome())]
+        files = [file for file in pull.files if is_code(file, ScanOutcome())]
         found = {file.path: language_of(printable(file.path)) for file in files}
         languages = {language.name for language in found.values() if language}
         rules = [
@@ -116,7 +116,7 @@ class PatternsJudge:
         )
 
     def _judged(self, pull: PullRequest, deadline: Deadline) -> Judgment:
-        outcome = Outcome(locks=() if self.whole else parsed_locks(pull, self.repository))
+        outcome = ScanOutcome(locks=() if self.whole else parsed_locks(pull, self.repository))
         changed = [file for file in pull.files if is_code(file, outcome)]
         if not changed:
             return Judgment.abstained(
@@ -138,14 +138,14 @@ class PatternsJudge:
         standing = {path: rules[place.key] for path, place in project.of_file.items()}
         outcome.unread |= project.unread
         outcome.asked |= project.unread.keys()
-        asked = [file for file in changed if is_asked(file, standing[file.path], outcome)]
+        asked = [file for file in changed if is_requested(file, standing[file.path], outcome)]
         files = [file for file in asked if is_sound(file, outcome)]
         options = self.options
-        listening = Listening.to(allow=options.suppressions, ecosystem=options.ecosystem)
-        review = Review(self.repository, self.parser, standing, listening, self.whole)
+        listening = SuppressionRules.to(allow=options.suppressions, ecosystem=options.ecosystem)
+        review = PatternScan(self.repository, self.parser, standing, listening, self.whole)
         review.run(files, outcome, deadline)
         self._set_aside(baseline, outcome, told["packs"])
-        outcome.findings = Habits(project, self.repository).soften(outcome.findings)
+        outcome.findings = ExistingUsage(project, self.repository).soften(outcome.findings)
         looked = _looked(packs, files, standing)
         return decide(outcome, looked, options.severity, told, whole=self.whole)
 
@@ -155,7 +155,7 @@ class PatternsJudge:
         tree = pull.head.sha if self.whole else pull.base.sha
         return load_baseline(self.repository, tree, file) if file else Baseline()
 
-    def _set_aside(self, baseline: Baseline, outcome: Outcome, packs: Sequence[str]) -> None:
+    def _set_aside(self, baseline: Baseline, outcome: ScanOutcome, packs: Sequence[str]) -> None:
         known = baseline.fingerprints
         found, outcome.findings = outcome.findings, []
         for finding in found:
@@ -174,8 +174,8 @@ def _no_pack(metadata: dict[str, Any], *, about: bool) -> Judgment:
 
 
 def _looked(
-    packs: Iterable[Pack], files: Sequence[FileChange], standing: Mapping[str, Standing]
-) -> list[Looked]:
+    packs: Iterable[Pack], files: Sequence[FileChange], standing: Mapping[str, ApplicableRules]
+) -> list[ScannedFiles]:
     """How many rules of each pack are about how many files, whose versions open the pack."""
     rules: dict[str, set[str]] = {pack.id: set() for pack in packs}
     counts = dict.fromkeys(rules, 0)
@@ -187,12 +187,12 @@ def _looked(
             rules[active.pack.id].add(active.name)
     known = {pack.id: len(pack.rules) for pack in packs}
     return [
-        Looked(pack, len(rules[pack]), count, known[pack])
+        ScannedFiles(pack, len(rules[pack]), count, known[pack])
         for pack, count in counts.items()
         if count
     ]
 
 
-def _looking(file: FileChange, standing: Standing) -> list[Active]:
+def _looking(file: FileChange, standing: ApplicableRules) -> list[Active]:
     language = language_of(printable(file.path))
     return list(standing.looking(language, file.path)) if language else []

@@ -9,7 +9,7 @@ from prjury.code.languages import LANGUAGES
 from prjury.code.parser import Job, NotParsed, Parsed, Parser
 from prjury.code.source import Source, UnreadableError, resolved
 from prjury.deadline import Deadline
-from prjury.judges.patterns.findings import repaired
+from prjury.judges.patterns.findings import with_fix
 from prjury.judges.patterns.match import Active, FileScan, Hit
 from prjury.judges.patterns.prefilter import Prefilter
 from prjury.policy.yaml_reader import KeyPath
@@ -43,7 +43,7 @@ class CaseFailure:
 
 
 @dataclass(frozen=True)
-class Case:
+class PackCase:
     """Code in a rule's tests, and what the rule should make of it.
 
     Attributes:
@@ -72,7 +72,7 @@ class Case:
         lines = self.lines
         for hit in hits:
             number = hit.lines[0]
-            change = repaired(self.scan, hit, number, lines[number - 1])
+            change = with_fix(self.scan, hit, number, lines[number - 1])
             if change:
                 lines[number - 1] = change[0]
         return "\n".join(lines)
@@ -82,7 +82,7 @@ class Case:
 class Ran:
     """A case after its run: what was found, or why nobody could look."""
 
-    case: Case
+    case: PackCase
     hits: Sequence[Hit] = ()
     unread: str = ""
 
@@ -157,7 +157,7 @@ def run_tests(pack: Pack, parser: Parser | None = None) -> Tested:
     return Tested(pack, ran, versions, [*failures, *_versions(pack)])
 
 
-def _cases(pack: Pack, number: int) -> Iterator[Case]:
+def _cases(pack: Pack, number: int) -> Iterator[PackCase]:
     rule = pack.rules[number]
     for language, cases in sorted(rule.tests.code.items()):
         path = ("rules", number, "tests", "code", language)
@@ -170,19 +170,19 @@ def _cases(pack: Pack, number: int) -> Iterator[Case]:
             yield replace(case, path=where, wanted=True, fixed=example.fixed)
 
 
-def _case(active: Active, name: str, code: str, file: str | None) -> Case:
+def _case(active: Active, name: str, code: str, file: str | None) -> PackCase:
     """Code of which every line is new."""
     language = LANGUAGES[name]
     scan = FileScan(file or language.sample, Source.of(code, language), code.encode(), [active])
     text = "\n".join(resolved(line, language) for line in code.split("\n"))
     skipped = not Prefilter([active]).candidates(text)
     job = None if skipped else scan.job
-    return Case(
+    return PackCase(
         active, name, (), code, wanted=False, fixed=None, scan=scan, job=job, skipped=skipped
     )
 
 
-def _run(case: Case, reply: Parsed | NotParsed | None) -> Ran:
+def _run(case: PackCase, reply: Parsed | NotParsed | None) -> Ran:
     if case.skipped:
         return Ran(case)
     if isinstance(reply, NotParsed):
@@ -193,7 +193,7 @@ def _run(case: Case, reply: Parsed | NotParsed | None) -> Ran:
         return Ran(case, unread=str(error))
 
 
-def _failure(case: Case, problem: str) -> CaseFailure:
+def _failure(case: PackCase, problem: str) -> CaseFailure:
     return CaseFailure(case.active.name, case.language, problem, case.code, case.path)
 
 

@@ -9,12 +9,12 @@ from typing import Any
 from prjury.judges.patterns.pack_cases import CaseFailure, Tested, run_tests
 from prjury.judges.patterns.pack_coverage import missing
 from prjury.report.wording import counted
-from prjury.rulepacks.files import Place
+from prjury.rulepacks.files import PackPosition
 from prjury.rulepacks.load import LoadedPack
 
 
 @dataclass(frozen=True)
-class Trial:
+class PackTestResult:
     """What the tests of a pack came to, with the lines of its files.
 
     Attributes:
@@ -22,7 +22,7 @@ class Trial:
     """
 
     tested: Tested
-    found: Sequence[tuple[Place, CaseFailure]]
+    found: Sequence[tuple[PackPosition, CaseFailure]]
     untested: int
 
     @property
@@ -68,10 +68,12 @@ class Trial:
         }
 
 
-def tried(loaded: LoadedPack) -> Trial:
+def run_pack_tests(loaded: LoadedPack) -> PackTestResult:
     """Runs the tests of a pack. Rules in ast-grep's own format may lack some, or all."""
     tested = run_tests(loaded.pack)
     gaps = [] if loaded.foreign else missing(tested)
     failures = [*tested.failures, *gaps]
     untested = sum(not rule.tests.code for rule in loaded.pack.rules)
-    return Trial(tested, [(loaded.locate(failure.path), failure) for failure in failures], untested)
+    return PackTestResult(
+        tested, [(loaded.locate(failure.path), failure) for failure in failures], untested
+    )

@@ -9,7 +9,7 @@ from typing import Any
 import re2
 
 from prjury.judges.patterns.match import Active
-from prjury.rulepacks.fields import quiet
+from prjury.rulepacks.fields import without_warnings
 
 
 @dataclass
@@ -28,7 +28,7 @@ class Prefilter:
                 by_clue.setdefault(clue, []).append(active)
         self._always = frozenset(each.name for each in self.rules if not each.rule.clues)
         self._owners = list(by_clue.values())
-        self._set = re2.Set.SearchSet(quiet())
+        self._set = re2.Set.SearchSet(without_warnings())
         for clue in by_clue:
             self._set.Add(clue)
         self._set.Compile()

@@ -9,12 +9,12 @@ from prjury.code.languages import Language, language_of
 from prjury.code.parser import ALL_SECONDS, NotParsed, Parsed, Parser
 from prjury.code.source import MAX_LINE, Source, UnreadableError, decode, resolved
 from prjury.deadline import Deadline
-from prjury.judges.patterns.applicable_rules import Standing
+from prjury.judges.patterns.applicable_rules import ApplicableRules
 from prjury.judges.patterns.baseline import Known, fingerprints
-from prjury.judges.patterns.findings import Finding, found_in, fused, repair_of
+from prjury.judges.patterns.findings import PatternFinding, found_in, fused, repair_of
 from prjury.judges.patterns.match import MARKER, Active, FileScan
 from prjury.judges.patterns.prefilter import Prefilter
-from prjury.judges.patterns.suppressions.find import Listening
+from prjury.judges.patterns.suppressions.find import SuppressionRules
 from prjury.ports import Repository
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, printable
 
@@ -34,7 +34,7 @@ class Unused:
 
 
 @dataclass
-class Outcome:
+class ScanOutcome:
     """What going through the files has come to; paths are printable.
 
     Attributes:
@@ -50,10 +50,10 @@ class Outcome:
         locks: changed lock files that a reader of manifests understands.
     """
 
-    findings: list[Finding] = field(default_factory=list)
-    silenced: list[Finding] = field(default_factory=list)
-    known: list[Finding] = field(default_factory=list)
-    upcoming: list[Finding] = field(default_factory=list)
+    findings: list[PatternFinding] = field(default_factory=list)
+    silenced: list[PatternFinding] = field(default_factory=list)
+    known: list[PatternFinding] = field(default_factory=list)
+    upcoming: list[PatternFinding] = field(default_factory=list)
     stale: list[Known] = field(default_factory=list)
     unused: list[Unused] = field(default_factory=list)
     asked: set[str] = field(default_factory=set)
@@ -64,14 +64,14 @@ class Outcome:
     locks: tuple[str, ...] = ()
 
 
-def is_code(file: FileChange, outcome: Outcome) -> bool:
+def is_code(file: FileChange, outcome: ScanOutcome) -> bool:
     """Whether rules could say anything about the file; readable ones that are not go outside."""
     if file.readable and file.kind in _NOT_CODE:
         outcome.outside[printable(file.path)] = file.kind.value
     return file.readable and file.kind not in _NOT_CODE
 
 
-def is_asked(file: FileChange, standing: Standing, outcome: Outcome) -> bool:
+def is_requested(file: FileChange, standing: ApplicableRules, outcome: ScanOutcome) -> bool:
     """Whether one of the rules that hold looks at the file; others go outside if they are text."""
     path = printable(file.path)
     language = language_of(path)
@@ -82,7 +82,7 @@ def is_asked(file: FileChange, standing: Standing, outcome: Outcome) -> bool:
     return path in outcome.asked
 
 
-def is_sound(file: FileChange, outcome: Outcome) -> bool:
+def is_sound(file: FileChange, outcome: ScanOutcome) -> bool:
     """Whether its added lines can be looked at; why not goes to the outcome."""
     reason = file.unread
     for line in file.added_lines:
@@ -102,7 +102,7 @@ class _Target:
     file: FileChange
     language: Language
     blob: str
-    standing: Standing
+    standing: ApplicableRules
 
     @property
     def added(self) -> str:
@@ -116,7 +116,7 @@ class _Target:
 
 
 @dataclass(frozen=True)
-class Review:
+class PatternScan:
     """The scan of one pull request.
 
     Attributes:
@@ -128,11 +128,11 @@ class Review:
 
     repository: Repository
     parser: Parser
-    standing: Mapping[str, Standing]
-    listening: Listening
+    standing: Mapping[str, ApplicableRules]
+    listening: SuppressionRules
     whole: bool = False
 
-    def run(self, files: Iterable[FileChange], outcome: Outcome, deadline: Deadline) -> None:
+    def run(self, files: Iterable[FileChange], outcome: ScanOutcome, deadline: Deadline) -> None:
         """Looks at every file, and adds what it finds to the outcome."""
         looked_at = list(files)
         targets = [target for file in looked_at if (target := self._target(file))]
@@ -144,7 +144,7 @@ class Review:
         outcome.read += [path for path in paths if path not in outcome.unread]
 
     def _run(
-        self, targets: list[_Target], prefilter: Prefilter, outcome: Outcome, deadline: Deadline
+        self, targets: list[_Target], prefilter: Prefilter, outcome: ScanOutcome, deadline: Deadline
     ) -> None:
         contents = self.repository.read(sorted({target.blob for target in targets}))
         scans: list[tuple[_Target, FileScan]] = []
@@ -192,7 +192,7 @@ class Review:
         return FileScan(target.file.path, source, content, rules)
 
     def _judge(
-        self, scans: list[tuple[_Target, FileScan]], outcome: Outcome, deadline: Deadline
+        self, scans: list[tuple[_Target, FileScan]], outcome: ScanOutcome, deadline: Deadline
     ) -> None:
         jobs = [self.listening.job(scan) for _, scan in scans]
         replies = iter(self.parser.parse([job for job in jobs if job], deadline))
@@ -210,14 +210,14 @@ class Review:
                 outcome.unread[path] = str(error)
 
     def _collect(
-        self, target: _Target, scan: FileScan, reply: Parsed | None, outcome: Outcome
+        self, target: _Target, scan: FileScan, reply: Parsed | None, outcome: ScanOutcome
     ) -> None:
         """The hits that stand on added lines, silenced or not."""
         added = {line.new: line.text for line in target.file.added_lines if line.new}
         parsed, suppressions = self.listening.read(scan, reply)
         hits = scan.hits(parsed)
         marks = [fingerprints(path, scan, hits, added) for path in _paths(target.file)]
-        own: list[Finding] = []
+        own: list[PatternFinding] = []
         for hit, *known_by in zip(hits, *marks, strict=True):
             held = target.standing.of(hit.active)
             if held is None:
@@ -226,7 +226,7 @@ class Review:
             silencer = suppressions.silencer(hit, severity)
             line = hit.line_among(added)
             if line is not None:
-                found = Finding(
+                found = PatternFinding(
                     hit.active,
                     severity,
                     target.file.path,

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from prjury.errors import ConfigError
-from prjury.judges.patterns.applicable_rules import Standing
+from prjury.judges.patterns.applicable_rules import ApplicableRules
 from prjury.manifests.module import Sides
-from prjury.rulepacks.applicability import Outlook, opens
+from prjury.rulepacks.applicability import PackApplicability, opens
 from prjury.rulepacks.load import pack_languages, shipped_heads, shipped_languages, shipped_pack
 from prjury.rulepacks.rule import Head, Pack
 
 
 @dataclass(frozen=True)
-class Selection:
+class PackSelection:
     """What the operator asked for: packs by name or by what the project declares.
 
     Attributes:
@@ -29,7 +29,7 @@ class Selection:
     named: frozenset[str]
 
     @classmethod
-    def of(cls, packs: Literal["auto"] | list[str], own: Iterable[Pack]) -> Selection:
+    def of(cls, packs: Literal["auto"] | list[str], own: Iterable[Pack]) -> PackSelection:
         """Reads the option ``packs``.
 
         Raises:
@@ -75,12 +75,14 @@ class Selection:
         known = pack_languages(own) if own else shipped_languages(name)
         return not known.isdisjoint(languages)
 
-    def standing(self, packs: Iterable[Pack], sides: Sides) -> Standing:
+    def standing(self, packs: Iterable[Pack], sides: Sides) -> ApplicableRules:
         """The rules that hold in the module."""
         outlooks = {}
         for pack in packs:
             asked_for = pack.id in self.named
-            head, base = (Outlook(pack, side, asked_for) for side in (sides.head, sides.base))
+            head, base = (
+                PackApplicability(pack, side, asked_for) for side in (sides.head, sides.base)
+            )
             if head.is_open or base.is_open:
                 outlooks[pack.id] = (head, base)
-        return Standing(sides, outlooks)
+        return ApplicableRules(sides, outlooks)

@@ -10,11 +10,11 @@ from typing import Any
 
 from prjury.code.parser import DIED
 from prjury.judges.patterns.baseline import Known
-from prjury.judges.patterns.findings import Finding
-from prjury.judges.patterns.review import Outcome
+from prjury.judges.patterns.findings import PatternFinding
+from prjury.judges.patterns.review import ScanOutcome
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.voting import NOT_APPLICABLE
-from prjury.manifests.module import Declared, Module
+from prjury.manifests.module import DeclaredVersion, ManifestModule
 from prjury.manifests.project import Project
 from prjury.rulepacks.applicability import at_least
 from prjury.rulepacks.rule import Head
@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"([0-9]{1,18})")
 
 
 @dataclass(frozen=True)
-class Looked:
+class ScannedFiles:
     """A pack, how many of its rules held, for how many files, and how many rules it has."""
 
     pack: str
@@ -42,7 +42,7 @@ class Looked:
     total: int = 0
 
 
-def named(looked: Sequence[Looked]) -> str:
+def named(looked: Sequence[ScannedFiles]) -> str:
     """The packs that are about the touched files: those of which many rules look at them.
 
     A pack about workflows has a rule or two for scripts, and says nothing else about these.
@@ -51,8 +51,8 @@ def named(looked: Sequence[Looked]) -> str:
 
 
 def decide(
-    outcome: Outcome,
-    looked: Sequence[Looked],
+    outcome: ScanOutcome,
+    looked: Sequence[ScannedFiles],
     threshold: Severity,
     told: Mapping[str, Any],
     *,
@@ -107,7 +107,7 @@ def decide(
     return Judgment.passed(reasoning, checks=checks, metadata=metadata)
 
 
-def scope(outcome: Outcome) -> dict[str, Any]:
+def scope(outcome: ScanOutcome) -> dict[str, Any]:
     """What this judge answers for, and what it could not read.
 
     Files of which no rule can say anything (documentation, other languages) are nobody's business
@@ -126,7 +126,7 @@ def _reasons(paths: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"path": path, "reason": paths[path]} for path in sorted(paths)]
 
 
-def _clean(findings: Sequence[Finding], looked: Iterable[Looked]) -> Iterator[Check]:
+def _clean(findings: Sequence[PatternFinding], looked: Iterable[ScannedFiles]) -> Iterator[Check]:
     """A passed check for each pack that looked and found nothing."""
     for each in looked:
         if not any(finding.name.startswith(f"{each.pack}/") for finding in findings):
@@ -156,7 +156,7 @@ def _stale(entry: Known, told: Mapping[str, Any]) -> Check:
     )
 
 
-def _aside(outcome: Outcome) -> str:
+def _aside(outcome: ScanOutcome) -> str:
     """What was found and does not count, at the end of a sentence."""
     findings = _count(len(outcome.silenced), "finding")
     kinds = _kinds(outcome.silenced)
@@ -164,7 +164,7 @@ def _aside(outcome: Outcome) -> str:
     return told + (f"; {len(outcome.known)} known from the baseline" if outcome.known else "")
 
 
-def _relaxed(silenced: Sequence[Finding]) -> str:
+def _relaxed(silenced: Sequence[PatternFinding]) -> str:
     """``this change silences 2 errors by noqa: python-stdlib/imp (a.py:1) and 1 more``."""
     first = silenced[0]
     where = f"{first.name} ({visible(first.path)}:{first.line})"
@@ -174,14 +174,14 @@ def _relaxed(silenced: Sequence[Finding]) -> str:
     return f"this change silences {number} by {_kinds(silenced)}: {where}{more}"
 
 
-def _kinds(silenced: Iterable[Finding]) -> str:
+def _kinds(silenced: Iterable[PatternFinding]) -> str:
     """``noqa (2), prjury-ignore (1)``."""
     labels = Counter(finding.silenced_by for finding in silenced)
     return ", ".join(f"{n} ({labels[n]})" if len(labels) > 1 else n for n in sorted(labels))
 
 
-def _sentence(findings: Sequence[Finding]) -> str:
-    grouped: dict[str, list[Finding]] = {}
+def _sentence(findings: Sequence[PatternFinding]) -> str:
+    grouped: dict[str, list[PatternFinding]] = {}
     for finding in findings:
         grouped.setdefault(finding.summary, []).append(finding)
     few = list(grouped.items())[:_TOLD]
@@ -191,14 +191,14 @@ def _sentence(findings: Sequence[Finding]) -> str:
     return f"{_count(len(findings), 'finding')}: {'; '.join(parts)}"
 
 
-def _places(findings: Sequence[Finding]) -> str:
+def _places(findings: Sequence[PatternFinding]) -> str:
     first, more = findings[0], len(findings) - 1
     return f"{visible(first.path)}:{first.line}" + (
         f" and {_count(more, 'more place')}" if more else ""
     )
 
 
-def _place(finding: Finding) -> tuple[list[tuple[int, str]], int, str]:
+def _place(finding: PatternFinding) -> tuple[list[tuple[int, str]], int, str]:
     """By which findings are sorted: paths as people number them, ``m2`` before ``m10``."""
     parts = _NUMBER.split(finding.path)
     path = [(int(part), "") if at % 2 else (0, part) for at, part in enumerate(parts)]
@@ -206,7 +206,10 @@ def _place(finding: Finding) -> tuple[list[tuple[int, str]], int, str]:
 
 
 def _clean_sentence(
-    findings: Sequence[Finding], looked: Sequence[Looked], threshold: Severity, outcome: Outcome
+    findings: Sequence[PatternFinding],
+    looked: Sequence[ScannedFiles],
+    threshold: Severity,
+    outcome: ScanOutcome,
 ) -> str:
     packs = named(looked) or _count(sum(each.rules for each in looked), "rule")
     files = _count(len(outcome.read), "file")
@@ -220,7 +223,9 @@ def _clean_sentence(
     return f"{packs} over {files}: {told}, none reaches {threshold}{unread}"
 
 
-def _crashed(outcome: Outcome, checks: Iterable[Check], metadata: Mapping[str, Any]) -> Judgment:
+def _crashed(
+    outcome: ScanOutcome, checks: Iterable[Check], metadata: Mapping[str, Any]
+) -> Judgment:
     path, first = min(outcome.crashed.items(), key=lambda item: item[0])
     reason = "scanner_died" if first.reason == DIED else first.reason
     return Judgment.errored(
@@ -230,7 +235,7 @@ def _crashed(outcome: Outcome, checks: Iterable[Check], metadata: Mapping[str, A
     )
 
 
-def _unread(outcome: Outcome, checks: Iterable[Check], metadata: Mapping[str, Any]) -> Judgment:
+def _unread(outcome: ScanOutcome, checks: Iterable[Check], metadata: Mapping[str, Any]) -> Judgment:
     """A file that rules look at was not read: what is in it, nobody knows."""
     asked = sorted(outcome.asked & outcome.unread.keys())
     named = [f"{visible(path)} ({outcome.unread[path]})" for path in asked[:_TOLD]]
@@ -255,7 +260,7 @@ def versions(project: Project, heads: Iterable[Head]) -> dict[str, Any]:
     return {"versions": found[:_MAX_VERSIONS], "notes": list(notes)[:_MAX_VERSIONS]}
 
 
-def _told(module: Module, declared: Declared) -> dict[str, Any]:
+def _told(module: ManifestModule, declared: DeclaredVersion) -> dict[str, Any]:
     return {
         "module": module.path,
         "at": module.at,
@@ -265,7 +270,7 @@ def _told(module: Module, declared: Declared) -> dict[str, Any]:
     }
 
 
-def _unresolved(declared: Declared) -> str:
+def _unresolved(declared: DeclaredVersion) -> str:
     name = printable(str(declared))
     return f"{declared.path}: version {printable(declared.written or '')} of {name} is not known"
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from prjury.manifests.module import Declared
+from prjury.manifests.module import DeclaredVersion
 from prjury.snapshot.model import printable
 
 #: Why a finding is less than its rule says; ``upcoming`` is no finding at all.
@@ -48,7 +48,7 @@ _WORDY = re.compile(r"[@\w$.:/]+(?:\(\))?")
 class Basis:
     """What the severity of a finding rests on: the declaration that decides, and what is unsure."""
 
-    declared: Declared | None = None
+    declared: DeclaredVersion | None = None
     doubt: Doubt = ""
 
     @property

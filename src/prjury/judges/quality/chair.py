@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from prjury.deadline import Deadline
-from prjury.judges.quality.inquiry_input import Case
-from prjury.judges.quality.model_seat import Desk, Juror
+from prjury.judges.quality.inquiry_input import InquiryInput
+from prjury.judges.quality.model_seat import CallContext, ModelSeat
 from prjury.judges.quality.prompt_input.documents import document
 from prjury.judges.quality.query.prompts import Prompts
 from prjury.judges.quality.query.question import Form
@@ -32,12 +32,12 @@ class Chair:
     """
 
     model: ChatModel
-    desk: Desk
+    desk: CallContext
     deadline: Deadline
     name: str = "chair"
     type: JudgeType = JudgeType.LLM_POWERED
 
-    def judge(self, context: RoundContext[Case], /) -> Judgment:
+    def judge(self, context: RoundContext[InquiryInput], /) -> Judgment:
         """The chair's answer to the seats' questions; its evidence quotes the seats."""
         case = context.context
         instructions = Prompts().render(_TEMPLATE, {"criteria": dict(case.form.criteria)})
@@ -49,7 +49,7 @@ class Chair:
         asked = replace(
             case, form=form, pieces=tuple(opinions), left_out=(), turned=False, plans={}
         )
-        juror = Juror(self.model, self.desk)
+        juror = ModelSeat(self.model, self.desk)
         if len(juror.plan(asked).sheets) > 1:
             told = "the opinions of the seats are longer than the chair can read at once"
             return Judgment.abstained(told, "too_large")

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from prjury.judges.quality.inquiry_input import Case
-from prjury.judges.quality.model_seat import Juror
-from prjury.judges.quality.prompt_input.chunk import Sheet
+from prjury.judges.quality.inquiry_input import InquiryInput
+from prjury.judges.quality.model_seat import ModelSeat
+from prjury.judges.quality.prompt_input.chunk import Chunk
 from prjury.judges.quality.query.known_answers import remembered
 from prjury.ports.messages import Prompt
 
@@ -73,7 +73,7 @@ class Forecast:
         return math.fsum(known) if len(known) == len(prices) else None
 
 
-def planned_calls(juror: Juror, case: Case) -> Iterator[PlannedCall]:
+def planned_calls(juror: ModelSeat, case: InquiryInput) -> Iterator[PlannedCall]:
     """What this seat would be asked about the case, in the first round."""
     made = juror.plan(case)
     for sheet in made.sheets:
@@ -84,7 +84,7 @@ def planned_calls(juror: Juror, case: Case) -> Iterator[PlannedCall]:
 
 
 def planned_call(
-    juror: Juror, prompt: Prompt, paths: tuple[str, ...], *, cached: bool = False
+    juror: ModelSeat, prompt: Prompt, paths: tuple[str, ...], *, cached: bool = False
 ) -> PlannedCall:
     """One question to a seat, as the budget would count it."""
     tokens, answer = prompt.tokens, prompt.answer_tokens
@@ -92,6 +92,6 @@ def planned_call(
     return PlannedCall(juror.name, paths, prompt.size, tokens, answer, price, cached)
 
 
-def _is_known(juror: Juror, case: Case, key: str, sheet: Sheet) -> bool:
+def _is_known(juror: ModelSeat, case: InquiryInput, key: str, sheet: Chunk) -> bool:
     shown = case.shown(sheet.pieces)
     return remembered(juror.desk.memory, key, shown, case.form.criteria) is not None

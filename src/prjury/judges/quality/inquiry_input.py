@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from prjury.deadline import Deadline
-from prjury.judges.quality.prompt_input.chunk import NotSent, Piece, Sheet
+from prjury.judges.quality.prompt_input.chunk import Chunk, NotSent, Section
 from prjury.judges.quality.prompt_input.plan import Plan
 from prjury.judges.quality.query.question import Form
 from prjury.judges.quality.votes.decide import PassMark
@@ -25,14 +25,14 @@ class Material:
         warnings: what the program itself noticed in the material.
     """
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[Section, ...]
     left_out: tuple[NotSent, ...] = ()
-    always: tuple[Piece, ...] = ()
+    always: tuple[Section, ...] = ()
     warnings: tuple[Check, ...] = ()
 
 
 @dataclass(frozen=True)
-class Case(JudgmentContext):
+class InquiryInput(JudgmentContext):
     """A question and all its material, as every seat of a panel gets it.
 
     Attributes:
@@ -44,7 +44,7 @@ class Case(JudgmentContext):
     """
 
     form: Form = field(kw_only=True)
-    pieces: tuple[Piece, ...] = field(kw_only=True)
+    pieces: tuple[Section, ...] = field(kw_only=True)
     deadline: Deadline = field(kw_only=True)
     mark: PassMark = field(kw_only=True)
     inapplicable: Mapping[str, str] = field(default_factory=dict)
@@ -52,14 +52,14 @@ class Case(JudgmentContext):
     turned: bool = False
     plans: dict[tuple[str, int], Plan] = field(default_factory=dict, compare=False, repr=False)
 
-    def shown(self, pieces: Sequence[Piece]) -> Sheet:
+    def shown(self, pieces: Sequence[Section]) -> Chunk:
         """These pieces and what stands beside them in every question."""
-        return Sheet((*pieces, *self.form.always))
+        return Chunk((*pieces, *self.form.always))
 
-    def until(self, deadline: Deadline) -> Case:
+    def until(self, deadline: Deadline) -> InquiryInput:
         """The same case with another deadline."""
         return replace(self, deadline=deadline)
 
-    def flipped(self) -> Case:
+    def flipped(self) -> InquiryInput:
         """The same case with its files in the opposite order."""
         return replace(self, turned=not self.turned)

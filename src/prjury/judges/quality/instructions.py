@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 
 from prjury.jury.judgment import Check, Location
-from prjury.report.invisible_chars import bare, shown
+from prjury.report.invisible_chars import bare, show_invisible
 from prjury.snapshot.model import FileChange, printable
 
 NAME = "instruction-to-judge"
@@ -81,7 +81,7 @@ def spoken(name: str, text: str) -> tuple[Check, ...]:
     for line, following in zip_longest(lines, lines[1:]):
         if _begins(line, following):
             message = f"{name} speaks to whoever judges the change"
-            evidence = shown(printable(line).strip())[:_LONGEST_EVIDENCE]
+            evidence = show_invisible(printable(line).strip())[:_LONGEST_EVIDENCE]
             return (Check(NAME, False, message, None, "warning", evidence),)  # noqa: FBT003
     return ()
 
@@ -115,5 +115,5 @@ def _plain(text: str) -> str:
 
 def _check(where: str, location: Location, text: str) -> Check:
     message = f"{where} speaks to whoever judges the change"
-    evidence = shown(printable(text).strip())[:_LONGEST_EVIDENCE]
+    evidence = show_invisible(printable(text).strip())[:_LONGEST_EVIDENCE]
     return Check(NAME, False, message, location, "warning", evidence)  # noqa: FBT003 - not in order

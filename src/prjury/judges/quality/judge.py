@@ -13,13 +13,13 @@ from typing import Any, Generic
 from prjury.deadline import Deadline
 from prjury.judges.quality.chair import Chair
 from prjury.judges.quality.estimate import Forecast, planned_calls
-from prjury.judges.quality.inquiry_input import Case, Material
-from prjury.judges.quality.model_seat import Desk, Juror
+from prjury.judges.quality.inquiry_input import InquiryInput, Material
+from prjury.judges.quality.model_seat import CallContext, ModelSeat
 from prjury.judges.quality.prompt_input.chunk import sizes
 from prjury.judges.quality.query.interview import TaintedError, random_word
 from prjury.judges.quality.query.prompts import Instructions
 from prjury.judges.quality.query.question import CHARACTERS_PER_TOKEN, Form
-from prjury.judges.quality.query.usage_log import Ledger
+from prjury.judges.quality.query.usage_log import UsageLog
 from prjury.judges.quality.votes.decide import PassMark, prose
 from prjury.judges.quality.votes.panel import Poll
 from prjury.jury.confidence import ConfidenceStrategy
@@ -118,7 +118,7 @@ class ModelBackedJudge(Generic[ContextT]):
         # A round that the budget does not allow as a whole would be paid for nothing.
         if refusal := self._planned(case).refusal:
             return _with(_unanswered(case, refusal, "budget"), warnings, subject)
-        desk = Desk(Ledger(), self.memory, self.word, self.parallel)
+        desk = CallContext(UsageLog(), self.memory, self.word, self.parallel)
         jurors = self._jurors(desk)
         verdict = self._vote(jurors, case)
         ballots = [_in_own_words(ballot, case) for ballot in verdict.ballots]
@@ -135,7 +135,7 @@ class ModelBackedJudge(Generic[ContextT]):
         }
         return _with(judgment, warnings, about)
 
-    def case(self, context: ContextT) -> tuple[Case | Judgment, tuple[Check, ...]]:
+    def case(self, context: ContextT) -> tuple[InquiryInput | Judgment, tuple[Check, ...]]:
         """What the seats are asked about, or why nobody is; and what the program noticed."""
         deadline = _sooner(self.time(context).within(ALL_CALLS))
         gathered = self.inquiry.gather(context, deadline)
@@ -144,7 +144,7 @@ class ModelBackedJudge(Generic[ContextT]):
         inapplicable = self.inquiry.inapplicable(context)
         if not self.inquiry.criteria.keys() - inapplicable.keys():
             return Judgment.abstained(_reasons(inapplicable), NOT_APPLICABLE), ()
-        case = Case(
+        case = InquiryInput(
             self.inquiry.about,
             form=self._form(context, gathered),
             pieces=gathered.pieces,
@@ -187,11 +187,11 @@ class ModelBackedJudge(Generic[ContextT]):
         inquiry = self.inquiry
         return Form(inquiry.name, inquiry.instruct(context), inquiry.criteria, material.always)
 
-    def _jurors(self, desk: Desk) -> list[Juror]:
+    def _jurors(self, desk: CallContext) -> list[ModelSeat]:
         seated: Counter[str] = Counter()
         jurors = []
         for model in (model for model in self.panel.models for _ in range(self.runs)):
-            jurors.append(Juror(model, desk, seated[model.identity]))
+            jurors.append(ModelSeat(model, desk, seated[model.identity]))
             seated[model.identity] += 1
         return jurors
 
@@ -200,8 +200,8 @@ class ModelBackedJudge(Generic[ContextT]):
         alone = len(self.panel.models) * self.runs == 1 and self.panel.trigger == "agreement"
         return 1 if alone else self.panel.rounds
 
-    def _planned(self, case: Case) -> Forecast:
-        seats = self._jurors(Desk(memory=self.memory))
+    def _planned(self, case: InquiryInput) -> Forecast:
+        seats = self._jurors(CallContext(memory=self.memory))
         jurors = [juror for juror in seats if juror.model.name not in self.panel.absent]
         cases = (case, case.flipped()) if self.panel.trigger == "flip" else (case,)
         calls = [call for juror in jurors for it in cases for call in planned_calls(juror, it)]
@@ -209,10 +209,10 @@ class ModelBackedJudge(Generic[ContextT]):
         refusal = self.panel.refusal(planned.input_tokens, planned.usd)
         return replace(planned, refusal=refusal, absent=dict(self.panel.absent))
 
-    def _vote(self, jurors: Sequence[Juror], case: Case) -> JuryVerdict:
+    def _vote(self, jurors: Sequence[ModelSeat], case: InquiryInput) -> JuryVerdict:
         confidence = _confidence(self.panel.trigger)
         chair = self.panel.chair
-        jury: JuryWithRetry[Case] = JuryWithRetry(
+        jury: JuryWithRetry[InquiryInput] = JuryWithRetry(
             [Seat(juror, confidence=confidence) for juror in jurors],
             None if chair is None else Chair(chair, jurors[0].desk, case.deadline),
             self.panel.confidence,
@@ -228,13 +228,13 @@ class ModelBackedJudge(Generic[ContextT]):
         return verdict.aggregated if self.panel.chair is not None else None
 
 
-def _unanswered(case: Case, because: str, label: str) -> Judgment:
+def _unanswered(case: InquiryInput, because: str, label: str) -> Judgment:
     paths = dict.fromkeys(piece.path for piece in case.pieces)
     unread = [{"path": path, "reason": f"no answer: {label}"} for path in paths]
     return Judgment.abstained(because, label, metadata={"scope": {"read": [], "unread": unread}})
 
 
-def _in_own_words(ballot: Ballot, case: Case) -> Ballot:
+def _in_own_words(ballot: Ballot, case: InquiryInput) -> Ballot:
     """A seat that was abandoned, because it did not keep to its time, has not answered in time."""
     said = ballot.judgment
     if said.status is not Status.ERROR or said.metadata.get("reason") != "timeout":

@@ -11,15 +11,15 @@ from typing import Any
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.quality.inquiry_input import Case
-from prjury.judges.quality.prompt_input.chunk import Sheet, digest_of, sizes
+from prjury.judges.quality.inquiry_input import InquiryInput
+from prjury.judges.quality.prompt_input.chunk import Chunk, digest_of, sizes
 from prjury.judges.quality.prompt_input.plan import Plan, plan
 from prjury.judges.quality.query.interview import TaintedError, interview, random_word
 from prjury.judges.quality.query.known_answers import KnownSheets, keep, key_of, remembered
 from prjury.judges.quality.query.question import CHARACTERS_PER_TOKEN, Question
-from prjury.judges.quality.query.usage_log import Ledger
+from prjury.judges.quality.query.usage_log import UsageLog
 from prjury.judges.quality.votes.decide import NO_OPINION, PassMark, decide, failures, prose
-from prjury.judges.quality.votes.evidence import Findings, Lines, verified
+from prjury.judges.quality.votes.evidence import Findings, Lines, verify
 from prjury.judges.quality.votes.opinion import Opinion, speaks
 from prjury.jury.judge import JudgeType, aside
 from prjury.jury.judgment import Judgment, Status
@@ -33,7 +33,7 @@ _TURNS = 1000
 
 
 @dataclass(frozen=True)
-class Desk:
+class CallContext:
     """What all jurors of one judgment work with.
 
     Attributes:
@@ -44,7 +44,7 @@ class Desk:
         leaks: replies that repeated the instructions, in whatever round.
     """
 
-    ledger: Ledger = field(default_factory=Ledger)
+    ledger: UsageLog = field(default_factory=UsageLog)
     memory: Memory = field(default_factory=NoMemory)
     word: Callable[[], str] = random_word
     parallel: bool = True
@@ -52,10 +52,10 @@ class Desk:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SeatAnswer:
     """What became of one sheet: findings, or the reason why there are none."""
 
-    sheet: Sheet
+    sheet: Chunk
     findings: Findings | None = None
     trouble: CannotJudgeError | None = None
 
@@ -68,7 +68,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Juror:
+class ModelSeat:
     """A seat: one model that reads all of a case and forms its own opinion.
 
     Attributes:
@@ -76,7 +76,7 @@ class Juror:
     """
 
     model: ChatModel
-    desk: Desk
+    desk: CallContext
     seat: int = 0
     type: JudgeType = JudgeType.LLM_POWERED
     _turns: dict[bool, itertools.count[int]] = field(
@@ -92,7 +92,7 @@ class Juror:
         """The model, and which seat of its it is."""
         return f"{self.model.name}#{self.seat + 1}" if self.seat else self.model.name
 
-    def plan(self, case: Case) -> Plan:
+    def plan(self, case: InquiryInput) -> Plan:
         """The sheets that this model is asked about."""
         whose = (self.model.identity, self.model.room)
         made = case.plans.get(whose)
@@ -104,7 +104,7 @@ class Juror:
             return made
         return replace(made, sheets=tuple(sheet.turned() for sheet in made.sheets))
 
-    def judge(self, case: Case, /) -> Judgment:
+    def judge(self, case: InquiryInput, /) -> Judgment:
         """The opinion on the whole case; ABSTAIN with a reason where a sheet has no answer."""
         made = self.plan(case)
         with self._turning:
@@ -114,7 +114,7 @@ class Juror:
         told = judgment.told(**_about(self.model, made, outcomes, judgment))
         return told if case.turned else self._kept(told, outcomes)
 
-    def _kept(self, judgment: Judgment, outcomes: Sequence[Outcome]) -> Judgment:
+    def _kept(self, judgment: Judgment, outcomes: Sequence[SeatAnswer]) -> Judgment:
         """The judgment; where a later round has no answer, a failure of the one before stands.
 
         An approval does not: everybody was asked again because it was in doubt.
@@ -128,16 +128,16 @@ class Juror:
             return judgment
         return self._votes[-1].told(no_answer_again=troubles[0].reason)
 
-    def about(self, case: Case) -> dict[str, str]:
+    def about(self, case: InquiryInput) -> dict[str, str]:
         """The prompt in a judgment's metadata: that of the first sheet."""
         made = self.plan(case)
         return self.question(case, made, made.sheets[0]).about
 
-    def question(self, case: Case, made: Plan, sheet: Sheet) -> Question:
+    def question(self, case: InquiryInput, made: Plan, sheet: Chunk) -> Question:
         """What it is asked about one sheet."""
         return case.form.ask(sheet, made, self.desk.word)
 
-    def key(self, question: Question, sheet: Sheet, turn: int = 0) -> str:
+    def key(self, question: Question, sheet: Chunk, turn: int = 0) -> str:
         """Under which key the answer to this seat's question is kept.
 
         Args:
@@ -146,30 +146,30 @@ class Juror:
         return key_of(self.model.identity, question, sheet, self.seat * _TURNS + turn)
 
     @staticmethod
-    def turn(number: int, case: Case) -> int:
+    def turn(number: int, case: InquiryInput) -> int:
         """Which of its equal questions it is; those about a turned case have their own numbers."""
         return number + case.turned * _TURNS // 2
 
-    def _known(self, case: Case) -> KnownSheets:
+    def _known(self, case: InquiryInput) -> KnownSheets:
         about = digest_of([self.model.identity, case.form.digest])
         return KnownSheets(self.desk.memory, about)
 
-    def _ask_all(self, case: Case, made: Plan, turn: int) -> list[Outcome]:
-        def work(sheet: Sheet) -> Outcome:
+    def _ask_all(self, case: InquiryInput, made: Plan, turn: int) -> list[SeatAnswer]:
+        def work(sheet: Chunk) -> SeatAnswer:
             try:
                 findings = self._ask(case, made, sheet, turn)
                 counting = {n: it for n, it in findings.items() if n not in case.inapplicable}
-                return Outcome(sheet, counting)
+                return SeatAnswer(sheet, counting)
             except CannotJudgeError as error:
                 if isinstance(error, TaintedError):
                     self.desk.leaks.append(error)
-                return Outcome(sheet, trouble=error)
+                return SeatAnswer(sheet, trouble=error)
 
         if not self.desk.parallel or len(made.sheets) == 1:
             return [work(sheet) for sheet in made.sheets]
         return _at_once(work, made.sheets)
 
-    def _ask(self, case: Case, made: Plan, sheet: Sheet, turn: int) -> Findings:
+    def _ask(self, case: InquiryInput, made: Plan, sheet: Chunk, turn: int) -> Findings:
         question, memory = self.question(case, made, sheet), self.desk.memory
         key, criteria = self.key(question, sheet, turn), case.form.criteria
         shown = case.shown(sheet.pieces)
@@ -179,18 +179,18 @@ class Juror:
             return known
         deadline: Deadline = case.deadline
         answers, lasting = interview(self.model, question, criteria, self.desk.ledger, deadline)
-        findings = verified(answers, Lines(shown.pieces))
+        findings = verify(answers, Lines(shown.pieces))
         if lasting:
             keep(memory, key, shown, findings)
             self._known(case).keep(sheet.turned() if case.turned else sheet)
         return findings
 
 
-def _at_once(work: Callable[[Sheet], Outcome], sheets: tuple[Sheet, ...]) -> list[Outcome]:
+def _at_once(work: Callable[[Chunk], SeatAnswer], sheets: tuple[Chunk, ...]) -> list[SeatAnswer]:
     """Every outcome. The threads are daemons: a model that hangs keeps no program alive."""
     turns = threading.Semaphore(_AT_ONCE)
 
-    def in_turn(sheet: Sheet) -> Outcome:
+    def in_turn(sheet: Chunk) -> SeatAnswer:
         with turns:
             return work(sheet)
 
@@ -198,7 +198,7 @@ def _at_once(work: Callable[[Sheet], Outcome], sheets: tuple[Sheet, ...]) -> lis
     return [outcome.result() for outcome in waiting]
 
 
-def _decided(outcomes: list[Outcome], lines: Lines, mark: PassMark) -> Judgment:
+def _decided(outcomes: list[SeatAnswer], lines: Lines, mark: PassMark) -> Judgment:
     """A failure that is proven counts, whatever was not answered; a pass needs every answer."""
     answered = [outcome.findings for outcome in outcomes if outcome.findings is not None]
     troubles = [outcome.trouble for outcome in outcomes if outcome.trouble is not None]
@@ -221,7 +221,7 @@ def _decided(outcomes: list[Outcome], lines: Lines, mark: PassMark) -> Judgment:
 
 
 def _about(
-    model: ChatModel, made: Plan, outcomes: list[Outcome], judgment: Judgment
+    model: ChatModel, made: Plan, outcomes: list[SeatAnswer], judgment: Judgment
 ) -> Mapping[str, Any]:
     """The model, how many sheets it had, and which files it has read."""
     silent = {

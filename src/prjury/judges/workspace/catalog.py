@@ -9,7 +9,7 @@ from typing import Any
 from prjury.errors import UsageError, did_you_mean
 from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
 from prjury.judges.workspace.program_judges import CommandJudge, CoverageJudge
-from prjury.judges.workspace.run_environment import Around
+from prjury.judges.workspace.run_environment import RunTexts
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge
 from prjury.snapshot.model import visible
@@ -18,7 +18,7 @@ _MOST_RUNS = 9
 
 
 @dataclass(frozen=True)
-class Kind:
+class JudgeKind:
     """A judge that can be made by its name.
 
     Attributes:
@@ -109,21 +109,21 @@ def _runs(text: str) -> int:
     return value
 
 
-def _change(name: str, around: Around, **options: Any) -> Judge[JudgmentContext]:  # noqa: ANN401
+def _change(name: str, around: RunTexts, **options: Any) -> Judge[JudgmentContext]:  # noqa: ANN401
     from prjury.judges.workspace.model_judges import LENIENT, change_judge  # noqa: PLC0415 - as above
 
     asking, others = _apart(options)
     return change_judge(name, around, asking=LENIENT.model_copy(update=asking), **others)
 
 
-def _correctness(_: str, around: Around, **options: Any) -> Judge[JudgmentContext]:  # noqa: ANN401
+def _correctness(_: str, around: RunTexts, **options: Any) -> Judge[JudgmentContext]:  # noqa: ANN401
     from prjury.judges.workspace.model_judges import STRICT, correctness_judge  # noqa: PLC0415 - as above
 
     asking, others = _apart(options)
     return correctness_judge(around, asking=STRICT.model_copy(update=asking), **others)
 
 
-def _grounded(name: str, around: Around, **options: Any) -> Judge[JudgmentContext]:  # noqa: ANN401
+def _grounded(name: str, around: RunTexts, **options: Any) -> Judge[JudgmentContext]:  # noqa: ANN401
     from prjury.judges.workspace.model_judges import STRICT, grounded_judge  # noqa: PLC0415 - as above
 
     asking, others = _apart(options)
@@ -144,15 +144,15 @@ _GROUNDS: Mapping[str, Callable[[str], Any]] = {
     **_ASKING,
 }
 
-KINDS: Mapping[str, Kind] = {
-    "file-exists": Kind(FileExistsJudge, {"path": str}),
-    "file-content": Kind(
+KINDS: Mapping[str, JudgeKind] = {
+    "file-exists": JudgeKind(FileExistsJudge, {"path": str}),
+    "file-content": JudgeKind(
         FileContentJudge, {"path": str, "exact": str, "contains": str, "regex": str}
     ),
-    "command": Kind(
+    "command": JudgeKind(
         CommandJudge, {"command": str, "exit_code": _whole, "timeout": _seconds}, runs=True
     ),
-    "coverage": Kind(
+    "coverage": JudgeKind(
         CoverageJudge,
         {
             "report": str,
@@ -162,7 +162,7 @@ KINDS: Mapping[str, Kind] = {
             "max_drop": _number,
         },
     ),
-    "patterns": Kind(
+    "patterns": JudgeKind(
         _patterns,
         {
             "packs": _packs,
@@ -173,14 +173,14 @@ KINDS: Mapping[str, Kind] = {
         },
         required=0,
     ),
-    "quality": Kind(
+    "quality": JudgeKind(
         _change, {"criteria": _listed, "must": _listed, **_ASKING}, required=0, asks=True
     ),
-    "tests-exercise-behaviour": Kind(_change, _ASKING, required=0, asks=True),
-    "correctness": Kind(_correctness, {"output": str, **_ASKING}, required=0, asks=True),
-    "faithfulness": Kind(_grounded, _GROUNDS, asks=True),
-    "hallucination": Kind(_grounded, _GROUNDS, asks=True),
-    "contextual-relevance": Kind(_grounded, _GROUNDS, asks=True),
+    "tests-exercise-behaviour": JudgeKind(_change, _ASKING, required=0, asks=True),
+    "correctness": JudgeKind(_correctness, {"output": str, **_ASKING}, required=0, asks=True),
+    "faithfulness": JudgeKind(_grounded, _GROUNDS, asks=True),
+    "hallucination": JudgeKind(_grounded, _GROUNDS, asks=True),
+    "contextual-relevance": JudgeKind(_grounded, _GROUNDS, asks=True),
 }
 
 #: Names that are promised and have nothing behind them so far.
@@ -188,7 +188,7 @@ PENDING = ("build", "class-version", "semantic", "superset-diff")
 
 
 def judge_by_name(
-    name: str, options: Mapping[str, str], around: Around, others: Iterable[str] = ()
+    name: str, options: Mapping[str, str], around: RunTexts, others: Iterable[str] = ()
 ) -> Judge[JudgmentContext]:
     """The judge with these options.
 
@@ -213,7 +213,7 @@ def judge_by_name(
         raise UsageError(f"{name}: {error}", remedy=_takes(kind)) from error
 
 
-def _values(name: str, kind: Kind, options: Mapping[str, str]) -> dict[str, Any]:
+def _values(name: str, kind: JudgeKind, options: Mapping[str, str]) -> dict[str, Any]:
     known = list(kind.options)
     for option in options:
         if option not in known:
@@ -231,7 +231,7 @@ def _values(name: str, kind: Kind, options: Mapping[str, str]) -> dict[str, Any]
     return values
 
 
-def _takes(kind: Kind) -> str:
+def _takes(kind: JudgeKind) -> str:
     """What can be given, such as ``Options are path, and optionally exact``."""
     known = list(kind.options)
     needed, others = known[: kind.required], known[kind.required :]

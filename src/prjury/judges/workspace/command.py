@@ -18,7 +18,7 @@ from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.score import BooleanScore, finite
 from prjury.ports import Progress, Shell
-from prjury.ports.types import Command, Completed
+from prjury.ports.types import Completed, ShellCommand
 from prjury.snapshot.model import printable, visible
 
 #: Seconds that a command may take unless it is told otherwise.
@@ -83,7 +83,7 @@ class ShellJudge:
         return answered(lambda: self._judged(Workspace.of(context)))
 
     def _judged(self, workspace: Workspace) -> Judgment:
-        command = Command(self.command, workspace.root, self.shell.environment())
+        command = ShellCommand(self.command, workspace.root, self.shell.environment())
         own, vote = Deadline.after(self.timeout), patience(None)
         deadline = min(own, vote or own, key=lambda deadline: deadline.at)
         self.progress.say(f"$ {_shown(command)}")
@@ -93,7 +93,9 @@ class ShellJudge:
             raise _explained(error, command) from error
         except OSError as error:  # too long a command line, or a workspace that is closed to us
             raise _not_started(error, command) from error
-        run = Run(command, completed, completed.tail(), self.timeout, cut_short=deadline is not own)
+        run = CommandRun(
+            command, completed, completed.tail(), self.timeout, cut_short=deadline is not own
+        )
         judgment = decide(run, self.exit_code)
         if judgment.status is not Status.FAIL:
             _forget(completed.log)
@@ -101,7 +103,7 @@ class ShellJudge:
 
 
 @dataclass(frozen=True)
-class Run:
+class CommandRun:
     """A command that has run.
 
     Attributes:
@@ -110,14 +112,14 @@ class Run:
         cut_short: whether the vote that it was part of left it less time than that.
     """
 
-    command: Command
+    command: ShellCommand
     completed: Completed
     tail: str
     timeout: float
     cut_short: bool = False
 
 
-def decide(run: Run, expected: int) -> Judgment:
+def decide(run: CommandRun, expected: int) -> Judgment:
     """PASS, FAIL or ERROR. Pure.
 
     Args:
@@ -138,7 +140,7 @@ def decide(run: Run, expected: int) -> Judgment:
     return _said(run, expected, ended, "exit_code")
 
 
-def _said(run: Run, expected: int, words: str, reason: str | None = None) -> Judgment:
+def _said(run: CommandRun, expected: int, words: str, reason: str | None = None) -> Judgment:
     """A PASS, or a FAIL where there is a reason for one."""
     check = Check("exit-code", reason is None, words, evidence=run.tail or None)
     metadata = {
@@ -154,7 +156,7 @@ def _said(run: Run, expected: int, words: str, reason: str | None = None) -> Jud
     return Judgment.failed(words, score=BooleanScore.FAIL, checks=[check], metadata=metadata)
 
 
-def _limit(run: Run) -> str:
+def _limit(run: CommandRun) -> str:
     """Which limit the command exceeded."""
     if run.completed.stopped == "timeout":
         return f"took longer than {run.timeout:g} s"
@@ -170,17 +172,17 @@ def _end(exit_code: int) -> str:
     return f"was ended by signal {-exit_code}"
 
 
-def _is_absent(run: Run) -> bool:
+def _is_absent(run: CommandRun) -> bool:
     """Whether the last line that was printed says that there is no such program."""
     return _ABSENT.search(run.tail) is not None
 
 
-def _explained(error: CannotJudgeError, command: Command) -> CannotJudgeError:
+def _explained(error: CannotJudgeError, command: ShellCommand) -> CannotJudgeError:
     """The shell's error, but for a missing program: there the shell gives advice about builds."""
     return _missing(command, error.what) if error.reason == "tool_missing" else error
 
 
-def _missing(command: Command, what: str = "") -> CannotJudgeError:
+def _missing(command: ShellCommand, what: str = "") -> CannotJudgeError:
     return CannotJudgeError(
         what or f"`{_shown(command)}` could not be run: the command was not found",
         why="The tool is not installed here, or its name is misspelt",
@@ -189,7 +191,7 @@ def _missing(command: Command, what: str = "") -> CannotJudgeError:
     )
 
 
-def _not_started(error: OSError, command: Command) -> CannotJudgeError:
+def _not_started(error: OSError, command: ShellCommand) -> CannotJudgeError:
     return CannotJudgeError(
         f"`{_shown(command)}` could not be started: {error.strerror}",
         why="The system refuses it",
@@ -198,7 +200,7 @@ def _not_started(error: OSError, command: Command) -> CannotJudgeError:
     )
 
 
-def _shown(command: Command) -> str:
+def _shown(command: ShellCommand) -> str:
     """The command line, as one line of bounded length."""
     text = visible(" ".join(command.text.split()))
     return text if len(text) <= _LONGEST_COMMAND else f"{text[: _LONGEST_COMMAND - 1]}…"

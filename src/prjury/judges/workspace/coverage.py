@@ -39,7 +39,7 @@ class Counted(Protocol):
         ...
 
 
-class Coverage(Protocol):
+class CoverageCounts(Protocol):
     """A report, as far as this judge is concerned."""
 
     def counter(self, metric: str) -> Counted | None:
@@ -115,7 +115,7 @@ class ReportJudge:
     baseline: float | None = None
     max_drop: float | None = None
     _: KW_ONLY
-    read: Callable[[Path], Coverage] = field(repr=False, compare=False)
+    read: Callable[[Path], CoverageCounts] = field(repr=False, compare=False)
     name: str = "coverage"
     description: str = "enough of the code is covered by tests"
     type: JudgeType = JudgeType.DETERMINISTIC

@@ -16,7 +16,7 @@ from prjury.errors import CannotJudgeError
 from prjury.judges.workspace import report_files
 from prjury.jury.score import finite
 from prjury.ports import Progress, Shell
-from prjury.ports.types import Command, Completed
+from prjury.ports.types import Completed, ShellCommand
 from prjury.snapshot.model import visible
 
 #: Quiet, never asking, without transfer progress; a module that fails keeps no other from running.
@@ -84,7 +84,7 @@ def run_tests(
     argv = (_program(directory), *FLAGS, *goals)
     before = _stamps(directory)
     completed = _run(
-        Command(argv, directory.absolute(), shell.environment()), timeout, shell, progress
+        ShellCommand(argv, directory.absolute(), shell.environment()), timeout, shell, progress
     )
     counts = _counted(directory, before, completed)
     return MavenTests(
@@ -116,7 +116,7 @@ def _program(directory: Path) -> str:
     return "./mvnw" if wrapper.is_file() and os.access(wrapper, os.X_OK) else "mvn"
 
 
-def _run(command: Command, timeout: float, shell: Shell, progress: Progress) -> Completed:
+def _run(command: ShellCommand, timeout: float, shell: Shell, progress: Progress) -> Completed:
     try:
         return shell.run(command, Deadline.after(timeout), progress)
     except CannotJudgeError as error:

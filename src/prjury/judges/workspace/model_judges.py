@@ -23,16 +23,16 @@ from prjury.judges.quality.kinds.grounded import (
     hallucination,
 )
 from prjury.judges.workspace.root import Workspace, answered
-from prjury.judges.workspace.run_environment import Around
+from prjury.judges.workspace.run_environment import RunTexts
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import FunctionJudge, Judge, JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.models.memory import memory_at
-from prjury.models.panel import ModelBench
+from prjury.models.panel import ModelPanel
 from prjury.policy.models import ModelsConfig
 from prjury.policy.questions import QualityOptions, QuestionOptions
 from prjury.policy.schema import LimitsConfig
-from prjury.ports import Doors
+from prjury.ports import Ports
 from prjury.snapshot.model import FileChange, Hunk, PullRequest
 
 #: Everything has to be in order; or most of it.
@@ -40,20 +40,20 @@ STRICT, LENIENT = QuestionOptions(threshold=1.0), QuestionOptions()
 
 
 def _judge(
-    inquiry: Inquiry[JudgmentContext], around: Around, asking: QuestionOptions
+    inquiry: Inquiry[JudgmentContext], around: RunTexts, asking: QuestionOptions
 ) -> ModelBackedJudge[JudgmentContext]:
     models = _models(around, asking.model)
     memory = memory_at(around.environ, models.secret)
     return ModelBackedJudge(inquiry, models.panel(), asking.runs, memory)
 
 
-def _models(around: Around, model: str) -> ModelBench:
+def _models(around: RunTexts, model: str) -> ModelPanel:
     """Whom there is to ask."""
-    return ModelBench(ModelsConfig(), LimitsConfig(), around.environ, flag=model)
+    return ModelPanel(ModelsConfig(), LimitsConfig(), around.environ, flag=model)
 
 
 def correctness_judge(
-    around: Around,
+    around: RunTexts,
     *,
     output: str | None = None,
     asking: QuestionOptions = STRICT,
@@ -82,7 +82,7 @@ _GROUNDED: Mapping[str, Any] = {
 
 def grounded_judge(
     name: str,
-    around: Around,
+    around: RunTexts,
     *,
     context: list[str],
     answer: str | None = None,
@@ -112,7 +112,7 @@ def grounded_judge(
 
 def change_judge(
     name: str,
-    around: Around,
+    around: RunTexts,
     *,
     criteria: list[str] | None = None,
     must: list[str] | None = None,
@@ -141,8 +141,8 @@ def change_judge(
 
 def _over_directory(
     name: str,
-    around: Around,
-    make: Callable[[Any, Doors], ModelBackedJudge[PullRequestContext]],
+    around: RunTexts,
+    make: Callable[[Any, Ports], ModelBackedJudge[PullRequestContext]],
     options: QuestionOptions,
 ) -> Judge[JudgmentContext]:
     models = _models(around, options.model)
@@ -153,7 +153,7 @@ def _over_directory(
 
     def judged(context: JudgmentContext) -> Judgment:
         directory = open_directory(Workspace.of(context).root)
-        doors = Doors(
+        doors = Ports(
             directory,
             around.shell,
             around.progress,

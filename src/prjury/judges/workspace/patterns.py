@@ -13,9 +13,9 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, UsageError
 from prjury.git.directory import Directory, open_directory
 from prjury.judges.context import PullRequestContext
-from prjury.judges.patterns.baseline import written
+from prjury.judges.patterns.baseline import baseline_text
 from prjury.judges.patterns.judge import NAME, PatternsJudge
-from prjury.judges.patterns.selection import Selection
+from prjury.judges.patterns.selection import PackSelection
 from prjury.judges.workspace.root import Workspace, answered
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
@@ -39,7 +39,7 @@ class DirectoryPatterns:
     """
 
     options: PatternsOptions
-    selection: Selection
+    selection: PackSelection
     write_baseline: str | None = None
     name: str = NAME
     description: str = "looks in all lines for what the declared versions no longer have"
@@ -66,7 +66,7 @@ class DirectoryPatterns:
         if file is None or _is_no_answer(judgment):
             return judgment
         entries: Sequence[Any] = judgment.metadata["findings"]
-        _write(root, file, written((e["rule"], e["path"], e["fingerprint"]) for e in entries))
+        _write(root, file, baseline_text((e["rule"], e["path"], e["fingerprint"]) for e in entries))
         unread = len(judgment.metadata["scope"]["unread"])
         told = f"{_count(len(entries), 'known finding')} written to {visible(file)}"
         told += f"; {_count(unread, 'file')} could not be read" if unread else ""
@@ -129,5 +129,5 @@ def directory_patterns(write_baseline: str | None = None, **options: Any) -> Dir
         )
     chosen = PatternsOptions.model_validate(options)
     packs = [*provided_packs(chosen.packs), *own_packs(chosen.paths)]
-    selection = Selection.of(chosen.packs, packs)
+    selection = PackSelection.of(chosen.packs, packs)
     return DirectoryPatterns(chosen, selection, write_baseline)

@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 
 from prjury.judges.workspace.command import TIMEOUT, ShellJudge
-from prjury.judges.workspace.coverage import Coverage, ReportJudge
+from prjury.judges.workspace.coverage import CoverageCounts, ReportJudge
 from prjury.judges.workspace.jacoco import parse_jacoco
 from prjury.judges.workspace.maven_tests import MavenTests, run_tests
 from prjury.ports import Progress, Shell
@@ -53,7 +53,7 @@ class CoverageJudge(ReportJudge):
     """
 
     _: KW_ONLY
-    read: Callable[[Path], Coverage] = field(default=parse_jacoco, repr=False, compare=False)
+    read: Callable[[Path], CoverageCounts] = field(default=parse_jacoco, repr=False, compare=False)
 
 
 def run_maven_tests(

@@ -11,7 +11,7 @@ from prjury.report.sanitise import BY_SHAPE
 
 
 @dataclass(frozen=True)
-class Around:
+class RunTexts:
     """A shell, somebody who listens, and the operator's environment.
 
     Attributes:

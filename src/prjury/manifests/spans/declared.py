@@ -8,10 +8,10 @@ from prjury.manifests.spans.maven import maven, nuget
 from prjury.manifests.spans.pypi import pypi
 from prjury.manifests.spans.runtimes import RUNTIMES, action
 from prjury.manifests.spans.semver import cargo, npm
-from prjury.manifests.spans.span import Span, exact
+from prjury.manifests.spans.span import VersionSpan, exact
 
 #: How a version is read in each ecosystem; runtimes have a table of their own, by name.
-SPANS: Mapping[str, Callable[[str], Span | None]] = {
+SPANS: Mapping[str, Callable[[str], VersionSpan | None]] = {
     "maven": maven,
     "pypi": pypi,
     "npm": npm,
@@ -23,7 +23,7 @@ SPANS: Mapping[str, Callable[[str], Span | None]] = {
 }
 
 
-def declared_span(text: str, ecosystem: str, name: str = "") -> Span | None:
+def declared_span(text: str, ecosystem: str, name: str = "") -> VersionSpan | None:
     """What a declared version may come to, or None where nobody can tell.
 
     Args:
@@ -33,7 +33,7 @@ def declared_span(text: str, ecosystem: str, name: str = "") -> Span | None:
     return table.get(key, exact)(text)
 
 
-def surely_within(text: str, ecosystem: str, name: str, span: Span) -> bool:
+def surely_within(text: str, ecosystem: str, name: str, span: VersionSpan) -> bool:
     """Whether every version that a declaration allows is in the span."""
     declared = declared_span(text, ecosystem, name)
-    return declared is not None and declared != Span() and declared.within(span)
+    return declared is not None and declared != VersionSpan() and declared.within(span)

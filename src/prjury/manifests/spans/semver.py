@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prjury.manifests.spans.span import Numbers, Span, after, hull, overlap, trimmed
+from prjury.manifests.spans.span import Numbers, VersionSpan, after, hull, overlap, trimmed
 
 _PART = r"(?:\d{1,9}|[xX*])"
 _PARTIAL = rf"[v=]?\s*({_PART}(?:\.{_PART}(?:\.{_PART})?)?)(?:-[\w.-]+)?(?:\+[\w.-]+)?"
@@ -15,21 +15,21 @@ _WHOLE = 3
 _MAX_LENGTH = 2_000
 
 
-def npm(text: str) -> Span | None:
+def npm(text: str) -> VersionSpan | None:
     """A range of npm's; None for tags, addresses, workspaces and whatever is no range."""
     if len(text) > _MAX_LENGTH:
         return None
     return hull(_npm_set(alternative) for alternative in text.split("||"))
 
 
-def _npm_set(text: str) -> Span | None:
+def _npm_set(text: str) -> VersionSpan | None:
     if hyphen := _HYPHEN.fullmatch(text):
         ends = _comparator(">=", hyphen[1]), _comparator("<=", hyphen[2])
         return overlap(ends)
-    return _joined(text, "=") if text.strip() else Span()
+    return _joined(text, "=") if text.strip() else VersionSpan()
 
 
-def cargo(text: str) -> Span | None:
+def cargo(text: str) -> VersionSpan | None:
     """Comparators after commas; one without an operator is a caret."""
     if len(text) > _MAX_LENGTH:
         return None
@@ -39,14 +39,14 @@ def cargo(text: str) -> Span | None:
     return overlap(known) if len(known) == len(parts) else None
 
 
-def _joined(text: str, bare: str) -> Span | None:
+def _joined(text: str, bare: str) -> VersionSpan | None:
     """What all comparators of a text allow."""
     spans = list(_comparators(text.strip(), bare))
     known = [span for span in spans if span is not None]
     return overlap(known) if known and len(known) == len(spans) else None
 
 
-def _comparators(text: str, bare: str) -> Iterator[Span | None]:
+def _comparators(text: str, bare: str) -> Iterator[VersionSpan | None]:
     place = 0
     while place < len(text):
         match = _COMPARATOR.match(text, place)
@@ -57,21 +57,21 @@ def _comparators(text: str, bare: str) -> Iterator[Span | None]:
         place = match.end()
 
 
-def _comparator(operator: str, partial: str) -> Span:
+def _comparator(operator: str, partial: str) -> VersionSpan:
     version = _numbers(partial)
     if not version:
         # Nothing is above or below all versions.
-        return Span((0,), (0,)) if operator in {"<", ">"} else Span()
+        return VersionSpan((0,), (0,)) if operator in {"<", ">"} else VersionSpan()
     above = (*trimmed(version), 0) if len(version) == _WHOLE else after(version)
     return {
-        "^": Span(trimmed(version), _caret_end(version)),
-        "~": Span(trimmed(version), after(version[:2])),
-        "~>": Span(trimmed(version), after(version[:2])),
-        "=": Span(trimmed(version), above),
-        ">=": Span(trimmed(version)),
-        ">": Span(above),
-        "<": Span((0,), trimmed(version)),
-        "<=": Span((0,), above),
+        "^": VersionSpan(trimmed(version), _caret_end(version)),
+        "~": VersionSpan(trimmed(version), after(version[:2])),
+        "~>": VersionSpan(trimmed(version), after(version[:2])),
+        "=": VersionSpan(trimmed(version), above),
+        ">=": VersionSpan(trimmed(version)),
+        ">": VersionSpan(above),
+        "<": VersionSpan((0,), trimmed(version)),
+        "<=": VersionSpan((0,), above),
     }[operator]
 
 

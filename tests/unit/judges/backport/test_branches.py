@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.judges.backport.requests.branches import Chosen, is_locked, release_branches
-from prjury.judges.backport.requests.lines import Line, line_of, meant
+from prjury.judges.backport.requests.lines import RequestLine, line_of, meant
 from prjury.policy.schema import BackportConfig
 from prjury.ports.types import BranchTip
 
@@ -222,6 +222,6 @@ def test_more_digits_are_another_version(version: list[int], name: str, digit: i
 @given(st.text(), st.lists(st.text() | names))
 def test_no_text_breaks_it(target: str, branches: list[str]) -> None:
     assert set(meant(target, branches)) <= set(branches)
-    assert isinstance(line_of(target), Line | None)
+    assert isinstance(line_of(target), RequestLine | None)
     found = [BranchTip(name, "a" * 40, number) for number, name in enumerate(branches)]
     assert set(chosen(found).names) <= set(branches)

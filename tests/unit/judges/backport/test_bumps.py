@@ -8,12 +8,12 @@ import pytest
 
 from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
 from prjury.judges.backport.content.dependency_check import (
+    BumpOnBranch,
     Bumps,
     Relation,
-    Standing,
     bumps_of,
+    bumps_on_branch,
     checks_of,
-    standings,
 )
 from prjury.jury.judgment import Check
 
@@ -36,10 +36,10 @@ def package(version: str, section: str = "dependencies") -> str:
     return f'{{\n "{section}": {{\n  "react": "{version}"\n }}\n}}\n'
 
 
-def found(before: Files, after: Files, branch: Files) -> tuple[Bumps, tuple[Standing, ...]]:
+def found(before: Files, after: Files, branch: Files) -> tuple[Bumps, tuple[BumpOnBranch, ...]]:
     repository = FakeRepository({BASE: before, HEAD: after, TIP: branch})
     bumps = bumps_of(pull_between(before, after), repository)
-    return bumps, standings(bumps, TIP, repository)
+    return bumps, bumps_on_branch(bumps, TIP, repository)
 
 
 def check(path: str, before: str, after: str, branch: str | None) -> Check:
@@ -47,7 +47,7 @@ def check(path: str, before: str, after: str, branch: str | None) -> Check:
     return first(*found({path: before}, {path: after}, there))
 
 
-def first(bumps: Bumps, there: Sequence[Standing], branch: str = "1.0.x") -> Check:
+def first(bumps: Bumps, there: Sequence[BumpOnBranch], branch: str = "1.0.x") -> Check:
     return next(checks_of(bumps, there, branch))
 
 
@@ -263,7 +263,7 @@ def test_a_manifest_that_cannot_be_read_is_not_looked_into(content: bytes | None
 
     bumps = bumps_of(pull, repository)
 
-    told = first(bumps, standings(bumps, TIP, repository))
+    told = first(bumps, bumps_on_branch(bumps, TIP, repository))
     assert (told.passed, told.message) == (
         False,
         "not looked into: no version could be read in requirements.txt",
@@ -337,7 +337,7 @@ def test_a_change_without_manifests_reads_nothing() -> None:
 
     bumps = bumps_of(pull_between(before, after), repository)
 
-    assert standings(bumps, TIP, repository) == ()
+    assert bumps_on_branch(bumps, TIP, repository) == ()
     assert first(bumps, ()).passed
     assert repository.reads == []
 

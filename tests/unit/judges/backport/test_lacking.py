@@ -9,7 +9,12 @@ import pytest
 
 from fakes.repository import BASE, HEAD, FakeRepository, Files, as_bytes, pull_between
 from prjury.errors import SourceError
-from prjury.judges.backport.content.missing_symbols import Lacked, check_of, lacking_on, needs_of
+from prjury.judges.backport.content.missing_symbols import (
+    MissingOnBranch,
+    check_of,
+    missing_on,
+    needs_of,
+)
 from prjury.judges.backport.content.names.words import words_of
 from prjury.ports.types import WordPlaces
 
@@ -38,11 +43,11 @@ class FakeSearch:
         return WordPlaces(held, self.missing)
 
 
-def lacked(before: Files, after: Files, branch: Files) -> Lacked:
+def lacked(before: Files, after: Files, branch: Files) -> MissingOnBranch:
     commits = {BASE: before, HEAD: after, TIP: branch}
     repository = FakeRepository(commits)
     needs = needs_of(pull_between(before, after), repository)
-    return lacking_on(needs, TIP, repository, FakeSearch(commits))
+    return missing_on(needs, TIP, repository, FakeSearch(commits))
 
 
 def names(before: Files, after: Files, branch: Files) -> list[str]:
@@ -224,7 +229,7 @@ def test_an_import_in_a_file_that_cannot_be_read_is_not_claimed() -> None:
 
     found = lacked(before, after, {"a.py": "\n"})
 
-    assert found == Lacked((), "imports in 1 file that could not be read")
+    assert found == MissingOnBranch((), "imports in 1 file that could not be read")
 
 
 def test_what_the_change_itself_brings_is_not_lacking() -> None:
@@ -251,7 +256,7 @@ def test_two_branches_are_told_apart_though_one_look_serves_both() -> None:
     needs = needs_of(pull_between(before, after), repository)
 
     found = [
-        [each.name for each in lacking_on(needs, tip, repository, search).found]
+        [each.name for each in missing_on(needs, tip, repository, search).found]
         for tip in (TIP, OLDER, TIP)
     ]
 
@@ -264,9 +269,9 @@ def test_a_branch_that_has_everything_is_not_searched() -> None:
     commits = {BASE: before, HEAD: after, TIP: before}
     repository, search = FakeRepository(commits), FakeSearch(commits)
 
-    found = lacking_on(needs_of(pull_between(before, after), repository), TIP, repository, search)
+    found = missing_on(needs_of(pull_between(before, after), repository), TIP, repository, search)
 
-    assert (found, search.asked) == (Lacked(), [])
+    assert (found, search.asked) == (MissingOnBranch(), [])
 
 
 def test_a_change_without_code_reads_nothing() -> None:
@@ -275,7 +280,7 @@ def test_a_change_without_code_reads_nothing() -> None:
 
     needs = needs_of(pull_between(before, after), repository)
 
-    assert lacking_on(needs, TIP, repository, FakeSearch({})) == Lacked()
+    assert missing_on(needs, TIP, repository, FakeSearch({})) == MissingOnBranch()
     assert repository.reads == []
 
 
@@ -294,7 +299,7 @@ def test_what_cannot_be_searched_is_not_claimed(search: FakeSearch, told: str) -
     after = {**before, "app.py": "newer_way(1)\n"}
     repository = FakeRepository({BASE: before, HEAD: after, TIP: {"app.py": "y = 1\n"}})
 
-    found = lacking_on(needs_of(pull_between(before, after), repository), TIP, repository, search)
+    found = missing_on(needs_of(pull_between(before, after), repository), TIP, repository, search)
 
     assert found.found == ()
     check = check_of(found, "1.x")
@@ -309,7 +314,7 @@ def test_a_missing_picture_keeps_nobody_from_a_claim() -> None:
     repository = FakeRepository({BASE: before, HEAD: after, TIP: {"app.py": "y = 1\n"}})
     search = FakeSearch({TIP: {}}, missing=("a.png",))
 
-    found = lacking_on(needs_of(pull_between(before, after), repository), TIP, repository, search)
+    found = missing_on(needs_of(pull_between(before, after), repository), TIP, repository, search)
 
     assert [each.name for each in found.found] == ["newer_way"]
 
@@ -331,7 +336,7 @@ def test_the_report_says_where_a_name_is_used_and_where_it_is_defined() -> None:
 
 
 def test_a_branch_with_everything_passes() -> None:
-    assert check_of(Lacked(), "1.0.x").passed
+    assert check_of(MissingOnBranch(), "1.0.x").passed
 
 
 def test_files_that_are_no_text_or_not_here_are_passed_over() -> None:
@@ -342,7 +347,7 @@ def test_files_that_are_no_text_or_not_here_are_passed_over() -> None:
     gone = {file.new_blob for file in pull.files if file.path == "app.py" and file.new_blob}
     repository = FakeRepository(commits, gone=gone)
 
-    found = lacking_on(needs_of(pull, repository), TIP, repository, FakeSearch(commits))
+    found = missing_on(needs_of(pull, repository), TIP, repository, FakeSearch(commits))
 
     assert found.found == ()
     assert check_of(found, "1.x").message == (

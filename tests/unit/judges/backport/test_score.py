@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 
 from fitting.rows import DATA, Decision, decisions
 from prjury.judges.backport.score.features import FEATURES
-from prjury.judges.backport.score.history_features import Habits
+from prjury.judges.backport.score.history_features import HistoryFeatures
 from prjury.judges.backport.score.score import (
+    ChangeFeatures,
     Circumstances,
     Curve,
     Model,
-    Traits,
     score,
     shipped_models,
 )
@@ -31,8 +31,8 @@ CLEAN = Circumstances(conflicts=0, removed=1.0, context=1.0)
 SHIPPED: dict[str, Any] = json.loads(
     files("prjury.judges.backport.score").joinpath("model.json").read_text("utf-8")
 )
-FIX = Traits(kinds=frozenset({"fix"}), notes=frozenset({"fix"}), files=2, lines=12)
-FEATURE = Traits(
+FIX = ChangeFeatures(kinds=frozenset({"fix"}), notes=frozenset({"fix"}), files=2, lines=12)
+FEATURE = ChangeFeatures(
     kinds=frozenset({"feature"}),
     notes=frozenset({"feature"}),
     files=12,
@@ -43,7 +43,7 @@ FEATURE = Traits(
 
 shares = st.none() | st.floats(0.0, 1.0)
 habit = st.none() | st.builds(
-    Habits, st.integers(0, 5000), st.floats(0.01, 0.99), st.floats(-10.0, 10.0)
+    HistoryFeatures, st.integers(0, 5000), st.floats(0.01, 0.99), st.floats(-10.0, 10.0)
 )
 circumstances = st.builds(
     Circumstances,
@@ -56,7 +56,7 @@ circumstances = st.builds(
 )
 kinds = st.frozensets(st.sampled_from(["fix", "feature", "docs", "tests", "removal", "revert"]))
 some_traits = st.builds(
-    Traits,
+    ChangeFeatures,
     kinds=kinds,
     notes=st.frozensets(st.sampled_from(["fix", "feature", "breaking"])),
     only=st.sampled_from([None, "docs", "tests", "ci", "build", "source"]),
@@ -70,7 +70,7 @@ some_traits = st.builds(
 
 @given(some_traits, circumstances)
 def test_every_change_has_a_likelihood_a_band_and_few_reasons(
-    traits: Traits, branch: Circumstances
+    traits: ChangeFeatures, branch: Circumstances
 ) -> None:
     found = score(traits, branch)
     assert 0.0 < found.value < 1.0
@@ -84,7 +84,7 @@ def test_every_change_has_a_likelihood_a_band_and_few_reasons(
 
 @given(some_traits, circumstances, st.integers(1, 50))
 def test_a_clean_pick_is_never_less_likely_than_a_conflict(
-    traits: Traits, branch: Circumstances, conflicts: int
+    traits: ChangeFeatures, branch: Circumstances, conflicts: int
 ) -> None:
     clean, worse, worst = (
         score(traits, replace(branch, conflicts=number)).value
@@ -95,14 +95,14 @@ def test_a_clean_pick_is_never_less_likely_than_a_conflict(
 
 @given(some_traits, circumstances, st.integers(1, 50))
 def test_files_that_are_not_there_never_help(
-    traits: Traits, branch: Circumstances, more: int
+    traits: ChangeFeatures, branch: Circumstances, more: int
 ) -> None:
     before = score(traits, branch).value
     assert before >= score(traits, replace(branch, lacks=branch.lacks + more)).value
 
 
 @given(some_traits, circumstances)
-def test_a_title_that_says_fix_never_hurts(traits: Traits, branch: Circumstances) -> None:
+def test_a_title_that_says_fix_never_hurts(traits: ChangeFeatures, branch: Circumstances) -> None:
     plain = replace(traits, kinds=traits.kinds - {"fix"})
     assert (
         score(plain, branch).value
@@ -111,9 +111,9 @@ def test_a_title_that_says_fix_never_hurts(traits: Traits, branch: Circumstances
 
 
 def test_a_small_clean_fix_is_told_apart_from_a_large_conflicting_feature() -> None:
-    fix = score(FIX, replace(CLEAN, habits=Habits(100, 0.4, 2.0)))
+    fix = score(FIX, replace(CLEAN, habits=HistoryFeatures(100, 0.4, 2.0)))
     conflict = Circumstances(conflicts=3, lacks=1, removed=0.4, context=0.5, newest=False)
-    feature = score(FEATURE, replace(conflict, habits=Habits(100, 0.1, -1.5)))
+    feature = score(FEATURE, replace(conflict, habits=HistoryFeatures(100, 0.1, -1.5)))
     assert (fix.band, feature.band) == ("likely", "unlikely")
     assert "changes with such titles often reached the branch ++" in fix.reasons
     assert "conflicts in 3 files −" in feature.reasons
@@ -121,13 +121,13 @@ def test_a_small_clean_fix_is_told_apart_from_a_large_conflicting_feature() -> N
 
 def test_a_pick_that_could_not_be_tried_counts_as_the_usual() -> None:
     model = shipped_models().with_history
-    parts = model.parts(Traits(), Circumstances(conflicts=None))
+    parts = model.parts(ChangeFeatures(), Circumstances(conflicts=None))
     assert parts["conflicts"] == model.curves["conflicts"].usual
 
 
 def test_a_model_of_its_own_is_asked_where_history_is_not_known() -> None:
     models = shipped_models()
-    known = replace(CLEAN, habits=Habits(100, 0.2, 0.0))
+    known = replace(CLEAN, habits=HistoryFeatures(100, 0.2, 0.0))
     assert score(FIX, CLEAN) == models.without_history.score(FIX, CLEAN)
     assert score(FIX, known) == models.with_history.score(FIX, known)
 

@@ -7,17 +7,22 @@ from collections.abc import Mapping
 import pytest
 
 from fakes.repository import FakeRepository, Files, blob_of, pull_between
-from prjury.judges.backport.content.line_overlap import Share, Standing, standing, standing_check
+from prjury.judges.backport.content.line_overlap import (
+    LineOverlap,
+    Share,
+    line_overlap,
+    overlap_check,
+)
 
 BASE: Files = {"a.py": "one\ntwo\nthree\n", "docs/b.md": "text\n", "c.py": "x\n"}
 
 
 def found_on(
     branch: Files, after: Files, *, gone: set[str] | None = None, **more: object
-) -> Standing:
+) -> LineOverlap:
     renamed = more.get("renamed")
     pull = pull_between(BASE, after, renamed=renamed if isinstance(renamed, Mapping) else None)
-    return standing(pull, FakeRepository({"tip": branch}, gone=gone or set()), "tip")
+    return line_overlap(pull, FakeRepository({"tip": branch}, gone=gone or set()), "tip")
 
 
 def changed(**files: str) -> dict[str, str | bytes]:
@@ -26,8 +31,8 @@ def changed(**files: str) -> dict[str, str | bytes]:
 
 def test_everything_stands_on_a_branch_that_has_the_same_files() -> None:
     repository = FakeRepository({"tip": BASE})
-    found = standing(pull_between(BASE, changed(a_py="one\n2\nthree\n")), repository, "tip")
-    assert found == Standing(has=("a.py",), removed=Share(1, 1), context=Share(2, 2))
+    found = line_overlap(pull_between(BASE, changed(a_py="one\n2\nthree\n")), repository, "tip")
+    assert found == LineOverlap(has=("a.py",), removed=Share(1, 1), context=Share(2, 2))
     assert repository.reads == []  # the same blob needs no look
 
 
@@ -36,7 +41,7 @@ def test_files_are_listed_and_read_once_however_many_there_are() -> None:
     after = {path: content.replace("old", "new") for path, content in before.items()}
     branch = {path: f"# older\n{content}" for path, content in before.items()}
     repository = FakeRepository({"tip": branch})
-    found = standing(pull_between(before, after), repository, "tip")
+    found = line_overlap(pull_between(before, after), repository, "tip")
     assert (len(found.has), found.removed, len(repository.reads)) == (40, Share(40, 40), 1)
 
 
@@ -67,8 +72,8 @@ def test_a_missing_file_is_told_and_its_lines_count_nowhere() -> None:
 
 def test_a_file_that_the_change_adds_need_not_be_there() -> None:
     found = found_on({}, {**BASE, "new.py": "x\n"})
-    assert found == Standing()
-    check = standing_check(found)
+    assert found == LineOverlap()
+    check = overlap_check(found)
     assert (check.passed, check.message) == (
         True,
         "the change touches no file that was there before",
@@ -93,12 +98,12 @@ def test_what_a_partial_clone_lacks_is_said() -> None:
     )
     reason = "its content on the branch is missing from this partial clone"
     assert found.unread == (("a.py", reason),)
-    assert f"not looked into: `a.py` ({reason})" in standing_check(found).message
+    assert f"not looked into: `a.py` ({reason})" in overlap_check(found).message
 
 
 def test_the_check_names_files_and_lines_with_their_places() -> None:
     after = {**BASE, "a.py": "three\n", "c.py": "y\n"}
-    check = standing_check(found_on({"a.py": "one\n"}, after))
+    check = overlap_check(found_on({"a.py": "one\n"}, after))
     assert check.name == "lines-and-files"
     assert not check.passed
     assert check.message == (
@@ -109,7 +114,7 @@ def test_the_check_names_files_and_lines_with_their_places() -> None:
 
 
 def test_the_check_is_in_order_where_all_is_there() -> None:
-    check = standing_check(found_on(BASE, changed(a_py="three\n")))
+    check = overlap_check(found_on(BASE, changed(a_py="three\n")))
     assert check.passed
     assert check.message == (
         "the branch has the file that the change touches; "
@@ -120,5 +125,5 @@ def test_the_check_is_in_order_where_all_is_there() -> None:
 def test_names_and_lines_that_hide_something_are_shown_as_they_are() -> None:
     odd = "a\u202eb.py"
     pull = pull_between({odd: "x\u200b\n"}, {odd: "y\n"})
-    check = standing_check(standing(pull, FakeRepository({"tip": {odd: "z\n"}}), "tip"))
+    check = overlap_check(line_overlap(pull, FakeRepository({"tip": {odd: "z\n"}}), "tip"))
     assert check.evidence == "a\\u202eb.py:1: x\\u200b"

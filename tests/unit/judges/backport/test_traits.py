@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.repository import pull_between
-from prjury.judges.backport.score.change_features import Part, Traits, traits
+from prjury.judges.backport.score.change_features import ChangeFeatures, Part, change_features
 from prjury.judges.backport.score.title_features import classes, title_of, words
 
 
@@ -74,7 +74,7 @@ def test_words_carry_their_classes_and_what_stands_before_the_colon() -> None:
     ],
 )
 def test_a_change_of_one_part_only_is_known(files: tuple[str, ...], only: Part | None) -> None:
-    assert traits(pull_between({}, dict.fromkeys(files, "x\n"))).only == only
+    assert change_features(pull_between({}, dict.fromkeys(files, "x\n"))).only == only
 
 
 @pytest.mark.parametrize(
@@ -97,13 +97,13 @@ def test_a_change_of_one_part_only_is_known(files: tuple[str, ...], only: Part |
 def test_changelog_entries_say_what_they_are_about(
     path: str, text: str, expected: set[str]
 ) -> None:
-    assert traits(pull_between({}, {path: text})).notes == expected
+    assert change_features(pull_between({}, {path: text})).notes == expected
 
 
 def test_sizes_and_declarations_are_counted() -> None:
     before = {"a.py": "x = 1\n"}
     after = {"a.py": "def read():\n    def _inner():\n", "B.java": "public class B {\n}\n"}
-    found = traits(pull_between(before, after))
+    found = change_features(pull_between(before, after))
     assert (found.files, found.lines, found.new_files, found.declared) == (2, 5, 1, 2)
 
 
@@ -119,7 +119,7 @@ def test_sizes_and_declarations_are_counted() -> None:
 )
 def test_programs_are_known_by_name_or_title(title: str, author: str | None, bot: bool) -> None:
     pull = replace(pull_between({}, {}), title=title, author=author)
-    assert traits(pull).bot is bot
+    assert change_features(pull).bot is bot
 
 
 @given(st.text(), st.text())
@@ -131,6 +131,6 @@ def test_no_title_is_too_odd(title: str, body: str) -> None:
 
 def test_the_same_pull_request_has_the_same_traits() -> None:
     pull = pull_between({"a.py": "1\n"}, {"a.py": "2\n"})
-    assert traits(pull) == traits(pull)
-    assert isinstance(hash(traits(pull)), int)
-    assert traits(pull) != Traits()
+    assert change_features(pull) == change_features(pull)
+    assert isinstance(hash(change_features(pull)), int)
+    assert change_features(pull) != ChangeFeatures()

@@ -8,14 +8,14 @@ from typing import Any, Literal
 import pytest
 
 from prjury.judges.backport.cherry_pick.prerequisites import Prerequisites
-from prjury.judges.backport.cherry_pick.trial import Trial
+from prjury.judges.backport.cherry_pick.trial import CherryPickTrial
 from prjury.judges.backport.opinion import is_open, with_opinion
-from prjury.judges.backport.past.already_applied import Present
+from prjury.judges.backport.past.already_applied import AppliedCommits
 from prjury.judges.backport.score.score import Score
-from prjury.judges.backport.verdict import Case, decide
+from prjury.judges.backport.verdict import BranchFacts, decide
 from prjury.jury.judgment import Check, Judgment
 from prjury.ports.types import BranchTip
-from prjury.snapshot.merge_style import Commit, RebaseTrial
+from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
 from prjury.snapshot.model import Conflict, ConflictType, MergeTrial, PullRequest, Side
 
 TIP = BranchTip("1.x", "e" * 40, 0, "9" * 40)
@@ -29,11 +29,13 @@ PULL = PullRequest(
     number=7,
     title="Fix Ada's  bug",
 )
-CLEAN = Trial(MergeTrial("f" * 40))
+CLEAN = CherryPickTrial(MergeTrial("f" * 40))
 HARD = Conflict("a.py", ConflictType.CONTENT, mechanical=False, reason="the same code")
 EASY = replace(HARD, mechanical=True, reason="imports only")
-CONFLICT = Trial(MergeTrial(None, (HARD,)))
-FIRST = Prerequisites((Commit("1" * 40, ("0" * 40,), "Before"),), Trial(MergeTrial("8" * 40)))
+CONFLICT = CherryPickTrial(MergeTrial(None, (HARD,)))
+FIRST = Prerequisites(
+    (StyleCommit("1" * 40, ("0" * 40,), "Before"),), CherryPickTrial(MergeTrial("8" * 40))
+)
 
 
 def failed(
@@ -97,7 +99,7 @@ RULINGS: dict[str, tuple[dict[str, Any], str]] = {
         "needs_human",
     ),
     "mechanical conflict": (
-        {"trial": Trial(MergeTrial(None, (EASY,))), "score": GREY},
+        {"trial": CherryPickTrial(MergeTrial(None, (EASY,))), "score": GREY},
         "suitable_with_changes",
     ),
     "something comes first": (
@@ -127,8 +129,8 @@ RULINGS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "mechanical conflict, and taken back before": (
         {
-            "trial": Trial(MergeTrial(None, (EASY,))),
-            "present": Present("as 1234567", "1" * 40, reverted="2" * 40),
+            "trial": CherryPickTrial(MergeTrial(None, (EASY,))),
+            "present": AppliedCommits("as 1234567", "1" * 40, reverted="2" * 40),
         },
         "needs_human",
     ),
@@ -143,24 +145,31 @@ RULINGS: dict[str, tuple[dict[str, Any], str]] = {
         "suitable",
     ),
     "empty": ({"trial": replace(CLEAN, empty=True), "score": UNLIKELY}, "already_present"),
-    "there": ({"present": Present("1234567 is the same patch", "1" * 40)}, "already_present"),
+    "there": (
+        {"present": AppliedCommits("1234567 is the same patch", "1" * 40)},
+        "already_present",
+    ),
     "there, and taken back": (
-        {"present": Present("as 1234567", "1" * 40, reverted="2" * 40), "score": LIKELY},
+        {"present": AppliedCommits("as 1234567", "1" * 40, reverted="2" * 40), "score": LIKELY},
         "needs_human",
     ),
     "no trial": (
-        {"trial": Trial(MergeTrial(None, impossible="git is too old")), "score": LIKELY},
+        {"trial": CherryPickTrial(MergeTrial(None, impossible="git is too old")), "score": LIKELY},
         "error",
     ),
     "no time": (
-        {"trial": Trial(MergeTrial(None), each=RebaseTrial(None, 9, unfinished="timeout"))},
+        {
+            "trial": CherryPickTrial(
+                MergeTrial(None), each=RebaseTrial(None, 9, unfinished="timeout")
+            )
+        },
         "error",
     ),
 }
 
 
-def case(**found: Any) -> Case:
-    return Case(PULL, TIP, **{"trial": CLEAN, **found})
+def case(**found: Any) -> BranchFacts:
+    return BranchFacts(PULL, TIP, **{"trial": CLEAN, **found})
 
 
 @pytest.mark.parametrize("name", RULINGS)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.builds.check_summary import Name, Names, Tally
-from prjury.ports.types import CheckRun
+from prjury.judges.builds.check_summary import CheckNames, CheckSummary, Name
+from prjury.ports.types import CheckResult
 
 CI = "github-actions"
 
@@ -43,29 +43,29 @@ CI = "github-actions"
     ],
 )
 def test_names(pattern: str, app: str, name: str, *, matches: bool) -> None:
-    assert Name(pattern).matches(CheckRun(name, app)) is matches
+    assert Name(pattern).matches(CheckResult(name, app)) is matches
 
 
 @given(st.text("ab*", max_size=6), st.text("ab", max_size=6))
 def test_stars_stand_for_any_text(pattern: str, text: str) -> None:
     expected = re.fullmatch(pattern.replace("*", ".*"), text) is not None
-    assert Name(pattern).matches(CheckRun(text, CI)) is expected
+    assert Name(pattern).matches(CheckResult(text, CI)) is expected
 
 
 def test_a_long_pattern_takes_no_time() -> None:
-    assert not Name("a*" * 100 + "b").matches(CheckRun("a" * 255, CI))
+    assert not Name("a*" * 100 + "b").matches(CheckResult("a" * 255, CI))
 
 
 def test_whether_it_is_known_how_many_there_will_be() -> None:
-    assert Names.of(["a", "b"]).exact
-    assert not Names.of(["a", "b*"]).exact
-    assert not Names.of("all").exact
-    assert Names.of("all").everything
-    assert Names.of(["a", "a"]) == Names.of(["a"])
+    assert CheckNames.of(["a", "b"]).exact
+    assert not CheckNames.of(["a", "b*"]).exact
+    assert not CheckNames.of("all").exact
+    assert CheckNames.of("all").everything
+    assert CheckNames.of(["a", "a"]) == CheckNames.of(["a"])
 
 
-def run(name: str, conclusion: str | None) -> CheckRun:
-    return CheckRun(name, CI, conclusion)
+def run(name: str, conclusion: str | None) -> CheckResult:
+    return CheckResult(name, CI, conclusion)
 
 
 def test_each_ending_has_its_place() -> None:
@@ -73,9 +73,9 @@ def test_each_ending_has_its_place() -> None:
         "success", "failure", "timed_out", "startup_failure", "error", "neutral", "skipped",
         "cancelled", "stale", "action_required", "unknown", None,
     ]  # fmt: skip
-    tally = Tally.of([run(str(word), word) for word in words], Names())
+    tally = CheckSummary.of([run(str(word), word) for word in words], CheckNames())
 
-    def names(runs: tuple[CheckRun, ...]) -> list[str]:
+    def names(runs: tuple[CheckResult, ...]) -> list[str]:
         return [one.name for one in runs]
 
     assert names(tally.succeeded) == ["success"]
@@ -88,7 +88,7 @@ def test_each_ending_has_its_place() -> None:
 
 def test_only_what_is_named_counts() -> None:
     runs = [run("test", "success"), run("lint", "failure")]
-    tally = Tally.of(runs, Names.of(["test", "docs"]))
+    tally = CheckSummary.of(runs, CheckNames.of(["test", "docs"]))
     assert tally.runs == (runs[0],)
     assert tally.missing == ("docs",)
     assert tally.unproved == ("docs",)
@@ -97,12 +97,12 @@ def test_only_what_is_named_counts() -> None:
 
 def test_every_name_needs_a_success_of_its_own() -> None:
     runs = [run("test 1", "success"), run("test 2", "skipped"), run("lint", "neutral")]
-    assert Tally.of(runs, Names.of(["test *"])).unproved == ()
-    assert Tally.of(runs, Names.of(["test *", "lint"])).unproved == ("lint",)
-    assert Tally.of(runs, Names()).unproved == ()
-    assert Tally.of(runs[1:], Names()).unproved == ("test 2", "lint")
+    assert CheckSummary.of(runs, CheckNames.of(["test *"])).unproved == ()
+    assert CheckSummary.of(runs, CheckNames.of(["test *", "lint"])).unproved == ("lint",)
+    assert CheckSummary.of(runs, CheckNames()).unproved == ()
+    assert CheckSummary.of(runs[1:], CheckNames()).unproved == ("test 2", "lint")
 
 
 def test_nothing_is_never_complete() -> None:
-    assert not Tally.of([], Names()).complete
-    assert Tally.of([run("a", "failure")], Names()).complete
+    assert not CheckSummary.of([], CheckNames()).complete
+    assert CheckSummary.of([run("a", "failure")], CheckNames()).complete

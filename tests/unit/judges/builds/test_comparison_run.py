@@ -12,23 +12,23 @@ from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from fakes.trees import TreeRepository
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.build_result import Case
-from prjury.judges.builds.comparison_run import Side, Trial
+from prjury.judges.builds.build_result import BuildResult
+from prjury.judges.builds.comparison_run import BuildSide, ComparisonRun
 from prjury.judges.builds.decide import decide
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.plan import BuildPlan, Step
+from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.run import Builder
 from prjury.jury.judgment import Judgment, Status
-from prjury.ports import Doors
+from prjury.ports import Ports
 
-THOROUGH = BuildPlan("tool", (Step("test", ("tool", "--go-on")),), all_ran=0)
-
-
-def alone(failures: Sequence[Failure]) -> tuple[Step, ...]:
-    return tuple(Step("test", ("tool", str(failure.name))) for failure in failures)
+THOROUGH = BuildPlan("tool", (BuildStep("test", ("tool", "--go-on")),), all_ran=0)
 
 
-PLAN = BuildPlan("tool", (Step("test", ("tool",)),), all_ran=1, thorough=THOROUGH, alone=alone)
+def alone(failures: Sequence[Failure]) -> tuple[BuildStep, ...]:
+    return tuple(BuildStep("test", ("tool", str(failure.name))) for failure in failures)
+
+
+PLAN = BuildPlan("tool", (BuildStep("test", ("tool",)),), all_ran=1, thorough=THOROUGH, alone=alone)
 
 
 def says(exit_code: int, *cases: str, name: str = "r") -> Scripted:
@@ -44,13 +44,13 @@ def says(exit_code: int, *cases: str, name: str = "r") -> Scripted:
 
 def tried(
     scripts: Sequence[Scripted], plan: BuildPlan = PLAN, **options: Any
-) -> tuple[Case, list[str]]:
+) -> tuple[BuildResult, list[str]]:
     files = {"t.py": "", "part/t.py": ""}
     repository = TreeRepository({"merged": files, "base": {"t.py": ""}})
     shell = ScriptedShell(scripts)
-    builder = Builder(Doors(repository, shell, SilentProgress()))
-    merged, base = (Side(name, repository.files(name)) for name in ("merged", "base"))
-    case = Trial(builder, merged, base, **options).case(plan, Deadline.after(60))
+    builder = Builder(Ports(repository, shell, SilentProgress()))
+    merged, base = (BuildSide(name, repository.files(name)) for name in ("merged", "base"))
+    case = ComparisonRun(builder, merged, base, **options).case(plan, Deadline.after(60))
     return case, [command.text for command in shell.commands]
 
 
@@ -260,7 +260,7 @@ def test_a_flaky_test_is_excused_by_another_run_of_everything() -> None:
 
 
 def test_a_second_run_may_have_a_form_of_its_own() -> None:
-    afresh = replace(PLAN, thorough=None, steps=(Step("test", ("tool", "--afresh")),))
+    afresh = replace(PLAN, thorough=None, steps=(BuildStep("test", ("tool", "--afresh")),))
     plan = replace(PLAN, thorough=None, afresh=afresh)
     scripts = [says(1, "!t"), says(0, "t"), says(0, "t"), says(0, "t")]
     assert tried(scripts, plan, flaky="warn")[1][-1] == "tool --afresh"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from prjury.judges.builds.compilers import one_liners
-from prjury.judges.builds.results.runner_output import Section
-from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.results.runner_output import LogSection
+from prjury.judges.builds.results.tree import TreeFiles
 
 TSC = """\
 src/a.ts(3,5): error TS2322: Type '{ a: string; }' is not assignable to type 'A'.
@@ -32,7 +32,7 @@ GO = "a.go:4:9: not enough return values\n\thave (number)\n\twant (int, string)\
 )
 def test_what_belongs_to_a_message(log: str, details: str) -> None:
     lines = log.splitlines()
-    tree = Tree(frozenset({"src/a.ts", "src/A.java", "a.go"}))
-    found = [failure for _, failure in one_liners(Section(lines, range(len(lines)), tree))]
+    tree = TreeFiles(frozenset({"src/a.ts", "src/A.java", "a.go"}))
+    found = [failure for _, failure in one_liners(LogSection(lines, range(len(lines)), tree))]
     assert found[0].details == details
     assert all(not failure.details for failure in found[1:])

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from prjury.judges.builds.compilers import one_liners
-from prjury.judges.builds.results.runner_output import Section
-from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.results.runner_output import LogSection
+from prjury.judges.builds.results.tree import TreeFiles
 
-TREE = Tree(frozenset({"core/price_test.c", "t.cpp", "Makefile"}))
+TREE = TreeFiles(frozenset({"core/price_test.c", "t.cpp", "Makefile"}))
 
 
 def read(line: str) -> list[tuple[str, str, str]]:
-    found = one_liners(Section([line], [0], TREE))
+    found = one_liners(LogSection([line], [0], TREE))
     return [(failure.kind, failure.place, failure.message) for _, failure in found]
 
 

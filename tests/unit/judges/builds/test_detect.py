@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.roots import package, root_of, texts, touching
-from prjury.judges.builds.detect import PYTEST_ENV, SYSTEMS, Changes, Root, recognise
+from prjury.judges.builds.detect import PYTEST_ENV, SYSTEMS, Changes, SourceTree, detect_builds
 from prjury.judges.builds.plan import BuildPlan
 from prjury.ports.types import TreeEntry
 
@@ -25,7 +25,7 @@ CARGO_COMMANDS = "cargo test --no-run --message-format=json && cargo test --no-f
 
 
 def plan_of(files: Mapping[str, str]) -> BuildPlan:
-    (plan,) = recognise(root_of(files), None).plans
+    (plan,) = detect_builds(root_of(files), None).plans
     return plan
 
 
@@ -110,12 +110,12 @@ def test_recognised(files: dict[str, str], system: str, command: str) -> None:
     ],
 )
 def test_not_recognised(files: dict[str, str]) -> None:
-    assert recognise(root_of(files), None).plans == ()
+    assert detect_builds(root_of(files), None).plans == ()
 
 
 def test_a_link_is_not_a_build_file() -> None:
-    root = Root([TreeEntry("pom.xml", "120000", "x")], lambda entry: "")
-    assert recognise(root, None).plans == ()
+    root = SourceTree([TreeEntry("pom.xml", "120000", "x")], lambda entry: "")
+    assert detect_builds(root, None).plans == ()
 
 
 def test_pytest_is_told_to_go_on_and_to_report() -> None:
@@ -144,7 +144,7 @@ def test_the_jvm_builds(name: str, system: str) -> None:
 
 
 def systems_of(files: Mapping[str, str], *asked: str) -> tuple[list[str], tuple[str, ...]]:
-    found = recognise(root_of(files), None, asked or None)
+    found = detect_builds(root_of(files), None, asked or None)
     return [plan.system for plan in found.plans], found.notes
 
 
@@ -247,7 +247,7 @@ TWO = {
 
 
 def found(files: Mapping[str, str], *paths: str) -> tuple[list[str], tuple[str, ...]]:
-    recognised = recognise(root_of(files), touching(*paths) if paths else None)
+    recognised = detect_builds(root_of(files), touching(*paths) if paths else None)
     return texts(recognised.plans), recognised.notes
 
 
@@ -263,7 +263,7 @@ def test_only_the_projects_that_the_change_touches_are_built() -> None:
 
 
 def test_all_are_built_where_the_change_touches_what_belongs_to_none() -> None:
-    recognised = recognise(root_of(TWO), touching("compose.yml", "frontend/a.js"))
+    recognised = detect_builds(root_of(TWO), touching("compose.yml", "frontend/a.js"))
     assert [plan.directory for plan in recognised.plans] == ["backend", "frontend"]
     assert {plan.scope.because for plan in recognised.plans} == {
         "compose.yml belongs to no project"
@@ -273,7 +273,7 @@ def test_all_are_built_where_the_change_touches_what_belongs_to_none() -> None:
 
 def test_the_root_comes_first_then_the_directories_in_order() -> None:
     files = {"z/go.mod": GO, "a/package.json": TEST, "a/go.mod": GO, "pom.xml": ""}
-    recognised = recognise(root_of(files), None)
+    recognised = detect_builds(root_of(files), None)
     assert [(plan.directory, plan.system) for plan in recognised.plans] == [
         ("", "maven"),
         ("a", "npm"),
@@ -292,7 +292,7 @@ def test_the_root_is_built_beside_a_project_of_another_system() -> None:
 
 
 def test_no_known_changes_mean_everything() -> None:
-    assert recognise(root_of(TWO), Changes(frozenset())) == recognise(root_of(TWO), None)
+    assert detect_builds(root_of(TWO), Changes(frozenset())) == detect_builds(root_of(TWO), None)
 
 
 def test_long_lists_are_cut() -> None:
@@ -316,7 +316,7 @@ def test_python_as_everyone_writes_it() -> None:
 
 
 def skipped(files: Mapping[str, str], *paths: str) -> tuple[str, ...]:
-    return recognise(root_of(files), touching(*paths)).skipped
+    return detect_builds(root_of(files), touching(*paths)).skipped
 
 
 def test_a_project_is_found_at_any_depth_where_something_changes() -> None:
@@ -324,21 +324,21 @@ def test_a_project_is_found_at_any_depth_where_something_changes() -> None:
     assert found(files, "a/b/c/d/e/src/x.js")[0] == ["cd a/b/c/d/e && npm run test"]
     assert found(files, "frontend/x.js")[0] == ["cd frontend && npm run test"]
     inner = {"go.mod": GO, "a/b/c/d/Cargo.toml": CARGO}
-    plans = recognise(root_of(inner), touching("a/b/c/d/src/lib.rs")).plans
+    plans = detect_builds(root_of(inner), touching("a/b/c/d/src/lib.rs")).plans
     assert [plan.directory for plan in plans] == ["", "a/b/c/d"]
 
 
 def test_what_is_known_to_change_counts_where_everything_is_built() -> None:
     files = {**TWO, "a/b/c/d/package.json": TEST, "examples/a/package.json": TEST}
     root = replace(root_of(files), changed=touching("a/b/c/d/x.js", "examples/a/x.js"))
-    recognised = recognise(root, None)
+    recognised = detect_builds(root, None)
     assert [plan.directory for plan in recognised.plans] == ["a/b/c/d", "backend", "frontend"]
     assert recognised.skipped == ("examples/a",)
 
 
 def test_names_that_begin_oddly() -> None:
     files = {"_x/package.json": TEST, "-dash/package.json": TEST}
-    recognised = recognise(root_of(files), touching("_x/a.js", "-dash/a.js"))
+    recognised = detect_builds(root_of(files), touching("_x/a.js", "-dash/a.js"))
     assert [plan.directory for plan in recognised.plans] == ["-dash", "_x"]
     assert recognised.skipped == ()
 
@@ -360,12 +360,12 @@ def test_projects_that_are_left_out_are_named(
     place: str, manifest: str, text: str, kind: str
 ) -> None:
     files = {**TWO, f"{place}/{manifest}": text, f"{place}/src/x": ""}
-    recognised = recognise(root_of(files), touching(f"{place}/src/x"))
+    recognised = detect_builds(root_of(files), touching(f"{place}/src/x"))
     assert recognised.skipped == (place,)
     assert recognised.notes == (
         f"{place} has a {manifest} and was not built, because {kind} are left out",
     )
-    assert recognise(root_of(files), touching("backend/a/a.go")).skipped == ()
+    assert detect_builds(root_of(files), touching("backend/a/a.go")).skipped == ()
 
 
 def test_documentation_in_a_project_that_is_left_out_needs_no_build() -> None:
@@ -415,7 +415,7 @@ def test_the_nearest_project_is_the_one_that_is_left_out() -> None:
 
 def test_many_projects_that_are_left_out_are_cut_short() -> None:
     files = {f"examples/p{number}/go.mod": GO for number in range(7)}
-    recognised = recognise(root_of(files), touching(*(f"{path[:-6]}x.go" for path in files)))
+    recognised = detect_builds(root_of(files), touching(*(f"{path[:-6]}x.go" for path in files)))
     assert len(recognised.skipped) == 7
     assert len(recognised.notes) == 6
     assert recognised.notes[-1] == "2 more projects like these were not built"
@@ -427,7 +427,7 @@ def test_touched_crates_are_built_where_everything_is() -> None:
         "ws/a/Cargo.toml": '[package]\nname = "a"\n',
         "ws/b/Cargo.toml": '[package]\nname = "b"\n',
     }
-    (plan,) = recognise(root_of(files), touching("other.txt.x", "ws/b/src/lib.rs")).plans
+    (plan,) = detect_builds(root_of(files), touching("other.txt.x", "ws/b/src/lib.rs")).plans
     assert plan.text.endswith("cargo test --no-fail-fast -p a -p b")
     assert plan.scope.because == "other.txt.x belongs to no project"
 
@@ -471,14 +471,14 @@ def test_a_change_is_never_left_unbuilt(
     files: dict[str, str], paths: frozenset[str], asked: list[str] | None
 ) -> None:
     root = root_of(files)
-    every = recognise(replace(root, changed=Changes.of(paths)), None, asked)
-    affected = recognise(root, Changes.of(paths), asked)
+    every = detect_builds(replace(root, changed=Changes.of(paths)), None, asked)
+    affected = detect_builds(root, Changes.of(paths), asked)
     places = [(plan.system, plan.directory) for plan in every.plans]
     assert bool(affected.plans) == bool(every.plans)
     assert {(plan.system, plan.directory) for plan in affected.plans} <= set(places)
     assert [place for _, place in places] == sorted(place for _, place in places)
     assert len(set(places)) == len(places)
-    again = recognise(root_of(files), Changes.of(paths), asked)
+    again = detect_builds(root_of(files), Changes.of(paths), asked)
     assert again.notes == affected.notes
     assert [(plan.text, plan.scope, plan.env) for plan in again.plans] == [
         (plan.text, plan.scope, plan.env) for plan in affected.plans

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from prjury.judges.builds.build_result import Case
+from prjury.judges.builds.build_result import BuildResult
 from prjury.judges.builds.evidence import checks_of, metadata_of
 from prjury.judges.builds.failure import Failure, make_failure
-from prjury.judges.builds.outcome import Outcome, Reports, StepResult
-from prjury.judges.builds.plan import BuildPlan, Step
+from prjury.judges.builds.outcome import PlanOutcome, Reports, StepResult
+from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.jury.judgment import Check, Location
 from prjury.ports.types import Completed
 
-STEP = Step("test", ("make", "test"))
+STEP = BuildStep("test", ("make", "test"))
 PLAN = BuildPlan("make", (STEP,), ("Makefile has the target test",))
 
 
@@ -26,15 +26,15 @@ def outcome(
     exit_code: int = 1,
     stopped: str | None = None,
     tail: str = "the end",
-) -> Outcome:
+) -> PlanOutcome:
     completed = Completed(exit_code, Path("/logs/1.log"), 1.25, stopped)
     told = reports or Reports()
-    return Outcome((StepResult(STEP, completed, tail),), 60.0, tuple(failures), told)
+    return PlanOutcome((StepResult(STEP, completed, tail),), 60.0, tuple(failures), told)
 
 
-def checks(of: Outcome, plan: BuildPlan = PLAN, known: str = "") -> dict[str, list[Check]]:
+def checks(of: PlanOutcome, plan: BuildPlan = PLAN, known: str = "") -> dict[str, list[Check]]:
     found: dict[str, list[Check]] = {}
-    for check in checks_of(Case(plan, of, frozenset(known.split()))):
+    for check in checks_of(BuildResult(plan, of, frozenset(known.split()))):
         found.setdefault(check.name, []).append(check)
     return found
 
@@ -84,13 +84,13 @@ def test_a_file_that_the_tree_does_not_have_is_no_location() -> None:
 
 def test_what_does_not_fail_the_judge_is_a_warning_that_says_why() -> None:
     failures = [replace(failing(1)[0], state="pre_existing"), replace(failing(2)[1], state="flaky")]
-    case = Case(PLAN, outcome(failures), flaky="warn")
+    case = BuildResult(PLAN, outcome(failures), flaky="warn")
     found = [check for check in checks_of(case) if check.name == "test"]
     assert [(check.message, check.severity) for check in found] == [
         ("t0: no (on the base as well)", "warning"),
         ("t1: no (flaky: it passed when it was run again alone)", "warning"),
     ]
-    case = Case(PLAN, outcome(failures), flaky="block", old="block")
+    case = BuildResult(PLAN, outcome(failures), flaky="block", old="block")
     found = [check for check in checks_of(case) if check.name == "test"]
     assert [check.severity for check in found] == ["error", "error"]
 
@@ -130,13 +130,13 @@ def test_a_failing_test_in_a_report_outweighs_exit_code_0() -> None:
 def test_tests_that_were_not_reached_or_are_not_part_of_it_are_not_spoken_of() -> None:
     compile_error = make_failure("compile", "bad", "a.c", 1)
     assert "tests-passed" not in checks(outcome([compile_error]))
-    plan = BuildPlan("make", (Step("build", ("make", "all")),))
+    plan = BuildPlan("make", (BuildStep("build", ("make", "all")),))
     assert "tests-passed" not in checks(outcome(exit_code=0), plan)
 
 
 def test_what_programs_may_want_to_know() -> None:
     failures = failing(250)
-    metadata = metadata_of(Case(PLAN, outcome(failures, Reports(counted=300)), ran_again=4))
+    metadata = metadata_of(BuildResult(PLAN, outcome(failures, Reports(counted=300)), ran_again=4))
     assert metadata["tests"] == {
         "run": 300, "failed": 250, "skipped": 0, "vanished": None, "base": None,
     }  # fmt: skip
@@ -161,5 +161,5 @@ def test_what_programs_may_want_to_know() -> None:
 def test_what_the_change_mends_is_told_by_its_id() -> None:
     base = outcome(failing(2))
     ran = Reports(1, 2, ran=("test:t.py:t0", "test:t.py:t1"))
-    case = Case(PLAN, outcome(failing(1), ran), base=base)
+    case = BuildResult(PLAN, outcome(failing(1), ran), base=base)
     assert metadata_of(case)["fixed"] == ["test:t.py:t1"]

@@ -16,22 +16,22 @@ from fakes.trees import pull_context
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.judges.builds import make
-from prjury.judges.builds.check_summary import Names, Tally
-from prjury.judges.builds.external_checks import decide_by_checks, settled
+from prjury.judges.builds.check_summary import CheckNames, CheckSummary
+from prjury.judges.builds.external_checks import decide_by_checks, wait_for_checks
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.population import is_benign
 from prjury.policy.schema import BuildOptions
-from prjury.ports import Doors
-from prjury.ports.types import CheckRun
+from prjury.ports import Ports
+from prjury.ports.types import CheckResult
 
 CI = "github-actions"
-Look = Sequence[CheckRun]
+Look = Sequence[CheckResult]
 
 
-def run(name: str, conclusion: str | None = "success", app: str = CI) -> CheckRun:
-    return CheckRun(name, app, conclusion, f"https://ci.example.org/{name}")
+def run(name: str, conclusion: str | None = "success", app: str = CI) -> CheckResult:
+    return CheckResult(name, app, conclusion, f"https://ci.example.org/{name}")
 
 
 GREEN = (run("test"), run("lint"))
@@ -65,7 +65,7 @@ def judged(
     **options: Any,
 ) -> Judgment:
     checks = ScriptedChecks(looks, times, error)
-    doors = Doors(
+    doors = Ports(
         FakeRepository({}),
         ScriptedShell(),
         SilentProgress(said=[] if said is None else said),
@@ -116,7 +116,9 @@ class TestPass:
 
     def test_how_far_the_head_is_behind(self) -> None:
         pull = replace(pull_context().pull, behind=4)
-        judgment = decide_by_checks(pull, Tally.of(GREEN, Names.of(["test", "lint"])), 0)
+        judgment = decide_by_checks(
+            pull, CheckSummary.of(GREEN, CheckNames.of(["test", "lint"])), 0
+        )
         assert "the head, 4 commits behind, or an earlier merge of it" in judgment.reasoning
 
 
@@ -135,7 +137,7 @@ class TestFail:
         assert judgment.checks[0] is failed
 
     def test_one_without_an_address(self) -> None:
-        judgment = judged((CheckRun("lint", "@jenkins", "failure"),))
+        judgment = judged((CheckResult("lint", "@jenkins", "failure"),))
         assert judgment.checks[0].fix == "See what @jenkins says of it, and make it succeed."
         assert judgment.checks[0].evidence is None
 
@@ -211,7 +213,7 @@ class TestAbstain:
         )
 
     def test_no_look_at_all(self) -> None:
-        decided = decide_by_checks(pull_context().pull, Tally.of((), Names()), 0)
+        decided = decide_by_checks(pull_context().pull, CheckSummary.of((), CheckNames()), 0)
         self.check(decided, "no_checks")
 
     def test_a_named_one_is_missing(self) -> None:
@@ -251,7 +253,7 @@ class TestAbstain:
 
 class TestNobodyToAsk:
     def test_without_a_source(self) -> None:
-        doors = Doors(
+        doors = Ports(
             FakeRepository({}),
             ScriptedShell(),
             SilentProgress(),
@@ -278,7 +280,7 @@ class TestNobodyToAsk:
 class TestWaiting:
     def test_the_head_is_asked_about(self) -> None:
         checks = ScriptedChecks([GREEN], 2)
-        doors = Doors(FakeRepository({}), ScriptedShell(), SilentProgress(), checks=checks)
+        doors = Ports(FakeRepository({}), ScriptedShell(), SilentProgress(), checks=checks)
         options = BuildOptions.model_validate({"from": "checks", "checks": ["test"]})
         ask(make(options, doors), pull_context())
         assert (checks.asked, checks.taken) == (["head"], 1)
@@ -306,35 +308,35 @@ class TestWaiting:
 
 class TestSettled:
     def test_everything_has_to_have_ended_twice(self) -> None:
-        assert not settled([GREEN], Names())
-        assert settled([GREEN, GREEN], Names())
-        assert not settled([(run("test", None),), GREEN], Names())
-        assert settled([(run("test", None),), GREEN, (*GREEN, run("more"))], Names())
-        assert not settled([(), GREEN], Names())
+        assert not wait_for_checks([GREEN], CheckNames())
+        assert wait_for_checks([GREEN, GREEN], CheckNames())
+        assert not wait_for_checks([(run("test", None),), GREEN], CheckNames())
+        assert wait_for_checks([(run("test", None),), GREEN, (*GREEN, run("more"))], CheckNames())
+        assert not wait_for_checks([(), GREEN], CheckNames())
 
     def test_nothing_has_not_settled(self) -> None:
-        assert not settled([(), ()], Names())
+        assert not wait_for_checks([(), ()], CheckNames())
 
     def test_named_ones_have_to_have_ended_once(self) -> None:
-        assert settled([GREEN], Names.of(["test"]))
-        assert settled([(), GREEN], Names.of(["test"]))
-        assert not settled([GREEN], Names.of(["te*"]))
-        assert settled([GREEN, GREEN], Names.of(["te*"]))
-        assert not settled([(run("test", None),)], Names.of(["test"]))
-        assert not settled([GREEN], Names.of(["test", "docs"]))
+        assert wait_for_checks([GREEN], CheckNames.of(["test"]))
+        assert wait_for_checks([(), GREEN], CheckNames.of(["test"]))
+        assert not wait_for_checks([GREEN], CheckNames.of(["te*"]))
+        assert wait_for_checks([GREEN, GREEN], CheckNames.of(["te*"]))
+        assert not wait_for_checks([(run("test", None),)], CheckNames.of(["test"]))
+        assert not wait_for_checks([GREEN], CheckNames.of(["test", "docs"]))
 
-    @pytest.mark.parametrize("names", [Names(), Names.of(["docs"])])
-    def test_what_never_comes_is_not_waited_for_for_ever(self, names: Names) -> None:
+    @pytest.mark.parametrize("names", [CheckNames(), CheckNames.of(["docs"])])
+    def test_what_never_comes_is_not_waited_for_for_ever(self, names: CheckNames) -> None:
         look = () if names.everything else GREEN
-        assert not settled([look] * 7, names)
-        assert settled([look] * 8, names)
+        assert not wait_for_checks([look] * 7, names)
+        assert wait_for_checks([look] * 8, names)
 
     def test_as_long_as_anything_runs_it_may_still_come(self) -> None:
         look = (*GREEN, run("build", None))
-        assert not settled([look] * 8, Names.of(["docs"]))
+        assert not wait_for_checks([look] * 8, CheckNames.of(["docs"]))
 
     def test_or_as_long_as_anything_changes(self) -> None:
-        assert not settled([(), *[GREEN] * 7], Names.of(["docs"]))
+        assert not wait_for_checks([(), *[GREEN] * 7], CheckNames.of(["docs"]))
 
 
 @given(
@@ -351,10 +353,10 @@ class TestSettled:
     st.sampled_from(["all", ["a"], ["a", "b*"], ["github-actions:*"], ["evil:*"]]),
 )
 def test_it_passes_only_where_every_check_that_counts_is_in_order(
-    runs: list[CheckRun], option: Any
+    runs: list[CheckResult], option: Any
 ) -> None:
-    names = Names.of(option)
-    judgment = decide_by_checks(pull_context().pull, Tally.of(runs, names), 1)
+    names = CheckNames.of(option)
+    judgment = decide_by_checks(pull_context().pull, CheckSummary.of(runs, names), 1)
     counting = [one for one in runs if names.count(one)]
     endings = {one.conclusion for one in counting}
     if judgment.status is Status.PASS:

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prjury.judges.builds.failure import Failure, distinct, identity, make_failure, ordered
+from prjury.judges.builds.failure import Failure, identity, in_order, make_failure, without_repeats
 from prjury.judges.builds.outcome import Reports
-from prjury.judges.builds.reading import Places, read_log
-from prjury.judges.builds.results.merge_results import LogResults, gathered
-from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.reading import TemporaryPaths, read_log
+from prjury.judges.builds.results.merge_results import LogResults, merge_results
+from prjury.judges.builds.results.tree import TreeFiles
 
 LOGS = Path(__file__).parent / "logs"
 TREE = Path("/tmp/prjury-x/tree")
-PLACES = Places(TREE, TREE.parent)
+PLACES = TemporaryPaths(TREE, TREE.parent)
 KNOWN = frozenset(
     "a.go a_test.go src/lib.rs src/other.rs Cargo.toml a.c a.h b.h sub/link.c sub/inc.c Makefile "
     "sub/Makefile t.cpp a.ts b.ts a.js b.js deep.js run.js eslint.config.js pom.xml "
@@ -37,8 +37,8 @@ def told(
     """The failures in a log of a step that failed."""
     log = tmp_path / "log"
     log.write_bytes(content.encode() if isinstance(content, str) else content)
-    results = read_log(log, Tree(known), PLACES.relative, failed=True)
-    return gathered([results], Reports(), reported=False)[0]
+    results = read_log(log, TreeFiles(known), PLACES.relative, failed=True)
+    return merge_results([results], Reports(), reported=False)[0]
 
 
 def short(failures: tuple[Failure, ...]) -> list[tuple[str, str, str]]:
@@ -704,7 +704,7 @@ def test_a_test_is_known_by_its_suite_or_file_and_its_name() -> None:
     assert make_failure("test", "1 != 2", "a.py", 3, "a#t", "b.py").id == "test:b.py:a#t"
     assert make_failure("test", "1 != 2", "a.py", 3, "a#t", "").id == "test::a#t"
     one, other = (make_failure("test", "no", path, 3, "works") for path in ("a.js", "b.js"))
-    assert distinct([one, other]) == [one, other]
+    assert without_repeats([one, other]) == [one, other]
 
 
 def test_addresses_in_a_test_s_name_do_not_make_it_another_one_but_numbers_do() -> None:
@@ -726,27 +726,27 @@ def test_a_very_long_name_stays_recognisable_and_distinct() -> None:
 def test_the_causes_come_before_what_gave_up_because_of_them() -> None:
     goal, error = make_failure("goal", "gave up"), make_failure("error", "odd")
     test, cause = make_failure("test", "no", name="t"), make_failure("compile", "bad", "a.c", 1)
-    assert distinct([goal, error, test, cause, cause]) == [cause, test, error, goal]
-    assert ordered([test, goal, cause]) == [cause, test, goal]
+    assert without_repeats([goal, error, test, cause, cause]) == [cause, test, error, goal]
+    assert in_order([test, goal, cause]) == [cause, test, goal]
 
 
 def test_the_same_message_on_two_lines_is_two_errors() -> None:
     one, other = (make_failure("compile", "bad", "a.c", line) for line in (1, 2))
-    assert distinct([one, other, one]) == [one, other]
+    assert without_repeats([one, other, one]) == [one, other]
 
 
 def test_two_tests_of_one_name_that_fail_in_different_places_are_two() -> None:
     one, other = (make_failure("test", "no", path, 3, "works", "") for path in ("a.js", "b.js"))
     assert one.id == other.id
-    assert distinct([one, other, one]) == [one, other]
+    assert without_repeats([one, other, one]) == [one, other]
 
 
 def test_a_traceback_that_a_failing_test_names_as_well_is_that_test_s() -> None:
     test = make_failure("test", "no", "a.py", 3, "t")
     error = make_failure("error", "ValueError: no", "a.py", 3)
-    assert distinct([error, test]) == [test]
+    assert without_repeats([error, test]) == [test]
     other = make_failure("error", "F821 undefined name", "a.py", 3)
-    assert distinct([other, test]) == [test, other]
+    assert without_repeats([other, test]) == [test, other]
 
 
 def test_places_of_the_run_are_taken_out_of_what_it_says() -> None:
@@ -826,8 +826,8 @@ LINES = st.sampled_from(
 def test_any_text_can_be_read(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
     log = tmp_path_factory.getbasetemp() / "any.log"
     log.write_text("\n".join(lines))
-    results = read_log(log, Tree(KNOWN), PLACES.relative, failed=True)
-    failures, reports = gathered([results], Reports(), reported=False)
+    results = read_log(log, TreeFiles(KNOWN), PLACES.relative, failed=True)
+    failures, reports = merge_results([results], Reports(), reported=False)
     for failure in failures:
         assert failure.message
         assert failure.line is None or 0 < failure.line < 10**9
@@ -861,8 +861,8 @@ def test_a_hostile_log_is_read_in_time(name: str, tmp_path: Path) -> None:
 def test_more_errors_than_anybody_reads_are_told_to_be_more(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("".join(f"a.c:{line}:1: error: bad\n" for line in range(1, 2002)))
-    results = read_log(log, Tree(KNOWN), PLACES.relative, failed=True)
-    failures, reports = gathered([results], Reports(), reported=False)
+    results = read_log(log, TreeFiles(KNOWN), PLACES.relative, failed=True)
+    failures, reports = merge_results([results], Reports(), reported=False)
     assert len(failures) == 2000
     assert reports.problems == ("more than 2000 errors were printed",)
 
@@ -870,7 +870,7 @@ def test_more_errors_than_anybody_reads_are_told_to_be_more(tmp_path: Path) -> N
 def test_nothing_in_the_log_of_a_step_that_did_not_fail_is_a_failure(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("a.c:1:1: error: bad\nmake: *** [Makefile:3: a] Error 1\n")
-    results = read_log(log, Tree(KNOWN), PLACES.relative, failed=False)
+    results = read_log(log, TreeFiles(KNOWN), PLACES.relative, failed=False)
     assert results == LogResults(results.tail)
     assert results.tail == "a.c:1:1: error: bad\nmake: *** [Makefile:3: a] Error 1"
 

@@ -18,12 +18,12 @@ from fakes.trees import pull_context
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds import make
 from prjury.judges.builds.record_model import read_evidence
-from prjury.judges.builds.stage import Built, built
+from prjury.judges.builds.stage import BuiltEvidence, build_evidence
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.schema import BuildOptions
-from prjury.ports import Doors
+from prjury.ports import Ports
 from prjury.snapshot.model import MergeTrial, Side
 from strategies import json_values
 
@@ -74,10 +74,10 @@ class Project:
     def repository(self) -> Trees:
         return Trees({MERGED: {"a.c": "int x;\n"}, BASE: {"a.c": "int y;\n"}})
 
-    def build(self, *scripts: Scripted) -> Built:
-        doors = Doors(self.repository, ScriptedShell(scripts), SilentProgress())
+    def build(self, *scripts: Scripted) -> BuiltEvidence:
+        doors = Ports(self.repository, ScriptedShell(scripts), SilentProgress())
         options = BuildOptions.model_validate({"from": "evidence", **self.options})
-        return built(options, doors, self.context, "1.2.3")
+        return build_evidence(options, doors, self.context, "1.2.3")
 
     def judge(self, evidence: object, error: CannotJudgeError | None = None) -> Judgment:
         content = evidence if isinstance(evidence, bytes) else json.dumps(evidence).encode()
@@ -85,7 +85,7 @@ class Project:
 
     def ask(self, told: Told | None) -> Judgment:
         shell = ScriptedShell()
-        doors = Doors(self.repository, shell, SilentProgress(), evidence=told)
+        doors = Ports(self.repository, shell, SilentProgress(), evidence=told)
         options = BuildOptions.model_validate({"from": "evidence", **self.options})
         judgment = ask(make(options, doors), self.context)
         assert shell.commands == []

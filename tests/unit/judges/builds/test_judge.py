@@ -20,7 +20,7 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.jury.population import is_benign
 from prjury.policy.load import read_policy
 from prjury.policy.schema import BuildOptions
-from prjury.ports import Doors
+from prjury.ports import Ports
 from prjury.report.findings import counted_checks
 from prjury.snapshot.model import Conflict, ConflictType
 
@@ -40,13 +40,13 @@ def judged(
 ) -> Judgment:
     tree = MAVEN if files is None else files
     repository = TreeRepository({"merged": tree, "base": tree if base is None else base})
-    doors = Doors(repository, shell or ScriptedShell(scripts), SilentProgress())
+    doors = Ports(repository, shell or ScriptedShell(scripts), SilentProgress())
     return ask(make(BuildOptions.model_validate(options), doors), context or pull_context())
 
 
 def test_it_is_deterministic_and_called_build() -> None:
     shell = ScriptedShell()
-    judge = make(BuildOptions(), Doors(TreeRepository({}), shell, SilentProgress()))
+    judge = make(BuildOptions(), Ports(TreeRepository({}), shell, SilentProgress()))
     assert (judge.name, type_of(judge)) == ("build", JudgeType.DETERMINISTIC)
 
 
@@ -515,7 +515,7 @@ def test_every_program_gets_the_shell_s_environment_and_places_of_the_run() -> N
 
 def test_what_is_running_is_told() -> None:
     progress = SilentProgress()
-    doors = Doors(TreeRepository({"merged": MAVEN, "base": MAVEN}), ScriptedShell(), progress)
+    doors = Ports(TreeRepository({"merged": MAVEN, "base": MAVEN}), ScriptedShell(), progress)
     ask(make(BuildOptions(), doors), pull_context())
     assert progress.said == ["$ mvn -q -B -ntp --fail-at-end verify"]
 

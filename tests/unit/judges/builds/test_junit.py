@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from prjury.judges.builds.junit import read_reports
 from prjury.judges.builds.outcome import Reports
-from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.builds.search import Found, find_reports, is_report, stamps
 from prjury.sandbox.scratch import scratch
 
@@ -63,7 +63,7 @@ def read(tree: Path, reports: Path | None = None) -> Reports:
         reports = tree.with_name("none")
         reports.mkdir(exist_ok=True)
     found = find_reports(tree, reports, {})
-    return read_reports(found, Tree(KNOWN), lambda text: text.replace(f"{tree}/", ""))
+    return read_reports(found, TreeFiles(KNOWN), lambda text: text.replace(f"{tree}/", ""))
 
 
 def write(
@@ -849,7 +849,7 @@ def test_very_many_tests_are_read_in_time_and_in_little_memory(tmp_path: Path) -
     text = "".join(case.format(number) for number in range(100_000))
     path = write(tmp_path, f'<testsuite name="pytest">{text}</testsuite>', "junit.xml")
     start = time.process_time()
-    reports = read_reports(Found([path]), Tree(KNOWN), str)
+    reports = read_reports(Found([path]), TreeFiles(KNOWN), str)
     assert time.process_time() - start < 15
     assert (reports.tests, len(set(reports.ran)), reports.problems) == (100_000, 100_000, ())
 
@@ -897,7 +897,7 @@ def test_any_report_can_be_read(
     )
     path = tmp_path_factory.getbasetemp() / "junit.xml"
     path.write_text(f"<testsuites name={quoteattr(runner)}>{inner}</testsuites>")
-    reports = read_reports(Found([path]), Tree(KNOWN), str)
+    reports = read_reports(Found([path]), TreeFiles(KNOWN), str)
     assert reports.tests == len(cases)
     assert reports.problems == ()
     tests = {failure.id for failure in reports.failures if failure.kind == "test" and failure.name}

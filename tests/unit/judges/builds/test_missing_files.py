@@ -6,10 +6,10 @@ import pytest
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.missing_files import noted, refuse_needed
-from prjury.judges.builds.plan import BuildPlan, Step
+from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.ports.types import TreeEntry
 
-PLAN = BuildPlan("tool", (Step("test", ("tool",)),), notes=("a note",))
+PLAN = BuildPlan("tool", (BuildStep("test", ("tool",)),), notes=("a note",))
 NOTE = "not checked, since a partial clone lacks their content: "
 
 

@@ -15,25 +15,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.build_result import Case
+from prjury.judges.builds.build_result import BuildResult
 from prjury.judges.builds.comparison import comparable, compared
 from prjury.judges.builds.decide import decide
 from prjury.judges.builds.failure import Failure, make_failure
-from prjury.judges.builds.outcome import Outcome, Reports, StepResult
-from prjury.judges.builds.plan import BuildPlan, Step
-from prjury.judges.builds.record import Reader, Recorder
+from prjury.judges.builds.outcome import PlanOutcome, Reports, StepResult
+from prjury.judges.builds.plan import BuildPlan, BuildStep
+from prjury.judges.builds.record import EvidenceReader, EvidenceRecorder
 from prjury.judges.builds.record_model import BuildJson, CaseJson
 from prjury.jury.judgment import Status
 from prjury.ports.types import Completed
 
-STEPS = (Step("setup", "npm ci"), Step("build", ("make", "it all")), Step("test", "make test"))
+STEPS = (
+    BuildStep("setup", "npm ci"),
+    BuildStep("build", ("make", "it all")),
+    BuildStep("test", "make test"),
+)
 
 
-def alone(_failures: Sequence[Failure]) -> tuple[Step, ...]:
-    return (Step("test", "make one"),)
+def alone(_failures: Sequence[Failure]) -> tuple[BuildStep, ...]:
+    return (BuildStep("test", "make one"),)
 
 
-THOROUGH = BuildPlan("npm", (*STEPS[:2], Step("test", "make -k test")), reported=True, alone=alone)
+THOROUGH = BuildPlan(
+    "npm", (*STEPS[:2], BuildStep("test", "make -k test")), reported=True, alone=alone
+)
 PLAN = replace(THOROUGH, steps=STEPS, thorough=THOROUGH, all_ran=1)
 KNOWN = frozenset({"a.py", "b/c.py"})
 
@@ -50,7 +56,7 @@ failures = st.builds(
 
 
 @st.composite
-def outcomes(draw: st.DrawFn, plan: BuildPlan, *, stopped: bool = True) -> Outcome:
+def outcomes(draw: st.DrawFn, plan: BuildPlan, *, stopped: bool = True) -> PlanOutcome:
     """What `Workplace.run` may come back with."""
     count = draw(st.integers(1, len(plan.steps)))
     good = count == len(plan.steps) and draw(st.booleans())
@@ -68,10 +74,10 @@ def outcomes(draw: st.DrawFn, plan: BuildPlan, *, stopped: bool = True) -> Outco
         draw(st.integers(0, 3)),
         draw(st.dictionaries(st.sampled_from(["", "jest"]), st.integers(0, 3))),
     )
-    return Outcome(tuple(results), draw(st.floats(0, 1e6)), (*reported, *logged), reports)
+    return PlanOutcome(tuple(results), draw(st.floats(0, 1e6)), (*reported, *logged), reports)
 
 
-def _result(draw: st.DrawFn, step: Step, *, good: bool, stopped: bool = True) -> StepResult:
+def _result(draw: st.DrawFn, step: BuildStep, *, good: bool, stopped: bool = True) -> StepResult:
     limit = draw(st.sampled_from([None, "timeout", "memory_limit"])) if stopped else None
     code = 0 if good else draw(st.integers(-15, 127).filter(lambda code: bool(code or limit)))
     done = Completed(code, Path("/tmp/x.log"), draw(st.floats(0, 1e5)), None if good else limit)
@@ -79,14 +85,14 @@ def _result(draw: st.DrawFn, step: Step, *, good: bool, stopped: bool = True) ->
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> Case:
+def cases(draw: st.DrawFn) -> BuildResult:
     """What `Trial.case` may come to."""
     policy: Any = {
         "flaky": draw(st.sampled_from(["warn", "block"])),
         "old": draw(st.sampled_from(["warn", "block"])),
     }
     outcome = draw(outcomes(PLAN))
-    case = Case(PLAN, outcome, KNOWN, **policy)
+    case = BuildResult(PLAN, outcome, KNOWN, **policy)
     if not comparable(outcome) or draw(st.booleans()):
         return case
     base = draw(outcomes(PLAN, stopped=False))
@@ -99,7 +105,7 @@ def cases(draw: st.DrawFn) -> Case:
     return _with_luck(case) if draw(st.booleans()) else case
 
 
-def _with_luck(case: Case) -> Case:
+def _with_luck(case: BuildResult) -> BuildResult:
     found = case.outcome.failures
     lucky = {one.id for one in found if one.kind == "test" and one.state == "new"}
     marked = tuple(
@@ -109,27 +115,27 @@ def _with_luck(case: Case) -> Case:
     return replace(case, outcome=replace(case.outcome, failures=marked), ran_again=len(found))
 
 
-def recorded(case: Case) -> dict[str, Any]:
+def recorded(case: BuildResult) -> dict[str, Any]:
     """The record as it comes out of a file."""
-    build: dict[str, Any] = json.loads(json.dumps(Recorder().build(PLAN, case)))
+    build: dict[str, Any] = json.loads(json.dumps(EvidenceRecorder().build(PLAN, case)))
     BuildJson.model_validate(build)
     record: dict[str, Any] = build["case"]
     return record
 
 
-def read(record: dict[str, Any], plan: BuildPlan = PLAN, **policy: Any) -> Case:
-    return Reader(plan, KNOWN, **policy).case(CaseJson.model_validate(record))
+def read(record: dict[str, Any], plan: BuildPlan = PLAN, **policy: Any) -> BuildResult:
+    return EvidenceReader(plan, KNOWN, **policy).case(CaseJson.model_validate(record))
 
 
 @given(cases())
-def test_there_and_back(case: Case) -> None:
+def test_there_and_back(case: BuildResult) -> None:
     again = read(recorded(case), flaky=case.flaky, old=case.old)
     assert again == case
     assert decide(again) == decide(case)
 
 
 @given(cases(), st.sampled_from(["new", "pre_existing", "flaky"]))
-def test_what_a_record_calls_its_failures_lifts_nothing(case: Case, claim: str) -> None:
+def test_what_a_record_calls_its_failures_lifts_nothing(case: BuildResult, claim: str) -> None:
     told = recorded(replace(case, ran_again=99 if case.ran_again else 0))
     for failure in told["merged"]["failures"]:
         failure["state"] = claim
@@ -146,13 +152,16 @@ def test_what_a_record_calls_its_failures_lifts_nothing(case: Case, claim: str) 
 
 def test_everything_is_recorded() -> None:
     """A field that is new here has to find its way into the record."""
-    names = {kind: {one.name for one in fields(kind)} for kind in (Case, Outcome, Reports, Failure)}
+    names = {
+        kind: {one.name for one in fields(kind)}
+        for kind in (BuildResult, PlanOutcome, Reports, Failure)
+    }
     assert names == {
-        Case: {
+        BuildResult: {
             "plan", "outcome", "known", "base", "base_unknown", "flaky", "old", "first",
             "ran_again", "vanished",
         },
-        Outcome: {"results", "allowed", "failures", "reports"},
+        PlanOutcome: {"results", "allowed", "failures", "reports"},
         Reports: {
             "files", "tests", "failures", "problems", "ran", "counted", "skipped", "by_runner",
         },
@@ -431,7 +440,7 @@ def test_what_is_no_record(twist: Callable[[dict[str, Any]], object]) -> None:
 def test_what_leaves_this_machine_is_cleaned() -> None:
     case = read(record(outcome(failing("SECRET", suite="SECRET", path="SECRET/a.py"))))
     case = replace(case, base_unknown="SECRET", outcome=_secretive(case.outcome))
-    recorder = Recorder(lambda text: text.replace("SECRET", "***"))
+    recorder = EvidenceRecorder(lambda text: text.replace("SECRET", "***"))
     told = json.dumps(recorder.build(PLAN, case))
     assert "SECRET" not in told
     assert told.count("***") == 11
@@ -439,7 +448,7 @@ def test_what_leaves_this_machine_is_cleaned() -> None:
     assert error["error"] == {"reason": "tool_missing", "message": "***."}
 
 
-def _secretive(outcome: Outcome) -> Outcome:
+def _secretive(outcome: PlanOutcome) -> PlanOutcome:
     done = replace(outcome.last.completed, log=Path("/tmp/SECRET"))
     last = replace(outcome.last, tail="a SECRET", completed=done)
     reports = replace(outcome.reports, problems=("SECRET",), ran=("SECRET",))
@@ -447,7 +456,7 @@ def _secretive(outcome: Outcome) -> Outcome:
 
 
 def test_what_identifies_a_build_stays_as_it_is() -> None:
-    told = Recorder(lambda _text: "***").build(PLAN, read(record(GREEN)))
+    told = EvidenceRecorder(lambda _text: "***").build(PLAN, read(record(GREEN)))
     assert (told["system"], told["directory"]) == ("npm", "")
     assert told["command"] == "npm ci && make 'it all' && make test"
     assert [one["command"] for one in told["case"]["merged"]["steps"]] == [

@@ -11,16 +11,16 @@ import pytest
 
 from prjury.judges.builds.failure import Failure, make_failure
 from prjury.judges.builds.outcome import Reports
-from prjury.judges.builds.reading import Places, read_log
+from prjury.judges.builds.reading import TemporaryPaths, read_log
 from prjury.judges.builds.results.log import transcribe
-from prjury.judges.builds.results.merge_results import LogResults, gathered
-from prjury.judges.builds.results.root_cause import explained
-from prjury.judges.builds.results.runner_output import Told, ambiguous
-from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.results.merge_results import LogResults, merge_results
+from prjury.judges.builds.results.root_cause import root_cause
+from prjury.judges.builds.results.runner_output import RunnerOutput, ambiguous
+from prjury.judges.builds.results.tree import TreeFiles
 
 LOGS = Path(__file__).parent / "logs"
 TREE = Path("/tmp/prjury-x/tree")
-PLACES = Places(TREE, TREE.parent)
+PLACES = TemporaryPaths(TREE, TREE.parent)
 KNOWN = frozenset(
     "a.go a_test.go sub/a_test.go sub/b_test.go crash/c_test.go hang/h_test.go broken/b_test.go "
     "vetted/v_test.go green/g_test.go src/lib.rs a/src/lib.rs a/tests/it.rs b/src/main.rs "
@@ -53,14 +53,14 @@ def read(
 ) -> LogResults:
     log = tmp_path / "log"
     log.write_bytes(content.replace("{tree}", str(TREE)).encode())
-    return read_log(log, Tree(known), PLACES.relative, failed=failed)
+    return read_log(log, TreeFiles(known), PLACES.relative, failed=failed)
 
 
 def told(
     content: str, tmp_path: Path, known: frozenset[str] = KNOWN
 ) -> tuple[tuple[Failure, ...], Reports]:
     """The failures and the tests in a log of a step that failed."""
-    return gathered([read(content, tmp_path, known)], Reports(), reported=False)
+    return merge_results([read(content, tmp_path, known)], Reports(), reported=False)
 
 
 TOLD: dict[str, Expected] = {
@@ -956,9 +956,11 @@ FORGED = {
 @pytest.mark.parametrize("runner", sorted(FORGED))
 def test_names_count_only_where_the_runner_counts_as_many(runner: str, tmp_path: Path) -> None:
     text, forged, real = FORGED[runner]
-    _, honest = gathered([read(text.format(""), tmp_path, failed=False)], Reports(), reported=False)
+    _, honest = merge_results(
+        [read(text.format(""), tmp_path, failed=False)], Reports(), reported=False
+    )
     assert (honest.ran, honest.counted, honest.tests) == ((real,), 0, 1)
-    _, other = gathered(
+    _, other = merge_results(
         [read(text.format(forged), tmp_path, failed=False)], Reports(), reported=False
     )
     assert other.ran == ()
@@ -1114,7 +1116,7 @@ def test_jest_that_stopped_at_the_first_failing_file_is_a_doubt(tmp_path: Path) 
 def test_another_error_at_the_place_of_a_reported_test_is_kept(tmp_path: Path) -> None:
     test = make_failure("test", "no", "tests/test_a.py", 4, "t", "tests/test_a.py")
     text = "tests/test_a.py:4:1: F821 undefined name\n"
-    failures, _ = gathered([read(text, tmp_path)], Reports(1, 1, (test,)), reported=False)
+    failures, _ = merge_results([read(text, tmp_path)], Reports(1, 1, (test,)), reported=False)
     assert [failure.kind for failure in failures] == ["test", "error"]
 
 
@@ -1146,18 +1148,18 @@ ONE, TWO = ("tests/test_a.py", "tests.test_a#one"), ("tests/test_a.py", "tests.t
 def test_reports_outweigh_what_the_log_says_of_tests(tmp_path: Path) -> None:
     of_log = read(VERBOSE, tmp_path)
     reports = reported(ONE, TWO, failing="tests.test_a#two")
-    failures, both = gathered([of_log], reports, reported=False)
+    failures, both = merge_results([of_log], reports, reported=False)
     assert [(failure.id, failure.message) for failure in failures] == [
         ("test:tests/test_a.py:tests.test_a#two", "no")
     ]
     assert (both.ran, both.counted, both.tests, both.problems) == (reports.ran, 0, 2, ())
-    failures, both = gathered([of_log], reported(ONE, TWO), reported=False)
+    failures, both = merge_results([of_log], reported(ONE, TWO), reported=False)
     assert failures == ()  # the runner's own report says that it passed
 
 
 def test_a_report_that_holds_fewer_tests_than_the_runner_counts(tmp_path: Path) -> None:
     reports = reported(ONE)
-    failures, both = gathered([read(VERBOSE, tmp_path)], reports, reported=False)
+    failures, both = merge_results([read(VERBOSE, tmp_path)], reports, reported=False)
     assert [failure.name for failure in failures] == ["tests.test_a#two"]
     assert (both.ran, both.counted) == (reports.ran, 1)
 
@@ -1166,7 +1168,7 @@ def test_a_failing_test_that_the_report_does_not_hold_is_kept_however_many_it_ho
     tmp_path: Path,
 ) -> None:
     others = [(suite, f"{name}{number}") for suite, name in (ONE, TWO) for number in range(3)]
-    failures, _ = gathered([read(VERBOSE, tmp_path)], reported(*others), reported=False)
+    failures, _ = merge_results([read(VERBOSE, tmp_path)], reported(*others), reported=False)
     assert [failure.name for failure in failures] == ["tests.test_a#two"]
 
 
@@ -1178,22 +1180,22 @@ def test_a_class_that_cannot_be_set_up_is_told_once(tmp_path: Path) -> None:
     )
     error = make_failure("error", "no db", name="p.SetupTest")
     reports = replace(reported(("target", "p.ATest#a"), runner="jvm"), failures=(error,))
-    assert gathered([read(text, tmp_path)], reports, reported=False)[0] == (error,)
+    assert merge_results([read(text, tmp_path)], reports, reported=False)[0] == (error,)
     other = replace(reports, failures=(replace(error, name="p.OtherTest"),))
-    assert len(gathered([read(text, tmp_path)], other, reported=False)[0]) == 2
+    assert len(merge_results([read(text, tmp_path)], other, reported=False)[0]) == 2
 
 
 def test_where_reports_were_asked_for_names_in_a_log_prove_nothing(tmp_path: Path) -> None:
     of_log = read(VERBOSE, tmp_path)
-    failures, reports = gathered([of_log], Reports(), reported=True)
+    failures, reports = merge_results([of_log], Reports(), reported=True)
     assert [failure.name for failure in failures] == ["tests.test_a#two"]
     assert (reports.ran, reports.tests, reports.counted) == ((), 0, 2)
-    assert gathered([of_log], Reports(), reported=False)[1].tests == 2
+    assert merge_results([of_log], Reports(), reported=False)[1].tests == 2
 
 
 def test_reports_of_one_runner_say_nothing_of_another_one_s_tests(tmp_path: Path) -> None:
     reports = reported(("a.test.js", "x"), runner="jest")
-    failures, both = gathered([read(VERBOSE, tmp_path)], reports, reported=False)
+    failures, both = merge_results([read(VERBOSE, tmp_path)], reports, reported=False)
     assert [failure.name for failure in failures] == ["tests.test_a#two"]
     assert Counter(both.ran) == Counter(
         [
@@ -1206,7 +1208,7 @@ def test_reports_of_one_runner_say_nothing_of_another_one_s_tests(tmp_path: Path
 
 def test_a_test_that_a_report_of_unknown_origin_names_is_not_counted_twice(tmp_path: Path) -> None:
     reports = reported(ONE, TWO, runner="", failing="tests.test_a#two")
-    failures, both = gathered([read(VERBOSE, tmp_path)], reports, reported=False)
+    failures, both = merge_results([read(VERBOSE, tmp_path)], reports, reported=False)
     assert len(failures) == 1
     assert (both.ran, both.problems) == (reports.ran, ())
 
@@ -1214,7 +1216,9 @@ def test_a_test_that_a_report_of_unknown_origin_names_is_not_counted_twice(tmp_p
 def test_what_is_no_test_is_kept_beside_reports(tmp_path: Path) -> None:
     text = (LOGS / "jest-verbose.txt").read_text()
     cases = [("", f"sum {name}") for name in "abcdefg"]
-    failures, _ = gathered([read(text, tmp_path)], reported(*cases, runner="jest"), reported=False)
+    failures, _ = merge_results(
+        [read(text, tmp_path)], reported(*cases, runner="jest"), reported=False
+    )
     assert [(failure.kind, failure.place) for failure in failures] == [
         ("compile", "d.test.js:2"),
         ("compile", "c.test.js:1"),
@@ -1224,7 +1228,7 @@ def test_what_is_no_test_is_kept_beside_reports(tmp_path: Path) -> None:
 def test_what_a_report_and_a_log_place_alike_is_told_once(tmp_path: Path) -> None:
     error = make_failure("compile", "SyntaxError: invalid syntax", "tests/test_c.py", 1, "tests.c")
     reports = Reports(1, 1, (error, error))
-    failures, _ = gathered(
+    failures, _ = merge_results(
         [read((LOGS / "pytest-collect.txt").read_text(), tmp_path)], reports, reported=False
     )
     assert [(f.kind, f.place, f.name) for f in failures] == [
@@ -1236,7 +1240,7 @@ def test_what_a_report_and_a_log_place_alike_is_told_once(tmp_path: Path) -> Non
 def test_two_failures_of_one_test_in_a_report_stay_two() -> None:
     reports = reported(ONE, failing="tests.test_a#one")
     twice = Reports(1, 1, reports.failures * 2, (), reports.ran)
-    assert len(gathered([], twice, reported=False)[0]) == 2
+    assert len(merge_results([], twice, reported=False)[0]) == 2
 
 
 def test_a_failing_test_whose_name_a_passing_one_bears_as_well() -> None:
@@ -1245,7 +1249,7 @@ def test_a_failing_test_whose_name_a_passing_one_bears_as_well() -> None:
     assert ambiguous([failure, failure], ["test::adds"]) == []
     assert ambiguous([], ["test::adds", "test::adds"]) == []
     reports = Reports(1, 2, (failure,), (), ("test::adds", "test::adds"))
-    assert gathered([], reports, reported=False)[1].problems == (
+    assert merge_results([], reports, reported=False)[1].problems == (
         "several tests are called :adds, and not all of them failed",
     )
 
@@ -1253,13 +1257,13 @@ def test_a_failing_test_whose_name_a_passing_one_bears_as_well() -> None:
 def test_tests_of_several_steps_add_up(tmp_path: Path) -> None:
     one = read("==== 2 passed in 0.1s ====\n", tmp_path, failed=False)
     other = read("==== 1 failed, 3 passed in 0.1s ====\n", tmp_path)
-    _, reports = gathered([one, other], reported(ONE), reported=False)
+    _, reports = merge_results([one, other], reported(ONE), reported=False)
     assert reports.counted == 5
 
 
 def test_failures_of_several_steps_come_in_the_steps_order(tmp_path: Path) -> None:
     one, other = (read(f"a.go:{line}:1: bad {line}\n", tmp_path) for line in (9, 3))
-    assert [f.line for f in gathered([one, other], Reports(), reported=False)[0]] == [9, 3]
+    assert [f.line for f in merge_results([one, other], Reports(), reported=False)[0]] == [9, 3]
 
 
 def goals(*messages: str, causes: tuple[int, ...] = ()) -> list[str]:
@@ -1269,7 +1273,7 @@ def goals(*messages: str, causes: tuple[int, ...] = ()) -> list[str]:
         if number in causes:
             found.append((number * 2, make_failure("test", "no", name="t")))
         found.append((number * 2 + 1, make_failure("goal", message)))
-    return [failure.kind for failure in explained(found) if failure.kind != "test"]
+    return [failure.kind for failure in root_cause(found) if failure.kind != "test"]
 
 
 @pytest.mark.parametrize(
@@ -1303,9 +1307,9 @@ def test_a_caller_is_at_hand() -> None:
     inner = make_failure("goal", "make[1]: *** [Makefile:1: a] Error 1")
     outer = make_failure("goal", "make: *** [Makefile:2: b] Error 2")
     test = make_failure("test", "no", name="t")
-    near = explained([(1, test), (2, inner), (4, outer)])
+    near = root_cause([(1, test), (2, inner), (4, outer)])
     assert [failure.kind for failure in near] == ["test", "goal", "goal"]
-    far = explained([(1, test), (2, inner), (5, outer)])
+    far = root_cause([(1, test), (2, inner), (5, outer)])
     assert [failure.kind for failure in far] == ["test", "goal", "error"]
 
 
@@ -1357,14 +1361,14 @@ def test_rustc_s_own_messages(tmp_path: Path) -> None:
 def test_lines_are_read_whatever_ends_them(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_bytes(b"one\r\ntwo\rthree\n\nfour")
-    sections = transcribe(log, Tree(frozenset()), str).sections
+    sections = transcribe(log, TreeFiles(frozenset()), str).sections
     assert [list(section.lines) for section in sections] == [["one", "two", "three", "", "four"]]
 
 
 def test_a_line_break_at_the_edge_of_a_piece_is_one(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_bytes(b"x" * (1024**2 - 1) + b"\r\nend\r")
-    (section,) = transcribe(log, Tree(frozenset()), str).sections
+    (section,) = transcribe(log, TreeFiles(frozenset()), str).sections
     assert [line[-3:] for line in section.lines] == ["xxx", "end"]
     assert len(section.lines[0]) == 2000
 
@@ -1384,7 +1388,7 @@ def test_the_end_of_a_log_of_very_many_lines_is_read(tmp_path: Path) -> None:
     assert reports.problems == ("the log is too long to be read in full",)
 
 
-TREE_OF_FILES = Tree(
+TREE_OF_FILES = TreeFiles(
     frozenset(
         "a.py sub/a.py sub/deep/b.py only.py m/x/c.go x/c.go one/src/p/A.java two/src/p/A.java "
         "packages/web/package.json packages/api/package.json x/web/package.json tests/t.py "
@@ -1421,7 +1425,7 @@ def test_files_that_are_not_there_keep_their_place() -> None:
 
 
 def test_files_by_package_type_and_module() -> None:
-    tree = Tree(TREE_OF_FILES.known)
+    tree = TreeFiles(TREE_OF_FILES.known)
     assert tree.of_package("example.com/m/x", "c.go") == "m/x/c.go"
     assert tree.of_package("example.com/other/x", "c.go") == "x/c.go"
     assert tree.of_package("example.com/y", "d.go") is None
@@ -1439,5 +1443,5 @@ def test_files_by_package_type_and_module() -> None:
 
 
 def test_a_runner_that_said_nothing_was_not_heard() -> None:
-    assert not Told(doubts=["x"]).heard
-    assert Told(counted=1).heard
+    assert not RunnerOutput(doubts=["x"]).heard
+    assert RunnerOutput(counted=1).heard

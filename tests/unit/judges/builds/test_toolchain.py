@@ -10,7 +10,7 @@ from prjury.judges.builds.judge import make
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.schema import BuildOptions
-from prjury.ports import Doors
+from prjury.ports import Ports
 
 TEST = "FAILED test_a.py::test_a - assert 1 == 2\n1 failed in 0.1s\n"
 
@@ -18,7 +18,7 @@ TEST = "FAILED test_a.py::test_a - assert 1 == 2\n1 failed in 0.1s\n"
 def judged(log: str, *more: Scripted, **options: str) -> tuple[Judgment, ScriptedShell]:
     shell = ScriptedShell([Scripted(1, log), *more])
     files = {"a.c": "", "test_a.py": ""}
-    doors = Doors(TreeRepository({"merged": files, "base": files}), shell, SilentProgress())
+    doors = Ports(TreeRepository({"merged": files, "base": files}), shell, SilentProgress())
     options_ = BuildOptions.model_validate({"command": "tool", **options})
     return ask(make(options_, doors), pull_context()), shell
 

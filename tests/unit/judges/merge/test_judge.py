@@ -15,17 +15,17 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.merge.judge import NAME, decide, make
 from prjury.jury.judgment import Judgment, Location, Status
 from prjury.policy.schema import MergeOptions
-from prjury.ports import Doors
+from prjury.ports import Ports
 from prjury.publishers.progress import SilentProgress
-from prjury.snapshot.merge_style import Commit, Habit, RebaseTrial, Way
+from prjury.snapshot.merge_style import Habit, RebaseTrial, StyleCommit, Way
 from prjury.snapshot.model import (
     Conflict,
     ConflictRegion,
     ConflictType,
+    LineSpan,
     MergeTrial,
     PullRequest,
     Side,
-    Span,
 )
 
 PULL = PullRequest(
@@ -33,8 +33,8 @@ PULL = PullRequest(
 )
 MERGING = Habit(Way.MERGE, "as usual")
 REBASING = Habit(Way.REBASE, "as told")
-REGION = ConflictRegion(head=Span(3, 7), onto=Span(3, 0))
-SECOND = Commit("e" * 40, ("f" * 40,), "Add it")
+REGION = ConflictRegion(head=LineSpan(3, 7), onto=LineSpan(3, 0))
+SECOND = StyleCommit("e" * 40, ("f" * 40,), "Add it")
 
 
 def conflicts(*mechanical: bool) -> tuple[Conflict, ...]:
@@ -179,7 +179,7 @@ def test_conflicts_of_which_the_same_is_said_are_counted_one_by_one() -> None:
 
 
 def test_many_places_are_told_in_few_words() -> None:
-    many = tuple(ConflictRegion(Span(n, 1), Span(n, 2)) for n in range(1, 31))
+    many = tuple(ConflictRegion(LineSpan(n, 1), LineSpan(n, 2)) for n in range(1, 31))
     conflict = replace(conflicts(False)[0], regions=many)
     judgment = decide(replace(PULL, merge=MergeTrial(None, (conflict,))), MERGING)
 
@@ -195,7 +195,7 @@ def test_many_places_are_told_in_few_words() -> None:
 
 def test_both_texts_of_a_place_are_shown() -> None:
     sides = (tuple(f"mine {n}" for n in range(10)), ("theirs",))
-    region = ConflictRegion(head=Span(3, 10), onto=Span(3, 1), texts=sides)
+    region = ConflictRegion(head=LineSpan(3, 10), onto=LineSpan(3, 1), texts=sides)
     conflict = replace(conflicts(False)[0], regions=(region,))
     judgment = decide(replace(PULL, merge=MergeTrial(None, (conflict,))), MERGING)
 
@@ -211,7 +211,7 @@ def test_both_texts_of_a_place_are_shown() -> None:
 
 def test_the_place_of_a_check_is_the_first_that_needs_a_human() -> None:
     easy = replace(REGION, mechanical=True)
-    hard = ConflictRegion(head=Span(30, 0), onto=Span(32, 4))
+    hard = ConflictRegion(head=LineSpan(30, 0), onto=LineSpan(32, 4))
     (conflict,) = conflicts(False)
     mixed = replace(conflict, regions=(easy, hard))
     judgment = decide(replace(PULL, merge=MergeTrial(None, (mixed,))), MERGING)
@@ -432,11 +432,11 @@ def test_a_rebase_that_is_not_possible_is_an_error() -> None:
 class Landing(FakeRepository):
     """A repository with a history and the outcome of a rebase."""
 
-    history: Sequence[Commit] = ()
+    history: Sequence[StyleCommit] = ()
     trial: RebaseTrial | None = None
     asked: list[tuple[str, ...]] = field(default_factory=list)
 
-    def recent(self, tip: str, count: int) -> Sequence[Commit]:
+    def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:
         self.asked.append(("recent", tip, str(count)))
         return self.history
 
@@ -450,7 +450,7 @@ class Landing(FakeRepository):
 def judged(
     repository: Landing, pull: PullRequest = PULL, *, strategy: str = "auto", seconds: float = 60
 ) -> Judgment:
-    doors = Doors(repository, ScriptedShell(), SilentProgress())
+    doors = Ports(repository, ScriptedShell(), SilentProgress())
     options = MergeOptions.model_validate({"strategy": strategy})
     context = PullRequestContext("merge", pull=pull, deadline=Deadline.after(seconds))
     judgment = make(options, doors).judge(context)
@@ -459,7 +459,7 @@ def judged(
 
 
 def test_the_judge_is_called_merge() -> None:
-    judge = make(MergeOptions(), Doors(Landing({}), ScriptedShell(), SilentProgress()))
+    judge = make(MergeOptions(), Ports(Landing({}), ScriptedShell(), SilentProgress()))
 
     assert judge.name == NAME == "merge"
 
@@ -482,7 +482,7 @@ def test_the_policy_says_rebase() -> None:
 
 
 def test_the_history_of_the_base_tells_the_way() -> None:
-    line = [Commit("a" * 40, ("b" * 40,), "Fix")] * 12
+    line = [StyleCommit("a" * 40, ("b" * 40,), "Fix")] * 12
     repository = Landing({}, history=line, trial=RebaseTrial("d" * 40, 2, 2))
     judgment = judged(repository)
 

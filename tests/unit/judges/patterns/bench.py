@@ -15,7 +15,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.judge import PatternsJudge, make
 from prjury.jury.judgment import Judgment
 from prjury.policy.schema import PatternsOptions
-from prjury.ports import Doors
+from prjury.ports import Ports
 from prjury.snapshot.model import PullRequest
 
 BOOT_2, BOOT_3, BOOT_4 = "2.7.18", "3.5.0", "4.1.1"
@@ -64,7 +64,7 @@ def bench(
     options: Mapping[str, Any] | None = None,
 ) -> PatternsJudge:
     store = repository or FakeRepository({BASE: before, HEAD: after})
-    doors = Doors(store, ScriptedShell(), Quiet())
+    doors = Ports(store, ScriptedShell(), Quiet())
     judge = make(
         PatternsOptions.model_validate({"suppressions": suppressions, **(options or {})}), doors
     )

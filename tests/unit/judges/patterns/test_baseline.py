@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
 from prjury.errors import ConfigError
-from prjury.judges.patterns.baseline import MAX_BYTES, read_baseline, written
+from prjury.judges.patterns.baseline import MAX_BYTES, baseline_text, read_baseline
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.schema import PatternsOptions
 from prjury.snapshot.model import printable
@@ -29,7 +29,7 @@ def entries(code: str, path: str = JAVA) -> str:
     """The baseline of a project with this file alone."""
     judgment = judged({"pom.xml": pom()}, {"pom.xml": pom(), path: code})
     details: Any = judgment.metadata["findings"]
-    return written((d["rule"], d["path"], d["fingerprint"]) for d in details)
+    return baseline_text((d["rule"], d["path"], d["fingerprint"]) for d in details)
 
 
 def changing(before: str, after: Files | str, known: str | None = None, **more: Any) -> Judgment:
@@ -106,7 +106,7 @@ def test_a_pull_request_adds_nothing_to_the_baseline() -> None:
 
 
 def test_an_entry_that_matches_nothing_is_no_business_of_a_pull_request() -> None:
-    known = written([("jakarta/servlet", "gone.java", "0" * 16)])
+    known = baseline_text([("jakarta/servlet", "gone.java", "0" * 16)])
     assert found(changing(OLD, {JAVA: OLD + "// end\n"}, known)) == []
 
 
@@ -154,7 +154,7 @@ def test_what_is_malformed_is_told_with_its_line(text: bytes, told: str) -> None
 
 
 def test_lines_of_entries_are_those_of_the_file() -> None:
-    text = written([("p/b", "b", "2"), ("p/a", "a", "1"), ("p/a", "a", "1")])
+    text = baseline_text([("p/b", "b", "2"), ("p/a", "a", "1"), ("p/a", "a", "1")])
     assert text == (
         '[\n  {"rule": "p/a", "path": "a", "fingerprint": "1"},'
         '\n  {"rule": "p/b", "path": "b", "fingerprint": "2"}\n]\n'
@@ -164,9 +164,9 @@ def test_lines_of_entries_are_those_of_the_file() -> None:
 
 @given(st.lists(st.tuples(*[st.text(min_size=1).map(printable)] * 3), max_size=20))
 def test_what_is_written_can_be_read(found: list[tuple[str, str, str]]) -> None:
-    baseline = read_baseline(written(found).encode(), "b.json")
+    baseline = read_baseline(baseline_text(found).encode(), "b.json")
     assert {(k.rule, k.path, k.fingerprint) for k in baseline.entries} == set(found)
-    assert json.loads(written(found)) is not None
+    assert json.loads(baseline_text(found)) is not None
 
 
 @given(st.binary(max_size=200))

@@ -10,7 +10,7 @@ import pytest
 from prjury.code.parser import Parser
 from prjury.errors import ConfigError
 from prjury.judges.patterns.pack_cases import run_tests
-from prjury.judges.patterns.pack_tests import Trial, tried
+from prjury.judges.patterns.pack_tests import PackTestResult, run_pack_tests
 from prjury.rulepacks.load import load, published
 
 PACK = r"""id: mine
@@ -50,10 +50,10 @@ tests:
 """
 
 
-def trial(tmp_path: Path, cases: str = CASES, pack: str = PACK) -> Trial:
+def trial(tmp_path: Path, cases: str = CASES, pack: str = PACK) -> PackTestResult:
     (tmp_path / "mine.yml").write_text(pack)
     (tmp_path / "mine.cases.yml").write_text(cases)
-    return tried(load(tmp_path / "mine.yml"))
+    return run_pack_tests(load(tmp_path / "mine.yml"))
 
 
 def test_a_complete_pack_is_sound(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_what_fails_or_is_missing_is_told_with_its_line(
 def test_cases_beside_the_rule_have_its_lines(tmp_path: Path) -> None:
     tests = "\n".join(f"    {line}" for line in CASES.splitlines()[3:])
     (tmp_path / "mine.yml").write_text(PACK + "    tests:\n" + tests.replace("oldName()", "x()"))
-    found = [place for place, _ in tried(load(tmp_path / "mine.yml")).found]
+    found = [place for place, _ in run_pack_tests(load(tmp_path / "mine.yml")).found]
     line = 1 + next(
         i
         for i, text in enumerate((tmp_path / "mine.yml").read_text().splitlines())

@@ -14,10 +14,10 @@ from prjury.code.parser import NotParsed, reply
 from prjury.code.source import Source
 from prjury.code.worker import guarded
 from prjury.judges.patterns.match import Active, FileScan
-from prjury.judges.patterns.suppressions.directive import Page
-from prjury.judges.patterns.suppressions.find import READERS, Listening
+from prjury.judges.patterns.suppressions.directive import CommentPage
+from prjury.judges.patterns.suppressions.find import READERS, SuppressionRules
 from prjury.jury.judgment import Severity, Status
-from prjury.rulepacks.rule import Pack, Rule
+from prjury.rulepacks.rule import Pack, PatternRule
 from unit.judges.patterns.bench import JAVA, adding, found
 
 LANGUAGE_NAMES = ["python", "go", "javascript", "typescript", "tsx", "java", "kotlin", "rust"]
@@ -37,23 +37,23 @@ TOLD: dict[str, Any] = {
 }
 
 
-def rule(**more: Any) -> Rule:
-    return Rule.model_validate({**TOLD, **more})
+def rule(**more: Any) -> PatternRule:
+    return PatternRule.model_validate({**TOLD, **more})
 
 
 GONE = rule()
 OLD = rule(deprecated=["pypi:x >=1"])
 CODED = rule(codes=["NPY201", "staticcheck", "n/no-old-api"])
 
-EVERYTHING = Listening()
+EVERYTHING = SuppressionRules()
 
 
 def silenced(
     path: str,
     code: str,
-    judged: Rule = GONE,
+    judged: PatternRule = GONE,
     severity: Severity = "error",
-    listening: Listening = EVERYTHING,
+    listening: SuppressionRules = EVERYTHING,
 ) -> dict[int, str]:
     """The lines whose finding is silenced, and by what."""
     pack = Pack.model_validate({"id": "p", "title": "p", "gate": ["pypi:x"], "rules": [TOLD]})
@@ -258,8 +258,8 @@ def test_rust_attributes(code: str, expected: list[int]) -> None:
 def test_each_can_be_switched_off(path: str, code: str) -> None:
     assert silenced(path, code, OLD, "warning")
     for listening in (
-        Listening.to(allow=True, ecosystem=False),
-        Listening.to(allow=False, ecosystem=True),
+        SuppressionRules.to(allow=True, ecosystem=False),
+        SuppressionRules.to(allow=False, ecosystem=True),
     ):
         assert silenced(path, code, OLD, "warning", listening) == {}
 
@@ -275,7 +275,7 @@ def test_no_comment_breaks_a_reader(name: str, text: str) -> None:
     language = LANGUAGES[name]
     source = Source.of(f"# noqa{text}\n//nolint{text}\n/* eslint-disable{text} */\n", language)
     spans = [(0, len(source.text)), *comment_ranges(source.text, language)]
-    page = Page(source, tuple(spans), (), tuple(spans), tuple(spans))
+    page = CommentPage(source, tuple(spans), (), tuple(spans), tuple(spans))
     for directive in READERS[name](page):
         assert directive.line in source.numbers
         assert "\n" not in str(directive) or name not in {"java", "kotlin", "rust"}

@@ -8,7 +8,7 @@ from prjury.judges.patterns.findings import found_in, repair_of
 from prjury.judges.patterns.pack_cases import run_tests
 from prjury.judges.patterns.wording import Basis, Doubt, clause, told
 from prjury.manifests.manifest import Role
-from prjury.manifests.module import Declared
+from prjury.manifests.module import DeclaredVersion
 from prjury.resources import rule_packs
 from prjury.rulepacks.load import load_packs, read
 
@@ -16,7 +16,7 @@ ALIASES = (
     "np.float_, complex_ and longfloat were removed in NumPy 2.0; use float64 and so on",
     "np.float_",
 )
-NUMPY = Declared(
+NUMPY = DeclaredVersion(
     "", "numpy", ">=2.1", ">=2.1", Role.DEPENDENCY, "pyproject.toml", 0, "pypi", line=12
 )
 

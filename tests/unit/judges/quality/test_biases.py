@@ -45,13 +45,13 @@ from fakes.llm import (
 from prjury.app.registry import Unwanted, seat
 from prjury.git.find import open_repository
 from prjury.git.store import open_store
-from prjury.git.take_snapshot import photograph
+from prjury.git.take_snapshot import take_snapshot
 from prjury.judges.context import PullRequestContext
-from prjury.judges.quality.inquiry_input import Case
+from prjury.judges.quality.inquiry_input import InquiryInput
 from prjury.judges.quality.instructions import NAME as INSTRUCTION
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.kinds import description, prompt, quality, suitability, testing
-from prjury.judges.quality.model_seat import Desk, Juror
+from prjury.judges.quality.model_seat import CallContext, ModelSeat
 from prjury.judges.quality.query.prompts import Prompts
 from prjury.jury.cascade import Verdict
 from prjury.jury.judgment import Judgment, Status
@@ -63,13 +63,13 @@ from prjury.policy.questions import (
     SuitabilityOptions,
 )
 from prjury.policy.schema import Config
-from prjury.ports import ChatModel, Doors, Repository
+from prjury.ports import ChatModel, Ports, Repository
 from prjury.ports.messages import ModelError, Prompt
 from prjury.resources import templates
 from prjury.snapshot.model import Conflict, ConflictType, MergeTrial
 
 PullJudge = ModelBackedJudge[PullRequestContext]
-Make = Callable[[Doors], PullJudge]
+Make = Callable[[Ports], PullJudge]
 
 OWN: Mapping[str, Any] = {"name": "own", "text": "Look.", "criteria": {"sound": "Is it sound?"}}
 
@@ -113,7 +113,7 @@ def reply_with(prompt: Prompt, verdict: str, evidence: Sequence[Mapping[str, Any
     return reply(names, **dict.fromkeys(names, answer(verdict, evidence)))
 
 
-def behind(model: ChatModel, repository: Repository) -> Doors:
+def behind(model: ChatModel, repository: Repository) -> Ports:
     return replace(doors(model), repository=repository)
 
 
@@ -152,14 +152,14 @@ def sent(prompts: Sequence[Prompt]) -> str:
 def scant(language: Language) -> int:
     """Tokens in which the source or its test finds room, and just not both."""
     case = laid_out(wrong(language))
-    rooms = (Juror(always(fails, room=room), Desk()) for room in range(999, 0, -1))
+    rooms = (ModelSeat(always(fails, room=room), CallContext()) for room in range(999, 0, -1))
     return next(juror.model.room for juror in rooms if len(juror.plan(case).sheets) > 1)
 
 
-def laid_out(what: Change) -> Case:
+def laid_out(what: Change) -> InquiryInput:
     """The change as it is laid before every seat."""
     case, _ = BLIND["quality"](behind(always(fails), what.repository)).case(what.context)
-    assert isinstance(case, Case)
+    assert isinstance(case, InquiryInput)
     return case
 
 
@@ -204,7 +204,7 @@ def test_who_wrote_it_where_and_with_which_words_is_not_sent(
     operator = open_repository(history.path)
     with open_store(operator) as store:
         plain, famous = (
-            photograph(store, operator.commit("main"), operator.commit(branch))
+            take_snapshot(store, operator.commit("main"), operator.commit(branch))
             for branch in ("plain", "hopper/flawless")
         )
         for make in BLIND.values():
@@ -479,7 +479,7 @@ def test_other_names_change_the_names_alone(language: Language, turned: bool) ->
     shown, room = [], scant(language)
     for what in renaming(language):
         model, case = always(fails, room=room), laid_out(what)
-        Juror(model, Desk(parallel=False)).judge(case.flipped() if turned else case)
+        ModelSeat(model, CallContext(parallel=False)).judge(case.flipped() if turned else case)
         shown.append([(paths_of(prompt), rows(prompt)) for prompt in model.asked])
     plain, renamed = shown
     assert len(plain) == 2

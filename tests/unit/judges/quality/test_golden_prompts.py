@@ -44,7 +44,7 @@ from prjury.policy.questions import (
     QuestionOptions,
     SuitabilityOptions,
 )
-from prjury.ports import Doors, Panel
+from prjury.ports import Panel, Ports
 from prjury.ports.messages import Prompt
 from prjury.resources import templates
 from prjury.snapshot.model import FileChange
@@ -81,7 +81,7 @@ OWN: Mapping[str, Any] = {
 }
 
 
-def of_change(make: Callable[[Doors], ModelBackedJudge[PullRequestContext]]) -> Prompt:
+def of_change(make: Callable[[Ports], ModelBackedJudge[PullRequestContext]]) -> Prompt:
     """The first question that a judge of pull requests asks."""
     model = always(passes, room=ROOM)
     told = context(*FILES, title="Integer shares", body="Nobody loses a cent any more.")

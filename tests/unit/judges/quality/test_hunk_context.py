@@ -16,7 +16,7 @@ from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.git.find import open_repository
 from prjury.git.store import open_store
-from prjury.git.take_snapshot import photograph
+from prjury.git.take_snapshot import take_snapshot
 from prjury.judges.quality.hunk_context import with_surroundings
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileChange, FileStatus, Hunk, Line
@@ -62,7 +62,7 @@ def test_a_real_pull_request_is_widened_on_both_sides(tmp_path: Path) -> None:
     history.commit({**new, "a.py": None, "b.py": moved})
     operator = open_repository(history.path)
     with open_store(operator) as store:
-        pull = photograph(store, operator.commit("main"), operator.commit("change"))
+        pull = take_snapshot(store, operator.commit("main"), operator.commit("change"))
         result = with_surroundings(pull.files, store, Parser(), SOON)
         assert [file.path for file in result] == ["A.java", "README.md", "b.py", "new.py"]
         assert [file is same for file, same in zip(result, pull.files, strict=True)] == [

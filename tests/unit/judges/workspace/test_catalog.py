@@ -7,7 +7,7 @@ from prjury.errors import UsageError
 from prjury.judges.workspace.catalog import judge_by_name
 from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
 from prjury.judges.workspace.program_judges import CommandJudge, CoverageJudge
-from prjury.judges.workspace.run_environment import Around
+from prjury.judges.workspace.run_environment import RunTexts
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge
 
@@ -23,7 +23,7 @@ PATTERNS = (
 
 
 def made(name: str, **options: str) -> Judge[JudgmentContext]:
-    return judge_by_name(name, options, Around(ScriptedShell(), SilentProgress()))
+    return judge_by_name(name, options, RunTexts(ScriptedShell(), SilentProgress()))
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_judges_by_name(name: str, options: dict[str, str], judge: Judge[Judgmen
 
 def test_what_runs_is_run_in_the_shell_that_is_handed_in() -> None:
     shell, progress = ScriptedShell(), SilentProgress()
-    judge = judge_by_name("command", {"command": "make"}, Around(shell, progress))
+    judge = judge_by_name("command", {"command": "make"}, RunTexts(shell, progress))
     assert isinstance(judge, CommandJudge)
     assert judge.shell is shell
     assert judge.progress is progress

@@ -18,7 +18,7 @@ from prjury.jury.jury import Jury
 from prjury.jury.score import BooleanScore
 from prjury.jury.voting import MajorityVoting
 from prjury.ports import Progress
-from prjury.ports.types import Command, Completed
+from prjury.ports.types import Completed, ShellCommand
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def test_limits_fail(context: JudgmentContext, stopped: str, told: str) -> None:
 class PatientShell(ScriptedShell):
     """Uses up its time."""
 
-    def run(self, command: Command, deadline: Deadline, progress: Progress) -> Completed:
+    def run(self, command: ShellCommand, deadline: Deadline, progress: Progress) -> Completed:
         while deadline.remaining:
             time.sleep(0.01)
         return super().run(command, deadline, progress)
@@ -205,7 +205,7 @@ def test_other_errors_of_the_shell_stay_as_they_are(context: JudgmentContext) ->
 class RefusingShell(ScriptedShell):
     """A system that does not start the program."""
 
-    def run(self, command: Command, deadline: Deadline, progress: Progress) -> Completed:
+    def run(self, command: ShellCommand, deadline: Deadline, progress: Progress) -> Completed:
         raise OSError(7, "Argument list too long")
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from prjury.judges.backport.cherry_pick.prerequisites import Prerequisites, pick_of
-from prjury.judges.backport.cherry_pick.trial import Trial
+from prjury.judges.backport.cherry_pick.trial import CherryPickTrial
 from prjury.ports.types import BranchTip
 from prjury.snapshot.model import PullRequest, visible
 
@@ -18,7 +18,7 @@ _LONGEST_TITLE = 100
 def commands(
     pull: PullRequest,
     tip: BranchTip,
-    trial: Trial,
+    trial: CherryPickTrial,
     first: Prerequisites | None = None,
     parents: tuple[str, ...] = (),
 ) -> tuple[str, ...]:
@@ -41,7 +41,7 @@ def new_branch(pull: PullRequest, branch: str) -> str:
 def _commands(
     pull: PullRequest,
     tip: BranchTip,
-    trial: Trial,
+    trial: CherryPickTrial,
     first: Prerequisites | None,
     parents: tuple[str, ...],
 ) -> Iterator[str]:

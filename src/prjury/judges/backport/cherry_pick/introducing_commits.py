@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from prjury.judges.backport.content.missing_symbols import Lacking
+from prjury.judges.backport.content.missing_symbols import MissingSymbols
 from prjury.judges.backport.past.history import MOST_UNITS
 from prjury.ports import Releases
-from prjury.snapshot.merge_style import Commit
+from prjury.snapshot.merge_style import StyleCommit
 from prjury.snapshot.model import PullRequest
 
 #: So many names that the branch lacks are traced to what brought them.
@@ -15,9 +15,9 @@ _MOST_TRACED = 6
 _MOST_OF_A_FILE = 200
 
 
-def bringing(
-    lacking: Sequence[Lacking], pull: PullRequest, parted: str, releases: Releases
-) -> Iterator[Commit]:
+def introducing_commits(
+    lacking: Sequence[MissingSymbols], pull: PullRequest, parted: str, releases: Releases
+) -> Iterator[StyleCommit]:
     """The changes on the base since then that brought what the branch lacks.
 
     Raises:
@@ -28,7 +28,9 @@ def bringing(
             yield unit
 
 
-def _brought(lacks: Lacking, base: str, parted: str, releases: Releases) -> Commit | None:
+def _brought(
+    lacks: MissingSymbols, base: str, parted: str, releases: Releases
+) -> StyleCommit | None:
     """The change that brought a name, or a whole file."""
     path = lacks.defined.path
     if lacks.defined.line is not None:
@@ -38,8 +40,8 @@ def _brought(lacks: Lacking, base: str, parted: str, releases: Releases) -> Comm
 
 
 def in_order(
-    units: Sequence[Commit], pull: PullRequest, parted: str, releases: Releases
-) -> list[Commit]:
+    units: Sequence[StyleCommit], pull: PullRequest, parted: str, releases: Releases
+) -> list[StyleCommit]:
     """The units as they came to the base, oldest first, each once.
 
     Raises:

@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from prjury.deadline import Deadline
-from prjury.judges.backport.cherry_pick.trial import Merging, Trial, is_by_hand, try_pick
+from prjury.judges.backport.cherry_pick.trial import CherryPickTrial, Merging, is_by_hand, try_pick
 from prjury.judges.merge.conflicts import counted
 from prjury.jury.judgment import Check
 from prjury.ports import Releases
 from prjury.ports.types import BranchTip
-from prjury.snapshot.merge_style import Commit
-from prjury.snapshot.model import Conflict, FileChange, Hunk, PullRequest, Span, visible
+from prjury.snapshot.merge_style import StyleCommit
+from prjury.snapshot.model import Conflict, FileChange, Hunk, LineSpan, PullRequest, visible
 
 #: So many candidates are tried.
 MOST_TRIED = 6
@@ -52,9 +52,9 @@ class Prerequisites:
         unseen: why it was not looked for to the end; empty where it was.
     """
 
-    units: tuple[Commit, ...] = ()
-    trial: Trial | None = None
-    tried: tuple[Commit, ...] = ()
+    units: tuple[StyleCommit, ...] = ()
+    trial: CherryPickTrial | None = None
+    tried: tuple[StyleCommit, ...] = ()
     by_hand: bool = False
     sweeping: int = 0
     colliding: int = 0
@@ -98,9 +98,9 @@ class Search:
         unseen = "" if self.deadline.remaining else "the time for the search was up"
         return Prerequisites(tried=tried, sweeping=sweeping, unseen=unseen)
 
-    def _narrow(self, candidates: Sequence[Commit]) -> tuple[tuple[Commit, ...], int]:
+    def _narrow(self, candidates: Sequence[StyleCommit]) -> tuple[tuple[StyleCommit, ...], int]:
         """The first that are worth a trial, and how many before them are not."""
-        tried: list[Commit] = []
+        tried: list[StyleCommit] = []
         for seen, unit in enumerate(candidates):
             if len(tried) == MOST_TRIED or not self.deadline.remaining:
                 return tuple(tried), seen - len(tried)
@@ -108,7 +108,7 @@ class Search:
                 tried.append(unit)
         return tuple(tried), len(candidates) - len(tried)
 
-    def whole(self, units: Sequence[Commit]) -> Prerequisites:
+    def whole(self, units: Sequence[StyleCommit]) -> Prerequisites:
         """The same for units that are all needed, oldest first: nothing is gained by some.
 
         Raises:
@@ -119,25 +119,27 @@ class Search:
             return self._found(some, some[::-1])
         return Prerequisites(tried=some[::-1])
 
-    def _found(self, units: tuple[Commit, ...], tried: tuple[Commit, ...]) -> Prerequisites:
+    def _found(
+        self, units: tuple[StyleCommit, ...], tried: tuple[StyleCommit, ...]
+    ) -> Prerequisites:
         return Prerequisites(units, self._after(units), tried, onto=self._tree(units) or "")
 
     def _sets(
-        self, tried: Sequence[Commit], line: Sequence[Commit]
-    ) -> Iterator[tuple[Commit, ...]]:
+        self, tried: Sequence[StyleCommit], line: Sequence[StyleCommit]
+    ) -> Iterator[tuple[StyleCommit, ...]]:
         yield from ((unit,) for unit in tried)
         if len(tried) > 1:
             yield self._that_pick(line)
 
-    def _that_pick(self, line: Sequence[Commit]) -> tuple[Commit, ...]:
+    def _that_pick(self, line: Sequence[StyleCommit]) -> tuple[StyleCommit, ...]:
         """All that can be picked one upon the other, oldest first."""
-        chosen: tuple[Commit, ...] = ()
+        chosen: tuple[StyleCommit, ...] = ()
         for unit in reversed(line):
             if self._tree((*chosen, unit)):
                 chosen = (*chosen, unit)
         return chosen
 
-    def _needed(self, units: tuple[Commit, ...]) -> tuple[Commit, ...]:
+    def _needed(self, units: tuple[StyleCommit, ...]) -> tuple[StyleCommit, ...]:
         """The units without those that the pick does not need; the newest are spared first."""
         for unit in reversed(units) if len(units) > 1 else ():
             fewer = tuple(one for one in units if one != unit)
@@ -145,12 +147,12 @@ class Search:
                 units = fewer
         return units
 
-    def _clean_after(self, units: Sequence[Commit]) -> bool:
+    def _clean_after(self, units: Sequence[StyleCommit]) -> bool:
         """Whether the change picks cleanly after the units, and is not in them already."""
         trial = self._after(units) if units else None
         return trial is not None and trial.merge.clean and not trial.empty
 
-    def _after(self, units: Sequence[Commit]) -> Trial | None:
+    def _after(self, units: Sequence[StyleCommit]) -> CherryPickTrial | None:
         """The change picked after the units; None where one of them cannot be picked."""
         tree = self._tree(units)
         if tree is None or not self.deadline.remaining:
@@ -158,7 +160,7 @@ class Search:
         onto = replace(self.tip, sha=tree, tree=tree)
         return try_pick(self.pull, onto, self.merging, self.releases, self.deadline)
 
-    def _tree(self, units: Sequence[Commit]) -> str | None:
+    def _tree(self, units: Sequence[StyleCommit]) -> str | None:
         """What the branch holds after the units; None where one conflicts or changes nothing."""
         tree = self.tip.tree
         for unit in units:
@@ -170,7 +172,9 @@ class Search:
             tree = picked
         return tree
 
-    def _candidates(self, conflicts: Sequence[Conflict]) -> tuple[list[Commit], list[Commit]]:
+    def _candidates(
+        self, conflicts: Sequence[Conflict]
+    ) -> tuple[list[StyleCommit], list[StyleCommit]]:
         """Units that touch the files in conflict, newest first; and again, the likeliest first.
 
         Those come first that the conflicting lines come from.
@@ -196,9 +200,9 @@ def _paths(file: FileChange) -> Sequence[str]:
 
 def _old_lines(
     files: Sequence[FileChange], conflicts: Sequence[Conflict]
-) -> dict[FileChange, list[Span]]:
+) -> dict[FileChange, list[LineSpan]]:
     """The files in conflict, with the base's lines of the hunks in which they are."""
-    found: dict[FileChange, list[Span]] = {}
+    found: dict[FileChange, list[LineSpan]] = {}
     for conflict in conflicts:
         if file := _file_of(conflict.path, files):
             found.setdefault(file, []).extend(_lines(file, conflict))
@@ -212,30 +216,30 @@ def _file_of(path: str, files: Sequence[FileChange]) -> FileChange | None:
     return next((file for file in files if path in _paths(file)), None) or next(alike, None)
 
 
-def _lines(file: FileChange, conflict: Conflict) -> Iterator[Span]:
+def _lines(file: FileChange, conflict: Conflict) -> Iterator[LineSpan]:
     """The hunks that are in conflict, all of them where no lines are known."""
     regions = [region.head for region in conflict.regions]
     for hunk in file.hunks:
         if not regions or any(_meets(hunk, region) for region in regions):
-            yield Span(max(hunk.old_start, 1), hunk.old_lines)
+            yield LineSpan(max(hunk.old_start, 1), hunk.old_lines)
 
 
-def _meets(hunk: Hunk, region: Span) -> bool:
+def _meets(hunk: Hunk, region: LineSpan) -> bool:
     return hunk.new_start <= region.last + 1 and region.first <= hunk.new_start + hunk.new_lines
 
 
-def named(unit: Commit) -> str:
+def named(unit: StyleCommit) -> str:
     """The unit's whole object name and its subject."""
     return f"{unit.sha} {short_subject(unit)}".rstrip()
 
 
-def short_subject(unit: Commit) -> str:
+def short_subject(unit: StyleCommit) -> str:
     """Its subject as one line for messages."""
     subject = visible(unit.subject)
     return subject if len(subject) <= _LONGEST_SUBJECT else f"{subject[:_LONGEST_SUBJECT]}…"
 
 
-def pick_of(unit: Commit) -> str:
+def pick_of(unit: StyleCommit) -> str:
     """The command that picks a unit."""
     mainline = "-m 1 " if unit.is_merge else ""
     return f"git cherry-pick -x {mainline}{unit.sha}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from prjury.deadline import Deadline
-from prjury.judges.merge.conflicts import counted, told
+from prjury.judges.merge.conflicts import conflict_messages, counted
 from prjury.jury.judgment import Check
 from prjury.ports import Releases
 from prjury.ports.types import BranchTip
@@ -35,7 +35,7 @@ _FEW = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class CherryPickTrial:
     """The change picked onto the tip of a branch.
 
     Attributes:
@@ -69,17 +69,19 @@ def is_by_hand(path: str) -> bool:
 
 def try_pick(
     pull: PullRequest, tip: BranchTip, merging: Merging, releases: Releases, deadline: Deadline
-) -> Trial:
+) -> CherryPickTrial:
     """Picks the change as the project would bring it."""
     whole = _with_changelogs(releases.pick(pull.merge_base, pull.head.sha, tip.sha))
     if merging != "rebase" or pull.ahead == 1:
-        return Trial(whole, empty=whole.tree == tip.tree)
+        return CherryPickTrial(whole, empty=whole.tree == tip.tree)
     each = releases.pick_each(pull.merge_base, pull.head.sha, tip.sha, deadline)
     if each.clean and not each.kept:
-        return Trial(whole, empty=whole.tree == tip.tree)  # all that it brings is in its merges
+        return CherryPickTrial(
+            whole, empty=whole.tree == tip.tree
+        )  # all that it brings is in its merges
     merge = _with_changelogs(MergeTrial(each.tree, each.conflicts, each.impossible))
     same = merge.clean == whole.clean and merge.tree == whole.tree
-    return Trial(merge, merge.tree == tip.tree, each, None if same else whole)
+    return CherryPickTrial(merge, merge.tree == tip.tree, each, None if same else whole)
 
 
 def _with_changelogs(merge: MergeTrial) -> MergeTrial:
@@ -94,13 +96,13 @@ def _with_changelogs(merge: MergeTrial) -> MergeTrial:
     return replace(merge, conflicts=conflicts)
 
 
-def picks_cleanly(trial: Trial, tip: BranchTip) -> Check:
+def picks_cleanly(trial: CherryPickTrial, tip: BranchTip) -> Check:
     """The check that the trial passes or fails."""
     where = f"{printable(tip.name)} @{tip.sha[:7]}"
     merge = trial.merge
     if merge.clean:
         return Check("picks-cleanly", passed=True, message=_clean(trial, where))
-    message = f"{told(merge.conflicts)} on {where}"
+    message = f"{conflict_messages(merge.conflicts)} on {where}"
     if trial.each and trial.each.stopped_at:
         stopped = trial.each.stopped_at
         place = f"commit {trial.each.picked + 1} of {trial.each.total}"
@@ -117,7 +119,7 @@ def picks_cleanly(trial: Trial, tip: BranchTip) -> Check:
     )
 
 
-def _clean(trial: Trial, where: str) -> str:
+def _clean(trial: CherryPickTrial, where: str) -> str:
     if trial.each is None:
         return f"picks cleanly onto {where}"
     dropped = f", {trial.each.emptied} of them without effect there" if trial.each.emptied else ""

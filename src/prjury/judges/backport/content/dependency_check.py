@@ -17,11 +17,11 @@ from prjury.judges.backport.content.version_bumps import (
 )
 from prjury.jury.judgment import Check, Location, Severity
 from prjury.ports import Repository
-from prjury.snapshot.bumps import Distance, Step, distance
-from prjury.snapshot.dependencies import Declared, Purpose
+from prjury.snapshot.bumps import Distance, VersionStep, distance
+from prjury.snapshot.dependencies import DeclaredDependency, Purpose
 from prjury.snapshot.model import FileChange, visible
 
-__all__ = ["Bump", "Bumps", "Relation", "Standing", "bumps_of", "checks_of", "standings"]
+__all__ = ["Bump", "BumpOnBranch", "Bumps", "Relation", "bumps_of", "bumps_on_branch", "checks_of"]
 
 #: What is told of one by one; the rest is counted.
 _SHOWN = 4
@@ -44,7 +44,7 @@ class Relation(StrEnum):
 
 
 @dataclass(frozen=True)
-class Standing:
+class BumpOnBranch:
     """A bump beside a branch.
 
     Attributes:
@@ -63,7 +63,7 @@ class Standing:
         return self.relation is Relation.UNKNOWN and self.have is None
 
 
-def standings(bumps: Bumps, tip: str, repository: Repository) -> tuple[Standing, ...]:
+def bumps_on_branch(bumps: Bumps, tip: str, repository: Repository) -> tuple[BumpOnBranch, ...]:
     """Each bump beside what stands in the same file of the branch with this tip."""
     if not bumps.changed:
         return ()
@@ -78,22 +78,22 @@ def standings(bumps: Bumps, tip: str, repository: Repository) -> tuple[Standing,
     return tuple(_on_branch(bump, blobs.get(bump.path), bumps) for bump in bumps.changed)
 
 
-def _on_branch(bump: Bump, blob: str | None, bumps: Bumps) -> Standing:
+def _on_branch(bump: Bump, blob: str | None, bumps: Bumps) -> BumpOnBranch:
     there = bumps.seen[bump.path, blob] if blob else {}
     if there is None:
-        return Standing(bump, None, Relation.UNKNOWN)
+        return BumpOnBranch(bump, None, Relation.UNKNOWN)
     return _standing(bump, list(there.get(bump.name, {}).values()))
 
 
-def _standing(bump: Bump, there: Sequence[Declared]) -> Standing:
+def _standing(bump: Bump, there: Sequence[DeclaredDependency]) -> BumpOnBranch:
     versions = [
         version for each in there for version in (version_of(each), commit_of(each)) if version
     ]
     if not versions:
-        return Standing(bump, None, Relation.NOT_THERE)
+        return BumpOnBranch(bump, None, Relation.NOT_THERE)
     have = next((each for each in (bump.old, bump.new) if each in versions), versions[0])
     jump = distance(have, bump.new) if bump.new else None
-    return Standing(bump, have, _relation(bump, have, jump), jump)
+    return BumpOnBranch(bump, have, _relation(bump, have, jump), jump)
 
 
 def _relation(bump: Bump, have: str, jump: Distance | None) -> Relation:
@@ -108,9 +108,9 @@ def _relation(bump: Bump, have: str, jump: Distance | None) -> Relation:
     move = distance(bump.old, bump.new)
     if move is None:
         return Relation.UNKNOWN
-    if jump.step is Step.SAME or jump.up != move.up:
+    if jump.step is VersionStep.SAME or jump.up != move.up:
         return Relation.ALREADY
-    return Relation.OTHER_LINE if jump.step is Step.MAJOR != move.step else Relation.FURTHER
+    return Relation.OTHER_LINE if jump.step is VersionStep.MAJOR != move.step else Relation.FURTHER
 
 
 def only_raises(bumps: Bumps, files: Sequence[FileChange]) -> bool:
@@ -135,7 +135,7 @@ def _only_versions(file: FileChange, changed: Sequence[Bump]) -> bool:
     )
 
 
-def checks_of(bumps: Bumps, found: Sequence[Standing], branch: str) -> Iterator[Check]:
+def checks_of(bumps: Bumps, found: Sequence[BumpOnBranch], branch: str) -> Iterator[Check]:
     """Yield the checks of a report: what moves, and what could not be read.
 
     A jump of a major version or a way back is an error; for what only builds, tests or checks the
@@ -154,7 +154,7 @@ def checks_of(bumps: Bumps, found: Sequence[Standing], branch: str) -> Iterator[
         yield Check("dependencies", passed=True, message=message, severity="hint")
 
 
-def _moves(found: Sequence[Standing], branch: str) -> Check:
+def _moves(found: Sequence[BumpOnBranch], branch: str) -> Check:
     ranked = sorted(found, key=lambda each: _RANKS.index(_severity(each)))
     worst = _severity(ranked[0])
     lines = [_sentence(each, branch) for each in ranked[:_SHOWN]]
@@ -173,14 +173,14 @@ def _moves(found: Sequence[Standing], branch: str) -> Check:
 _RANKS: Sequence[Severity | None] = ("error", "warning", "hint", None)
 
 
-def _severity(standing: Standing) -> Severity | None:
+def _severity(standing: BumpOnBranch) -> Severity | None:
     """How much it matters; None where it is in order."""
     rank = _RANKS.index(_library_severity(standing))
     tool = standing.bump.purpose is Purpose.TOOL
     return _RANKS[min(rank + tool, len(_RANKS) - 1)]
 
 
-def _library_severity(standing: Standing) -> Severity | None:
+def _library_severity(standing: BumpOnBranch) -> Severity | None:
     bump, jump = standing.bump, standing.jump
     if bump.purpose is Purpose.OWN:
         return "warning"
@@ -190,12 +190,12 @@ def _library_severity(standing: Standing) -> Severity | None:
         return "warning" if bump.new else None
     if jump is None:
         return "warning"  # removed, or nobody can tell
-    if not jump.up or jump.step is Step.MAJOR:
+    if not jump.up or jump.step is VersionStep.MAJOR:
         return "error"
-    return None if jump.step is Step.PATCH else "warning"
+    return None if jump.step is VersionStep.PATCH else "warning"
 
 
-def _sentence(standing: Standing, branch: str) -> str:
+def _sentence(standing: BumpOnBranch, branch: str) -> str:
     return f"{_move(standing.bump)}; {_there(standing, visible(branch))}"
 
 
@@ -207,12 +207,16 @@ def _move(bump: Bump) -> str:
         return f"removes {name} {visible(bump.old)}"
     move = distance(bump.old, bump.new)
     verb = (
-        "changes" if move is None or move.step is Step.SAME else "raises" if move.up else "lowers"
+        "changes"
+        if move is None or move.step is VersionStep.SAME
+        else "raises"
+        if move.up
+        else "lowers"
     )
     return f"{verb} {name} from {visible(bump.old)} to {visible(bump.new)}"
 
 
-def _there(standing: Standing, branch: str) -> str:
+def _there(standing: BumpOnBranch, branch: str) -> str:
     have = visible(standing.have or "")
     match standing.relation:
         case Relation.NOT_THERE:

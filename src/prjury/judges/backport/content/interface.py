@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from prjury.code.languages import Language, language_of
 from prjury.code.parser import NotParsed, Parser
 from prjury.code.publics import Publics, is_offering, publics
-from prjury.code.publics.difference import ChangeKind, NameChange, Text, changes
+from prjury.code.publics.difference import ChangeKind, NameChange, SourceText, changes
 from prjury.code.publics.inside import Changed, changes_no_name
 from prjury.code.source import Source, UnreadableError, decode
 from prjury.deadline import Deadline
@@ -158,12 +158,12 @@ def _texts(
     content: Mapping[str, bytes | None],
     parser: Parser,
     deadline: Deadline,
-) -> tuple[list[tuple[bool, Text]], list[Unlooked]]:
+) -> tuple[list[tuple[bool, SourceText]], list[Unlooked]]:
     """What each readable file offers on both sides; one that is unreadable on one has neither."""
     refused: dict[str, str] = {}
     sources = _sources(sides, content, refused)
     replies = publics([source for _, source in sources], parser, deadline)
-    texts: list[tuple[_Side, Text]] = []
+    texts: list[tuple[_Side, SourceText]] = []
     broken: list[Unlooked] = []
     for (side, _), reply in zip(sources, replies, strict=True):
         if isinstance(reply, NotParsed):
@@ -234,11 +234,11 @@ def _blocks(file: FileChange) -> tuple[list[tuple[int, int]], list[tuple[int, in
     return sides
 
 
-def _text(side: _Side, reply: Publics) -> Text:
+def _text(side: _Side, reply: Publics) -> SourceText:
     home = home_of(side.path, side.language, reply.package)
     if side.language.name == "python" and not is_package(side.path):
         reply = reply.without_imports()
-    return Text(side.path, home, family_of(side.language), reply)
+    return SourceText(side.path, home, family_of(side.language), reply)
 
 
 def _settings(

@@ -48,7 +48,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Absent:
+class AbsentFile:
     """A line that the change removes and that the branch's version of the file does not have.
 
     Attributes:
@@ -61,7 +61,7 @@ class Absent:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LineOverlap:
     """What of a change's surroundings a branch has.
 
     Blank lines do not count, nor do blanks around a line; files that the branch lacks count among
@@ -82,11 +82,11 @@ class Standing:
     lacks_source: int = 0
     removed: Share = Share()
     context: Share = Share()
-    absent: tuple[Absent, ...] = ()
+    absent: tuple[AbsentFile, ...] = ()
     unread: tuple[tuple[str, str], ...] = ()
 
 
-def standing(pull: PullRequest, repository: Trees, tip: str) -> Standing:
+def line_overlap(pull: PullRequest, repository: Trees, tip: str) -> LineOverlap:
     """What of the change's files and lines is there on the branch whose tip is given.
 
     Files that are the same on the branch and on the merge base are not read.
@@ -101,7 +101,7 @@ def standing(pull: PullRequest, repository: Trees, tip: str) -> Standing:
     others = [blobs[path] for path, file in here if file.hunks and file.old_blob != blobs[path]]
     content = repository.read(others) if others else {}
     looks = [_look(path, file, blobs[path], content) for path, file in here]
-    return Standing(
+    return LineOverlap(
         has=tuple(path for path, _ in here),
         lacks=lacks,
         lacks_source=sum(kind_of(printable(path)) is FileKind.SOURCE for path in lacks),
@@ -123,7 +123,7 @@ class _Look:
     path: str
     removed: Share = Share()
     context: Share = Share()
-    absent: tuple[Absent, ...] = ()
+    absent: tuple[AbsentFile, ...] = ()
     unread: str = ""
 
 
@@ -137,7 +137,7 @@ def _look(path: str, file: FileChange, blob: str, content: Mapping[str, bytes | 
     if data is None:
         return _Look(path, unread="its content on the branch is missing from this partial clone")
     there = set(map(str.strip, data.decode("utf-8", "surrogateescape").split("\n")))
-    gone = [Absent(path, line, text) for line, text in removed if text not in there]
+    gone = [AbsentFile(path, line, text) for line, text in removed if text not in there]
     around = sum(text in there for _, text in context)
     return _Look(
         path,
@@ -161,7 +161,7 @@ def _lines(file: FileChange, sign: str) -> list[tuple[int, str]]:
     ]
 
 
-def standing_check(found: Standing) -> Check:
+def overlap_check(found: LineOverlap) -> Check:
     """The check ``lines-and-files``, in order where each touched file and removed line is there."""
     missing = found.removed.total - found.removed.standing
     first = found.absent[0] if found.absent else None
@@ -180,7 +180,7 @@ def standing_check(found: Standing) -> Check:
     )
 
 
-def _files_told(found: Standing) -> str:
+def _files_told(found: LineOverlap) -> str:
     total = len(found.has) + len(found.lacks)
     if not total:
         return "the change touches no file that was there before"
@@ -193,7 +193,7 @@ def _files_told(found: Standing) -> str:
     )
 
 
-def _lines_told(found: Standing) -> str:
+def _lines_told(found: LineOverlap) -> str:
     removed = found.removed
     if not removed.total:
         return ""
@@ -204,7 +204,7 @@ def _lines_told(found: Standing) -> str:
     return f"{gone} of {counted(removed.total, 'line')} that the change removes {verb} not there"
 
 
-def _unread_told(found: Standing) -> str:
+def _unread_told(found: LineOverlap) -> str:
     if not found.unread:
         return ""
     few = found.unread[:_FEW_FILES]

@@ -14,11 +14,11 @@ from operator import itemgetter
 from typing import Protocol
 
 from prjury.errors import SourceError
-from prjury.judges.backport.content.names.modules import Tree
+from prjury.judges.backport.content.names.modules import TreePaths
 from prjury.judges.backport.content.names.needs import (
+    ChangeReferences,
     Files,
-    Looked,
-    Needs,
+    FoundNames,
     code_of,
     held_in,
     look_up,
@@ -31,7 +31,15 @@ from prjury.ports.types import WordPlaces
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileKind, PullRequest, visible
 
-__all__ = ["Lacked", "Lacking", "Needs", "Searching", "check_of", "lacking_on", "needs_of"]
+__all__ = [
+    "ChangeReferences",
+    "MissingOnBranch",
+    "MissingSymbols",
+    "Searching",
+    "check_of",
+    "missing_on",
+    "needs_of",
+]
 
 #: What is told of; the rest is counted.
 _SHOWN = 5
@@ -56,7 +64,7 @@ class Searching(Protocol):
 
 
 @dataclass(frozen=True)
-class Lacking:
+class MissingSymbols:
     """Something that the change uses and a branch lacks.
 
     Attributes:
@@ -74,26 +82,28 @@ class Lacking:
 
 
 @dataclass(frozen=True)
-class Lacked:
+class MissingOnBranch:
     """What a branch lacks of what the change uses.
 
     Attributes:
         unseen: what was not looked into and why; empty where everything was.
     """
 
-    found: tuple[Lacking, ...] = ()
+    found: tuple[MissingSymbols, ...] = ()
     unseen: str = ""
 
-    def and_more(self, found: Iterable[Lacking] = (), unseen: str = "") -> Lacked:
+    def and_more(self, found: Iterable[MissingSymbols] = (), unseen: str = "") -> MissingOnBranch:
         """This and more of it."""
         told = "; ".join(filter(None, [self.unseen, unseen]))
-        return Lacked((*self.found, *found), told)
+        return MissingOnBranch((*self.found, *found), told)
 
 
-def lacking_on(needs: Needs, tip: str, repository: Repository, searching: Searching) -> Lacked:
+def missing_on(
+    needs: ChangeReferences, tip: str, repository: Repository, searching: Searching
+) -> MissingOnBranch:
     """What the change refers to and the branch with this tip lacks."""
     if not needs.words and not needs.modules:
-        return Lacked()
+        return MissingOnBranch()
     files = code_of(repository, tip)
     modules = _modules(needs, files)
     wanted = _not_near(needs, files, repository)
@@ -124,11 +134,11 @@ def _anywhere(tip: str, words: Iterable[str], searching: Searching) -> WordPlace
     return searching.with_words(tip, sorted(words)) if words else WordPlaces({})
 
 
-def _modules(needs: Needs, files: Files) -> Lacked:
+def _modules(needs: ChangeReferences, files: Files) -> MissingOnBranch:
     """Imports that stand for a file of the merge base and for none of the branch."""
     if not needs.modules:
-        return Lacked()
-    tree = Tree.of(tuple(files))
+        return MissingOnBranch()
+    tree = TreePaths.of(tuple(files))
     found: dict[tuple[str, str], list[Location]] = defaultdict(list)
     for wanted, path in needs.modules:
         if path not in files and not tree.standing_for(wanted):
@@ -140,22 +150,22 @@ def _modules(needs: Needs, files: Files) -> Lacked:
         # Go's paths are texts themselves, which alone on a line hardly stand elsewhere.
         used = [at for at in places if path.endswith(".go") or needs.bare.holds(heads[at.path], at)]
         if used:
-            lacking.append(Lacking(name, tuple(used), Location(path)))
+            lacking.append(MissingSymbols(name, tuple(used), Location(path)))
     blobs = {heads[at.path] for places in found.values() for at in places}
-    return Lacked(tuple(lacking), _not_read("imports", blobs & needs.bare.unread))
+    return MissingOnBranch(tuple(lacking), _not_read("imports", blobs & needs.bare.unread))
 
 
 def _heads(pull: PullRequest) -> Files:
     return {file.path: file.new_blob for file in pull.files if file.new_blob}
 
 
-def _strip(needs: Needs, files: Sequence[tuple[str, str]]) -> None:
+def _strip(needs: ChangeReferences, files: Sequence[tuple[str, str]]) -> None:
     with needs.learning:
         needs.bare.read(files)
 
 
 def _suspects(
-    needs: Needs, words: ByFamily, files: Files, repository: Repository
+    needs: ChangeReferences, words: ByFamily, files: Files, repository: Repository
 ) -> dict[str, tuple[Location, ...]]:
     """Names whose every known definition is in files that are others, and lack it, on the branch.
 
@@ -170,14 +180,14 @@ def _suspects(
         with needs.learning:
             look_up(needs, family, wanted, [needs.files[path] for path in paths], repository)
         for path in paths:
-            places = needs.defined.get(needs.files[path], Looked()).places
+            places = needs.defined.get(needs.files[path], FoundNames()).places
             for word, line in sorted(places, key=itemgetter(1)):
                 if word in wanted:
                     found[word].append(Location(path, line))
     return _not_in(needs, found, files, repository)
 
 
-def _not_near(needs: Needs, files: Files, repository: Repository) -> ByFamily:
+def _not_near(needs: ChangeReferences, files: Files, repository: Repository) -> ByFamily:
     """The words without those in the branch's version of the touched files and some around them."""
     paths = {path for file in needs.pull.files for path in (file.path, file.old_path) if path}
     folders = {posixpath.dirname(path) for path in paths}
@@ -188,7 +198,10 @@ def _not_near(needs: Needs, files: Files, repository: Repository) -> ByFamily:
 
 
 def _not_in(
-    needs: Needs, found: Mapping[str, Sequence[Location]], files: Files, repository: Repository
+    needs: ChangeReferences,
+    found: Mapping[str, Sequence[Location]],
+    files: Files,
+    repository: Repository,
 ) -> dict[str, tuple[Location, ...]]:
     """The names that do not stand in the branch's version of any file that defines them."""
     paths = {at.path for places in found.values() for at in places if at.path in files}
@@ -200,7 +213,9 @@ def _not_in(
     }
 
 
-def _in_code(needs: Needs, suspects: Mapping[str, Sequence[Location]]) -> Iterator[Lacking]:
+def _in_code(
+    needs: ChangeReferences, suspects: Mapping[str, Sequence[Location]]
+) -> Iterator[MissingSymbols]:
     """Those that are used and defined in code, rather than in a comment or a text."""
     heads = _heads(needs.pull)
     places = {word: some[:_PLACES] for word, some in uses(needs.pull, suspects).items()}
@@ -213,10 +228,10 @@ def _in_code(needs: Needs, suspects: Mapping[str, Sequence[Location]]) -> Iterat
         if not any(_is_test(at) for at in used):
             known = [at for at in known if not _is_test(at)]
         if used and known:
-            yield Lacking(word, used, known[0])
+            yield MissingSymbols(word, used, known[0])
 
 
-def _unread(needs: Needs, suspects: Mapping[str, Sequence[Location]]) -> str:
+def _unread(needs: ChangeReferences, suspects: Mapping[str, Sequence[Location]]) -> str:
     """What is to be said of files without which nobody can tell code from text."""
     heads = _heads(needs.pull)
     blobs = {needs.files[at.path] for some in suspects.values() for at in some}
@@ -236,7 +251,7 @@ def _is_test(at: Location) -> bool:
     return kind_of(at.path) is FileKind.TEST
 
 
-def check_of(lacked: Lacked, branch: str) -> Check:
+def check_of(lacked: MissingOnBranch, branch: str) -> Check:
     """What a report says of it."""
     unseen = f"not looked into: {lacked.unseen}" if lacked.unseen else ""
     if not lacked.found:

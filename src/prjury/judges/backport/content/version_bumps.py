@@ -11,7 +11,7 @@ from typing import TypeAlias
 from prjury.manifests.formats import format_of
 from prjury.manifests.manifest import Coordinate, ManifestError, Role
 from prjury.ports import Repository
-from prjury.snapshot.dependencies import Declared, Purpose, declared
+from prjury.snapshot.dependencies import DeclaredDependency, Purpose, declared
 from prjury.snapshot.manifests import is_manifest
 from prjury.snapshot.model import FileChange, FileKind, PullRequest
 
@@ -22,7 +22,7 @@ _DIGIT = re.compile(r"\d")
 _CATALOG = ".versions.toml"
 
 #: What a file declares, by name and version.
-Named: TypeAlias = Mapping[str, Mapping[str, Declared]]
+Named: TypeAlias = Mapping[str, Mapping[str, DeclaredDependency]]
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def _may_move_a_version(file: FileChange) -> bool:
 
 def declared_in(
     path: str, blob: str | None, read: Mapping[str, bytes | None]
-) -> Sequence[Declared] | None:
+) -> Sequence[DeclaredDependency] | None:
     """Return what a version of a file declares; None if it cannot be read, or no form is known."""
     content = read.get(blob) if blob else b""
     if content is None:
@@ -122,7 +122,9 @@ def declared_in(
     return both or (None if content.strip() else ())
 
 
-def _parsed(path: str, content: bytes, found: Sequence[Declared]) -> Iterator[Declared]:
+def _parsed(
+    path: str, content: bytes, found: Sequence[DeclaredDependency]
+) -> Iterator[DeclaredDependency]:
     """Yield what the pattern judge's parser reads in the file and the line reader does not."""
     kind = format_of(path)
     if kind is None or kind.locked or path.endswith(_CATALOG) or len(content) > kind.max_bytes:
@@ -139,7 +141,7 @@ def _parsed(path: str, content: bytes, found: Sequence[Declared]) -> Iterator[De
             continue
         if one.version and "$" not in one.version:
             line = one.lines[0] if one.lines else 1
-            yield Declared(name, one.version, one.version, line, _purpose(one))
+            yield DeclaredDependency(name, one.version, one.version, line, _purpose(one))
 
 
 def _plain(name: str) -> str:
@@ -153,7 +155,9 @@ def _purpose(one: Coordinate) -> Purpose:
     return Purpose.TOOL if one.role is Role.PLUGIN or one.optional else Purpose.LIBRARY
 
 
-def _changes(path: str, before: Sequence[Declared], after: Sequence[Declared]) -> Iterator[Bump]:
+def _changes(
+    path: str, before: Sequence[DeclaredDependency], after: Sequence[DeclaredDependency]
+) -> Iterator[Bump]:
     """What differs by name; a name may stand in a file several times, with several versions."""
     old, new = by_name(before), by_name(after)
     for name in dict.fromkeys([*new, *old]):
@@ -171,25 +175,27 @@ def _changes(path: str, before: Sequence[Declared], after: Sequence[Declared]) -
                 yield Bump(path, name, was_at, is_at, told.purpose, told.line)
 
 
-def _told_apart(one: Declared | None, other: Declared | None) -> tuple[str | None, str | None]:
+def _told_apart(
+    one: DeclaredDependency | None, other: DeclaredDependency | None
+) -> tuple[str | None, str | None]:
     """Both versions, or the commits where a remark beside them stays the same."""
     versions = version_of(one), version_of(other)
     return versions if versions[0] != versions[1] else (commit_of(one), commit_of(other))
 
 
-def by_name(found: Sequence[Declared]) -> Named:
+def by_name(found: Sequence[DeclaredDependency]) -> Named:
     """The dependencies by name, and of one name by the version as it is written."""
-    named: dict[str, dict[str, Declared]] = defaultdict(dict)
+    named: dict[str, dict[str, DeclaredDependency]] = defaultdict(dict)
     for each in found:
         named[each.name].setdefault(each.written, each)
     return named
 
 
-def version_of(each: Declared | None) -> str | None:
+def version_of(each: DeclaredDependency | None) -> str | None:
     """The version as people say it; for a pinned commit without a remark the commit."""
     return (each.version.lstrip("= ") or commit_of(each)) if each else None
 
 
-def commit_of(each: Declared | None) -> str | None:
+def commit_of(each: DeclaredDependency | None) -> str | None:
     """What is written there, a commit in short."""
     return each.written[:_COMMIT] if each else None

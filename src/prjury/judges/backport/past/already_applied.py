@@ -14,7 +14,7 @@ from prjury.errors import SourceError
 from prjury.judges.backport.past.origins import Origins, origins
 from prjury.jury.judgment import Check
 from prjury.ports import Releases
-from prjury.ports.types import BranchTip, Message
+from prjury.ports.types import BranchTip, CommitMessage
 from prjury.snapshot.model import PullRequest, printable, visible
 
 NAME = "not-there-yet"
@@ -33,7 +33,7 @@ _FEW = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Present:
+class AppliedCommits:
     """How the branch holds the change.
 
     Attributes:
@@ -83,9 +83,13 @@ def identity_of(pull: PullRequest, commits: Sequence[tuple[str, str]]) -> Identi
     return Identity(pull.merge_base, pull.head.sha, tuple(commits), pull.number, tuple(paths))
 
 
-def present(
-    change: Identity, tip: BranchTip, since: str, messages: Sequence[Message], releases: Releases
-) -> Present | None:
+def applied_commits(
+    change: Identity,
+    tip: BranchTip,
+    since: str,
+    messages: Sequence[CommitMessage],
+    releases: Releases,
+) -> AppliedCommits | None:
     """How the branch holds the change by its history; None where that tells of nothing.
 
     What happened last counts: it may have been taken back, and brought again.
@@ -96,11 +100,11 @@ def present(
     """
     copies = _copies(change, tip, since, messages, releases)
     each: Collection[Mapping[str, str]] = copies.each.values() or [{}]
-    fates = [fate_of({**copies.whole, **bringing}, messages) for bringing in each]
+    fates = [history_of_change({**copies.whole, **bringing}, messages) for bringing in each]
     brought = list(dict.fromkeys(fate.brought for fate in fates if fate.brought))
     if not all(fate.brought for fate in fates):
         return None
-    found = Present(_how(brought, copies.whole), brought[-1], _subject(brought[0], messages))
+    found = AppliedCommits(_how(brought, copies.whole), brought[-1], _subject(brought[0], messages))
     gone = next((fate for fate in fates if fate.undone), None)
     return replace(found, commit=gone.gone, reverted=gone.undone) if gone else found
 
@@ -123,7 +127,7 @@ class _Copies:
         """Whether there are any."""
         return bool(self.whole) or any(self.each.values())
 
-    def itself(self, messages: Sequence[Message]) -> None:
+    def itself(self, messages: Sequence[CommitMessage]) -> None:
         """Adds the change's own commits, which the branch holds, and the merge they came by."""
         head = self.change.head
         merges = [message.sha for message in messages if head in message.parents[1:]]
@@ -131,7 +135,7 @@ class _Copies:
         for sha in self.change.shas[1:]:
             self.each.get(sha, self.whole)[sha] = _ITSELF
 
-    def told(self, messages: Sequence[Message]) -> None:
+    def told(self, messages: Sequence[CommitMessage]) -> None:
         """Adds what the branch's messages say."""
         for message in messages:
             read, says = origins(message.text), f"{message.sha[:7]} says that it brings"
@@ -159,7 +163,11 @@ class _Copies:
 
 
 def _copies(
-    change: Identity, tip: BranchTip, since: str, messages: Sequence[Message], releases: Releases
+    change: Identity,
+    tip: BranchTip,
+    since: str,
+    messages: Sequence[CommitMessage],
+    releases: Releases,
 ) -> _Copies:
     several = change.commits if len(change.commits) > 1 else ()
     copies = _Copies(change, {}, {sha: {} for _, sha in several})
@@ -191,12 +199,12 @@ def _how(brought: Sequence[str], whole: Mapping[str, str]) -> str:
     return f"{names} bring its commits one by one"
 
 
-def _subject(sha: str, messages: Sequence[Message]) -> str | None:
+def _subject(sha: str, messages: Sequence[CommitMessage]) -> str | None:
     return next((visible(one.text.split("\n", 1)[0]) for one in messages if one.sha == sha), None)
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
+class ChangeHistory:
     """What became of something on a branch.
 
     Attributes:
@@ -210,23 +218,27 @@ class Fate:
     gone: str = ""
 
 
-def fate_of(copies: Collection[str], messages: Sequence[Message]) -> Fate:
+def history_of_change(copies: Collection[str], messages: Sequence[CommitMessage]) -> ChangeHistory:
     """What became of what the copies bring, by the branch's messages, the newest first."""
     titles = {message.sha: _title(message) for message in messages}
-    known, takers, fate = dict.fromkeys(copies), dict[str, None](), Fate(next(iter(copies), None))
+    known, takers, fate = (
+        dict.fromkeys(copies),
+        dict[str, None](),
+        ChangeHistory(next(iter(copies), None)),
+    )
     for message in reversed(messages):
         if message.sha in known:
-            fate = Fate(message.sha)
+            fate = ChangeHistory(message.sha)
         if taken := _taken(message, known, titles):
             takers[message.sha] = None
             fate = replace(fate, undone=message.sha, gone=taken)
         elif _taken(message, takers, titles):
             known[message.sha] = None
-            fate = Fate(message.sha)
+            fate = ChangeHistory(message.sha)
     return fate
 
 
-def _taken(message: Message, among: Iterable[str], titles: Mapping[str, str]) -> str | None:
+def _taken(message: CommitMessage, among: Iterable[str], titles: Mapping[str, str]) -> str | None:
     """The newest of these commits that a message takes back."""
     shas = _REVERTS.findall(message.text)
     numbers = set(_REVERTS_PULL.findall(message.text))
@@ -242,7 +254,7 @@ def _taken(message: Message, among: Iterable[str], titles: Mapping[str, str]) ->
     return None
 
 
-def _title(message: Message) -> str:
+def _title(message: CommitMessage) -> str:
     return message.text.strip().split("\n", 1)[0]
 
 
@@ -252,7 +264,7 @@ def _bare(title: str) -> str:
 
 
 def not_there_yet(
-    found: Present | None,
+    found: AppliedCommits | None,
     empty: bool,  # noqa: FBT001 - a fact
     branch: str,
     unseen: str = "",

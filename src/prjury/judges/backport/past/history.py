@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from prjury.errors import SourceError
-from prjury.judges.backport.score.history_features import Earlier, earlier
+from prjury.judges.backport.score.history_features import EarlierChange, earlier_changes
 from prjury.ports import Releases
-from prjury.ports.types import BranchTip, Message
+from prjury.ports.types import BranchTip, CommitMessage
 from prjury.snapshot.model import PullRequest
 
 #: So many of the newest changes on the base are looked at.
@@ -27,8 +27,8 @@ class History:
     """
 
     parted: str | None = None
-    messages: tuple[Message, ...] = ()
-    earlier: tuple[Earlier, ...] = ()
+    messages: tuple[CommitMessage, ...] = ()
+    earlier: tuple[EarlierChange, ...] = ()
     unseen: str = ""
 
 
@@ -42,4 +42,4 @@ def history_of(pull: PullRequest, tip: BranchTip, releases: Releases) -> History
         units = releases.brought(parted, pull.merge_base, MOST_UNITS)
     except SourceError as error:
         return History(unseen=str(error))
-    return History(parted, messages, earlier(units, messages))
+    return History(parted, messages, earlier_changes(units, messages))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 
-from prjury.judges.backport.requests.lines import Line, bare, line_of
+from prjury.judges.backport.requests.lines import RequestLine, bare, line_of
 from prjury.policy.schema import BackportConfig
 from prjury.ports.types import BranchTip
 from prjury.snapshot.model import visible
@@ -54,7 +54,7 @@ def release_branches(
     return _listed(others, config.branches)
 
 
-def _is_older(branch: BranchTip, than: Line) -> bool:
+def _is_older(branch: BranchTip, than: RequestLine) -> bool:
     line = line_of(branch.name)
     return line is not None and line.version < than.version
 
@@ -94,7 +94,7 @@ def _newest(
     return Chosen((), passed=tuple(_passed(one, open_=one in open_ones) for one in left))
 
 
-def _lines(found: Sequence[BranchTip]) -> Iterator[tuple[BranchTip, Line]]:
+def _lines(found: Sequence[BranchTip]) -> Iterator[tuple[BranchTip, RequestLine]]:
     for one in found:
         if line := line_of(one.name):
             yield one, line

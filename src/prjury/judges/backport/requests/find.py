@@ -1,6 +1,6 @@
 """Check 3: has anybody asked for the change on this branch, or refused it there?
 
-`wishes` reads the words once; what they mean for a branch is told by `asked`. A refusal wins over
+`find_requests` reads the words once; what they mean for a branch is told by `requests_of`. A refusal wins over
 any wish, and a wish that names no branch is told, but stands for none.
 """
 
@@ -12,13 +12,21 @@ from typing import Literal
 
 from prjury.judges.backport.requests.labels import of_labels, of_pattern
 from prjury.judges.backport.requests.lines import meant
-from prjury.judges.backport.requests.request import EVERYWHERE, THE_LABEL, Wish
+from prjury.judges.backport.requests.request import EVERYWHERE, THE_LABEL, BackportRequest
 from prjury.judges.backport.requests.texts import of_message, of_text, of_title, repaired
 from prjury.jury.judgment import Check
 from prjury.policy.schema import BackportConfig
 from prjury.snapshot.model import PullRequest, visible
 
-__all__ = ["Asked", "Comment", "Wish", "Wishes", "asked", "asked_for", "wishes"]
+__all__ = [
+    "BackportRequest",
+    "FoundRequests",
+    "RequestComment",
+    "RequestSources",
+    "find_requests",
+    "requested_branches",
+    "requests_of",
+]
 
 #: Wishes that a message quotes; a change that is asked for more often is no more wanted.
 _MOST_QUOTED = 4
@@ -27,7 +35,7 @@ _MOST_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Comment:
+class RequestComment:
     """What somebody has written below the pull request."""
 
     author: str
@@ -35,7 +43,7 @@ class Comment:
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class RequestSources:
     """What people say about backports of a change, whichever branch they mean.
 
     Attributes:
@@ -45,13 +53,13 @@ class Wishes:
             one of them has the fault as well.
     """
 
-    said: tuple[Wish, ...] = ()
-    approvals: tuple[Wish, ...] = ()
+    said: tuple[BackportRequest, ...] = ()
+    approvals: tuple[BackportRequest, ...] = ()
     fixes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FoundRequests:
     """What people say about one branch.
 
     Attributes:
@@ -67,13 +75,13 @@ class Asked:
     by_label: bool = False
 
 
-def wishes(
+def find_requests(
     pull: PullRequest,
     config: BackportConfig,
     messages: Sequence[str] = (),
-    comments: Sequence[Comment] = (),
+    comments: Sequence[RequestComment] = (),
     own: str | None = None,
-) -> Wishes:
+) -> RequestSources:
     """What a pull request's labels, title, description, commits and comments say of backports.
 
     Args:
@@ -90,10 +98,12 @@ def wishes(
     spoken = [pull.body, *messages] if config.trailers else []
     fixes = dict.fromkeys(sha for text in spoken for sha in repaired(text))
     approvals = of_pattern(pull.labels, override)
-    return Wishes(tuple(dict.fromkeys(said)), tuple(approvals), tuple(fixes))
+    return RequestSources(tuple(dict.fromkeys(said)), tuple(approvals), tuple(fixes))
 
 
-def _texts(pull: PullRequest, comments: Sequence[Comment], *, trailers: bool) -> Iterator[Wish]:
+def _texts(
+    pull: PullRequest, comments: Sequence[RequestComment], *, trailers: bool
+) -> Iterator[BackportRequest]:
     author = f"@{pull.author}" if pull.author else "the author"
     yield from of_title(pull.title, f"{author} in the title")
     yield from of_text(pull.body, author, trailers=trailers)
@@ -101,7 +111,7 @@ def _texts(pull: PullRequest, comments: Sequence[Comment], *, trailers: bool) ->
         yield from of_text(comment.text, f"@{comment.author}", trailers=False)
 
 
-def asked(wishes: Wishes, branch: str, branches: Sequence[str] = ()) -> Asked:
+def requests_of(wishes: RequestSources, branch: str, branches: Sequence[str] = ()) -> FoundRequests:
     """What the wishes mean for a branch.
 
     Args:
@@ -115,19 +125,21 @@ def asked(wishes: Wishes, branch: str, branches: Sequence[str] = ()) -> Asked:
     counting = refusals or [wish for wish in ours if wish.answer == "yes"]
     by_label = any(wish.source == THE_LABEL for wish in counting)
     answer: Literal["yes", "no"] = "no" if refusals else "yes"
-    return Asked(answer if counting else None, tuple(map(str, counting)), approved, by_label)
+    return FoundRequests(
+        answer if counting else None, tuple(map(str, counting)), approved, by_label
+    )
 
 
-def _means(wish: Wish, branch: str, branches: Sequence[str]) -> bool:
+def _means(wish: BackportRequest, branch: str, branches: Sequence[str]) -> bool:
     if wish.target is None or wish.target == EVERYWHERE:
         return wish.target is not None
     # What a branch is not meant by alone, it is not meant by among others: most wishes end here.
     return bool(meant(wish.target, [branch])) and branch in meant(wish.target, branches)
 
 
-def asked_for(wishes: Wishes, branch: str, branches: Sequence[str] = ()) -> Check:
+def requested_branches(wishes: RequestSources, branch: str, branches: Sequence[str] = ()) -> Check:
     """The check that a branch passes unless somebody refuses the change for it."""
-    found = asked(wishes, branch, branches)
+    found = requests_of(wishes, branch, branches)
     words = [*([found.approved] if found.approved else []), *found.by]
     if found.answer == "no":
         message = f"not wanted there ({_quoted(words)})"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from prjury.judges.backport.requests.request import EVERYWHERE, THE_LABEL, Answer, Wish
+from prjury.judges.backport.requests.request import EVERYWHERE, THE_LABEL, Answer, BackportRequest
 
 #: Characters beyond which nothing is read; a label has 50 at most.
 _LONGEST = 200
@@ -60,7 +60,9 @@ _VERSIONS_COUNT = re.compile(r"auto-backport(?:-and-merge)?|backport[:-]version"
 _DECORATION = re.compile(r"[^\w(\[{}]+$|^[^\w(\[@{}]+", re.ASCII)
 
 
-def of_labels(labels: Sequence[str], patterns: Sequence[str], own: Sequence[str]) -> Iterator[Wish]:
+def of_labels(
+    labels: Sequence[str], patterns: Sequence[str], own: Sequence[str]
+) -> Iterator[BackportRequest]:
     """What the labels of a pull request ask for.
 
     Args:
@@ -74,17 +76,19 @@ def of_labels(labels: Sequence[str], patterns: Sequence[str], own: Sequence[str]
             yield named[0]
         elif _RELEASE.fullmatch(label.strip()):
             if versions_count:
-                yield Wish("yes", label.strip(), THE_LABEL, label)
+                yield BackportRequest("yes", label.strip(), THE_LABEL, label)
         else:
-            yield from (Wish(answer, target, THE_LABEL, label) for answer, target in read(label))
+            yield from (
+                BackportRequest(answer, target, THE_LABEL, label) for answer, target in read(label)
+            )
 
 
-def of_pattern(labels: Sequence[str], patterns: Sequence[str]) -> Iterator[Wish]:
+def of_pattern(labels: Sequence[str], patterns: Sequence[str]) -> Iterator[BackportRequest]:
     """What those of the labels ask for that the policy has a pattern for."""
     for label in labels:
         for pattern in patterns:
             if target := captured(pattern, label):
-                yield Wish("yes", target, THE_LABEL, label)
+                yield BackportRequest("yes", target, THE_LABEL, label)
 
 
 def captured(pattern: str, label: str) -> str | None:

@@ -26,7 +26,7 @@ _RELEASE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RequestLine:
     """What a branch's name says of the releases that are made from it.
 
     Attributes:
@@ -47,7 +47,7 @@ class Line:
         return len(self.version) >= _RELEASE and not self.open
 
 
-def line_of(name: str) -> Line | None:
+def line_of(name: str) -> RequestLine | None:
     """The release line that a branch is named for; None for a branch of another kind.
 
     A single number alone is none: it is as well an issue's number.
@@ -62,7 +62,7 @@ def line_of(name: str) -> Line | None:
     plain = not (family or match["v"] or match["x"])
     if plain and (len(version) == 1 or "." not in match["numbers"]):
         return None
-    return Line(version, family, bool(match["x"]), plain)
+    return RequestLine(version, family, bool(match["x"]), plain)
 
 
 def bare(name: str) -> str:
@@ -102,16 +102,16 @@ def _version(name: str) -> Version:
     return line.version if line else ()
 
 
-def _of_number(wanted: str) -> Line | None:
+def _of_number(wanted: str) -> RequestLine | None:
     """A number alone, which as somebody's wish is a version."""
-    return Line((int(wanted),), plain=True) if re.fullmatch(r"[0-9]{1,4}", wanted) else None
+    return RequestLine((int(wanted),), plain=True) if re.fullmatch(r"[0-9]{1,4}", wanted) else None
 
 
-def _its_line(release: Line) -> Line:
-    return Line(release.version[:-1], release.family, open=True)
+def _its_line(release: RequestLine) -> RequestLine:
+    return RequestLine(release.version[:-1], release.family, open=True)
 
 
-def _is(wanted: Line, line: Line | None) -> bool:
+def _is(wanted: RequestLine, line: RequestLine | None) -> bool:
     if line is None or line.version != wanted.version:
         return False
     return wanted.family in {"", line.family}

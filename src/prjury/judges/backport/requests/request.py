@@ -21,7 +21,7 @@ _LONGEST = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class BackportRequest:
     """One thing that somebody says.
 
     Attributes:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from prjury.judges.backport.requests.labels import read
-from prjury.judges.backport.requests.request import EVERYWHERE, Answer, Wish
+from prjury.judges.backport.requests.request import EVERYWHERE, Answer, BackportRequest
 
 #: Characters of a line beyond which it is prose.
 _LONGEST = 300
@@ -47,17 +47,17 @@ _SOMEWHERE = frozenset("yes true maybe required needed all".split())
 _IN_TITLE = re.compile(r"[\[(]([^\[\]()]{1,80})[\])]")
 
 
-def of_title(title: str, source: str) -> Iterator[Wish]:
+def of_title(title: str, source: str) -> Iterator[BackportRequest]:
     """What stands in brackets in a title; one that names no branch is no wish."""
     for match in _IN_TITLE.finditer(title):
         yield from (
-            Wish(answer, target, source, match[0])
+            BackportRequest(answer, target, source, match[0])
             for answer, target in read(match[1])
             if target is not None and "#" not in match[1]
         )
 
 
-def of_text(text: str, source: str, *, trailers: bool) -> Iterator[Wish]:
+def of_text(text: str, source: str, *, trailers: bool) -> Iterator[BackportRequest]:
     """What the commands in a description or a comment ask for, and its trailers if they count."""
     for line in spoken(text):
         yield from _of_command(line, source)
@@ -65,7 +65,7 @@ def of_text(text: str, source: str, *, trailers: bool) -> Iterator[Wish]:
             yield from _of_trailer(line, source)
 
 
-def of_message(message: str, source: str) -> Iterator[Wish]:
+def of_message(message: str, source: str) -> Iterator[BackportRequest]:
     """What the trailers of a commit message ask for."""
     _, _, body = message.strip().partition("\n")
     for line in spoken(body):
@@ -93,34 +93,41 @@ def spoken(text: str) -> Iterator[str]:
             yield line.strip().strip("*_").strip()
 
 
-def _of_command(line: str, source: str) -> Iterator[Wish]:
+def _of_command(line: str, source: str) -> Iterator[BackportRequest]:
     if match := _SLASH.fullmatch(line):
         answer: Answer = "no" if match["no"] else "yes"
         general = EVERYWHERE if answer == "no" else None
         named: list[str | None] = [*_names(match["rest"] or "")] or [general]
-        yield from (Wish(answer, name, source, line) for name in named)
+        yield from (BackportRequest(answer, name, source, line) for name in named)
     elif match := _MENTION.fullmatch(line):
-        yield from (Wish("yes", name, source, line) for name in _names(match["rest"] or ""))
+        yield from (
+            BackportRequest("yes", name, source, line) for name in _names(match["rest"] or "")
+        )
     elif match := _RUSTBOT.fullmatch(line):
         for word in match["rest"].split():
             added = word.lstrip("+") if not word.startswith("-") else ""
-            yield from (Wish(answer, name, source, line) for answer, name in read(added.strip(",")))
+            yield from (
+                BackportRequest(answer, name, source, line)
+                for answer, name in read(added.strip(","))
+            )
 
 
-def _of_trailer(line: str, source: str) -> Iterator[Wish]:
+def _of_trailer(line: str, source: str) -> Iterator[BackportRequest]:
     if stable := _STABLE.fullmatch(line):
         since = filter(_VERSION.fullmatch, _names(stable["rest"] or ""))
         named: list[str | None] = [*since] or [None]
-        yield from (Wish("yes", name, source, line) for name in named)
+        yield from (BackportRequest("yes", name, source, line) for name in named)
         return
     match = _TRAILER.fullmatch(line) or _SENTENCE.fullmatch(line)
     words = [word.strip("`'\"*.") for word in _SEPARATOR.split(match["rest"])] if match else []
     if len(words) == 1 and words[0].casefold() in _NOWHERE:
-        yield Wish("no", EVERYWHERE, source, line)
+        yield BackportRequest("no", EVERYWHERE, source, line)
     elif len(words) == 1 and words[0].casefold() in _SOMEWHERE:
-        yield Wish("yes", EVERYWHERE if words[0].casefold() == "all" else None, source, line)
+        yield BackportRequest(
+            "yes", EVERYWHERE if words[0].casefold() == "all" else None, source, line
+        )
     elif words and all(map(_is_branch, words)):
-        yield from (Wish("yes", word, source, line) for word in words)
+        yield from (BackportRequest("yes", word, source, line) for word in words)
 
 
 def _is_branch(word: str) -> bool:

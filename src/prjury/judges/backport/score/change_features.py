@@ -73,7 +73,7 @@ _FEW_DECLARED = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Traits:
+class ChangeFeatures:
     """What of the change counts; nothing of it depends on a branch.
 
     Attributes:
@@ -99,10 +99,10 @@ class Traits:
     bot: bool = False
 
 
-def traits(pull: PullRequest) -> Traits:
+def change_features(pull: PullRequest) -> ChangeFeatures:
     """What of a pull request counts."""
     title = title_of(pull.title, pull.body)
-    return Traits(
+    return ChangeFeatures(
         words=words(title),
         kinds=classes(title),
         notes=frozenset(kind for file in pull.files for kind in _notes(file)),

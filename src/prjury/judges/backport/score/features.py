@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from prjury.judges.backport.score.change_features import Traits
-from prjury.judges.backport.score.history_features import Habits
+from prjury.judges.backport.score.change_features import ChangeFeatures
+from prjury.judges.backport.score.history_features import HistoryFeatures
 
 #: A share of this much is told as the whole.
 _WHOLE = 0.995
@@ -31,10 +31,10 @@ class Circumstances:
     removed: float | None = None
     context: float | None = None
     newest: bool = True
-    habits: Habits | None = None
+    habits: HistoryFeatures | None = None
 
 
-Value = Callable[[Traits, Circumstances], float | None]
+Value = Callable[[ChangeFeatures, Circumstances], float | None]
 Says = Callable[[float], str]
 
 
@@ -51,7 +51,7 @@ class Feature:
     says: Says
 
 
-def _flag(value: Callable[[Traits], bool], present: str) -> Feature:
+def _flag(value: Callable[[ChangeFeatures], bool], present: str) -> Feature:
     return Feature(lambda traits, _: float(value(traits)), lambda number: present if number else "")
 
 
@@ -102,11 +102,11 @@ def _lift(lift: float) -> str:
     return f"changes with such titles {'often' if lift > 0 else 'seldom'} reached the branch"
 
 
-def _of_habits(value: Callable[[Habits], float]) -> Value:
+def _of_habits(value: Callable[[HistoryFeatures], float]) -> Value:
     return lambda _, branch: value(branch.habits) if branch.habits else None
 
 
-def _conflicts(_: Traits, branch: Circumstances) -> float | None:
+def _conflicts(_: ChangeFeatures, branch: Circumstances) -> float | None:
     return branch.conflicts
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from prjury.judges.backport.past.origins import origins
 from prjury.judges.backport.score.title_features import title_of, words
-from prjury.ports.types import Message
+from prjury.ports.types import CommitMessage
 
 #: So many of the newest changes tell how much a branch gets these days.
 LATELY = 50
@@ -35,7 +35,7 @@ _PULL = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class EarlierChange:
     """A change that came onto the base since a branch parted, and whether the branch has it."""
 
     words: frozenset[str]
@@ -43,7 +43,7 @@ class Earlier:
 
 
 @dataclass(frozen=True, slots=True)
-class Habits:
+class HistoryFeatures:
     """What became of earlier changes, as far as it matters for one change and one branch.
 
     Attributes:
@@ -58,7 +58,9 @@ class Habits:
     lift: float
 
 
-def earlier(units: Iterable[Message], branch: Iterable[Message]) -> tuple[Earlier, ...]:
+def earlier_changes(
+    units: Iterable[CommitMessage], branch: Iterable[CommitMessage]
+) -> tuple[EarlierChange, ...]:
     """Which changes reached a branch, by what the commits of the branch say of themselves.
 
     Args:
@@ -79,7 +81,7 @@ class _Brought:
     titles: frozenset[str]
 
     @classmethod
-    def by(cls, branch: Iterable[Message]) -> _Brought:
+    def by(cls, branch: Iterable[CommitMessage]) -> _Brought:
         shas: set[str] = set()
         pulls: set[int] = set()
         titles: set[str] = set()
@@ -91,7 +93,7 @@ class _Brought:
         return cls(frozenset(shas), frozenset(pulls), frozenset(titles))
 
 
-def _earlier(unit: Message, found: _Brought) -> Earlier:
+def _earlier(unit: CommitMessage, found: _Brought) -> EarlierChange:
     title = _title(unit.text)
     number = _PULL.match(unit.text.lstrip().partition("\n")[0])
     reached = (
@@ -99,7 +101,7 @@ def _earlier(unit: Message, found: _Brought) -> Earlier:
         or (number is not None and int(number[1] or number[2]) in found.pulls)
         or (len(title) >= _TELLING and title in found.titles)
     )
-    return Earlier(words(title), reached)
+    return EarlierChange(words(title), reached)
 
 
 def _title(message: str) -> str:
@@ -107,9 +109,11 @@ def _title(message: str) -> str:
     return title_of(subject, body)
 
 
-def habits(
-    title: frozenset[str], own: Sequence[Earlier], others: Sequence[Sequence[Earlier]] = ()
-) -> Habits:
+def history_features(
+    title: frozenset[str],
+    own: Sequence[EarlierChange],
+    others: Sequence[Sequence[EarlierChange]] = (),
+) -> HistoryFeatures:
     """What earlier changes tell of one whose title has these words.
 
     Args:
@@ -118,14 +122,16 @@ def habits(
     """
     lately = own[:LATELY]
     reached = sum(change.reached for change in lately)
-    return Habits(
+    return HistoryFeatures(
         earlier=len(own),
         lately=(reached + _LATELY_REACHED) / (len(lately) + _LATELY_SEEN),
         lift=_lift(title, [(1.0, own), *((_OTHERS, other) for other in others)]),
     )
 
 
-def _lift(title: frozenset[str], branches: Sequence[tuple[float, Sequence[Earlier]]]) -> float:
+def _lift(
+    title: frozenset[str], branches: Sequence[tuple[float, Sequence[EarlierChange]]]
+) -> float:
     """The sum of what each word adds, each against what its branches get on the whole."""
     seen = dict.fromkeys(title, 0.0)
     usual = dict.fromkeys(title, 0.0)
@@ -142,7 +148,7 @@ def _lift(title: frozenset[str], branches: Sequence[tuple[float, Sequence[Earlie
     return sum(_adds(seen[word], usual[word], reached[word]) for word in sorted(title))
 
 
-def _share(changes: Sequence[Earlier]) -> float:
+def _share(changes: Sequence[EarlierChange]) -> float:
     return sum(change.reached for change in changes) / len(changes) if changes else 0.0
 
 

@@ -11,16 +11,16 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, TypeAlias
 
-from prjury.judges.backport.score.change_features import Traits
+from prjury.judges.backport.score.change_features import ChangeFeatures
 from prjury.judges.backport.score.features import FEATURES, Circumstances
 
 __all__ = [
     "Band",
+    "ChangeFeatures",
     "Circumstances",
     "Model",
-    "Models",
     "Score",
-    "Traits",
+    "ScoreModels",
     "score",
     "score_words",
     "shipped_models",
@@ -104,14 +104,14 @@ class Model:
             raise KeyError(f"features that are not known: {sorted(unknown)}")
         return cls(data["intercept"], curves, bands)
 
-    def parts(self, traits: Traits, branch: Circumstances) -> dict[str, float]:
+    def parts(self, traits: ChangeFeatures, branch: Circumstances) -> dict[str, float]:
         """The points of every feature."""
         return {
             name: curve.at(FEATURES[name].value(traits, branch))
             for name, curve in self.curves.items()
         }
 
-    def score(self, traits: Traits, branch: Circumstances) -> Score:
+    def score(self, traits: ChangeFeatures, branch: Circumstances) -> Score:
         """The score of a change for a branch."""
         parts = self.parts(traits, branch)
         value = _logistic(self.intercept + math.fsum(parts.values()))
@@ -124,7 +124,7 @@ class Model:
         return "likely" if value >= high else "grey"
 
     def _reasons(
-        self, parts: Mapping[str, float], traits: Traits, branch: Circumstances
+        self, parts: Mapping[str, float], traits: ChangeFeatures, branch: Circumstances
     ) -> Sequence[str]:
         moves = {name: points - self.curves[name].usual for name, points in parts.items()}
         strongest = sorted(moves, key=lambda name: (-abs(moves[name]), name))
@@ -153,7 +153,7 @@ def _curve(found: Mapping[str, Any]) -> Curve:
     return Curve(tuple(found["knots"]), tuple(found["points"]), usual, found.get("unknown", usual))
 
 
-def _said(name: str, traits: Traits, branch: Circumstances) -> str:
+def _said(name: str, traits: ChangeFeatures, branch: Circumstances) -> str:
     feature = FEATURES[name]
     value = feature.value(traits, branch)
     return "" if value is None else feature.says(value)
@@ -171,14 +171,14 @@ def _logistic(number: float) -> float:
 
 
 @dataclass(frozen=True)
-class Models:
+class ScoreModels:
     """Two models, for where it is known what became of earlier changes, and where it is not."""
 
     with_history: Model
     without_history: Model
 
     @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Models:
+    def read(cls, data: Mapping[str, Any]) -> ScoreModels:
         """The models that a parsed file holds.
 
         Raises:
@@ -187,19 +187,19 @@ class Models:
         bands = data["bands"]["unlikely_below"], data["bands"]["likely_from"]
         return cls(*(Model.read(data[name], bands) for name in ("with_history", "without_history")))
 
-    def score(self, traits: Traits, branch: Circumstances) -> Score:
+    def score(self, traits: ChangeFeatures, branch: Circumstances) -> Score:
         """The score by the model that fits what is known."""
         model = self.with_history if branch.habits else self.without_history
         return model.score(traits, branch)
 
 
 @cache
-def shipped_models() -> Models:
+def shipped_models() -> ScoreModels:
     """The models that come with the program, read once."""
     text = files("prjury.judges.backport.score").joinpath("model.json").read_text("utf-8")
-    return Models.read(json.loads(text))
+    return ScoreModels.read(json.loads(text))
 
 
-def score(traits: Traits, branch: Circumstances) -> Score:
+def score(traits: ChangeFeatures, branch: Circumstances) -> Score:
     """How likely people are to bring the change to the branch, by the shipped models."""
     return shipped_models().score(traits, branch)

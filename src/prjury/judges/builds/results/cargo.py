@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.results.runner_output import Run, Section, Told
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
 from prjury.judges.builds.results.values import with_sides
 
 _PROGRAM = re.compile(
@@ -58,13 +58,13 @@ class _Program:
     naming: bool = True
 
 
-def cargo(section: Section) -> Told:
+def cargo(section: LogSection) -> RunnerOutput:
     """The tests of each program, which is told by its source file.
 
     The names in a program's list count; what its tests print comes later, or in between, where it
     makes the list disagree with the closing line.
     """
-    told, suite, program = Told(), "", None
+    told, suite, program = RunnerOutput(), "", None
     seen: set[str] = set()
     for index, line in enumerate(section.lines):
         number = section.numbers[index]
@@ -91,7 +91,7 @@ def cargo(section: Section) -> Told:
     return told
 
 
-def _heading(section: Section, line: str) -> str:
+def _heading(section: LogSection, line: str) -> str:
     """The suite that a heading announces, empty for any other line."""
     if not line.startswith("  "):
         return ""
@@ -101,7 +101,7 @@ def _heading(section: Section, line: str) -> str:
     return _suite(section, match["path"], match["crate"]) if match else ""
 
 
-def _suite(section: Section, told: str, crate: str) -> str:
+def _suite(section: LogSection, told: str, crate: str) -> str:
     """The source file where only one can be meant, else the path in its package and the crate."""
     name = posixpath.basename(told)
     files = [path for path in section.tree.named(name) if f"/{path}".endswith(f"/{told}")]
@@ -116,7 +116,7 @@ def _package(path: str, told: str) -> str:
     return posixpath.basename(path.removesuffix(told).rstrip("/"))
 
 
-def _abandon(told: Told, program: _Program | None) -> None:
+def _abandon(told: RunnerOutput, program: _Program | None) -> None:
     if program:
         told.doubts.append(f"the tests of {program.suite or 'a test program'} broke off")
 
@@ -136,12 +136,12 @@ def _take(program: _Program, number: int, line: str, index: int) -> None:
         program.failing.setdefault(match["name"], number)
 
 
-def _run(section: Section, program: _Program, end: re.Match[str]) -> Run:
+def _run(section: LogSection, program: _Program, end: re.Match[str]) -> RunnerRun:
     failed = int(end["failed"])
     if len(program.failing) < failed:
         for name, index in program.details.items():
             program.failing.setdefault(name, section.numbers[index])
-    return Run(
+    return RunnerRun(
         "cargo test",
         [(program.suite, plain_name(name)) for name in program.passing],
         [(number, _failure(section, program, name)) for name, number in program.failing.items()],
@@ -150,7 +150,7 @@ def _run(section: Section, program: _Program, end: re.Match[str]) -> Run:
     )
 
 
-def _failure(section: Section, program: _Program, name: str) -> Failure:
+def _failure(section: LogSection, program: _Program, name: str) -> Failure:
     start = program.details.get(_ADDED.sub("", name))
     below = section.lines[start + 1 : start + 1 + _REACH] if start is not None else ()
     message, path, line = panic_of(list(_until_details(below)))
@@ -179,7 +179,7 @@ def panic_of(lines: Sequence[str]) -> tuple[str, str | None, str | None]:
     return next(iter(lines), ""), None, None
 
 
-def _broken(section: Section, index: int, which: str) -> Failure:
+def _broken(section: LogSection, index: int, which: str) -> Failure:
     """A test program that failed, with the signal that ended it, if one did."""
     below = section.lines[index + 1 : index + 4]
     died = next((match["how"] for match in map(_DIED.match, below) if match), "")

@@ -7,12 +7,12 @@ from typing import Any
 
 from prjury.judges.builds.failure import Failure, with_details
 from prjury.judges.builds.results.go_events import GoEvents
-from prjury.judges.builds.results.runner_output import Section, Told
-from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
+from prjury.judges.builds.results.tree import TreeFiles
 
 
 @dataclass(frozen=True)
-class Said:
+class EventOutput:
     """What a line stands for.
 
     Attributes:
@@ -35,33 +35,33 @@ class Events:
         go: the tests of ``go test -json``.
     """
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: TreeFiles) -> None:
         """Starts with nothing."""
-        self.told = Told()
+        self.told = RunnerOutput()
         self.go = GoEvents(tree)
-        self._section = Section((), (), tree, tree.directory)
+        self._section = LogSection((), (), tree, tree.directory)
 
-    def read(self, number: int, event: dict[str, Any]) -> Said | None:
+    def read(self, number: int, event: dict[str, Any]) -> EventOutput | None:
         """What the event says, None where it is none that is known."""
         action = event.get("Action")
         if isinstance(action, str) and ("Package" in event or "ImportPath" in event):
             text = self.go.read(number, event)
-            return Said(text, plain=action == "build-output")
+            return EventOutput(text, plain=action == "build-output")
         if isinstance(event.get("reason"), str) and event.keys() & {"package_id", "success"}:
             return self._message(number, event.get("message"))
         if event.get("$message_type") == "diagnostic":
             return self._message(number, event)
         return None
 
-    def _message(self, number: int, message: object) -> Said:
+    def _message(self, number: int, message: object) -> EventOutput:
         """A compiler's message as cargo and rustc put it."""
         if not isinstance(message, dict):
-            return Said("")  # an artifact, the end of the build
+            return EventOutput("")  # an artifact, the end of the build
         failure = self._failure(message)
         if failure:
             self.told.failures.append((number, failure))
         rendered = message.get("rendered")
-        return Said(rendered if isinstance(rendered, str) else "")
+        return EventOutput(rendered if isinstance(rendered, str) else "")
 
     def _failure(self, message: dict[str, Any]) -> Failure | None:
         level, text, spans = (message.get(key) for key in ("level", "message", "spans"))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from prjury.judges.builds.results.script_frames import first_frame
-from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.results.tree import TreeFiles
 
 Place: TypeAlias = tuple[str | None, str | None]
 
@@ -16,7 +16,7 @@ _PYTEST = re.compile(r"(?P<path>[^\s:][^:]{0,300}\.py):(?P<line>\d+): ")
 _PYTHON = re.compile(r'(?:E\s+|\s+)File "(?P<path>[^"]{1,300})", line (?P<line>\d+)')
 
 
-def place_in(lines: Sequence[str], owner: str, tree: Tree, report: str) -> Place:
+def place_in(lines: Sequence[str], owner: str, tree: TreeFiles, report: str) -> Place:
     """The innermost frame that is in the tree.
 
     Args:
@@ -30,7 +30,7 @@ def place_in(lines: Sequence[str], owner: str, tree: Tree, report: str) -> Place
     return None, None
 
 
-def _in_java(lines: Sequence[str], owner: str, tree: Tree, report: str) -> Place:
+def _in_java(lines: Sequence[str], owner: str, tree: TreeFiles, report: str) -> Place:
     fallback: Place = (None, None)
     for frame in filter(None, map(_JAVA.match, lines)):
         path = tree.of_type(frame["type"], frame["file"], report)
@@ -41,7 +41,7 @@ def _in_java(lines: Sequence[str], owner: str, tree: Tree, report: str) -> Place
     return fallback
 
 
-def _in_python(lines: Sequence[str], owner: str, tree: Tree, report: str) -> Place:  # noqa: ARG001 - as the others
+def _in_python(lines: Sequence[str], owner: str, tree: TreeFiles, report: str) -> Place:  # noqa: ARG001 - as the others
     for line in reversed(lines):
         match = _PYTEST.match(line) or _PYTHON.match(line)
         if match and (path := tree.find(match["path"])):
@@ -49,7 +49,7 @@ def _in_python(lines: Sequence[str], owner: str, tree: Tree, report: str) -> Pla
     return None, None
 
 
-def _in_script(lines: Sequence[str], owner: str, tree: Tree, report: str) -> Place:  # noqa: ARG001 - as the others
+def _in_script(lines: Sequence[str], owner: str, tree: TreeFiles, report: str) -> Place:  # noqa: ARG001 - as the others
     told, line = first_frame(lines)
     path = tree.find(told) if told else None
     return (path, line) if path else (None, None)

@@ -10,8 +10,8 @@ from itertools import takewhile
 from typing import Any
 
 from prjury.judges.builds.failure import Failure, identity, with_details
-from prjury.judges.builds.results.runner_output import Section, Told
-from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
+from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.builds.results.values import with_values
 
 _LOGGED = re.compile(r"\s+(?P<path>[^\s:]{1,300}\.go):(?P<line>\d+):(?: (?P<message>.*))?$")
@@ -48,10 +48,10 @@ class GoEvents:
         told: what was read so far.
     """
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: TreeFiles) -> None:
         """Starts with nothing."""
-        self.told = Told()
-        self._section = Section((), (), tree, tree.directory)
+        self.told = RunnerOutput()
+        self._section = LogSection((), (), tree, tree.directory)
         self._packages: dict[str, _Package] = {}
 
     def read(self, number: int, event: dict[str, Any]) -> str:
@@ -75,7 +75,7 @@ class GoEvents:
             self._package_ended(number, name, event if action == "fail" else None)
         return output
 
-    def finished(self) -> Told:
+    def finished(self) -> RunnerOutput:
         """What was read, with a doubt if a package never came to its end."""
         if self._packages:
             self.told.doubts.append(f"the tests of {len(self._packages)} packages did not end")
@@ -147,7 +147,7 @@ def _text(event: dict[str, Any], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def go_failure(section: Section, package: str, test: str, output: list[str]) -> Failure:
+def go_failure(section: LogSection, package: str, test: str, output: list[str]) -> Failure:
     """A failing test by what it printed: its panic, or what it logged last."""
     panic = next(filter(_PANIC.match, output), "")
     if panic:
@@ -187,7 +187,7 @@ def _asserted(output: Sequence[str]) -> str:
     return with_values(found["message"], [line["text"] for line in below if line]) if found else ""
 
 
-def _is_known(section: Section, package: str, frame: re.Match[str]) -> bool:
+def _is_known(section: LogSection, package: str, frame: re.Match[str]) -> bool:
     path = frame["path"]
     return not path.startswith("/") and section.tree.of_package(package, path) is not None
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.results.go_events import go_failure
-from prjury.judges.builds.results.runner_output import Section, Told
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
 
 _TEST = re.compile(r"(?P<indent>\s*)--- FAIL: (?P<name>\S+) \(")
 _PACKAGE = re.compile(r"FAIL\t(?P<name>\S+)(?:\t| (?P<broken>\[[\w ]+\])$)")
@@ -19,13 +19,13 @@ _STOP = re.compile(r"\s*--- |=== |FAIL$|PASS$|FAIL\t|ok  \t")
 _REACH = 80
 
 
-def go(section: Section) -> Told:
+def go(section: LogSection) -> RunnerOutput:
     """The failing tests by package; a package that fails without one is told as well.
 
     Tests that pass are not named, and with ``-v`` by lines that a test can print as well, so none
     counts as having run.
     """
-    told, lines, start = Told(), section.lines, 0
+    told, lines, start = RunnerOutput(), section.lines, 0
     for index, line in enumerate(lines):
         if _PASSED.match(line):
             start = index + 1
@@ -41,7 +41,7 @@ def go(section: Section) -> Told:
 
 
 def _failures(
-    section: Section, span: range, package: str, broken: str | None
+    section: LogSection, span: range, package: str, broken: str | None
 ) -> Iterator[tuple[int, Failure]]:
     """What failed in a package, told in these lines."""
     lines, numbers = section.lines, section.numbers
@@ -60,7 +60,7 @@ def _failures(
         )
 
 
-def _tests(section: Section, span: range, package: str) -> Iterator[tuple[int, Failure]]:
+def _tests(section: LogSection, span: range, package: str) -> Iterator[tuple[int, Failure]]:
     """The failing tests among these lines."""
     for index in span:
         match = _TEST.match(section.lines[index])

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from prjury.judges.builds.failure import Failure, identity
-from prjury.judges.builds.results.runner_output import Run, Section, Told
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
 from prjury.judges.builds.results.script_frames import first_frame
 from prjury.judges.builds.results.values import with_values
 
@@ -29,7 +29,7 @@ _REACH = 40
 
 @dataclass
 class _Run:
-    section: Section
+    section: LogSection
     file: str = ""
     groups: dict[int, str] = field(default_factory=dict)
     passing: list[tuple[str, str]] = field(default_factory=list)
@@ -70,10 +70,10 @@ class _Run:
         else:
             self.naming = False
 
-    def ended(self, totals: str) -> Run:
+    def ended(self, totals: str) -> RunnerRun:
         found = {match["what"]: int(match["count"]) for match in _TOTAL.finditer(totals)}
         failed = found.get("failed", 0)
-        return Run(
+        return RunnerRun(
             "jest",
             failing=self.failing,
             count=failed + found.get("passed", 0),
@@ -82,9 +82,9 @@ class _Run:
         )
 
 
-def jest(section: Section) -> Told:
+def jest(section: LogSection) -> RunnerOutput:
     """The failing tests by file; names where they are printed, which is for one file at a time."""
-    told, run = Told(), _Run(section)
+    told, run = RunnerOutput(), _Run(section)
     for index, line in enumerate(section.lines):
         if match := _END.match(line):
             told.settle(run.ended(match["totals"]))
@@ -98,7 +98,7 @@ def jest(section: Section) -> Told:
     return told
 
 
-def _failure(section: Section, index: int, file: str, name: str) -> Failure:
+def _failure(section: LogSection, index: int, file: str, name: str) -> Failure:
     """A failing test, or a file that cannot be loaded."""
     below = []
     for line in section.lines[index + 1 : index + 1 + _REACH]:

@@ -14,8 +14,8 @@ from prjury.judges.builds.results.cargo import panic_of
 from prjury.judges.builds.results.claims import Claims
 from prjury.judges.builds.results.frames import place_in
 from prjury.judges.builds.results.go_events import go_failure
-from prjury.judges.builds.results.runner_output import Section
-from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.results.runner_output import LogSection
+from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.builds.results.values import with_values
 
 #: What pytest and Jest say of a file that cannot be loaded; none of its tests has run.
@@ -50,7 +50,7 @@ def tag(element: Element) -> str:
 
 
 @dataclass
-class Report:
+class JunitReport:
     """A report as far as it was read.
 
     Attributes:
@@ -63,7 +63,7 @@ class Report:
     """
 
     path: str
-    tree: Tree
+    tree: TreeFiles
     relative: Callable[[str], str]
     label: str = ""
     runner: str = ""
@@ -123,11 +123,11 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Reported:
+class JunitCase:
     """A test case in a report."""
 
     case: Element
-    report: Report
+    report: JunitReport
 
     @property
     def _owner(self) -> str:
@@ -237,7 +237,7 @@ class Reported:
         path, line = place_in(lines, self._owner, tree, self.report.path)
         message = _of_doctest(lines) or ("" if told in _EMPTY else told)
         if self.report.runner == "go" and self.kind == "test":
-            return go_failure(Section((), (), tree), suite, name, list(lines))
+            return go_failure(LogSection((), (), tree), suite, name, list(lines))
         if self.report.runner == "nextest":
             message, path, line = panic_of([text for text in lines if text.strip()])
         if path is None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.results.runner_output import Run, Section, Told
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
 
 #: The totals of a module; those of a class say how long they took.
 _TOTALS = re.compile(
@@ -30,9 +30,9 @@ _SKIPPED = re.compile(r"\[INFO\] (?P<module>\S.*?) \.*\s?SKIPPED$")
 _REACH = 60
 
 
-def jvm(section: Section) -> Told:
+def jvm(section: LogSection) -> RunnerOutput:
     """The failing tests, and the totals; what was left out because of them is a doubt."""
-    told, failing = Told(), list[tuple[int, Failure]]()
+    told, failing = RunnerOutput(), list[tuple[int, Failure]]()
     for index, line in enumerate(section.lines):
         if "<<< " in line:
             if match := _FAILED.match(line) or _OLD_FAILED.match(line):
@@ -49,14 +49,14 @@ def jvm(section: Section) -> Told:
     return told
 
 
-def _run(totals: re.Match[str], failing: list[tuple[int, Failure]]) -> Run:
+def _run(totals: re.Match[str], failing: list[tuple[int, Failure]]) -> RunnerRun:
     found = {name: int(value or 0) for name, value in totals.groupdict().items()}
     failed = found.get("failed", 0) + found.get("failures", 0) + found.get("errors", 0)
     count = max(0, found["run"] - found["skipped"])
-    return Run("the test runner", failing=failing, count=count, failed=failed)
+    return RunnerRun("the test runner", failing=failing, count=count, failed=failed)
 
 
-def _failure(section: Section, index: int, match: re.Match[str]) -> Failure:
+def _failure(section: LogSection, index: int, match: re.Match[str]) -> Failure:
     """A failing method; where a class cannot be set up there is only the class."""
     below = section.lines[index + 1 : index + 1 + _REACH]
     message = below[0] if below else "failed"
@@ -71,7 +71,7 @@ def _failure(section: Section, index: int, match: re.Match[str]) -> Failure:
     return section.test(f"{owner}#{test}", section.directory, message, path, line)
 
 
-def _place(section: Section, owner: str, below: Sequence[str]) -> tuple[str | None, str | None]:
+def _place(section: LogSection, owner: str, below: Sequence[str]) -> tuple[str | None, str | None]:
     """The innermost frame that is in the tree, the test's own if there is one."""
     fallback: tuple[str | None, str | None] = (None, None)
     for line in below:
@@ -87,7 +87,7 @@ def _place(section: Section, owner: str, below: Sequence[str]) -> tuple[str | No
     return fallback
 
 
-def _of_gradle(section: Section, index: int, match: re.Match[str]) -> Failure:
+def _of_gradle(section: LogSection, index: int, match: re.Match[str]) -> Failure:
     below = section.lines[index + 1 : index + 3]
     message = below[0].strip() if below else "failed"
     frame = next((found for found in map(_GRADLE_FRAME.match, below) if found), None)

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from prjury.judges.builds.results.events import Events
-from prjury.judges.builds.results.runner_output import Section
-from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.results.runner_output import LogSection
+from prjury.judges.builds.results.tree import TreeFiles
 
 _CHUNK = 1024**2
 _LONGEST_EVENT = 1024**2
@@ -113,7 +113,7 @@ class _Window:
             self.kept -= len(self.tail.popleft()[2]) + _COST_OF_LINE
             self.cut = True
 
-    def sections(self, tree: Tree) -> list[Section]:
+    def sections(self, tree: TreeFiles) -> list[LogSection]:
         """The lines by the directory in which they were printed."""
         found: dict[str, tuple[list[str], list[int]]] = {}
         for part in (self.head, self.tail):
@@ -121,13 +121,15 @@ class _Window:
                 lines, numbers = found.setdefault(place, ([], []))
                 lines.append(line)
                 numbers.append(number)
-        return [Section(lines, numbers, tree, place) for place, (lines, numbers) in found.items()]
+        return [
+            LogSection(lines, numbers, tree, place) for place, (lines, numbers) in found.items()
+        ]
 
 
 class _Places:
     """Tells in which directory a line was printed, as far as build tools say."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: TreeFiles) -> None:
         self._tree = tree
         self._here = tree.directory
         self._entered: list[str] = []
@@ -180,13 +182,13 @@ class Transcript:
         cut: whether the middle is missing.
     """
 
-    sections: list[Section]
+    sections: list[LogSection]
     events: Events
     tail: str
     cut: bool
 
 
-def transcribe(log: Path, tree: Tree, relative: Callable[[str], str]) -> Transcript:
+def transcribe(log: Path, tree: TreeFiles, relative: Callable[[str], str]) -> Transcript:
     """Reads a log once, from the beginning to the end.
 
     Args:

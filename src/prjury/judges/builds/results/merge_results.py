@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from operator import itemgetter
 
-from prjury.judges.builds.failure import Failure, distinct, ordered
+from prjury.judges.builds.failure import Failure, in_order, without_repeats
 from prjury.judges.builds.outcome import Reports
-from prjury.judges.builds.results.root_cause import explained
-from prjury.judges.builds.results.runner_output import Told, ambiguous
+from prjury.judges.builds.results.root_cause import root_cause
+from prjury.judges.builds.results.runner_output import RunnerOutput, ambiguous
 
 _MOST_TESTS = 1_000_000
 _MOST_FAILURES = 20_000
@@ -33,7 +33,7 @@ class LogResults:
     """
 
     tail: str = ""
-    by_runner: dict[str, Told] = field(default_factory=dict)
+    by_runner: dict[str, RunnerOutput] = field(default_factory=dict)
     others: list[tuple[int, Failure]] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
 
@@ -48,14 +48,14 @@ class LogResults:
     def without_failures(self) -> LogResults:
         """Of a step that did not fail: nothing in its log is a failure, or a reason to doubt."""
         told = {
-            runner: Told(ran=one.ran, counted=one.counted, skipped=one.skipped)
+            runner: RunnerOutput(ran=one.ran, counted=one.counted, skipped=one.skipped)
             for runner, one in self.by_runner.items()
             if one.ran or one.counted or one.skipped
         }
         return LogResults(self.tail, told)
 
 
-def gathered(
+def merge_results(
     logs: Sequence[LogResults], reports: Reports, *, reported: bool
 ) -> tuple[tuple[Failure, ...], Reports]:
     """What failed, and what ran.
@@ -82,7 +82,7 @@ def gathered(
     counted = sum(left[runner] if runner in silent else one.counted for runner, one in told.items())
     covered = {runner for runner in told if _reported(runner, reports) and not left[runner]}
     of_logs = [failure for log in logs for failure in _failures(log, covered, reports)]
-    failures = _merged(reports.failures, distinct(of_logs))
+    failures = _merged(reports.failures, without_repeats(of_logs))
     ran = (*reports.ran, *names[:_MOST_TESTS])
     problems = [*reports.problems, *_doubts(logs, told, reports, failures)]
     if names[_MOST_TESTS:]:
@@ -98,16 +98,16 @@ def gathered(
     )
 
 
-def _together(logs: Iterable[LogResults]) -> Mapping[str, Told]:
+def _together(logs: Iterable[LogResults]) -> Mapping[str, RunnerOutput]:
     """What each runner told in all steps."""
-    told: dict[str, Told] = {}
+    told: dict[str, RunnerOutput] = {}
     for log in logs:
         for runner, one in log.by_runner.items():
-            told.setdefault(runner, Told()).add(one)
+            told.setdefault(runner, RunnerOutput()).add(one)
     return told
 
 
-def _left(runner: str, told: Told, reports: Reports) -> int:
+def _left(runner: str, told: RunnerOutput, reports: Reports) -> int:
     """How many more tests the log tells of than the reports of the same runner hold."""
     return max(0, told.counted + len(told.ran) - _reported(runner, reports))
 
@@ -123,7 +123,7 @@ def _failures(log: LogResults, covered: set[str], reports: Reports) -> Iterator[
     That is left out last: it is what makes a part of the build give up.
     """
     found = [item for told in log.by_runner.values() for item in told.failures]
-    every = explained(sorted(found + log.others, key=itemgetter(0)))
+    every = root_cause(sorted(found + log.others, key=itemgetter(0)))
     known = _Known.of(reports)
     again = {
         failure.id
@@ -169,13 +169,13 @@ def _merged(of_reports: Sequence[Failure], of_logs: Sequence[Failure]) -> tuple[
         if failure.id not in ids and not (failure.kind in _PLACED and failure.place in places)
     ]
     tests = [failure for failure in of_reports if failure.kind == "test"]
-    others = distinct(failure for failure in of_reports if failure.kind != "test")
-    return tuple(ordered([*tests, *others, *more[:_MOST_FAILURES]]))
+    others = without_repeats(failure for failure in of_reports if failure.kind != "test")
+    return tuple(in_order([*tests, *others, *more[:_MOST_FAILURES]]))
 
 
 def _doubts(
     logs: Iterable[LogResults],
-    told: Mapping[str, Told],
+    told: Mapping[str, RunnerOutput],
     reports: Reports,
     failures: Sequence[Failure],
 ) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from prjury.judges.builds.failure import Failure, identity
-from prjury.judges.builds.results.runner_output import Run, Section, Told
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
 from prjury.judges.builds.results.script_frames import first_frame
 from prjury.judges.builds.results.values import with_values
 
@@ -50,11 +50,11 @@ class _Run:
         around = (name for level, name in sorted(self.groups.items()) if level < depth)
         return " > ".join([*around, match["name"]])
 
-    def ended(self, section: Section) -> Run:
+    def ended(self, section: LogSection) -> RunnerRun:
         passed, failed = self.totals.get("passing", 0), self.totals.get("failing", 0)
         tests = [*self.passing, *(name for name in self.failing if not _is_hook(name))]
         hooks = len(self.failing) - len(tests) + len(self.passing)
-        return Run(
+        return RunnerRun(
             "mocha",
             failing=self.blocks,
             count=passed + max(0, failed - hooks),
@@ -64,12 +64,12 @@ class _Run:
         )
 
 
-def mocha(section: Section) -> Told:
+def mocha(section: LogSection) -> RunnerOutput:
     """The failing tests by the names of the suites around them; names if they add up.
 
     Mocha does not say in which file a test stands, so that only the directory tells them apart.
     """
-    told, run = Told(), _Run()
+    told, run = RunnerOutput(), _Run()
     for index, line in enumerate(section.lines):
         if not line.startswith("  "):
             continue
@@ -96,7 +96,7 @@ def _is_hook(name: str) -> bool:
     return name.rpartition(" > ")[2].startswith(('"before', '"after'))
 
 
-def _failure(section: Section, index: int, block: re.Match[str]) -> Failure:
+def _failure(section: LogSection, index: int, block: re.Match[str]) -> Failure:
     """A failing test: its title over several lines, then the error."""
     lines = section.lines[index : index + _REACH]
     titles, end = [block["name"]], 0

@@ -7,7 +7,7 @@ from itertools import islice, takewhile
 
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.results.cargo import panic_of
-from prjury.judges.builds.results.runner_output import Run, Section, Told
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
 
 _BEGIN = re.compile(r"\s+Starting \d+ tests? across ")
 _TEST = re.compile(
@@ -24,9 +24,9 @@ _GOOD = ("PASS", "LEAK", "FLAKY")
 _REACH = 60
 
 
-def nextest(section: Section) -> Told:
+def nextest(section: LogSection) -> RunnerOutput:
     """The tests by their program and name, as nextest writes both in its JUnit report."""
-    told, lines = Told(), section.lines
+    told, lines = RunnerOutput(), section.lines
     passing: list[tuple[str, str]] = []
     details: dict[tuple[str, str], int] = {}
     for index, line in enumerate(lines):
@@ -46,12 +46,12 @@ def nextest(section: Section) -> Told:
 
 
 def _run(
-    section: Section,
+    section: LogSection,
     index: int,
     summary: re.Match[str],
     passing: list[tuple[str, str]],
     details: dict[tuple[str, str], int],
-) -> Run:
+) -> RunnerRun:
     """What the summary says, with the failing tests that are listed below it."""
     count = int(summary["run"])
     after = (section.lines[at] for at in range(index + 1, len(section.lines)))
@@ -61,11 +61,11 @@ def _run(
         for match in below
         if match and not match["status"].startswith(_GOOD)
     ]
-    return Run("cargo nextest", passing, listed, count, count - int(summary["passed"]))
+    return RunnerRun("cargo nextest", passing, listed, count, count - int(summary["passed"]))
 
 
 def _failure(
-    section: Section, match: re.Match[str], details: dict[tuple[str, str], int]
+    section: LogSection, match: re.Match[str], details: dict[tuple[str, str], int]
 ) -> Failure:
     start = details.get((match["suite"], match["name"]))
     below = section.lines[start + 1 : start + _REACH] if start is not None else ()

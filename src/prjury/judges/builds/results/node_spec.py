@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from prjury.judges.builds.failure import Failure, identity
-from prjury.judges.builds.results.runner_output import Run, Section, Told
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
 from prjury.judges.builds.results.script_frames import Thrown, error_above, file_failure
 from prjury.judges.builds.results.values import with_values
 
@@ -26,9 +26,9 @@ _DEEPEST = 50
 _REACH = 40
 
 
-def node_spec(section: Section) -> Told:
+def node_spec(section: LogSection) -> RunnerOutput:
     """The list of failing tests, and the names in the tree above it if they add up."""
-    told, run = Told(), _Run(section)
+    told, run = RunnerOutput(), _Run(section)
     for index, line in enumerate(section.lines):
         if match := _TOTAL.match(line):
             run.totals[match["what"]] = int(match["count"])
@@ -48,7 +48,7 @@ def node_spec(section: Section) -> Told:
 class _Run:
     """The tests as they are printed while they run, the totals, the list of those that failed."""
 
-    section: Section
+    section: LogSection
     totals: dict[str, int] = field(default_factory=dict)
     _opened: list[tuple[int, str]] = field(default_factory=list)
     _passing: list[str] = field(default_factory=list)
@@ -104,7 +104,7 @@ class _Run:
             self._broken[name].rotate(-1)
         return self.section.test(full, self.section.directory, message, path, line)
 
-    def ended(self) -> Run:
+    def ended(self) -> RunnerRun:
         """What it comes to; suites count apart from tests, and a test may hold others."""
         failing = [name for names in self._broken.values() for name in names]
         tests = sum(self.totals.get(what, 0) for what in ("tests", "suites"))
@@ -112,7 +112,7 @@ class _Run:
         names = [*self._passing, *(name for name in failing if not _SCRIPT.fullmatch(name))]
         count = sum(self.totals.get(what, 0) for what in ("pass", "fail", "cancelled"))
         place = self.section.directory
-        return Run(
+        return RunnerRun(
             "node --test",
             failing=self._failing,
             count=len(names) if adds_up else count,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from prjury.judges.builds.failure import Failure, identity
-from prjury.judges.builds.results.runner_output import Run, Section, Told
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
 
 _BEGIN = re.compile(r"=+ test session starts =+$")
 _SUMMARY = re.compile(
@@ -39,9 +39,9 @@ def node_name(path: str, test: str) -> str:
     return f"{'.'.join([module, *classes])}#{function}{bracket}{parameters}"
 
 
-def pytest(section: Section) -> Told:
+def pytest(section: LogSection) -> RunnerOutput:
     """The short summary, with places from the sections above it; names where it is verbose."""
-    told, run = Told(), _Run(section)
+    told, run = RunnerOutput(), _Run(section)
     for index, line in enumerate(section.lines):
         if _BEGIN.match(line):
             run = _Run(section)
@@ -68,7 +68,7 @@ def _counts(text: str) -> dict[str, int]:
 class _Run:
     """One run of pytest, line by line."""
 
-    def __init__(self, section: Section) -> None:
+    def __init__(self, section: LogSection) -> None:
         self._section = section
         self._heading = ""
         self._places: dict[str, tuple[str, str]] = {}
@@ -105,13 +105,13 @@ class _Run:
         name, suite = node_name(path, test), section.file(path)
         return section.test(name, suite, match["message"] or "failed", at, line)
 
-    def ended(self, counts: dict[str, int]) -> Run:
+    def ended(self, counts: dict[str, int]) -> RunnerRun:
         """What it comes to, by its closing line; it counts subtests that failed as well."""
         failed = counts.get("failed", 0)
         count = counts.get("passed", 0) + counts.get("xpassed", 0)
         count += max(0, failed - self._subtests)
         failed += counts.get("error", counts.get("errors", 0))
-        return Run("pytest", [], self.failing, count, failed, self._named)
+        return RunnerRun("pytest", [], self.failing, count, failed, self._named)
 
 
 def _subtest(what: str) -> str:

@@ -21,7 +21,7 @@ _NEAR = 30
 _AT_HAND = 2
 
 
-def explained(failures: Iterable[tuple[int, Failure]]) -> Iterator[Failure]:
+def root_cause(failures: Iterable[tuple[int, Failure]]) -> Iterator[Failure]:
     """The failures in order; a goal without a cause before it stands for itself.
 
     Such a goal is an error that nobody could read. It must not pass for the consequence of a

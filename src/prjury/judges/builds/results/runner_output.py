@@ -10,14 +10,14 @@ from functools import cached_property
 from typing import Generic, TypeVar
 
 from prjury.judges.builds.failure import Failure, Kind, identity, inside_tree, make_failure
-from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.results.tree import TreeFiles
 
 #: What follows a path where a message begins with one.
 _PLACE = re.compile(r"^(?::\d+)*:\s+")
 
 
 @dataclass(frozen=True)
-class Section:
+class LogSection:
     """What was printed in one directory, line by line.
 
     Attributes:
@@ -27,7 +27,7 @@ class Section:
 
     lines: Sequence[str]
     numbers: Sequence[int]
-    tree: Tree
+    tree: TreeFiles
     directory: str = ""
 
     @cached_property
@@ -81,7 +81,7 @@ def _without(message: str, paths: Iterable[str]) -> str:
 
 
 @dataclass
-class Told:
+class RunnerOutput:
     """What was read so far.
 
     Attributes:
@@ -105,7 +105,7 @@ class Told:
         """Whether the source told anything."""
         return bool(self.failures or self.ran or self.counted)
 
-    def add(self, other: Told) -> None:
+    def add(self, other: RunnerOutput) -> None:
         """Takes in what another source tells."""
         self.failures += other.failures
         self.ran += other.ran
@@ -114,7 +114,7 @@ class Told:
         self.unnamed += other.unnamed
         self.doubts += other.doubts
 
-    def settle(self, run: Run) -> None:
+    def settle(self, run: RunnerRun) -> None:
         """Takes in one run of a test runner."""
         self.failures += run.failing
         if run.credible:
@@ -127,7 +127,7 @@ class Told:
 
 
 @dataclass
-class Run:
+class RunnerRun:
     """One run of a test runner: what it names, and what it counts in its closing line.
 
     Names that a log holds may have been printed by the tests themselves. So they are believed only
@@ -180,7 +180,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Reader(Generic[T]):
+class RunnerReader(Generic[T]):
     """Reads one section of a log.
 
     Attributes:
@@ -188,10 +188,10 @@ class Reader(Generic[T]):
         marks: text without which there is nothing for it; looking for that costs next to nothing.
     """
 
-    read: Callable[[Section], T]
+    read: Callable[[LogSection], T]
     marks: tuple[str, ...]
 
-    def finds(self, section: Section) -> bool:
+    def finds(self, section: LogSection) -> bool:
         """Whether there may be something."""
         return any(mark in section.text for mark in self.marks)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from prjury.judges.builds.failure import Failure, Kind
-from prjury.judges.builds.results.runner_output import Section
+from prjury.judges.builds.results.runner_output import LogSection
 from prjury.judges.builds.results.values import with_values
 
 _FRAME = re.compile(
@@ -79,7 +79,7 @@ def error_above(lines: Sequence[str], index: int) -> Thrown:
     return Thrown(found)
 
 
-def file_failure(section: Section, name: str, thrown: Thrown, otherwise: str) -> Failure:
+def file_failure(section: LogSection, name: str, thrown: Thrown, otherwise: str) -> Failure:
     """The failure of a test file that ended in an error, where the error is if that is told.
 
     Args:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.results.runner_output import Section
+from prjury.judges.builds.results.runner_output import LogSection
 
 _WHY = (
     r"(?:(?:command )?not found|Permission denied|No such file(?: or directory)?|"
@@ -32,7 +32,7 @@ _GAVE_UP = re.compile(r"\w*make(?:\[\d+\])?: \*\*\* \[.*\] Error \d+$")
 _REACH = 5
 
 
-def shells(section: Section) -> Iterator[tuple[int, Failure]]:
+def shells(section: LogSection) -> Iterator[tuple[int, Failure]]:
     """What shells say of commands that they could not execute, without the shell's own name.
 
     A build may print such a line and go on. So it counts where it is the last word, where make
@@ -53,7 +53,7 @@ def _ended(below: Sequence[str]) -> bool:
     return any(map(_EXIT.search, below))
 
 
-def _failure(section: Section, match: re.Match[str]) -> Failure:
+def _failure(section: LogSection, match: re.Match[str]) -> Failure:
     """The file that could not be executed, or the script's line that wanted it."""
     found = match.groupdict()
     message = found.get("message") or f"{found['what']}: {found['why']}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.results.runner_output import Run, Section, Told
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
 from prjury.judges.builds.results.script_frames import error_above, file_failure, first_frame
 from prjury.judges.builds.results.values import with_values
 
@@ -65,13 +65,13 @@ class _Stream:
     announced: bool = False
 
 
-def tap(section: Section) -> Told:
+def tap(section: LogSection) -> RunnerOutput:
     """The results of each stream; a suite that fails by its tests is left out.
 
     Node does not say in which file a test that passed stands. So tests are known by their names
     and those of the suites around them, and by the directory.
     """
-    told, stream = Told(), _Stream()
+    told, stream = RunnerOutput(), _Stream()
     for index, line in enumerate(section.lines):
         if _VERSION.match(line):
             _settle(section, told, stream)
@@ -98,7 +98,7 @@ def _plain(name: str) -> str:
     return name.replace("\\#", "#").replace("\\\\", "\\").strip()
 
 
-def _point(section: Section, index: int, match: re.Match[str], stream: _Stream) -> _Point:
+def _point(section: LogSection, index: int, match: re.Match[str], stream: _Stream) -> _Point:
     depth = _depth(match["indent"])
     around = tuple(stream.names.get(level, "") for level in range(depth))
     name = _plain(match["name"] or "") or stream.names.get(depth, "")
@@ -120,7 +120,7 @@ def _details(lines: Sequence[str], index: int) -> Iterator[str]:
             return
 
 
-def _settle(section: Section, told: Told, stream: _Stream) -> None:
+def _settle(section: LogSection, told: RunnerOutput, stream: _Stream) -> None:
     if not stream.points or not (stream.announced or stream.plan is not None):
         return  # lines that happen to begin like this
     tests = [point for point in stream.points if not point.is_suite]
@@ -132,7 +132,7 @@ def _settle(section: Section, told: Told, stream: _Stream) -> None:
     ]
     bad = sum(not point.good for point in counted)
     files = sum(point.is_file for point in counted)
-    run = Run("the TAP stream", [], failing, len(counted) - files, len(failing))
+    run = RunnerRun("the TAP stream", [], failing, len(counted) - files, len(failing))
     run.named = [_test(section, point, "").id for point in counted if not point.is_file]
     if stream.totals:
         passed = stream.totals.get("pass", 0)
@@ -164,14 +164,14 @@ def _indent(line: str) -> int:
 
 
 def _test(
-    section: Section, point: _Point, message: str, place: tuple[str, str] | None = None
+    section: LogSection, point: _Point, message: str, place: tuple[str, str] | None = None
 ) -> Failure:
     name = " > ".join(filter(None, point.names))
     path, line = place or (None, None)
     return section.test(name or "a test without a name", section.directory, message, path, line)
 
 
-def _failure(section: Section, point: _Point) -> Failure:
+def _failure(section: LogSection, point: _Point) -> Failure:
     message, place = "", None
     for at, line in enumerate(point.below):
         if found := _PLACE.match(line):

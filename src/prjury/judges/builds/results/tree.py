@@ -15,7 +15,7 @@ _LONGEST_DOTTED = 300
 
 
 @dataclass(frozen=True)
-class Tree:
+class TreeFiles:
     """The files of a tree.
 
     Attributes:

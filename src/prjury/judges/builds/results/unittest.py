@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from prjury.judges.builds.failure import Failure, identity
-from prjury.judges.builds.results.runner_output import Run, Section, Told
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
 
 _HEADING = re.compile(
     r"(?P<what>FAIL|ERROR|UNEXPECTED SUCCESS): (?P<test>\S+) \((?P<owner>[\w.<>]+)\)"
@@ -24,9 +24,9 @@ _LOADING = "_FailedTest"
 _REACH = 60
 
 
-def unittest(section: Section) -> Told:
+def unittest(section: LogSection) -> RunnerOutput:
     """The headings with their tracebacks; names where it is verbose."""
-    told, run = Told(), _Run(section)
+    told, run = RunnerOutput(), _Run(section)
     for index, line in enumerate(section.lines):
         if match := _END.match(line):
             told.settle(run.ended(int(match["count"]), section.lines[index + 1 : index + 4]))
@@ -40,7 +40,7 @@ def unittest(section: Section) -> Told:
 class _Run:
     """One run, line by line."""
 
-    def __init__(self, section: Section) -> None:
+    def __init__(self, section: LogSection) -> None:
         self._section = section
         self._named: list[str] = []
         self._skipped = 0
@@ -95,7 +95,7 @@ class _Run:
         suite, name = self._known_as(test, owner)
         return section.test(name, suite, message, path, line)
 
-    def ended(self, count: int, below: Sequence[str]) -> Run:
+    def ended(self, count: int, below: Sequence[str]) -> RunnerRun:
         """What it comes to, by its closing lines."""
         totals = next((match["totals"] for match in map(_TOTALS.match, below) if match), None)
         found = {m["what"].strip(): int(m["number"]) for m in _TOTAL.finditer(totals or "")}
@@ -103,7 +103,7 @@ class _Run:
         unloaded = sum(failure.kind == "compile" for _, failure in self.failing)
         ran = max(0, count - found.get("skipped", 0) - unloaded)
         unclear = self._skipped != found.get("skipped", 0)
-        return Run("unittest", [], self.failing, ran, failed, self._named, unclear)
+        return RunnerRun("unittest", [], self.failing, ran, failed, self._named, unclear)
 
 
 _PREAMBLE = ("Traceback", "ImportError: Failed to import test module", "---", "===")

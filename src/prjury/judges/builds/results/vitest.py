@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from prjury.judges.builds.failure import Failure, identity
-from prjury.judges.builds.results.runner_output import Run, Section, Told
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
 from prjury.judges.builds.results.script_frames import first_frame
 from prjury.judges.builds.results.values import with_values
 
@@ -25,9 +25,9 @@ _UNHANDLED = re.compile(r"Vitest caught (?P<count>\d+) unhandled errors? during 
 _REACH = 40
 
 
-def vitest(section: Section) -> Told:
+def vitest(section: LogSection) -> RunnerOutput:
     """The failing tests by file; names where the reporter prints them all."""
-    told = Told()
+    told = RunnerOutput()
     failing: list[tuple[int, Failure]] = []
     seen: list[str] = []
     for index, line in enumerate(section.lines):
@@ -49,10 +49,10 @@ def vitest(section: Section) -> Told:
     return told
 
 
-def _run(totals: str, failing: list[tuple[int, Failure]], seen: list[str]) -> Run:
+def _run(totals: str, failing: list[tuple[int, Failure]], seen: list[str]) -> RunnerRun:
     found = {match["what"]: int(match["count"]) for match in _TOTAL.finditer(totals)}
     failed = found.get("failed", 0)
-    return Run(
+    return RunnerRun(
         "vitest",
         failing=failing,
         count=failed + found.get("passed", 0),
@@ -61,7 +61,7 @@ def _run(totals: str, failing: list[tuple[int, Failure]], seen: list[str]) -> Ru
     )
 
 
-def _below(section: Section, index: int) -> Sequence[str]:
+def _below(section: LogSection, index: int) -> Sequence[str]:
     """The error below a heading; tests that fail with the same one share it."""
     lines = section.lines[index + 1 : index + 1 + _REACH]
     start = next(
@@ -78,7 +78,7 @@ def _below(section: Section, index: int) -> Sequence[str]:
     return lines[start:end]
 
 
-def _failure(section: Section, index: int, match: re.Match[str]) -> Failure:
+def _failure(section: LogSection, index: int, match: re.Match[str]) -> Failure:
     below = _below(section, index)
     path, line = first_frame(below)
     message = with_values(next(iter(below), "failed"), below[1:])
@@ -86,7 +86,7 @@ def _failure(section: Section, index: int, match: re.Match[str]) -> Failure:
     return section.test(match["name"], file, message, path or match["path"], line)
 
 
-def _unloaded(section: Section, index: int, file: str) -> Failure:
+def _unloaded(section: LogSection, index: int, file: str) -> Failure:
     below = _below(section, index)
     path, line = first_frame(below)
     message = below[0].strip() if below else "cannot be loaded"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from prjury.judges.builds.plan import BuildPlan, Scope, Step
-from prjury.judges.builds.systems.source_tree import EXECUTABLE, Changes, Root
+from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
+from prjury.judges.builds.systems.source_tree import EXECUTABLE, Changes, SourceTree
 
 MARKERS = ("MODULE.bazel", "WORKSPACE.bazel", "WORKSPACE")
 
@@ -17,7 +17,7 @@ _TEST = (
 )
 
 
-def plans(root: Root, changes: Changes | None) -> tuple[BuildPlan, ...]:
+def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """All tests of the workspace in the root; what depends on what only Bazel itself can tell."""
     marker = root.has(*MARKERS)
     if not marker:
@@ -29,15 +29,15 @@ def plans(root: Root, changes: Changes | None) -> tuple[BuildPlan, ...]:
     because = "what depends on what only Bazel itself can tell" if changes else ""
     plan = BuildPlan(
         "bazel",
-        (Step("test", _TEST.format(program)),),
+        (BuildStep("test", _TEST.format(program)),),
         (f"{marker} is there", reason),
         env={"PRJURY_REPORTS": "{reports}"},
         all_ran=_TESTS_FAILED,
-        scope=Scope(because=because),
+        scope=BuildScope(because=because),
     )
     return (plan,)
 
 
-def _is_executable(root: Root, name: str) -> bool:
+def _is_executable(root: SourceTree, name: str) -> bool:
     entry = root.files.get(name)
     return entry is not None and entry.mode == EXECUTABLE

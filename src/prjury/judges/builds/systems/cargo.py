@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.plan import BuildPlan, Scope, Step
+from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
 from prjury.judges.builds.systems.cargo_manifest import MANIFEST, CargoWorkspace, read_workspace
 from prjury.judges.builds.systems.projects import plans_of
-from prjury.judges.builds.systems.source_tree import Changes, Root
-from prjury.judges.builds.systems.workspace_graph import Workspace
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree
+from prjury.judges.builds.systems.workspace_graph import WorkspaceGraph
 
 #: Cargo's exit code where tests failed. Compiling is a step of its own, so that here it tells
 #: nothing else, and with ``--no-fail-fast`` every test program runs.
@@ -24,18 +24,18 @@ _MOST_NAMED = 5
 _TEST = re.compile(r"[A-Za-z_][\w:]*")
 
 
-def plans(root: Root, changes: Changes | None) -> tuple[BuildPlan, ...]:
+def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The workspaces and packages, as far as the change affects them."""
     return plans_of(root, changes, root.directories_with(MANIFEST), _Cargo.opened)
 
 
 @dataclass(frozen=True)
 class _Cargo:
-    root: Root
+    root: SourceTree
     workspace: CargoWorkspace
 
     @classmethod
-    def opened(cls, root: Root) -> _Cargo:
+    def opened(cls, root: SourceTree) -> _Cargo:
         return cls(root, read_workspace(root))
 
     @property
@@ -56,7 +56,7 @@ class _Cargo:
         testing = ("cargo", "test", "--no-fail-fast", *which)
         plan = BuildPlan(
             "cargo",
-            (Step("build", compiling), Step("test", testing)),
+            (BuildStep("build", compiling), BuildStep("test", testing)),
             (f"{MANIFEST} is there",),
             self._notes(),
             all_ran=_TESTS_FAILED,
@@ -65,10 +65,10 @@ class _Cargo:
         )
         return (plan,)
 
-    def _scope(self, changes: Changes | None) -> Scope:
+    def _scope(self, changes: Changes | None) -> BuildScope:
         """What is affected; of what is not built by default only what the change itself touches."""
         members, default = self.workspace.members, self.workspace.default
-        scope = members.scope(changes) if members else Scope()
+        scope = members.scope(changes) if members else BuildScope()
         if members is None or not default:
             return scope
         wanted = default | self._touched(members, changes)
@@ -76,14 +76,14 @@ class _Cargo:
             return scope if wanted == default else _besides(scope, members, wanted)
         listed = tuple(name for name in scope.modules if name in wanted)
         left = [name for name in scope.modules if name not in wanted]
-        return Scope(listed, f"{scope.because}{_left_out(left)}")
+        return BuildScope(listed, f"{scope.because}{_left_out(left)}")
 
-    def _touched(self, members: Workspace, changes: Changes | None) -> frozenset[str]:
+    def _touched(self, members: WorkspaceGraph, changes: Changes | None) -> frozenset[str]:
         """The packages in which something changes, also where everything is built for a reason."""
         known = (members.touched(one) for one in (changes, self.root.changed) if one)
         return frozenset().union(*known)
 
-    def _which(self, scope: Scope) -> tuple[str, ...]:
+    def _which(self, scope: BuildScope) -> tuple[str, ...]:
         """Which packages are meant; without names the workspace's own word on them counts."""
         if scope.modules:
             return tuple(part for name in scope.modules for part in ("-p", name))
@@ -96,11 +96,11 @@ class _Cargo:
         return (f"{_NEXTEST} is there, but `cargo test` runs the tests",)
 
 
-def _besides(scope: Scope, members: Workspace, wanted: frozenset[str]) -> Scope:
+def _besides(scope: BuildScope, members: WorkspaceGraph, wanted: frozenset[str]) -> BuildScope:
     """Everything that is built by default, and what the change touches besides."""
     listed = tuple(member.name for member in members.members if member.name in wanted)
     besides = "all default-members, and what the change touches besides"
-    return Scope(listed, f"{scope.because}: {besides}" if scope.because else besides)
+    return BuildScope(listed, f"{scope.because}: {besides}" if scope.because else besides)
 
 
 def _left_out(names: Sequence[str]) -> str:
@@ -115,9 +115,9 @@ class CargoAlone:
 
     testing: tuple[str, ...]
 
-    def __call__(self, failures: Sequence[Failure]) -> tuple[Step, ...] | None:
+    def __call__(self, failures: Sequence[Failure]) -> tuple[BuildStep, ...] | None:
         """One step for all of them, None where one cannot be named exactly."""
         names = sorted({failure.name or "" for failure in failures})
         if not names or not all(map(_TEST.fullmatch, names)):
             return None
-        return (Step("test", (*self.testing, "--", "--exact", *names)),)
+        return (BuildStep("test", (*self.testing, "--", "--exact", *names)),)

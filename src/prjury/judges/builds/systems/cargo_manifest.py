@@ -10,8 +10,8 @@ from typing import Any
 
 from prjury.judges.builds.systems.globs import matching
 from prjury.judges.builds.systems.manifest import read_toml, strings, table
-from prjury.judges.builds.systems.source_tree import Root, joined, parent_of
-from prjury.judges.builds.systems.workspace_graph import Member, Workspace
+from prjury.judges.builds.systems.source_tree import SourceTree, joined, parent_of
+from prjury.judges.builds.systems.workspace_graph import Member, WorkspaceGraph
 from prjury.snapshot.model import visible
 
 MANIFEST = "Cargo.toml"
@@ -34,7 +34,7 @@ class CargoWorkspace:
         outside: the directories of other packages that it depends on, from the root of the tree.
     """
 
-    members: Workspace | None
+    members: WorkspaceGraph | None
     directories: frozenset[str] = frozenset({""})
     excluded: tuple[str, ...] = ()
     default: frozenset[str] = frozenset()
@@ -50,22 +50,22 @@ class CargoWorkspace:
         return directory in self.directories or not _is_in(directory, self.excluded)
 
 
-def read_workspace(root: Root) -> CargoWorkspace:
+def read_workspace(root: SourceTree) -> CargoWorkspace:
     """The workspace or the package whose manifest is in the root of this tree."""
     manifest = read_toml(root.text(MANIFEST))
     if manifest is None:
         return _unreadable(f"{MANIFEST} cannot be read")
     if isinstance(manifest.get("workspace"), dict):
         return _read(root, manifest)
-    outside = Packages(root, manifest, ()).local("", manifest)
+    outside = CargoPackages(root, manifest, ()).local("", manifest)
     return CargoWorkspace(None, outside=frozenset(outside))
 
 
 def _unreadable(because: str) -> CargoWorkspace:
-    return CargoWorkspace(Workspace((), unreadable=because))
+    return CargoWorkspace(WorkspaceGraph((), unreadable=because))
 
 
-def _read(root: Root, manifest: Mapping[str, Any]) -> CargoWorkspace:
+def _read(root: SourceTree, manifest: Mapping[str, Any]) -> CargoWorkspace:
     workspace = table(manifest, "workspace")
     patterns, excluded, default = (
         strings(workspace.get(key)) for key in ("members", "exclude", "default-members")
@@ -79,7 +79,7 @@ def _read(root: Root, manifest: Mapping[str, Any]) -> CargoWorkspace:
     left_out = tuple(filter(None, (joined("", path) for path in excluded)))
     literal = {joined("", pattern) for pattern in patterns}
     start = frozenset(path for path in named if path in literal or not _is_in(path, left_out))
-    packages = Packages(root, manifest, left_out)
+    packages = CargoPackages(root, manifest, left_out)
     found = packages.reached(start | ({""} if "package" in manifest else set()))
     if isinstance(found, str):
         return _unreadable(found)
@@ -87,7 +87,7 @@ def _read(root: Root, manifest: Mapping[str, Any]) -> CargoWorkspace:
     names = frozenset(member.name for member in members if member.directory in chosen)
     outside = packages.outside(found)
     return CargoWorkspace(
-        Workspace(members, (*_OWN, *_targets(manifest))),
+        WorkspaceGraph(members, (*_OWN, *_targets(manifest))),
         frozenset(found),
         left_out,
         names,
@@ -111,10 +111,10 @@ def _is_in(path: str, directories: tuple[str, ...]) -> bool:
 
 
 @dataclass(frozen=True)
-class Packages:
+class CargoPackages:
     """The packages that a root manifest leads to."""
 
-    root: Root
+    root: SourceTree
     manifest: Mapping[str, Any]
     excluded: tuple[str, ...]
 

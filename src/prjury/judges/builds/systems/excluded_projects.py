@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TypeAlias
 
-from prjury.judges.builds.systems.source_tree import Root, joined, left_out, nearest
+from prjury.judges.builds.systems.source_tree import SourceTree, joined, left_out, nearest
 from prjury.snapshot.model import visible
 
 #: Code of others: nobody expects it to be built here.
@@ -29,8 +29,8 @@ _MOST_NAMED = 5
 Tried: TypeAlias = Callable[[frozenset[str]], frozenset[str]]
 
 
-def skipped(
-    root: Root, manifests: Sequence[str], built: frozenset[str], tried: Tried
+def excluded_projects(
+    root: SourceTree, manifests: Sequence[str], built: frozenset[str], tried: Tried
 ) -> tuple[str, ...]:
     """The nearest project around each changed file that is left out for its name.
 
@@ -78,7 +78,7 @@ def _is_material(place: str, built: frozenset[str]) -> bool:
     return nearest(above, built) is not None
 
 
-def told(root: Root, manifests: Sequence[str], places: Iterable[str]) -> list[str]:
+def excluded_notes(root: SourceTree, manifests: Sequence[str], places: Iterable[str]) -> list[str]:
     """What a reader should know of projects that are not built; one clause each."""
     listed = list(places)
     clauses = [_clause(root, manifests, place) for place in listed[:_MOST_NAMED]]
@@ -86,7 +86,7 @@ def told(root: Root, manifests: Sequence[str], places: Iterable[str]) -> list[st
     return [*clauses, f"{left} more projects like these were not built"] if left > 0 else clauses
 
 
-def _clause(root: Root, manifests: Sequence[str], place: str) -> str:
+def _clause(root: SourceTree, manifests: Sequence[str], place: str) -> str:
     manifest = root.has(*(joined(place, name) or "" for name in manifests)) or place
     part = left_out(place) or ""
     lower = part.lower()

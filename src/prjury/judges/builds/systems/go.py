@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.plan import BuildPlan, Scope, Step, StepName
+from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep, StepName
 from prjury.judges.builds.systems.go_module import (
     MANIFEST,
     WORK,
@@ -16,9 +16,9 @@ from prjury.judges.builds.systems.go_module import (
     replacements,
     used_directories,
 )
-from prjury.judges.builds.systems.go_packages import Packages, relative
+from prjury.judges.builds.systems.go_packages import GoPackages, relative
 from prjury.judges.builds.systems.projects import plans_of
-from prjury.judges.builds.systems.source_tree import Changes, Root
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree
 
 #: The exit code of ``go test`` where tests failed; all packages are tried whatever becomes of one.
 _TESTS_FAILED = 1
@@ -27,25 +27,25 @@ _NO_TESTS = "there are no tests: no package has a file *_test.go"
 _TEST = re.compile(r"(?:Test|Example|Fuzz)[^\s/]*(?:/\S+)?")
 
 
-def plans(root: Root, changes: Changes | None) -> tuple[BuildPlan, ...]:
+def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The modules and workspaces, as far as the change affects them."""
     return plans_of(root, changes, root.directories_with(WORK, MANIFEST), _opened)
 
 
-def _opened(root: Root) -> _Go | None:
+def _opened(root: SourceTree) -> _Go | None:
     places = root.directories_with(MANIFEST)
     own = used_directories(root) if WORK in root.files else [""]
     read = [read_module(root, place) for place in own if place in places]
     modules = tuple(filter(None, read))
     if len(modules) < len(read):
-        return _Go(root, Packages(root, (), places), own, f"a {MANIFEST} cannot be read")
-    return _Go(root, Packages(root, modules, places - set(own)), own) if modules else None
+        return _Go(root, GoPackages(root, (), places), own, f"a {MANIFEST} cannot be read")
+    return _Go(root, GoPackages(root, modules, places - set(own)), own) if modules else None
 
 
 @dataclass(frozen=True)
 class _Go:
-    root: Root
-    packages: Packages
+    root: SourceTree
+    packages: GoPackages
     directories: Sequence[str]
     unreadable: str = ""
 
@@ -61,7 +61,9 @@ class _Go:
         return WORK in self.root.files and directory in self.directories
 
     def plans(self, changes: Changes | None) -> tuple[BuildPlan, ...]:
-        scope = Scope(because=self.unreadable) if self.unreadable else self.packages.scope(changes)
+        scope = (
+            BuildScope(because=self.unreadable) if self.unreadable else self.packages.scope(changes)
+        )
         everything = self._everything()
         # -o keeps a lone program from being written over a directory of the same name
         building = _over(("go", "build", "-o", "/dev/null"), "build", everything)
@@ -87,11 +89,11 @@ class _Go:
         return {"GOWORK": "off"} if self.root.place and WORK not in self.root.files else {}
 
 
-def _over(command: tuple[str, ...], name: StepName, places: tuple[str, ...]) -> Step:
-    return Step(name, (*command, *places), places, shlex.join(command))
+def _over(command: tuple[str, ...], name: StepName, places: tuple[str, ...]) -> BuildStep:
+    return BuildStep(name, (*command, *places), places, shlex.join(command))
 
 
-def _named(scope: Scope) -> Scope:
+def _named(scope: BuildScope) -> BuildScope:
     """The scope with a name for the package in the root, which the go command calls a dot."""
     names = ("the root package" if name == relative("") else name for name in scope.modules)
     return replace(scope, modules=tuple(names))
@@ -101,9 +103,9 @@ def _named(scope: Scope) -> Scope:
 class GoAlone:
     """Runs failing tests again by package and exact name."""
 
-    packages: Packages
+    packages: GoPackages
 
-    def __call__(self, failures: Sequence[Failure]) -> tuple[Step, ...] | None:
+    def __call__(self, failures: Sequence[Failure]) -> tuple[BuildStep, ...] | None:
         """One step for the tests of a package, one for each subtest; None if one is unknown."""
         wanted: dict[str, set[str]] = {}
         for failure in failures:
@@ -112,7 +114,7 @@ class GoAlone:
                 return None
             wanted.setdefault(found[0], set()).add(found[1])
         steps = [
-            Step("test", ("go", "test", "-json", "-count=1", "-run", pattern, place))
+            BuildStep("test", ("go", "test", "-json", "-count=1", "-run", pattern, place))
             for place, names in sorted(wanted.items())
             for pattern in _patterns(names)
         ]

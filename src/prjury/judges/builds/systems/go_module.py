@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from prjury.judges.builds.systems.source_tree import Root, joined
+from prjury.judges.builds.systems.source_tree import SourceTree, joined
 
 MANIFEST, WORK = "go.mod", "go.work"
 _MODULE = re.compile(r'^module[ \t]+"?([A-Za-z0-9][^\s"()]*)"?[ \t]*$', re.MULTILINE)
@@ -17,7 +17,7 @@ _COMMENT = re.compile(r"//[^\n]*|\r")
 
 
 @dataclass(frozen=True)
-class Module:
+class GoModule:
     """A module: its path, its directory, and the directories that stand in for other modules."""
 
     path: str
@@ -25,14 +25,14 @@ class Module:
     replaced: tuple[str, ...] = ()
 
 
-def read_module(root: Root, directory: str) -> Module | None:
+def read_module(root: SourceTree, directory: str) -> GoModule | None:
     """The module in a directory, None where its manifest says no path."""
     text = _COMMENT.sub("", root.text(f"{directory}/{MANIFEST}" if directory else MANIFEST))
     match = _MODULE.search(text)
-    return Module(match[1], directory, tuple(_LOCAL.findall(text))) if match else None
+    return GoModule(match[1], directory, tuple(_LOCAL.findall(text))) if match else None
 
 
-def used_directories(root: Root) -> list[str]:
+def used_directories(root: SourceTree) -> list[str]:
     """The modules of the tree that ``go.work`` names."""
     text = _COMMENT.sub("", root.text(WORK))
     named = [*_USE.findall(text), *(one for block in _USES.findall(text) for one in block.split())]
@@ -40,7 +40,7 @@ def used_directories(root: Root) -> list[str]:
     return sorted({place for place in places if place is not None})
 
 
-def replacements(root: Root, modules: Iterable[Module]) -> frozenset[str]:
+def replacements(root: SourceTree, modules: Iterable[GoModule]) -> frozenset[str]:
     """Where the modules lie that stand in for others, from the root of the tree."""
     own = {module.directory: joined(root.place, module.directory) or "" for module in modules}
     found = {

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from prjury.judges.builds.plan import Scope
-from prjury.judges.builds.systems.go_module import MANIFEST, WORK, Module
-from prjury.judges.builds.systems.source_tree import Changes, Root, nearest, parent_of
+from prjury.judges.builds.plan import BuildScope
+from prjury.judges.builds.systems.go_module import MANIFEST, WORK, GoModule
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree, nearest, parent_of
 from prjury.judges.builds.systems.workspace_graph import MOST_NAMED, with_dependents
 from prjury.snapshot.model import visible
 
@@ -33,33 +33,35 @@ class Package:
 
 
 @dataclass(frozen=True)
-class Packages:
+class GoPackages:
     """All packages of some modules of a tree.
 
     Attributes:
         others: the directories of modules that are not among them.
     """
 
-    root: Root
-    modules: tuple[Module, ...]
+    root: SourceTree
+    modules: tuple[GoModule, ...]
     others: frozenset[str] = frozenset()
 
-    def scope(self, changes: Changes | None) -> Scope:
+    def scope(self, changes: Changes | None) -> BuildScope:
         """The packages whose tests the change may affect, or why it may be all of them."""
         if changes is None:
-            return Scope()
+            return BuildScope()
         for path in sorted(changes.paths):
             if path.rpartition("/")[2] in _MANIFESTS or "vendor" in path.split("/"):
-                return Scope(because=f"{visible(path)} changes, and with it what is built upon")
+                return BuildScope(
+                    because=f"{visible(path)} changes, and with it what is built upon"
+                )
             if not self._touched(path):
-                return Scope(because=f"{visible(path)} belongs to no package")
+                return BuildScope(because=f"{visible(path)} belongs to no package")
         affected = self._affected(changes)
         if len(affected) > MOST_NAMED:
-            return Scope(because=f"the change affects more than {MOST_NAMED} packages")
+            return BuildScope(because=f"the change affects more than {MOST_NAMED} packages")
         if not affected:
-            return Scope(because="no package of the change is there any more")
+            return BuildScope(because="no package of the change is there any more")
         listed = tuple(map(relative, sorted(affected)))
-        return Scope(listed, "packages that the change touches, and those that import them")
+        return BuildScope(listed, "packages that the change touches, and those that import them")
 
     def _touched(self, path: str) -> str:
         """The import path of the package that a file belongs to, empty for none.

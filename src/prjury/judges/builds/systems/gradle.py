@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from prjury.judges.builds.plan import BuildPlan, Scope, Step
+from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
 from prjury.judges.builds.systems.gradle_projects import Projects, read_projects
 from prjury.judges.builds.systems.gradle_rerun import GradleAlone
 from prjury.judges.builds.systems.gradle_settings import BUILD_SCRIPTS, SETTINGS
 from prjury.judges.builds.systems.projects import plans_of
-from prjury.judges.builds.systems.source_tree import Changes, Root, joined
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined
 from prjury.judges.builds.systems.wrapper import Script, wrapper_of
 
 _SCRIPT = Script(
@@ -22,7 +22,7 @@ _SCRIPT = Script(
 )
 
 
-def plans(root: Root, changes: Changes | None) -> tuple[BuildPlan, ...]:
+def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The builds of one or more projects, as far as the change affects them."""
     places = root.directories_with(*SETTINGS, *BUILD_SCRIPTS)
     return plans_of(root, changes, places, lambda part: _Gradle(root, part))
@@ -32,8 +32,8 @@ def plans(root: Root, changes: Changes | None) -> tuple[BuildPlan, ...]:
 class _Gradle:
     """Settings, or a build script that stands alone, with all projects."""
 
-    tree: Root
-    root: Root
+    tree: SourceTree
+    root: SourceTree
 
     @cached_property
     def projects(self) -> Projects:
@@ -63,19 +63,19 @@ class _Gradle:
         With ``--continue`` it goes on after failures by itself, as far as anything goes on. What
         is up to date leaves no new report, so a second run in the same tree does without that.
         """
-        scope = self.projects.scope(changes) if changes else Scope()
+        scope = self.projects.scope(changes) if changes else BuildScope()
         wrapper = wrapper_of(self.tree, self.root.place, _SCRIPT)
         gradle = (*wrapper.argv, "--no-daemon", "-q", "--continue")
         tasks = tuple(f"{path}:build" for path in scope.modules) or ("build",)
         found = self.root.has(*SETTINGS, *BUILD_SCRIPTS)
         plan = BuildPlan(
             "gradle",
-            (Step("test", (*gradle, *tasks)),),
+            (BuildStep("test", (*gradle, *tasks)),),
             (f"{found} is there", wrapper.reason),
             scope=scope,
             alone=GradleAlone(gradle, self._paths),
         )
-        afresh = replace(plan, steps=(Step("test", (*gradle, "--rerun-tasks", *tasks)),))
+        afresh = replace(plan, steps=(BuildStep("test", (*gradle, "--rerun-tasks", *tasks)),))
         return (replace(plan, afresh=afresh),)
 
     def _paths(self) -> Mapping[str, str]:

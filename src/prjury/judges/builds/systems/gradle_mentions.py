@@ -49,7 +49,7 @@ class Mentions:
 
 
 @dataclass(frozen=True)
-class Names:
+class ProjectNames:
     """The projects of a build by all the names that scripts have for them.
 
     Attributes:

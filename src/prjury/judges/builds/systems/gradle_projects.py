@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from prjury.judges.builds.plan import Scope
-from prjury.judges.builds.systems.gradle_mentions import Mentions, Names
+from prjury.judges.builds.plan import BuildScope
+from prjury.judges.builds.systems.gradle_mentions import Mentions, ProjectNames
 from prjury.judges.builds.systems.gradle_settings import (
     BUILD_SCRIPTS,
     SETTINGS,
-    Settings,
+    GradleSettings,
     SettingsError,
     read_settings,
 )
-from prjury.judges.builds.systems.source_tree import Changes, Root, joined, nearest, parent_of
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, nearest, parent_of
 from prjury.judges.builds.systems.workspace_graph import MOST_NAMED, with_dependents
 from prjury.snapshot.model import visible
 
@@ -37,8 +37,8 @@ class Projects:
         unreadable: why the projects are not known for certain; empty where they are.
     """
 
-    root: Root
-    settings: Settings = field(default_factory=Settings)
+    root: SourceTree
+    settings: GradleSettings = field(default_factory=GradleSettings)
     unreadable: str = ""
 
     @cached_property
@@ -62,27 +62,27 @@ class Projects:
                 place = parent_of(place)
         return frozenset(found)
 
-    def scope(self, changes: Changes) -> Scope:
+    def scope(self, changes: Changes) -> BuildScope:
         """The projects that the change affects and that can be built, or why all of them."""
         if self.unreadable:
-            return Scope(because=self.unreadable)
+            return BuildScope(because=self.unreadable)
         if not self.settings.projects:
-            return Scope()
+            return BuildScope()
         if because := self._orphan or self._everything(changes):
-            return Scope(because=because)
+            return BuildScope(because=because)
         return self._of(with_dependents(self._touched(changes), self.needs))
 
-    def _of(self, affected: frozenset[str]) -> Scope:
+    def _of(self, affected: frozenset[str]) -> BuildScope:
         shared = self._said[_ROOT]
         if shared.every:
-            return Scope(because="the scripts of the whole build may name any project")
+            return BuildScope(because="the scripts of the whole build may name any project")
         if meant := min(shared.needed & affected, default=""):
-            return Scope(because=f"the scripts of the whole build name {meant}")
+            return BuildScope(because=f"the scripts of the whole build name {meant}")
         projects = (path for path in self.settings.projects if path in affected)
         listed = tuple(filter(self._can_be_built, projects))
         if because := _too_much(len(listed), len(self.settings.projects)):
-            return Scope(because=because)
-        return Scope(listed, "projects that the change touches, and those that depend on them")
+            return BuildScope(because=because)
+        return BuildScope(listed, "projects that the change touches, and those that depend on them")
 
     @cached_property
     def needs(self) -> Mapping[str, frozenset[str]]:
@@ -114,7 +114,7 @@ class Projects:
 
         The root's, and those that set up other projects than their own, count for all of them.
         """
-        names = Names(frozenset(self.settings.projects))
+        names = ProjectNames(frozenset(self.settings.projects))
         found = dict.fromkeys(self.directories.values(), Mentions())
         for file, text in self.root.texts(self._scripts):
             owner = self.directories[self._home(file)]
@@ -183,7 +183,7 @@ def _too_much(count: int, every: int) -> str:
     return "nearly all projects are affected" if large else ""
 
 
-def read_projects(root: Root) -> Projects:
+def read_projects(root: SourceTree) -> Projects:
     """The projects of the settings in the root of this tree; without settings there is one."""
     script = root.has(*SETTINGS)
     if script is None:

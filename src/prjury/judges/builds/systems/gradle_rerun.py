@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.plan import Step
+from prjury.judges.builds.plan import BuildStep
 from prjury.judges.builds.systems.java_tests import java_tests
 
 #: Gradle's own place for reports: below the project's directory, one directory for each task.
@@ -29,7 +29,7 @@ class GradleAlone:
     gradle: tuple[str, ...]
     projects: Callable[[], Mapping[str, str]]
 
-    def __call__(self, failures: Sequence[Failure]) -> tuple[Step, ...] | None:
+    def __call__(self, failures: Sequence[Failure]) -> tuple[BuildStep, ...] | None:
         """One step for all of them, None where one cannot be named exactly."""
         tests, projects = java_tests(failures), self.projects()
         tasks: dict[str, list[str]] = {}
@@ -42,7 +42,7 @@ class GradleAlone:
         if not tasks:
             return None
         words = (word for task, names in sorted(tasks.items()) for word in (task, *_chosen(names)))
-        return (Step("test", (*self.gradle, "--no-build-cache", *words)),)
+        return (BuildStep("test", (*self.gradle, "--no-build-cache", *words)),)
 
 
 def _task(report: str, projects: Mapping[str, str]) -> str | None:

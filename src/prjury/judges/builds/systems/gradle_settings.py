@@ -31,7 +31,7 @@ class SettingsError(ValueError):
 
 
 @dataclass(frozen=True)
-class Settings:
+class GradleSettings:
     """What a settings script says.
 
     Attributes:
@@ -45,7 +45,7 @@ class Settings:
     extended: bool = False
 
 
-def read_settings(text: str) -> Settings:
+def read_settings(text: str) -> GradleSettings:
     """What the text of a settings script says, as far as it can be told without running it.
 
     Raises:
@@ -61,7 +61,7 @@ def read_settings(text: str) -> Settings:
         if name not in projects:
             raise SettingsError(f"moves {visible(name)}, which it does not include")
         projects[name] = place
-    return Settings(projects, frozenset(_builds(script)), _extended(script))
+    return GradleSettings(projects, frozenset(_builds(script)), _extended(script))
 
 
 def _included(script: Sequence[Token]) -> Iterator[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from prjury.judges.builds.plan import BuildPlan, Scope, Step
+from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
 from prjury.judges.builds.systems.makefile import NAMES, Makefile, read_makefile
-from prjury.judges.builds.systems.outside_references import changes_in, taken_by_make
-from prjury.judges.builds.systems.projects import is_below, placed
-from prjury.judges.builds.systems.source_tree import Changes, Root, joined
+from prjury.judges.builds.systems.outside_references import changes_in, make_references
+from prjury.judges.builds.systems.projects import in_directory, is_below
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined
 from prjury.snapshot.model import visible
 
 #: In the order in which they are looked for.
@@ -28,7 +28,7 @@ _GOING_ON = (
 )
 
 
-def plans(root: Root, changes: Changes | None) -> tuple[BuildPlan, ...]:
+def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The outermost Makefiles that have a target for tests, or for everything.
 
     Those below another one are their own business: it calls them, or leaves them.
@@ -39,14 +39,14 @@ def plans(root: Root, changes: Changes | None) -> tuple[BuildPlan, ...]:
         if any(is_below(directory, place) for place in found):
             continue
         if plan := _plan(root, makefile):
-            found[directory] = placed(plan, directory)
+            found[directory] = in_directory(plan, directory)
     if changes is None:
         return tuple(found.values())
     affected = (_affected(root, found, directory, changes) for directory in found)
     return tuple(plan for plan in affected if plan)
 
 
-def unsuited(root: Root) -> Mapping[str, str]:
+def unsuited(root: SourceTree) -> Mapping[str, str]:
     """Why Makefiles do not count that have no target to run, by their directories."""
     return {
         makefile.directory: _why_not(makefile)
@@ -55,7 +55,7 @@ def unsuited(root: Root) -> Mapping[str, str]:
     }
 
 
-def _makefiles(root: Root) -> Iterator[Makefile]:
+def _makefiles(root: SourceTree) -> Iterator[Makefile]:
     for directory in sorted(filter(root.may_hold_project, root.directories_with(*NAMES))):
         if makefile := read_makefile(root, directory):
             yield makefile
@@ -72,7 +72,7 @@ def _why_not(makefile: Makefile) -> str:
     return f"{path} has none of the targets {', '.join(_TARGETS)}{more}"
 
 
-def _plan(root: Root, makefile: Makefile) -> BuildPlan | None:
+def _plan(root: SourceTree, makefile: Makefile) -> BuildPlan | None:
     target = _target(makefile)
     if target is None:
         return None
@@ -80,13 +80,13 @@ def _plan(root: Root, makefile: Makefile) -> BuildPlan | None:
     tests = target != "all" and not asleep
     plan = BuildPlan(
         "make",
-        (Step("test" if tests else "build", ("make", target)),),
+        (BuildStep("test" if tests else "build", ("make", target)),),
         (f"{makefile.file} has the target {target}",),
         (_asleep(target),) if asleep else (),
     )
     if not tests:
         return plan
-    going_on = replace(plan, steps=(Step("test", _GOING_ON.format(target)),))
+    going_on = replace(plan, steps=(BuildStep("test", _GOING_ON.format(target)),))
     return replace(plan, thorough=going_on)
 
 
@@ -98,7 +98,7 @@ def _asleep(target: str) -> str:
 
 
 def _affected(
-    root: Root, found: Mapping[str, BuildPlan], directory: str, changes: Changes
+    root: SourceTree, found: Mapping[str, BuildPlan], directory: str, changes: Changes
 ) -> BuildPlan | None:
     """The build where something changes in its directory, or in what it takes from elsewhere."""
     if not directory or changes.below(directory):
@@ -106,11 +106,11 @@ def _affected(
     for place in sorted(_reach(root, found, directory)):
         if changes_in(changes, place, directory):
             because = f"{visible(place) or 'the root'} changes, on which it may depend"
-            return replace(found[directory], scope=Scope(because=because))
+            return replace(found[directory], scope=BuildScope(because=because))
     return None
 
 
-def _reach(root: Root, found: Mapping[str, BuildPlan], directory: str) -> frozenset[str]:
+def _reach(root: SourceTree, found: Mapping[str, BuildPlan], directory: str) -> frozenset[str]:
     """What a Makefile takes from elsewhere, by itself or through other ones."""
     reached = set[str]()
     waiting, seen = [directory], set[str]()
@@ -118,7 +118,7 @@ def _reach(root: Root, found: Mapping[str, BuildPlan], directory: str) -> frozen
         one = waiting.pop()
         if one not in seen:
             seen.add(one)
-            taken = taken_by_make(root.below(one))
+            taken = make_references(root.below(one))
             reached |= taken
             waiting += [other for other in found if any(_meets(other, place) for place in taken)]
     return frozenset(reached)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from prjury.judges.builds.systems.source_tree import Root, joined
+from prjury.judges.builds.systems.source_tree import SourceTree, joined
 
 NAMES = ("GNUmakefile", "makefile", "Makefile")
 _MOST_INCLUDED = 100
@@ -35,7 +35,7 @@ _HANDS_ON = re.compile(r"\$[({]MAKE[)}][^\n]*\$@")
 
 
 @dataclass(frozen=True)
-class Rule:
+class MakeRule:
     """What one target is made from, as the Makefile's text has it; it may have several rules."""
 
     needs: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class Makefile:
     directory: str
     texts: tuple[str, ...]
     unclear: bool = False
-    rules: Mapping[str, Rule] = field(default_factory=dict)
+    rules: Mapping[str, MakeRule] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -66,27 +66,27 @@ class Makefile:
 
     def is_phony(self, target: str) -> bool:
         """Whether it says that a target is no file."""
-        return target in self.rules.get(".PHONY", Rule()).needs
+        return target in self.rules.get(".PHONY", MakeRule()).needs
 
-    def is_asleep(self, target: str, root: Root) -> bool:
+    def is_asleep(self, target: str, root: SourceTree) -> bool:
         """Whether make may do nothing for a target, because the tree has a file of that name.
 
         It does something if the target is declared, or is made from what is not there.
         """
         if self.is_phony(target) or not self._is_there(target, root):
             return False
-        rule = self.rules.get(target, Rule())
+        rule = self.rules.get(target, MakeRule())
         if rule.double and not rule.needs:
             return False
         plain = [name for name in rule.needs if not set(name) & set("$%|*?")]
         return not any(self.is_phony(one) or not self._is_there(one, root) for one in plain)
 
-    def _is_there(self, name: str, root: Root) -> bool:
+    def _is_there(self, name: str, root: SourceTree) -> bool:
         path = joined(self.directory, name)
         return path is not None and (path in root.files or path in root.directories)
 
 
-def read_makefile(root: Root, directory: str) -> Makefile | None:
+def read_makefile(root: SourceTree, directory: str) -> Makefile | None:
     """The Makefile that make would take in a directory of the tree, with what it includes."""
     prefix = f"{directory}/" if directory else ""
     path = root.has(*(f"{prefix}{name}" for name in NAMES))
@@ -94,10 +94,10 @@ def read_makefile(root: Root, directory: str) -> Makefile | None:
         return None
     texts, unclear = _included(root, directory, path)
     variables = dict(assigned(texts))
-    rules: dict[str, Rule] = {}
+    rules: dict[str, MakeRule] = {}
     for name, rule in _rules(texts, variables):
-        before = rules.get(name, Rule())
-        rules[name] = Rule(before.needs + rule.needs, before.double or rule.double)
+        before = rules.get(name, MakeRule())
+        rules[name] = MakeRule(before.needs + rule.needs, before.double or rule.double)
     return Makefile(path.removeprefix(prefix), directory, tuple(texts), unclear, rules, variables)
 
 
@@ -132,7 +132,7 @@ def _is_told(name: str, variables: Mapping[str, str], seen: frozenset[str]) -> b
     return all(_is_told(one, variables, seen | {name}) for one in _VARIABLE.findall(value))
 
 
-def _included(root: Root, directory: str, path: str) -> tuple[list[str], bool]:
+def _included(root: SourceTree, directory: str, path: str) -> tuple[list[str], bool]:
     """The texts of a Makefile and of all files that it includes, and whether any is not known."""
     found: dict[str, str] = {}
     waiting, unclear = [path], False
@@ -156,13 +156,13 @@ def included_words(text: str) -> Iterator[str]:
             yield from match["files"].split()
 
 
-def _fitting(root: Root, pattern: str) -> list[str]:
+def _fitting(root: SourceTree, pattern: str) -> list[str]:
     if not set(pattern) & set("*?["):
         return [pattern] if pattern in root.files else []
     return sorted(path for path in root.files if fnmatchcase(path, pattern))
 
 
-def _rules(texts: list[str], variables: Mapping[str, str]) -> Iterator[tuple[str, Rule]]:
+def _rules(texts: list[str], variables: Mapping[str, str]) -> Iterator[tuple[str, MakeRule]]:
     for text in texts:
         for line in lines_of(text):
             match = _RULE.match(line)
@@ -170,7 +170,7 @@ def _rules(texts: list[str], variables: Mapping[str, str]) -> Iterator[tuple[str
                 continue
             needs = _expanded(re.split(r"[;#]", match["rest"], maxsplit=1)[0], variables).split()
             for name in _expanded(match["names"].rstrip("& "), variables).split():
-                yield name, Rule(tuple(needs), match["colons"] == "::")
+                yield name, MakeRule(tuple(needs), match["colons"] == "::")
 
 
 def _expanded(text: str, variables: Mapping[str, str]) -> str:

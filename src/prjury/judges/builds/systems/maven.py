@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from prjury.judges.builds.plan import BuildPlan, Step
+from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.maven_modules import POM, read_reactor
 from prjury.judges.builds.systems.maven_reactor import Reactor
 from prjury.judges.builds.systems.maven_rerun import MavenAlone
-from prjury.judges.builds.systems.maven_scope import WHOLE, Affected, Selection, selectors
+from prjury.judges.builds.systems.maven_scope import WHOLE, Affected, MavenSelection, selectors
 from prjury.judges.builds.systems.projects import plans_of
-from prjury.judges.builds.systems.source_tree import Changes, Root, joined, parent_of
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, parent_of
 from prjury.judges.builds.systems.wrapper import Script, Wrapper, upwards, wrapper_of
 
 _SCRIPT = Script("mvnw", "mvn", ".mvn/wrapper/maven-wrapper.properties")
@@ -30,14 +30,14 @@ _SWITCHES = ("maven.config", "jvm.config")
 _UPWARDS = re.compile(r"<(module|subproject)>\s*\.\.")
 
 
-def plans(root: Root, changes: Changes | None) -> tuple[BuildPlan, ...]:
+def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The reactors and single projects, as far as the change affects them."""
     places = root.directories_with(POM)
     own = places - _claimed(root, places)
     return plans_of(root, changes, own, lambda part: _Maven(root, part.place))
 
 
-def _claimed(root: Root, places: frozenset[str]) -> frozenset[str]:
+def _claimed(root: SourceTree, places: frozenset[str]) -> frozenset[str]:
     """The directories that belong to a build beside them, as in a flat layout."""
     own = filter(root.may_hold_project, places)
     outermost = [place for place in own if not _above(place, places)]
@@ -63,7 +63,7 @@ def _is_in(place: str, directory: str) -> bool:
 class _Maven:
     """A root ``pom.xml`` of the tree with its modules."""
 
-    tree: Root
+    tree: SourceTree
     place: str
 
     @cached_property
@@ -149,5 +149,5 @@ def _flags(wrapper: Wrapper) -> Iterable[str]:
     return ("-q", "-B", *(() if old else ("-ntp",)), "--fail-at-end")
 
 
-def _verify(command: tuple[str, ...], selection: Selection) -> Step:
-    return Step("test", (*command, *selection.options, "verify"))
+def _verify(command: tuple[str, ...], selection: MavenSelection) -> BuildStep:
+    return BuildStep("test", (*command, *selection.options, "verify"))

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from prjury.judges.builds.systems.maven_pom import PomError, Profile, State, read_pom
-from prjury.judges.builds.systems.maven_reactor import Module, Reactor
-from prjury.judges.builds.systems.source_tree import Root, joined, parent_of
+from prjury.judges.builds.systems.maven_reactor import MavenModule, Reactor
+from prjury.judges.builds.systems.source_tree import SourceTree, joined, parent_of
 from prjury.snapshot.model import visible
 
 POM = "pom.xml"
@@ -20,7 +20,7 @@ _PROFILES = re.compile(r"(^|\s)(-P|--activate-profiles)")
 _CHOOSING = re.compile(r"(^|\s)(-pl|--projects|-f|--file|-rf|--resume-from|-N|--non-recursive)\b")
 
 
-def read_reactor(tree: Root, directory: str = "", switches: str = "") -> Reactor:
+def read_reactor(tree: SourceTree, directory: str = "", switches: str = "") -> Reactor:
     """The reactor of the ``pom.xml`` in a directory of the tree.
 
     Args:
@@ -42,9 +42,9 @@ def read_reactor(tree: Root, directory: str = "", switches: str = "") -> Reactor
 class _Reading:
     """Follows the modules of a ``pom.xml``, and those in profiles after all others."""
 
-    root: Root
+    root: SourceTree
     switches: str
-    modules: dict[str, Module] = field(default_factory=dict)
+    modules: dict[str, MavenModule] = field(default_factory=dict)
     off: dict[str, str] = field(default_factory=dict)
     elsewhere: set[str] = field(default_factory=set)
     problem: str = ""
@@ -70,12 +70,12 @@ class _Reading:
             waiting = []
             for path, text in self.root.texts(level):
                 try:
-                    self.modules[path] = Module(path, read_pom(text), profile)
+                    self.modules[path] = MavenModule(path, read_pom(text), profile)
                     waiting += self._modules_of(self.modules[path])
                 except PomError as error:
                     raise PomError(f"{visible(path)} {error}") from error
 
-    def _modules_of(self, module: Module) -> Iterator[str]:
+    def _modules_of(self, module: MavenModule) -> Iterator[str]:
         pom = module.pom
         if pom.searches:
             raise PomError("lets Maven look for modules by itself")
@@ -93,13 +93,13 @@ class _Reading:
                 else:
                     self._unsure.append((place, profile.name))
 
-    def _leave(self, module: Module, name: str) -> None:
+    def _leave(self, module: MavenModule, name: str) -> None:
         """Modules outside of the directory are known by their places alone."""
         outer = joined(joined(self.root.place, module.directory) or "", name)
         self.elsewhere.update([outer] if outer else [])
         self.problem = f"{visible(module.path)} has the module {visible(name)}, which is elsewhere"
 
-    def _located(self, module: Module, name: str, *, needed: bool) -> str | None:
+    def _located(self, module: MavenModule, name: str, *, needed: bool) -> str | None:
         """The build file of a module; None where there is none and none is needed."""
         if not name or "${" in name:
             raise PomError(f"names the module `{visible(name)}`, which is not a fixed path")
@@ -126,7 +126,9 @@ def _states(profiles: Iterable[Profile], switches: str) -> list[State]:
     return states
 
 
-def _outer_parents(tree: Root, directory: str, modules: Mapping[str, Module]) -> Iterator[str]:
+def _outer_parents(
+    tree: SourceTree, directory: str, modules: Mapping[str, MavenModule]
+) -> Iterator[str]:
     """The directories of parents that lie in the tree, but outside of the reactor's directory."""
     for module in modules.values():
         parent = module.pom.parent

@@ -77,7 +77,7 @@ class Parent:
 
 
 @dataclass(frozen=True)
-class Place:
+class PomPath:
     """A path that a file names.
 
     Attributes:
@@ -107,7 +107,7 @@ class Pom:
     modules: tuple[str, ...] = ()
     profiles: tuple[Profile, ...] = ()
     mentions: frozenset[Coordinates] = frozenset()
-    places: frozenset[Place] = frozenset()
+    places: frozenset[PomPath] = frozenset()
     searches: bool = False
 
     @property
@@ -253,7 +253,7 @@ def _only_managed(element: Element, path: tuple[str, ...]) -> bool:
     return path[-3:] == ("pluginManagement", "plugins", "plugin")
 
 
-def _places(project: Element) -> Iterator[Place]:
+def _places(project: Element) -> Iterator[PomPath]:
     for element, path in _walk(project):
         if "build" in path or "properties" in path:
             for word in _BETWEEN.split(element.text or ""):
@@ -261,7 +261,7 @@ def _places(project: Element) -> Iterator[Place]:
                     yield place
 
 
-def _place(word: str) -> Place | None:
+def _place(word: str) -> PomPath | None:
     """Where a word leads to if it is a path out of the module, as far as that can be told."""
     origin, path = "module", word.replace("\\", "/")
     if path.startswith("${"):
@@ -270,4 +270,4 @@ def _place(word: str) -> Place | None:
     known, opened, _ = path.partition("$")
     known = known.rpartition("/")[0] if opened else known
     leaves = origin != "module" or "../" in f"{known}/"
-    return Place(origin, known) if origin and known and leaves else None
+    return PomPath(origin, known) if origin and known and leaves else None

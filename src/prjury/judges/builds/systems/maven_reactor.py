@@ -19,7 +19,7 @@ _PARENT_GROUP = ("${project.parent.groupId}", "${parent.groupId}")
 
 
 @dataclass(frozen=True)
-class Module:
+class MavenModule:
     """A module of a reactor.
 
     Attributes:
@@ -48,7 +48,7 @@ class Reactor:
         unreadable: why the modules are not known for certain; empty where they are.
     """
 
-    modules: Mapping[str, Module]
+    modules: Mapping[str, MavenModule]
     off: Mapping[str, str] = field(default_factory=dict)
     elsewhere: frozenset[str] = frozenset()
     unreadable: str = ""
@@ -66,7 +66,7 @@ class Reactor:
             for path, module in self.modules.items()
         }
 
-    def cut_off(self, module: Module) -> bool:
+    def cut_off(self, module: MavenModule) -> bool:
         """Whether it builds with something that looks as if it were a module, and is none.
 
         So it is where a module that it needs has got another name.
@@ -78,7 +78,7 @@ class Reactor:
             for wanted in self._mentions(module)
         )
 
-    def parents(self, module: Module) -> frozenset[str]:
+    def parents(self, module: MavenModule) -> frozenset[str]:
         """The modules that a module inherits from, as a rule one or none."""
         parent = module.pom.parent
         return self._lookup.named(parent.coordinates) - {module.path} if parent else frozenset()
@@ -92,7 +92,7 @@ class Reactor:
                 return True
         return False
 
-    def _needed(self, module: Module) -> Iterator[frozenset[str]]:
+    def _needed(self, module: MavenModule) -> Iterator[frozenset[str]]:
         return map(self._lookup.named, self._mentions(module))
 
     @cached_property
@@ -108,7 +108,7 @@ class Reactor:
     def _parents(self) -> frozenset[str]:
         return frozenset[str]().union(*map(self.parents, self.modules.values()))
 
-    def _mentions(self, module: Module) -> Iterator[Coordinates]:
+    def _mentions(self, module: MavenModule) -> Iterator[Coordinates]:
         inherited = module.path in self._parents
         return (_expanded(wanted, module, inherited=inherited) for wanted in module.pom.mentions)
 
@@ -117,14 +117,14 @@ class Reactor:
 class _Lookup:
     """Finds modules by coordinates, each only once, and gives up in time."""
 
-    modules: Sequence[Module]
+    modules: Sequence[MavenModule]
     _known: dict[Coordinates, frozenset[str]] = field(default_factory=dict)
     _spent: int = 0
 
     @cached_property
-    def _by_artifact(self) -> Mapping[str, list[Module]]:
+    def _by_artifact(self) -> Mapping[str, list[MavenModule]]:
         """The modules by artifact, those whose artifact is not fixed under no name at all."""
-        found: dict[str, list[Module]] = {"": []}
+        found: dict[str, list[MavenModule]] = {"": []}
         for module in self.modules:
             artifact = module.pom.own.artifact
             found.setdefault("" if "${" in artifact else artifact, []).append(module)
@@ -152,7 +152,7 @@ class _Lookup:
         return frozenset(path for path, coordinates in own if _may_be(wanted, coordinates))
 
 
-def _expanded(wanted: Coordinates, module: Module, *, inherited: bool) -> Coordinates:
+def _expanded(wanted: Coordinates, module: MavenModule, *, inherited: bool) -> Coordinates:
     """With the module's own names in their places.
 
     What others inherit stands for their names, not for the module's own.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.plan import Step
+from prjury.judges.builds.plan import BuildStep
 from prjury.judges.builds.systems.java_tests import JavaTest, java_tests
 from prjury.judges.builds.systems.source_tree import nearest
 
@@ -38,7 +38,7 @@ class MavenAlone:
     going_on: tuple[str, ...]
     modules: Callable[[], Mapping[str, str]]
 
-    def __call__(self, failures: Sequence[Failure]) -> tuple[Step, ...] | None:
+    def __call__(self, failures: Sequence[Failure]) -> tuple[BuildStep, ...] | None:
         """One step for all of them, None where one cannot be named exactly."""
         tests = java_tests(failures)
         if tests is None:
@@ -53,7 +53,7 @@ class MavenAlone:
         which = (f"-Dtest={_patterns(units)}", f"-Dit.test={_patterns(late)}")
         skip = () if late else ("-DskipITs",)
         chosen = self._chosen(tests)
-        return (Step("test", (*self.going_on, *which, *skip, *_NO_MATTER, *chosen, "verify")),)
+        return (BuildStep("test", (*self.going_on, *which, *skip, *_NO_MATTER, *chosen, "verify")),)
 
     def _chosen(self, tests: Iterable[JavaTest]) -> tuple[str, ...]:
         """The modules that have reported these tests, with what those need."""

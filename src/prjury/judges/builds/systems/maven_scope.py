@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from prjury.judges.builds.plan import Scope
+from prjury.judges.builds.plan import BuildScope
 from prjury.judges.builds.systems.maven_modules import POM
-from prjury.judges.builds.systems.maven_pom import Place
-from prjury.judges.builds.systems.maven_reactor import Module, Reactor
+from prjury.judges.builds.systems.maven_pom import PomPath
+from prjury.judges.builds.systems.maven_reactor import MavenModule, Reactor
 from prjury.judges.builds.systems.source_tree import Changes, joined, nearest
 from prjury.judges.builds.systems.workspace_graph import MOST_NAMED, with_dependents, with_needs
 from prjury.snapshot.model import visible
@@ -26,14 +26,14 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
 
 @dataclass(frozen=True)
-class Selection:
+class MavenSelection:
     """What is built of a reactor.
 
     Attributes:
         selectors: the same modules as Maven's ``-pl`` wants them; empty for everything.
     """
 
-    scope: Scope
+    scope: BuildScope
     selectors: tuple[str, ...] = ()
 
     @property
@@ -42,7 +42,7 @@ class Selection:
         return ("-pl", ",".join(self.selectors), "-am") if self.selectors else ()
 
 
-WHOLE = Selection(Scope())
+WHOLE = MavenSelection(BuildScope())
 
 
 @dataclass(frozen=True)
@@ -52,31 +52,33 @@ class Affected:
     reactor: Reactor
     changes: Changes
 
-    def selection(self) -> Selection:
+    def selection(self) -> MavenSelection:
         """The modules to build, or why all of them."""
         reactor = self.reactor
         if because := reactor.unreadable:
-            return Selection(Scope(because=because))
+            return MavenSelection(BuildScope(because=because))
         if len(reactor.modules) == 1:
-            return Selection(Scope())
+            return MavenSelection(BuildScope())
         if because := self._everything():
-            return Selection(Scope(because=because))
+            return MavenSelection(BuildScope(because=because))
         return self._of(with_dependents(self._touched(), reactor.needs))
 
-    def _of(self, affected: frozenset[str]) -> Selection:
+    def _of(self, affected: frozenset[str]) -> MavenSelection:
         modules = [module for path, module in self.reactor.modules.items() if path in affected]
         if because := self._too_much(modules):
-            return Selection(Scope(because=because))
+            return MavenSelection(BuildScope(because=because))
         artifacts = Counter(module.pom.own.artifact for module in self.reactor.modules.values())
         chosen = [_selector(module, artifacts) for module in modules]
         if "" in chosen:
             odd = modules[chosen.index("")].path
-            return Selection(Scope(because=f"Maven cannot be told to build just {visible(odd)}"))
+            return MavenSelection(
+                BuildScope(because=f"Maven cannot be told to build just {visible(odd)}")
+            )
         names = tuple(map(_name, modules))
         because = "modules that the change touches, and those that depend on them"
-        return Selection(Scope(names, because), tuple(chosen))
+        return MavenSelection(BuildScope(names, because), tuple(chosen))
 
-    def _too_much(self, modules: Sequence[Module]) -> str:
+    def _too_much(self, modules: Sequence[MavenModule]) -> str:
         """Why these modules are better built with all the others, or nothing."""
         unsure = next((module for module in modules if module.profile), None)
         if unsure:
@@ -141,7 +143,7 @@ class Affected:
             if any(self._resolved(place, module) in changed for place in self._places(module)):
                 yield path
 
-    def _places(self, module: Module) -> Iterator[Place]:
+    def _places(self, module: MavenModule) -> Iterator[PomPath]:
         """The places that a build file and those of its parents name."""
         level, seen = {module.path}, set[str]()
         for _ in range(_MOST_PARENTS):
@@ -152,7 +154,7 @@ class Affected:
                 yield from one.pom.places
                 level |= self.reactor.parents(one)
 
-    def _resolved(self, place: Place, module: Module) -> str | None:
+    def _resolved(self, place: PomPath, module: MavenModule) -> str | None:
         """The place from the reactor's root; None for one that holds the module itself."""
         start = module.directory if place.origin == "module" else ""
         if place.origin == "parent":
@@ -172,13 +174,13 @@ def selectors(reactor: Reactor) -> Mapping[str, str]:
     return {place: ",".join(names) for place, names in found.items() if "" not in names}
 
 
-def _name(module: Module) -> str:
+def _name(module: MavenModule) -> str:
     """The module as a person would name it: by its directory, else by its build file."""
     usual = module.path in {POM, f"{module.directory}/{POM}"}
     return (module.directory or ".") if usual else module.path
 
 
-def _selector(module: Module, artifacts: Mapping[str, int]) -> str:
+def _selector(module: MavenModule, artifacts: Mapping[str, int]) -> str:
     """The module as Maven understands it whatever its name is; empty where it would not."""
     if _PLAIN_PATH.fullmatch(name := _name(module)):
         return name

@@ -7,29 +7,29 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from prjury.judges.builds.plan import BuildPlan, Scope
+from prjury.judges.builds.plan import BuildPlan, BuildScope
 from prjury.judges.builds.systems.manifest import read_json
 from prjury.judges.builds.systems.node_packages import MANIFEST, linked_places, read_packages
 from prjury.judges.builds.systems.node_plan import NodeProject
 from prjury.judges.builds.systems.node_tool import tool_of
-from prjury.judges.builds.systems.outside_references import taken_by_node
+from prjury.judges.builds.systems.outside_references import node_references
 from prjury.judges.builds.systems.projects import plans_of
-from prjury.judges.builds.systems.source_tree import Changes, Root, joined
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined
 
 
-def plans(root: Root, changes: Changes | None) -> tuple[BuildPlan, ...]:
+def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The packages and workspaces with something to run, as far as the change affects them."""
-    return plans_of(root, changes, root.directories_with(MANIFEST), _opened, taken_by_node)
+    return plans_of(root, changes, root.directories_with(MANIFEST), _opened, node_references)
 
 
-def _opened(root: Root) -> _Node | None:
+def _opened(root: SourceTree) -> _Node | None:
     package = read_json(root.text(MANIFEST))
     return None if package is None else _Node(root, package)
 
 
 @dataclass(frozen=True)
 class _Node:
-    root: Root
+    root: SourceTree
     package: Mapping[str, Any]
 
     @cached_property
@@ -59,5 +59,5 @@ class _Node:
 
     def plans(self, changes: Changes | None) -> tuple[BuildPlan, ...]:
         workspace = self.project.workspace
-        plan = self.project.plan(workspace.members.scope(changes) if workspace else Scope())
+        plan = self.project.plan(workspace.members.scope(changes) if workspace else BuildScope())
         return (plan,) if plan else ()

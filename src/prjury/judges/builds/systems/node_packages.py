@@ -9,8 +9,8 @@ from typing import Any
 
 from prjury.judges.builds.systems.globs import matching
 from prjury.judges.builds.systems.manifest import read_json, strings, table
-from prjury.judges.builds.systems.source_tree import Root, joined
-from prjury.judges.builds.systems.workspace_graph import Member, Workspace
+from prjury.judges.builds.systems.source_tree import SourceTree, joined
+from prjury.judges.builds.systems.workspace_graph import Member, WorkspaceGraph
 from prjury.snapshot.model import visible
 
 MANIFEST = "package.json"
@@ -24,11 +24,11 @@ _LINKED = re.compile(r"(?:file|link|portal):(.*)", re.DOTALL)
 class NodeWorkspace:
     """The members of a workspace, without the root, and their manifests by name."""
 
-    members: Workspace
+    members: WorkspaceGraph
     manifests: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
-def read_packages(root: Root, package: Mapping[str, Any], tool: str) -> NodeWorkspace | None:
+def read_packages(root: SourceTree, package: Mapping[str, Any], tool: str) -> NodeWorkspace | None:
     """The workspace in the root of this tree, None where it is a single package.
 
     Args:
@@ -36,13 +36,13 @@ def read_packages(root: Root, package: Mapping[str, Any], tool: str) -> NodeWork
     """
     patterns = _pnpm_patterns(root) if tool == "pnpm" else _patterns(package)
     if isinstance(patterns, str):
-        return NodeWorkspace(Workspace((), unreadable=patterns))
+        return NodeWorkspace(WorkspaceGraph((), unreadable=patterns))
     if not patterns:
         return None
     places = root.directories_with(MANIFEST) - {""}
     chosen = matching(patterns, (place for place in places if "node_modules" not in place))
     if chosen is None:
-        return NodeWorkspace(Workspace((), unreadable="its patterns are not understood"))
+        return NodeWorkspace(WorkspaceGraph((), unreadable="its patterns are not understood"))
     return _read(root, sorted(chosen))
 
 
@@ -52,7 +52,7 @@ def _patterns(package: Mapping[str, Any]) -> Sequence[str] | str:
     return f"the workspaces in {MANIFEST} cannot be read" if found is None else found
 
 
-def _pnpm_patterns(root: Root) -> Sequence[str] | str:
+def _pnpm_patterns(root: SourceTree) -> Sequence[str] | str:
     if PNPM_WORKSPACE not in root.files:
         return ()
     from prjury.errors import ConfigError  # noqa: PLC0415
@@ -66,7 +66,7 @@ def _pnpm_patterns(root: Root) -> Sequence[str] | str:
     return f"{PNPM_WORKSPACE} cannot be read" if found is None else found
 
 
-def _read(root: Root, places: Sequence[str]) -> NodeWorkspace:
+def _read(root: SourceTree, places: Sequence[str]) -> NodeWorkspace:
     manifests: dict[str, Mapping[str, Any]] = {}
     names: dict[str, str] = {}
     for place in places:
@@ -74,13 +74,13 @@ def _read(root: Root, places: Sequence[str]) -> NodeWorkspace:
         name = manifest.get("name") if manifest else None
         if manifest is None or not isinstance(name, str) or not _NAME.fullmatch(name):
             because = f"{visible(place)}/{MANIFEST} cannot be read, or gives no proper name"
-            return NodeWorkspace(Workspace((), unreadable=because))
+            return NodeWorkspace(WorkspaceGraph((), unreadable=because))
         names[place], manifests[name] = name, manifest
     members = tuple(
         Member(name, place, f"{place}/{MANIFEST}", _needs(place, manifests[name], names))
         for place, name in names.items()
     )
-    return NodeWorkspace(Workspace(members), manifests)
+    return NodeWorkspace(WorkspaceGraph(members), manifests)
 
 
 def _needs(place: str, manifest: Mapping[str, Any], names: Mapping[str, str]) -> frozenset[str]:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from prjury.judges.builds.plan import BuildPlan, Scope, Step
+from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
 from prjury.judges.builds.systems.node_packages import MANIFEST, NodeWorkspace
 from prjury.judges.builds.systems.node_rerun import NAMING, NodeAlone
 from prjury.judges.builds.systems.node_scripts import (
-    Command,
+    ScriptCommand,
     delegate_of,
     goes_through,
     has_script,
@@ -20,7 +20,7 @@ from prjury.judges.builds.systems.node_scripts import (
     script_of,
 )
 from prjury.judges.builds.systems.node_tool import NodeTool, other_locks
-from prjury.judges.builds.systems.source_tree import Root
+from prjury.judges.builds.systems.source_tree import SourceTree
 from prjury.judges.builds.systems.workspace_graph import Member, needed_first, with_needs
 
 #: The exit code of these runners where every test ran and some failed.
@@ -42,7 +42,7 @@ class NodeProject:
         workspace: the members below, None for a single package.
     """
 
-    root: Root
+    root: SourceTree
     package: Mapping[str, Any]
     tool: NodeTool
     workspace: NodeWorkspace | None
@@ -53,13 +53,13 @@ class NodeProject:
         members = self.workspace.members.members if self.workspace else ()
         return {member.name: member for member in members}
 
-    def plan(self, scope: Scope) -> BuildPlan | None:
+    def plan(self, scope: BuildScope) -> BuildPlan | None:
         """The build of what is in the scope, None where no script builds or tests anything."""
         scope = self._tested(scope)
         builds, tests = self._builds(scope), self._tests(scope)
         if not builds and not tests:
             return None
-        setup = [Step("setup", self.tool.install)] if self.tool.install else []
+        setup = [BuildStep("setup", self.tool.install)] if self.tool.install else []
         commands = self._commands(scope)
         ends = _TESTS_FAILED if _all_end_alike(commands) else None
         plan = BuildPlan(
@@ -77,21 +77,21 @@ class NodeProject:
         steps = (*(step for step in plan.steps if step.name != "test"), thorough)
         return replace(plan, thorough=replace(plan, steps=steps, all_ran=ends))
 
-    def _stops(self, scope: Scope) -> bool:
+    def _stops(self, scope: BuildScope) -> bool:
         """Whether another program goes through the packages, which may stop at a failure."""
         delegate = self._delegate("test")
         return delegate == "turbo" or (bool(delegate) and self._in_root("test", scope))
 
-    def _tested(self, scope: Scope) -> Scope:
+    def _tested(self, scope: BuildScope) -> BuildScope:
         """The scope, or everything where the tests cannot be parted by packages."""
         if not scope.modules:
             return scope
         if self._is_own("test"):
             if self._beside("test"):
-                return Scope(scope.modules, f"{scope.because}; and {_OWN}")
-            return Scope(because=_OWN)
+                return BuildScope(scope.modules, f"{scope.because}; and {_OWN}")
+            return BuildScope(because=_OWN)
         if self._having("test", self.members) and not self._having("test", scope.modules):
-            return Scope(because="none of the packages that the change affects has tests")
+            return BuildScope(because="none of the packages that the change affects has tests")
         return scope
 
     def _is_own(self, script: str) -> bool:
@@ -107,7 +107,7 @@ class NodeProject:
     def _delegate(self, script: str) -> str | None:
         return delegate_of(self.package, script) if self.members else None
 
-    def _in_root(self, script: str, scope: Scope) -> bool:
+    def _in_root(self, script: str, scope: BuildScope) -> bool:
         """Whether the root's own script is what is run."""
         there = bool(script_of(self.package, script))
         return there and (not scope.modules or not self._delegate(script))
@@ -117,58 +117,58 @@ class NodeProject:
         manifests = self.workspace.manifests if self.workspace else {}
         return [self.members[name] for name in names if script_of(manifests[name], script)]
 
-    def _builds(self, scope: Scope) -> list[Step]:
+    def _builds(self, scope: BuildScope) -> list[BuildStep]:
         """What is affected and what that needs, each package after those that it needs."""
         if self._in_root("build", scope):
-            own = Step("build", self.tool.run("build"))
+            own = BuildStep("build", self.tool.run("build"))
             return [own, *self._build_apart(scope)] if self._beside("build") else [own]
         if self._delegate("build") == "turbo":
-            return [Step("build", self.tool.run("build", *_filters(scope)))]
+            return [BuildStep("build", self.tool.run("build", *_filters(scope)))]
         return self._build_apart(scope)
 
-    def _build_apart(self, scope: Scope) -> list[Step]:
+    def _build_apart(self, scope: BuildScope) -> list[BuildStep]:
         needs = {name: member.needs for name, member in self.members.items()}
         names = needed_first(with_needs(scope.modules or self.members, needs), needs)
         chosen = self._having("build", names)
         return [self.tool.step("build", chosen, "build")] if chosen else []
 
-    def _tests(self, scope: Scope) -> list[Step]:
+    def _tests(self, scope: BuildScope) -> list[BuildStep]:
         """The root's own script and the members' are two steps; else there is one at most."""
         if self._in_root("test", scope):
-            own = Step("test", self._own_test())
+            own = BuildStep("test", self._own_test())
             return [own, *self._test_members(scope)] if self._beside("test") else [own]
         if self._delegate("test") == "turbo":
-            return [Step("test", self.tool.run("test", *_filters(scope)))]
+            return [BuildStep("test", self.tool.run("test", *_filters(scope)))]
         return self._test_members(scope)
 
     def _own_test(self, *arguments: str) -> tuple[str, ...]:
         named = () if self._delegate("test") else _naming([self._own_command()])
         return self.tool.run("test", *named, *arguments)
 
-    def _test_members(self, scope: Scope) -> list[Step]:
+    def _test_members(self, scope: BuildScope) -> list[BuildStep]:
         step = (None if scope.modules else self._test_all()) or self._test_apart(scope)
         return [step] if step else []
 
-    def _test_all(self) -> Step | None:
+    def _test_all(self) -> BuildStep | None:
         """The tests of all members by the manager's own command, if it would run nothing else."""
         manifests = self.workspace.manifests if self.workspace else {}
         real = self._having("test", self.members)
         if not real or len(real) < sum(has_script(one, "test") for one in manifests.values()):
             return None
-        naming = _naming(self._member_commands(Scope()).values())
+        naming = _naming(self._member_commands(BuildScope()).values())
         command = self.tool.run_in_all("test", *naming)
-        return Step("test", command) if command else None
+        return BuildStep("test", command) if command else None
 
-    def _test_apart(self, scope: Scope) -> Step | None:
+    def _test_apart(self, scope: BuildScope) -> BuildStep | None:
         chosen = self._having("test", scope.modules or self.members)
         arguments = _naming(self._member_commands(scope).values())
         return self.tool.step("test", chosen, "test", *arguments) if chosen else None
 
-    def _thorough(self, scope: Scope) -> Step | None:
+    def _thorough(self, scope: BuildScope) -> BuildStep | None:
         """The tests so that a failure stops none of them, where that needs other words."""
         delegate = self._delegate("test")
         if delegate == "turbo":
-            return Step("test", self.tool.run("test", *_filters(scope), *_TURBO_GOING_ON))
+            return BuildStep("test", self.tool.run("test", *_filters(scope), *_TURBO_GOING_ON))
         if not self._in_root("test", scope) or delegate:
             apart = None if scope.modules else self._test_apart(scope)
             return apart if apart and [apart] != self._tests(scope) else None
@@ -177,34 +177,36 @@ class NodeProject:
         command = self._own_test(*(["--bail=0"] if bailing else []))
         beside = self._test_apart(scope) if self._beside("test") else None
         if beside:
-            return Step("test", _both(command, beside))
-        return Step("test", command) if bailing else None
+            return BuildStep("test", _both(command, beside))
+        return BuildStep("test", command) if bailing else None
 
-    def _commands(self, scope: Scope) -> dict[str, Command | None]:
+    def _commands(self, scope: BuildScope) -> dict[str, ScriptCommand | None]:
         """What runs the tests, by the member that has it; by ``""`` for the root itself."""
         if not self._in_root("test", scope) or self._delegate("test"):
             return self._member_commands(scope)
         beside = self._member_commands(scope) if self._beside("test") else {}
         return {"": self._own_command(), **beside}
 
-    def _own_command(self) -> Command | None:
+    def _own_command(self) -> ScriptCommand | None:
         command = last_command(script_of(self.package, "test"))
         after = script_of(self.package, "posttest")
         return replace(command, alone=False) if command and after else command
 
-    def _member_commands(self, scope: Scope) -> dict[str, Command | None]:
+    def _member_commands(self, scope: BuildScope) -> dict[str, ScriptCommand | None]:
         manifests = self.workspace.manifests if self.workspace else {}
         chosen = self._having("test", scope.modules or self.members)
         return {one.name: last_command(script_of(manifests[one.name], "test")) for one in chosen}
 
-    def _by_directory(self, commands: Mapping[str, Command | None]) -> dict[str, Command]:
+    def _by_directory(
+        self, commands: Mapping[str, ScriptCommand | None]
+    ) -> dict[str, ScriptCommand]:
         return {
             self.members[name].directory if name else "": command
             for name, command in commands.items()
             if command
         }
 
-    def _below(self, scope: Scope) -> dict[str, Member]:
+    def _below(self, scope: BuildScope) -> dict[str, Member]:
         """The members whose scripts run by themselves, by directory."""
         together = self._in_root("test", scope) and not self._delegate("test")
         if together and not self._beside("test"):
@@ -212,7 +214,7 @@ class NodeProject:
         return {member.directory: member for member in self.members.values()}
 
 
-def _naming(commands: Iterable[Command | None]) -> tuple[str, ...]:
+def _naming(commands: Iterable[ScriptCommand | None]) -> tuple[str, ...]:
     """What makes the runner name every test, where it is the same one everywhere."""
     told = {
         NAMING.get(command.runner or "", ()) if command and not command.has(*_PRINTING) else ()
@@ -221,17 +223,17 @@ def _naming(commands: Iterable[Command | None]) -> tuple[str, ...]:
     return told.pop() if len(told) == 1 else ()
 
 
-def _both(own: Sequence[str], members: Step) -> str:
+def _both(own: Sequence[str], members: BuildStep) -> str:
     """One line that runs the root's tests and the members', whatever becomes of either."""
     each = f"{shlex.join(own)} || failed=1; {members.text} || failed=1"
     return f"(failed=0; {each}; exit $failed)"
 
 
-def _filters(scope: Scope) -> tuple[str, ...]:
+def _filters(scope: BuildScope) -> tuple[str, ...]:
     return tuple(f"--filter={name}" for name in scope.modules)
 
 
-def _all_end_alike(commands: Mapping[str, Command | None]) -> bool:
+def _all_end_alike(commands: Mapping[str, ScriptCommand | None]) -> bool:
     runners = [
         command.runner if command and command.alone else None for command in commands.values()
     ]

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.plan import Step
-from prjury.judges.builds.systems.node_scripts import Command, node_options
+from prjury.judges.builds.plan import BuildStep
+from prjury.judges.builds.systems.node_scripts import ScriptCommand, node_options
 from prjury.judges.builds.systems.node_tool import NodeTool
-from prjury.judges.builds.systems.source_tree import Root, nearest
+from prjury.judges.builds.systems.source_tree import SourceTree, nearest
 from prjury.judges.builds.systems.workspace_graph import Member
 
 #: What jest and vitest are told so that they name every test that they run.
@@ -35,12 +35,12 @@ class NodeAlone:
         members: the packages below the root, by directory.
     """
 
-    root: Root
+    root: SourceTree
     tool: NodeTool
-    commands: Mapping[str, Command]
+    commands: Mapping[str, ScriptCommand]
     members: Mapping[str, Member]
 
-    def __call__(self, failures: Sequence[Failure]) -> tuple[Step, ...] | None:
+    def __call__(self, failures: Sequence[Failure]) -> tuple[BuildStep, ...] | None:
         """One step for each package, None where a test cannot be named exactly."""
         homes: dict[str, list[Failure]] = {}
         for failure in failures:
@@ -68,7 +68,7 @@ class NodeAlone:
                 return below
         return None
 
-    def _step(self, home: str, failures: Sequence[Failure]) -> Step | None:
+    def _step(self, home: str, failures: Sequence[Failure]) -> BuildStep | None:
         command, member = self.commands.get(home), self.members.get(home)
         names = [re.split(_PARTED, failure.name or "") for failure in failures]
         if command is None or not all(_is_plain(part) for name in names for part in name):
@@ -83,11 +83,11 @@ class NodeAlone:
         arguments = (*naming, option, f"^(?:{'|'.join(full)})$")
         if member:
             return self.tool.step("test", [member], "test", *arguments)
-        return Step("test", self.tool.run("test", *arguments))
+        return BuildStep("test", self.tool.run("test", *arguments))
 
     def _by_node(
-        self, home: str, command: Command, names: set[str], failures: Sequence[Failure]
-    ) -> Step | None:
+        self, home: str, command: ScriptCommand, names: set[str], failures: Sequence[Failure]
+    ) -> BuildStep | None:
         """Only the files with these tests; what the script says besides of files is left out.
 
         node takes the name of a test without those of the suites around it.
@@ -100,10 +100,10 @@ class NodeAlone:
         below = sorted(f"./{(file or '').removeprefix(f'{home}/')}" for file in files)
         argv = ("node", *options, *patterns, *below)
         if not home:
-            return Step("test", argv)
+            return BuildStep("test", argv)
         place = shlex.quote(home)
         heading = shlex.quote(f"> {home.rpartition('/')[2]} test")
-        return Step("test", f"echo {heading}; cd {place} && {shlex.join(argv)}")
+        return BuildStep("test", f"echo {heading}; cd {place} && {shlex.join(argv)}")
 
 
 def _is_plain(name: str) -> bool:

@@ -61,7 +61,7 @@ def has_script(package: Mapping[str, Any], name: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Command:
+class ScriptCommand:
     """The last command of a script.
 
     Attributes:
@@ -87,14 +87,14 @@ class Command:
         return any(word.partition("=")[0] in options for word in self.words)
 
 
-def last_command(text: str) -> Command | None:
+def last_command(text: str) -> ScriptCommand | None:
     """The command whose arguments a script's own become; None where that is not certain."""
     words = _split(text)
     if any(word.startswith("#") or (word != "&&" and set(word) <= _OPERATORS) for word in words):
         return None
     segments = _segments(words)
     last = _prepared(segments[-1])
-    return Command(last, len(segments) == 1) if last else None
+    return ScriptCommand(last, len(segments) == 1) if last else None
 
 
 def _split(text: str) -> list[str]:

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from prjury.judges.builds.plan import Step, StepName
-from prjury.judges.builds.systems.source_tree import Root
+from prjury.judges.builds.plan import BuildStep, StepName
+from prjury.judges.builds.systems.source_tree import SourceTree
 from prjury.judges.builds.systems.workspace_graph import Member
 
 _LOCKS = {
@@ -52,7 +52,9 @@ class NodeTool:
             return ("pnpm", "-r", "--no-bail", "run", "--if-present", script, *arguments)
         return None
 
-    def step(self, name: StepName, members: Sequence[Member], script: str, *arguments: str) -> Step:
+    def step(
+        self, name: StepName, members: Sequence[Member], script: str, *arguments: str
+    ) -> BuildStep:
         """One step that runs a script in each of the members.
 
         Tests run in all of them, and each that fails is told in a line of its own: no manager's
@@ -69,7 +71,7 @@ class NodeTool:
             command = self._going_on(parts, script, run)
         else:
             command = f"(for name in {shlex.join(parts)}; do {run} || exit; done)"
-        return Step(name, command, parts, run)
+        return BuildStep(name, command, parts, run)
 
     def _going_on(self, parts: Sequence[str], script: str, run: str) -> str:
         heading = "" if self.name == "npm" else f'echo "> ${{name##*/}} {script}"; '
@@ -99,7 +101,7 @@ class NodeTool:
         return ("--", *arguments) if arguments and self.name == "npm" else tuple(arguments)
 
 
-def tool_of(root: Root, package: Mapping[str, Any]) -> NodeTool:
+def tool_of(root: SourceTree, package: Mapping[str, Any]) -> NodeTool:
     """The package manager: the lock file decides, then ``packageManager``, then it is npm."""
     named = str(package.get("packageManager", ""))
     if lock := root.has("package-lock.json", "npm-shrinkwrap.json"):
@@ -118,12 +120,12 @@ def tool_of(root: Root, package: Mapping[str, Any]) -> NodeTool:
     return NodeTool("npm", fresh if needs else (), "no lock file, so it is npm")
 
 
-def other_locks(root: Root, tool: NodeTool) -> tuple[str, ...]:
+def other_locks(root: SourceTree, tool: NodeTool) -> tuple[str, ...]:
     """The lock files of managers that are not used."""
     return tuple(lock for lock, name in _LOCKS.items() if name != tool.name and root.has(lock))
 
 
-def _is_modern_yarn(root: Root, named: str) -> bool:
+def _is_modern_yarn(root: SourceTree, named: str) -> bool:
     """Whether it is not the first yarn, which goes on in many projects."""
     told = re.match(r"yarn@[2-9]", named) or root.has(".yarnrc.yml")
     return bool(told) or "\n__metadata:" in root.text("yarn.lock")[:2_000]

@@ -10,12 +10,12 @@ from typing import TypeAlias
 
 from prjury.judges.builds.systems.makefile import included_words, wanders
 from prjury.judges.builds.systems.manifest import read_json, read_toml, table
-from prjury.judges.builds.systems.source_tree import Changes, Root, joined, parent_of
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, parent_of
 
 #: Places outside of a part of the tree that it takes something from, from the root of the tree.
-Taken: TypeAlias = Callable[[Root], frozenset[str]]
+Taken: TypeAlias = Callable[[SourceTree], frozenset[str]]
 #: From a file and its text to such places.
-Named: TypeAlias = Callable[[Root, str, str], Iterator[str]]
+Named: TypeAlias = Callable[[SourceTree, str, str], Iterator[str]]
 
 #: With more files than this to read nobody looks: anything may be taken.
 _MOST_READ = 2_000
@@ -42,22 +42,22 @@ _CLIMBING = re.compile(r"\.parent\b|\bdirname\b|\bpardir\b|(?<![\w.])\.\.(?![\w.
 _PARENTS = re.compile(r"\.parents\[(\d{1,2})\]")
 
 
-def nothing_taken(_root: Root) -> frozenset[str]:
+def no_references(_root: SourceTree) -> frozenset[str]:
     """What projects take that name all they need in their manifests."""
     return frozenset()
 
 
-def taken_by_node(root: Root) -> frozenset[str]:
+def node_references(root: SourceTree) -> frozenset[str]:
     """What sources, scripts and settings of TypeScript name."""
     return _taken(root, _is_of_node, _node_places)
 
 
-def taken_by_python(root: Root) -> frozenset[str]:
+def python_references(root: SourceTree) -> frozenset[str]:
     """What settings and requirements name, and where sources look for modules."""
     return _taken(root, _is_python, _python_places)
 
 
-def taken_by_make(root: Root) -> frozenset[str]:
+def make_references(root: SourceTree) -> frozenset[str]:
     """What Makefiles and sources in C name; anything where a Makefile is not plain."""
     if not root.place:
         return frozenset()
@@ -78,7 +78,7 @@ def _is_of_node(path: str) -> bool:
     return _NODE.fullmatch(path.rpartition("/")[2]) is not None
 
 
-def _node_places(root: Root, path: str, text: str) -> Iterator[str]:
+def _node_places(root: SourceTree, path: str, text: str) -> Iterator[str]:
     """What dependencies name the manifest declares, so that it is known already."""
     manifest = read_json(text) if path.endswith("package.json") else None
     if manifest:
@@ -94,7 +94,7 @@ def _is_python(path: str) -> bool:
     )
 
 
-def _taken(root: Root, wanted: Callable[[str], object], named: Named) -> frozenset[str]:
+def _taken(root: SourceTree, wanted: Callable[[str], object], named: Named) -> frozenset[str]:
     if not root.place:
         return frozenset()
     paths = [path for path in root.files if wanted(path) and _ASIDE.isdisjoint(path.split("/"))]
@@ -103,7 +103,7 @@ def _taken(root: Root, wanted: Callable[[str], object], named: Named) -> frozens
     return frozenset(place for path, text in root.texts(paths) for place in named(root, path, text))
 
 
-def named_places(root: Root, path: str, text: str) -> Iterator[str]:
+def named_places(root: SourceTree, path: str, text: str) -> Iterator[str]:
     """The places outside that a file names, as seen from its own directory."""
     home = joined(root.place, parent_of(path)) or ""
     for relative in upward_paths(text):
@@ -141,7 +141,7 @@ def beside(place: str, target: str) -> str:
     return "/".join(others[: shared + 1])
 
 
-def _python_places(root: Root, path: str, text: str) -> Iterator[str]:
+def _python_places(root: SourceTree, path: str, text: str) -> Iterator[str]:
     if not path.endswith(".py"):
         settings = _undeclared(text) if path.endswith("pyproject.toml") else text
         yield from named_places(root, path, settings)

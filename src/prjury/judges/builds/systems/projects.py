@@ -9,12 +9,12 @@ from pathlib import PurePosixPath
 from typing import Protocol, TypeAlias
 
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.systems.outside_references import Taken, changes_in, nothing_taken
-from prjury.judges.builds.systems.source_tree import Changes, Root, joined, nearest
+from prjury.judges.builds.systems.outside_references import Taken, changes_in, no_references
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, nearest
 from prjury.snapshot.model import visible
 
 
-class Project(Protocol):
+class BuildProject(Protocol):
     """A root manifest with all that belongs to it. Directories are as seen from its own."""
 
     @property
@@ -37,17 +37,17 @@ class Project(Protocol):
 
 
 #: From a part of the tree to the project whose manifest is in the root of that part.
-Opened: TypeAlias = Callable[[Root], Project | None]
+Opened: TypeAlias = Callable[[SourceTree], BuildProject | None]
 #: From the directory of a project to what its files take from outside by relative paths.
 _TakenBy: TypeAlias = Callable[[str], frozenset[str]]
 
 
 def plans_of(
-    root: Root,
+    root: SourceTree,
     changes: Changes | None,
     places: Iterable[str],
     opened: Opened,
-    taken: Taken = nothing_taken,
+    taken: Taken = no_references,
 ) -> tuple[BuildPlan, ...]:
     """The builds of all projects of one system, those left out that the change cannot affect.
 
@@ -65,9 +65,9 @@ def plans_of(
     return tuple(plan for plans in affected for plan in plans)
 
 
-def _projects(root: Root, places: Iterable[str], opened: Opened) -> dict[str, Project]:
+def _projects(root: SourceTree, places: Iterable[str], opened: Opened) -> dict[str, BuildProject]:
     """The projects by directory; what belongs to one above is none of its own."""
-    found: dict[str, Project] = {}
+    found: dict[str, BuildProject] = {}
     own = filter(root.may_hold_project, places)
     for directory in sorted(own, key=lambda name: name.split("/")):
         above = [place for place in _above(directory) if place in found]
@@ -87,12 +87,12 @@ def _from(place: str, directory: str) -> str:
     return directory.removeprefix(f"{place}/") if place else directory
 
 
-def _all_of(project: Project, directory: str) -> Iterable[BuildPlan]:
-    return (placed(plan, directory) for plan in project.plans(None))
+def _all_of(project: BuildProject, directory: str) -> Iterable[BuildPlan]:
+    return (in_directory(plan, directory) for plan in project.plans(None))
 
 
 def _affected(
-    projects: Mapping[str, Project], directory: str, changes: Changes, taken: _TakenBy
+    projects: Mapping[str, BuildProject], directory: str, changes: Changes, taken: _TakenBy
 ) -> Iterable[BuildPlan]:
     """The builds of one project.
 
@@ -106,11 +106,11 @@ def _affected(
     below = [place for place in projects if project.declares and is_below(place, directory)]
     built = [place for place in below if projects[place].plans(None)]
     own = changes.outside(built).within(directory)
-    return (placed(plan, directory) for plan in project.plans(own)) if own.paths else ()
+    return (in_directory(plan, directory) for plan in project.plans(own)) if own.paths else ()
 
 
 def _touched_elsewhere(
-    projects: Mapping[str, Project], directory: str, changes: Changes, taken: _TakenBy
+    projects: Mapping[str, BuildProject], directory: str, changes: Changes, taken: _TakenBy
 ) -> str:
     """A place outside of a project that changes and that it depends on, as words; empty for none.
 
@@ -131,7 +131,9 @@ def _touches(changes: Changes, place: str, directories: frozenset[str]) -> bool:
     return any(not is_below(owner, place) for owner in owners)
 
 
-def _reach(projects: Mapping[str, Project], directory: str, taken: _TakenBy) -> Mapping[str, bool]:
+def _reach(
+    projects: Mapping[str, BuildProject], directory: str, taken: _TakenBy
+) -> Mapping[str, bool]:
     """What a project depends on elsewhere, directly or through others, and whether by a path."""
     found: dict[str, bool] = {}
     waiting = [*_wanted(projects, directory, taken)]
@@ -146,7 +148,7 @@ def _reach(projects: Mapping[str, Project], directory: str, taken: _TakenBy) -> 
 
 
 def _wanted(
-    projects: Mapping[str, Project], directory: str, taken: _TakenBy
+    projects: Mapping[str, BuildProject], directory: str, taken: _TakenBy
 ) -> Iterable[tuple[str, bool]]:
     yield from ((place, False) for place in sorted(projects[directory].outside))
     yield from ((place, True) for place in sorted(taken(directory)))
@@ -157,10 +159,10 @@ def is_below(directory: str, other: str) -> bool:
     return directory != other and (not other or directory.startswith(f"{other}/"))
 
 
-def placed(plan: BuildPlan, directory: str) -> BuildPlan:
+def in_directory(plan: BuildPlan, directory: str) -> BuildPlan:
     """The plan of a project in that directory, its thorough form as well."""
     if not directory:
         return plan
     where = joined(directory, plan.directory) or ""
-    thorough = placed(plan.thorough, directory) if plan.thorough else None
+    thorough = in_directory(plan.thorough, directory) if plan.thorough else None
     return replace(plan, directory=where, thorough=thorough)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.plan import Step
+from prjury.judges.builds.plan import BuildStep
 from prjury.judges.builds.systems.manifest import read_toml, strings, table
-from prjury.judges.builds.systems.source_tree import Root, nearest
+from prjury.judges.builds.systems.source_tree import SourceTree, nearest
 from prjury.snapshot.model import printable
 
 #: What pytest is told beside the tree's own options, and after them, so that it outweighs them: to
@@ -28,7 +28,7 @@ _TEST_FILE = re.compile(r"(^|/)(test_[^/]*|[^/]*_test)\.py$")
 _INI_VALUE = r"^{}[ \t]*=[ \t]*(.*(?:\n[ \t]+\S.*)*)"
 
 
-def configuration(root: Root) -> str | None:
+def configuration(root: SourceTree) -> str | None:
     """The file in the root that configures pytest."""
     if root.has("pytest.ini"):
         return "pytest.ini"
@@ -38,12 +38,12 @@ def configuration(root: Root) -> str | None:
     return None
 
 
-def configured_paths(root: Root) -> tuple[str, ...]:
+def configured_paths(root: SourceTree) -> tuple[str, ...]:
     """Where the configuration says that tests are; empty where it says nothing."""
     return configured(root, "testpaths")
 
 
-def configured(root: Root, key: str) -> tuple[str, ...]:
+def configured(root: SourceTree, key: str) -> tuple[str, ...]:
     """The words that the configuration gives for an option; empty where it says nothing."""
     path = configuration(root)
     if path == "pyproject.toml":
@@ -65,7 +65,7 @@ class PytestFiles:
     patterns: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, root: Root) -> PytestFiles:
+    def of(cls, root: SourceTree) -> PytestFiles:
         """As the configuration in the root has it."""
         return cls(configured(root, "python_files"))
 
@@ -77,14 +77,14 @@ class PytestFiles:
         fits = (fnmatchcase(path if "/" in one else name, one) for one in self.patterns)
         return path.endswith(".py") and any(fits)
 
-    def first(self, root: Root, others: frozenset[str]) -> str | None:
+    def first(self, root: SourceTree, others: frozenset[str]) -> str | None:
         """The first test of the root's own; those in the other directories are none."""
         homes = others | {""}
         own = filter(self.has, root.files)
         return next((path for path in own if not others or nearest(path, homes) == ""), None)
 
 
-def what_tests(root: Root, others: frozenset[str]) -> str | None:
+def what_tests(root: SourceTree, others: frozenset[str]) -> str | None:
     """What tells that there are tests for pytest, or None."""
     if path := configuration(root):
         return f"{path} configures pytest"
@@ -102,15 +102,15 @@ class PytestAlone:
     """
 
     command: tuple[str, ...]
-    root: Root
+    root: SourceTree
 
-    def __call__(self, failures: Sequence[Failure]) -> tuple[Step, ...] | None:
+    def __call__(self, failures: Sequence[Failure]) -> tuple[BuildStep, ...] | None:
         """One step for all of them, None where one cannot be named exactly."""
         nodes = [self._node(failure) for failure in failures]
         named = sorted({node for node in nodes if node})
         if not named or not all(nodes):
             return None
-        return (Step("test", (*self.command, *named)),)
+        return (BuildStep("test", (*self.command, *named)),)
 
     def _node(self, failure: Failure) -> str | None:
         """From a report's ``package.module.Class#test[case]`` to ``file::Class::test[case]``."""

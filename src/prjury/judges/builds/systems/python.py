@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
-from prjury.judges.builds.plan import BuildPlan, Scope, Step
+from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
 from prjury.judges.builds.systems import tox, uv
 from prjury.judges.builds.systems.manifest import read_toml, table
-from prjury.judges.builds.systems.outside_references import taken_by_python
+from prjury.judges.builds.systems.outside_references import python_references
 from prjury.judges.builds.systems.projects import plans_of
 from prjury.judges.builds.systems.pytest import PYTEST_ENV, TESTS_FAILED, PytestAlone, what_tests
 from prjury.judges.builds.systems.python_manifest import MANIFEST, local_sources, read_members
-from prjury.judges.builds.systems.source_tree import Changes, Root, joined, nearest
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, nearest
 from prjury.judges.builds.systems.unittests import MANAGE, Unittests, django_places
-from prjury.judges.builds.systems.workspace_graph import Workspace
+from prjury.judges.builds.systems.workspace_graph import WorkspaceGraph
 
 #: Files that say that there is Python in the root of a tree.
 _MARKERS = (
@@ -32,7 +32,7 @@ _OTHERS = (
 _PYTEST = ("python3", "-m", "pytest", "-q")
 
 
-def plans(root: Root, changes: Changes | None) -> tuple[BuildPlan, ...]:
+def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The projects, as far as the change affects them."""
     places = root.directories_with(*PROJECTS)
     in_root = any("/" not in path and path.endswith(".py") for path in root.files)
@@ -41,17 +41,17 @@ def plans(root: Root, changes: Changes | None) -> tuple[BuildPlan, ...]:
     places |= {place for place in django_places(root) if nearest(f"{place}/x", places) is None}
     locked = root.has(uv.LOCK) is not None
     opened = partial(_opened, uv_is_used=locked)
-    return plans_of(root, changes, places, opened, taken_by_python)
+    return plans_of(root, changes, places, opened, python_references)
 
 
-def _has_only_tests(root: Root, places: frozenset[str]) -> bool:
+def _has_only_tests(root: SourceTree, places: frozenset[str]) -> bool:
     """Whether tests alone say that there is Python, and nothing in the root that it is not."""
     if root.has(*_OTHERS):
         return False
     return bool(what_tests(root, places) or Unittests(root, places).plan())
 
 
-def _opened(root: Root, *, uv_is_used: bool) -> _Python | None:
+def _opened(root: SourceTree, *, uv_is_used: bool) -> _Python | None:
     if root.place and not root.has("setup.py", "uv.lock", "tox.ini", "tox.toml"):
         manifest = read_toml(root.text(MANIFEST)) or {}
         about = ("project", "build-system", "dependency-groups")
@@ -63,11 +63,11 @@ def _opened(root: Root, *, uv_is_used: bool) -> _Python | None:
 
 @dataclass(frozen=True)
 class _Python:
-    root: Root
+    root: SourceTree
     uv_is_used: bool
 
     @cached_property
-    def workspace(self) -> Workspace | None:
+    def workspace(self) -> WorkspaceGraph | None:
         return read_members(self.root) if self.root.has(uv.LOCK) else None
 
     @cached_property
@@ -99,7 +99,7 @@ class _Python:
             if found:
                 return tuple(map(self._noted, found))
         because = self.workspace.unreadable if self.workspace and changes else ""
-        return (replace(self._plan(), scope=Scope(because=because)),)
+        return (replace(self._plan(), scope=BuildScope(because=because)),)
 
     def _plan(self) -> BuildPlan:
         tests = what_tests(self.root, self._below)
@@ -131,7 +131,7 @@ class _Python:
     def _tested(self, tests: str) -> BuildPlan:
         return BuildPlan(
             "pytest",
-            (Step("test", _PYTEST),),
+            (BuildStep("test", _PYTEST),),
             (self._marker(), tests),
             env=PYTEST_ENV,
             reported=True,
@@ -140,6 +140,6 @@ class _Python:
         )
 
     def _compiled(self) -> BuildPlan:
-        step = Step("build", ("python3", "-m", "compileall", "-q", "."))
+        step = BuildStep("build", ("python3", "-m", "compileall", "-q", "."))
         reasons = (self._marker(), "no tests were found, so it is only compiled")
         return BuildPlan("python", (step,), reasons)

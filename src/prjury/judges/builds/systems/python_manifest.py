@@ -8,8 +8,8 @@ from typing import Any
 
 from prjury.judges.builds.systems.globs import matching
 from prjury.judges.builds.systems.manifest import read_toml, strings, table
-from prjury.judges.builds.systems.source_tree import Root, joined
-from prjury.judges.builds.systems.workspace_graph import Member, Workspace
+from prjury.judges.builds.systems.source_tree import SourceTree, joined
+from prjury.judges.builds.systems.workspace_graph import Member, WorkspaceGraph
 from prjury.snapshot.model import visible
 
 MANIFEST = "pyproject.toml"
@@ -18,7 +18,7 @@ _OWN = ("src", "tests", "test", "setup.py")
 _NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 
 
-def read_members(root: Root) -> Workspace | None:
+def read_members(root: SourceTree) -> WorkspaceGraph | None:
     """The members of uv's workspace in the root, the root itself among them; None for no such."""
     manifest = read_toml(root.text(MANIFEST)) or {}
     workspace = table(manifest, "tool", "uv").get("workspace")
@@ -26,17 +26,17 @@ def read_members(root: Root) -> Workspace | None:
         return None
     patterns, excluded = strings(workspace.get("members")), strings(workspace.get("exclude"))
     if patterns is None or excluded is None:
-        return Workspace((), unreadable=f"the workspace in {MANIFEST} cannot be read")
+        return WorkspaceGraph((), unreadable=f"the workspace in {MANIFEST} cannot be read")
     places = root.directories_with(MANIFEST)
     chosen = matching([*patterns, *(f"!{pattern}" for pattern in excluded)], places)
     if chosen is None:
-        return Workspace((), unreadable=f"the patterns in {MANIFEST} are not understood")
+        return WorkspaceGraph((), unreadable=f"the patterns in {MANIFEST} are not understood")
     own = {""} if "project" in manifest else set()
     members = _members(root, sorted(chosen | own))
-    return Workspace((), unreadable=members) if isinstance(members, str) else members
+    return WorkspaceGraph((), unreadable=members) if isinstance(members, str) else members
 
 
-def _members(root: Root, places: list[str]) -> Workspace | str:
+def _members(root: SourceTree, places: list[str]) -> WorkspaceGraph | str:
     manifests = {place: read_toml(root.text(_inside(place))) for place in places}
     names: dict[str, str] = {}
     for place, manifest in manifests.items():
@@ -47,7 +47,7 @@ def _members(root: Root, places: list[str]) -> Workspace | str:
             return f"{visible(_inside(place))} leaves its dependencies to a program"
         names[place] = name
     known = frozenset(names.values())
-    return Workspace(
+    return WorkspaceGraph(
         tuple(
             Member(names[place], place, _inside(place), needed(manifests[place] or {}) & known)
             for place in places
@@ -93,7 +93,7 @@ def poetry_dependencies(poetry: Mapping[str, Any]) -> dict[str, Any]:
     return {name: wanted for one in own for name, wanted in one.items()}
 
 
-def local_sources(root: Root, directory: str = "") -> frozenset[str]:
+def local_sources(root: SourceTree, directory: str = "") -> frozenset[str]:
     """The directories that a project takes dependencies from, from the root of the tree."""
     manifest = read_toml(root.text(_inside(directory))) or {}
     sources = table(manifest, "tool", "uv", "sources")

@@ -27,7 +27,7 @@ _NOT_BUILT = frozenset(
 
 
 @dataclass(frozen=True)
-class Root:
+class SourceTree:
     """A tree, or a part of it as if it were one: paths, modes, and the text of files.
 
     Attributes:
@@ -64,7 +64,7 @@ class Root:
         return {}
 
     @cached_property
-    def _parts(self) -> dict[str, Root]:
+    def _parts(self) -> dict[str, SourceTree]:
         return {}
 
     @cached_property
@@ -115,7 +115,7 @@ class Root:
                 found = many.get(entry.blob)
                 yield entry.path, self.read(entry) if found is None else found
 
-    def below(self, directory: str) -> Root:
+    def below(self, directory: str) -> SourceTree:
         """The part of the tree in a directory, with paths as seen from there."""
         if not directory:
             return self
@@ -123,14 +123,14 @@ class Root:
             self._parts[directory] = self._part(directory)
         return self._parts[directory]
 
-    def _part(self, directory: str) -> Root:
+    def _part(self, directory: str) -> SourceTree:
         prefix = f"{directory}/"
         inside = {
             entry.path.removeprefix(prefix): entry
             for entry in self.entries
             if entry.path.startswith(prefix)
         }
-        return Root(
+        return SourceTree(
             [replace(entry, path=path) for path, entry in inside.items()],
             lambda entry: self.read(inside[entry.path]),
             self.read_many and self._read_many_of(inside),

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from prjury.judges.builds.plan import BuildPlan, Step
+from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.manifest import read_toml, table
 from prjury.judges.builds.systems.pytest import TOX_PYTEST_ENV
-from prjury.judges.builds.systems.source_tree import Root
+from prjury.judges.builds.systems.source_tree import SourceTree
 
 _INI = re.compile(r"^\[(?:tox|testenv)", re.MULTILINE)
 _CFG = re.compile(r"^\[tox:tox\]", re.MULTILINE)
@@ -23,7 +23,7 @@ _NOTE = "tox leaves out the environments whose Python is not installed"
 
 
 @dataclass(frozen=True)
-class Settings:
+class ToxSettings:
     """Where tox is configured, and which sections say which variables they hand on."""
 
     file: str
@@ -37,24 +37,24 @@ class Settings:
         return ";".join([*told, *more])
 
 
-def settings(root: Root) -> Settings | None:
+def settings(root: SourceTree) -> ToxSettings | None:
     """The settings in the root, in the order in which tox looks for them."""
     text = root.text("tox.ini").replace("\r", "")
     if _INI.search(text):
-        return Settings("tox.ini", "testenv", tuple(_own_ini(text)))
+        return ToxSettings("tox.ini", "testenv", tuple(_own_ini(text)))
     text = root.text("setup.cfg").replace("\r", "")
     if _CFG.search(text):
-        return Settings("setup.cfg", "testenv", tuple(_own_ini(text)))
+        return ToxSettings("setup.cfg", "testenv", tuple(_own_ini(text)))
     project = table(read_toml(root.text("pyproject.toml")), "tool", "tox")
     if legacy := project.get("legacy_tox_ini"):
-        return Settings("pyproject.toml", "testenv", tuple(_own_ini(str(legacy))))
+        return ToxSettings("pyproject.toml", "testenv", tuple(_own_ini(str(legacy))))
     if project:
         own = tuple(f"tool.tox.env.{name}" for name in _own_toml(project))
-        return Settings("pyproject.toml", "tool.tox.env_run_base", own)
+        return ToxSettings("pyproject.toml", "tool.tox.env_run_base", own)
     if root.has("tox.toml"):
         document = read_toml(root.text("tox.toml")) or {}
         own = tuple(f"env.{name}" for name in _own_toml(document))
-        return Settings("tox.toml", "env_run_base", own)
+        return ToxSettings("tox.toml", "env_run_base", own)
     return None
 
 
@@ -71,11 +71,11 @@ def _own_toml(document: object) -> Iterator[str]:
             yield name
 
 
-def plan_of(found: Settings) -> BuildPlan:
+def plan_of(found: ToxSettings) -> BuildPlan:
     """One run of tox; its thorough form runs the later commands of an environment as well."""
     plan = BuildPlan(
         "tox",
-        (Step("test", _COMMAND),),
+        (BuildStep("test", _COMMAND),),
         (f"{found.file} configures tox",),
         (_NOTE,),
         {**TOX_PYTEST_ENV, "TOX_OVERRIDE": found.overrides()},

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from prjury.judges.builds.plan import BuildPlan, Step
+from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.source_tree import (
-    Root,
+    SourceTree,
     left_out,
     nearest,
     outermost_first,
@@ -41,7 +41,7 @@ class Unittests:
         python: the program that runs them.
     """
 
-    root: Root
+    root: SourceTree
     others: frozenset[str]
     python: tuple[str, ...] = ("python3",)
 
@@ -60,7 +60,7 @@ class Unittests:
             if found and nearest(f"{prefix}x", self.others | {""}) == "":
                 return BuildPlan(
                     "django",
-                    (Step("test", (*self.python, MANAGE, "test")),),
+                    (BuildStep("test", (*self.python, MANAGE, "test")),),
                     (f"{prefix}{MANAGE} is Django's", f"{printable(found)} may hold tests"),
                     all_ran=_TESTS_FAILED,
                     directory=place,
@@ -73,7 +73,7 @@ class Unittests:
         searches = sorted({_search(path, self.root) for path in found})
         if not searches:
             return None
-        steps = tuple(Step("test", (*self.python, *_discover(*search))) for search in searches)
+        steps = tuple(BuildStep("test", (*self.python, *_discover(*search))) for search in searches)
         plan = BuildPlan(
             "unittest",
             steps,
@@ -83,7 +83,7 @@ class Unittests:
         if len(steps) == 1:
             return plan
         each = "; ".join(f"{step.text} || failed=1" for step in steps)
-        together = Step("test", f"(failed=0; {each}; exit $failed)")
+        together = BuildStep("test", f"(failed=0; {each}; exit $failed)")
         thorough = replace(plan, steps=(together,), all_ran=_TESTS_FAILED)
         return replace(plan, thorough=thorough)
 
@@ -106,7 +106,7 @@ class Unittests:
                 yield path
 
 
-def django_places(root: Root) -> frozenset[str]:
+def django_places(root: SourceTree) -> frozenset[str]:
     """The directories with the script by which Django manages a project."""
     places = (place for place in root.directories_with(MANAGE) if left_out(place) is None)
     return frozenset(
@@ -128,7 +128,7 @@ def _is_named(path: str) -> bool:
     return _name(path).startswith("test") or _name(path).endswith(("_tests.py", "_test.py"))
 
 
-def _top(path: str, root: Root) -> str:
+def _top(path: str, root: SourceTree) -> str:
     """The directory from which a file is imported: the nearest one that is no package."""
     place = parent_of(path)
     while place and f"{place}/__init__.py" in root.files:
@@ -136,7 +136,7 @@ def _top(path: str, root: Root) -> str:
     return place
 
 
-def _search(path: str, root: Root) -> tuple[str, str, str]:
+def _search(path: str, root: SourceTree) -> tuple[str, str, str]:
     """Where to begin, what to import from, and the pattern of names, so that a file is found."""
     top = _top(path, root)
     if _name(path).startswith("test"):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from prjury.judges.builds.plan import BuildPlan, Scope, Step
+from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
 from prjury.judges.builds.systems.globs import matching
 from prjury.judges.builds.systems.manifest import read_toml
 from prjury.judges.builds.systems.projects import is_below
@@ -20,8 +20,8 @@ from prjury.judges.builds.systems.pytest import (
     what_tests,
 )
 from prjury.judges.builds.systems.python_manifest import MANIFEST, needed, where_needed
-from prjury.judges.builds.systems.source_tree import Changes, Root, nearest, parent_of
-from prjury.judges.builds.systems.workspace_graph import Member, Workspace
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree, nearest, parent_of
+from prjury.judges.builds.systems.workspace_graph import Member, WorkspaceGraph
 
 LOCK = "uv.lock"
 #: Python in the environment of the lock, and in one of a project without a lock of its own.
@@ -30,12 +30,12 @@ UNLOCKED_PYTHON = ("uv", "run", "python")
 _NO_TESTS = "the change affects no package that has tests"
 
 
-def single_plan(root: Root, tests: str) -> BuildPlan:
+def single_plan(root: SourceTree, tests: str) -> BuildPlan:
     """The tests of a project that is no workspace."""
     return _plan(root, _pytest(root, root), (), (f"{LOCK} is there", tests))
 
 
-def unlocked_plan(root: Root, tests: str) -> BuildPlan:
+def unlocked_plan(root: SourceTree, tests: str) -> BuildPlan:
     """The tests of a project without a lock file of its own, below one that uv manages."""
     manifest = read_toml(root.text(MANIFEST)) or {}
     named = "pytest" in needed(manifest)
@@ -47,13 +47,13 @@ def unlocked_plan(root: Root, tests: str) -> BuildPlan:
 def compiled_plan() -> BuildPlan:
     """A project without tests: its environment is made, and its sources are compiled."""
     steps = (
-        Step("setup", ("uv", "sync", "--frozen")),
-        Step("build", ("python3", "-m", "compileall", "-q", "-x", r"/\.venv/", ".")),
+        BuildStep("setup", ("uv", "sync", "--frozen")),
+        BuildStep("build", ("python3", "-m", "compileall", "-q", "-x", r"/\.venv/", ".")),
     )
     return BuildPlan("uv", steps, (f"{LOCK} is there", "no tests were found"))
 
 
-def _pytest(root: Root, locked: Root, *options: str) -> tuple[str, ...]:
+def _pytest(root: SourceTree, locked: SourceTree, *options: str) -> tuple[str, ...]:
     """How uv runs pytest, which is added where the lock does not have it."""
     manifest = read_toml(root.text(MANIFEST)) or {}
     has_it = 'name = "pytest"' in locked.text(LOCK)
@@ -62,22 +62,22 @@ def _pytest(root: Root, locked: Root, *options: str) -> tuple[str, ...]:
 
 
 def _plan(
-    root: Root,
+    root: SourceTree,
     command: tuple[str, ...],
     arguments: tuple[str, ...],
     reasons: tuple[str, ...],
-    scope: Scope | None = None,
+    scope: BuildScope | None = None,
     directory: str = "",
 ) -> BuildPlan:
     return BuildPlan(
         "uv",
-        (Step("test", (*command, *arguments)),),
+        (BuildStep("test", (*command, *arguments)),),
         reasons,
         env=PYTEST_ENV,
         reported=True,
         all_ran=TESTS_FAILED,
         directory=directory,
-        scope=scope or Scope(),
+        scope=scope or BuildScope(),
         alone=PytestAlone(command, root),
     )
 
@@ -90,8 +90,8 @@ class UvWorkspace:
         places: every directory below that has a project, of the workspace or not.
     """
 
-    root: Root
-    members: Workspace
+    root: SourceTree
+    members: WorkspaceGraph
     places: frozenset[str]
 
     def plans(self, changes: Changes | None) -> tuple[BuildPlan, ...]:
@@ -102,7 +102,7 @@ class UvWorkspace:
         own = [member for member in self.members.members if self._tests(member)]
         wanted = [member for member in own if not scope.modules or member.name in scope.modules]
         if own and not wanted:
-            wanted, scope = own, Scope(because=_NO_TESTS)
+            wanted, scope = own, BuildScope(because=_NO_TESTS)
         return tuple(self._apart(member, scope) for member in wanted)
 
     @cached_property
@@ -119,11 +119,11 @@ class UvWorkspace:
         place = member.directory
         return what_tests(self.root.below(place), self._below(place))
 
-    def _apart(self, member: Member, scope: Scope) -> BuildPlan:
+    def _apart(self, member: Member, scope: BuildScope) -> BuildPlan:
         part = self.root.below(member.directory)
         chosen = () if member.directory else self._own_places()
         ignored = [f"--ignore={place}" for place in sorted(self._below(member.directory))]
-        named = Scope((member.name,), scope.because) if scope.modules else scope
+        named = BuildScope((member.name,), scope.because) if scope.modules else scope
         reasons = (f"{LOCK} is there", self._tests(member) or "")
         command = _pytest(part, self.root)
         if not chosen:
@@ -138,17 +138,17 @@ class UvWorkspace:
             return ()
         return tuple(map(_as_argument, (*filter(self._is_loose_test, self.root.files), *places)))
 
-    def _together(self, scope: Scope) -> BuildPlan:
+    def _together(self, scope: BuildScope) -> BuildPlan:
         arguments = tuple(sorted(set(self._affected_places(scope)))) if scope.modules else ()
         if scope.modules and not arguments:
-            scope = Scope(because=_NO_TESTS)
+            scope = BuildScope(because=_NO_TESTS)
         file = configuration(self.root) or ""
         reasons = (f"{LOCK} is there", f"{file} configures pytest")
         # named, so that a member's own settings do not take the place of the root's
         command = (*_pytest(self.root, self.root, "--all-packages"), "-c", file)
         return _plan(self.root, command, arguments, reasons, scope)
 
-    def _affected_places(self, scope: Scope) -> Iterator[str]:
+    def _affected_places(self, scope: BuildScope) -> Iterator[str]:
         """Where the tests of the affected members are, and those that belong to no member."""
         for place in self._with_tests():
             home = nearest(f"{place}/x", frozenset(self._names))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from prjury.judges.builds.plan import Scope
+from prjury.judges.builds.plan import BuildScope
 from prjury.judges.builds.systems.source_tree import Changes, nearest
 from prjury.snapshot.model import visible
 
@@ -31,7 +31,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Workspace:
+class WorkspaceGraph:
     """Members, and the paths that the root as a member owns.
 
     Attributes:
@@ -44,12 +44,12 @@ class Workspace:
     own: tuple[str, ...] = ()
     unreadable: str = ""
 
-    def scope(self, changes: Changes | None) -> Scope:
+    def scope(self, changes: Changes | None) -> BuildScope:
         """The members that the change affects, by name in their own order, or why all of them."""
         if changes is None:
-            return Scope()
+            return BuildScope()
         if because := self.unreadable or self._everything(changes):
-            return Scope(because=because)
+            return BuildScope(because=because)
         return self.named(with_dependents(self.touched(changes), self.needs))
 
     def touched(self, changes: Changes) -> frozenset[str]:
@@ -57,12 +57,12 @@ class Workspace:
         owners = {self._owner(path) for path in changes.paths} | self._documented(changes)
         return frozenset(member.name for member in self.members if member.directory in owners)
 
-    def named(self, names: frozenset[str]) -> Scope:
+    def named(self, names: frozenset[str]) -> BuildScope:
         """The scope of these members, which are what a change affects."""
         if len(names) > MOST_NAMED:
-            return Scope(because=f"the change affects more than {MOST_NAMED} packages")
+            return BuildScope(because=f"the change affects more than {MOST_NAMED} packages")
         listed = tuple(member.name for member in self.members if member.name in names)
-        return Scope(listed, "packages that the change touches, and those that depend on them")
+        return BuildScope(listed, "packages that the change touches, and those that depend on them")
 
     @property
     def needs(self) -> Mapping[str, frozenset[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from prjury.judges.builds.systems.source_tree import EXECUTABLE, Root
+from prjury.judges.builds.systems.source_tree import EXECUTABLE, SourceTree
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Script:
     needs: tuple[str, ...] = ()
 
 
-def wrapper_of(tree: Root, directory: str, script: Script) -> Wrapper:
+def wrapper_of(tree: SourceTree, directory: str, script: Script) -> Wrapper:
     """The nearest script, in the directory of a build or above it, else the installed tool."""
     for count, place in enumerate(upwards(directory)):
         if f"{place}{script.name}" in tree.files:
@@ -52,7 +52,7 @@ def upwards(directory: str) -> Iterator[str]:
     return ("".join(f"{part}/" for part in parts[:count]) for count in range(len(parts), -1, -1))
 
 
-def _script(tree: Root, script: Script, place: str, up: str) -> Wrapper:
+def _script(tree: SourceTree, script: Script, place: str, up: str) -> Wrapper:
     path, shown = f"{place}{script.name}", f"{up}{script.name}"
     installed = f"so the installed `{script.tool}` is used"
     for needed in (script.settings, *script.needs):

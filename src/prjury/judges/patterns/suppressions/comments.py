@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prjury.judges.patterns.suppressions.directive import ANY, Directive, Page
+from prjury.judges.patterns.suppressions.directive import ANY, CommentPage, Directive
 
 #: What stands for every tool in a list of tools.
 _ALL_TOOLS = frozenset({"all", "prjury"})
@@ -19,7 +19,7 @@ _ESLINT = re.compile(
 )
 
 
-def noqa(page: Page) -> Iterator[Directive]:
+def noqa(page: CommentPage) -> Iterator[Directive]:
     """``# noqa`` over its own line, with the codes that it names if it names some."""
     for span in page.comments:
         for match in _NOQA.finditer(page.text(span)):
@@ -28,7 +28,7 @@ def noqa(page: Page) -> Iterator[Directive]:
             yield Directive("noqa", match[0].strip(), line, range(line, line + 1), frozenset(codes))
 
 
-def nolint(page: Page) -> Iterator[Directive]:
+def nolint(page: CommentPage) -> Iterator[Directive]:
     """``//nolint`` over its line; on a line of its own over the statement that follows."""
     ends: dict[int, int] = {}
     for item in page.items:
@@ -44,7 +44,7 @@ def nolint(page: Page) -> Iterator[Directive]:
             yield Directive("nolint", match[0], line, range(line, stop), names)
 
 
-def eslint(page: Page) -> Iterator[Directive]:
+def eslint(page: CommentPage) -> Iterator[Directive]:
     """``eslint-disable`` for a line, or from one comment to the ``eslint-enable`` that ends it."""
     disabled: dict[str, int] = {}
     for span in page.comments:

@@ -54,7 +54,7 @@ def names_of(active: Active, severity: Severity) -> frozenset[str]:
 
 
 @dataclass(frozen=True)
-class Page:
+class CommentPage:
     """A file as the readers of foreign comments see it.
 
     Attributes:

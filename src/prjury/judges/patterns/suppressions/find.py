@@ -9,12 +9,12 @@ from typing import TypeAlias
 from prjury.code.parser import Job, Parsed
 from prjury.judges.patterns.match import MARKER, Active, FileScan, Hit
 from prjury.judges.patterns.suppressions.comments import eslint, nolint, noqa
-from prjury.judges.patterns.suppressions.directive import Directive, Page, names_of
+from prjury.judges.patterns.suppressions.directive import CommentPage, Directive, names_of
 from prjury.judges.patterns.suppressions.marks import PROBES, Probe, allowed, declared
 from prjury.judges.patterns.suppressions.prjury_comments import concerns, own_directives
 from prjury.jury.judgment import Severity
 
-Reader: TypeAlias = Callable[[Page], Iterable[Directive]]
+Reader: TypeAlias = Callable[[CommentPage], Iterable[Directive]]
 
 #: How the ecosystem of each language silences its own tools.
 READERS: Mapping[str, Reader] = {
@@ -33,14 +33,14 @@ _FEW_LINES, _MAX_WIDE = 3, 1_000
 
 
 @dataclass(frozen=True)
-class Listening:
+class SuppressionRules:
     """Which comments are listened to: ``own`` ones, and those of the ``ecosystem``."""
 
     own: bool = True
     ecosystem: bool = True
 
     @classmethod
-    def to(cls, *, allow: bool, ecosystem: bool) -> Listening:
+    def to(cls, *, allow: bool, ecosystem: bool) -> SuppressionRules:
         """Where comments are not allowed to silence anything, those of others are not either."""
         return cls(allow, allow and ecosystem)
 
@@ -54,7 +54,7 @@ class Listening:
         probe = self._probe(scan)
         extra = len(probe.rules) if probe and reply else 0
         parsed, found = _split(reply, scan, extra) if reply else (None, ())
-        page = Page(
+        page = CommentPage(
             scan.source,
             tuple(scan.comments(parsed)) if self.own or self.ecosystem else (),
             parsed.strings if parsed else (),
@@ -66,7 +66,7 @@ class Listening:
         probe = PROBES.get(scan.source.language.name) if self.ecosystem else None
         return probe if probe and probe.word in scan.source.text else None
 
-    def _directives(self, page: Page) -> Iterator[Directive]:
+    def _directives(self, page: CommentPage) -> Iterator[Directive]:
         if self.own:
             yield from own_directives(page)
         reader = READERS.get(page.source.language.name)

@@ -12,7 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from prjury.code.parser import Range
-from prjury.judges.patterns.suppressions.directive import ANY, DEPRECATION, REMOVAL, Directive, Page
+from prjury.judges.patterns.suppressions.directive import (
+    ANY,
+    DEPRECATION,
+    REMOVAL,
+    CommentPage,
+    Directive,
+)
 
 _OURS = "prjury:"
 _WORDS = {"all": ANY, "deprecation": DEPRECATION, "DEPRECATION": DEPRECATION, "removal": REMOVAL}
@@ -77,7 +83,7 @@ PROBES: Mapping[str, Probe] = {
 }
 
 
-def declared(page: Page) -> Iterator[Directive]:
+def declared(page: CommentPage) -> Iterator[Directive]:
     """``@SuppressWarnings`` and ``@Suppress`` over the declarations that they stand on."""
     items, strings = sorted(page.items), sorted(page.strings)
     for mark in page.marks[:_MAX_MARKS]:
@@ -90,7 +96,7 @@ def declared(page: Page) -> Iterator[Directive]:
             yield _over(page, label, mark, item, frozenset(map(_name, words)))
 
 
-def allowed(page: Page) -> Iterator[Directive]:
+def allowed(page: CommentPage) -> Iterator[Directive]:
     """``#[allow(deprecated)]`` over the item that follows."""
     items = sorted(page.items, key=lambda span: (span[0], -span[1]))
     starts = [start for start, _ in items]
@@ -102,7 +108,9 @@ def allowed(page: Page) -> Iterator[Directive]:
             yield _over(page, "#[allow]", mark, items[at], frozenset({DEPRECATION}))
 
 
-def _over(page: Page, label: str, mark: Range, item: Range, names: frozenset[str]) -> Directive:
+def _over(
+    page: CommentPage, label: str, mark: Range, item: Range, names: frozenset[str]
+) -> Directive:
     text = " ".join(page.text(mark).split())[:_MAX_TEXT]
     return Directive(label, text, page.first(mark), page.lines(item), names)
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Collection, Iterator
 
 from prjury.judges.patterns.match import MARKER, Active
-from prjury.judges.patterns.suppressions.directive import Directive, Page
+from prjury.judges.patterns.suppressions.directive import CommentPage, Directive
 
 _DIRECTIVE = re.compile(re.escape(MARKER) + r"\[([^\]\n]{1,500})\]")
 
 
-def own_directives(page: Page) -> Iterator[Directive]:
+def own_directives(page: CommentPage) -> Iterator[Directive]:
     """One for each name in each comment of ours."""
     if MARKER not in page.source.text:
         return

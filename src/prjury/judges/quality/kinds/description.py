@@ -13,7 +13,7 @@ from prjury.judges.quality.kinds.reading import ChangeReader, templated, time_of
 from prjury.jury.judgment import Judgment
 from prjury.jury.voting import NOT_APPLICABLE
 from prjury.policy.questions import QuestionOptions
-from prjury.ports import Doors
+from prjury.ports import Ports
 
 NAME = "description-matches-change"
 _TEMPLATE = "description"
@@ -29,7 +29,7 @@ CRITERIA: Mapping[str, str] = MappingProxyType(
 )
 
 
-def make(options: QuestionOptions, doors: Doors) -> ModelBackedJudge[PullRequestContext]:
+def make(options: QuestionOptions, doors: Ports) -> ModelBackedJudge[PullRequestContext]:
     """The judge that compares a change with its description.
 
     What an author writes sways whoever reads it, so this judge can lower a verdict and never lift

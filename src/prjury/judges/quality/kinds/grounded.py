@@ -9,7 +9,7 @@ from types import MappingProxyType
 from prjury.deadline import Deadline
 from prjury.judges.quality.inquiry_input import Material
 from prjury.judges.quality.judge import Inquiry
-from prjury.judges.quality.prompt_input.chunk import Piece
+from prjury.judges.quality.prompt_input.chunk import Section
 from prjury.judges.quality.prompt_input.documents import document
 from prjury.judges.quality.query.prompts import Prompts
 from prjury.jury.context import JudgmentContext
@@ -117,5 +117,5 @@ def _about_answer(
     return Inquiry(name, about, criteria, threshold, gather, lambda _: instructions)
 
 
-def _parts(grounds: Grounds, redact: Redact) -> tuple[Piece, ...]:
+def _parts(grounds: Grounds, redact: Redact) -> tuple[Section, ...]:
     return tuple(document(name, "context", text, redact) for name, text in grounds.context.items())

@@ -11,13 +11,13 @@ from prjury.judges.quality.kinds.reading import ChangeReader, own_texts, time_of
 from prjury.judges.quality.query.custom_texts import OwnTexts
 from prjury.judges.quality.query.prompts import Instructions
 from prjury.policy.questions import PromptOptions
-from prjury.ports import Doors
+from prjury.ports import Ports
 from prjury.report.redact import redacted
 
 NAME = "prompt"
 
 
-def make(options: PromptOptions, doors: Doors) -> ModelBackedJudge[PullRequestContext]:
+def make(options: PromptOptions, doors: Ports) -> ModelBackedJudge[PullRequestContext]:
     """The judge that the options describe; it goes by the name that they give it.
 
     Raises:

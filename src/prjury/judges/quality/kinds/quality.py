@@ -10,14 +10,14 @@ from prjury.judges.quality.kinds.criteria import KNOWN, chosen
 from prjury.judges.quality.kinds.reading import ChangeReader, own_texts, time_of
 from prjury.judges.quality.query.prompts import Instructions
 from prjury.policy.questions import QualityOptions
-from prjury.ports import Doors
+from prjury.ports import Ports
 from prjury.snapshot.model import FileChange, FileKind, PullRequest
 
 NAME = "quality"
 _TESTS = "tests"
 
 
-def make(options: QualityOptions, doors: Doors) -> ModelBackedJudge[PullRequestContext]:
+def make(options: QualityOptions, doors: Ports) -> ModelBackedJudge[PullRequestContext]:
     """The quality judge. It is blind: it knows the change and no word of its author's.
 
     Raises:

@@ -14,14 +14,14 @@ from prjury.judges.quality.hunk_context import with_surroundings
 from prjury.judges.quality.inquiry_input import Material
 from prjury.judges.quality.instructions import instructions, spoken
 from prjury.judges.quality.prompt_input.change import SENT_KINDS, pieces_of
-from prjury.judges.quality.prompt_input.chunk import Piece, sizes
+from prjury.judges.quality.prompt_input.chunk import Section, sizes
 from prjury.judges.quality.prompt_input.documents import document
 from prjury.judges.quality.query.custom_texts import OwnTexts
 from prjury.judges.quality.query.prompts import Instructions
 from prjury.judges.quality.query.question import CHARACTERS_PER_TOKEN
 from prjury.jury.judgment import Judgment
 from prjury.jury.voting import NOT_APPLICABLE
-from prjury.ports import Doors, Panel
+from prjury.ports import Panel, Ports
 from prjury.report.redact import Redact
 from prjury.snapshot.model import FileChange, FileKind, PullRequest
 
@@ -40,14 +40,14 @@ class ChangeReader:
         models: the names of those that are asked.
     """
 
-    doors: Doors
+    doors: Ports
     room: int
     models: tuple[str, ...] = ()
     kinds: Collection[FileKind] = SENT_KINDS
 
     @classmethod
     def of(
-        cls, doors: Doors, panel: Panel, kinds: Collection[FileKind] = SENT_KINDS
+        cls, doors: Ports, panel: Panel, kinds: Collection[FileKind] = SENT_KINDS
     ) -> ChangeReader:
         """A reader for the models of a panel, whose room is that of the smallest."""
         room = min((model.room for model in panel.models), default=0)
@@ -68,8 +68,8 @@ class ChangeReader:
         return Material(pieces, left_out, warnings=warnings)
 
     def _with_context(
-        self, pieces: tuple[Piece, ...], context: PullRequestContext, deadline: Deadline
-    ) -> tuple[Piece, ...]:
+        self, pieces: tuple[Section, ...], context: PullRequestContext, deadline: Deadline
+    ) -> tuple[Section, ...]:
         """The pieces with what they stand in, unless that takes more questions."""
 
         def widened() -> tuple[FileChange, ...]:
@@ -103,14 +103,14 @@ def with_description(
     return both
 
 
-def description(pull: PullRequest, redact: Redact) -> Piece:
+def description(pull: PullRequest, redact: Redact) -> Section:
     """Title and text of a pull request as a document."""
     text = f"{pull.title.strip()}\n\n{pull.body.strip()}".strip()
     return document(DESCRIPTION, "description", text, redact)
 
 
 def templated(
-    doors: Doors, template: str, criteria: Mapping[str, str]
+    doors: Ports, template: str, criteria: Mapping[str, str]
 ) -> Callable[[PullRequestContext], Instructions]:
     """The instructions of a template that needs nothing but the criteria."""
 
@@ -134,7 +134,7 @@ def time_of(context: PullRequestContext) -> Deadline:
     return context.deadline
 
 
-def own_texts(doors: Doors, context: PullRequestContext) -> OwnTexts:
+def own_texts(doors: Ports, context: PullRequestContext) -> OwnTexts:
     """The base's texts for judges."""
     base = context.pull.base.sha
     return context.once.get("own texts", lambda: OwnTexts.of(doors.repository, base))

@@ -9,7 +9,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
 from prjury.judges.quality.kinds.reading import ChangeReader, templated, time_of
 from prjury.policy.questions import SuitabilityOptions
-from prjury.ports import Doors
+from prjury.ports import Ports
 
 NAME = "backport-suitability"
 _TEMPLATE = "suitability"
@@ -29,7 +29,7 @@ CRITERIA: Mapping[str, str] = MappingProxyType(
 )
 
 
-def make(options: SuitabilityOptions, doors: Doors) -> ModelBackedJudge[PullRequestContext]:
+def make(options: SuitabilityOptions, doors: Ports) -> ModelBackedJudge[PullRequestContext]:
     """The judge of backport suitability; it never votes on the merge.
 
     Raises:

@@ -13,7 +13,7 @@ from prjury.judges.quality.kinds.reading import ChangeReader, templated, time_of
 from prjury.jury.judgment import Judgment
 from prjury.jury.voting import NOT_APPLICABLE
 from prjury.policy.questions import QuestionOptions
-from prjury.ports import Doors
+from prjury.ports import Ports
 from prjury.snapshot.model import FileKind, PullRequest
 
 NAME = "tests-exercise-behaviour"
@@ -34,7 +34,7 @@ CRITERIA: Mapping[str, str] = MappingProxyType(
 )
 
 
-def make(options: QuestionOptions, doors: Doors) -> ModelBackedJudge[PullRequestContext]:
+def make(options: QuestionOptions, doors: Ports) -> ModelBackedJudge[PullRequestContext]:
     """The judge of new and changed tests; it sees them beside the source that changes.
 
     Raises:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from prjury.judges.quality.prompt_input.chunk import NotSent, Passage, Piece, Row
-from prjury.report.invisible_chars import shown
+from prjury.judges.quality.prompt_input.chunk import ChunkRow, NotSent, Passage, Section
+from prjury.report.invisible_chars import show_invisible
 from prjury.report.redact import Redact, redacted
 from prjury.snapshot.model import FileChange, FileKind, Hunk, printable
 
@@ -27,14 +27,14 @@ _LEFT_OUT = "[redacted]"
 
 def pieces_of(
     files: Iterable[FileChange], redact: Redact, longest_line: int = LONGEST_LINE
-) -> tuple[tuple[Piece, ...], tuple[NotSent, ...]]:
+) -> tuple[tuple[Section, ...], tuple[NotSent, ...]]:
     """The files that a model sees, source before tests before the rest, and those it does not.
 
     Args:
         redact: takes secrets out of what is shown.
         longest_line: characters; a file with a longer one is not sent.
     """
-    pieces: list[tuple[int, Piece]] = []
+    pieces: list[tuple[int, Section]] = []
     left_out: list[NotSent] = []
     for file in files:
         piece = _piece(file, redact)
@@ -47,7 +47,7 @@ def pieces_of(
     return tuple(piece for _, piece in ordered), tuple(left_out)
 
 
-def _why_not(file: FileChange, piece: Piece, longest_line: int) -> str | None:
+def _why_not(file: FileChange, piece: Section, longest_line: int) -> str | None:
     if reason := file.unread or file.exempt:
         return reason
     if file.kind not in SENT_KINDS:
@@ -56,13 +56,15 @@ def _why_not(file: FileChange, piece: Piece, longest_line: int) -> str | None:
     return f"has a line of {longest} characters" if longest > longest_line else None
 
 
-def _piece(file: FileChange, redact: Redact) -> Piece:
+def _piece(file: FileChange, redact: Redact) -> Section:
     heading = {"path": file.path, "kind": file.kind.value, "status": file.status.value}
     if file.old_path and file.old_path != file.path:
         heading["old_path"] = file.old_path
-    safe = {key: shown(redacted(printable(value), redact)) for key, value in heading.items()}
+    safe = {
+        key: show_invisible(redacted(printable(value), redact)) for key, value in heading.items()
+    }
     passages = tuple(_passage(hunk, redact) for hunk in file.hunks)
-    return Piece(printable(file.path), safe, passages)
+    return Section(printable(file.path), safe, passages)
 
 
 def _passage(hunk: Hunk, redact: Redact) -> Passage:
@@ -72,8 +74,8 @@ def _passage(hunk: Hunk, redact: Redact) -> Passage:
         side = "old" if line.new is None else "new"
         number = (line.old if line.new is None else line.new) or 0
         context = line.old if line.sign == " " else None
-        rows.append(Row(side, number, line.sign, shown(text), context))
-    return Passage(shown(redacted(printable(hunk.section), redact)), tuple(rows))
+        rows.append(ChunkRow(side, number, line.sign, show_invisible(text), context))
+    return Passage(show_invisible(redacted(printable(hunk.section), redact)), tuple(rows))
 
 
 def _without_secrets(lines: list[str], redact: Redact) -> list[str]:

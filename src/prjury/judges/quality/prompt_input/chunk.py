@@ -19,7 +19,7 @@ _ANY_LINE = 99_999
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ChunkRow:
     """A line as the model sees it.
 
     Attributes:
@@ -56,7 +56,7 @@ class Passage:
     """A hunk, or a part of one that is too large for a sheet."""
 
     section: str
-    rows: tuple[Row, ...]
+    rows: tuple[ChunkRow, ...]
 
     @property
     def size(self) -> int:
@@ -65,7 +65,7 @@ class Passage:
 
 
 @dataclass(frozen=True)
-class Piece:
+class Section:
     """A file or another document, or a part of one that is too large for a sheet.
 
     Attributes:
@@ -91,7 +91,7 @@ class Piece:
         return {**self.heading, "hunks": hunks}
 
     @cached_property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[ChunkRow, ...]:
         """All its lines."""
         return tuple(row for passage in self.passages for row in passage.rows)
 
@@ -117,10 +117,10 @@ class NotSent:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class Chunk:
     """What one question is about: pieces that together fit into a model's room."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[Section, ...]
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -133,13 +133,13 @@ class Sheet:
         return digest_of([piece.digest for piece in self.pieces])
 
     @property
-    def rows(self) -> Iterator[tuple[Piece, Row]]:
+    def rows(self) -> Iterator[tuple[Section, ChunkRow]]:
         """All its lines, each with the piece that it is in; the order depends on the text alone."""
         return ((piece, row) for piece in self.pieces for row in piece.rows)
 
-    def turned(self) -> Sheet:
+    def turned(self) -> Chunk:
         """The same pieces in the opposite order, and the passages of each as well."""
-        return Sheet(tuple(replace(p, passages=p.passages[::-1]) for p in self.pieces[::-1]))
+        return Chunk(tuple(replace(p, passages=p.passages[::-1]) for p in self.pieces[::-1]))
 
 
 def digest_of(value: object) -> str:
@@ -148,7 +148,7 @@ def digest_of(value: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def sizes(pieces: Iterable[Piece]) -> int:
+def sizes(pieces: Iterable[Section]) -> int:
     """Characters of the prompt, all together."""
     return sum(piece.size for piece in pieces)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from prjury.judges.quality.prompt_input.change import LONGEST_LINE
-from prjury.judges.quality.prompt_input.chunk import Passage, Piece, Row
-from prjury.report.invisible_chars import one_kind_of_line_end, shown
+from prjury.judges.quality.prompt_input.chunk import ChunkRow, Passage, Section
+from prjury.report.invisible_chars import one_kind_of_line_end, show_invisible
 from prjury.report.redact import Redact, redacted
 from prjury.snapshot.model import printable
 
 
-def document(name: str, kind: str, text: str, redact: Redact) -> Piece:
+def document(name: str, kind: str, text: str, redact: Redact) -> Section:
     """A text as numbered lines; what is longer than any line that people write is cut, visibly.
 
     Args:
@@ -18,9 +18,12 @@ def document(name: str, kind: str, text: str, redact: Redact) -> Piece:
     """
     clean = redacted(printable(one_kind_of_line_end(text)), redact)
     lines = clean.removesuffix("\n").split("\n") if clean else []
-    rows = tuple(Row("new", at, " ", _cut(shown(line))) for at, line in enumerate(lines, start=1))
-    heading = {"path": shown(redacted(printable(name), redact)), "kind": kind}
-    return Piece(printable(name), heading, (Passage("", rows),), is_file=False)
+    rows = tuple(
+        ChunkRow("new", at, " ", _cut(show_invisible(line)))
+        for at, line in enumerate(lines, start=1)
+    )
+    heading = {"path": show_invisible(redacted(printable(name), redact)), "kind": kind}
+    return Section(printable(name), heading, (Passage("", rows),), is_file=False)
 
 
 def _cut(line: str) -> str:

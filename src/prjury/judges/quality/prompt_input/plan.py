@@ -6,7 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from prjury.judges.quality.prompt_input.chunk import NotSent, Passage, Piece, Row, Sheet, sizes
+from prjury.judges.quality.prompt_input.chunk import (
+    Chunk,
+    ChunkRow,
+    NotSent,
+    Passage,
+    Section,
+    sizes,
+)
 
 #: From the digests of all pieces to sheets that were asked about before, as digests of theirs.
 Known = Callable[[Sequence[str]], Iterable[Sequence[str]]]
@@ -20,15 +27,15 @@ def _nothing_known(_: Sequence[str]) -> Iterable[Sequence[str]]:
 class Plan:
     """Sheets that together hold everything that is sent, and the files that are on none."""
 
-    sheets: tuple[Sheet, ...]
+    sheets: tuple[Chunk, ...]
     left_out: tuple[NotSent, ...] = ()
 
     @property
-    def pieces(self) -> tuple[Piece, ...]:
+    def pieces(self) -> tuple[Section, ...]:
         """Everything that is sent."""
         return tuple(piece for sheet in self.sheets for piece in sheet.pieces)
 
-    def elsewhere(self, sheet: Sheet) -> tuple[Piece, ...]:
+    def elsewhere(self, sheet: Chunk) -> tuple[Section, ...]:
         """One piece of each file that is on other sheets only."""
         here = set(sheet.paths)
         others = {piece.path: piece for piece in self.pieces if piece.path not in here}
@@ -36,7 +43,7 @@ class Plan:
 
 
 def plan(
-    pieces: Sequence[Piece],
+    pieces: Sequence[Section],
     left_out: tuple[NotSent, ...],
     budget: int,
     known: Known = _nothing_known,
@@ -51,7 +58,7 @@ def plan(
         budget: characters of a sheet.
     """
     if sizes(pieces) <= budget:
-        return Plan((Sheet(tuple(pieces)),) if pieces else (), left_out)
+        return Plan((Chunk(tuple(pieces)),) if pieces else (), left_out)
     parts = [part for piece in pieces for part in _parts(piece, budget)]
     kept = list(_kept(parts, known([part.digest for part in parts]), budget))
     taken = {piece.digest for sheet in kept for piece in sheet.pieces}
@@ -59,7 +66,7 @@ def plan(
     return Plan((*kept, *fresh), left_out)
 
 
-def _kept(parts: Sequence[Piece], known: Iterable[Sequence[str]], budget: int) -> Iterator[Sheet]:
+def _kept(parts: Sequence[Section], known: Iterable[Sequence[str]], budget: int) -> Iterator[Chunk]:
     """The known sheets all of whose pieces are still there and fit, no piece on two of them."""
     counted = Counter(part.digest for part in parts)
     free = {part.digest: part for part in parts if counted[part.digest] == 1}
@@ -68,12 +75,12 @@ def _kept(parts: Sequence[Piece], known: Iterable[Sequence[str]], budget: int) -
             continue
         pieces = tuple(free[digest] for digest in digests)
         if len(pieces) == 1 or 0 < sizes(pieces) <= budget:
-            yield Sheet(tuple(free.pop(digest) for digest in digests))
+            yield Chunk(tuple(free.pop(digest) for digest in digests))
 
 
-def _packed(pieces: Iterable[Piece], budget: int) -> Iterator[Sheet]:
+def _packed(pieces: Iterable[Section], budget: int) -> Iterator[Chunk]:
     """Puts each piece on the first sheet that has room for it."""
-    sheets: list[list[Piece]] = []
+    sheets: list[list[Section]] = []
     room: list[int] = []
     for piece in pieces:
         at = next((i for i, left in enumerate(room) if piece.size <= left), len(sheets))
@@ -82,10 +89,10 @@ def _packed(pieces: Iterable[Piece], budget: int) -> Iterator[Sheet]:
             room.append(budget)
         sheets[at].append(piece)
         room[at] -= piece.size
-    return (Sheet(tuple(sheet)) for sheet in sheets)
+    return (Chunk(tuple(sheet)) for sheet in sheets)
 
 
-def _parts(piece: Piece, budget: int) -> Iterator[Piece]:
+def _parts(piece: Section, budget: int) -> Iterator[Section]:
     """The piece itself, or parts of it none of which is larger than a sheet if that can be had."""
     if piece.size <= budget:
         yield piece
@@ -108,7 +115,7 @@ def _cut(passage: Passage, room: int) -> Iterator[Passage]:
         yield passage
         return
     room -= replace(passage, rows=()).size
-    rows: list[Row] = []
+    rows: list[ChunkRow] = []
     used = 0
     for row in passage.rows:
         if rows and used + row.size > room:

@@ -12,7 +12,7 @@ from prjury.errors import ConfigError
 from prjury.judges.quality.query.prompts import HOME, Prompts
 from prjury.ports import Repository
 from prjury.ports.types import TreeEntry
-from prjury.report.invisible_chars import one_kind_of_line_end, shown
+from prjury.report.invisible_chars import one_kind_of_line_end, show_invisible
 from prjury.report.redact import Redact, redacted
 from prjury.snapshot.kinds import REGULAR_MODES
 from prjury.snapshot.model import printable, visible
@@ -91,7 +91,7 @@ class OwnTexts:
         ours = path.startswith(HOME)
         text = self.text(path) if ours else self._content(path).decode("utf-8-sig", "replace")
         # Before it is cut: half a secret is not known for one.
-        text = shown(redacted(one_kind_of_line_end(text), redact)).strip()
+        text = show_invisible(redacted(one_kind_of_line_end(text), redact)).strip()
         longest = _LONGEST_OWN if ours else _LONGEST_GUIDELINES
         more = len(text) - longest
         cut = f"{text[:longest]}\n… (+{more} characters)" if more > 0 else text

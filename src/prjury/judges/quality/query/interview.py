@@ -10,7 +10,7 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.quality.query.question import Question
 from prjury.judges.quality.query.reply import Answer, InvalidReplyError, read
-from prjury.judges.quality.query.usage_log import Ledger
+from prjury.judges.quality.query.usage_log import UsageLog
 from prjury.ports import ChatModel
 
 _SEPARATORS = re.compile(r"[^0-9a-z]+")
@@ -38,7 +38,7 @@ def interview(
     model: ChatModel,
     question: Question,
     criteria: Mapping[str, str],
-    ledger: Ledger,
+    ledger: UsageLog,
     deadline: Deadline,
 ) -> tuple[Mapping[str, Answer], bool]:
     """The answers by criterion, and whether they may be kept for another time.

@@ -13,10 +13,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, Strict
 
-from prjury.judges.quality.prompt_input.chunk import Piece, Row, Sheet, digest_of
+from prjury.judges.quality.prompt_input.chunk import Chunk, ChunkRow, Section, digest_of
 from prjury.judges.quality.query.question import Question
 from prjury.judges.quality.query.reply import Quote
-from prjury.judges.quality.votes.evidence import Finding, Findings, Lines
+from prjury.judges.quality.votes.evidence import Findings, Lines, VerifiedAnswer
 from prjury.ports import Memory
 
 _FORM = 2
@@ -38,7 +38,7 @@ class _Kept(BaseModel):
     relocated: NonNegativeInt
 
 
-def key_of(model: str, question: Question, sheet: Sheet, turn: int) -> str:
+def key_of(model: str, question: Question, sheet: Chunk, turn: int) -> str:
     """Under which key the answer to a question is kept.
 
     Args:
@@ -48,7 +48,7 @@ def key_of(model: str, question: Question, sheet: Sheet, turn: int) -> str:
     return digest_of([_FORM, "answer", model, question.digest, sheet.digest, turn])
 
 
-def remembered(memory: Memory, key: str, shown: Sheet, criteria: Iterable[str]) -> Findings | None:
+def remembered(memory: Memory, key: str, shown: Chunk, criteria: Iterable[str]) -> Findings | None:
     """The findings that were kept, with today's line numbers; None where there are none.
 
     What cannot be read as such, or quotes what is not on the sheet, was damaged and does not count.
@@ -64,7 +64,7 @@ def remembered(memory: Memory, key: str, shown: Sheet, criteria: Iterable[str]) 
         return None
 
 
-def keep(memory: Memory, key: str, shown: Sheet, findings: Findings) -> None:
+def keep(memory: Memory, key: str, shown: Chunk, findings: Findings) -> None:
     """Keeps findings whose quotes are verified by what was shown."""
     rows = list(shown.rows)
     value = {
@@ -100,7 +100,7 @@ class KnownSheets:
             if sheet and all(len(digest) == len(digests[0]) for digest in sheet):
                 yield sheet
 
-    def keep(self, sheet: Sheet) -> None:
+    def keep(self, sheet: Chunk) -> None:
         """Remembers a sheet that has been answered."""
         digests = " ".join(piece.digest for piece in sheet.pieces)
         for piece in sheet.pieces:
@@ -110,15 +110,15 @@ class KnownSheets:
         return digest_of([_FORM, "sheet", self._about, digest])
 
 
-def _finding(kept: _Kept, rows: Sequence[tuple[Piece, Row]], lines: Lines) -> Finding:
+def _finding(kept: _Kept, rows: Sequence[tuple[Section, ChunkRow]], lines: Lines) -> VerifiedAnswer:
     quotes = tuple(_quote(place, rows) for place in kept.quotes)
     if not all(lines.hold(quote) for quote in quotes):
         raise ValueError("this was not written here")
     counts = (kept.dropped, kept.relocated)
-    return Finding(kept.said, kept.confidence, kept.reasoning, quotes, *counts)
+    return VerifiedAnswer(kept.said, kept.confidence, kept.reasoning, quotes, *counts)
 
 
-def _place(quote: Quote, rows: Sequence[tuple[Piece, Row]]) -> list[Any]:
+def _place(quote: Quote, rows: Sequence[tuple[Section, ChunkRow]]) -> list[Any]:
     """The first and the last row of a quote."""
     at = [
         number
@@ -129,7 +129,7 @@ def _place(quote: Quote, rows: Sequence[tuple[Piece, Row]]) -> list[Any]:
     return [quote.side, at[0], at[-1], quote.quote]
 
 
-def _quote(place: _Place, rows: Sequence[tuple[Piece, Row]]) -> Quote:
+def _quote(place: _Place, rows: Sequence[tuple[Section, ChunkRow]]) -> Quote:
     side, first, last, text = place
     piece, row = rows[first]
     path, line, end_line = piece.heading["path"], row.number(side), rows[last][1].number(side)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
-from prjury.judges.quality.prompt_input.chunk import Piece, Sheet, digest_of
+from prjury.judges.quality.prompt_input.chunk import Chunk, Section, digest_of
 from prjury.judges.quality.prompt_input.plan import Plan
 from prjury.judges.quality.query.prompts import Instructions
 from prjury.judges.quality.query.reply import schema
@@ -84,7 +84,7 @@ class Form:
     name: str
     instructions: Instructions
     criteria: Mapping[str, str]
-    always: tuple[Piece, ...] = ()
+    always: tuple[Section, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -99,7 +99,7 @@ class Form:
             ]
         )
 
-    def ask(self, sheet: Sheet, plan: Plan, word: Callable[[], str]) -> Question:
+    def ask(self, sheet: Chunk, plan: Plan, word: Callable[[], str]) -> Question:
         """The question about one sheet of a plan.
 
         Args:

@@ -18,7 +18,7 @@ _FREE = frozenset({"rate_limited", "unauthorized", "unreachable"})
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ModelCall:
     """One call: who was asked, tokens, US dollars (None where the price is not known), time."""
 
     model: str
@@ -29,10 +29,10 @@ class Entry:
 
 
 @dataclass
-class Ledger:
+class UsageLog:
     """Every call of one judgment, also those that come to nothing; several threads may enter."""
 
-    _entries: list[Entry] = field(default_factory=list)
+    _entries: list[ModelCall] = field(default_factory=list)
     _cached: int = 0
     _answered_by: dict[str, None] = field(default_factory=dict)
     _stand_ins: dict[str, None] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class Ledger:
             "calls": [_told(entry) for entry in entries],
         }
 
-    def _enter(self, entry: Entry, reply: Reply | None = None) -> None:
+    def _enter(self, entry: ModelCall, reply: Reply | None = None) -> None:
         with self._lock:
             self._entries.append(entry)
             if reply and reply.model:
@@ -94,18 +94,18 @@ class Ledger:
                 self._stand_ins[reply.model] = None
 
 
-def _entry(model: ChatModel, reply: Reply, started: float) -> Entry:
+def _entry(model: ChatModel, reply: Reply, started: float) -> ModelCall:
     elapsed = round((time.monotonic() - started) * 1000)
-    return Entry(model.name, reply.input_tokens, reply.output_tokens, reply.usd, elapsed)
+    return ModelCall(model.name, reply.input_tokens, reply.output_tokens, reply.usd, elapsed)
 
 
-def _failure(model: ChatModel, error: CannotJudgeError, started: float) -> Entry:
+def _failure(model: ChatModel, error: CannotJudgeError, started: float) -> ModelCall:
     spent = error.spent if isinstance(error, ModelError) else None
     free = Reply("", model.name, usd=0.0 if error.reason in _FREE else None)
     return _entry(model, spent or free, started)
 
 
-def _told(entry: Entry) -> dict[str, Any]:
+def _told(entry: ModelCall) -> dict[str, Any]:
     return {
         "model": entry.model,
         "input_tokens": entry.input_tokens,

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from prjury.judges.quality.query.reply import Quote
-from prjury.judges.quality.votes.evidence import Finding, Lines
+from prjury.judges.quality.votes.evidence import Lines, VerifiedAnswer
 from prjury.judges.quality.votes.opinion import DIGITS, Opinion
 from prjury.jury.judgment import Check, Judgment, Location, Severity, Status
 from prjury.jury.score import NumericalScore
-from prjury.report.invisible_chars import shown
+from prjury.report.invisible_chars import show_invisible
 
 NO_OPINION = "no_opinion"
 
@@ -87,7 +87,7 @@ def failures(opinion: Opinion) -> tuple[Check, ...]:
 
 def prose(text: str) -> str:
     """What the model wrote, on one line, with hidden characters visible and cut to a length."""
-    told = shown(" ".join(text.split()))
+    told = show_invisible(" ".join(text.split()))
     more = len(told) - _LONGEST_REASONING
     return f"{told[:_LONGEST_REASONING]}… (+{more} chars)" if more > 0 else told
 
@@ -108,10 +108,10 @@ def _checks(opinion: Opinion, blamed: Collection[str]) -> Iterator[Check]:
 
 
 def _check(
-    name: str, finding: Finding, quote: Quote | None, lines: Lines, severity: Severity
+    name: str, finding: VerifiedAnswer, quote: Quote | None, lines: Lines, severity: Severity
 ) -> Check:
     location = _location(quote, lines) if quote else None
-    evidence = shown(quote.quote.strip()) if quote else None
+    evidence = show_invisible(quote.quote.strip()) if quote else None
     passed = finding.verdict == "pass"
     return Check(name, passed, prose(finding.reasoning), location, severity, evidence)
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from prjury.judges.quality.prompt_input.chunk import Piece
+from prjury.judges.quality.prompt_input.chunk import Section
 from prjury.judges.quality.query.reply import Answer, Quote
 
 #: A verdict that its own author believes less than this contradicts itself.
@@ -25,7 +25,7 @@ _PREFIXES = {
 class Lines:
     """The lines that the model was shown, by path, side and number."""
 
-    def __init__(self, pieces: Iterable[Piece]) -> None:
+    def __init__(self, pieces: Iterable[Section]) -> None:
         self._texts: dict[tuple[str, str], dict[int, str]] = defaultdict(dict)
         self._files: dict[str, str] = {}
         self._paths: set[str] = set()
@@ -122,7 +122,7 @@ def _plain(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Finding:
+class VerifiedAnswer:
     """The answer to one question, with the part of its evidence that is true.
 
     Attributes:
@@ -155,17 +155,19 @@ class Finding:
 
 
 #: What a model says of one sheet, by criterion.
-Findings = Mapping[str, Finding]
+Findings = Mapping[str, VerifiedAnswer]
 
 
-def verified(answers: Mapping[str, Answer], lines: Lines) -> dict[str, Finding]:
+def verify(answers: Mapping[str, Answer], lines: Lines) -> dict[str, VerifiedAnswer]:
     """The answers by criterion, each with its verified evidence alone."""
     return {name: _finding(answer, lines) for name, answer in answers.items()}
 
 
-def _finding(answer: Answer, lines: Lines) -> Finding:
+def _finding(answer: Answer, lines: Lines) -> VerifiedAnswer:
     found = [(quote, lines.find(quote)) for quote in answer.evidence]
     quotes = tuple(there for _, there in found if there)
     relocated = sum(there is not None and there != said for said, there in found)
     dropped = len(found) - len(quotes)
-    return Finding(answer.verdict, answer.confidence, answer.reasoning, quotes, dropped, relocated)
+    return VerifiedAnswer(
+        answer.verdict, answer.confidence, answer.reasoning, quotes, dropped, relocated
+    )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from prjury.judges.quality.votes.evidence import Finding, Findings, Lines
+from prjury.judges.quality.votes.evidence import Findings, Lines, VerifiedAnswer
 
 #: Digits to which a share is rounded before it meets the threshold.
 DIGITS = 12
@@ -24,17 +24,17 @@ class Opinion:
     lines: Lines
 
     @cached_property
-    def findings(self) -> dict[str, Finding]:
+    def findings(self) -> dict[str, VerifiedAnswer]:
         """One finding a criterion: a failure somewhere is one, else a pass somewhere."""
         return {name: _merged([sheet[name] for sheet in self.sheets]) for name in self.sheets[0]}
 
-    def told(self, name: str) -> Iterator[Finding]:
+    def told(self, name: str) -> Iterator[VerifiedAnswer]:
         """What is said of a criterion: each failure where it fails, else the one finding."""
         failures = [sheet[name] for sheet in self.sheets if sheet[name].verdict == "fail"]
         yield from failures or [self.findings[name]]
 
     @cached_property
-    def counted(self) -> dict[str, Finding]:
+    def counted(self) -> dict[str, VerifiedAnswer]:
         """The criteria that count for or against the change."""
         return {name: finding for name, finding in self.findings.items() if finding.counted}
 
@@ -78,7 +78,7 @@ class Opinion:
         return sum(finding.dropped for finding in self._all)
 
     @property
-    def _all(self) -> Iterator[Finding]:
+    def _all(self) -> Iterator[VerifiedAnswer]:
         return (finding for sheet in self.sheets for finding in sheet.values())
 
 
@@ -87,7 +87,7 @@ def speaks(findings: Findings) -> bool:
     return any(finding.counted for finding in findings.values())
 
 
-def _merged(findings: Sequence[Finding]) -> Finding:
+def _merged(findings: Sequence[VerifiedAnswer]) -> VerifiedAnswer:
     """What several sheets say of one criterion.
 
     The surest failure; else a failure without true evidence, which leaves the question open; else
@@ -103,10 +103,10 @@ def _merged(findings: Sequence[Finding]) -> Finding:
     return _with_all_quotes(min(passed, key=_confidence), passed)
 
 
-def _confidence(finding: Finding) -> float:
+def _confidence(finding: VerifiedAnswer) -> float:
     return finding.confidence
 
 
-def _with_all_quotes(speaker: Finding, same: Sequence[Finding]) -> Finding:
+def _with_all_quotes(speaker: VerifiedAnswer, same: Sequence[VerifiedAnswer]) -> VerifiedAnswer:
     others = (quote for finding in same if finding is not speaker for quote in finding.quotes)
     return replace(speaker, quotes=(*speaker.quotes, *others))

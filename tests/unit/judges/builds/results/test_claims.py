@@ -13,7 +13,7 @@ import pytest
 
 from prjury.judges.builds.junit import read_reports
 from prjury.judges.builds.outcome import Reports
-from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.builds.search import find_reports
 
 CASE = '<testcase name="a" classname="c"/>'
@@ -28,7 +28,7 @@ def read(tmp_path: Path, text: str, age: float = 0.0) -> Reports:
     report.write_text(text)
     os.utime(report, (began - age, began - age))
     found = find_reports(tmp_path / "tree", tmp_path / "reports", {}, began)
-    return read_reports(found, Tree(frozenset()), str)
+    return read_reports(found, TreeFiles(frozenset()), str)
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from prjury.judges.builds.results.frames import place_in
-from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.results.tree import TreeFiles
 
 
 @pytest.mark.parametrize("path", ["test_a.py", "mit leer/größe & maß/test_a.py", "a b.py"])
 def test_pytest_names_a_file_with_blanks_as_it_is(path: str) -> None:
     lines = ["    def test_a():", ">       assert 1 == 2", "E       assert 1 == 2", ""]
-    tree = Tree(frozenset({path}))
+    tree = TreeFiles(frozenset({path}))
     assert place_in([*lines, f"{path}:2: AssertionError"], "", tree, "") == (path, "2")
 
 
 def test_a_file_that_the_tree_does_not_have_is_no_place() -> None:
-    assert place_in(["lib/x.py:2: in f"], "", Tree(frozenset({"a.py"})), "") == (None, None)
+    assert place_in(["lib/x.py:2: in f"], "", TreeFiles(frozenset({"a.py"})), "") == (None, None)

@@ -9,10 +9,10 @@ import pytest
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.results.go_events import GoEvents
 from prjury.judges.builds.results.go_text import go
-from prjury.judges.builds.results.runner_output import Section
-from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.results.runner_output import LogSection
+from prjury.judges.builds.results.tree import TreeFiles
 
-TREE = Tree(frozenset({"a/a.go", "a/a_test.go"}))
+TREE = TreeFiles(frozenset({"a/a.go", "a/a_test.go"}))
 PACKAGE = "example.com/m/a"
 MESSAGE = "panic: assignment to entry in nil map [recovered, repanicked]"
 RUNTIME = [
@@ -84,5 +84,5 @@ def test_a_panic_without_events(part: list[str]) -> None:
         *IN_SUBTEST,
         f"FAIL\t{PACKAGE}\t0.005s",
     ]
-    ((_, failure),) = go(Section(lines, range(len(lines)), TREE)).failures
+    ((_, failure),) = go(LogSection(lines, range(len(lines)), TREE)).failures
     assert (failure.name, failure.place) == ("TestG/sub_case", "a/a.go:3")

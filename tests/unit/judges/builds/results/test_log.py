@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from prjury.judges.builds.results.log import transcribe
-from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.results.tree import TreeFiles
 
-TREE = Tree(frozenset({"packages/core/package.json", "packages/app/package.json"}))
+TREE = TreeFiles(frozenset({"packages/core/package.json", "packages/app/package.json"}))
 
 
 def places(tmp_path: Path, *lines: str) -> dict[str, list[str]]:

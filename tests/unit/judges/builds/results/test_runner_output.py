@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from prjury.judges.builds.failure import Kind
-from prjury.judges.builds.results.runner_output import Section
-from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.results.runner_output import LogSection
+from prjury.judges.builds.results.tree import TreeFiles
 
 #: ``out`` is a link that leads out of the tree.
-TREE = Tree(frozenset({"out", "main/src/x.py", "src/x.py"}))
-SECTION = Section((), (), TREE)
+TREE = TreeFiles(frozenset({"out", "main/src/x.py", "src/x.py"}))
+SECTION = LogSection((), (), TREE)
 
 
 @pytest.mark.parametrize("path", ["out/main/src/x.py", "out/x.py", "made/up.py", "/tmp/x.py"])

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from prjury.judges.builds.results.node_spec import node_spec
-from prjury.judges.builds.results.runner_output import Section
+from prjury.judges.builds.results.runner_output import LogSection
 from prjury.judges.builds.results.script_frames import Thrown, error_above, first_frame
 from prjury.judges.builds.results.tap import tap
-from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.results.tree import TreeFiles
 
-TREE = Tree(frozenset({"core/index.js", "core/price.test.js"}))
+TREE = TreeFiles(frozenset({"core/index.js", "core/price.test.js"}))
 PRINTED = [
     "core/index.js:2",
     "  return 2 * (cents;",
@@ -25,8 +25,8 @@ PRINTED = [
 COMMENTED = [f"# {line}" if line else "#" for line in PRINTED]
 
 
-def section(lines: list[str]) -> Section:
-    return Section(lines, range(len(lines)), TREE)
+def section(lines: list[str]) -> LogSection:
+    return LogSection(lines, range(len(lines)), TREE)
 
 
 @pytest.mark.parametrize("lines", [PRINTED, COMMENTED])
@@ -168,6 +168,6 @@ def test_tap_quotes_a_path_as_it_needs(directory: str, location: str) -> None:
         "# fail 1",
         "# cancelled 0",
     ]
-    told = tap(Section(lines, range(len(lines)), Tree(frozenset({path}))))
+    told = tap(LogSection(lines, range(len(lines)), TreeFiles(frozenset({path}))))
     ((_, failure),) = told.failures
     assert (failure.path, failure.line, failure.message) == (path, 3, "it's not")

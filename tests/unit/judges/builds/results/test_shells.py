@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.builds.results.runner_output import Section
+from prjury.judges.builds.results.runner_output import LogSection
 from prjury.judges.builds.results.shells import shells
-from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.results.tree import TreeFiles
 
-TREE = Tree(frozenset({"run.sh", "ci/in.sh", "foo", "Makefile"}))
+TREE = TreeFiles(frozenset({"run.sh", "ci/in.sh", "foo", "Makefile"}))
 GAVE_UP = "make: *** [Makefile:3: test] Error 127"
 
 
 def read(*lines: str) -> list[tuple[str, str, str]]:
-    found = shells(Section(lines, range(len(lines)), TREE))
+    found = shells(LogSection(lines, range(len(lines)), TREE))
     return [(failure.kind, failure.place, failure.message) for _, failure in found]
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from prjury.judges.builds.results.pytest import pytest as read_pytest
-from prjury.judges.builds.results.runner_output import Section
-from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.results.runner_output import LogSection
+from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.builds.results.unittest import unittest
 
-TREE = Tree(frozenset({"shop/tests.py"}))
+TREE = TreeFiles(frozenset({"shop/tests.py"}))
 NAMES = [
     "test_bad (shop.tests.T.test_bad) ... FAIL",
     "test_doc (shop.tests.T.test_doc)",
@@ -36,8 +36,8 @@ SETUP = [
 TEARDOWN = ["Destroying test database for alias 'default'..."]
 
 
-def section(lines: list[str]) -> Section:
-    return Section(lines, range(len(lines)), TREE)
+def section(lines: list[str]) -> LogSection:
+    return LogSection(lines, range(len(lines)), TREE)
 
 
 @pytest.mark.parametrize(("before", "after"), [([], []), (SETUP, TEARDOWN)])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from prjury.judges.builds.results.go_events import go_failure
-from prjury.judges.builds.results.runner_output import Section
-from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.results.runner_output import LogSection
+from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.builds.results.values import with_sides, with_values
 
 EQUAL = "Expected values to be strictly equal:"
@@ -135,6 +135,6 @@ def test_both_sides_of_an_assertion_of_rust(message: str, below: list[str], told
     ],
 )
 def test_values_of_a_go_test(output: list[str], message: str) -> None:
-    section = Section((), (), Tree(frozenset({"a_test.go"})))
+    section = LogSection((), (), TreeFiles(frozenset({"a_test.go"})))
     failure = go_failure(section, "example.com/m", "T", output)
     assert (failure.place, failure.message) == ("a_test.go:7", " ".join(message.split()))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.roots import root_of, touching
-from prjury.judges.builds.plan import Scope
+from prjury.judges.builds.plan import BuildScope
 from prjury.judges.builds.systems.bazel import plans
 
 COMMAND = (
@@ -17,14 +17,18 @@ def test_all_tests(marker: str) -> None:
     (plan,) = plans(root_of({marker: "", "bazelw": ""}), None)
     assert (plan.system, plan.text) == ("bazel", COMMAND.format("bazel"))
     assert plan.reasons == (f"{marker} is there", "the installed one is used")
-    assert (plan.env, plan.all_ran, plan.scope) == ({"PRJURY_REPORTS": "{reports}"}, 3, Scope())
+    assert (plan.env, plan.all_ran, plan.scope) == (
+        {"PRJURY_REPORTS": "{reports}"},
+        3,
+        BuildScope(),
+    )
 
 
 def test_a_wrapper_is_used_where_it_can_be_run() -> None:
     (plan,) = plans(root_of({"WORKSPACE": "", "bazelisk": ""}, "bazelisk"), touching("a"))
     assert plan.text == COMMAND.format("./bazelisk")
     assert plan.reasons == ("WORKSPACE is there", "bazelisk is there")
-    assert plan.scope == Scope(because="what depends on what only Bazel itself can tell")
+    assert plan.scope == BuildScope(because="what depends on what only Bazel itself can tell")
 
 
 def test_nothing_without_a_workspace_in_the_root() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from fakes.roots import failing, root_of, texts, touching
-from prjury.judges.builds.plan import BuildPlan, Scope, Step
+from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
 from prjury.judges.builds.systems.cargo import plans
 
 BECAUSE = "packages that the change touches, and those that depend on them"
@@ -36,19 +36,19 @@ def plan_of(files: Mapping[str, str], *paths: str) -> BuildPlan:
     return plan
 
 
-def scope_of(files: Mapping[str, str], *paths: str) -> Scope:
+def scope_of(files: Mapping[str, str], *paths: str) -> BuildScope:
     return plan_of(files, *paths).scope
 
 
 def test_a_package_by_itself() -> None:
     plan = plan_of({"Cargo.toml": crate("a")}, "src/lib.rs")
-    assert (plan.text, plan.scope, plan.all_ran) == (WHOLE, Scope(), 101)
+    assert (plan.text, plan.scope, plan.all_ran) == (WHOLE, BuildScope(), 101)
     assert (plan.reasons, plan.thorough) == (("Cargo.toml is there",), None)
 
 
 def test_the_members_that_a_change_affects() -> None:
     plan = plan_of(VIRTUAL, "crates/b/src/lib.rs")
-    assert plan.scope == Scope(("b", "c"), BECAUSE)
+    assert plan.scope == BuildScope(("b", "c"), BECAUSE)
     assert plan.text == (
         "cargo test --no-run --message-format=json -p b -p c && cargo test --no-fail-fast -p b -p c"
     )
@@ -70,7 +70,7 @@ def test_the_members_that_a_change_affects() -> None:
 )
 def test_everything(path: str, because: str) -> None:
     plan = plan_of(VIRTUAL, path, "crates/d/src/lib.rs")
-    assert (plan.text, plan.scope) == (EVERYTHING, Scope(because=because))
+    assert (plan.text, plan.scope) == (EVERYTHING, BuildScope(because=because))
 
 
 def test_everything_where_no_change_is_known() -> None:
@@ -80,7 +80,7 @@ def test_everything_where_no_change_is_known() -> None:
 
 def test_what_is_excluded_is_built_for_itself() -> None:
     (plan,) = plans(root_of(VIRTUAL), touching("crates/out/src/lib.rs"))
-    assert (plan.directory, plan.scope) == ("crates/out", Scope(("out",), BECAUSE))
+    assert (plan.directory, plan.scope) == ("crates/out", BuildScope(("out",), BECAUSE))
 
 
 def test_what_is_neither_member_nor_excluded_is_nothing_to_cargo() -> None:
@@ -143,15 +143,15 @@ DEFAULT = {
 def test_default_members_are_the_workspaces_own_word() -> None:
     assert plan_of(DEFAULT).text == WHOLE
     assert plan_of(DEFAULT, "Cargo.lock").text == WHOLE
-    assert scope_of(DEFAULT, "a/src/lib.rs") == Scope(("a",), BECAUSE)
+    assert scope_of(DEFAULT, "a/src/lib.rs") == BuildScope(("a",), BECAUSE)
 
 
 def test_what_the_change_touches_is_built_whatever_the_default_members_are() -> None:
     plan = plan_of(DEFAULT, "b/src/lib.rs")
     left = f"{BECAUSE}; left out as none of the default-members: c"
-    assert plan.scope == Scope(("a", "b"), left)
+    assert plan.scope == BuildScope(("a", "b"), left)
     assert plan.text.endswith("cargo test --no-fail-fast -p a -p b")
-    assert scope_of(DEFAULT, "c/src/lib.rs") == Scope(("c",), BECAUSE)
+    assert scope_of(DEFAULT, "c/src/lib.rs") == BuildScope(("c",), BECAUSE)
 
 
 @pytest.mark.parametrize("path", ["Cargo.lock", "b/Cargo.toml"])
@@ -188,7 +188,7 @@ def test_what_is_known_to_change_counts_where_no_change_is_asked_for() -> None:
 )
 def test_what_cannot_be_read_is_everything(changed: dict[str, str], because: str) -> None:
     plan = plans(root_of({**VIRTUAL, **changed}), touching("crates/d/src/lib.rs"))[0]
-    assert (plan.text, plan.scope) == (EVERYTHING, Scope(because=because))
+    assert (plan.text, plan.scope) == (EVERYTHING, BuildScope(because=because))
 
 
 def test_windows_line_ends_are_read() -> None:
@@ -235,7 +235,7 @@ def test_failing_tests_are_run_again_by_their_exact_names() -> None:
     assert alone is not None
     steps = alone([failing("tests::b"), failing("a"), failing("tests::b")])
     assert steps == (
-        Step(
+        BuildStep(
             "test",
             (
                 "cargo",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from fakes.roots import failing, root_of, texts, touching
-from prjury.judges.builds.plan import BuildPlan, Scope, Step
+from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
 from prjury.judges.builds.systems.go import plans
 from prjury.judges.builds.systems.go_packages import imported
 
@@ -40,18 +40,18 @@ def plan_of(files: Mapping[str, str], *paths: str) -> BuildPlan:
     return plan
 
 
-def scope_of(files: Mapping[str, str], *paths: str) -> Scope:
+def scope_of(files: Mapping[str, str], *paths: str) -> BuildScope:
     return plan_of(files, *paths).scope
 
 
 def test_a_module() -> None:
     plan = plan_of(FILES)
-    assert (plan.text, plan.scope, plan.all_ran, plan.env) == (WHOLE, Scope(), 1, {})
+    assert (plan.text, plan.scope, plan.all_ran, plan.env) == (WHOLE, BuildScope(), 1, {})
 
 
 def test_the_packages_that_a_change_affects() -> None:
     plan = plan_of(FILES, "b/b.go")
-    assert plan.scope == Scope(("./b", "./c"), BECAUSE)
+    assert plan.scope == BuildScope(("./b", "./c"), BECAUSE)
     assert plan.text == f"{BUILD} && go test -json ./b ./c"
 
 
@@ -73,7 +73,7 @@ def test_other_files_belong_to_the_package_above(path: str) -> None:
 
 
 def test_a_package_that_has_gone_is_missed_by_those_that_import_it() -> None:
-    assert scope_of(FILES, "abc/x.go") == Scope(("./f",), BECAUSE)
+    assert scope_of(FILES, "abc/x.go") == BuildScope(("./f",), BECAUSE)
     assert scope_of(FILES, "nobody/x.go").because == "no package of the change is there any more"
 
 
@@ -89,7 +89,7 @@ def test_a_package_that_has_gone_is_missed_by_those_that_import_it() -> None:
 )
 def test_everything(path: str, because: str) -> None:
     plan = plan_of(FILES, "a/a.go", path)
-    assert (plan.text, plan.scope) == (WHOLE, Scope(because=because))
+    assert (plan.text, plan.scope) == (WHOLE, BuildScope(because=because))
 
 
 def test_the_root_may_be_a_package() -> None:
@@ -101,7 +101,7 @@ def test_the_root_may_be_a_package() -> None:
 def test_the_root_package_is_named_and_tested() -> None:
     files = {"go.mod": "module m\n", "m.go": go("m"), "m_test.go": go("m"), "a/a.go": go("a")}
     plan = plan_of(files, "m.go")
-    assert plan.scope == Scope(("the root package",), BECAUSE)
+    assert plan.scope == BuildScope(("the root package",), BECAUSE)
     assert plan.text == f"{BUILD} && go test -json ."
 
 
@@ -119,7 +119,9 @@ def test_too_many_to_name() -> None:
     files = {"go.mod": "module m\n", **{f"p{n}/x.go": go("p") for n in range(201)}}
     paths = [f"p{n}/x.go" for n in range(201)]
     assert len(scope_of(files, *paths[1:]).modules) == 200
-    assert scope_of(files, *paths) == Scope(because="the change affects more than 200 packages")
+    assert scope_of(files, *paths) == BuildScope(
+        because="the change affects more than 200 packages"
+    )
 
 
 def test_modules_below_are_for_themselves() -> None:
@@ -147,7 +149,7 @@ def test_a_module_that_stands_in_for_another() -> None:
     }
     found = plans(root_of(files), touching("d/d.go"))
     assert texts(found) == [f"{BUILD} && go test -json ./d ./e", f"cd tools && {WHOLE}"]
-    assert found[1].scope == Scope(because="the root changes, on which it depends")
+    assert found[1].scope == BuildScope(because="the root changes, on which it depends")
 
 
 WORK = {
@@ -172,7 +174,7 @@ def test_a_workspace_is_one_build_of_its_modules() -> None:
         f"cd other && {WHOLE}",
     ]
     (plan,) = plans(root_of(WORK), touching("x/p/p.go"))
-    assert plan.scope == Scope(("./x/p", "./y/q", "./z"), BECAUSE)
+    assert plan.scope == BuildScope(("./x/p", "./y/q", "./z"), BECAUSE)
     assert plans(root_of(WORK), touching("y/q/q.go"))[0].scope.modules == ("./y/q", "./z")
     assert plans(root_of(WORK), touching("go.work"))[0].scope.because == (
         "go.work changes, and with it what is built upon"
@@ -181,7 +183,7 @@ def test_a_workspace_is_one_build_of_its_modules() -> None:
 
 def test_a_manifest_that_cannot_be_read_is_everything() -> None:
     plan = plan_of({**FILES, "go.mod": "<<<<<<<\n"}, "a/a.go")
-    assert (plan.text, plan.scope) == (WHOLE, Scope(because="a go.mod cannot be read"))
+    assert (plan.text, plan.scope) == (WHOLE, BuildScope(because="a go.mod cannot be read"))
     assert plans(root_of({"go.work": "use ./nowhere\n"}), None) == ()
 
 
@@ -228,9 +230,9 @@ def test_failing_tests_are_run_again_by_package_and_name() -> None:
     )
     run = ("go", "test", "-json", "-count=1", "-run")
     assert steps == (
-        Step("test", (*run, "^(TestA|TestB)$", "./a")),
-        Step("test", (*run, r"^TestSub$/^x_\(y\)$/^z$", "./a")),
-        Step("test", (*run, "^(TestC)$", "./b")),
+        BuildStep("test", (*run, "^(TestA|TestB)$", "./a")),
+        BuildStep("test", (*run, r"^TestSub$/^x_\(y\)$/^z$", "./a")),
+        BuildStep("test", (*run, "^(TestC)$", "./b")),
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from fakes.roots import failing, root_of, texts, touching
-from prjury.judges.builds.plan import BuildPlan, Scope
+from prjury.judges.builds.plan import BuildPlan, BuildScope
 from prjury.judges.builds.systems.gradle import plans
 
 FLAGS = "--no-daemon -q --continue"
@@ -31,21 +31,23 @@ def plan_of(files: Mapping[str, str], *paths: str, executable: str = "") -> Buil
     return plan
 
 
-def scope_of(files: Mapping[str, str], *paths: str) -> Scope:
+def scope_of(files: Mapping[str, str], *paths: str) -> BuildScope:
     return plan_of(files, *paths).scope
 
 
 @pytest.mark.parametrize("script", ["build.gradle", "build.gradle.kts"])
 def test_a_project_by_itself(script: str) -> None:
     plan = plan_of({script: JAVA}, "src/main/java/A.java")
-    assert (plan.system, plan.text, plan.scope) == ("gradle", WHOLE, Scope())
+    assert (plan.system, plan.text, plan.scope) == ("gradle", WHOLE, BuildScope())
     assert plan.reasons == (f"{script} is there", "no gradlew, so the installed `gradle` is used")
     assert (plan.all_ran, plan.reported, plan.thorough, plan.tests) == (None, False, None, True)
 
 
 @pytest.mark.parametrize("settings", ["settings.gradle", "settings.gradle.kts"])
 def test_settings_without_projects(settings: str) -> None:
-    assert scope_of({settings: "rootProject.name = 'x'\n", "build.gradle": JAVA}, "x") == Scope()
+    assert (
+        scope_of({settings: "rootProject.name = 'x'\n", "build.gradle": JAVA}, "x") == BuildScope()
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,7 +67,7 @@ def test_settings_without_projects(settings: str) -> None:
 )
 def test_projects_that_a_change_affects(paths: list[str], named: tuple[str, ...]) -> None:
     plan = plan_of(SHOP, *paths)
-    assert plan.scope == Scope(named, BECAUSE)
+    assert plan.scope == BuildScope(named, BECAUSE)
     assert plan.text == f"gradle {FLAGS} {' '.join(f'{path}:build' for path in named)}"
 
 
@@ -80,7 +82,7 @@ def test_projects_that_a_change_affects(paths: list[str], named: tuple[str, ...]
 def test_changes_that_may_affect_everything(path: str) -> None:
     plan = plan_of(SHOP, "leaf/src/A.java", path)
     assert plan.text == WHOLE
-    assert plan.scope == Scope(because=f"{path} belongs to no single project")
+    assert plan.scope == BuildScope(because=f"{path} belongs to no single project")
 
 
 @pytest.mark.parametrize(
@@ -100,15 +102,15 @@ def test_changes_that_may_affect_everything(path: str) -> None:
 )
 def test_what_cannot_be_told_is_everything(settings: str, because: str) -> None:
     files = {**SHOP, "settings.gradle": settings}
-    assert scope_of(files, "core/x") == Scope(because=because)
-    assert plan_of(files).scope == Scope()
+    assert scope_of(files, "core/x") == BuildScope(because=because)
+    assert plan_of(files).scope == BuildScope()
 
 
 def test_projects_that_plugins_of_the_settings_may_add() -> None:
     added = {**SHOP, "settings.gradle": f"plugins {{ id 'x' }}\n{SHOP['settings.gradle']}"}
     assert scope_of(added, "leaf/x").modules == (":leaf",)
     late = {**added, "late/build.gradle": JAVA}
-    assert scope_of(late, "leaf/x") == Scope(
+    assert scope_of(late, "leaf/x") == BuildScope(
         because="a plugin of the settings may include late, which they do not name"
     )
     named = {**late, "late/settings.gradle": ""}
@@ -122,10 +124,10 @@ def test_scripts_of_the_whole_build_that_name_projects() -> None:
     needing = "subprojects { dependencies { testImplementation project(':tools') } }"
     files = {**SHOP, "build.gradle": needing}
     because = "the scripts of the whole build name :tools"
-    assert scope_of(files, "tools/x") == Scope(because=because)
+    assert scope_of(files, "tools/x") == BuildScope(because=because)
     assert scope_of(files, "core/x").modules == (":core", ":mid", ":leaf")
     open_ = "subprojects { dependencies { api project(name) } }"
-    assert scope_of({**SHOP, "gradle/all.gradle": open_}, "core/x") == Scope(
+    assert scope_of({**SHOP, "gradle/all.gradle": open_}, "core/x") == BuildScope(
         because="the scripts of the whole build may name any project"
     )
     plugin = {**SHOP, "buildSrc/src/main/java/A.java": 'project.project(":tools");'}
@@ -143,7 +145,7 @@ def test_a_project_that_may_need_any_other() -> None:
 
 def test_projects_without_anything_to_build() -> None:
     bare = {**SHOP, "tools/build.gradle": "", "leaf/build.gradle": JAVA}
-    assert scope_of(bare, "tools/x") == Scope(
+    assert scope_of(bare, "tools/x") == BuildScope(
         because="what the change affects has no build of its own"
     )
     assert scope_of(bare, "tools/x", "leaf/x").modules == (":leaf",)
@@ -161,7 +163,7 @@ def test_nearly_everything_is_everything() -> None:
     files = {f"{name}/build.gradle": f"{JAVA}project(':p0')" for name in names}
     files["settings.gradle"] = "\n".join(f"include '{name}'" for name in (*names, "rest", "more"))
     files |= {"rest/build.gradle": JAVA, "more/build.gradle": JAVA}
-    assert scope_of(files, "p0/x") == Scope(because="nearly all projects are affected")
+    assert scope_of(files, "p0/x") == BuildScope(because="nearly all projects are affected")
     assert scope_of(files, "p0/x", "rest/x", "more/x").because == "all projects are affected"
     assert scope_of(files, "p1/x").modules == (":p1",)
 
@@ -173,7 +175,9 @@ def test_too_many_to_name() -> None:
         for number, name in enumerate(names)
     }
     files["settings.gradle"] = "\n".join(f"include '{name}'" for name in names)
-    assert scope_of(files, "p0/x") == Scope(because="the change affects more than 200 projects")
+    assert scope_of(files, "p0/x") == BuildScope(
+        because="the change affects more than 200 projects"
+    )
     files["p200/build.gradle"] = JAVA
     assert len(scope_of(files, "p0/x").modules) == 200
 

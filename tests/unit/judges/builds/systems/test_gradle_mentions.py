@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.builds.systems.gradle_mentions import Mentions, Names, accessor
+from prjury.judges.builds.systems.gradle_mentions import Mentions, ProjectNames, accessor
 
-NAMES = Names(frozenset({":a", ":b", ":b:c", ":my-lib", ":my-lib:core_api", ":other"}))
+NAMES = ProjectNames(frozenset({":a", ":b", ":b:c", ":my-lib", ":my-lib:core_api", ":other"}))
 
 
 def mentions(text: str, own: str = ":other") -> Mentions:

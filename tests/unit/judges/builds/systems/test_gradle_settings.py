@@ -2,7 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.builds.systems.gradle_settings import Settings, SettingsError, read_settings
+from prjury.judges.builds.systems.gradle_settings import (
+    GradleSettings,
+    SettingsError,
+    read_settings,
+)
 
 
 def projects_of(text: str) -> list[str]:
@@ -28,12 +32,12 @@ def projects_of(text: str) -> list[str]:
     ],
 )
 def test_projects_by_name(text: str) -> None:
-    assert read_settings(text) == Settings({":a": "a", ":b": "b", ":b:c": "b/c"})
+    assert read_settings(text) == GradleSettings({":a": "a", ":b": "b", ":b:c": "b/c"})
 
 
 def test_no_projects() -> None:
     for text in ("", "rootProject.name = 'x'", "includeGroup('x')"):
-        assert read_settings(text) == Settings()
+        assert read_settings(text) == GradleSettings()
 
 
 @pytest.mark.parametrize(
@@ -137,4 +141,4 @@ def test_plugins_that_may_add_projects(text: str, *, extended: bool) -> None:
 
 @pytest.mark.parametrize("text", ["/*" * 200_000, '"""' * 100_000, "'" * 500_000, "{" * 500_000])
 def test_odd_scripts_are_read_in_time(text: str) -> None:
-    assert read_settings(text) == Settings()
+    assert read_settings(text) == GradleSettings()

@@ -8,8 +8,8 @@ import pytest
 
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.junit import read_reports
-from prjury.judges.builds.reading import Places
-from prjury.judges.builds.results.tree import Tree
+from prjury.judges.builds.reading import TemporaryPaths
+from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.builds.search import find_reports
 from prjury.judges.builds.systems.gradle_rerun import GradleAlone
 from prjury.judges.builds.systems.maven_rerun import MavenAlone
@@ -30,8 +30,8 @@ def failures(tmp_path: Path, path: str) -> tuple[Failure, ...]:
     file.write_text(REPORT)
     (tmp_path / "reports").mkdir()
     found = find_reports(tmp_path / "tree", tmp_path / "reports", {})
-    places = Places(tmp_path / "tree", tmp_path)
-    return read_reports(found, Tree(frozenset()), places.relative).failures
+    places = TemporaryPaths(tmp_path / "tree", tmp_path)
+    return read_reports(found, TreeFiles(frozenset()), places.relative).failures
 
 
 @pytest.mark.parametrize(

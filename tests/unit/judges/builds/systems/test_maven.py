@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from fakes.maven import SHOP, coordinates, modules, parent_pom, pom, profile, project
 from fakes.roots import failing, root_of, texts, touching
-from prjury.judges.builds.plan import BuildPlan, Scope, Step
+from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
 from prjury.judges.builds.systems.maven import plans
-from prjury.judges.builds.systems.source_tree import Root
+from prjury.judges.builds.systems.source_tree import SourceTree
 
 FLAGS = "-q -B -ntp --fail-at-end"
 WHOLE = f"mvn {FLAGS} verify"
@@ -24,13 +24,13 @@ def plan_of(files: Mapping[str, str], *paths: str, executable: str = "") -> Buil
     return plan
 
 
-def scope_of(files: Mapping[str, str], *paths: str) -> Scope:
+def scope_of(files: Mapping[str, str], *paths: str) -> BuildScope:
     return plan_of(files, *paths).scope
 
 
 def test_a_project_by_itself() -> None:
     plan = plan_of(SINGLE, "src/main/java/A.java")
-    assert (plan.system, plan.text, plan.scope) == ("maven", WHOLE, Scope())
+    assert (plan.system, plan.text, plan.scope) == ("maven", WHOLE, BuildScope())
     assert plan.reasons == ("pom.xml is there", "no mvnw, so the installed `mvn` is used")
     assert (plan.all_ran, plan.reported, plan.notes, plan.tests) == (None, False, (), True)
 
@@ -90,13 +90,13 @@ def test_modules_that_a_change_affects(paths: list[str], named: tuple[str, ...])
 )
 def test_changes_that_may_affect_everything(path: str, because: str) -> None:
     plan = plan_of(SHOP, "leaf/src/A.java", path)
-    assert (plan.text, plan.scope) == (WHOLE, Scope(because=because))
+    assert (plan.text, plan.scope) == (WHOLE, BuildScope(because=because))
 
 
 def test_what_cannot_be_told_is_everything() -> None:
     files = {**SHOP, "core/pom.xml": "<"}
-    assert scope_of(files, "leaf/src/A.java") == Scope(because="core/pom.xml is not XML")
-    assert plan_of(files).scope == Scope()
+    assert scope_of(files, "leaf/src/A.java") == BuildScope(because="core/pom.xml is not XML")
+    assert plan_of(files).scope == BuildScope()
     assert scope_of({"pom.xml": ""}, "a").because == "pom.xml is not XML"
 
 
@@ -106,7 +106,7 @@ def test_nearly_everything_is_everything() -> None:
     files |= {"pom.xml": parent_pom("root", *names, "rest"), "rest/pom.xml": pom("rest")}
     files["m0/pom.xml"] = pom("m0")
     because = "nearly all modules are affected, or needed by those that are"
-    assert scope_of(files, "m0/x") == Scope(because=because)
+    assert scope_of(files, "m0/x") == BuildScope(because=because)
     assert scope_of(files, "m1/x").modules == ("m1",)
     few = {**files, "pom.xml": parent_pom("root", *names[:8], "rest")}
     assert scope_of(few, "m0/x").because == because
@@ -121,7 +121,7 @@ def test_too_many_to_name() -> None:
         for number, name in enumerate(names)
     }
     files["pom.xml"] = parent_pom("root", *names)
-    assert scope_of(files, "m0/x") == Scope(because="the change affects more than 200 modules")
+    assert scope_of(files, "m0/x") == BuildScope(because="the change affects more than 200 modules")
     files["m200/pom.xml"] = pom("m200")
     assert len(scope_of(files, "m0/x").modules) == 200
 
@@ -157,7 +157,7 @@ def test_how_a_module_is_named_to_maven(directory: str, artifact: str, selector:
     plan = plan_of(files, f"{directory}/src/A.java")
     if selector:
         assert plan.steps == (
-            Step("test", ("mvn", *FLAGS.split(), "-pl", selector, "-am", "verify")),
+            BuildStep("test", ("mvn", *FLAGS.split(), "-pl", selector, "-am", "verify")),
         )
         assert plan.scope.modules == (directory,)
     else:
@@ -190,11 +190,11 @@ def test_modules_that_only_a_profile_has() -> None:
     )
     assert scope_of(on, "core/x").modules == ("core", "mid", "leaf", "late")
     assert scope_of(off, "core/x").modules == ("core", "mid", "leaf")
-    assert scope_of(unknown, "core/x") == Scope(
+    assert scope_of(unknown, "core/x") == BuildScope(
         because="nobody can tell whether late, which only the profile p has, is built here"
     )
     assert scope_of(unknown, "leaf/x").modules == ("leaf",)
-    assert scope_of(off, "late/x") == Scope(
+    assert scope_of(off, "late/x") == BuildScope(
         because="late/x belongs to no single module but to one that only the profile p has"
     )
 
@@ -257,7 +257,7 @@ def test_a_module_whose_name_has_changed() -> None:
 def test_options_that_the_tree_gives_to_maven() -> None:
     files = {**SHOP, ".mvn/maven.config": "-pl\ncore\n"}
     because = "Maven is told in .mvn which modules to build"
-    assert scope_of(files, "leaf/x") == Scope(because=because)
+    assert scope_of(files, "leaf/x") == BuildScope(because=because)
     profiled = {
         **SHOP,
         "pom.xml": parent_pom(
@@ -472,7 +472,7 @@ def test_modules_are_not_read_where_everything_is_built() -> None:
         read.append(path)
         return ""
 
-    (plan,) = plans(Root(root.entries, lambda entry: reading(entry.path)), None)
+    (plan,) = plans(SourceTree(root.entries, lambda entry: reading(entry.path)), None)
     assert (plan.text, read) == (WHOLE, ["pom.xml"])
 
 

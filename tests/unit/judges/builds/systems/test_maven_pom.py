@@ -6,9 +6,9 @@ from fakes.maven import coordinates, dependencies, modules, pom, profile, projec
 from prjury.judges.builds.systems.maven_pom import (
     Coordinates,
     Parent,
-    Place,
     Pom,
     PomError,
+    PomPath,
     Profile,
     read_pom,
 )
@@ -146,15 +146,15 @@ def test_an_element_without_a_group() -> None:
 @pytest.mark.parametrize(
     ("text", "places"),
     [
-        ("../b/src", {Place("module", "../b/src")}),
-        ("${project.basedir}/../b", {Place("module", "../b")}),
-        ("${basedir}/../b", {Place("module", "../b")}),
-        ("..\\b\\src", {Place("module", "../b/src")}),
-        ("../b/${x}/c", {Place("module", "../b")}),
-        ("${maven.multiModuleProjectDirectory}/b/c.xml", {Place("root", "b/c.xml")}),
-        ("${session.executionRootDirectory}/b", {Place("root", "b")}),
-        ("${project.parent.basedir}/b", {Place("parent", "b")}),
-        ("-Da=../a -Db=../b,../c", {Place("module", f"../{name}") for name in "abc"}),
+        ("../b/src", {PomPath("module", "../b/src")}),
+        ("${project.basedir}/../b", {PomPath("module", "../b")}),
+        ("${basedir}/../b", {PomPath("module", "../b")}),
+        ("..\\b\\src", {PomPath("module", "../b/src")}),
+        ("../b/${x}/c", {PomPath("module", "../b")}),
+        ("${maven.multiModuleProjectDirectory}/b/c.xml", {PomPath("root", "b/c.xml")}),
+        ("${session.executionRootDirectory}/b", {PomPath("root", "b")}),
+        ("${project.parent.basedir}/b", {PomPath("parent", "b")}),
+        ("-Da=../a -Db=../b,../c", {PomPath("module", f"../{name}") for name in "abc"}),
         ("src/main", set()),
         ("${project.basedir}/src", set()),
         ("${project.build.directory}/../x", set()),
@@ -163,7 +163,7 @@ def test_an_element_without_a_group() -> None:
         ("a..b/c", set()),
     ],
 )
-def test_places_outside_of_the_module(text: str, places: set[Place]) -> None:
+def test_places_outside_of_the_module(text: str, places: set[PomPath]) -> None:
     assert read(f"<build><x>{text}</x></build>").places == places
     assert read(f"<properties><x>{text}</x></properties>").places == places
     assert read(profile("p", f"<build><x>{text}</x></build>")).places == places

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fakes.roots import failing, package, root_of, texts, touching
-from prjury.judges.builds.plan import BuildPlan, Scope, Step
+from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
 from prjury.judges.builds.systems.node import plans
 
 BECAUSE = "packages that the change touches, and those that depend on them"
@@ -33,7 +33,7 @@ def plan_of(files: Mapping[str, str], *paths: str) -> BuildPlan:
     return plan
 
 
-def scope_of(files: Mapping[str, str], *paths: str) -> Scope:
+def scope_of(files: Mapping[str, str], *paths: str) -> BuildScope:
     return plan_of(files, *paths).scope
 
 
@@ -71,7 +71,7 @@ def test_runners_are_told_to_name_their_tests(
     script: str, command: str, all_ran: int | None
 ) -> None:
     plan = plan_of({"package.json": package("a", scripts={"test": script})})
-    assert (plan.text, plan.all_ran, plan.scope) == (command, all_ran, Scope())
+    assert (plan.text, plan.all_ran, plan.scope) == (command, all_ran, BuildScope())
     assert plan.reasons == ("package.json is there", "no lock file, so it is npm")
 
 
@@ -98,7 +98,7 @@ def test_other_managers_hand_arguments_on_by_themselves(lock: str, name: str) ->
     ],
 )
 def test_the_lock_file_decides(files: dict[str, str], install: str) -> None:
-    assert plan_of({"package.json": package("a"), **files}).steps[0] == Step(
+    assert plan_of({"package.json": package("a"), **files}).steps[0] == BuildStep(
         "setup", tuple(install.split())
     )
 
@@ -134,7 +134,7 @@ def test_the_thorough_form_of_vitest_does_not_bail_out() -> None:
 
 def test_the_members_that_a_change_affects() -> None:
     plan = plan_of(MEMBERS, "packages/b/index.js")
-    assert plan.scope == Scope(("b", "c", "d"), BECAUSE)
+    assert plan.scope == BuildScope(("b", "c", "d"), BECAUSE)
     assert plan.text == f"{INSTALL} && {through(NPM, 'b', 'd')}"
     assert (plan.all_ran, plan.thorough) == (1, None)
     assert commands_of(MEMBERS, "packages/d/x.js") == ["npm run test --workspace d"]
@@ -171,7 +171,7 @@ def test_everything_in_the_words_of_other_managers() -> None:
     ],
 )
 def test_everything(path: str, because: str) -> None:
-    assert scope_of(MEMBERS, "packages/a/x.js", path) == Scope(because=because)
+    assert scope_of(MEMBERS, "packages/a/x.js", path) == BuildScope(because=because)
 
 
 def test_everything_where_nothing_affected_has_tests() -> None:
@@ -288,7 +288,7 @@ def test_a_root_script_of_its_own_is_run_beside_those_of_the_members() -> None:
         "npm run test -- --verbose --bail=0",
         through(NPM, "b", "d"),
     ]
-    assert plan.scope == Scope(("b", "c", "d"), f"{BECAUSE}; and {OWN}")
+    assert plan.scope == BuildScope(("b", "c", "d"), f"{BECAUSE}; and {OWN}")
     assert plan.tests
 
 
@@ -306,7 +306,7 @@ def test_all_members_are_tested_beside_the_root() -> None:
 def test_a_root_script_that_also_goes_through_the_packages_runs_them_once() -> None:
     files = with_root({"test": "tsc -b && npm test --workspaces"})
     assert commands_of(files, "packages/d/x.js") == ["npm run test"]
-    assert scope_of(files, "packages/d/x.js") == Scope(because=OWN)
+    assert scope_of(files, "packages/d/x.js") == BuildScope(because=OWN)
     away = with_root({"test": "cd elsewhere && npm test --workspaces"})
     assert commands_of(away, "packages/d/x.js") == ["npm run test", "npm run test --workspace d"]
 
@@ -440,7 +440,7 @@ def test_a_workspace_that_cannot_be_read_is_everything(
     root = package("root", workspaces=["packages/*"])
     files = {**MEMBERS, "package.json": root, **changed}
     plan = plans(root_of(files), touching("packages/d/x.js"))[0]
-    assert (plan.steps[-1].text, plan.scope) == ("npm run test", Scope(because=because))
+    assert (plan.steps[-1].text, plan.scope) == ("npm run test", BuildScope(because=because))
 
 
 @pytest.mark.parametrize(
@@ -459,7 +459,7 @@ def test_the_file_of_pnpm(text: str, because: str) -> None:
         "pnpm-workspace.yaml": text,
         "x/a.js": "",
     }
-    assert scope_of(files, "x/a.js") == Scope(because=because)
+    assert scope_of(files, "x/a.js") == BuildScope(because=because)
 
 
 # Packages below the root
@@ -565,7 +565,7 @@ def test_a_test_is_where_its_own_file_is() -> None:
     assert plan.alone is not None
     failure = failing("t", path="packages/b/y.js", suite="packages/a/x.js")
     assert plan.alone([failure]) == (
-        Step(
+        BuildStep(
             "test",
             (
                 *("npm", "run", "test", "--workspace", "@s/a", "--"),

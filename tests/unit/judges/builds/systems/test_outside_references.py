@@ -7,12 +7,12 @@ from prjury.judges.builds.systems import node, python
 from prjury.judges.builds.systems.outside_references import (
     beside,
     changes_in,
-    taken_by_make,
-    taken_by_node,
-    taken_by_python,
+    make_references,
+    node_references,
+    python_references,
     upward_paths,
 )
-from prjury.judges.builds.systems.source_tree import Root
+from prjury.judges.builds.systems.source_tree import SourceTree
 from prjury.ports.types import TreeEntry
 
 PROJECT = '[project]\nname = "p"\n'
@@ -155,9 +155,9 @@ def test_what_is_taken_through_another_project_counts() -> None:
     assert [plan.directory for plan in found] == ["app", "core", "lib"]
 
 
-@pytest.mark.parametrize("taken", [taken_by_node, taken_by_python, taken_by_make])
+@pytest.mark.parametrize("taken", [node_references, python_references, make_references])
 def test_too_many_files_may_take_anything(taken: object) -> None:
-    suffix = {taken_by_node: "js", taken_by_python: "py", taken_by_make: "c"}[taken]  # type: ignore[index]
+    suffix = {node_references: "js", python_references: "py", make_references: "c"}[taken]  # type: ignore[index]
     files = {f"app/{number}.{suffix}": "" for number in range(2_001)}
     assert taken(root_of(files).below("app")) == {""}  # type: ignore[operator]
     assert taken(root_of(files)) == frozenset()  # type: ignore[operator]
@@ -176,6 +176,6 @@ def test_nothing_is_read_where_only_the_project_itself_changes() -> None:
         TreeEntry(path, "100644", path)
         for path in ("app/package.json", "app/x.js", "lib/package.json", "lib/y.js")
     ]
-    node.plans(Root(entries, read), touching("app/x.js"))
+    node.plans(SourceTree(entries, read), touching("app/x.js"))
     assert "app/x.js" not in asked
     assert "lib/y.js" in asked

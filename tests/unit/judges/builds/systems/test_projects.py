@@ -4,18 +4,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from fakes.roots import root_of, touching
-from prjury.judges.builds.plan import BuildPlan, Scope, Step
-from prjury.judges.builds.systems.projects import is_below, placed, plans_of
-from prjury.judges.builds.systems.source_tree import Changes, Root, parent_of
+from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
+from prjury.judges.builds.systems.projects import in_directory, is_below, plans_of
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree, parent_of
 
-PLAN = BuildPlan("x", (Step("test", ("x",)),))
+PLAN = BuildPlan("x", (BuildStep("test", ("x",)),))
 
 
 @dataclass(frozen=True)
 class Declared:
     """A project whose manifest lists words: ``own:DIR``, ``needs:DIR``, ``loose``, ``empty``."""
 
-    root: Root
+    root: SourceTree
 
     def _words(self, kind: str) -> list[str]:
         words = self.root.text("m").split()
@@ -36,7 +36,7 @@ class Declared:
         if self._words("empty"):
             return ()
         touched = tuple(sorted(changes.paths)) if changes else ()
-        return (replace(PLAN, scope=Scope(touched)),)
+        return (replace(PLAN, scope=BuildScope(touched)),)
 
 
 def found(files: dict[str, str], *paths: str) -> list[tuple[str, tuple[str, ...], str]]:
@@ -92,11 +92,11 @@ def test_the_root_may_be_needed() -> None:
 
 def test_a_plan_is_placed_with_its_thorough_form() -> None:
     plan = replace(PLAN, directory="x", thorough=PLAN)
-    moved = placed(plan, "a/b")
+    moved = in_directory(plan, "a/b")
     assert moved.directory == "a/b/x"
     assert moved.thorough is not None
     assert moved.thorough.directory == "a/b"
-    assert placed(plan, "") is plan
+    assert in_directory(plan, "") is plan
 
 
 def test_what_lies_below() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.roots import failing, root_of
-from prjury.judges.builds.plan import Step
+from prjury.judges.builds.plan import BuildStep
 from prjury.judges.builds.systems.pytest import (
     PytestAlone,
     PytestFiles,
@@ -89,7 +89,7 @@ def test_failing_tests_are_run_again_by_their_node_ids() -> None:
         ]
     )
     assert steps == (
-        Step(
+        BuildStep(
             "test",
             (
                 *COMMAND,
@@ -104,7 +104,7 @@ def test_failing_tests_are_run_again_by_their_node_ids() -> None:
 def test_in_the_root_of_the_tree() -> None:
     alone = PytestAlone(COMMAND, root_of(FILES))
     assert alone([failing("test_top#test_x", suite="test_top.py")]) == (
-        Step("test", (*COMMAND, "test_top.py::test_x")),
+        BuildStep("test", (*COMMAND, "test_top.py::test_x")),
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from fakes.roots import root_of, texts, touching
-from prjury.judges.builds.plan import BuildPlan, Scope
+from prjury.judges.builds.plan import BuildPlan, BuildScope
 from prjury.judges.builds.systems.python import plans
 
 BECAUSE = "packages that the change touches, and those that depend on them"
@@ -48,7 +48,7 @@ def test_uv_is_told_where_pytest_comes_from(more: str, command: str) -> None:
     files = {"uv.lock": LOCK, "pyproject.toml": project("p", more=more), "test_a.py": ""}
     plan = plan_of(files)
     assert plan.text == command
-    assert (plan.reported, plan.all_ran, plan.scope) == (True, 1, Scope())
+    assert (plan.reported, plan.all_ran, plan.scope) == (True, 1, BuildScope())
 
 
 def test_uv_comes_before_tox_which_is_named() -> None:
@@ -66,7 +66,7 @@ def test_tox_comes_before_a_mere_compilation() -> None:
 
 def test_a_single_project_is_one_module() -> None:
     files = {"pyproject.toml": project("p"), "tests/test_a.py": ""}
-    assert plan_of(files, "p/a.py").scope == Scope()
+    assert plan_of(files, "p/a.py").scope == BuildScope()
 
 
 # Projects below the root
@@ -174,14 +174,14 @@ def test_each_member_is_tested_where_it_is() -> None:
         f"cd libs/d && {UV}",
         "cd libs/out && uv run --with pytest pytest -q",
     ]
-    assert {plan.scope for plan in found} == {Scope()}
+    assert {plan.scope for plan in found} == {BuildScope()}
 
 
 def test_the_members_that_a_change_affects() -> None:
     found = plans(root_of(MEMBERS), touching("libs/b/src/b.py"))
     assert [(plan.directory, plan.scope) for plan in found] == [
-        ("libs/b", Scope(("b",), BECAUSE)),
-        ("libs/d", Scope(("d",), BECAUSE)),
+        ("libs/b", BuildScope(("b",), BECAUSE)),
+        ("libs/d", BuildScope(("d",), BECAUSE)),
     ]
     every = plans(root_of(MEMBERS), touching("libs/a/src/a.py"))
     assert [plan.scope.modules for plan in every] == [("a-lib",), ("b",), ("d",)]
@@ -202,7 +202,7 @@ def test_the_members_that_a_change_affects() -> None:
 def test_everything(path: str, because: str) -> None:
     found = plans(root_of(MEMBERS), touching(path, "libs/d/x.py"))
     assert [plan.directory for plan in found] == ["libs/a", "libs/b", "libs/d"]
-    assert {plan.scope for plan in found} == {Scope(because=because)}
+    assert {plan.scope for plan in found} == {BuildScope(because=because)}
 
 
 def test_everything_where_nothing_affected_has_tests() -> None:
@@ -218,7 +218,7 @@ def test_the_roots_own_tests_leave_the_members_out() -> None:
     files = {**MEMBERS, "tests/test_all.py": "", "test_top.py": "", "src/root.py": ""}
     (root, *_) = plans(root_of(files), None)
     assert (root.directory, root.text) == ("", f"{UV} test_top.py tests")
-    assert plans(root_of(files), touching("src/root.py"))[0].scope == Scope(("root",), BECAUSE)
+    assert plans(root_of(files), touching("src/root.py"))[0].scope == BuildScope(("root",), BECAUSE)
     between = plans(root_of({**files, "libs/test_libs.py": ""}), None)[0]
     ignored = " ".join(f"--ignore=libs/{name}" for name in ["a", "b", "c", "d", "out"])
     assert between.text == f"{UV} {ignored}"
@@ -248,7 +248,7 @@ def test_a_workspace_that_cannot_be_read_is_one_build(
 ) -> None:
     files = {**MEMBERS, **changed, "pytest.ini": ""}
     plan = plans(root_of(files), touching("libs/d/x.py"))[0]
-    assert (plan.directory, plan.text, plan.scope) == ("", UV, Scope(because=because))
+    assert (plan.directory, plan.text, plan.scope) == ("", UV, BuildScope(because=because))
 
 
 # Workspaces whose root configures pytest
@@ -262,7 +262,7 @@ def test_pytest_runs_once_where_the_root_configures_it() -> None:
     assert texts(found) == [ALL, "cd libs/out && uv run --with pytest pytest -q"]
     plan = plans(root_of(TOGETHER), touching("libs/b/src/b.py"))[0]
     assert plan.text == f"{ALL} libs/b libs/d"
-    assert plan.scope == Scope(("b", "c", "d"), BECAUSE)
+    assert plan.scope == BuildScope(("b", "c", "d"), BECAUSE)
 
 
 def test_tests_of_no_member_are_always_run() -> None:

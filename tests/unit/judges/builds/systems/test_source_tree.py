@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fakes.roots import root_of, touching
 from prjury.judges.builds.systems.source_tree import (
     Changes,
-    Root,
+    SourceTree,
     joined,
     left_out,
     nearest,
@@ -134,7 +134,7 @@ def test_a_file_is_read_once() -> None:
         asked.append(entry.path)
         return "text"
 
-    root = Root([TreeEntry("a/x", "100644", "1")], read)
+    root = SourceTree([TreeEntry("a/x", "100644", "1")], read)
     assert [root.text("a/x"), root.text("a/x"), root.text("b")] == ["text", "text", ""]
     assert [root.below("a").text("x"), root.below("a").text("x")] == ["text", "text"]
     assert asked == ["a/x", "a/x"]
@@ -149,15 +149,15 @@ def test_many_files_are_read_together_where_that_can_be() -> None:
         batches.append(len(wanted))
         return {entry.blob: f"many {entry.path}" for entry in wanted if entry.path != "a/3"}
 
-    root = Root(entries, lambda entry: f"one {entry.path}", read_many)
+    root = SourceTree(entries, lambda entry: f"one {entry.path}", read_many)
     texts = dict(root.below("a").texts([str(number) for number in range(501)]))
     assert batches == [500, 1]
     assert (texts["0"], texts["3"], texts["500"]) == ("many a/0", "one a/3", "many a/500")
-    alone = Root(entries, lambda entry: f"one {entry.path}")
+    alone = SourceTree(entries, lambda entry: f"one {entry.path}")
     assert list(alone.texts(["a/7"])) == [("a/7", "one a/7")]
 
 
 def test_links_and_submodules_are_no_files() -> None:
     entries = [TreeEntry("a", "120000", "1"), TreeEntry("b", "160000", "2")]
-    root = Root(entries, lambda entry: "text")
+    root = SourceTree(entries, lambda entry: "text")
     assert (root.files, root.has("a", "b"), root.text("a")) == ({}, None, "")

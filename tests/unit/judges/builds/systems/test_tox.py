@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.roots import root_of
-from prjury.judges.builds.systems.tox import Settings, plan_of, settings
+from prjury.judges.builds.systems.tox import ToxSettings, plan_of, settings
 
 INI = """\
 [tox]
@@ -40,32 +40,32 @@ LEGACY = "[tool.tox]\nlegacy_tox_ini = '''\n[testenv:a]\npass_env = x\n'''\n"
 @pytest.mark.parametrize(
     ("files", "found"),
     [
-        ({"tox.ini": INI}, Settings("tox.ini", "testenv", ("testenv:own", "testenv:old"))),
+        ({"tox.ini": INI}, ToxSettings("tox.ini", "testenv", ("testenv:own", "testenv:old"))),
         (
             {"tox.ini": INI.replace("\n", "\r\n")},
-            Settings("tox.ini", "testenv", ("testenv:own", "testenv:old")),
+            ToxSettings("tox.ini", "testenv", ("testenv:own", "testenv:old")),
         ),
-        ({"tox.ini": "[testenv:x]\n"}, Settings("tox.ini", "testenv")),
-        ({"setup.cfg": "[tox:tox]\n"}, Settings("setup.cfg", "testenv")),
-        ({"tox.toml": TOML}, Settings("tox.toml", "env_run_base", ("env.own",))),
-        ({"tox.toml": "["}, Settings("tox.toml", "env_run_base")),
+        ({"tox.ini": "[testenv:x]\n"}, ToxSettings("tox.ini", "testenv")),
+        ({"setup.cfg": "[tox:tox]\n"}, ToxSettings("setup.cfg", "testenv")),
+        ({"tox.toml": TOML}, ToxSettings("tox.toml", "env_run_base", ("env.own",))),
+        ({"tox.toml": "["}, ToxSettings("tox.toml", "env_run_base")),
         (
             {"pyproject.toml": "[tool.tox]\n[tool.tox.env.own]\npass_env = []\n"},
-            Settings("pyproject.toml", "tool.tox.env_run_base", ("tool.tox.env.own",)),
+            ToxSettings("pyproject.toml", "tool.tox.env_run_base", ("tool.tox.env.own",)),
         ),
         (
             {"pyproject.toml": LEGACY},
-            Settings("pyproject.toml", "testenv", ("testenv:a",)),
+            ToxSettings("pyproject.toml", "testenv", ("testenv:a",)),
         ),
         ({"tox.ini": "[pytest]\n", "pyproject.toml": "[tool.other]\n", "setup.cfg": ""}, None),
     ],
 )
-def test_where_tox_is_configured(files: dict[str, str], found: Settings | None) -> None:
+def test_where_tox_is_configured(files: dict[str, str], found: ToxSettings | None) -> None:
     assert settings(root_of(files)) == found
 
 
 def test_pytest_reports_from_every_environment() -> None:
-    plan = plan_of(Settings("tox.ini", "testenv", ("testenv:own",)))
+    plan = plan_of(ToxSettings("tox.ini", "testenv", ("testenv:own",)))
     assert (plan.text, plan.reasons) == (
         "tox --skip-missing-interpreters true",
         ("tox.ini configures tox",),
@@ -81,7 +81,7 @@ def test_pytest_reports_from_every_environment() -> None:
 
 
 def test_the_thorough_form_runs_the_later_commands_as_well() -> None:
-    plan = plan_of(Settings("tox.toml", "env_run_base"))
+    plan = plan_of(ToxSettings("tox.toml", "env_run_base"))
     assert plan.thorough is not None
     assert plan.thorough.steps == plan.steps
     assert plan.thorough.env["TOX_OVERRIDE"] == (

@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.roots import touching
-from prjury.judges.builds.plan import Scope
+from prjury.judges.builds.plan import BuildScope
 from prjury.judges.builds.systems.workspace_graph import (
     Member,
-    Workspace,
+    WorkspaceGraph,
     needed_first,
     with_dependents,
     with_needs,
@@ -21,54 +21,60 @@ def member(name: str, *needs: str, directory: str | None = None) -> Member:
     return Member(name, place, f"{place}/m.toml".removeprefix("/"), frozenset(needs))
 
 
-CHAIN = Workspace([member("a"), member("b", "a"), member("c", "b"), member("d")])
+CHAIN = WorkspaceGraph([member("a"), member("b", "a"), member("c", "b"), member("d")])
 
 
-def scope_of(*paths: str, of: Workspace = CHAIN) -> Scope:
+def scope_of(*paths: str, of: WorkspaceGraph = CHAIN) -> BuildScope:
     return of.scope(touching(*paths))
 
 
 def test_what_the_change_touches_and_what_depends_on_it() -> None:
-    assert scope_of("p/b/x.py") == Scope(("b", "c"), BECAUSE)
-    assert scope_of("p/a/x.py", "p/d/deep/y.py") == Scope(("a", "b", "c", "d"), BECAUSE)
-    assert scope_of("p/c/x.py") == Scope(("c",), BECAUSE)
+    assert scope_of("p/b/x.py") == BuildScope(("b", "c"), BECAUSE)
+    assert scope_of("p/a/x.py", "p/d/deep/y.py") == BuildScope(("a", "b", "c", "d"), BECAUSE)
+    assert scope_of("p/c/x.py") == BuildScope(("c",), BECAUSE)
 
 
 def test_no_change_that_is_known_is_everything_without_a_word() -> None:
-    assert CHAIN.scope(None) == Scope()
+    assert CHAIN.scope(None) == BuildScope()
 
 
 def test_everything_and_why() -> None:
-    assert scope_of("p/a/x", "lock") == Scope(because="lock belongs to no single package")
-    assert scope_of("p/a/x", "p/gone/x") == Scope(because="p/gone/x belongs to no single package")
-    assert scope_of("p/a/m.toml") == Scope(
+    assert scope_of("p/a/x", "lock") == BuildScope(because="lock belongs to no single package")
+    assert scope_of("p/a/x", "p/gone/x") == BuildScope(
+        because="p/gone/x belongs to no single package"
+    )
+    assert scope_of("p/a/m.toml") == BuildScope(
         because="p/a/m.toml changes, and with it what depends on what"
     )
-    unreadable = Workspace((), unreadable="m.toml cannot be read")
-    assert scope_of("p/a/x", of=unreadable) == Scope(because="m.toml cannot be read")
+    unreadable = WorkspaceGraph((), unreadable="m.toml cannot be read")
+    assert scope_of("p/a/x", of=unreadable) == BuildScope(because="m.toml cannot be read")
     assert scope_of("a\u202e", of=CHAIN).because == "a\\u202e belongs to no single package"
 
 
 def test_documentation_counts_only_where_it_lies_in_a_member() -> None:
-    assert scope_of("p/d/x.py", "p/c/README.md", "README.md") == Scope(("c", "d"), BECAUSE)
+    assert scope_of("p/d/x.py", "p/c/README.md", "README.md") == BuildScope(("c", "d"), BECAUSE)
 
 
 def test_the_root_owns_what_is_its_own_by_name() -> None:
-    workspace = Workspace([member("r", "a", directory=""), member("a")], own=("src", "build.rs"))
-    assert scope_of("src/x.rs", of=workspace) == Scope(("r",), BECAUSE)
-    assert scope_of("build.rs", of=workspace) == Scope(("r",), BECAUSE)
-    assert scope_of("p/a/x.rs", of=workspace) == Scope(("r", "a"), BECAUSE)
+    workspace = WorkspaceGraph(
+        [member("r", "a", directory=""), member("a")], own=("src", "build.rs")
+    )
+    assert scope_of("src/x.rs", of=workspace) == BuildScope(("r",), BECAUSE)
+    assert scope_of("build.rs", of=workspace) == BuildScope(("r",), BECAUSE)
+    assert scope_of("p/a/x.rs", of=workspace) == BuildScope(("r", "a"), BECAUSE)
     assert scope_of("srcs/x.rs", of=workspace).because == "srcs/x.rs belongs to no single package"
     assert scope_of("m.toml", of=workspace).modules == ()
     assert scope_of("p/a/x.rs", "README.md", of=workspace).modules == ("r", "a")
 
 
 def test_too_many_to_name() -> None:
-    few = Workspace([member(f"m{number:03}") for number in range(200)])
-    many = Workspace([member(f"m{number:03}") for number in range(201)])
+    few = WorkspaceGraph([member(f"m{number:03}") for number in range(200)])
+    many = WorkspaceGraph([member(f"m{number:03}") for number in range(201)])
     paths = [f"p/m{number:03}/x" for number in range(201)]
     assert len(scope_of(*paths[:200], of=few).modules) == 200
-    assert scope_of(*paths, of=many) == Scope(because="the change affects more than 200 packages")
+    assert scope_of(*paths, of=many) == BuildScope(
+        because="the change affects more than 200 packages"
+    )
 
 
 NEEDS = st.dictionaries(st.sampled_from("abcdef"), st.frozensets(st.sampled_from("abcdef")))

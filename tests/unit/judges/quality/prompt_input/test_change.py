@@ -7,14 +7,14 @@ import pytest
 
 from fakes.llm import changed, hunk
 from prjury.judges.quality.prompt_input.change import LONGEST_LINE, pieces_of
-from prjury.judges.quality.prompt_input.chunk import Piece
+from prjury.judges.quality.prompt_input.chunk import Section
 from prjury.report.redact import Redact, Redactor
 from prjury.snapshot.model import FileChange, FileKind, FileStatus
 
 LONGEST = 1_000
 
 
-def laid_out(*files: FileChange, redact: Redact = str) -> tuple[Piece, ...]:
+def laid_out(*files: FileChange, redact: Redact = str) -> tuple[Section, ...]:
     pieces, left_out = pieces_of(files, redact)
     assert left_out == ()
     return pieces

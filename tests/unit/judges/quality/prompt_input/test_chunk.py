@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from fakes.llm import changed
 from prjury.judges.quality.prompt_input.change import pieces_of
-from prjury.judges.quality.prompt_input.chunk import Passage, Piece, Row, Sheet, digest_of
+from prjury.judges.quality.prompt_input.chunk import Chunk, ChunkRow, Passage, Section, digest_of
 from prjury.snapshot.model import FileChange
 
 
-def piece(file: FileChange) -> Piece:
+def piece(file: FileChange) -> Section:
     ((made,), _) = pieces_of([file], str)
     return made
 
@@ -40,26 +40,26 @@ def test_the_digest_knows_everything_else() -> None:
 
 
 def test_a_row_has_a_number_on_the_sides_where_it_is() -> None:
-    context, removed = Row("new", 7, " ", "x", old=5), Row("old", 6, "-", "y")
+    context, removed = ChunkRow("new", 7, " ", "x", old=5), ChunkRow("old", 6, "-", "y")
     assert [context.number("new"), context.number("old")] == [7, 5]
     assert [removed.number("new"), removed.number("old")] == [None, 6]
 
 
 def test_a_sheet_turned_twice_is_the_sheet() -> None:
-    sheet = Sheet((piece(FILE), piece(changed("src/b.py", "+x"))))
+    sheet = Chunk((piece(FILE), piece(changed("src/b.py", "+x"))))
     assert sheet.turned().paths == ("src/b.py", "src/a.py")
     assert sheet.turned().digest != sheet.digest
     assert sheet.turned().turned() == sheet
 
 
 rows = st.builds(
-    Row, st.sampled_from(["new", "old"]), st.integers(1, 9_999_999), st.just("+"), st.text()
+    ChunkRow, st.sampled_from(["new", "old"]), st.integers(1, 9_999_999), st.just("+"), st.text()
 )
 
 
 @given(st.text(), st.lists(rows, max_size=5))
-def test_the_size_is_at_least_that_of_the_prompt(section: str, lines: list[Row]) -> None:
-    made = Piece("a.py", {"path": "a.py"}, (Passage(section, tuple(lines)),))
+def test_the_size_is_at_least_that_of_the_prompt(section: str, lines: list[ChunkRow]) -> None:
+    made = Section("a.py", {"path": "a.py"}, (Passage(section, tuple(lines)),))
     assert made.size >= len(json.dumps(made.value, ensure_ascii=False, separators=(",", ":")))
 
 

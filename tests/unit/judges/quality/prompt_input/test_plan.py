@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 from fakes.llm import changed, hunk, long_file
 from prjury.judges.quality.prompt_input.change import pieces_of
-from prjury.judges.quality.prompt_input.chunk import NotSent, Piece, sizes
+from prjury.judges.quality.prompt_input.chunk import NotSent, Section, sizes
 from prjury.judges.quality.prompt_input.plan import Known, Plan, plan
-from prjury.report.invisible_chars import shown
+from prjury.report.invisible_chars import show_invisible
 from prjury.snapshot.model import FileChange
 
 BUDGET = 1_000
 
 
-def pieces(*files: FileChange) -> tuple[Piece, ...]:
+def pieces(*files: FileChange) -> tuple[Section, ...]:
     laid_out, left_out = pieces_of(files, str)
     assert left_out == ()
     return laid_out
@@ -84,7 +84,9 @@ def test_nothing_is_lost_and_no_sheet_is_too_large(
         told = {*sheet.paths, *(piece.path for piece in made.elsewhere(sheet))}
         assert told == {change.path for change in changes}
     there = sorted(row.text for piece in made.pieces for row in piece.rows)
-    assert there == sorted(shown(line.text) for c in changes for h in c.hunks for line in h.lines)
+    assert there == sorted(
+        show_invisible(line.text) for c in changes for h in c.hunks for line in h.lines
+    )
 
 
 # What was asked about before.

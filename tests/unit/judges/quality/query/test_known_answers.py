@@ -9,24 +9,24 @@ from hypothesis import strategies as st
 
 from fakes.llm import FOUR, Notebook, answer, changed, quote, reply, words
 from prjury.judges.quality.prompt_input.change import pieces_of
-from prjury.judges.quality.prompt_input.chunk import Sheet
+from prjury.judges.quality.prompt_input.chunk import Chunk
 from prjury.judges.quality.prompt_input.plan import plan
 from prjury.judges.quality.query.known_answers import KnownSheets, keep, key_of, remembered
 from prjury.judges.quality.query.prompts import Prompts
 from prjury.judges.quality.query.question import Form, Question
 from prjury.judges.quality.query.reply import read
-from prjury.judges.quality.votes.evidence import Findings, Lines, verified
+from prjury.judges.quality.votes.evidence import Findings, Lines, verify
 
 CRITERIA = dict.fromkeys(FOUR, "Is it?")
 TEXTS = (" def add(a, b):", "-    return a - b", "+    return a + b", "+", "+x = 1")
 
 
-def sheet(start: int = 1, *texts: str) -> Sheet:
+def sheet(start: int = 1, *texts: str) -> Chunk:
     pieces, _ = pieces_of([changed("src/app.py", *(texts or TEXTS), start=start)], str)
-    return Sheet(pieces)
+    return Chunk(pieces)
 
 
-def findings(on: Sheet, start: int = 1) -> Findings:
+def findings(on: Chunk, start: int = 1) -> Findings:
     span = {**quote(line=start + 1, text="return a + b\n\nx = 1"), "end_line": start + 3}
     old = {**quote(line=start + 1, text="return a - b"), "side": "old"}
     context = {**quote(line=start, text="def add(a, b):"), "side": "old"}
@@ -34,7 +34,7 @@ def findings(on: Sheet, start: int = 1) -> Findings:
         risk=answer("fail", [span, old], 0.75),
         tests=answer("fail", [context, quote(text="made up")]),
     )
-    found = verified(read(said, FOUR), Lines(on.pieces))
+    found = verify(read(said, FOUR), Lines(on.pieces))
     assert [len(found[name].quotes) for name in ("risk", "tests")] == [2, 1]
     return found
 
@@ -53,7 +53,7 @@ def test_quotes_move_with_their_lines(before: int, after: int) -> None:
     assert remembered(memory, "key", sheet(after), FOUR) == findings(sheet(after), after)
 
 
-def kept() -> tuple[Notebook, Sheet, dict[str, Any]]:
+def kept() -> tuple[Notebook, Chunk, dict[str, Any]]:
     memory, on = Notebook(), sheet()
     keep(memory, "key", on, findings(on))
     return memory, on, json.loads(memory.kept["key"])
@@ -139,7 +139,7 @@ def test_no_damage_breaks_anything(part: str, value: Any) -> None:
 # The key.
 
 
-def question(on: Sheet, **more: Any) -> Question:
+def question(on: Chunk, **more: Any) -> Question:
     instructions = Prompts().render("quality", {"criteria": CRITERIA, "guidelines": "", **more})
     made = plan(on.pieces, (), 100_000)
     return Form("quality", instructions, CRITERIA).ask(made.sheets[0], made, words())
@@ -165,9 +165,9 @@ def test_the_numbers_of_lines_are_not_in_the_key() -> None:
 # Which pieces were asked about together.
 
 
-def two_pieces() -> Sheet:
+def two_pieces() -> Chunk:
     pieces, _ = pieces_of([changed("a.py", "+a"), changed("b.py", "+b")], str)
-    return Sheet(pieces)
+    return Chunk(pieces)
 
 
 def test_a_sheet_is_known_by_any_of_its_pieces() -> None:

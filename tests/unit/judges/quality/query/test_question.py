@@ -9,7 +9,7 @@ import pytest
 from fakes.llm import FOUR, SMALL, changed, document, told, words
 from prjury.judges.quality.prompt_input import documents
 from prjury.judges.quality.prompt_input.change import pieces_of
-from prjury.judges.quality.prompt_input.chunk import Piece
+from prjury.judges.quality.prompt_input.chunk import Section
 from prjury.judges.quality.prompt_input.plan import Plan, plan
 from prjury.judges.quality.query.prompts import Instructions, Prompts
 from prjury.judges.quality.query.question import Form, Question
@@ -19,7 +19,7 @@ CRITERIA = {"risk": "Is it safe? {{ canary }} {% raw %}", "tests": "Is it tested
 INSTRUCTIONS = Prompts().render("quality", {"criteria": CRITERIA, "guidelines": ""})
 
 
-def form(*always: Piece, **more: Any) -> Form:
+def form(*always: Section, **more: Any) -> Form:
     given = {"name": "quality", "instructions": INSTRUCTIONS, "criteria": CRITERIA, **more}
     return Form(**given, always=always)
 

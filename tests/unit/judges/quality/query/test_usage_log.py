@@ -7,15 +7,15 @@ import pytest
 from fakes.llm import Talker, always
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.quality.query.usage_log import Ledger
+from prjury.judges.quality.query.usage_log import UsageLog
 from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply, UnsentError
 
 PROMPT = Prompt("s", "u", {}, "quality/1")
 SOON = Deadline.after(3_600)  # counted from the import: the whole suite may run before
 
 
-def entered(*said: str | CannotJudgeError) -> Ledger:
-    ledger, model = Ledger(), Talker(said)
+def entered(*said: str | CannotJudgeError) -> UsageLog:
+    ledger, model = UsageLog(), Talker(said)
     for item in said:
         if isinstance(item, CannotJudgeError):
             with pytest.raises(CannotJudgeError):
@@ -81,7 +81,7 @@ def test_an_answer_from_memory_is_counted_apart() -> None:
 
 
 def test_many_threads_may_enter() -> None:
-    ledger, model = Ledger(), always("a")
+    ledger, model = UsageLog(), always("a")
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: ledger.ask(model, PROMPT, SOON), range(200)))
     assert (ledger.usage["llm_calls"], len(model.asked)) == (200, 200)

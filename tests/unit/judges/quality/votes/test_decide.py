@@ -8,7 +8,7 @@ from fakes.llm import FOUR, SMALL, answer, document, quote, reply
 from prjury.judges.quality.prompt_input.change import pieces_of
 from prjury.judges.quality.query.reply import read
 from prjury.judges.quality.votes.decide import PassMark, decide, failures, prose
-from prjury.judges.quality.votes.evidence import Lines, verified
+from prjury.judges.quality.votes.evidence import Lines, verify
 from prjury.judges.quality.votes.opinion import Opinion
 from prjury.jury.judgment import Status
 from prjury.jury.score import NumericalScore
@@ -22,7 +22,7 @@ def opinion(*verdicts: str, confidence: float = 0.9) -> Opinion:
         name: answer(verdict, [quote()], confidence)
         for name, verdict in zip(FOUR, verdicts, strict=True)
     }
-    return Opinion([verified(read(reply(FOUR, **answers), FOUR), LINES)], LINES)
+    return Opinion([verify(read(reply(FOUR, **answers), FOUR), LINES)], LINES)
 
 
 P, F, A = "pass", "fail", "abstain"
@@ -125,7 +125,7 @@ def test_only_what_the_judge_fails_for_is_an_error() -> None:
 def test_every_true_quote_of_a_failure_is_a_check_of_its_own() -> None:
     first = quote(line=1, text="def add(a, b):")
     answers = read(reply(risk=answer(F, [quote(), first, quote(), quote(text="gone()")])), FOUR)
-    judgment = decide(Opinion([verified(answers, LINES)], LINES), MARK)
+    judgment = decide(Opinion([verify(answers, LINES)], LINES), MARK)
     assert [(str(c.location), c.evidence) for c in judgment.failed_checks] == [
         ("src/app.py:2", "return a + b"),
         ("src/app.py:1", "def add(a, b):"),
@@ -158,7 +158,7 @@ def test_a_check_stands_where_its_evidence_is() -> None:
 
 def test_evidence_of_the_old_side_names_the_file_alone() -> None:
     answers = read(reply(risk=answer(F, [OLD])), FOUR)
-    (check,) = decide(Opinion([verified(answers, LINES)], LINES), PassMark(0.7)).failed_checks
+    (check,) = decide(Opinion([verify(answers, LINES)], LINES), PassMark(0.7)).failed_checks
     assert str(check.location) == "src/app.py"
     assert check.evidence == "return a - b"
 

@@ -12,7 +12,7 @@ from prjury.judges.quality.prompt_input.change import pieces_of
 from prjury.judges.quality.prompt_input.documents import document
 from prjury.judges.quality.prompt_input.plan import plan
 from prjury.judges.quality.query.reply import Quote, read
-from prjury.judges.quality.votes.evidence import Lines, verified
+from prjury.judges.quality.votes.evidence import Lines, verify
 from prjury.report.redact import Redactor
 
 FILE = replace(
@@ -117,7 +117,7 @@ def test_untrue_evidence_is_dropped_and_counted() -> None:
         FOUR,
     )
     lines = lines_of(changed("src/app.py", " def f():", "+return a + b"))
-    findings = verified(answers, lines)
+    findings = verify(answers, lines)
     assert {name: (f.verdict, len(f.quotes), f.dropped) for name, f in findings.items()} == {
         "correctness": ("fail", 1, 1),
         "tests": ("abstain", 0, 1),
@@ -130,7 +130,7 @@ def test_a_verdict_that_its_author_does_not_believe_does_not_count() -> None:
     said = reply(
         risk=answer("pass", [], 0.49), tests=answer("fail", [quote()], 0.5), conventions=answer()
     )
-    findings = verified(read(said, FOUR), lines_of(changed("src/app.py", " x", "+return a + b")))
+    findings = verify(read(said, FOUR), lines_of(changed("src/app.py", " x", "+return a + b")))
     assert [findings[name].verdict for name in ("risk", "tests", "conventions")] == [
         "abstain",
         "fail",
@@ -256,7 +256,7 @@ def test_a_line_of_a_document_may_be_miscounted() -> None:
 def test_relocated_evidence_counts_and_is_counted() -> None:
     moved = at(13, "balance += amount").model_dump()
     answers = read(reply(risk=answer("fail", [moved, at(1, "gone()").model_dump()])), FOUR)
-    finding = verified(answers, lines_of(LONG))["risk"]
+    finding = verify(answers, lines_of(LONG))["risk"]
     assert (finding.verdict, finding.relocated, finding.dropped) == ("fail", 1, 1)
     assert finding.quotes[0].quote == "    source.balance += amount"
 

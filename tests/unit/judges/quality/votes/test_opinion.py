@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from prjury.judges.quality.query.reply import Quote
 from prjury.judges.quality.votes.decide import PassMark, decide
-from prjury.judges.quality.votes.evidence import Finding, Lines
+from prjury.judges.quality.votes.evidence import Lines, VerifiedAnswer
 from prjury.judges.quality.votes.opinion import Opinion
 from prjury.jury.judgment import Status
 
@@ -14,11 +14,11 @@ TRUE = Quote(path="a.py", side="new", line=1, end_line=1, quote="x")
 P, F, A = "pass", "fail", "abstain"
 
 
-def finding(said: str, confidence: float = 0.9, dropped: int = 0) -> Finding:
-    return Finding(said, confidence, f"{said} {confidence}", (TRUE,) * (said == F), dropped)
+def finding(said: str, confidence: float = 0.9, dropped: int = 0) -> VerifiedAnswer:
+    return VerifiedAnswer(said, confidence, f"{said} {confidence}", (TRUE,) * (said == F), dropped)
 
 
-def opinion(*sheets: str | tuple[Finding, ...]) -> Opinion:
+def opinion(*sheets: str | tuple[VerifiedAnswer, ...]) -> Opinion:
     """Sheets of one word for each criterion: ``"pfa"``."""
     words = {"p": P, "f": F, "a": A}
     rows = [tuple(finding(words[c]) for c in s) if isinstance(s, str) else s for s in sheets]
@@ -54,7 +54,7 @@ def test_approval_is_as_sure_as_its_weakest_part() -> None:
 
 
 def test_a_failure_nobody_believes_and_one_without_evidence_merge_to_nothing() -> None:
-    unfounded = Finding(F, 0.9, "so I feel")
+    unfounded = VerifiedAnswer(F, 0.9, "so I feel")
     assert opinion((finding(F, 0.3),), (unfounded,)).findings["c0"].verdict == A
     assert opinion((unfounded,), (finding(P),)).findings["c0"].verdict == A
 

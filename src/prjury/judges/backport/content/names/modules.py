@@ -50,7 +50,7 @@ class Import:
 
 
 @dataclass(frozen=True)
-class Tree:
+class TreePaths:
     """The paths of a tree.
 
     Attributes:
@@ -63,7 +63,7 @@ class Tree:
     folders: Mapping[str, str]
 
     @classmethod
-    def of(cls, paths: Sequence[str]) -> Tree:
+    def of(cls, paths: Sequence[str]) -> TreePaths:
         """All of these."""
         named: dict[str, list[str]] = defaultdict(list)
         folders: dict[str, str] = {}

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from prjury.code.source import MAX_BYTES
 from prjury.judges.backport.content.names.bare import BareCode
 from prjury.judges.backport.content.names.forms import definitions
-from prjury.judges.backport.content.names.modules import Import, Tree, go_modules, imports
+from prjury.judges.backport.content.names.modules import Import, TreePaths, go_modules, imports
 from prjury.judges.backport.content.names.words import (
     GO,
     ByFamily,
@@ -32,7 +32,7 @@ Files: TypeAlias = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Looked:
+class FoundNames:
     """Names that were looked for in a file, and those that it may define, with their lines."""
 
     words: frozenset[str] = frozenset()
@@ -40,7 +40,7 @@ class Looked:
 
 
 @dataclass(frozen=True)
-class Needs:
+class ChangeReferences:
     """What the change refers to; the same for every branch.
 
     Attributes:
@@ -58,21 +58,21 @@ class Needs:
     modules: tuple[tuple[Import, str], ...]
     files: Files
     bare: BareCode
-    defined: dict[str, Looked] = field(default_factory=dict, repr=False)
+    defined: dict[str, FoundNames] = field(default_factory=dict, repr=False)
     held: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
     learning: Lock = field(default_factory=Lock, repr=False, compare=False)
 
 
-def needs_of(pull: PullRequest, repository: Repository) -> Needs:
+def needs_of(pull: PullRequest, repository: Repository) -> ChangeReferences:
     """What the change refers to."""
     if not any(True for _ in code_files(pull)):
-        return Needs(pull, {}, (), {}, BareCode(repository))
+        return ChangeReferences(pull, {}, (), {}, BareCode(repository))
     files = code_of(repository, pull.merge_base)
-    tree = Tree.of(tuple(files))
+    tree = TreePaths.of(tuple(files))
     own = _go_modules(pull, repository) if GO in map(family_of, files) else {}
     known = ((each, tree.standing_for(each)) for each in imports(pull, own))
     modules = tuple((each, path) for each, path in known if path)
-    return Needs(pull, references(pull), modules, files, BareCode(repository))
+    return ChangeReferences(pull, references(pull), modules, files, BareCode(repository))
 
 
 def _go_modules(pull: PullRequest, repository: Repository) -> dict[str, str]:
@@ -89,25 +89,29 @@ def code_of(repository: Repository, commit: str) -> Files:
 
 
 def look_up(
-    needs: Needs, family: str, words: frozenset[str], blobs: Sequence[str], repository: Repository
+    needs: ChangeReferences,
+    family: str,
+    words: frozenset[str],
+    blobs: Sequence[str],
+    repository: Repository,
 ) -> None:
     """Learns which of the words these blobs of the merge base define."""
     by_known: dict[frozenset[str], list[str]] = defaultdict(list)
     for blob in blobs:
-        by_known[needs.defined.get(blob, Looked()).words].append(blob)
+        by_known[needs.defined.get(blob, FoundNames()).words].append(blob)
     for known, some in by_known.items():
         if not words - known:
             continue
         wanted, now = definitions(family, sorted(words - known)), words | known
         for start in range(0, len(some), _AT_ONCE):
             for blob, content in contents(some[start : start + _AT_ONCE], repository).items():
-                before = needs.defined.get(blob, Looked()).places
+                before = needs.defined.get(blob, FoundNames()).places
                 places = wanted.within(content) if len(content) <= MAX_BYTES else ()
-                needs.defined[blob] = Looked(now, (*before, *places))
+                needs.defined[blob] = FoundNames(now, (*before, *places))
 
 
 def held_in(
-    needs: Needs, blobs: Sequence[str], repository: Repository
+    needs: ChangeReferences, blobs: Sequence[str], repository: Repository
 ) -> Mapping[str, frozenset[str]]:
     """Which of the change's words stand in these blobs of a branch."""
     words = frozenset[str]().union(*needs.words.values())
