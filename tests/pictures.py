@@ -298,7 +298,7 @@ class Browser:
             )
         return cls(program)
 
-    def photograph(self, source: str, width: int, target: Path) -> None:
+    def take_snapshot(self, source: str, width: int, target: Path) -> None:
         """Writes the whole page as a PNG, however high it is."""
         with tempfile.TemporaryDirectory(prefix="prjury-pictures-") as place:
             measured = Path(place) / "measured.html"
@@ -377,7 +377,7 @@ def main(arguments: Sequence[str], which: Callable[[str], str | None] = shutil.w
 
 def _made(picture: Picture, runs: Runs, browser: Browser) -> int:
     target = PICTURES / f"{picture.name}.png"
-    browser.photograph(picture.draw(runs), picture.width, target)
+    browser.take_snapshot(picture.draw(runs), picture.width, target)
     smaller(target)
     png = target.read_bytes()
     width, height = size_of(png)

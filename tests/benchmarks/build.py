@@ -53,10 +53,10 @@ class Bench:
     shell: ContainedShell
 
     def judged(self) -> tuple[Judgment, float]:
-        doors = Ports(self.store, self.shell, SilentProgress())
+        ports = Ports(self.store, self.shell, SilentProgress())
         context = PullRequestContext("merge", pull=self.pull, deadline=Deadline.after(900))
         started = time.perf_counter()
-        judgment = ask(make(BuildOptions(), doors), context)
+        judgment = ask(make(BuildOptions(), ports), context)
         return judgment, time.perf_counter() - started
 
     def by_hand(self, commands: str) -> tuple[float, float]:

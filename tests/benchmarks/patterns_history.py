@@ -84,7 +84,7 @@ class Found:
 class Clock:
     """Seconds of each commit, by what they were spent on."""
 
-    photograph: list[float] = field(default_factory=list)
+    take_snapshot: list[float] = field(default_factory=list)
     judge: list[float] = field(default_factory=list)
     parser: list[float] = field(default_factory=list)
     reading: list[float] = field(default_factory=list)
@@ -150,7 +150,7 @@ class History:
         except SourceError as error:
             self.statuses[f"not read: {error}"] += 1
             return
-        self.clock.photograph.append(time.perf_counter() - started)
+        self.clock.take_snapshot.append(time.perf_counter() - started)
         before = len(self.store.seconds_each)
         judgment, seconds = judged(self.judge, pull)
         self.clock.judge.append(seconds)

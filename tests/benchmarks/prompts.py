@@ -135,7 +135,7 @@ class NobodysModel:
 class NobodysModels(NoModels):
     """Every panel is that one model."""
 
-    def panel(self, wish: str = "auto") -> Panel:
+    def panel(self, request: str = "auto") -> Panel:
         return Panel((NobodysModel(),))
 
 
@@ -164,9 +164,9 @@ def _prompts(store: Store, pull: PullRequest) -> Iterator[Prompt]:
     case, _ = judge.case(context)
     if isinstance(case, Judgment):
         return
-    juror = ModelSeat(NobodysModel(), CallContext())
-    made = juror.plan(case)
-    yield from (juror.question(case, made, sheet).prompt for sheet in made.sheets)
+    model_seat = ModelSeat(NobodysModel(), CallContext())
+    made = model_seat.plan(case)
+    yield from (model_seat.question(case, made, chunk).prompt for chunk in made.chunks)
 
 
 def _rows(files: Iterable[Any]) -> Iterator[Place]:

@@ -305,7 +305,7 @@ def _quoted(path: bytes) -> bytes:
     return b'"%s"' % plain
 
 
-def photo(
+def snapshot(
     repository: History | Path, base: str = "main", head: str = "change", caps: Caps | None = None
 ) -> PullRequest:
     """The photograph of what would bring one ref into the other."""

@@ -137,12 +137,12 @@ def always(said: Said, name: str = "test:talker", **more: Any) -> Talker:
     return Talker(itertools.repeat(said), name, **more)
 
 
-def room_for(sheets: int, *files: FileChange) -> int:
+def room_for(chunks: int, *files: FileChange) -> int:
     """The most tokens in which these files need so many sheets."""
     case, _ = judge(always("")).case(context(*files))
     assert not isinstance(case, Judgment)
-    jurors = (ModelSeat(always("", room=room), CallContext()) for room in range(5_000, 0, -1))
-    return next(j.model.room for j in jurors if len(j.plan(case).sheets) == sheets)
+    model_seats = (ModelSeat(always("", room=room), CallContext()) for room in range(5_000, 0, -1))
+    return next(j.model.room for j in model_seats if len(j.plan(case).chunks) == chunks)
 
 
 def material(prompt: Prompt) -> dict[str, Any]:
@@ -195,11 +195,11 @@ class Roster:
 
     seated: Panel
 
-    def panel(self, wish: str = "auto") -> Panel:
+    def panel(self, request: str = "auto") -> Panel:
         return self.seated
 
 
-def doors(
+def ports(
     *models: ChatModel,
     redact: Redact = Redactor(),  # noqa: B008 - frozen
     memory: Memory = NoMemory(),  # noqa: B008 - it holds nothing
@@ -224,7 +224,7 @@ def alone(judge: ModelBackedJudge[PullRequestContext]) -> ModelBackedJudge[PullR
     return replace(judge, word=words(), parallel=False)
 
 
-_OF_DOORS = frozenset(inspect.signature(doors).parameters) | {
+_OF_DOORS = frozenset(inspect.signature(ports).parameters) | {
     "chair",
     "confidence",
     "rounds",
@@ -235,8 +235,8 @@ _OF_DOORS = frozenset(inspect.signature(doors).parameters) | {
 def judge(
     models: ChatModel | Sequence[ChatModel] | None, **options: Any
 ) -> ModelBackedJudge[PullRequestContext]:
-    """A judge of quality; what is no option of its own belongs to `doors` or the panel."""
+    """A judge of quality; what is no option of its own belongs to `ports` or the panel."""
     listed = models if isinstance(models, Sequence) else [models]
     outside = {name: options.pop(name) for name in list(options) if name in _OF_DOORS}
     seated = [model for model in listed if model is not None]
-    return alone(quality.make(QualityOptions(**options), doors(*seated, **outside)))
+    return alone(quality.make(QualityOptions(**options), ports(*seated, **outside)))

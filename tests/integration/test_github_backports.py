@@ -705,10 +705,10 @@ def test_names_that_are_not_utf8_are_shown_and_stop_nothing(fake: FakeGitHub, li
 def test_the_door_makes_branches_for_backports_only(fake: FakeGitHub, line: Line) -> None:
     pick = a_pick(fake, line)
     with connected(fake) as hub:
-        door = Branches(hub, REPO)
+        port = Branches(hub, REPO)
         for name in (BRANCH, "new", "refs/heads/backport/x"):
             with pytest.raises(PublishError):
-                door.create_branch(name, pick.branch_sha)
+                port.create_branch(name, pick.branch_sha)
     assert fake.writes == []
     assert not [name for name in dir(Branches) if "update" in name or "delete" in name]
 

@@ -48,8 +48,8 @@ def of_head(made: Report, **more: Any) -> Report:
 
 
 def check_run(hub: GitHub, page: str = OURS) -> CheckRunReport:
-    door = CheckRuns(hub, "octo/shop")
-    return CheckRunReport(door, 7, Renderer().check, page=page, sleep=no_sleep)
+    port = CheckRuns(hub, "octo/shop")
+    return CheckRunReport(port, 7, Renderer().check, page=page, sleep=no_sleep)
 
 
 def status(hub: GitHub, page: str = OURS) -> CommitStatus:

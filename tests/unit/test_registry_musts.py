@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes.llm import FAILING, FOUR, SMALL, answer, context, doors, reply
+from fakes.llm import FAILING, FOUR, SMALL, answer, context, ports, reply
 from prjury.app.registry import Unwanted, seat
 from prjury.jury.gate import Gate, GatePolicy, gate
 from prjury.jury.judgment import Status
@@ -61,7 +61,7 @@ def test_the_gate_is_never_open_over_a_must_that_failed(
     kinds = [{"prompt": f"kind-{n}", "text": reply(["fine"])} for n in range(len(own) - 1)]
     script = [{"prompt": "quality", "text": reply(**answers)}, *kinds, *kinds]
     config = read_policy(text, "file:x", shown="x").config
-    seating = seat(config, doors(ScriptedModel(script)), Unwanted({}))
+    seating = seat(config, ports(ScriptedModel(script)), Unwanted({}))
     verdict = seating.cascade.vote(context(SMALL))
     outcome = gate(verdict, GatePolicy())
     if any(said[name] == "fail" for name in must):

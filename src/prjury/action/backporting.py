@@ -124,8 +124,8 @@ class _Round:
     def propose(self, picks: Sequence[Pick]) -> dict[str, PublishError]:
         """Opens one after the other; the result are the branches that have moved meanwhile."""
         redact = self.job.log.redact
-        door = Branches(self.hub, self.event.repo)
-        pulls = BackportPulls(door, self.opening, redact, self.hub.sleep)
+        port = Branches(self.hub, self.event.repo)
+        pulls = BackportPulls(port, self.opening, redact, self.hub.sleep)
         moved: dict[str, PublishError] = {}
         for pick in picks:
             try:

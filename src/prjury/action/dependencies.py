@@ -91,7 +91,7 @@ class Wiring:
         check: the check run's text, Markdown.
         summary: the job summary's Markdown.
         sarif: a SARIF log.
-        surroundings: what the zones find around them.
+        environment: what the zones find around them.
         git: how git reaches the server.
         picks: what a merged change is worth to release branches; None where nobody can say.
     """
@@ -104,7 +104,7 @@ class Wiring:
     json: Callable[[Report], str]
     sarif: Callable[[Report], str]
     connect: Callable[[Event, Inputs], GitHub]
-    surroundings: RunEnvironment = field(default_factory=RunEnvironment)
+    environment: RunEnvironment = field(default_factory=RunEnvironment)
     git: GitAccess = field(default_factory=GitAccess)
     picks: Picking | None = None
 
@@ -127,9 +127,9 @@ def wire(
 
     git = git or GitAccess()
     renderer = Renderer(redact)
-    surroundings = RunEnvironment(environ, PlainProgress(stream, redact), redact)
+    environment = RunEnvironment(environ, PlainProgress(stream, redact), redact)
     return Wiring(
-        judge=partial(_judge, surroundings, git),
+        judge=partial(_judge, environment, git),
         comment=lambda report, run: renderer.comment(report, run=run),
         check=renderer.check,
         summary=renderer.summary,
@@ -137,9 +137,9 @@ def wire(
         json=lambda report: json.dumps(report_to_json(report, redact), indent=2),
         sarif=lambda report: json.dumps(to_sarif(report, redact)),
         connect=connect,
-        surroundings=surroundings,
+        environment=environment,
         git=git,
-        picks=partial(_picks, surroundings, git),
+        picks=partial(_picks, environment, git),
     )
 
 
@@ -149,17 +149,17 @@ def connect(event: Event, inputs: Inputs) -> GitHub:
 
 
 def _judge(
-    surroundings: RunEnvironment, git: GitAccess, event: Event, inputs: Inputs, known: Beforehand
+    environment: RunEnvironment, git: GitAccess, event: Event, inputs: Inputs, known: Beforehand
 ) -> Report | Nothing:
     from prjury.app.review import run  # noqa: PLC0415 - everything that judges; tests do without
 
-    request = request_of(event, inputs, surroundings, git)
-    around = replace(with_inputs(surroundings, inputs), begun=known.begun)
+    request = request_of(event, inputs, environment, git)
+    around = replace(with_inputs(environment, inputs), begun=known.begun)
     return run(replace(request, override=known.override, said=known.said), around)
 
 
 def _picks(
-    surroundings: RunEnvironment,
+    environment: RunEnvironment,
     git: GitAccess,
     event: Event,
     inputs: Inputs,
@@ -170,7 +170,7 @@ def _picks(
 
     # The change is taken as it came in, whatever the pull request's own branch holds. No model is
     # asked where a token may write.
-    request, pull = request_of(event, inputs, surroundings, git), event.pull
+    request, pull = request_of(event, inputs, environment, git), event.pull
     landed = Landed(pull.commits or 1, pull.head.sha)
     wanted = replace(request.wanted, head=pull.merge_sha, head_sha=pull.merge_sha, landed=landed)
     request = replace(
@@ -180,7 +180,7 @@ def _picks(
         build=False,
         models=False,
     )
-    around = with_inputs(surroundings, inputs)
+    around = with_inputs(environment, inputs)
     if pull.merge_sha is None:
         return Picks(None, reason=f"GitHub does not say by which commit #{pull.number} came in.")
     found = proposals(request, around, _is_wanted)
@@ -197,10 +197,10 @@ def _is_wanted(backport: Backport, policy: OpenConfig) -> bool:
 
 
 def request_of(
-    event: Event | None, inputs: Inputs, surroundings: RunEnvironment, git: GitAccess
+    event: Event | None, inputs: Inputs, environment: RunEnvironment, git: GitAccess
 ) -> ReviewRequest:
     """What the workflow asks for; without an event of no pull request in particular."""
-    around = surroundings.environ
+    around = environment.environ
     return ReviewRequest(
         wanted=_wanted(event, inputs, git, around) if event else SnapshotRequest(),
         policy_path=inputs.config or POLICY_PATH,
@@ -234,9 +234,9 @@ def is_owners(event: Event) -> bool:
     return event.default_branch is not None and event.pull.base.ref == event.default_branch
 
 
-def with_inputs(surroundings: RunEnvironment, inputs: Inputs) -> RunEnvironment:
+def with_inputs(environment: RunEnvironment, inputs: Inputs) -> RunEnvironment:
     """The surroundings in which a model and a token are looked for: the inputs count more."""
-    return replace(surroundings, environ=_with_secrets(surroundings.environ, inputs))
+    return replace(environment, environ=_with_secrets(environment.environ, inputs))
 
 
 def _wanted(

@@ -31,7 +31,7 @@ def build(job: Job) -> JobResult:
     if not job.inputs.build:
         return job.nothing("Nothing to do: the input build is false.")
     event = event_of(job)
-    outcome = build_zone(_request(job, event), _surroundings(job))
+    outcome = build_zone(_request(job, event), _environment(job))
     if isinstance(outcome, NothingToReview):
         return job.nothing(outcome.reason, is_open=not outcome.superseded)
     written = json.dumps(outcome.evidence, indent=1, allow_nan=False) + "\n"
@@ -52,7 +52,7 @@ def collect(job: Job) -> JobResult:
         event = replace(event, pull=pull)
         artifact = BuildArtifact(hub, event.repo, run.id)
         request = replace(_request(job, event), evidence=artifact, actor=run.actor)
-        found = collect_zone(request, _surroundings(job), run.path)
+        found = collect_zone(request, _environment(job), run.path)
     if isinstance(found, NothingToReview) and found.superseded:
         return job.nothing(found.reason)
     outcome = (
@@ -72,7 +72,7 @@ def decide(job: Job) -> JobResult:
         return job.nothing(evidence.reason, is_open=True)
     digest = sha256(content)
     request = replace(_request(job, None), trusts_policy=evidence.trusted)
-    opinions = decide_zone(evidence, digest, request, _surroundings(job))
+    opinions = decide_zone(evidence, digest, request, _environment(job))
     report = publish_stage(evidence, digest, opinions)
     job.log.say(report.headline)
     text = verdict_to_text(report, opinions, job.log.redact)
@@ -97,8 +97,8 @@ def triggered(job: Job) -> tuple[Event, TriggeringRun]:
 
 
 def _request(job: Job, event: Event | None) -> ReviewRequest:
-    return request_of(event, job.inputs, job.wiring.surroundings, job.wiring.git)
+    return request_of(event, job.inputs, job.wiring.environment, job.wiring.git)
 
 
-def _surroundings(job: Job) -> RunEnvironment:
-    return with_inputs(job.wiring.surroundings, job.inputs)
+def _environment(job: Job) -> RunEnvironment:
+    return with_inputs(job.wiring.environment, job.inputs)

@@ -27,11 +27,11 @@ class BackportResult:
     """
 
     told: Backports
-    photo: Snapshot
+    snapshot: Snapshot
     policy: Policy
 
 
-def backport(request: ReviewRequest, surroundings: RunEnvironment) -> Backports | NothingToReview:
+def backport(request: ReviewRequest, environment: RunEnvironment) -> Backports | NothingToReview:
     """Judges the change for the branches that the operator names, or else for the policy's.
 
     A change that the base holds already is judged as it came in.
@@ -39,13 +39,13 @@ def backport(request: ReviewRequest, surroundings: RunEnvironment) -> Backports 
     Raises:
         PrJuryError: with the exit code that says whose fault it is.
     """
-    with judge_backports(request, surroundings) as found:
+    with judge_backports(request, environment) as found:
         return found.told if isinstance(found, BackportResult) else found
 
 
 @contextmanager
 def judge_backports(
-    request: ReviewRequest, surroundings: RunEnvironment, *, texts: bool = True
+    request: ReviewRequest, environment: RunEnvironment, *, texts: bool = True
 ) -> Iterator[BackportResult | NothingToReview]:
     """The same, as long as the repository is open.
 
@@ -61,30 +61,30 @@ def judge_backports(
             yield taken
             return
         policy = policy_in_force(taken.pull, taken.store, request.config, request.policy_path)
-        photo = terms.exempted(taken, policy.config)
-        wired = review_ports(request, surroundings, policy.config, photo)
-        chosen = backports.choose_branches(photo, request, policy.config, alone=True)
+        snapshot = terms.exempted(taken, policy.config)
+        wired = review_ports(request, environment, policy.config, snapshot)
+        chosen = backports.choose_branches(snapshot, request, policy.config, alone=True)
         if not chosen.names:
             why = "; ".join([*chosen.notes, *chosen.passed]) or "the policy names none"
             yield NothingToReview(f"No release branch to judge for: {why}. Name one with --onto.")
             return
-        context = terms.context_of(photo.pull, terms.seconds(request, policy.config))
-        bench = backports.BranchJudges(photo, wired.doors, policy.config, request.build, texts)
+        context = terms.context_of(snapshot.pull, terms.seconds(request, policy.config))
+        bench = backports.BranchJudges(snapshot, wired.ports, policy.config, request.build, texts)
         try:
             tried = bench.judged(chosen.names, context.deadline)
-            opinion = backports.ask_opinion(tried, wired.doors, context) if request.models else None
+            opinion = backports.ask_opinion(tried, wired.ports, context) if request.models else None
         finally:
-            wired.doors.progress.close()
+            wired.ports.progress.close()
         told = Backports(
-            pull=photo.pull,
+            pull=snapshot.pull,
             backports=backports.with_opinions(tried, opinion),
             policy=policy.source,
             policy_hash=policy.hash,
             version=own_version(),
-            notes=(*photo.pull.notes, *chosen.notes),
+            notes=(*snapshot.pull.notes, *chosen.notes),
             elapsed_ms=round((time.monotonic() - started) * 1000),
         )
-        yield BackportResult(told, photo, policy)
+        yield BackportResult(told, snapshot, policy)
 
 
 def _as_landed(wanted: SnapshotRequest) -> SnapshotRequest:

@@ -33,7 +33,7 @@ _REFUSALS = {
 
 
 def choose_branches(
-    photo: Snapshot, request: ReviewRequest, config: Config, *, alone: bool = False
+    snapshot: Snapshot, request: ReviewRequest, config: Config, *, alone: bool = False
 ) -> Chosen:
     """The branches that the operator names, and those of the policy.
 
@@ -44,11 +44,11 @@ def choose_branches(
     if named and alone:
         return Chosen(tuple(dict.fromkeys(named)))
     try:
-        found = photo.store.operator.branches()
-        default = photo.store.operator.default_branch().ref
+        found = snapshot.store.operator.branches()
+        default = snapshot.store.operator.default_branch().ref
     except SourceError as error:
         return Chosen(named, (f"the release branches cannot be listed: {error}",))
-    taken = release_branches(found, default, config.backport, photo.pull.base.ref)
+    taken = release_branches(found, default, config.backport, snapshot.pull.base.ref)
     return Chosen(tuple(dict.fromkeys((*named, *taken.names))), taken.notes, taken.passed)
 
 
@@ -62,8 +62,8 @@ class BranchJudges:
         thorough: the branches that are looked into to the end; None for all of them.
     """
 
-    photo: Snapshot
-    doors: Ports
+    snapshot: Snapshot
+    ports: Ports
     config: Config
     build: bool = False
     texts: bool = True
@@ -73,7 +73,7 @@ class BranchJudges:
         """The verdict for each branch, in order."""
         if not branches:
             return ()
-        store = self.photo.store
+        store = self.snapshot.store
         judge = BackportJudge(
             self.config.backport,
             store,
@@ -84,7 +84,7 @@ class BranchJudges:
             texts=self.texts,
             thorough=self.thorough,
         )
-        return judge.judge(self.photo.pull, branches, deadline)
+        return judge.judge(self.snapshot.pull, branches, deadline)
 
     def beside(
         self, branches: Sequence[str], verdict: Status, deadline: Deadline
@@ -109,14 +109,14 @@ class BranchJudges:
         """The judge of version patterns, with the policy's options if it seats one."""
         options = (entry.patterns for tier in self.config.tiers for entry in tier.judges)
         chosen = next(filter(None, options), PatternsOptions())
-        return patterns.make(chosen, self.doors)
+        return patterns.make(chosen, self.ports)
 
     def _build(self) -> PickJudge:
         from prjury.judges.builds.judge import BuildJudge  # noqa: PLC0415 - few want it
 
         options = (entry.build for tier in self.config.tiers for entry in tier.judges)
         chosen = next(filter(None, options), BuildOptions())
-        return BuildJudge(chosen.model_copy(update={"from_": "run"}), self.doors)
+        return BuildJudge(chosen.model_copy(update={"from_": "run"}), self.ports)
 
 
 def _not_tried(name: str, why: str) -> Backport:
@@ -124,18 +124,18 @@ def _not_tried(name: str, why: str) -> Backport:
 
 
 def ask_opinion(
-    tried: Sequence[Backport], doors: Ports, context: PullRequestContext
+    tried: Sequence[Backport], ports: Ports, context: PullRequestContext
 ) -> Judgment | None:
     """What a model says where the verdicts leave the decision open; None where nobody is asked."""
     if not any(map(is_open, tried)):
         return None
     options = SuitabilityOptions()
-    panel = doors.models.panel(options.model)
+    panel = ports.models.panel(options.model)
     if not panel.models and panel.label in BENIGN_LABELS:
         return None
     from prjury.judges.quality.kinds import suitability  # noqa: PLC0415 - most verdicts need no opinion
 
-    judge = suitability.make(options, doors)
+    judge = suitability.make(options, ports)
     return guarded(lambda: judge.judge(context), itself)
 
 

@@ -23,28 +23,28 @@ from prjury.snapshot.model import PullRequest
 class Composition:
     """The doors of a run, and the models behind them, whose spending is told in the end."""
 
-    doors: Ports
+    ports: Ports
     models: ModelPanel
 
 
 def review_ports(
-    request: ReviewRequest, surroundings: RunEnvironment, config: Config, photo: Snapshot
+    request: ReviewRequest, environment: RunEnvironment, config: Config, snapshot: Snapshot
 ) -> Composition:
     """The doors of a review.
 
     Raises:
         ConfigError: for an address of a model server that must not be used.
     """
-    bench = model_panel(request, surroundings, config)
-    doors = program_ports(request, surroundings, config, photo.store, bench)
-    memory = _memory(request, surroundings, config, bench.secret)
-    models = models_for(photo.pull, config.pulls, request.actor) or bench
-    return Composition(replace(doors, models=models, memory=memory), bench)
+    bench = model_panel(request, environment, config)
+    ports = program_ports(request, environment, config, snapshot.store, bench)
+    memory = _memory(request, environment, config, bench.secret)
+    models = models_for(snapshot.pull, config.pulls, request.actor) or bench
+    return Composition(replace(ports, models=models, memory=memory), bench)
 
 
 def program_ports(
     request: ReviewRequest,
-    surroundings: RunEnvironment,
+    environment: RunEnvironment,
     config: Config,
     store: Store,
     bench: ModelPanel | None = None,
@@ -54,17 +54,17 @@ def program_ports(
     Args:
         bench: the models that may be asked after a build.
     """
-    doors = build_ports(surroundings, config, store, bench)
+    ports = build_ports(environment, config, store, bench)
     sources = {build.from_ for build in builds(config)}
     if "checks" in sources:
         url = request.wanted.url or store.operator.remote_url
-        doors = _with_checks(doors, checks_of(url, surroundings.environ, offline=request.offline))
+        ports = _with_checks(ports, checks_of(url, environment.environ, offline=request.offline))
     if request.evidence and "evidence" in sources:
-        doors = replace(doors, evidence=request.evidence)
-    return doors
+        ports = replace(ports, evidence=request.evidence)
+    return ports
 
 
-def model_panel(request: ReviewRequest, surroundings: RunEnvironment, config: Config) -> ModelPanel:
+def model_panel(request: ReviewRequest, environment: RunEnvironment, config: Config) -> ModelPanel:
     """The models that the operator has.
 
     Raises:
@@ -74,7 +74,7 @@ def model_panel(request: ReviewRequest, surroundings: RunEnvironment, config: Co
     return ModelPanel(
         config.models,
         config.limits,
-        surroundings.environ,
+        environment.environ,
         flag=request.model if request.models else None,
         offline=request.offline,
         untrusted=not (request.trusts_policy or request.config),
@@ -96,12 +96,12 @@ def models_for(pull: PullRequest, policy: PullsConfig, actor: str | None) -> Mod
 
 
 def _memory(
-    request: ReviewRequest, surroundings: RunEnvironment, config: Config, secret: bytes
+    request: ReviewRequest, environment: RunEnvironment, config: Config, secret: bytes
 ) -> Memory:
     """Answers of earlier runs; none where a build of untrusted code could have written them."""
     if builds_here(request, config) and not secret:
         return NoMemory()
-    return memory_at(surroundings.environ, secret)
+    return memory_at(environment.environ, secret)
 
 
 def model_ports(config: Config) -> Ports:
@@ -117,7 +117,7 @@ def model_ports(config: Config) -> Ports:
 
 
 def build_ports(
-    surroundings: RunEnvironment, config: Config, store: Store, bench: ModelPanel | None = None
+    environment: RunEnvironment, config: Config, store: Store, bench: ModelPanel | None = None
 ) -> Ports:
     """The doors that a build needs, and no others; a build begins when everything is loaded."""
 
@@ -128,13 +128,13 @@ def build_ports(
 
     sandbox = config.sandbox
     shell = ContainedShell(
-        surroundings.environ,
+        environment.environ,
         extra_env=sandbox.env,
         level=sandbox.level,
         network=sandbox.network,
         before=load,
     )
-    return Ports(store, shell, surroundings.progress, redact=surroundings.redact)
+    return Ports(store, shell, environment.progress, redact=environment.redact)
 
 
 def builds_here(request: ReviewRequest, config: Config) -> bool:
@@ -147,7 +147,7 @@ def builds(config: Config) -> list[BuildOptions]:
     return [entry.build for tier in config.tiers for entry in tier.judges if entry.build]
 
 
-def _with_checks(doors: Ports, checks: Checks | str) -> Ports:
+def _with_checks(ports: Ports, checks: Checks | str) -> Ports:
     if isinstance(checks, str):
-        return replace(doors, checks_missing=checks)
-    return replace(doors, checks=checks)
+        return replace(ports, checks_missing=checks)
+    return replace(ports, checks=checks)

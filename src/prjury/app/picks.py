@@ -36,7 +36,7 @@ class Proposals:
 
 def proposals(
     request: ReviewRequest,
-    surroundings: RunEnvironment,
+    environment: RunEnvironment,
     wanted: Callable[[Backport, OpenConfig], bool],
 ) -> Proposals:
     """Judges a merged change and makes the picks of the branches that it suits.
@@ -50,13 +50,13 @@ def proposals(
     Raises:
         PrJuryError: with the exit code that says whose fault it is.
     """
-    with judge_backports(request, surroundings, texts=False) as found:
+    with judge_backports(request, environment, texts=False) as found:
         if isinstance(found, NothingToReview):
             return Proposals(OpenConfig(), nothing=found.reason)
         open_, backports = found.policy.config.backport.open, found.told.backports
         if not open_.enabled:
             return Proposals(open_, backports)
-        making = _Making(found, ReleaseBranches(found.photo.store))
+        making = _Making(found, ReleaseBranches(found.snapshot.store))
         picks = [making.pick(one) for one in backports if wanted(one, open_)]
         return Proposals(open_, backports, tuple(picks))
 
@@ -70,7 +70,7 @@ class _Making:
 
     @property
     def _pull(self) -> PullRequest:
-        return self.found.photo.pull
+        return self.found.snapshot.pull
 
     def pick(self, backport: Backport) -> Pick:
         """The pick of one branch, with every object that it takes."""

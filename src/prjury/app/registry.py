@@ -101,7 +101,7 @@ def judge_factory(name: str, where: str = "") -> JudgeFactory:
         factory: JudgeFactory = getattr(import_module(module), function)
         return factory
     if name in outside:
-        return lambda options, doors: _outsider(name, outside[name], options, doors)
+        return lambda options, ports: _outsider(name, outside[name], options, ports)
     known = {*JUDGES, *outside}
     what = f"there is no judge called {name!r}"
     if name in LATER:
@@ -114,11 +114,11 @@ def judge_factory(name: str, where: str = "") -> JudgeFactory:
 
 
 def _outsider(
-    name: str, point: EntryPoint, options: object, doors: Ports
+    name: str, point: EntryPoint, options: object, ports: Ports
 ) -> Judge[PullRequestContext]:
     """A judge of another package; one that cannot be made is seated as an error."""
     return guarded(
-        lambda: typed("JudgeFactory", point.load())(options, doors),
+        lambda: typed("JudgeFactory", point.load())(options, ports),
         lambda crash: FunctionJudge(lambda _: crash, name, "could not be made"),
     )
 
@@ -154,13 +154,13 @@ class Unwanted:
 
 
 def as_named(
-    _place: SeatPosition, make: Callable[[Ports], Judge[PullRequestContext]], doors: Ports
+    _place: SeatPosition, make: Callable[[Ports], Judge[PullRequestContext]], ports: Ports
 ) -> Judge[PullRequestContext]:
     """The judge that the policy names."""
-    return make(doors)
+    return make(ports)
 
 
-def seat(config: Config, doors: Ports, unwanted: Unwanted, cast: Casting = as_named) -> Seating:
+def seat(config: Config, ports: Ports, unwanted: Unwanted, cast: Casting = as_named) -> Seating:
     """Seats every judge of the configuration that is wanted.
 
     Raises:
@@ -170,13 +170,13 @@ def seat(config: Config, doors: Ports, unwanted: Unwanted, cast: Casting = as_na
     skipped: dict[str, Sequence[SkippedJudge]] = {}
     for tier in config.tiers:
         entries = [_with_policy(entry, config) for entry in tier.judges]
-        seats, left_out = _seats(tier.name, entries, doors, unwanted, cast)
+        seats, left_out = _seats(tier.name, entries, ports, unwanted, cast)
         skipped[tier.name] = left_out
         tiers.append(_tier(tier, seats))
     return Seating(CascadedJury(tiers), skipped)
 
 
-def try_models(config: Config, doors: Ports) -> None:
+def try_models(config: Config, ports: Ports) -> None:
     """Makes every judge of ours that asks models, and asks nobody.
 
     Raises:
@@ -184,7 +184,7 @@ def try_models(config: Config, doors: Ports) -> None:
     """
     for tier in config.tiers:
         asking = [entry for entry in tier.judges if JUDGES.get(entry.name, "").startswith(ASKING)]
-        seats = [Seat(judge_factory(entry.name)(entry.options, doors)) for entry in asking]
+        seats = [Seat(judge_factory(entry.name)(entry.options, ports)) for entry in asking]
         if len(seats) == len(tier.judges):
             _refuse_to_accept(tier, seats)
 
@@ -202,16 +202,16 @@ def _with_policy(entry: JudgeEntry, config: Config) -> JudgeEntry:
 
 
 def _seats(
-    tier: str, entries: Sequence[JudgeEntry], doors: Ports, unwanted: Unwanted, cast: Casting
+    tier: str, entries: Sequence[JudgeEntry], ports: Ports, unwanted: Unwanted, cast: Casting
 ) -> tuple[list[Seat[PullRequestContext]], list[SkippedJudge]]:
     seats: list[Seat[PullRequestContext]] = []
     skipped: list[SkippedJudge] = []
     for number, entry in enumerate(entries):
 
-        def make(doors: Ports, entry: JudgeEntry = entry) -> Judge[PullRequestContext]:
-            return judge_factory(entry.name, f"tier {tier}")(entry.options, doors)
+        def make(ports: Ports, entry: JudgeEntry = entry) -> Judge[PullRequestContext]:
+            return judge_factory(entry.name, f"tier {tier}")(entry.options, ports)
 
-        judge = cast(SeatPosition(tier, number, entry.name), make, doors)
+        judge = cast(SeatPosition(tier, number, entry.name), make, ports)
         reason = unwanted.reason(entry.name, judge)
         if reason:
             skipped.append(SkippedJudge(entry.name, reason))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    request: ReviewRequest, surroundings: RunEnvironment, publishers: Iterable[Publisher] = ()
+    request: ReviewRequest, environment: RunEnvironment, publishers: Iterable[Publisher] = ()
 ) -> Report | NothingToReview:
     """Event -> PullRequest -> cascade -> Verdict -> Report -> publishers.
 
@@ -43,40 +43,42 @@ def run(
         if isinstance(taken, NothingToReview):
             return taken
         policy = policy_in_force(taken.pull, taken.store, request.config, request.policy_path)
-        photo = terms.exempted(taken, policy.config)
+        snapshot = terms.exempted(taken, policy.config)
         refuse_idle_evidence(request, policy.config)
-        surroundings.begun(policy)
-        wired = review_ports(request, surroundings, policy.config, photo)
-        doors = wired.doors
-        said = _said_before(request, policy, photo.pull)
+        environment.begun(policy)
+        wired = review_ports(request, environment, policy.config, snapshot)
+        ports = wired.ports
+        said = _said_before(request, policy, snapshot.pull)
         again = ReusedVotes(said.judgments) if said else as_named
         word = said.override if said else None
-        seating = seat(policy.config, doors, terms.unwanted(request), again)
+        seating = seat(policy.config, ports, terms.unwanted(request), again)
         if request.models:
             wired.models.warm()
-        context = terms.context_of(photo.pull, terms.seconds(request, policy.config))
+        context = terms.context_of(snapshot.pull, terms.seconds(request, policy.config))
         named = frozenset(request.backport_to)
-        bench = backports.BranchJudges(photo, doors, policy.config, request.build, thorough=named)
+        bench = backports.BranchJudges(
+            snapshot, ports, policy.config, request.build, thorough=named
+        )
         if builds_here(request, policy.config):
             _ = bench.picked  # a build could change the operator's packs
-        verdict = terms.vote(seating, context, doors.progress)
-        chosen = backports.choose_branches(photo, request, policy.config)
+        verdict = terms.vote(seating, context, ports.progress)
+        chosen = backports.choose_branches(snapshot, request, policy.config)
         tried = bench.beside(chosen.names, verdict.status, context.deadline)
         # No money is spent on where a change could go that is rejected.
         asks = request.models and verdict.status is not Status.FAIL
-        opinion = backports.ask_opinion(tried, doors, context) if asks else None
+        opinion = backports.ask_opinion(tried, ports, context) if asks else None
         report = assemble(
-            photo.pull,
+            snapshot.pull,
             verdict,
             gate_policy=terms.gate_policy(policy.config),
             skipped=seating.skipped,
             policy=PolicyOrigin(policy.source, policy.hash, policy.resolved),
-            sandbox=Sandbox(doors.shell.level, policy.config.sandbox.network),
+            sandbox=Sandbox(ports.shell.level, policy.config.sandbox.network),
             version=own_version(),
             backports=backports.with_opinions(tried, opinion),
             cost=terms.cost_of(verdict, wired.models.spent, opinion),
             elapsed_ms=round((time.monotonic() - started) * 1000),
-            notes=(*notes_of(request, photo), *chosen.notes),
+            notes=(*notes_of(request, snapshot), *chosen.notes),
             override=terms.override(request.override or word, policy.config),
         )
     publish(report, publishers)
@@ -84,7 +86,7 @@ def run(
 
 
 def forecast(
-    request: ReviewRequest, surroundings: RunEnvironment
+    request: ReviewRequest, environment: RunEnvironment
 ) -> tuple[Forecast, ...] | NothingToReview:
     """What a review would ask of models: event -> PullRequest -> questions. Nobody is asked.
 
@@ -95,18 +97,18 @@ def forecast(
         if isinstance(taken, NothingToReview):
             return taken
         policy = policy_in_force(taken.pull, taken.store, request.config, request.policy_path)
-        photo = terms.exempted(taken, policy.config)
-        wired = review_ports(request, surroundings, policy.config, photo)
-        seating = seat(policy.config, wired.doors, terms.unwanted(request))
-        context = terms.context_of(photo.pull, terms.seconds(request, policy.config))
+        snapshot = terms.exempted(taken, policy.config)
+        wired = review_ports(request, environment, policy.config, snapshot)
+        seating = seat(policy.config, wired.ports, terms.unwanted(request))
+        context = terms.context_of(snapshot.pull, terms.seconds(request, policy.config))
         juries = (tier.jury for tier in seating.cascade.tiers if tier.jury)
         judges = [seat.judge for jury in juries for seat in jury.seats]
-        if request.models and backports.choose_branches(photo, request, policy.config).names:
-            judges.append(suitability.make(SuitabilityOptions(), wired.doors))
+        if request.models and backports.choose_branches(snapshot, request, policy.config).names:
+            judges.append(suitability.make(SuitabilityOptions(), wired.ports))
         try:
             return tuple(j.forecast(context) for j in judges if isinstance(j, ModelBackedJudge))
         finally:
-            wired.doors.progress.close()
+            wired.ports.progress.close()
 
 
 def publish(report: Report, publishers: Iterable[Publisher]) -> None:
@@ -125,11 +127,11 @@ def _said_before(request: ReviewRequest, policy: Policy, pull: PullRequest) -> E
     return said if same and not edits_workflow(pull) else None
 
 
-def notes_of(request: ReviewRequest, photo: Snapshot) -> tuple[str, ...]:
+def notes_of(request: ReviewRequest, snapshot: Snapshot) -> tuple[str, ...]:
     """What a reader has to know where the change touches what it is judged by."""
-    work_tree = photo.store.operator.work_tree
+    work_tree = snapshot.store.operator.work_tree
     path = request.policy_path
-    return policy_notes(photo.pull, photo.store, request.config, work_tree, path)
+    return policy_notes(snapshot.pull, snapshot.store, request.config, work_tree, path)
 
 
 def refuse_idle_evidence(request: ReviewRequest, config: Config) -> None:

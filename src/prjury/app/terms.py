@@ -44,9 +44,9 @@ def gate_policy(config: Config) -> GatePolicy:
     return GatePolicy(block_on, gate.not_configured, gate.coverage_floor)
 
 
-def exempted(photo: Snapshot, config: Config) -> Snapshot:
+def exempted(snapshot: Snapshot, config: Config) -> Snapshot:
     """The photograph, with the files marked that the policy exempts from being read."""
-    return replace(photo, pull=exempt.exempted(photo.pull, config.coverage.exempt))
+    return replace(snapshot, pull=exempt.exempted(snapshot.pull, config.coverage.exempt))
 
 
 def override(given: Override | None, config: Config) -> Override | None:

@@ -94,7 +94,7 @@ def backport(  # noqa: PLR0913 - the command line's options, named as documented
         backport_to=tuple(onto or ()),
         trusts_policy=trust_policy,
     )
-    outcome = judged(request, terminal.surroundings())
+    outcome = judged(request, terminal.environment())
     if isinstance(outcome, NothingToReview):
         shown = sys.stdout if format is BackportFormat.TERMINAL else sys.stderr
         print(outcome.reason, file=shown)

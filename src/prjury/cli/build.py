@@ -42,7 +42,7 @@ def build(  # noqa: PLR0913 - the command line's options, named as documented
     terminal: Terminal = context.obj
     refuse_place(output)
     wanted = wanted_by(terminal, target, repo, base, head, {}, offline=offline)
-    outcome = run(ReviewRequest(wanted, config, timeout=timeout), terminal.surroundings())
+    outcome = run(ReviewRequest(wanted, config, timeout=timeout), terminal.environment())
     if isinstance(outcome, NothingToReview):
         print(outcome.reason)
         return ExitCode.OPEN

@@ -73,7 +73,7 @@ def _judged(pull: SamplePull, repository: Path, terminal: Terminal, keep: Path |
     from prjury.report.model import Report  # noqa: PLC0415 - as above
 
     request = ReviewRequest(SnapshotRequest(repository, pull.number), offline=True)
-    report = run(request, terminal.surroundings())
+    report = run(request, terminal.environment())
     if not isinstance(report, Report):
         return False
     _print_row(pull, report)

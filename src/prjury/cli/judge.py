@@ -141,8 +141,8 @@ def _named(
     if name not in others:
         return judge_by_name(name, options, around, others)
     nothing: Any = None  # there is no pull request, and so no repository
-    doors = Ports(nothing, shell, progress, redact=terminal.redact)
-    return cast("Judge[JudgmentContext]", judge_factory(name)(options, doors))
+    ports = Ports(nothing, shell, progress, redact=terminal.redact)
+    return cast("Judge[JudgmentContext]", judge_factory(name)(options, ports))
 
 
 def _told(terminal: Terminal, ballot: Ballot, kind: JudgmentFormat) -> int:

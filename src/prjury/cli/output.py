@@ -56,7 +56,7 @@ class Terminal:
         logger.addHandler(handler)
         logger.setLevel(logging.DEBUG)
 
-    def surroundings(self) -> RunEnvironment:
+    def environment(self) -> RunEnvironment:
         """What one run finds around it; progress goes to standard error, live on a terminal."""
         from prjury.app.request import RunEnvironment  # noqa: PLC0415 - as above
         from prjury.publishers.live_progress import LiveProgress  # noqa: PLC0415 - rich

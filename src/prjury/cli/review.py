@@ -119,7 +119,7 @@ def _run(
 
     for _, file in files:
         refuse_place(file)
-    outcome = run(request, terminal.surroundings())
+    outcome = run(request, terminal.environment())
     if isinstance(outcome, NothingToReview):
         print(outcome.reason, file=sys.stdout if kind is OutputFormat.TERMINAL else sys.stderr)
         return ExitCode.OPEN
@@ -172,7 +172,7 @@ def _foretold(
 
     if files or kind not in {OutputFormat.TERMINAL, OutputFormat.JSON}:
         raise UsageError("--dry-run makes no report", remedy="Use it alone, or with --format json")
-    outcome = forecast(request, terminal.surroundings())
+    outcome = forecast(request, terminal.environment())
     if isinstance(outcome, NothingToReview):
         print(outcome.reason)
     elif kind is OutputFormat.JSON:

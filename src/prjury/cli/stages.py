@@ -69,7 +69,7 @@ def collect(  # noqa: PLR0913 - the command line's options, named as documented
         backport_to=tuple(onto or ()),
         evidence=evidence_in(evidence),
     )
-    found = run(request, terminal.surroundings())
+    found = run(request, terminal.environment())
     if isinstance(found, NothingToReview):
         print(found.reason)
         return ExitCode.OPEN
@@ -111,7 +111,7 @@ def decide(  # noqa: PLR0913 - as above
         offline=offline,
         timeout=timeout,
     )
-    opinions = run(found, digest, request, terminal.surroundings())
+    opinions = run(found, digest, request, terminal.environment())
     report = publish_stage(found, digest, opinions)
     write_atomically(output, verdict_to_text(report, opinions, terminal.redact))
     print(report.headline)

@@ -64,7 +64,7 @@ def with_context(
         place
         for hunk in hunks
         for change in _changes(hunk, lines)
-        for place in change.surroundings(nesting, lines, longest)
+        for place in change.environment(nesting, lines, longest)
     )
     places = _united(place for place in set(wanted) if _is_readable(place, lines))
     return tuple(_joined(parts) for parts in _touching(_parts(hunks, lines, places)))
@@ -87,7 +87,7 @@ class _Change:
     next: int
     indent: int = 0
 
-    def surroundings(
+    def environment(
         self, nesting: _Nesting, lines: Sequence[str], longest: int
     ) -> Iterator[_Place]:
         """The first and last lines of what is to be shown."""

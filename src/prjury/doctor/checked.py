@@ -74,13 +74,13 @@ def _packs_of(options: PatternsOptions, path: KeyPath, root: Path) -> Iterator[P
 
 def _bad_models(config: Config) -> Iterator[Problem]:
     try:
-        doors = model_ports(config)
+        ports = model_ports(config)
     except ConfigError as error:
         yield Problem(("models",), str(error).rstrip("."))
         return
     for i, tier in enumerate(config.tiers):
         try:
-            try_models(config.model_copy(update={"tiers": [tier]}), doors)
+            try_models(config.model_copy(update={"tiers": [tier]}), ports)
         except ConfigError as error:
             yield _problem(("tiers", i), error)
 

@@ -113,15 +113,15 @@ class BudgetedModel(WrappedModel):
 
     Args:
         inner: makes one request per question.
-        purse: shared by all models of the run.
+        budget: shared by all models of the run.
         max_output_tokens: the limit of an answer, if it has one.
     """
 
     def __init__(
-        self, inner: ChatModel, purse: Budget, max_output_tokens: int | None = None
+        self, inner: ChatModel, budget: Budget, max_output_tokens: int | None = None
     ) -> None:
         super().__init__(inner)
-        self._purse = purse
+        self._budget = budget
         self._output = max_output_tokens
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
@@ -134,7 +134,7 @@ class BudgetedModel(WrappedModel):
         if not deadline.remaining:
             raise UnsentError("There is no time left to ask the model", "timeout")
         estimate = self._estimate(prompt)
-        self._purse.reserve(estimate)
+        self._budget.reserve(estimate)
         used: Spent | None = estimate
         try:
             reply = self._inner.ask(prompt, deadline)
@@ -145,7 +145,7 @@ class BudgetedModel(WrappedModel):
                 error.spent = _charged(error.spent or Reply("", self.name), used)
             raise
         finally:
-            self._purse.settle(estimate, used)
+            self._budget.settle(estimate, used)
         return _charged(reply, used)
 
     def _estimate(self, prompt: Prompt) -> Spent:

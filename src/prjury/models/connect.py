@@ -20,7 +20,7 @@ def connect(
     choice: ModelChoice,
     environ: Mapping[str, str] = _NOTHING,
     *,
-    purse: Budget | None = None,
+    budget: Budget | None = None,
     pace: RateLimit | None = None,
 ) -> ChatModel:
     """The model that was chosen. Nothing is contacted and no client is loaded before it is asked.
@@ -31,15 +31,15 @@ def connect(
     Args:
         choice: which model.
         environ: what a command may see of the operator's environment.
-        purse: what may be spent; without one nothing is counted.
+        budget: what may be spent; without one nothing is counted.
         pace: how fast it is asked; without one as fast as anybody asks.
 
     Raises:
         UsageError: when it is a script that cannot be read.
     """
     model = _bare(choice, environ)
-    if purse is not None:
-        model = BudgetedModel(model, purse, choice.max_output_tokens)
+    if budget is not None:
+        model = BudgetedModel(model, budget, choice.max_output_tokens)
     if choice.provider == "scripted":
         return model
     if pace is not None:

@@ -69,7 +69,7 @@ class ModelPanel:
         self._flag = None if flag in {None, "", AUTO} else flag
         self._offline = offline
         self._untrusted = untrusted and not self._flag
-        self._purse = Budget(limits)
+        self._budget = Budget(limits)
         self._lock = threading.Lock()
         self._loading: threading.Thread | None = None
         self._models: dict[ModelChoice, ChatModel] = {}
@@ -80,7 +80,7 @@ class ModelPanel:
     @property
     def spent(self) -> Spent:
         """What all calls of the run have used so far."""
-        return self._purse.spent
+        return self._budget.spent
 
     @property
     def secret(self) -> bytes:
@@ -91,7 +91,7 @@ class ModelPanel:
         keys = [self._environ.get(name, "").strip() for name in names]
         return hashlib.sha256("\n".join(keys).encode()).digest() if any(keys) else b""
 
-    def panel(self, wish: str = AUTO) -> Panel:
+    def panel(self, request: str = AUTO) -> Panel:
         """Who is asked: by the flag, or else by the judge's wish, or else by the policy.
 
         A model that cannot be had keeps its seat among others, and answers ``unauthorized``.
@@ -100,9 +100,9 @@ class ModelPanel:
             ConfigError: for a provider that is not known, or an address that must not be used.
             UsageError: for a script that cannot be read.
         """
-        if self._untrusted and (self._config.reaches_out or names_a_program(wish)):
+        if self._untrusted and (self._config.reaches_out or names_a_program(request)):
             return Panel(missing=_NOT_TRUSTED, label="policy_not_trusted")
-        seats = [[self._choose(one) for one in seat] for seat in self._seats(wish)]
+        seats = [[self._choose(one) for one in seat] for seat in self._seats(request)]
         choices = [choice for seat in seats for choice in seat]
         absent = [choice.why for choice in choices if isinstance(choice, MissingModel)]
         if len(absent) == len(choices):
@@ -116,7 +116,7 @@ class ModelPanel:
             confidence=retry.confidence,
             rounds=retry.iterations,
             trigger=retry.trigger,
-            refusal=self._purse.refusal,
+            refusal=self._budget.refusal,
         )
 
     def warm(self) -> None:
@@ -147,13 +147,13 @@ class ModelPanel:
                     remedy="Set the key, name another model, or leave --model out",
                 )
 
-    def _seats(self, wish: str) -> list[list[WantedModel]]:
+    def _seats(self, request: str) -> list[list[WantedModel]]:
         """For each seat the model that is wanted there, and those that stand in for it."""
         config = self._config
         if self._flag:
             return [[one] for one in parse_model_spec(self._flag, "--model", config, script=True)]
-        if wish not in {"", AUTO}:
-            return [[one] for one in parse_model_spec(wish, "a judge's `model`", config)]
+        if request not in {"", AUTO}:
+            return [[one] for one in parse_model_spec(request, "a judge's `model`", config)]
         if config.panel:
             return [[WantedModel(one, f"models.panel.{i}")] for i, one in enumerate(config.panel)]
         others = [WantedModel(one, f"models.fallback.{i}") for i, one in enumerate(config.fallback)]
@@ -181,7 +181,7 @@ class ModelPanel:
             if choice not in self._models:
                 address = (choice.provider, choice.base_url or choice.command)
                 pace = self._paces.setdefault(address, RateLimit(self._config.rate))
-                model = connect(choice, self._environ, purse=self._purse, pace=pace)
+                model = connect(choice, self._environ, budget=self._budget, pace=pace)
                 self._models[choice] = model
             return self._models[choice]
 

@@ -75,7 +75,7 @@ class Panel:
 class Models(Protocol):
     """The models that the operator has."""
 
-    def panel(self, wish: str = "auto") -> Panel:
+    def panel(self, request: str = "auto") -> Panel:
         """Who is asked, by what a judge's ``model`` option says; ``auto`` is the policy's choice.
 
         Raises:
@@ -102,7 +102,7 @@ class NoModels:
     def __init__(self, missing: str = Panel.missing, label: str = Panel.label) -> None:
         self._nobody = Panel(missing=missing, label=label)
 
-    def panel(self, wish: str = "auto") -> Panel:  # noqa: ARG002 - there is none of any name
+    def panel(self, request: str = "auto") -> Panel:  # noqa: ARG002 - there is none of any name
         """Nobody."""
         return self._nobody
 

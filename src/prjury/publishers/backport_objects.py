@@ -20,7 +20,7 @@ _MODES = frozenset({"100644", "100755", "120000", "160000"})
 _WORKFLOWS = ".github/workflows/"
 
 
-def store_commit(pick: Pick, door: BranchesPort) -> str:
+def store_commit(pick: Pick, port: BranchesPort) -> str:
     """Stores the commits; the result is the name of the last one, which no branch holds yet.
 
     Nothing is changed by it that anybody sees, and to do it again does no harm.
@@ -28,20 +28,20 @@ def store_commit(pick: Pick, door: BranchesPort) -> str:
     Raises:
         PublishError: ``tree_differs`` where GitHub's tree is another one than the trial's.
     """
-    account = door.account()
+    account = port.account()
     parent, tree = pick.branch_sha, pick.branch_tree
     for commit in pick.commits:
-        _store_tree(tree, commit, door)
+        _store_tree(tree, commit, port)
         message = with_origins(commit.message, commit.origins)
-        made = door.add_commit(message, commit.tree, parent, commit.author, account)
+        made = port.add_commit(message, commit.tree, parent, commit.author, account)
         parent, tree = made.sha, commit.tree
     return parent
 
 
-def store_empty_commit(pick: Pick, message: str, door: BranchesPort) -> str:
+def store_empty_commit(pick: Pick, message: str, port: BranchesPort) -> str:
     """Stores a commit that changes nothing: a pull request takes one commit at least."""
-    return door.add_commit(
-        message, pick.branch_tree, pick.branch_sha, author=None, committer=door.account()
+    return port.add_commit(
+        message, pick.branch_tree, pick.branch_sha, author=None, committer=port.account()
     ).sha
 
 
@@ -88,24 +88,24 @@ def workflows_explained(pick: Pick) -> Iterator[None]:
         ) from error
 
 
-def _store_tree(base: str, commit: PickedCommit, door: BranchesPort) -> None:
-    tree = _made(base, commit.files, door, _LONGEST_TEXT)
+def _store_tree(base: str, commit: PickedCommit, port: BranchesPort) -> None:
+    tree = _made(base, commit.files, port, _LONGEST_TEXT)
     if tree != commit.tree and any(map(_is_short_text, commit.files)):
         # The server may have changed a text on its way; as bytes it cannot.
-        tree = _made(base, commit.files, door, 0)
+        tree = _made(base, commit.files, port, 0)
     if tree != commit.tree:
         raise _differs("tree", tree, commit.tree)
 
 
-def _made(base: str, files: Sequence[PickedFile], door: BranchesPort, longest: int) -> str:
+def _made(base: str, files: Sequence[PickedFile], port: BranchesPort, longest: int) -> str:
     tree = base
-    for entries in _requests(files, door, longest):
-        tree = door.add_tree(tree, entries)
+    for entries in _requests(files, port, longest):
+        tree = port.add_tree(tree, entries)
     return tree
 
 
 def _requests(
-    files: Sequence[PickedFile], door: BranchesPort, longest: int
+    files: Sequence[PickedFile], port: BranchesPort, longest: int
 ) -> Iterator[list[PickedEntry]]:
     """The entries of each request; what stands in another path's way goes first."""
     first = _in_the_way(files)
@@ -117,7 +117,7 @@ def _requests(
     for file in files:
         if file.path in gone:
             continue
-        entry = _entry(file, door, longest)
+        entry = _entry(file, port, longest)
         size = len(entry.text or "")
         if entries and (len(entries) == _MOST_ENTRIES or size > room):
             yield entries
@@ -146,14 +146,14 @@ def _parents(path: str) -> Iterator[str]:
             yield path
 
 
-def _entry(file: PickedFile, door: BranchesPort, longest: int) -> PickedEntry:
+def _entry(file: PickedFile, port: BranchesPort, longest: int) -> PickedEntry:
     """A text stands in the request itself; what is not one, or long, or empty, is stored before."""
     if file.content is None or file.mode is None:
         return PickedEntry(file.path, file.mode, file.blob or None)
     text = _as_text(file.content, longest)
     if text is not None:
         return PickedEntry(file.path, file.mode, text=text)
-    blob = door.add_blob(file.content)
+    blob = port.add_blob(file.content)
     if blob != file.blob:
         raise _differs(f"content of {visible(file.path)}", blob, file.blob)
     return PickedEntry(file.path, file.mode, blob)

@@ -88,7 +88,7 @@ class BackportPulls:
         sleep: waits so many seconds between attempts.
     """
 
-    door: BranchesPort
+    port: BranchesPort
     opening: Opening = Opening()
     redact: Redact = BY_SHAPE
     sleep: Callable[[float], None] = time.sleep
@@ -111,9 +111,9 @@ class BackportPulls:
     def _attempt(self, pick: Pick) -> Proposal:
         if there := self._there(pick):
             return there
-        _refuse_moved(pick, self.door.tip(pick.branch))
+        _refuse_moved(pick, self.port.tip(pick.branch))
         head = head_of(pick)
-        tip = self.door.tip(head)
+        tip = self.port.tip(head)
         if tip is None:
             tip = self._branch(pick)
         elif not self._holds(tip, pick):
@@ -122,11 +122,11 @@ class BackportPulls:
 
     def _there(self, pick: Pick) -> Proposal | None:
         """The pull request from our branch, whoever opened it and whatever has become of it."""
-        found = sorted(self.door.pulls(head_of(pick)), key=lambda one: (one.is_open, one.number))
+        found = sorted(self.port.pulls(head_of(pick)), key=lambda one: (one.is_open, one.number))
         if not found:
             return None
         last = found[-1]
-        ours = is_marked(last.body, pick) and last.author == self.door.account()
+        ours = is_marked(last.body, pick) and last.author == self.port.account()
         note = "" if ours else "It was not opened by us"
         if not last.is_open:
             note = "It was closed or merged, and is not opened again"
@@ -143,14 +143,14 @@ class BackportPulls:
         head = head_of(pick)
         with workflows_explained(pick):
             if pick.conflicts:
-                sha = store_empty_commit(pick, empty_message(pick), self.door)
+                sha = store_empty_commit(pick, empty_message(pick), self.port)
             else:
-                sha = store_commit(pick, self.door)
+                sha = store_commit(pick, self.port)
             try:
                 with written_once():
-                    self.door.create_branch(head, sha)
+                    self.port.create_branch(head, sha)
             except PublishError as error:
-                if error.reason == "refused" and self.door.tip(head) is not None:
+                if error.reason == "refused" and self.port.tip(head) is not None:
                     raise LookAgainError(error) from error
                 raise
         return sha
@@ -161,7 +161,7 @@ class BackportPulls:
         if pick.conflicts:
             trees = [pick.branch_tree]
         for tree in reversed(trees):
-            commit = self.door.commit(tip)
+            commit = self.port.commit(tip)
             if commit.tree != tree or len(commit.parents) != 1:
                 return False
             tip = commit.parents[0]
@@ -171,7 +171,7 @@ class BackportPulls:
         is_draft = bool(pick.conflicts)
         try:
             with written_once():
-                opened = self.door.open_pull(
+                opened = self.port.open_pull(
                     head=head_of(pick),
                     base=pick.branch,
                     title=title_of(pick, self.opening.title, self.redact),
@@ -179,7 +179,7 @@ class BackportPulls:
                     draft=is_draft,
                 )
         except PublishError as error:
-            if error.reason == "refused" and self.door.pulls(head_of(pick)):
+            if error.reason == "refused" and self.port.pulls(head_of(pick)):
                 raise LookAgainError(error) from error
             raise _explained(error, head_of(pick)) from error
         note = self._label(opened)
@@ -190,7 +190,7 @@ class BackportPulls:
         if not self.opening.labels:
             return ""
         try:
-            self.door.label(pull.number, self.opening.labels)
+            self.port.label(pull.number, self.opening.labels)
         except PublishError as error:
             return f"It has no labels: {error}"
         return ""

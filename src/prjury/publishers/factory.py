@@ -111,8 +111,8 @@ class PublisherFactory:
             reviews = Reviews(self.hub, target.repo, target.number)
             yield "", LineReview(reviews, target.run, redact=self.redact, sleep=self.hub.sleep)
         if labels := wanted.get("labels"):
-            door = IssueLabels(self.hub, target.repo, target.number)
-            yield "", Labels(door, labels)
+            port = IssueLabels(self.hub, target.repo, target.number)
+            yield "", Labels(port, labels)
 
     def refuse_old_head(self) -> None:
         """Raises PublishError where the pull request has moved on: what is posted is about now."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fakes.history import Entry, Files, History, link, photo, script, submodule
+from fakes.history import Entry, Files, History, link, script, snapshot, submodule
 from prjury.git import versions
 from prjury.git.find import open_repository
 from prjury.git.releases import ReleaseBranches
@@ -34,7 +34,7 @@ def parted(history: History, before: Files, ours: Files, theirs: Files) -> dict[
 
 
 def found(history: History) -> dict[str, Conflict]:
-    merge = photo(history).merge
+    merge = snapshot(history).merge
     assert not merge.clean
     assert merge.impossible is None
     assert len({conflict.path for conflict in merge.conflicts}) == len(merge.conflicts)

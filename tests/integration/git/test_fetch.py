@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fakes.history import History, photo
+from fakes.history import History, snapshot
 from prjury.errors import ExitCode, SourceError, UsageError
 from prjury.git.fetch import Remote, Transport, default_branch, without_credentials
 from prjury.git.open_snapshot import (
@@ -70,7 +70,7 @@ def temporary(tmp_path: Path) -> Iterator[Path]:
 
 def test_without_a_local_clone(tmp_path: Path, origin: History, temporary: Path) -> None:
     pull = fetched(tmp_path, origin)
-    expected = photo(origin, "main", "refs/pull/7/head")
+    expected = snapshot(origin, "main", "refs/pull/7/head")
 
     assert (pull.number, pull.repo, pull.base.ref) == (7, "ada/engine", "main")
     assert (pull.files, pull.merge_base) == (expected.files, expected.merge_base)
@@ -188,7 +188,7 @@ def test_with_a_local_clone(tmp_path: Path, origin: History, options: tuple[str,
     with open_snapshot(SnapshotRequest(clone.path, number=7, transport=FILE)) as taken:
         assert isinstance(taken, Snapshot)
         pull = taken.pull
-    expected = photo(origin, "main", "refs/pull/7/head")
+    expected = snapshot(origin, "main", "refs/pull/7/head")
 
     assert (pull.files, pull.merge_base) == (expected.files, expected.merge_base)
     assert (pull.behind, pull.ahead) == (1, 2)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fakes.history import ENVIRONMENT, History, link, photo, script, submodule
+from fakes.history import ENVIRONMENT, History, link, script, snapshot, submodule
 from prjury.errors import SourceError
 from prjury.git.find import open_repository
 from prjury.git.open_snapshot import Snapshot, SnapshotRequest, open_snapshot
@@ -43,7 +43,7 @@ def exported(history: History, tree: str, directory: Path) -> Iterator[Store]:
 
 
 def added(history: History) -> dict[str, list[str]]:
-    return {file.path: [line.text for line in file.added_lines] for file in photo(history).files}
+    return {file.path: [line.text for line in file.added_lines] for file in snapshot(history).files}
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_git_17_a_directory_that_becomes_a_link(history: History, tmp_path: Path
     history.commit({"src/x.py": "x\n"})
     history.switch("escape", create=True)
     history.commit({"src/x.py": None, "src": link("../..")})
-    files = {file.path: file for file in photo(history, "change", "escape").files}
+    files = {file.path: file for file in snapshot(history, "change", "escape").files}
 
     assert files["src"].kind is FileKind.SYMLINK
     assert [line.text for line in files["src"].added_lines] == ["../.."]
@@ -242,7 +242,7 @@ def test_git_14_submodules_are_never_fetched(history: History, canary: Path) -> 
     url = f"ext::sh -c touch% {canary}"
     modules = f'[submodule "sub"]\n\tpath = sub\n\turl = {url}\n\tupdate = !touch {canary}\n'
     history.commit({".gitmodules": modules, "sub": submodule("1" * 40)})
-    files = {file.path: file for file in photo(history).files}
+    files = {file.path: file for file in snapshot(history).files}
 
     assert files["sub"].unread == "a submodule pointer"
     assert any(url in line.text for line in files[".gitmodules"].added_lines)
@@ -274,7 +274,7 @@ def test_a_configuration_that_includes_itself(history: History) -> None:
     history.git("config", "include.path", "config")
 
     with pytest.raises(SourceError, match="exceeded maximum include depth"):
-        photo(history)
+        snapshot(history)
 
 
 def test_settings_of_the_repository_do_not_change_the_diff(history: History) -> None:

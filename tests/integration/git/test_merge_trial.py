@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fakes.history import Entry, Files, History, link, photo, script, submodule
+from fakes.history import Entry, Files, History, link, script, snapshot, submodule
 from prjury.snapshot.model import Conflict, ConflictRegion, ConflictType, LineSpan
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 31))
@@ -28,7 +28,7 @@ def parted(history: History, before: Files, ours: Files, theirs: Files) -> None:
 
 def conflicts(history: History, before: Files, ours: Files, theirs: Files) -> list[Conflict]:
     parted(history, before, ours, theirs)
-    merge = photo(history).merge
+    merge = snapshot(history).merge
     assert not merge.clean
     assert merge.impossible is None
     return list(merge.conflicts)
@@ -46,7 +46,7 @@ def test_a_clean_merge_is_git_s_own(history: History) -> None:
         {"a.py": TEXT.replace("line 3\n", "three\n"), "old.py": None, "new.py": TEXT * 2},
         {"a.py": TEXT.replace("line 20\n", "twenty\n"), "old.py": TEXT * 2 + "more\n"},
     )
-    pull = photo(history)
+    pull = snapshot(history)
 
     assert pull.merge.tree == history.git("merge-tree", "--write-tree", "main", "change")
 
@@ -56,7 +56,7 @@ def test_mrg_01_a_head_that_holds_the_base_is_its_own_merge(history: History) ->
     history.switch("change", create=True)
     history.commit({"a": "2"})
 
-    assert photo(history).merge.tree == history.sha("change^{tree}")
+    assert snapshot(history).merge.tree == history.sha("change^{tree}")
 
 
 def test_mrg_02_lines_that_both_sides_change(history: History) -> None:
@@ -174,7 +174,9 @@ def test_several_hundred_conflicts_are_read_together(history: History) -> None:
 def test_what_one_side_alone_changes_merges(history: History, entry: Entry) -> None:
     parted(history, {"f": "a\n"}, {"other": "1\n"}, {"f": entry})
 
-    assert photo(history).merge.tree == history.git("merge-tree", "--write-tree", "main", "change")
+    assert snapshot(history).merge.tree == history.git(
+        "merge-tree", "--write-tree", "main", "change"
+    )
 
 
 def test_git_04_merge_union_of_the_change_resolves_nothing(history: History) -> None:
@@ -184,7 +186,7 @@ def test_git_04_merge_union_of_the_change_resolves_nothing(history: History) -> 
     history.commit({"a.py": "x = 2\n"})
     history.switch("main")
     history.commit({"a.py": "x = 1\n"})
-    pull = photo(history)
+    pull = snapshot(history)
 
     assert [conflict.path for conflict in pull.merge.conflicts] == ["a.py"]
 
@@ -198,7 +200,7 @@ def test_attributes_and_drivers_of_the_repository_change_nothing(
     (history.git_dir / "info").mkdir(exist_ok=True)
     (history.git_dir / "info" / "attributes").write_text(f"{line}\n")
     parted(history, {"a.py": "0\n", ".gitattributes": line}, {"a.py": "1\n"}, {"a.py": "2\n"})
-    (conflict,) = photo(history).merge.conflicts
+    (conflict,) = snapshot(history).merge.conflicts
 
     assert (conflict.type, conflict.lines) == (ConflictType.CONTENT, (1, 1))
     assert not canary.exists()

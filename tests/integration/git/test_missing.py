@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fakes.history import History, photo, submodule
+from fakes.history import History, snapshot, submodule
 from prjury.errors import SourceError
 from prjury.git.command import GitError
 from prjury.git.find import open_repository
@@ -39,13 +39,13 @@ def cut(history: History, path: Path, depth: int) -> History:
 
 def refusal(history: History) -> SourceError:
     with pytest.raises(SourceError) as caught:
-        photo(history, "origin/main", "origin/change")
+        snapshot(history, "origin/main", "origin/change")
     return caught.value
 
 
 def test_git_24_a_shallow_clone_with_the_merge_base(history: History, tmp_path: Path) -> None:
-    pull = photo(cut(history, tmp_path / "clone", 4), "origin/main", "origin/change")
-    whole = photo(history)
+    pull = snapshot(cut(history, tmp_path / "clone", 4), "origin/main", "origin/change")
+    whole = snapshot(history)
 
     assert (pull.merge_base, pull.files, pull.merge) == (whole.merge_base, whole.files, whole.merge)
     assert (pull.behind, pull.ahead) == (2, 2)
@@ -72,38 +72,38 @@ def test_git_24_a_merge_base_that_may_not_be_the_nearest_is_not_used(tmp_path: P
     history.git("update-ref", "refs/heads/main", tip)
     history.switch("change")
     history.commit({"c.py": "c\n"})
-    assert photo(history).merge_base == true_base
+    assert snapshot(history).merge_base == true_base
 
     (history.git_dir / "shallow").write_text(f"{middle}\n")
     assert history.git("merge-base", "main", "change") == old
     with pytest.raises(SourceError) as caught:
-        photo(history)
+        snapshot(history)
 
     assert caught.value.reason == "shallow_history"
 
 
 def test_git_24_grafts_are_ignored(history: History) -> None:
-    expected = photo(history)
+    expected = snapshot(history)
     grafts = history.git_dir / "info" / "grafts"
     grafts.parent.mkdir(exist_ok=True)
     grafts.write_text(f"{history.sha('change')} {history.sha('main')}\n")
 
-    assert photo(history) == expected
+    assert snapshot(history) == expected
 
 
 def test_git_23_replacements_are_ignored(history: History) -> None:
-    expected = photo(history)
+    expected = snapshot(history)
     good, bad = history.git("rev-parse", "change:d.py", "main:a.py").split()
     history.git("replace", good, bad)
     history.git("replace", history.sha("change~1"), history.sha("main~3"))
     history.git("replace", history.sha("main"), history.sha("main~9"))
 
-    assert photo(history) == expected
+    assert snapshot(history) == expected
 
 
 def test_a_partial_clone_without_content(history: History, tmp_path: Path) -> None:
     clone = history.clone(tmp_path / "clone", "--filter=blob:none", "--no-checkout")
-    pull = photo(clone, "origin/main", "origin/change")
+    pull = snapshot(clone, "origin/main", "origin/change")
 
     assert {file.path: file.status for file in pull.files} == {
         "b.py": FileStatus.MODIFIED,
@@ -121,7 +121,7 @@ def test_a_partial_clone_without_large_files(history: History, tmp_path: Path) -
     history.commit({"large.py": "x" * 5_000, "a.py": None, b"\xff\n*": "y" * 5_000})
     history.switch("main")
     clone = history.clone(tmp_path / "clone", "--filter=blob:limit=1k", "--no-checkout")
-    pull = photo(clone, "origin/main", "origin/change")
+    pull = snapshot(clone, "origin/main", "origin/change")
     unread = {file.path for file in pull.files if file.unread}
 
     assert unread == {"large.py", "\udcff\n*"}
@@ -137,7 +137,7 @@ def test_a_partial_clone_without_large_files(history: History, tmp_path: Path) -
 def test_nothing_is_fetched_behind_the_operator_s_back(history: History, tmp_path: Path) -> None:
     clone = history.clone(tmp_path / "clone", "--filter=blob:none", "--no-checkout")
     before = sorted((clone.git_dir / "objects").rglob("*"))
-    photo(clone, "origin/main", "origin/change")
+    snapshot(clone, "origin/main", "origin/change")
 
     assert sorted((clone.git_dir / "objects").rglob("*")) == before
 
@@ -211,7 +211,7 @@ def test_git_34_a_damaged_object_is_an_error(history: History, name: str, how: s
     base, head = history.sha("main"), history.sha("change")
     damage(history, name, how)
     with pytest.raises(SourceError) as caught:
-        photo(history, base, head)
+        snapshot(history, base, head)
 
     assert caught.value.reason in {"git_failed", "no_such_ref"}
     assert str(caught.value).isprintable()
@@ -222,12 +222,12 @@ def test_a_missing_tree_or_commit_is_an_error(history: History, name: str) -> No
     base, head = history.sha("main"), history.sha("change")
     loose(history, name).unlink()
     with pytest.raises(SourceError):
-        photo(history, base, head)
+        snapshot(history, base, head)
 
 
 def test_a_missing_file_of_a_whole_clone_is_named(history: History) -> None:
     loose(history, "change:d.py").unlink()
-    pull = photo(history)
+    pull = snapshot(history)
 
     assert {file.path for file in pull.files if file.unread} == {"d.py"}
 
@@ -235,6 +235,6 @@ def test_a_missing_file_of_a_whole_clone_is_named(history: History) -> None:
 def test_what_git_says_of_damage_is_told(history: History) -> None:
     damage(history, "change:d.py", "short")
     with pytest.raises(GitError, match="git cat-file failed: error: header for") as caught:
-        photo(history)
+        snapshot(history)
 
     assert caught.value.remedy == "An object is missing or damaged: run git fsck, or clone again"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fakes.history import Entry, Files, History, link, photo, script, submodule
+from fakes.history import Entry, Files, History, link, script, snapshot, submodule
 from prjury.git.take_snapshot import Caps
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, PullRequest
 
@@ -23,7 +23,7 @@ def changed(history: History, before: Files, after: Files) -> dict[str, FileChan
     history.commit(before)
     history.switch("change", create=True)
     history.commit(after)
-    return {file.path: file for file in photo(history).files}
+    return {file.path: file for file in snapshot(history).files}
 
 
 def only(history: History, before: Files, after: Files) -> FileChange:
@@ -242,7 +242,7 @@ def test_scn_01_every_name_appears_exactly_once(history: History) -> None:
     history.commit({"keep": "1\n"})
     history.switch("change", create=True)
     history.commit(dict.fromkeys(NAMES, b"one\ntwo\n"))
-    pull = photo(history)
+    pull = snapshot(history)
 
     assert sorted(file.path.encode("utf-8", "surrogateescape") for file in pull.files) == sorted(
         NAMES
@@ -256,7 +256,7 @@ def test_odd_names_are_modified_renamed_and_deleted(history: History) -> None:
     history.commit(before)
     history.switch("change", create=True)
     history.commit(dict.fromkeys(before) | {b"n\xfe/" + name: text for name in NAMES})
-    pull = photo(history)
+    pull = snapshot(history)
 
     assert {file.status for file in pull.files} == {FileStatus.RENAMED}
     assert len(pull.files) == len(NAMES)
@@ -266,7 +266,7 @@ def test_mrg_01_an_empty_commit_changes_nothing(history: History) -> None:
     history.commit({"a": "1"})
     history.switch("change", create=True)
     history.commit(message="empty on purpose")
-    pull = photo(history)
+    pull = snapshot(history)
 
     assert (pull.files, pull.ahead, pull.behind, pull.merge.clean) == ((), 1, 0, True)
     assert pull.title == "empty on purpose"
@@ -279,7 +279,7 @@ def test_a_base_that_moved_on_is_compared_at_the_merge_base(history: History) ->
     history.commit({"c.py": "base only\n"})
     history.switch("change")
     history.commit({"a.py": "changed\n"})
-    pull = photo(history)
+    pull = snapshot(history)
 
     assert pull.merge_base == start
     assert [file.path for file in pull.files] == ["a.py"]
@@ -302,7 +302,7 @@ def criss_cross(history: History) -> None:
 
 def test_mrg_05_criss_cross_merges(history: History) -> None:
     criss_cross(history)
-    pull = photo(history)
+    pull = snapshot(history)
 
     assert len(history.git("merge-base", "--all", "main", "change").split()) == 2
     assert pull.merge_base == history.git("merge-base", "main", "change")
@@ -317,7 +317,7 @@ def test_mrg_06_a_merge_that_takes_the_base_s_change_back_is_seen(history: Histo
     history.switch("change")
     history.commit({"b.py": "feature\n"})
     history.merge("main", files={"a.py": "bug\n"})
-    pull = photo(history)
+    pull = snapshot(history)
 
     assert {file.path: added(file) for file in pull.files} == {
         "a.py": ["bug"],
@@ -341,7 +341,7 @@ def test_git_31_messages_in_any_encoding(history: History) -> None:
     history.switch("change", create=True)
     subject = b"sub\xffject \x1b[31m" + b"x" * 1_000_000
     history.commit({"a": "2"}, subject, author=b"\xff\x01 <\xfe@x>", encoding="utf-7")
-    pull = photo(history)
+    pull = snapshot(history)
 
     assert pull.title.startswith("sub\N{REPLACEMENT CHARACTER}ject")
     assert len(pull.title) == 500
@@ -364,12 +364,12 @@ BEYOND = "beyond the limit for one pull request"
 def test_scn_05_the_1001st_file_is_named_as_not_checked(many: History) -> None:
     many.commit({f"f{number:04}.py": "x\n" for number in range(1_001)})
 
-    assert unread(photo(many)) == {"f1000.py": BEYOND}
+    assert unread(snapshot(many)) == {"f1000.py": BEYOND}
 
 
 def test_scn_05_the_20001st_line_is_named_as_not_checked(many: History) -> None:
     many.commit({"a.py": "x\n" * 20_000, "b.py": "x\n", "c.txt": ""})
-    pull = photo(many)
+    pull = snapshot(many)
 
     assert unread(pull) == {"b.py": BEYOND}
     assert {file.path: file.additions for file in pull.files}["b.py"] == 1
@@ -377,7 +377,7 @@ def test_scn_05_the_20001st_line_is_named_as_not_checked(many: History) -> None:
 
 def test_a_file_beyond_the_lines_does_not_keep_smaller_ones_out(many: History) -> None:
     many.commit({"a.py": "x\n" * 20_001, "b.py": "x\n"})
-    pull = photo(many)
+    pull = snapshot(many)
 
     assert unread(pull) == {"a.py": BEYOND}
     assert pull.additions == 20_002
@@ -386,7 +386,7 @@ def test_a_file_beyond_the_lines_does_not_keep_smaller_ones_out(many: History) -
 def test_a_line_of_two_mebibytes_is_not_checked(many: History) -> None:
     many.commit({"a.py": "x" * 2**21 + "\n", "b.py": "y" * 20_001, "c.py": "ü" * 20_000})
 
-    assert unread(photo(many)) == {
+    assert unread(snapshot(many)) == {
         "a.py": "larger than 1024 KiB",
         "b.py": "has a line of more than 20000 characters",
     }
@@ -395,7 +395,7 @@ def test_a_line_of_two_mebibytes_is_not_checked(many: History) -> None:
 def test_all_text_together_has_a_cap(many: History) -> None:
     many.commit(dict.fromkeys(("a.py", "b.py", "c.py"), "x" * 99 + "\n"))
 
-    assert unread(photo(many, caps=Caps(text_bytes=250))) == {"c.py": BEYOND}
+    assert unread(snapshot(many, caps=Caps(text_bytes=250))) == {"c.py": BEYOND}
 
 
 def test_removing_very_many_lines_is_not_read_line_by_line(history: History) -> None:
@@ -408,8 +408,8 @@ def test_vendored_files_take_what_the_others_leave_of_the_caps(many: History) ->
     many.commit({"yarn.lock": "x\n" * 19_999, "vendor/a.go": "x\n" * 19_999, "z.py": "x\n" * 9})
 
     beyond = "beyond the limit for one pull request"
-    assert unread(photo(many)) == {"vendor/a.go": beyond, "yarn.lock": "a lock file"}
-    assert [file.path for file in photo(many).files] == ["vendor/a.go", "yarn.lock", "z.py"]
+    assert unread(snapshot(many)) == {"vendor/a.go": beyond, "yarn.lock": "a lock file"}
+    assert [file.path for file in snapshot(many).files] == ["vendor/a.go", "yarn.lock", "z.py"]
 
 
 def test_what_the_bases_attributes_exempt_is_marked(history: History) -> None:

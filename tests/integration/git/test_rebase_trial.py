@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fakes.history import History, photo
+from fakes.history import History, snapshot
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.git import rebase
@@ -49,7 +49,7 @@ def test_every_commit_is_picked(history: History) -> None:
 
     found = trial(history)
     assert (found.total, found.picked, found.applied, found.emptied) == (2, 2, 0, 0)
-    assert found.tree == photo(history).merge.tree
+    assert found.tree == snapshot(history).merge.tree
     assert found.stopped_at is None
 
 
@@ -65,7 +65,7 @@ def test_the_first_commit_that_conflicts_is_named(history: History) -> None:
     assert found.stopped_at == StyleCommit(second, (parent,), "Break \x1b[31mit")
     (conflict,) = found.conflicts
     assert (conflict.path, conflict.lines) == ("f", (3, 3))
-    assert photo(history).merge.clean
+    assert snapshot(history).merge.clean
 
 
 def test_conflicts_of_a_rebase_speak_of_the_commit(history: History) -> None:
@@ -131,8 +131,8 @@ def test_merges_are_left_out_and_what_they_resolved_is_not(history: History) -> 
     history.merge("main", files={"f": edited(3, line="both")})
 
     found = trial(history)
-    assert photo(history).behind == 0
-    assert photo(history).merge.clean
+    assert snapshot(history).behind == 0
+    assert snapshot(history).merge.clean
     assert (found.total, found.picked, found.clean) == (1, 0, False)
     assert found.stopped_at
     assert found.stopped_at.subject == "change"

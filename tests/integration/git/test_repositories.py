@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fakes.history import ENVIRONMENT, History, link, photo, submodule
+from fakes.history import ENVIRONMENT, History, link, snapshot, submodule
 from prjury.errors import ExitCode, SourceError, UsageError
 from prjury.git.find import open_repository
 from prjury.git.open_snapshot import NothingToReview, Snapshot, SnapshotRequest, open_snapshot
@@ -231,15 +231,15 @@ def test_a_branch_that_was_merged_in_is_not_below(history: History) -> None:
 def test_a_branch_comes_before_a_tag_of_the_same_name(history: History) -> None:
     history.tag("main", "change")
 
-    assert photo(history, "main").base.sha == history.sha("refs/heads/main")
-    assert photo(history, "main~0").base.sha == history.sha("refs/heads/main")
+    assert snapshot(history, "main").base.sha == history.sha("refs/heads/main")
+    assert snapshot(history, "main~0").base.sha == history.sha("refs/heads/main")
 
 
 def test_a_sha_is_a_commit_even_if_a_branch_is_called_so(history: History) -> None:
     sha = history.sha("main")
     history.branch(sha, "change")
 
-    assert photo(history, sha).base.sha == sha
+    assert snapshot(history, sha).base.sha == sha
 
 
 @pytest.mark.parametrize("ref", ["origin/main", "refs/remotes/origin/main", "main", "main~0"])
@@ -247,16 +247,16 @@ def test_branches_of_the_remote(history: History, ref: str) -> None:
     history.remote("https://github.com/ada/engine.git", head="main")
     history.git("update-ref", "-d", "refs/heads/main")
 
-    assert photo(history, ref).base.sha == history.sha("refs/remotes/origin/main")
+    assert snapshot(history, ref).base.sha == history.sha("refs/remotes/origin/main")
 
 
 def test_tags_of_commits_and_of_trees(history: History) -> None:
     history.git("tag", "-a", "v1", "-m", "one", "main")
     history.git("tag", "tree", "main^{tree}")
 
-    assert photo(history, "v1").base.sha == history.sha("main")
+    assert snapshot(history, "v1").base.sha == history.sha("main")
     with pytest.raises(SourceError, match="there is no branch, ref or commit 'tree'"):
-        photo(history, "tree")
+        snapshot(history, "tree")
 
 
 def test_a_ref_that_does_not_exist(history: History) -> None:
@@ -271,7 +271,7 @@ ODD = "a;$(touch${IFS}CANARY)`touch${IFS}CANARY`|y'\"&<x>"
 def test_git_20_shell_characters_in_a_ref(history: History, tmp_path: Path) -> None:
     history.branch(ODD)
 
-    assert photo(history, head=ODD).head.ref == ODD
+    assert snapshot(history, head=ODD).head.ref == ODD
     assert not list(tmp_path.rglob("CANARY"))
 
 
@@ -310,7 +310,7 @@ def test_git_21_what_cannot_be_a_ref_is_a_usage_error(
     monkeypatch.chdir(tmp_path)
     base, head = (ref, "change") if side == "base" else ("main", ref)
     with pytest.raises(UsageError) as caught:
-        photo(history, base, head)
+        snapshot(history, base, head)
 
     assert (caught.value.reason, caught.value.exit_code) == ("invalid_ref", ExitCode.USAGE)
     assert str(caught.value).isprintable()
@@ -324,7 +324,7 @@ def test_git_22_hidden_characters_of_refs_are_shown(history: History, char: str)
     history.switch(name + "z", create=True)
     history.commit({"b": "1"})
 
-    assert photo(history, head=name).head.ref == name
+    assert snapshot(history, head=name).head.ref == name
     (note,) = taken(SnapshotRequest(history.path)).notes
     assert note.isprintable()
     history.switch(name)
@@ -336,7 +336,7 @@ def test_refs_that_are_not_utf_8(history: History) -> None:
     name = os.fsdecode(b"b\xff")
     history.branch(name)
 
-    assert photo(history, head=name).head.ref == name
+    assert snapshot(history, head=name).head.ref == name
     assert r"b\xff" in reason(SnapshotRequest(history.path, base="change", head=name))
 
 
@@ -350,7 +350,7 @@ def test_refs_that_are_not_utf_8(history: History) -> None:
 @pytest.mark.parametrize("bare", [False, True])
 def test_directories_with_odd_names(tmp_path: Path, name: bytes, bare: bool) -> None:
     history = grow(History(tmp_path / os.fsdecode(name), bare=bare))
-    pull = photo(history)
+    pull = snapshot(history)
 
     assert [file.path for file in pull.files] == ["a.py"]
     assert pull.repo.isprintable()
@@ -392,14 +392,14 @@ def test_f7_a_conditional_include_in_the_repository_s_own_configuration(
     history.remote("https://github.com/ada/engine.git")
 
     assert open_repository(history.path).remote_url == "https://github.com/ada/engine.git"
-    assert photo(history).repo == "ada/engine"
+    assert snapshot(history).repo == "ada/engine"
 
 
 def test_f7_a_remote_in_an_included_file(history: History) -> None:
     (history.git_dir / "more").write_text('[remote "origin"]\n\turl = git@example.org:a/b.git\n')
     history.git("config", f"includeIf.gitdir:{history.git_dir}.path", "more")
 
-    assert photo(history).repo == "a/b"
+    assert snapshot(history).repo == "a/b"
 
 
 def test_a_repository_without_a_configuration(history: History) -> None:
@@ -413,7 +413,7 @@ def test_a_bare_repository_without_a_configuration(tmp_path: Path) -> None:
     (history.git_dir / "config").unlink()
 
     assert open_repository(history.path).work_tree is None
-    assert photo(history).ahead == 1
+    assert snapshot(history).ahead == 1
 
 
 def test_a_configuration_that_git_cannot_read_is_named(history: History) -> None:
@@ -446,7 +446,7 @@ def test_a_submodule_as_the_repository(history: History, tmp_path: Path) -> None
     outer = History(tmp_path / "outer")
     outer.git("submodule", "--quiet", "add", history.url, "inner")
     inner = outer.path / "inner"
-    pull = photo(inner, "HEAD~1", "HEAD")
+    pull = snapshot(inner, "HEAD~1", "HEAD")
 
     assert (inner / ".git").is_file()
     assert pull.head.sha == history.head
@@ -467,7 +467,7 @@ def test_borrowed_objects(history: History, tmp_path: Path) -> None:
     borrower = tmp_path / "borrower"
     history.git("clone", "--quiet", "--shared", str(history.path), str(borrower))
 
-    assert photo(borrower, "origin/main", "origin/change").ahead == 1
+    assert snapshot(borrower, "origin/main", "origin/change").ahead == 1
 
 
 def test_git_variables_of_the_caller_are_ignored(
@@ -511,7 +511,7 @@ def test_git_variables_are_ignored_in_a_bare_repository(
     monkeypatch.setenv("GIT_COMMON_DIR", str(other.git_dir))
 
     assert open_repository(history.path).work_tree is None
-    assert photo(history).ahead == 1
+    assert snapshot(history).ahead == 1
 
 
 @pytest.fixture

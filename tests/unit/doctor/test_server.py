@@ -217,8 +217,8 @@ def test_each_setting_is_told_in_one_sentence(name: str) -> None:
 
 def asked(fake: FakeGitHub, token: str, setup: Setup) -> list[str]:
     connection = Connection(fake.url, token, seconds_between_requests=0)
-    with RepoSettings(connection, "octo/shop", RetryBudget(attempts=1)) as door:
-        return told(list(ask_server(door, setup)))
+    with RepoSettings(connection, "octo/shop", RetryBudget(attempts=1)) as port:
+        return told(list(ask_server(port, setup)))
 
 
 def test_a_repository_that_is_set_up_well_has_no_complaint() -> None:

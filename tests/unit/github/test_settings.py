@@ -26,42 +26,42 @@ def rights(fake: FakeGitHub, token: str | None = PERSON) -> RepoSettings:
 
 
 def test_the_facts_tell_forks_and_the_scopes_of_a_classic_token() -> None:
-    with running() as fake, rights(fake) as door:
+    with running() as fake, rights(fake) as port:
         fake.repositories["octo/shop"] = {
             "forks_count": 3,
             "private": False,
             "visibility": "public",
         }
-        facts = door.facts()
+        facts = port.facts()
     assert (facts.forks, facts.private, facts.default_branch) == (3, False, "main")
     assert facts.scopes == ("repo", "workflow")
 
 
 def test_other_tokens_have_no_scopes() -> None:
-    with running() as fake, rights(fake, JOB) as door:
-        assert door.facts().scopes is None
+    with running() as fake, rights(fake, JOB) as port:
+        assert port.facts().scopes is None
 
 
 @pytest.mark.parametrize(("token", "reason"), [("ghp_wrong", "bad_credentials")])
 def test_a_token_that_is_not_valid_is_told(token: str, reason: str) -> None:
-    with running() as fake, rights(fake, token) as door, pytest.raises(SourceError) as caught:
-        door.facts()
+    with running() as fake, rights(fake, token) as port, pytest.raises(SourceError) as caught:
+        port.facts()
     assert caught.value.reason == reason
 
 
 def test_a_repository_that_cannot_be_seen_is_told() -> None:
-    with running() as fake, rights(fake) as door:
+    with running() as fake, rights(fake) as port:
         fake.repositories.clear()
         with pytest.raises(SourceError, match="Could not see octo/shop") as caught:
-            door.facts()
+            port.facts()
     assert caught.value.reason == "not_found"
 
 
 def test_rules_are_read_from_all_pages() -> None:
     many = [rule_payload("octo/shop", f"check-{n}", None, n) for n in range(1, 150)]
-    with running() as fake, rights(fake) as door:
+    with running() as fake, rights(fake) as port:
         fake.rules["main"] = [*many, rule_payload("octo/shop", "prjury", ACTIONS_APP, 200)]
-        found = door.rules("main")
+        found = port.rules("main")
     assert len(found.checks) == 150
     assert found.checks[0] == RequiredCheck("check-1", None, "ruleset 1")
     assert found.checks[-1] == RequiredCheck("prjury", ACTIONS_APP, "ruleset 200")
@@ -69,50 +69,50 @@ def test_rules_are_read_from_all_pages() -> None:
 
 
 def test_a_branch_with_a_slash_is_asked_for_as_one_name() -> None:
-    with running(strict=False) as fake, rights(fake) as door:
-        assert door.rules("release/1.0") == BranchRules()
+    with running(strict=False) as fake, rights(fake) as port:
+        assert port.rules("release/1.0") == BranchRules()
         assert "/rules/branches/release%2F1.0?" in fake.requests[-1].path
 
 
 def test_the_protection_names_its_checks() -> None:
-    with running() as fake, rights(fake) as door:
-        assert door.protection("main") == ()
+    with running() as fake, rights(fake) as port:
+        assert port.protection("main") == ()
         fake.protections["main"] = {"prjury": ACTIONS_APP, "lint": None}
-        assert door.protection("main") == (
+        assert port.protection("main") == (
             RequiredCheck("prjury", ACTIONS_APP, "the branch protection"),
             RequiredCheck("lint", None, "the branch protection"),
         )
 
 
 def test_who_may_not_read_the_protection_sees_the_checks_of_the_branch() -> None:
-    with running() as fake, rights(fake, JOB) as door:
+    with running() as fake, rights(fake, JOB) as port:
         fake.protections["main"] = {"prjury": ACTIONS_APP}
-        assert door.protection("main") == (
+        assert port.protection("main") == (
             RequiredCheck("prjury", ACTIONS_APP, "the branch protection"),
         )
 
 
 def test_who_sees_no_checks_and_may_not_read_the_protection_knows_nothing() -> None:
-    with running() as fake, rights(fake, JOB) as door, pytest.raises(SourceError) as caught:
-        door.protection("main")
+    with running() as fake, rights(fake, JOB) as port, pytest.raises(SourceError) as caught:
+        port.protection("main")
     assert caught.value.reason == "permission"
     assert "administration: read" in caught.value.remedy
 
 
 def test_the_settings_of_actions_take_a_permission() -> None:
-    with running() as fake, rights(fake) as door:
-        assert door.default_permissions() == "read"
-    with running() as fake, rights(fake, JOB) as door, pytest.raises(SourceError):
-        door.default_permissions()
+    with running() as fake, rights(fake) as port:
+        assert port.default_permissions() == "read"
+    with running() as fake, rights(fake, JOB) as port, pytest.raises(SourceError):
+        port.default_permissions()
 
 
 def test_checks_and_statuses_of_a_name_are_told_with_their_authors() -> None:
-    with running() as fake, rights(fake, JOB) as door:
+    with running() as fake, rights(fake, JOB) as port:
         fake.add_pull("octo/shop", 7, labels=[])
-        assert door.said("prjury") == ()
+        assert port.said("prjury") == ()
         fake.add_status("prjury", "success", Account("mallory", id=666), sha=HEAD_SHA)
         fake.add_status("lint", "success", Account("mallory", id=666), sha=HEAD_SHA)
-        said = door.said("prjury")
+        said = port.said("prjury")
     assert said == (NamedCheck("prjury", "status", "mallory"),)
     assert said[0].is_foreign
 

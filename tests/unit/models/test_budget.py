@@ -18,12 +18,12 @@ LONG = 30
 LARGE = Prompt("", "x" * 3_998, {}, "quality/1")
 
 
-def purse(usd: float = 1.0, tokens: int = 200_000) -> Budget:
+def budget(usd: float = 1.0, tokens: int = 200_000) -> Budget:
     return Budget(LimitsConfig(usd=usd, input_tokens=tokens))
 
 
 def test_what_was_used_is_counted() -> None:
-    full = purse()
+    full = budget()
     model = BudgetedModel(Speaker([reply(tokens_in=100, tokens_out=20)], per_usd=1e6), full)
     for _ in range(2):
         model.ask(PROMPT, SOON)
@@ -31,14 +31,14 @@ def test_what_was_used_is_counted() -> None:
 
 
 def test_the_price_that_the_reply_tells_counts() -> None:
-    full = purse()
+    full = budget()
     BudgetedModel(Speaker([reply(usd=0.25)], per_usd=1e6), full).ask(PROMPT, SOON)
     assert full.spent.usd == 0.25
 
 
 def test_over_the_token_limit_nothing_is_sent() -> None:
     inner = Speaker([reply(tokens_in=1_000)])
-    full = purse(tokens=2_500)
+    full = budget(tokens=2_500)
     model = BudgetedModel(inner, full)
     for _ in range(2):
         model.ask(LARGE, SOON)
@@ -52,7 +52,7 @@ def test_over_the_token_limit_nothing_is_sent() -> None:
 
 def test_over_the_price_limit_nothing_is_sent() -> None:
     inner = Speaker([reply(tokens_in=1_000, tokens_out=500)], per_usd=10_000)
-    model = BudgetedModel(inner, purse(usd=0.5), max_output_tokens=3_000)
+    model = BudgetedModel(inner, budget(usd=0.5), max_output_tokens=3_000)
     model.ask(LARGE, SOON)
     with pytest.raises(ModelError) as told:
         model.ask(LARGE, SOON)
@@ -62,7 +62,7 @@ def test_over_the_price_limit_nothing_is_sent() -> None:
 
 
 def test_where_no_price_is_known_only_tokens_count() -> None:
-    full = purse(usd=0.01, tokens=1_000_000)
+    full = budget(usd=0.01, tokens=1_000_000)
     model = BudgetedModel(Speaker([reply(tokens_in=50_000)]), full)
     for _ in range(9):
         model.ask(LARGE, SOON)
@@ -72,11 +72,11 @@ def test_where_no_price_is_known_only_tokens_count() -> None:
 def test_a_limit_of_nothing_admits_no_unknown_price() -> None:
     inner = Speaker([reply()])
     with pytest.raises(ModelError, match="the price of this is not known"):
-        BudgetedModel(inner, purse(usd=0.0, tokens=1_000_000)).ask(LARGE, SOON)
+        BudgetedModel(inner, budget(usd=0.0, tokens=1_000_000)).ask(LARGE, SOON)
     assert inner.asked == 0
 
 
-@pytest.mark.parametrize("full", [purse(usd=0.0), purse(tokens=0)], ids=["usd", "tokens"])
+@pytest.mark.parametrize("full", [budget(usd=0.0), budget(tokens=0)], ids=["usd", "tokens"])
 def test_of_nothing_nothing_is_spent(full: Budget) -> None:
     inner = Speaker(per_usd=1e6)
     with pytest.raises(ModelError, match="budget"):
@@ -92,7 +92,7 @@ def test_calls_side_by_side_do_not_exceed_the_limit_together() -> None:
         return reply(tokens_in=1_000)
 
     inner, refused = Speaker([speak]), []
-    model = BudgetedModel(inner, purse(tokens=3_999))
+    model = BudgetedModel(inner, budget(tokens=3_999))
 
     def ask() -> None:
         try:
@@ -112,7 +112,7 @@ def test_calls_side_by_side_do_not_exceed_the_limit_together() -> None:
 
 @pytest.mark.parametrize("said", [busy(), error("unauthorized"), error("unreachable")])
 def test_what_no_model_saw_costs_nothing(said: ModelError) -> None:
-    full = purse(tokens=1_500)
+    full = budget(tokens=1_500)
     model = BudgetedModel(Speaker([said, reply(tokens_in=1_000)]), full)
     with pytest.raises(ModelError):
         model.ask(LARGE, SOON)
@@ -121,7 +121,7 @@ def test_what_no_model_saw_costs_nothing(said: ModelError) -> None:
 
 
 def test_without_a_client_nothing_is_sent() -> None:
-    full = purse()
+    full = budget()
     with pytest.raises(ModelError, match="not_installed"):
         BudgetedModel(Speaker([UnsentError("not_installed", "not_installed")]), full).ask(
             LARGE, SOON
@@ -131,14 +131,14 @@ def test_without_a_client_nothing_is_sent() -> None:
 
 @pytest.mark.parametrize("reason", ["timeout", "provider_error", "reply_too_large"])
 def test_a_failure_that_may_be_charged_costs_what_was_set_aside(reason: ModelReason) -> None:
-    full = purse()
+    full = budget()
     with pytest.raises(ModelError, match=reason):
         BudgetedModel(Speaker([error(reason)], per_usd=1e6), full, 500).ask(LARGE, SOON)
     assert full.spent == Spent(1, 1_000, 500, 1_500 / 1e6)
 
 
 def test_a_failure_that_tells_what_it_cost_costs_that() -> None:
-    full = purse()
+    full = budget()
     said = error("truncated", reply(tokens_in=700, tokens_out=30, usd=0.1))
     with pytest.raises(ModelError, match="truncated"):
         BudgetedModel(Speaker([said]), full).ask(LARGE, SOON)
@@ -146,7 +146,7 @@ def test_a_failure_that_tells_what_it_cost_costs_that() -> None:
 
 
 def test_a_server_that_tells_nothing_did_not_work_for_nothing() -> None:
-    full = purse()
+    full = budget()
     BudgetedModel(Speaker([Reply("x" * 400, "m")], per_usd=1e6), full).ask(LARGE, SOON)
     assert full.spent == Spent(1, 1_000, 100, 1_100 / 1e6)
 
@@ -155,7 +155,7 @@ def test_a_crash_frees_what_was_set_aside() -> None:
     def crash(deadline: Deadline) -> Reply:
         raise KeyError("broken")
 
-    full = purse(tokens=2_500)
+    full = budget(tokens=2_500)
     model = BudgetedModel(Speaker([crash, reply(tokens_in=1_000)]), full)
     with pytest.raises(KeyError):
         model.ask(LARGE, SOON)
@@ -164,7 +164,7 @@ def test_a_crash_frees_what_was_set_aside() -> None:
 
 
 def test_without_time_nothing_is_set_aside() -> None:
-    full, inner = purse(), Speaker()
+    full, inner = budget(), Speaker()
     with pytest.raises(ModelError) as told:
         BudgetedModel(inner, full).ask(LARGE, Deadline.after(0))
     assert (told.value.reason, inner.asked, full.spent) == ("timeout", 0, Spent())

@@ -71,8 +71,8 @@ def test_several_names_are_several_seats() -> None:
 
 def test_judges_share_a_model() -> None:
     models = seated(default=GPT)
-    wishes = ("auto", "openai:gpt-x", "x")
-    (one,), (other,), (third,) = (models.panel(wish).models for wish in wishes)
+    requests = ("auto", "openai:gpt-x", "x")
+    (one,), (other,), (third,) = (models.panel(request).models for request in requests)
     assert one is other
     assert one is not third
 

@@ -108,8 +108,8 @@ def test_the_working_directory_has_no_say(tmp_path: Path, monkeypatch: pytest.Mo
 def test_the_operators_own_policy_names_files_of_the_file_system(tmp_path: Path) -> None:
     (tmp_path / "own.yml").write_text(PACK)
     repository = FakeRepository({BASE: {}})
-    doors = Ports(repository, ScriptedShell(), Quiet())
-    judge = make(options(str(tmp_path / "own.yml"), commit=None), doors)
+    ports = Ports(repository, ScriptedShell(), Quiet())
+    judge = make(options(str(tmp_path / "own.yml"), commit=None), ports)
     assert [pack.id for pack in judge.own.packs] == ["house"]
 
 

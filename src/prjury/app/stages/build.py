@@ -12,7 +12,7 @@ from prjury.judges.builds.stage import BuiltEvidence, build_evidence
 from prjury.resources import own_version
 
 
-def build(request: ReviewRequest, surroundings: RunEnvironment) -> BuiltEvidence | NothingToReview:
+def build(request: ReviewRequest, environment: RunEnvironment) -> BuiltEvidence | NothingToReview:
     """The untrusted half alone: event -> PullRequest -> build -> evidence.
 
     It runs whatever source the policy names, for this is where that source comes from.
@@ -20,19 +20,19 @@ def build(request: ReviewRequest, surroundings: RunEnvironment) -> BuiltEvidence
     Raises:
         PrJuryError: with the exit code that says whose fault it is.
     """
-    with open_snapshot(request.wanted) as photo:
-        if isinstance(photo, NothingToReview):
-            return photo
-        policy = policy_in_force(photo.pull, photo.store, request.config, request.policy_path)
+    with open_snapshot(request.wanted) as snapshot:
+        if isinstance(snapshot, NothingToReview):
+            return snapshot
+        policy = policy_in_force(snapshot.pull, snapshot.store, request.config, request.policy_path)
         options = builds(policy.config)
         if len(options) != 1:
             raise ConfigError(
                 f"the policy seats {len(options) or 'no'} build judges, and one is needed",
                 remedy="Seat one, such as `judges: [merge, build]`, or name another with --config",
             )
-        doors = build_ports(surroundings, policy.config, photo.store)
-        context = terms.context_of(photo.pull, terms.seconds(request, policy.config))
+        ports = build_ports(environment, policy.config, snapshot.store)
+        context = terms.context_of(snapshot.pull, terms.seconds(request, policy.config))
         try:
-            return build_evidence(options[0], doors, context, own_version())
+            return build_evidence(options[0], ports, context, own_version())
         finally:
-            doors.progress.close()
+            ports.progress.close()

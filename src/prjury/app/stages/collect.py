@@ -25,7 +25,7 @@ from prjury.snapshot.model import visible
 
 
 def collect(
-    request: ReviewRequest, surroundings: RunEnvironment, workflow: str | None = None
+    request: ReviewRequest, environment: RunEnvironment, workflow: str | None = None
 ) -> StageEvidence | NothingToReview:
     """Event -> PullRequest -> every judge that is a program -> evidence.
 
@@ -44,32 +44,32 @@ def collect(
         if isinstance(taken, NothingToReview):
             return taken
         policy = policy_in_force(taken.pull, taken.store, request.config, request.policy_path)
-        photo = terms.exempted(taken, policy.config)
+        snapshot = terms.exempted(taken, policy.config)
         policy = Policy(built_elsewhere(policy.config), policy.source)
-        doors = _doors(request, surroundings, policy.config, photo)
-        if edited := _edited(photo, workflow):
-            doors = replace(doors, evidence=Refused(edited))
-        along = ReadingAlong(photo.store, photo.pull.base.sha)
-        cast = DeferredJudges(replace(doors, repository=along))
-        seating = seat(policy.config, doors, terms.unwanted(request), cast)
+        ports = _ports(request, environment, policy.config, snapshot)
+        if edited := _edited(snapshot, workflow):
+            ports = replace(ports, evidence=Refused(edited))
+        along = ReadingAlong(snapshot.store, snapshot.pull.base.sha)
+        cast = DeferredJudges(replace(ports, repository=along))
+        seating = seat(policy.config, ports, terms.unwanted(request), cast)
         seconds = terms.seconds(request, policy.config)
-        context = terms.context_of(photo.pull, seconds)
-        verdict = terms.vote(seating, context, doors.progress)
-        chosen = backports.choose_branches(photo, request, policy.config)
+        context = terms.context_of(snapshot.pull, seconds)
+        verdict = terms.vote(seating, context, ports.progress)
+        chosen = backports.choose_branches(snapshot, request, policy.config)
         named = frozenset(request.backport_to)
-        bench = backports.BranchJudges(photo, doors, policy.config, thorough=named)
+        bench = backports.BranchJudges(snapshot, ports, policy.config, thorough=named)
         return StageEvidence(
-            pull=photo.pull,
+            pull=snapshot.pull,
             policy=policy,
             records={**cast.seats, **records_of(seating, cast.places, verdict)},
             files=along.seen,
             version=own_version(),
             unwanted=terms.unwanted(request),
             backports=bench.beside(chosen.names, verdict.status, context.deadline),
-            notes=(*notes_of(request, photo), *chosen.notes),
-            spares=_spares(request, policy.config, photo),
+            notes=(*notes_of(request, snapshot), *chosen.notes),
+            spares=_spares(request, policy.config, snapshot),
             trusted=request.trusts_policy or request.config is not None,
-            level=doors.shell.level,
+            level=ports.shell.level,
             seconds=seconds,
             elapsed_ms=round((time.monotonic() - started) * 1000),
         )
@@ -91,7 +91,7 @@ class Refused:
         )
 
 
-def _edited(photo: Snapshot, workflow: str | None) -> str:
+def _edited(snapshot: Snapshot, workflow: str | None) -> str:
     """Why what the workflow left behind proves nothing; empty where the change leaves it alone.
 
     The runner takes the workflow from the merge of the change with its base, so it is the base's
@@ -99,10 +99,10 @@ def _edited(photo: Snapshot, workflow: str | None) -> str:
     """
     if workflow is None:
         return ""
-    pull = photo.pull
+    pull = snapshot.pull
     ran = pull.merge.tree or pull.head.sha
     base, merged = (
-        [entry.blob for entry in photo.store.files(tree) if entry.path == workflow]
+        [entry.blob for entry in snapshot.store.files(tree) if entry.path == workflow]
         for tree in (pull.base.sha, ran)
     )
     if base == merged and base:
@@ -125,14 +125,14 @@ def _elsewhere(entry: JudgeEntry) -> JudgeEntry:
     return entry.model_copy(update={"build": entry.build.model_copy(update={"from_": "evidence"})})
 
 
-def _doors(
-    request: ReviewRequest, surroundings: RunEnvironment, config: Config, photo: Snapshot
+def _ports(
+    request: ReviewRequest, environment: RunEnvironment, config: Config, snapshot: Snapshot
 ) -> Ports:
-    doors = program_ports(request, surroundings, config, photo.store)
-    return replace(doors, models=RecordingModels())
+    ports = program_ports(request, environment, config, snapshot.store)
+    return replace(ports, models=RecordingModels())
 
 
-def _spares(request: ReviewRequest, config: Config, photo: Snapshot) -> tuple[str, str] | None:
-    nobody = models_for(photo.pull, config.pulls, request.actor)
+def _spares(request: ReviewRequest, config: Config, snapshot: Snapshot) -> tuple[str, str] | None:
+    nobody = models_for(snapshot.pull, config.pulls, request.actor)
     panel = nobody.panel() if nobody else None
     return (panel.missing, panel.label) if panel else None

@@ -19,7 +19,7 @@ from prjury.ports import NoModels, Ports
 
 
 def decide(
-    evidence: StageEvidence, digest: str, request: ReviewRequest, surroundings: RunEnvironment
+    evidence: StageEvidence, digest: str, request: ReviewRequest, environment: RunEnvironment
 ) -> Opinions:
     """Evidence -> cascade, in which programs say again what they said -> what models said.
 
@@ -32,24 +32,24 @@ def decide(
     """
     started = time.monotonic()
     config = evidence.policy.config
-    bench = model_panel(request, surroundings, config)
+    bench = model_panel(request, environment, config)
     nobody: Any = None  # what runs programs is not here
-    doors = Ports(
+    ports = Ports(
         TakenAlong(evidence.files),
         nobody,
-        surroundings.progress,
+        environment.progress,
         models=NoModels(*evidence.spares) if evidence.spares else bench,
-        memory=memory_at(surroundings.environ, bench.secret),
-        redact=surroundings.redact,
+        memory=memory_at(environment.environ, bench.secret),
+        redact=environment.redact,
     )
     cast = Asking(evidence.records)
-    seating = seat(config, doors, evidence.unwanted, cast)
+    seating = seat(config, ports, evidence.unwanted, cast)
     bench.warm()
     seconds = evidence.seconds if request.timeout is None else request.timeout
     context = terms.context_of(evidence.pull, seconds)
-    verdict = terms.vote(seating, context, doors.progress)
+    verdict = terms.vote(seating, context, ports.progress)
     asks = evidence.unwanted.model_backed is None and verdict.status is not Status.FAIL
-    opinion = backports.ask_opinion(evidence.backports, doors, context) if asks else None
+    opinion = backports.ask_opinion(evidence.backports, ports, context) if asks else None
     return Opinions(
         digest,
         _said(evidence.records, cast, seating, verdict),

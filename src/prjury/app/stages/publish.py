@@ -44,11 +44,11 @@ def publish_stage(
         )
     config = evidence.policy.config
     nobody: Any = None
-    doors = Ports(nobody, nobody, SilentProgress())
+    ports = Ports(nobody, nobody, SilentProgress())
     records = _together(evidence.records, opinions.records)
-    seating = seat(config, doors, evidence.unwanted, ReplayedJudges(records))
+    seating = seat(config, ports, evidence.unwanted, ReplayedJudges(records))
     context = terms.context_of(evidence.pull, _SECONDS)
-    verdict = with_times(seating, terms.vote(seating, context, doors.progress))
+    verdict = with_times(seating, terms.vote(seating, context, ports.progress))
     policy = evidence.policy
     return assemble(
         evidence.pull,

@@ -119,9 +119,9 @@ class DeferredJudges:
     places: dict[int, SeatPosition] = field(default_factory=dict)
     seats: dict[SeatPosition, SeatRecord] = field(default_factory=dict)
 
-    def __call__(self, place: SeatPosition, make: Make, doors: Ports) -> PullJudge:
+    def __call__(self, place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
         """The judge for the place."""
-        judge = make(doors)
+        judge = make(ports)
         if type_of(judge) in MODEL_BACKED:
             judge = DeferredJudge(make(self.along))
         self.places[id(judge)] = place
@@ -140,10 +140,10 @@ class Asking:
     records: Records
     places: dict[int, SeatPosition] = field(default_factory=dict)
 
-    def __call__(self, place: SeatPosition, make: Make, doors: Ports) -> PullJudge:
+    def __call__(self, place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
         """The judge for the place."""
         record = self.records.get(place)
-        judge = make(doors) if record and record.waits else RecordedJudge(record or _unknown(place))
+        judge = make(ports) if record and record.waits else RecordedJudge(record or _unknown(place))
         self.places[id(judge)] = place
         return judge
 
@@ -154,7 +154,7 @@ class ReplayedJudges:
 
     records: Records
 
-    def __call__(self, place: SeatPosition, _make: Make, _doors: Ports) -> PullJudge:
+    def __call__(self, place: SeatPosition, _make: Make, _ports: Ports) -> PullJudge:
         """The judge for the place."""
         return RecordedJudge(self.records.get(place) or _unknown(place))
 
@@ -165,9 +165,9 @@ class ReusedVotes:
 
     judgments: Mapping[tuple[str, str], Judgment]
 
-    def __call__(self, place: SeatPosition, make: Make, doors: Ports) -> PullJudge:
+    def __call__(self, place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
         """The judge for the place."""
-        judge = make(doors)
+        judge = make(ports)
         said = self.judgments.get((place.tier, judge.name))
         if said is None or type_of(judge) not in MODEL_BACKED:
             return judge

@@ -30,6 +30,6 @@ class RecordingModel:
 class RecordingModels:
     """Seats a model that is not asked, so that what it would read is read."""
 
-    def panel(self, wish: str = "auto") -> Panel:  # noqa: ARG002 - it is nobody in particular
+    def panel(self, request: str = "auto") -> Panel:  # noqa: ARG002 - it is nobody in particular
         """One seat."""
         return Panel((RecordingModel(),))

@@ -25,14 +25,14 @@ class Change:
 
     Attributes:
         identity: by what it is known again on a branch.
-        wishes: what people say about backports of it.
+        requests: what people say about backports of it.
         concerned: the files that version patterns have something to say about.
         parents: of the head.
     """
 
     pull: PullRequest
     identity: Identity
-    wishes: RequestSources
+    requests: RequestSources
     interface: Interface
     bumps: Bumps
     traits: ChangeFeatures

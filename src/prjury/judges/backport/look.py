@@ -160,11 +160,11 @@ class Look:
 
     @cached_property
     def _asked(self) -> FoundRequests:
-        return requests_of(self.change.wishes, self.tip.name, self.branches)
+        return requests_of(self.change.requests, self.tip.name, self.branches)
 
     def _wanted(self) -> Iterator[Check]:
         """Check 3."""
-        yield requested_branches(self.change.wishes, self.tip.name, self.branches)
+        yield requested_branches(self.change.requests, self.tip.name, self.branches)
 
     def _picks(self) -> Iterator[Check]:
         """Check 4."""
@@ -233,10 +233,10 @@ class Look:
             "symbols", lambda: missing_symbols.check_of(self._lacked, self.tip.name)
         )
         if tree := self._tree:
-            photograph = partial(self._photographed, tree)
-            yield from self.picked.checks(self.change.concerned, photograph, self.deadline)
+            take_snapshot = partial(self._open_snapshot, tree)
+            yield from self.picked.checks(self.change.concerned, take_snapshot, self.deadline)
 
-    def _photographed(self, tree: str) -> PullRequest:
+    def _open_snapshot(self, tree: str) -> PullRequest:
         """The pick as a pull request onto the branch."""
         return self.releases.picked(self._pull, self.tip, tree)
 
@@ -246,7 +246,7 @@ class Look:
         first, tree = self._first, self._tree
         if tree is None or first is None or not first.found:
             return self.change.interface
-        whole = self._photographed(tree)
+        whole = self._open_snapshot(tree)
         return interface_of(whole, self.repository, self.parser, self.deadline)
 
     @property

@@ -89,7 +89,7 @@ class ComparisonRun:
 
         Where the time is too short for that, the case stays what it was, unproven.
         """
-        say = self.builder.doors.progress.say
+        say = self.builder.ports.progress.say
         say("trying the base without the change")
         try:
             with self.builder.opened(self.base.tree, self.base.entries) as base:
@@ -116,7 +116,7 @@ class ComparisonRun:
         steps = alone(suspects) if alone and 0 < len(suspects) <= _MOST_AGAIN else None
         if not steps:
             return case
-        say = self.builder.doors.progress.say
+        say = self.builder.ports.progress.say
         say(f"running {len(suspects)} failing tests again, alone")
         try:
             again = merged.run(case.plan, deadline, alone=steps)

@@ -28,18 +28,18 @@ _LONGEST_NAME = 100
 
 
 def judge_by_checks(
-    options: BuildOptions, doors: Ports, pull: PullRequest, deadline: Deadline
+    options: BuildOptions, ports: Ports, pull: PullRequest, deadline: Deadline
 ) -> Judgment:
     """What the checks of the head come to, once all of them have ended or the time is over."""
-    if doors.checks is None:
+    if ports.checks is None:
         return Judgment.errored(
-            f"the checks of the head cannot be read: {doors.checks_missing}",
+            f"the checks of the head cannot be read: {ports.checks_missing}",
             metadata={"reason": "no_checks_source"},
         )
     names = CheckNames.of(options.checks)
     begun = deadline.remaining
     try:
-        runs = _watched(doors.checks, names, pull.head.sha, deadline, doors.progress)
+        runs = _watched(ports.checks, names, pull.head.sha, deadline, ports.progress)
     except SourceError as error:
         return Judgment.errored(str(error), metadata={"reason": error.reason})
     return decide_by_checks(pull, CheckSummary.of(runs, names), begun - deadline.remaining)

@@ -33,9 +33,9 @@ from prjury.snapshot.model import PullRequest, visible
 _RESERVE_SECONDS = 20.0
 
 
-def make(options: BuildOptions, doors: Ports) -> Judge[PullRequestContext]:
+def make(options: BuildOptions, ports: Ports) -> Judge[PullRequestContext]:
     """The build judge with these options, behind these doors."""
-    return BuildJudge(options, doors)
+    return BuildJudge(options, ports)
 
 
 def _forget(_plan: BuildPlan, _case: BuildResult | CannotJudgeError) -> None:
@@ -55,7 +55,7 @@ class BuildJudge:
     """
 
     options: BuildOptions
-    doors: Ports
+    ports: Ports
     keep: Callable[[BuildPlan, BuildResult | CannotJudgeError], None] = _forget
     name: str = "build"
     description: str = "builds and tests the merged tree"
@@ -70,15 +70,15 @@ class BuildJudge:
             return Judgment.abstained(nothing, "not_applicable")
         deadline = _within(context.deadline, self.options.timeout)
         if self.options.from_ == "checks":
-            return judge_by_checks(self.options, self.doors, pull, deadline)
-        merged = BuildSide(pull.merge.tree, self.doors.repository.files(pull.merge.tree))
-        base = BuildSide(pull.base.sha, self.doors.repository.files(pull.base.sha))
+            return judge_by_checks(self.options, self.ports, pull, deadline)
+        merged = BuildSide(pull.merge.tree, self.ports.repository.files(pull.merge.tree))
+        base = BuildSide(pull.base.sha, self.ports.repository.files(pull.base.sha))
         found = self._recognised(merged, _changes(pull))
         if not found.plans:
             return self._no_build(pull, found, merged, base)
         if self.options.from_ == "evidence":
             return self._unless_changed(self._retold(pull, found, merged), merged, base)
-        builder = Builder(self.doors)
+        builder = Builder(self.ports)
         options = self.options
         trial = ComparisonRun(
             builder,
@@ -115,7 +115,7 @@ class BuildJudge:
         known = frozenset(entry.path for entry in merged.entries)
         retelling = EvidenceBuild(self.options, pull, known)
         try:
-            told = retelling.judgments(self.doors.evidence, found.plans)
+            told = retelling.judgments(self.ports.evidence, found.plans)
         except CannotJudgeError as error:
             return Judgment.errored(str(error), metadata={"reason": error.reason})
         about = {"from": "evidence", "unbuilt": _unbuilt(pull, found)}
@@ -149,13 +149,13 @@ class BuildJudge:
         Raises:
             CannotJudgeError: when a partial clone lacks its content.
         """
-        content = self.doors.repository.read([entry.blob]).get(entry.blob)
+        content = self.ports.repository.read([entry.blob]).get(entry.blob)
         if content is None:
             raise object_missing(f"{visible(entry.path)} cannot be read, which tells how to build")
         return content.decode("utf-8", "replace")
 
     def _texts(self, entries: Sequence[TreeEntry]) -> Mapping[str, str]:
-        blobs = self.doors.repository.read([entry.blob for entry in entries])
+        blobs = self.ports.repository.read([entry.blob for entry in entries])
         return {
             blob: (content or b"").decode("utf-8", "replace") for blob, content in blobs.items()
         }

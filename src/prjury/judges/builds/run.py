@@ -36,7 +36,7 @@ class Builder:
         logs: what was written so far.
     """
 
-    doors: Ports
+    ports: Ports
     logs: list[Path] = field(default_factory=list)
 
     @contextlib.contextmanager
@@ -46,10 +46,10 @@ class Builder:
         Raises:
             CannotJudgeError: when the sandbox cannot be had.
         """
-        with self.doors.shell.scratch() as around:
+        with self.ports.shell.scratch() as around:
             for name in ("tree", "home", "tmp", "reports"):
                 (around / name).mkdir()
-            absent = self.doors.repository.export(tree, around / "tree")
+            absent = self.ports.repository.export(tree, around / "tree")
             known = frozenset(entry.path for entry in entries)
             yield Workplace(self, TemporaryPaths(around / "tree", around), known, tuple(absent))
 
@@ -115,7 +115,7 @@ class Workplace:
     def _environment(self, plan: BuildPlan) -> Mapping[str, str]:
         around = self.places.around
         own = {name: text.format(reports=self.places.reports) for name, text in plan.env.items()}
-        shell = self.builder.doors.shell.environment()
+        shell = self.builder.ports.shell.environment()
         return {**shell, **own, "HOME": str(around / "home"), "TMPDIR": str(around / "tmp")}
 
     def _run_steps(
@@ -127,11 +127,11 @@ class Workplace:
         *,
         go_on: bool,
     ) -> tuple[StepResult, ...]:
-        doors, results = self.builder.doors, list[StepResult]()
+        ports, results = self.builder.ports, list[StepResult]()
         for step in steps:
-            doors.progress.say(f"$ {step.text}")
-            completed = doors.shell.run(
-                ShellCommand(step.command, directory, env), deadline, doors.progress
+            ports.progress.say(f"$ {step.text}")
+            completed = ports.shell.run(
+                ShellCommand(step.command, directory, env), deadline, ports.progress
             )
             self.builder.logs.append(completed.log)
             results.append(StepResult(step, completed, completed.tail()))

@@ -34,7 +34,7 @@ class BuiltEvidence:
 
 
 def build_evidence(
-    options: BuildOptions, doors: Ports, context: PullRequestContext, version: str
+    options: BuildOptions, ports: Ports, context: PullRequestContext, version: str
 ) -> BuiltEvidence:
     """Builds as the judge does, in a thread of its own, and keeps what happened.
 
@@ -45,15 +45,15 @@ def build_evidence(
         version: this program's.
     """
     builds: list[Json] = []
-    recorder = EvidenceRecorder(lambda text: redacted(without_surrogates(text), doors.redact))
+    recorder = EvidenceRecorder(lambda text: redacted(without_surrogates(text), ports.redact))
 
     def keep(plan: BuildPlan, became: BuildResult | CannotJudgeError) -> None:
         builds.append(recorder.build(plan, became))
 
-    judge = BuildJudge(options.model_copy(update={"from_": "run"}), doors, keep)
+    judge = BuildJudge(options.model_copy(update={"from_": "run"}), ports, keep)
     jury = Jury.of(MajorityVoting(), judge, name="build")
     timeout = context.deadline.remaining
-    verdict = jury.vote(context, timeout=timeout, listener=doors.progress)
+    verdict = jury.vote(context, timeout=timeout, listener=ports.progress)
     pull = context.pull
     evidence = {
         "schema": SCHEMA_NAME,
@@ -61,7 +61,7 @@ def build_evidence(
         "base": pull.base.sha,
         "head": pull.head.sha,
         "merged_tree": pull.merge.tree,
-        "sandbox": {"level": doors.shell.level},
+        "sandbox": {"level": ports.shell.level},
         "builds": list(builds),
     }
     return BuiltEvidence(verdict.ballots[0], evidence)

@@ -25,9 +25,9 @@ NAME = "merge"
 _REBASE_SECONDS, _REBASE_SHARE = 120.0, 0.9
 
 
-def make(options: MergeOptions, doors: Ports) -> Judge[PullRequestContext]:
+def make(options: MergeOptions, ports: Ports) -> Judge[PullRequestContext]:
     """The merge judge with these options, behind these doors."""
-    return MergeJudge(options, doors)
+    return MergeJudge(options, ports)
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class MergeJudge:
     """
 
     options: MergeOptions
-    doors: Ports
+    ports: Ports
     name: str = NAME
     description: str = "brings the head onto the tip of the base in object space"
     type: JudgeType = JudgeType.DETERMINISTIC
@@ -54,13 +54,13 @@ class MergeJudge:
             return decide(pull, way)
         left = context.deadline.remaining * _REBASE_SHARE
         deadline = context.deadline.within(min(_REBASE_SECONDS, left))
-        trial = self.doors.repository.rebase(pull.base.sha, pull.head.sha, deadline)
+        trial = self.ports.repository.rebase(pull.base.sha, pull.head.sha, deadline)
         return decide(pull, way, trial)
 
     def _way(self, pull: PullRequest) -> Habit:
         if self.options.strategy != "auto":
             return Habit(Way(self.options.strategy), "the policy says so")
-        return habit(self.doors.repository.recent(pull.base.sha, RECENT))
+        return habit(self.ports.repository.recent(pull.base.sha, RECENT))
 
 
 def decide(pull: PullRequest, way: Habit, rebase: RebaseTrial | None = None) -> Judgment:

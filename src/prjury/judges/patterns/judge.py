@@ -39,18 +39,18 @@ NAME = "patterns"
 _NO_PACK = "no pack applies"
 
 
-def make(options: PatternsOptions, doors: Ports) -> PatternsJudge:
+def make(options: PatternsOptions, ports: Ports) -> PatternsJudge:
     """The version-pattern judge.
 
     Raises:
         ConfigError: for an unknown pack, and for everything that is wrong in the user's own packs.
         SourceError: when a partial clone lacks one of them.
     """
-    own = _own(options, doors.repository)
+    own = _own(options, ports.repository)
     # The user's own packs come last: they may replace one of the same name.
     packs = [*provided_packs(options.packs), *own.packs]
     selection = PackSelection.of(options.packs, packs)
-    return PatternsJudge(options, doors.repository, selection, own=own)
+    return PatternsJudge(options, ports.repository, selection, own=own)
 
 
 def _own(options: PatternsOptions, repository: Repository) -> CommittedPacks:

@@ -32,7 +32,7 @@ class Chair:
     """
 
     model: ChatModel
-    desk: CallContext
+    call_context: CallContext
     deadline: Deadline
     name: str = "chair"
     type: JudgeType = JudgeType.LLM_POWERED
@@ -47,13 +47,13 @@ class Chair:
             for number, ballot in enumerate(context.ballots, start=1)
         ]
         asked = replace(
-            case, form=form, pieces=tuple(opinions), left_out=(), turned=False, plans={}
+            case, form=form, sections=tuple(opinions), left_out=(), turned=False, plans={}
         )
-        juror = ModelSeat(self.model, self.desk)
-        if len(juror.plan(asked).sheets) > 1:
+        model_seat = ModelSeat(self.model, self.call_context)
+        if len(model_seat.plan(asked).chunks) > 1:
             told = "the opinions of the seats are longer than the chair can read at once"
             return Judgment.abstained(told, "too_large")
-        return juror.judge(asked.until(self.deadline))
+        return model_seat.judge(asked.until(self.deadline))
 
 
 def _lines(ballot: Ballot) -> Iterator[str]:

@@ -73,25 +73,25 @@ class Forecast:
         return math.fsum(known) if len(known) == len(prices) else None
 
 
-def planned_calls(juror: ModelSeat, case: InquiryInput) -> Iterator[PlannedCall]:
+def planned_calls(model_seat: ModelSeat, case: InquiryInput) -> Iterator[PlannedCall]:
     """What this seat would be asked about the case, in the first round."""
-    made = juror.plan(case)
-    for sheet in made.sheets:
-        question = juror.question(case, made, sheet)
-        key = juror.key(question, sheet, juror.turn(0, case))
-        known = _is_known(juror, case, key, sheet)
-        yield planned_call(juror, question.prompt, sheet.paths, cached=known)
+    made = model_seat.plan(case)
+    for chunk in made.chunks:
+        question = model_seat.question(case, made, chunk)
+        key = model_seat.key(question, chunk, model_seat.turn(0, case))
+        known = _is_known(model_seat, case, key, chunk)
+        yield planned_call(model_seat, question.prompt, chunk.paths, cached=known)
 
 
 def planned_call(
-    juror: ModelSeat, prompt: Prompt, paths: tuple[str, ...], *, cached: bool = False
+    model_seat: ModelSeat, prompt: Prompt, paths: tuple[str, ...], *, cached: bool = False
 ) -> PlannedCall:
     """One question to a seat, as the budget would count it."""
     tokens, answer = prompt.tokens, prompt.answer_tokens
-    price = juror.model.price(tokens, answer)
-    return PlannedCall(juror.name, paths, prompt.size, tokens, answer, price, cached)
+    price = model_seat.model.price(tokens, answer)
+    return PlannedCall(model_seat.name, paths, prompt.size, tokens, answer, price, cached)
 
 
-def _is_known(juror: ModelSeat, case: InquiryInput, key: str, sheet: Chunk) -> bool:
-    shown = case.shown(sheet.pieces)
-    return remembered(juror.desk.memory, key, shown, case.form.criteria) is not None
+def _is_known(model_seat: ModelSeat, case: InquiryInput, key: str, chunk: Chunk) -> bool:
+    shown = case.shown(chunk.sections)
+    return remembered(model_seat.call_context.memory, key, shown, case.form.criteria) is not None

@@ -19,13 +19,13 @@ class Material:
     """What there is to read.
 
     Attributes:
-        pieces: files, in the order in which they are to be read.
+        sections: files, in the order in which they are to be read.
         left_out: files that nobody is shown, and why.
         always: documents that every question needs.
         warnings: what the program itself noticed in the material.
     """
 
-    pieces: tuple[Section, ...]
+    sections: tuple[Section, ...]
     left_out: tuple[NotSent, ...] = ()
     always: tuple[Section, ...] = ()
     warnings: tuple[Check, ...] = ()
@@ -44,7 +44,7 @@ class InquiryInput(JudgmentContext):
     """
 
     form: Form = field(kw_only=True)
-    pieces: tuple[Section, ...] = field(kw_only=True)
+    sections: tuple[Section, ...] = field(kw_only=True)
     deadline: Deadline = field(kw_only=True)
     mark: PassMark = field(kw_only=True)
     inapplicable: Mapping[str, str] = field(default_factory=dict)
@@ -52,9 +52,9 @@ class InquiryInput(JudgmentContext):
     turned: bool = False
     plans: dict[tuple[str, int], Plan] = field(default_factory=dict, compare=False, repr=False)
 
-    def shown(self, pieces: Sequence[Section]) -> Chunk:
+    def shown(self, sections: Sequence[Section]) -> Chunk:
         """These pieces and what stands beside them in every question."""
-        return Chunk((*pieces, *self.form.always))
+        return Chunk((*sections, *self.form.always))
 
     def until(self, deadline: Deadline) -> InquiryInput:
         """The same case with another deadline."""

@@ -118,19 +118,19 @@ class ModelBackedJudge(Generic[ContextT]):
         # A round that the budget does not allow as a whole would be paid for nothing.
         if refusal := self._planned(case).refusal:
             return _with(_unanswered(case, refusal, "budget"), warnings, subject)
-        desk = CallContext(UsageLog(), self.memory, self.word, self.parallel)
-        jurors = self._jurors(desk)
-        verdict = self._vote(jurors, case)
+        call_context = CallContext(UsageLog(), self.memory, self.word, self.parallel)
+        model_seats = self._model_seats(call_context)
+        verdict = self._vote(model_seats, case)
         ballots = [_in_own_words(ballot, case) for ballot in verdict.ballots]
         judgment = Poll(ballots, self._chairs_word(verdict)).judgment()
-        judgment = _untainted(_sure(judgment, verdict), desk.leaks)
+        judgment = _untainted(_sure(judgment, verdict), call_context.leaks)
         judgment = _without(case.inapplicable, judgment)
         about = {
             **subject,
-            "answered_by": prose(desk.ledger.answered_by)[:200],
-            **({"stand_ins": stand_ins} if (stand_ins := desk.ledger.stand_ins) else {}),
-            "prompt": jurors[0].about(case),
-            "usage": desk.ledger.usage,
+            "answered_by": prose(call_context.usage_log.answered_by)[:200],
+            **({"stand_ins": stand_ins} if (stand_ins := call_context.usage_log.stand_ins) else {}),
+            "prompt": model_seats[0].about(case),
+            "usage": call_context.usage_log.usage,
             **_rounds(verdict),
         }
         return _with(judgment, warnings, about)
@@ -147,7 +147,7 @@ class ModelBackedJudge(Generic[ContextT]):
         case = InquiryInput(
             self.inquiry.about,
             form=self._form(context, gathered),
-            pieces=gathered.pieces,
+            sections=gathered.sections,
             deadline=deadline,
             mark=PassMark(self.inquiry.threshold, self.inquiry.must),
             inapplicable=inapplicable,
@@ -155,7 +155,7 @@ class ModelBackedJudge(Generic[ContextT]):
         )
         if told := self._crowded(gathered):
             return Judgment.abstained(told, "too_large"), gathered.warnings
-        if gathered.pieces:
+        if gathered.sections:
             return case, gathered.warnings
         unread = [{"path": file.path, "reason": file.reason} for file in gathered.left_out]
         told = "nothing of it can be laid before a model"
@@ -171,7 +171,7 @@ class ModelBackedJudge(Generic[ContextT]):
         room = min(model.room for model in self.panel.models) * CHARACTERS_PER_TOKEN
         if beside * 2 <= room:
             return None
-        names = ", ".join(piece.path.removeprefix("/") for piece in material.always)
+        names = ", ".join(section.path.removeprefix("/") for section in material.always)
         return f"{beside:,} characters of {names} take more than half of a model's room"
 
     def forecast(self, context: ContextT) -> Forecast:
@@ -187,13 +187,13 @@ class ModelBackedJudge(Generic[ContextT]):
         inquiry = self.inquiry
         return Form(inquiry.name, inquiry.instruct(context), inquiry.criteria, material.always)
 
-    def _jurors(self, desk: CallContext) -> list[ModelSeat]:
+    def _model_seats(self, call_context: CallContext) -> list[ModelSeat]:
         seated: Counter[str] = Counter()
-        jurors = []
+        model_seats = []
         for model in (model for model in self.panel.models for _ in range(self.runs)):
-            jurors.append(ModelSeat(model, desk, seated[model.identity]))
+            model_seats.append(ModelSeat(model, call_context, seated[model.identity]))
             seated[model.identity] += 1
-        return jurors
+        return model_seats
 
     def _most_rounds(self) -> int:
         """How often all are asked at most: a single seat has nobody to agree with."""
@@ -201,20 +201,27 @@ class ModelBackedJudge(Generic[ContextT]):
         return 1 if alone else self.panel.rounds
 
     def _planned(self, case: InquiryInput) -> Forecast:
-        seats = self._jurors(CallContext(memory=self.memory))
-        jurors = [juror for juror in seats if juror.model.name not in self.panel.absent]
+        seats = self._model_seats(CallContext(memory=self.memory))
+        model_seats = [
+            model_seat for model_seat in seats if model_seat.model.name not in self.panel.absent
+        ]
         cases = (case, case.flipped()) if self.panel.trigger == "flip" else (case,)
-        calls = [call for juror in jurors for it in cases for call in planned_calls(juror, it)]
+        calls = [
+            call
+            for model_seat in model_seats
+            for it in cases
+            for call in planned_calls(model_seat, it)
+        ]
         planned = Forecast(self.name, tuple(calls), self._most_rounds())
         refusal = self.panel.refusal(planned.input_tokens, planned.usd)
         return replace(planned, refusal=refusal, absent=dict(self.panel.absent))
 
-    def _vote(self, jurors: Sequence[ModelSeat], case: InquiryInput) -> JuryVerdict:
+    def _vote(self, model_seats: Sequence[ModelSeat], case: InquiryInput) -> JuryVerdict:
         confidence = _confidence(self.panel.trigger)
         chair = self.panel.chair
         jury: JuryWithRetry[InquiryInput] = JuryWithRetry(
-            [Seat(juror, confidence=confidence) for juror in jurors],
-            None if chair is None else Chair(chair, jurors[0].desk, case.deadline),
+            [Seat(model_seat, confidence=confidence) for model_seat in model_seats],
+            None if chair is None else Chair(chair, model_seats[0].call_context, case.deadline),
             self.panel.confidence,
             self._most_rounds(),
             name=self.name,
@@ -229,7 +236,7 @@ class ModelBackedJudge(Generic[ContextT]):
 
 
 def _unanswered(case: InquiryInput, because: str, label: str) -> Judgment:
-    paths = dict.fromkeys(piece.path for piece in case.pieces)
+    paths = dict.fromkeys(section.path for section in case.sections)
     unread = [{"path": path, "reason": f"no answer: {label}"} for path in paths]
     return Judgment.abstained(because, label, metadata={"scope": {"read": [], "unread": unread}})
 

@@ -37,14 +37,14 @@ class CallContext:
     """What all jurors of one judgment work with.
 
     Attributes:
-        ledger: where their calls are entered.
+        usage_log: where their calls are entered.
         memory: what was answered before.
         word: a new random word at every call.
         parallel: whether several sheets are asked about at once.
         leaks: replies that repeated the instructions, in whatever round.
     """
 
-    ledger: UsageLog = field(default_factory=UsageLog)
+    usage_log: UsageLog = field(default_factory=UsageLog)
     memory: Memory = field(default_factory=NoMemory)
     word: Callable[[], str] = random_word
     parallel: bool = True
@@ -55,7 +55,7 @@ class CallContext:
 class SeatAnswer:
     """What became of one sheet: findings, or the reason why there are none."""
 
-    sheet: Chunk
+    chunk: Chunk
     findings: Findings | None = None
     trouble: CannotJudgeError | None = None
 
@@ -76,7 +76,7 @@ class ModelSeat:
     """
 
     model: ChatModel
-    desk: CallContext
+    call_context: CallContext
     seat: int = 0
     type: JudgeType = JudgeType.LLM_POWERED
     _turns: dict[bool, itertools.count[int]] = field(
@@ -98,11 +98,11 @@ class ModelSeat:
         made = case.plans.get(whose)
         if made is None:
             budget = self.model.room * CHARACTERS_PER_TOKEN - sizes(case.form.always)
-            made = plan(case.pieces, case.left_out, max(budget, 1), self._known(case))
+            made = plan(case.sections, case.left_out, max(budget, 1), self._known(case))
             case.plans[whose] = made
         if not case.turned:
             return made
-        return replace(made, sheets=tuple(sheet.turned() for sheet in made.sheets))
+        return replace(made, chunks=tuple(chunk.turned() for chunk in made.chunks))
 
     def judge(self, case: InquiryInput, /) -> Judgment:
         """The opinion on the whole case; ABSTAIN with a reason where a sheet has no answer."""
@@ -110,7 +110,7 @@ class ModelSeat:
         with self._turning:
             turn = self.turn(next(self._turns[case.turned]), case)
         outcomes = self._ask_all(case, made, turn)
-        judgment = _decided(outcomes, Lines(case.shown(made.pieces).pieces), case.mark)
+        judgment = _decided(outcomes, Lines(case.shown(made.sections).sections), case.mark)
         told = judgment.told(**_about(self.model, made, outcomes, judgment))
         return told if case.turned else self._kept(told, outcomes)
 
@@ -131,19 +131,19 @@ class ModelSeat:
     def about(self, case: InquiryInput) -> dict[str, str]:
         """The prompt in a judgment's metadata: that of the first sheet."""
         made = self.plan(case)
-        return self.question(case, made, made.sheets[0]).about
+        return self.question(case, made, made.chunks[0]).about
 
-    def question(self, case: InquiryInput, made: Plan, sheet: Chunk) -> Question:
+    def question(self, case: InquiryInput, made: Plan, chunk: Chunk) -> Question:
         """What it is asked about one sheet."""
-        return case.form.ask(sheet, made, self.desk.word)
+        return case.form.ask(chunk, made, self.call_context.word)
 
-    def key(self, question: Question, sheet: Chunk, turn: int = 0) -> str:
+    def key(self, question: Question, chunk: Chunk, turn: int = 0) -> str:
         """Under which key the answer to this seat's question is kept.
 
         Args:
             turn: how often it has been asked before.
         """
-        return key_of(self.model.identity, question, sheet, self.seat * _TURNS + turn)
+        return key_of(self.model.identity, question, chunk, self.seat * _TURNS + turn)
 
     @staticmethod
     def turn(number: int, case: InquiryInput) -> int:
@@ -152,49 +152,51 @@ class ModelSeat:
 
     def _known(self, case: InquiryInput) -> KnownSheets:
         about = digest_of([self.model.identity, case.form.digest])
-        return KnownSheets(self.desk.memory, about)
+        return KnownSheets(self.call_context.memory, about)
 
     def _ask_all(self, case: InquiryInput, made: Plan, turn: int) -> list[SeatAnswer]:
-        def work(sheet: Chunk) -> SeatAnswer:
+        def work(chunk: Chunk) -> SeatAnswer:
             try:
-                findings = self._ask(case, made, sheet, turn)
+                findings = self._ask(case, made, chunk, turn)
                 counting = {n: it for n, it in findings.items() if n not in case.inapplicable}
-                return SeatAnswer(sheet, counting)
+                return SeatAnswer(chunk, counting)
             except CannotJudgeError as error:
                 if isinstance(error, TaintedError):
-                    self.desk.leaks.append(error)
-                return SeatAnswer(sheet, trouble=error)
+                    self.call_context.leaks.append(error)
+                return SeatAnswer(chunk, trouble=error)
 
-        if not self.desk.parallel or len(made.sheets) == 1:
-            return [work(sheet) for sheet in made.sheets]
-        return _at_once(work, made.sheets)
+        if not self.call_context.parallel or len(made.chunks) == 1:
+            return [work(chunk) for chunk in made.chunks]
+        return _at_once(work, made.chunks)
 
-    def _ask(self, case: InquiryInput, made: Plan, sheet: Chunk, turn: int) -> Findings:
-        question, memory = self.question(case, made, sheet), self.desk.memory
-        key, criteria = self.key(question, sheet, turn), case.form.criteria
-        shown = case.shown(sheet.pieces)
+    def _ask(self, case: InquiryInput, made: Plan, chunk: Chunk, turn: int) -> Findings:
+        question, memory = self.question(case, made, chunk), self.call_context.memory
+        key, criteria = self.key(question, chunk, turn), case.form.criteria
+        shown = case.shown(chunk.sections)
         known = remembered(memory, key, shown, criteria)
         if known is not None:
-            self.desk.ledger.recalled()
+            self.call_context.usage_log.recalled()
             return known
         deadline: Deadline = case.deadline
-        answers, lasting = interview(self.model, question, criteria, self.desk.ledger, deadline)
-        findings = verify(answers, Lines(shown.pieces))
+        answers, lasting = interview(
+            self.model, question, criteria, self.call_context.usage_log, deadline
+        )
+        findings = verify(answers, Lines(shown.sections))
         if lasting:
             keep(memory, key, shown, findings)
-            self._known(case).keep(sheet.turned() if case.turned else sheet)
+            self._known(case).keep(chunk.turned() if case.turned else chunk)
         return findings
 
 
-def _at_once(work: Callable[[Chunk], SeatAnswer], sheets: tuple[Chunk, ...]) -> list[SeatAnswer]:
+def _at_once(work: Callable[[Chunk], SeatAnswer], chunks: tuple[Chunk, ...]) -> list[SeatAnswer]:
     """Every outcome. The threads are daemons: a model that hangs keeps no program alive."""
     turns = threading.Semaphore(_AT_ONCE)
 
-    def in_turn(sheet: Chunk) -> SeatAnswer:
+    def in_turn(chunk: Chunk) -> SeatAnswer:
         with turns:
-            return work(sheet)
+            return work(chunk)
 
-    waiting = [aside(partial(in_turn, sheet)) for sheet in sheets]
+    waiting = [aside(partial(in_turn, chunk)) for chunk in chunks]
     return [outcome.result() for outcome in waiting]
 
 
@@ -228,12 +230,12 @@ def _about(
         path: f"no answer: {outcome.silence}"
         for outcome in outcomes
         if outcome.silence
-        for path in outcome.sheet.paths
+        for path in outcome.chunk.paths
     }
     if judgment.score is None:
-        sent = (path for outcome in outcomes for path in outcome.sheet.paths)
+        sent = (path for outcome in outcomes for path in outcome.chunk.paths)
         silent = {**dict.fromkeys(sent, f"no answer: {judgment.label}"), **silent}
-    read = dict.fromkeys(piece.path for piece in made.pieces if piece.path not in silent)
+    read = dict.fromkeys(section.path for section in made.sections if section.path not in silent)
     unread = [
         *({"path": path, "reason": reason} for path, reason in silent.items()),
         *({"path": file.path, "reason": file.reason} for file in made.left_out),

@@ -202,13 +202,13 @@ def judge_by_name(
     if kind is None:
         raise _unknown(name, others)
     values = _values(name, kind, options)
-    doors: dict[str, Any] = {}
+    ports: dict[str, Any] = {}
     if kind.runs:
-        doors = {"shell": around.shell, "progress": around.progress}
+        ports = {"shell": around.shell, "progress": around.progress}
     try:
         if kind.asks:
             return kind.make(name, around, **values)
-        return kind.make(**values, **doors)
+        return kind.make(**values, **ports)
     except (ValueError, TypeError) as error:
         raise UsageError(f"{name}: {error}", remedy=_takes(kind)) from error
 

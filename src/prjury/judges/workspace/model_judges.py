@@ -153,7 +153,7 @@ def _over_directory(
 
     def judged(context: JudgmentContext) -> Judgment:
         directory = open_directory(Workspace.of(context).root)
-        doors = Ports(
+        ports = Ports(
             directory,
             around.shell,
             around.progress,
@@ -169,7 +169,7 @@ def _over_directory(
             pull=replace(pull, files=_all_lines(pull)),
             deadline=deadline,
         )
-        return make(options, doors).judge(asked)
+        return make(options, ports).judge(asked)
 
     return _answering(name, f"asks a model about every line of a directory: {name}", judged)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fakes.history import History, photo
+from fakes.history import History, snapshot
 from fakes.repository import BASE, HEAD, FakeRepository, pull_between
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline
@@ -414,7 +414,7 @@ def test_a_real_history_is_judged_from_its_objects(tmp_path: Path) -> None:
     history.commit({CART: cart("public int total(int x) { return x; }"), "shop/a.py": "x = 1\n"})
     history.switch("change", create=True)
     history.commit({CART: cart("public int total() { return 1; }"), "shop/a.py": "x = y = 1\n"})
-    pull = photo(history)
+    pull = snapshot(history)
     with open_store(open_repository(history.path)) as store:
         interface = interface_of(pull, store, Parser(), SOON)
 

@@ -65,16 +65,16 @@ def judged(
     **options: Any,
 ) -> Judgment:
     checks = ScriptedChecks(looks, times, error)
-    doors = Ports(
+    ports = Ports(
         FakeRepository({}),
         ScriptedShell(),
         SilentProgress(said=[] if said is None else said),
         checks=checks,
     )
     options = {"from": "checks", **options}
-    judgment = ask(make(BuildOptions.model_validate(options), doors), context or pull_context())
-    assert isinstance(doors.shell, ScriptedShell)
-    assert doors.shell.commands == []
+    judgment = ask(make(BuildOptions.model_validate(options), ports), context or pull_context())
+    assert isinstance(ports.shell, ScriptedShell)
+    assert ports.shell.commands == []
     return judgment
 
 
@@ -253,14 +253,14 @@ class TestAbstain:
 
 class TestNobodyToAsk:
     def test_without_a_source(self) -> None:
-        doors = Ports(
+        ports = Ports(
             FakeRepository({}),
             ScriptedShell(),
             SilentProgress(),
             checks_missing="there is no token. Set GITHUB_TOKEN",
         )
         options = BuildOptions.model_validate({"from": "checks"})
-        judgment = ask(make(options, doors), pull_context())
+        judgment = ask(make(options, ports), pull_context())
         assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "no_checks_source")
         assert judgment.reasoning == (
             "the checks of the head cannot be read: there is no token. Set GITHUB_TOKEN"
@@ -280,9 +280,9 @@ class TestNobodyToAsk:
 class TestWaiting:
     def test_the_head_is_asked_about(self) -> None:
         checks = ScriptedChecks([GREEN], 2)
-        doors = Ports(FakeRepository({}), ScriptedShell(), SilentProgress(), checks=checks)
+        ports = Ports(FakeRepository({}), ScriptedShell(), SilentProgress(), checks=checks)
         options = BuildOptions.model_validate({"from": "checks", "checks": ["test"]})
-        ask(make(options, doors), pull_context())
+        ask(make(options, ports), pull_context())
         assert (checks.asked, checks.taken) == (["head"], 1)
 
     def test_what_is_waited_for_is_told(self) -> None:

@@ -75,9 +75,9 @@ class Project:
         return Trees({MERGED: {"a.c": "int x;\n"}, BASE: {"a.c": "int y;\n"}})
 
     def build(self, *scripts: Scripted) -> BuiltEvidence:
-        doors = Ports(self.repository, ScriptedShell(scripts), SilentProgress())
+        ports = Ports(self.repository, ScriptedShell(scripts), SilentProgress())
         options = BuildOptions.model_validate({"from": "evidence", **self.options})
-        return build_evidence(options, doors, self.context, "1.2.3")
+        return build_evidence(options, ports, self.context, "1.2.3")
 
     def judge(self, evidence: object, error: CannotJudgeError | None = None) -> Judgment:
         content = evidence if isinstance(evidence, bytes) else json.dumps(evidence).encode()
@@ -85,9 +85,9 @@ class Project:
 
     def ask(self, told: Told | None) -> Judgment:
         shell = ScriptedShell()
-        doors = Ports(self.repository, shell, SilentProgress(), evidence=told)
+        ports = Ports(self.repository, shell, SilentProgress(), evidence=told)
         options = BuildOptions.model_validate({"from": "evidence", **self.options})
-        judgment = ask(make(options, doors), self.context)
+        judgment = ask(make(options, ports), self.context)
         assert shell.commands == []
         return judgment
 

@@ -40,8 +40,8 @@ def judged(
 ) -> Judgment:
     tree = MAVEN if files is None else files
     repository = TreeRepository({"merged": tree, "base": tree if base is None else base})
-    doors = Ports(repository, shell or ScriptedShell(scripts), SilentProgress())
-    return ask(make(BuildOptions.model_validate(options), doors), context or pull_context())
+    ports = Ports(repository, shell or ScriptedShell(scripts), SilentProgress())
+    return ask(make(BuildOptions.model_validate(options), ports), context or pull_context())
 
 
 def test_it_is_deterministic_and_called_build() -> None:
@@ -515,8 +515,8 @@ def test_every_program_gets_the_shell_s_environment_and_places_of_the_run() -> N
 
 def test_what_is_running_is_told() -> None:
     progress = SilentProgress()
-    doors = Ports(TreeRepository({"merged": MAVEN, "base": MAVEN}), ScriptedShell(), progress)
-    ask(make(BuildOptions(), doors), pull_context())
+    ports = Ports(TreeRepository({"merged": MAVEN, "base": MAVEN}), ScriptedShell(), progress)
+    ask(make(BuildOptions(), ports), pull_context())
     assert progress.said == ["$ mvn -q -B -ntp --fail-at-end verify"]
 
 

@@ -18,9 +18,9 @@ TEST = "FAILED test_a.py::test_a - assert 1 == 2\n1 failed in 0.1s\n"
 def judged(log: str, *more: Scripted, **options: str) -> tuple[Judgment, ScriptedShell]:
     shell = ScriptedShell([Scripted(1, log), *more])
     files = {"a.c": "", "test_a.py": ""}
-    doors = Ports(TreeRepository({"merged": files, "base": files}), shell, SilentProgress())
+    ports = Ports(TreeRepository({"merged": files, "base": files}), shell, SilentProgress())
     options_ = BuildOptions.model_validate({"command": "tool", **options})
-    return ask(make(options_, doors), pull_context()), shell
+    return ask(make(options_, ports), pull_context()), shell
 
 
 @pytest.mark.parametrize(

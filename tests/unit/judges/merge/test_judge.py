@@ -450,10 +450,10 @@ class Landing(FakeRepository):
 def judged(
     repository: Landing, pull: PullRequest = PULL, *, strategy: str = "auto", seconds: float = 60
 ) -> Judgment:
-    doors = Ports(repository, ScriptedShell(), SilentProgress())
+    ports = Ports(repository, ScriptedShell(), SilentProgress())
     options = MergeOptions.model_validate({"strategy": strategy})
     context = PullRequestContext("merge", pull=pull, deadline=Deadline.after(seconds))
-    judgment = make(options, doors).judge(context)
+    judgment = make(options, ports).judge(context)
     assert isinstance(judgment, Judgment)
     return judgment
 

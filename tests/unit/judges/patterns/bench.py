@@ -64,9 +64,9 @@ def bench(
     options: Mapping[str, Any] | None = None,
 ) -> PatternsJudge:
     store = repository or FakeRepository({BASE: before, HEAD: after})
-    doors = Ports(store, ScriptedShell(), Quiet())
+    ports = Ports(store, ScriptedShell(), Quiet())
     judge = make(
-        PatternsOptions.model_validate({"suppressions": suppressions, **(options or {})}), doors
+        PatternsOptions.model_validate({"suppressions": suppressions, **(options or {})}), ports
     )
     return replace(judge, parser=parser or InProcessParser())
 

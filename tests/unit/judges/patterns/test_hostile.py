@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fakes.history import History, photo
+from fakes.history import History, snapshot
 from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
 from prjury.code.parser import Parser
 from prjury.jury.judgment import Judgment, Status
@@ -50,7 +50,7 @@ def test_more_hunks_than_one_pull_request_may_have_are_unread(tmp_path: Path) ->
     history.switch("change", create=True)
     lines[::8] = ["javax.persistence.Entity b;\n"] * 100_000
     history.commit({JAVA: "".join(lines), "B.java": "class B { int b; }\n"})
-    pull = photo(history)
+    pull = snapshot(history)
     files = {file.path: file for file in pull.files}
     assert files[JAVA].additions == 100_000
     base: Files = {"pom.xml": pom()}

@@ -34,10 +34,10 @@ from fakes.llm import (
     alone,
     always,
     answer,
-    doors,
     first_quote,
     material,
     paths_of,
+    ports,
     quote,
     reply,
     told,
@@ -114,7 +114,7 @@ def reply_with(prompt: Prompt, verdict: str, evidence: Sequence[Mapping[str, Any
 
 
 def behind(model: ChatModel, repository: Repository) -> Ports:
-    return replace(doors(model), repository=repository)
+    return replace(ports(model), repository=repository)
 
 
 def asked(make: Make, what: Change) -> list[Prompt]:
@@ -153,7 +153,9 @@ def scant(language: Language) -> int:
     """Tokens in which the source or its test finds room, and just not both."""
     case = laid_out(wrong(language))
     rooms = (ModelSeat(always(fails, room=room), CallContext()) for room in range(999, 0, -1))
-    return next(juror.model.room for juror in rooms if len(juror.plan(case).sheets) > 1)
+    return next(
+        model_seat.model.room for model_seat in rooms if len(model_seat.plan(case).chunks) > 1
+    )
 
 
 def laid_out(what: Change) -> InquiryInput:
@@ -386,7 +388,7 @@ def test_a_claim_on_one_sheet_lifts_nothing_of_what_another_one_proves(claim: Cl
 def test_a_model_that_makes_up_its_evidence_may_be_asked_again() -> None:
     what = claiming(CLAIMS[2], PYTHON)
     model = Talker([lambda prompt: reply_with(prompt, "pass", [made_up(prompt)]), fails])
-    panel = doors(model, rounds=2, trigger="evidence")
+    panel = ports(model, rounds=2, trigger="evidence")
     judgment = alone(BLIND["quality"](replace(panel, repository=what.repository))).judge(
         what.context
     )

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fakes.llm import BASE, SMALL, alone, always, changed, context, doors
+from fakes.llm import BASE, SMALL, alone, always, changed, context, ports
 from fakes.repository import FakeRepository
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.kinds import description, prompt, quality, suitability, testing
@@ -55,7 +55,7 @@ FRAMES: list[dict[str, Any]] = [
 
 def asked(make: Making, **framing: Any) -> Prompt:
     model = always("I approve.")
-    alone(make(doors(model))).judge(context(*FILES, **{"title": "T", "body": "B", **framing}))
+    alone(make(ports(model))).judge(context(*FILES, **{"title": "T", "body": "B", **framing}))
     return model.asked[0]
 
 

@@ -22,8 +22,8 @@ from fakes.llm import (
     answer,
     changed,
     context,
-    doors,
     first_quote,
+    ports,
     reply,
     words,
 )
@@ -85,7 +85,7 @@ def of_change(make: Callable[[Ports], ModelBackedJudge[PullRequestContext]]) -> 
     """The first question that a judge of pull requests asks."""
     model = always(passes, room=ROOM)
     told = context(*FILES, title="Integer shares", body="Nobody loses a cent any more.")
-    alone(make(doors(model, files=GUIDELINES))).judge(told)
+    alone(make(ports(model, files=GUIDELINES))).judge(told)
     return model.asked[0]
 
 

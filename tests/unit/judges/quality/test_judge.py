@@ -21,8 +21,8 @@ from fakes.llm import (
     answer,
     changed,
     context,
-    doors,
     judge,
+    ports,
     quote,
     reply,
 )
@@ -49,12 +49,12 @@ def usage(judgment: Judgment) -> tuple[int, int, float | None]:
 
 
 def test_the_judge_is_known_for_what_it_is() -> None:
-    made = make(QualityOptions(), doors())
+    made = make(QualityOptions(), ports())
     assert (made.name, type_of(made)) == ("quality", JudgeType.LLM_POWERED)
 
 
 def test_without_a_model_it_says_why() -> None:
-    judgment = ask(make(QualityOptions(), doors()), context(SMALL))
+    judgment = ask(make(QualityOptions(), ports()), context(SMALL))
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "not_configured")
     assert judgment.reasoning == "no model key is set"
     assert judgment.metadata["reason"] == "not_configured"
@@ -62,14 +62,14 @@ def test_without_a_model_it_says_why() -> None:
 
 def test_a_script_behind_the_door_is_enough() -> None:
     made = make(
-        QualityOptions(criteria=["risk"]), doors(ScriptedModel([{"text": reply(["risk"])}]))
+        QualityOptions(criteria=["risk"]), ports(ScriptedModel([{"text": reply(["risk"])}]))
     )
     assert ask(made, context(SMALL)).status is Status.PASS
 
 
 def test_unknown_criteria_are_a_configuration_error() -> None:
     with pytest.raises(ConfigError):
-        make(QualityOptions(criteria=["beauty"]), doors())
+        make(QualityOptions(criteria=["beauty"]), ports())
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_secrets_are_not_shown_to_the_model() -> None:
     file = changed("src/a.py", f"+token = '{token}'", f"+other = '{known}'")
     model = always(reply())
     judge(model, redact=Redactor((known,))).judge(context(file))
-    made = make(QualityOptions(), doors(model))
+    made = make(QualityOptions(), ports(model))
     ask(made, context(file))
     for prompt in model.asked:
         assert token not in prompt.user
@@ -317,5 +317,5 @@ def test_the_digest_of_the_metadata_finds_the_answer_in_a_script(tmp_path: Path)
     digest = first.metadata["prompt"]["question_sha256"]
     path = tmp_path / "script.json"
     path.write_text(json.dumps({"prompt": digest, "text": reply(tests=FAILING, risk=FAILING)}))
-    made = make(QualityOptions(), doors(ScriptedModel.from_file(path)))
+    made = make(QualityOptions(), ports(ScriptedModel.from_file(path)))
     assert ask(made, context(SMALL)).status is Status.FAIL

@@ -23,11 +23,11 @@ from fakes.llm import (
     answer,
     changed,
     context,
-    doors,
     first_quote,
     judge,
     long_file,
     paths_of,
+    ports,
     reply,
     room_for,
 )
@@ -76,9 +76,9 @@ def failing(prompt: Prompt) -> str:
 
 @pytest.mark.parametrize("said", [reply(), HALF, reply(risk=answer("abstain"))])
 def test_the_same_change_is_not_asked_about_again(said: str) -> None:
-    desk = Desk(said)
-    first, asked = desk.judged(SMALL)
-    second, again = desk.judged(SMALL)
+    call_context = Desk(said)
+    first, asked = call_context.judged(SMALL)
+    second, again = call_context.judged(SMALL)
     assert (len(asked), len(again)) == (1, 0)
     assert essence(second) == essence(first)
     assert second.metadata["usage"]["cached_calls"] == 1
@@ -86,22 +86,22 @@ def test_the_same_change_is_not_asked_about_again(said: str) -> None:
 
 
 def test_neither_is_one_of_several_sheets() -> None:
-    desk = Desk(failing)
+    call_context = Desk(failing)
     files = [long_file(f"src/f{n}.py", 15) for n in range(5)]
-    first, asked = desk.judged(*files, room=ROOM)
-    second, again = desk.judged(*files, room=ROOM)
+    first, asked = call_context.judged(*files, room=ROOM)
+    second, again = call_context.judged(*files, room=ROOM)
     assert (len(asked), len(again)) == (5, 0)
     assert essence(second) == essence(first)
 
 
 @pytest.mark.parametrize("start", [9, 95, 9_995])
 def test_a_rebase_that_only_moves_lines_asks_nothing_and_shows_todays_lines(start: int) -> None:
-    desk = Desk(failing)
+    call_context = Desk(failing)
     sizes = (15, 15, 60)
     before = [long_file(f"src/f{n}.py", size) for n, size in enumerate(sizes)]
     after = [long_file(f"src/f{n}.py", size, start=start) for n, size in enumerate(sizes)]
-    first, asked = desk.judged(*before, room=ROOM)
-    second, again = desk.judged(*after, room=ROOM)
+    first, asked = call_context.judged(*before, room=ROOM)
+    second, again = call_context.judged(*after, room=ROOM)
     assert (len(asked) > 3, again) == (True, [])
     moved = [
         replace(check.location, line=check.location.line + start - 1, end_line=end + start - 1)
@@ -115,11 +115,11 @@ def test_a_rebase_that_only_moves_lines_asks_nothing_and_shows_todays_lines(star
 
 
 def test_a_changed_file_asks_about_its_own_sheet_alone() -> None:
-    desk = Desk()
+    call_context = Desk()
     files = [long_file(f"src/f{n}.py", 15) for n in range(4)]
-    desk.judged(*files, room=ROOM)
+    call_context.judged(*files, room=ROOM)
     other = changed("src/f2.py", *(f"+other {i:04d} of src/f2.py" for i in range(15)))
-    judgment, asked = desk.judged(*files[:2], other, files[3], room=ROOM)
+    judgment, asked = call_context.judged(*files[:2], other, files[3], room=ROOM)
     assert [paths_of(prompt) for prompt in asked] == [("src/f2.py",)]
     assert judgment.metadata["usage"]["cached_calls"] == 3
 
@@ -136,29 +136,32 @@ def test_a_file_that_grows_or_shrinks_asks_about_what_was_beside_it_alone(
     at = data.draw(st.integers(0, len(before) - 1)) if data else 1
     size = data.draw(st.integers(1, 60).filter(lambda new: new != before[at])) if data else 50
     files = [long_file(f"src/f{n}.py", lines) for n, lines in enumerate(before)]
-    desk = Desk()
-    _, first = desk.judged(*files, room=ROOM)
+    call_context = Desk()
+    _, first = call_context.judged(*files, room=ROOM)
     files[at] = long_file(files[at].path, size)
-    judgment, asked = desk.judged(*files, room=ROOM)
+    judgment, asked = call_context.judged(*files, room=ROOM)
     held = [paths_of(prompt) for prompt in first if files[at].path in paths_of(prompt)]
-    sheets = judgment.metadata["sheets"]["asked"]
-    assert len(asked) + judgment.metadata["usage"]["cached_calls"] == sheets
-    if sheets == 1 or len(first) == 1:
-        assert len(asked) == sheets
+    chunks = judgment.metadata["sheets"]["asked"]
+    assert len(asked) + judgment.metadata["usage"]["cached_calls"] == chunks
+    if chunks == 1 or len(first) == 1:
+        assert len(asked) == chunks
     else:
         beside = {path for paths in held for path in paths}
         assert all(set(paths_of(prompt)) <= beside for prompt in asked)
-        assert sheets - len(asked) >= len(first) - len(held)
-    assert desk.calls(*files, room=ROOM) == 0
+        assert chunks - len(asked) >= len(first) - len(held)
+    assert call_context.calls(*files, room=ROOM) == 0
 
 
 def test_another_file_beside_it_is_another_question() -> None:
-    desk = Desk()
+    call_context = Desk()
     files = [long_file(f"src/f{n}.py", 15) for n in range(3)]
-    desk.judged(*files, room=ROOM)
-    assert desk.calls(*files, long_file("src/g.py", 15), room=ROOM) == 4
-    assert desk.calls(*files, long_file("src/g.py", 15), changed("uv.lock", "+x"), room=ROOM) == 4
-    assert desk.calls(*files, room=ROOM) == 0
+    call_context.judged(*files, room=ROOM)
+    assert call_context.calls(*files, long_file("src/g.py", 15), room=ROOM) == 4
+    assert (
+        call_context.calls(*files, long_file("src/g.py", 15), changed("uv.lock", "+x"), room=ROOM)
+        == 4
+    )
+    assert call_context.calls(*files, room=ROOM) == 0
 
 
 OTHERS: dict[str, Callable[[], dict[str, Any]]] = {
@@ -175,11 +178,11 @@ OTHERS: dict[str, Callable[[], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS.keys())
 def test_whatever_an_answer_depends_on_asks_anew(other: Callable[[], dict[str, Any]]) -> None:
-    desk = Desk()
-    assert desk.calls(SMALL) == 1
-    assert desk.calls(SMALL, **other()) == 1
-    assert desk.calls(SMALL, **other()) == 0
-    assert desk.calls(SMALL) == 0
+    call_context = Desk()
+    assert call_context.calls(SMALL) == 1
+    assert call_context.calls(SMALL, **other()) == 1
+    assert call_context.calls(SMALL, **other()) == 0
+    assert call_context.calls(SMALL) == 0
 
 
 @pytest.mark.parametrize(
@@ -194,22 +197,22 @@ def test_whatever_an_answer_depends_on_asks_anew(other: Callable[[], dict[str, A
     ids=["threshold", "description", "other files of the base", "no guidelines", "room"],
 )
 def test_whatever_it_does_not_depend_on_asks_nothing(other: dict[str, Any]) -> None:
-    desk = Desk()
-    assert desk.calls(SMALL) == 1
-    assert desk.calls(SMALL, **other) == 0
+    call_context = Desk()
+    assert call_context.calls(SMALL) == 1
+    assert call_context.calls(SMALL, **other) == 0
 
 
 def test_a_threshold_is_applied_to_what_is_remembered() -> None:
-    desk = Desk(reply(tests=FAILING))
-    assert desk.judged(SMALL, threshold=0.5)[0].status is Status.PASS
-    judgment, asked = desk.judged(SMALL, threshold=0.9)
+    call_context = Desk(reply(tests=FAILING))
+    assert call_context.judged(SMALL, threshold=0.5)[0].status is Status.PASS
+    judgment, asked = call_context.judged(SMALL, threshold=0.9)
     assert (judgment.status, asked) == (Status.FAIL, [])
 
 
 def test_every_run_is_remembered_by_itself() -> None:
-    desk = Desk()
-    first, asked = desk.judged(SMALL, runs=3, model=Talker([reply(), HALF, HALF]))
-    second, again = desk.judged(SMALL, runs=3, model=Talker([]))
+    call_context = Desk()
+    first, asked = call_context.judged(SMALL, runs=3, model=Talker([reply(), HALF, HALF]))
+    second, again = call_context.judged(SMALL, runs=3, model=Talker([]))
     assert (len(asked), again) == (3, [])
     assert essence(second) == essence(first)
     assert [seat["status"] for seat in second.metadata["panel"]] == ["pass", "fail", "fail"]
@@ -223,10 +226,10 @@ def test_a_model_that_sits_on_the_panel_twice_is_remembered_twice() -> None:
 
 
 def test_more_runs_ask_for_those_that_are_new() -> None:
-    desk = Desk()
-    desk.judged(SMALL, runs=2)
-    assert desk.calls(SMALL, runs=3) == 1
-    assert desk.calls(SMALL) == 0
+    call_context = Desk()
+    call_context.judged(SMALL, runs=2)
+    assert call_context.calls(SMALL, runs=3) == 1
+    assert call_context.calls(SMALL) == 0
 
 
 def test_judges_do_not_share_what_they_were_told() -> None:
@@ -237,13 +240,13 @@ def test_judges_do_not_share_what_they_were_told() -> None:
     ):
         model = always(reply(criteria))
         options: Any = QuestionOptions()
-        alone(made.make(options, doors(model, memory=memory))).judge(context(SMALL, title="T"))
+        alone(made.make(options, ports(model, memory=memory))).judge(context(SMALL, title="T"))
         assert len(model.asked) == 1
 
 
 def test_another_description_is_another_question_where_it_is_read() -> None:
     memory, model = Notebook(), always(reply(description.CRITERIA))
-    made = alone(description.make(QuestionOptions(), doors(model, memory=memory)))
+    made = alone(description.make(QuestionOptions(), ports(model, memory=memory)))
     for title in ("one", "two", "one"):
         made.judge(context(SMALL, title=title))
     assert len(model.asked) == 2
@@ -258,24 +261,24 @@ def test_another_description_is_another_question_where_it_is_read() -> None:
     ids=["unusable", "silent", "tainted"],
 )
 def test_what_is_no_answer_is_not_kept(said: Said) -> None:
-    desk = Desk(said)
-    assert desk.judged(SMALL)[0].status is Status.ABSTAIN
-    assert desk.memory.kept == {}
-    desk.said = reply()
-    assert desk.judged(SMALL)[0].status is Status.PASS
+    call_context = Desk(said)
+    assert call_context.judged(SMALL)[0].status is Status.ABSTAIN
+    assert call_context.memory.kept == {}
+    call_context.said = reply()
+    assert call_context.judged(SMALL)[0].status is Status.PASS
 
 
 def test_an_answer_of_a_stand_in_is_not_kept() -> None:
-    desk = Desk()
-    judgment, _ = desk.judged(SMALL, model=always(reply(), stand_in=True))
-    assert (judgment.status, desk.memory.kept) == (Status.PASS, {})
-    assert desk.calls(SMALL) == 1
+    call_context = Desk()
+    judgment, _ = call_context.judged(SMALL, model=always(reply(), stand_in=True))
+    assert (judgment.status, call_context.memory.kept) == (Status.PASS, {})
+    assert call_context.calls(SMALL) == 1
 
 
 def test_a_repaired_answer_is_kept() -> None:
-    desk = Desk()
-    assert desk.calls(SMALL, model=Talker(["I approve.", reply()])) == 2
-    assert desk.calls(SMALL) == 0
+    call_context = Desk()
+    assert call_context.calls(SMALL, model=Talker(["I approve.", reply()])) == 2
+    assert call_context.calls(SMALL) == 0
 
 
 def test_sheets_that_were_answered_are_kept_though_others_were_not() -> None:
@@ -284,41 +287,41 @@ def test_sheets_that_were_answered_are_kept_though_others_were_not() -> None:
             raise ModelError("no", "timeout")
         return reply()
 
-    desk = Desk(said)
+    call_context = Desk(said)
     files = [long_file(f"src/f{n}.py", 15) for n in range(3)]
-    assert desk.judged(*files, room=ROOM)[0].status is Status.ABSTAIN
-    desk.said = reply()
-    judgment, asked = desk.judged(*files, room=ROOM)
+    assert call_context.judged(*files, room=ROOM)[0].status is Status.ABSTAIN
+    call_context.said = reply()
+    judgment, asked = call_context.judged(*files, room=ROOM)
     assert judgment.status is Status.PASS
     assert [paths_of(prompt) for prompt in asked] == [("src/f1.py",)]
 
 
 def test_no_nonce_no_canary_and_no_file_is_kept() -> None:
-    desk = Desk()
-    _, (prompt,) = desk.judged(changed("src/a.py", "+password = 'hunter2'"))
-    text = json.dumps(desk.memory.kept)
+    call_context = Desk()
+    _, (prompt,) = call_context.judged(changed("src/a.py", "+password = 'hunter2'"))
+    text = json.dumps(call_context.memory.kept)
     assert not any(word in text for word in (*prompt.nonces, "hunter2"))
 
 
 @pytest.mark.parametrize("damage", ["", "{}", "null", "[" * 10_000, "\x00\xff", '{"risk": 1}'])
 def test_a_damaged_entry_is_asked_about_again(damage: str) -> None:
-    desk = Desk(HALF)
-    desk.judged(SMALL)
-    desk.memory.kept = dict.fromkeys(desk.memory.kept, damage)
-    judgment, asked = desk.judged(SMALL)
+    call_context = Desk(HALF)
+    call_context.judged(SMALL)
+    call_context.memory.kept = dict.fromkeys(call_context.memory.kept, damage)
+    judgment, asked = call_context.judged(SMALL)
     assert (judgment.status, len(asked)) == (Status.FAIL, 1)
-    assert desk.calls(SMALL) == 0
+    assert call_context.calls(SMALL) == 0
 
 
 @settings(max_examples=20)
 @given(st.dictionaries(st.sampled_from(FOUR), st.sampled_from([None, 1, "x", {}, []])), st.text())
 def test_no_memory_breaks_the_judge(some: dict[str, Any], text: str) -> None:
     files = [long_file(f"src/f{n}.py", 15) for n in range(2)]
-    desk = Desk(failing)
-    desk.judged(*files, room=ROOM)
+    call_context = Desk(failing)
+    call_context.judged(*files, room=ROOM)
     for damage in (text, json.dumps(some)):
-        desk.memory.kept = dict.fromkeys(desk.memory.kept, damage)
-        judgment, asked = desk.judged(*files, room=ROOM)
+        call_context.memory.kept = dict.fromkeys(call_context.memory.kept, damage)
+        judgment, asked = call_context.judged(*files, room=ROOM)
         assert (judgment.status, len(asked)) == (Status.FAIL, 2)
 
 
@@ -328,11 +331,11 @@ def test_a_flip_over_several_sheets_is_remembered_as_it_was() -> None:
         paths = paths_of(prompt)
         return reply() if list(paths) == sorted(paths, reverse=True) else failing(prompt)
 
-    desk = Desk(said)
+    call_context = Desk(said)
     files = [changed(f"src/{n}.py", *["+x = 1"] * 12) for n in range(4)]
     room = room_for(2, *files)
-    first, asked = desk.judged(*files, room=room, trigger="flip")
-    second, again = desk.judged(*files, room=room, trigger="flip")
+    first, asked = call_context.judged(*files, room=room, trigger="flip")
+    second, again = call_context.judged(*files, room=room, trigger="flip")
     assert (len(asked), again) == (4, [])
     assert first.metadata["flipped"] is True
     assert essence(second) == essence(first)

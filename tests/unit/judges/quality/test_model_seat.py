@@ -207,8 +207,8 @@ def test_a_part_of_the_same_file_that_is_elsewhere_cannot_be_quoted() -> None:
         return reply(risk=answer("fail", [{**place, "quote": "line 0000 of src/a.py"}]))
 
     judgment = judge(always(said, room=ROOM)).judge(context(long_file("src/a.py", 40)))
-    sheets = judgment.metadata["sheets"]["asked"]
-    assert judgment.metadata["evidence"] == {"verified": 1, "relocated": 0, "dropped": sheets - 1}
+    chunks = judgment.metadata["sheets"]["asked"]
+    assert judgment.metadata["evidence"] == {"verified": 1, "relocated": 0, "dropped": chunks - 1}
 
 
 def test_sheets_that_are_asked_about_at_once_come_to_the_same() -> None:

@@ -100,12 +100,20 @@ def applied_commits(
     """
     copies = _copies(change, tip, since, messages, releases)
     each: Collection[Mapping[str, str]] = copies.each.values() or [{}]
-    fates = [history_of_change({**copies.whole, **bringing}, messages) for bringing in each]
-    brought = list(dict.fromkeys(fate.brought for fate in fates if fate.brought))
-    if not all(fate.brought for fate in fates):
+    change_histories = [
+        history_of_change({**copies.whole, **bringing}, messages) for bringing in each
+    ]
+    brought = list(
+        dict.fromkeys(
+            change_history.brought for change_history in change_histories if change_history.brought
+        )
+    )
+    if not all(change_history.brought for change_history in change_histories):
         return None
     found = AppliedCommits(_how(brought, copies.whole), brought[-1], _subject(brought[0], messages))
-    gone = next((fate for fate in fates if fate.undone), None)
+    gone = next(
+        (change_history for change_history in change_histories if change_history.undone), None
+    )
     return replace(found, commit=gone.gone, reverted=gone.undone) if gone else found
 
 
@@ -221,21 +229,21 @@ class ChangeHistory:
 def history_of_change(copies: Collection[str], messages: Sequence[CommitMessage]) -> ChangeHistory:
     """What became of what the copies bring, by the branch's messages, the newest first."""
     titles = {message.sha: _title(message) for message in messages}
-    known, takers, fate = (
+    known, takers, change_history = (
         dict.fromkeys(copies),
         dict[str, None](),
         ChangeHistory(next(iter(copies), None)),
     )
     for message in reversed(messages):
         if message.sha in known:
-            fate = ChangeHistory(message.sha)
+            change_history = ChangeHistory(message.sha)
         if taken := _taken(message, known, titles):
             takers[message.sha] = None
-            fate = replace(fate, undone=message.sha, gone=taken)
+            change_history = replace(change_history, undone=message.sha, gone=taken)
         elif _taken(message, takers, titles):
             known[message.sha] = None
-            fate = ChangeHistory(message.sha)
-    return fate
+            change_history = ChangeHistory(message.sha)
+    return change_history
 
 
 def _taken(message: CommitMessage, among: Iterable[str], titles: Mapping[str, str]) -> str | None:

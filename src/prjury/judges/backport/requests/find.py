@@ -93,7 +93,12 @@ def find_requests(
     said = [
         *of_labels(pull.labels, config.labels, apart),
         *_texts(pull, comments, trailers=config.trailers),
-        *(wish for one in messages if config.trailers for wish in of_message(one, "a commit")),
+        *(
+            request
+            for one in messages
+            if config.trailers
+            for request in of_message(one, "a commit")
+        ),
     ]
     spoken = [pull.body, *messages] if config.trailers else []
     fixes = dict.fromkeys(sha for text in spoken for sha in repaired(text))
@@ -111,7 +116,9 @@ def _texts(
         yield from of_text(comment.text, f"@{comment.author}", trailers=False)
 
 
-def requests_of(wishes: RequestSources, branch: str, branches: Sequence[str] = ()) -> FoundRequests:
+def requests_of(
+    requests: RequestSources, branch: str, branches: Sequence[str] = ()
+) -> FoundRequests:
     """What the wishes mean for a branch.
 
     Args:
@@ -119,34 +126,36 @@ def requests_of(wishes: RequestSources, branch: str, branches: Sequence[str] = (
             there is one; the branch alone if not known.
     """
     names = branches if branch in branches else [*branches, branch]
-    ours = [wish for wish in wishes.said if _means(wish, branch, names)]
-    approved = next((str(one) for one in wishes.approvals if _means(one, branch, names)), "")
-    refusals = [wish for wish in ours if wish.answer == "no"]
-    counting = refusals or [wish for wish in ours if wish.answer == "yes"]
-    by_label = any(wish.source == THE_LABEL for wish in counting)
+    ours = [request for request in requests.said if _means(request, branch, names)]
+    approved = next((str(one) for one in requests.approvals if _means(one, branch, names)), "")
+    refusals = [request for request in ours if request.answer == "no"]
+    counting = refusals or [request for request in ours if request.answer == "yes"]
+    by_label = any(request.source == THE_LABEL for request in counting)
     answer: Literal["yes", "no"] = "no" if refusals else "yes"
     return FoundRequests(
         answer if counting else None, tuple(map(str, counting)), approved, by_label
     )
 
 
-def _means(wish: BackportRequest, branch: str, branches: Sequence[str]) -> bool:
-    if wish.target is None or wish.target == EVERYWHERE:
-        return wish.target is not None
+def _means(request: BackportRequest, branch: str, branches: Sequence[str]) -> bool:
+    if request.target is None or request.target == EVERYWHERE:
+        return request.target is not None
     # What a branch is not meant by alone, it is not meant by among others: most wishes end here.
-    return bool(meant(wish.target, [branch])) and branch in meant(wish.target, branches)
+    return bool(meant(request.target, [branch])) and branch in meant(request.target, branches)
 
 
-def requested_branches(wishes: RequestSources, branch: str, branches: Sequence[str] = ()) -> Check:
+def requested_branches(
+    requests: RequestSources, branch: str, branches: Sequence[str] = ()
+) -> Check:
     """The check that a branch passes unless somebody refuses the change for it."""
-    found = requests_of(wishes, branch, branches)
+    found = requests_of(requests, branch, branches)
     words = [*([found.approved] if found.approved else []), *found.by]
     if found.answer == "no":
         message = f"not wanted there ({_quoted(words)})"
         return Check("asked-for", passed=False, message=message, evidence=_evidence(words))
     if words:
         return _told(f"asked for ({_quoted(words)})", words)
-    if general := [str(wish) for wish in wishes.said if wish.target is None]:
+    if general := [str(request) for request in requests.said if request.target is None]:
         return _told(f"nobody has named this branch; none is named by {_quoted(general)}", general)
     return _told("nobody has asked for it")
 

@@ -47,10 +47,10 @@ def correctness(files: Files, redact: Redact, threshold: float = 1.0) -> Inquiry
     def gather(context: JudgmentContext, _: Deadline) -> Material | Judgment:
         if not context.goal.strip():
             return Judgment.abstained("there is no goal to compare with", NOT_APPLICABLE)
-        pieces, left_out = pieces_of(files(context), redact)
+        sections, left_out = pieces_of(files(context), redact)
         texts = {"goal": context.goal, "output": context.agent_output or ""}
         always = (document(f"/{name}", name, text, redact) for name, text in texts.items() if text)
-        return Material(pieces, left_out, tuple(always))
+        return Material(sections, left_out, tuple(always))
 
     instructions = Prompts().render(NAME, {"criteria": dict(CRITERIA)})
     about = "asks a model whether the work reaches its goal"

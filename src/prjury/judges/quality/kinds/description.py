@@ -29,7 +29,7 @@ CRITERIA: Mapping[str, str] = MappingProxyType(
 )
 
 
-def make(options: QuestionOptions, doors: Ports) -> ModelBackedJudge[PullRequestContext]:
+def make(options: QuestionOptions, ports: Ports) -> ModelBackedJudge[PullRequestContext]:
     """The judge that compares a change with its description.
 
     What an author writes sways whoever reads it, so this judge can lower a verdict and never lift
@@ -38,8 +38,8 @@ def make(options: QuestionOptions, doors: Ports) -> ModelBackedJudge[PullRequest
     Raises:
         ConfigError: for a model that is not known.
     """
-    panel = doors.models.panel(options.model)
-    read = with_description(ChangeReader.of(doors, panel), doors.redact)
+    panel = ports.models.panel(options.model)
+    read = with_description(ChangeReader.of(ports, panel), ports.redact)
 
     def gather(context: PullRequestContext, deadline: Deadline) -> Material | Judgment:
         if not (context.pull.title.strip() or context.pull.body.strip()):
@@ -53,7 +53,7 @@ def make(options: QuestionOptions, doors: Ports) -> ModelBackedJudge[PullRequest
         CRITERIA,
         options.threshold,
         gather,
-        templated(doors, _TEMPLATE, CRITERIA),
+        templated(ports, _TEMPLATE, CRITERIA),
         lowers_only=True,
     )
-    return ModelBackedJudge(inquiry, panel, options.runs, doors.memory, time_of)
+    return ModelBackedJudge(inquiry, panel, options.runs, ports.memory, time_of)

@@ -17,21 +17,21 @@ from prjury.report.redact import redacted
 NAME = "prompt"
 
 
-def make(options: PromptOptions, doors: Ports) -> ModelBackedJudge[PullRequestContext]:
+def make(options: PromptOptions, ports: Ports) -> ModelBackedJudge[PullRequestContext]:
     """The judge that the options describe; it goes by the name that they give it.
 
     Raises:
         ConfigError: for a model that is not known.
     """
-    panel = doors.models.panel(options.model)
-    read = ChangeReader.of(doors, panel)
+    panel = ports.models.panel(options.model)
+    read = ChangeReader.of(ports, panel)
     sees = options.sees_description
 
     def instruct(context: PullRequestContext) -> Instructions:
-        own = own_texts(doors, context)
+        own = own_texts(ports, context)
         values = {
             "criteria": dict(options.criteria),
-            "task": redacted(text_of(options, own).strip(), doors.redact),
+            "task": redacted(text_of(options, own).strip(), ports.redact),
             "sees_description": sees,
         }
         return own.prompts().render(NAME, values)
@@ -41,12 +41,12 @@ def make(options: PromptOptions, doors: Ports) -> ModelBackedJudge[PullRequestCo
         f"asks a model the questions of {options.name}",
         options.criteria,
         options.threshold,
-        with_description(read, doors.redact) if sees else read,
+        with_description(read, ports.redact) if sees else read,
         instruct,
         # What an author writes sways whoever reads it.
         lowers_only=sees,
     )
-    return ModelBackedJudge(inquiry, panel, options.runs, doors.memory, time_of)
+    return ModelBackedJudge(inquiry, panel, options.runs, ports.memory, time_of)
 
 
 def text_of(options: PromptOptions, own: OwnTexts) -> str:

@@ -17,17 +17,17 @@ NAME = "quality"
 _TESTS = "tests"
 
 
-def make(options: QualityOptions, doors: Ports) -> ModelBackedJudge[PullRequestContext]:
+def make(options: QualityOptions, ports: Ports) -> ModelBackedJudge[PullRequestContext]:
     """The quality judge. It is blind: it knows the change and no word of its author's.
 
     Raises:
         ConfigError: for criteria that cannot be asked about, or a model that is not known.
     """
-    panel, criteria = doors.models.panel(options.model), chosen(options)
+    panel, criteria = ports.models.panel(options.model), chosen(options)
 
     def instruct(context: PullRequestContext) -> Instructions:
-        own = own_texts(doors, context)
-        guidelines = own.guidelines(doors.redact) if options.guidelines else ""
+        own = own_texts(ports, context)
+        guidelines = own.guidelines(ports.redact) if options.guidelines else ""
         values = {"criteria": dict(criteria), "guidelines": guidelines}
         return own.prompts().render(NAME, values)
 
@@ -37,12 +37,12 @@ def make(options: QualityOptions, doors: Ports) -> ModelBackedJudge[PullRequestC
         about,
         criteria,
         options.threshold,
-        ChangeReader.of(doors, panel),
+        ChangeReader.of(ports, panel),
         instruct,
         must=options.musts(criteria),
         inapplicable=lambda context: _without_tests_due(criteria, context.pull),
     )
-    return ModelBackedJudge(inquiry, panel, options.runs, doors.memory, time_of)
+    return ModelBackedJudge(inquiry, panel, options.runs, ports.memory, time_of)
 
 
 def _without_tests_due(criteria: Mapping[str, str], pull: PullRequest) -> Mapping[str, str]:

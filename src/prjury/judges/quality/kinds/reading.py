@@ -40,19 +40,19 @@ class ChangeReader:
         models: the names of those that are asked.
     """
 
-    doors: Ports
+    ports: Ports
     room: int
     models: tuple[str, ...] = ()
     kinds: Collection[FileKind] = SENT_KINDS
 
     @classmethod
     def of(
-        cls, doors: Ports, panel: Panel, kinds: Collection[FileKind] = SENT_KINDS
+        cls, ports: Ports, panel: Panel, kinds: Collection[FileKind] = SENT_KINDS
     ) -> ChangeReader:
         """A reader for the models of a panel, whose room is that of the smallest."""
         room = min((model.room for model in panel.models), default=0)
         names = tuple(model.name for model in panel.models)
-        return cls(doors, max(1, room * CHARACTERS_PER_TOKEN), names, kinds)
+        return cls(ports, max(1, room * CHARACTERS_PER_TOKEN), names, kinds)
 
     def __call__(self, context: PullRequestContext, deadline: Deadline) -> Material | Judgment:
         """The change as material; the abstention where no line of it is for this judge."""
@@ -61,26 +61,26 @@ class ChangeReader:
         if reason:
             return Judgment.abstained(reason, NOT_APPLICABLE)
         mine = [file for file in pull.files if self.is_mine(file)]
-        pieces, left_out = pieces_of(mine, self.doors.redact, self.room)
-        if pieces:
-            pieces = self._with_context(pieces, context, deadline)
+        sections, left_out = pieces_of(mine, self.ports.redact, self.room)
+        if sections:
+            sections = self._with_context(sections, context, deadline)
         warnings = (*instructions(pull.files), *same_family(pull, self.models))
-        return Material(pieces, left_out, warnings=warnings)
+        return Material(sections, left_out, warnings=warnings)
 
     def _with_context(
-        self, pieces: tuple[Section, ...], context: PullRequestContext, deadline: Deadline
+        self, sections: tuple[Section, ...], context: PullRequestContext, deadline: Deadline
     ) -> tuple[Section, ...]:
         """The pieces with what they stand in, unless that takes more questions."""
 
         def widened() -> tuple[FileChange, ...]:
-            repository = self.doors.repository
+            repository = self.ports.repository
             return with_surroundings(context.pull.files, repository, Parser(), deadline)
 
         around = context.once.get("surroundings", widened)
         mine = [file for file in around if self.is_mine(file)]
-        wider, _ = pieces_of(mine, self.doors.redact, self.room)
-        questions, more = (math.ceil(sizes(some) / self.room) for some in (pieces, wider))
-        return wider if more <= questions and len(wider) == len(pieces) else pieces
+        wider, _ = pieces_of(mine, self.ports.redact, self.room)
+        questions, more = (math.ceil(sizes(some) / self.room) for some in (sections, wider))
+        return wider if more <= questions and len(wider) == len(sections) else sections
 
     def is_mine(self, file: FileChange) -> bool:
         """Whether the file is read, or would be if it could; lock files and the like are named."""
@@ -110,12 +110,12 @@ def description(pull: PullRequest, redact: Redact) -> Section:
 
 
 def templated(
-    doors: Ports, template: str, criteria: Mapping[str, str]
+    ports: Ports, template: str, criteria: Mapping[str, str]
 ) -> Callable[[PullRequestContext], Instructions]:
     """The instructions of a template that needs nothing but the criteria."""
 
     def instruct(context: PullRequestContext) -> Instructions:
-        return own_texts(doors, context).prompts().render(template, {"criteria": dict(criteria)})
+        return own_texts(ports, context).prompts().render(template, {"criteria": dict(criteria)})
 
     return instruct
 
@@ -134,7 +134,7 @@ def time_of(context: PullRequestContext) -> Deadline:
     return context.deadline
 
 
-def own_texts(doors: Ports, context: PullRequestContext) -> OwnTexts:
+def own_texts(ports: Ports, context: PullRequestContext) -> OwnTexts:
     """The base's texts for judges."""
     base = context.pull.base.sha
-    return context.once.get("own texts", lambda: OwnTexts.of(doors.repository, base))
+    return context.once.get("own texts", lambda: OwnTexts.of(ports.repository, base))

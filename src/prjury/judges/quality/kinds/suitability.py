@@ -29,17 +29,17 @@ CRITERIA: Mapping[str, str] = MappingProxyType(
 )
 
 
-def make(options: SuitabilityOptions, doors: Ports) -> ModelBackedJudge[PullRequestContext]:
+def make(options: SuitabilityOptions, ports: Ports) -> ModelBackedJudge[PullRequestContext]:
     """The judge of backport suitability; it never votes on the merge.
 
     Raises:
         ConfigError: for a model that is not known.
     """
-    panel = doors.models.panel(options.model)
+    panel = ports.models.panel(options.model)
 
     about = "asks a model whether the change belongs on a release branch"
-    read = ChangeReader.of(doors, panel)
+    read = ChangeReader.of(ports, panel)
     inquiry = Inquiry(
-        NAME, about, CRITERIA, options.threshold, read, templated(doors, _TEMPLATE, CRITERIA)
+        NAME, about, CRITERIA, options.threshold, read, templated(ports, _TEMPLATE, CRITERIA)
     )
-    return ModelBackedJudge(inquiry, panel, options.runs, doors.memory, time_of)
+    return ModelBackedJudge(inquiry, panel, options.runs, ports.memory, time_of)

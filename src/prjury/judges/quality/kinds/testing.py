@@ -34,14 +34,14 @@ CRITERIA: Mapping[str, str] = MappingProxyType(
 )
 
 
-def make(options: QuestionOptions, doors: Ports) -> ModelBackedJudge[PullRequestContext]:
+def make(options: QuestionOptions, ports: Ports) -> ModelBackedJudge[PullRequestContext]:
     """The judge of new and changed tests; it sees them beside the source that changes.
 
     Raises:
         ConfigError: for a model that is not known.
     """
-    panel = doors.models.panel(options.model)
-    read = ChangeReader.of(doors, panel, (FileKind.SOURCE, FileKind.TEST))
+    panel = ports.models.panel(options.model)
+    read = ChangeReader.of(ports, panel, (FileKind.SOURCE, FileKind.TEST))
 
     def gather(context: PullRequestContext, deadline: Deadline) -> Material | Judgment:
         if not _has_tests(context.pull):
@@ -50,9 +50,9 @@ def make(options: QuestionOptions, doors: Ports) -> ModelBackedJudge[PullRequest
 
     about = "asks a model whether the new tests exercise what they claim to test"
     inquiry = Inquiry(
-        NAME, about, CRITERIA, options.threshold, gather, templated(doors, _TEMPLATE, CRITERIA)
+        NAME, about, CRITERIA, options.threshold, gather, templated(ports, _TEMPLATE, CRITERIA)
     )
-    return ModelBackedJudge(inquiry, panel, options.runs, doors.memory, time_of)
+    return ModelBackedJudge(inquiry, panel, options.runs, ports.memory, time_of)
 
 
 def _has_tests(pull: PullRequest) -> bool:

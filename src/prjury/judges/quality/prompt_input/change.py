@@ -34,29 +34,29 @@ def pieces_of(
         redact: takes secrets out of what is shown.
         longest_line: characters; a file with a longer one is not sent.
     """
-    pieces: list[tuple[int, Section]] = []
+    sections: list[tuple[int, Section]] = []
     left_out: list[NotSent] = []
     for file in files:
-        piece = _piece(file, redact)
-        reason = _why_not(file, piece, min(longest_line, LONGEST_LINE))
+        section = _section(file, redact)
+        reason = _why_not(file, section, min(longest_line, LONGEST_LINE))
         if reason:
-            left_out.append(NotSent(piece.path, reason, piece.heading["path"]))
+            left_out.append(NotSent(section.path, reason, section.heading["path"]))
         else:
-            pieces.append((SENT_KINDS.index(file.kind), piece))
-    ordered = sorted(pieces, key=lambda ranked: ranked[0])
-    return tuple(piece for _, piece in ordered), tuple(left_out)
+            sections.append((SENT_KINDS.index(file.kind), section))
+    ordered = sorted(sections, key=lambda ranked: ranked[0])
+    return tuple(section for _, section in ordered), tuple(left_out)
 
 
-def _why_not(file: FileChange, piece: Section, longest_line: int) -> str | None:
+def _why_not(file: FileChange, section: Section, longest_line: int) -> str | None:
     if reason := file.unread or file.exempt:
         return reason
     if file.kind not in SENT_KINDS:
         return f"a {file.kind} file"
-    longest = max((len(row.text) for row in piece.rows), default=0)
+    longest = max((len(row.text) for row in section.rows), default=0)
     return f"has a line of {longest} characters" if longest > longest_line else None
 
 
-def _piece(file: FileChange, redact: Redact) -> Section:
+def _section(file: FileChange, redact: Redact) -> Section:
     heading = {"path": file.path, "kind": file.kind.value, "status": file.status.value}
     if file.old_path and file.old_path != file.path:
         heading["old_path"] = file.old_path

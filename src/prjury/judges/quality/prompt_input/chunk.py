@@ -120,26 +120,26 @@ class NotSent:
 class Chunk:
     """What one question is about: pieces that together fit into a model's room."""
 
-    pieces: tuple[Section, ...]
+    sections: tuple[Section, ...]
 
     @property
     def paths(self) -> tuple[str, ...]:
         """The files on it, each once."""
-        return tuple(dict.fromkeys(piece.path for piece in self.pieces))
+        return tuple(dict.fromkeys(section.path for section in self.sections))
 
     @cached_property
     def digest(self) -> str:
         """64 hex digits for the sheet, whatever the numbers of its lines are."""
-        return digest_of([piece.digest for piece in self.pieces])
+        return digest_of([section.digest for section in self.sections])
 
     @property
     def rows(self) -> Iterator[tuple[Section, ChunkRow]]:
         """All its lines, each with the piece that it is in; the order depends on the text alone."""
-        return ((piece, row) for piece in self.pieces for row in piece.rows)
+        return ((section, row) for section in self.sections for row in section.rows)
 
     def turned(self) -> Chunk:
         """The same pieces in the opposite order, and the passages of each as well."""
-        return Chunk(tuple(replace(p, passages=p.passages[::-1]) for p in self.pieces[::-1]))
+        return Chunk(tuple(replace(p, passages=p.passages[::-1]) for p in self.sections[::-1]))
 
 
 def digest_of(value: object) -> str:
@@ -148,9 +148,9 @@ def digest_of(value: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def sizes(pieces: Iterable[Section]) -> int:
+def sizes(sections: Iterable[Section]) -> int:
     """Characters of the prompt, all together."""
-    return sum(piece.size for piece in pieces)
+    return sum(section.size for section in sections)
 
 
 def _size(value: object) -> int:

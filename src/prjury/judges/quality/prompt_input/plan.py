@@ -27,23 +27,23 @@ def _nothing_known(_: Sequence[str]) -> Iterable[Sequence[str]]:
 class Plan:
     """Sheets that together hold everything that is sent, and the files that are on none."""
 
-    sheets: tuple[Chunk, ...]
+    chunks: tuple[Chunk, ...]
     left_out: tuple[NotSent, ...] = ()
 
     @property
-    def pieces(self) -> tuple[Section, ...]:
+    def sections(self) -> tuple[Section, ...]:
         """Everything that is sent."""
-        return tuple(piece for sheet in self.sheets for piece in sheet.pieces)
+        return tuple(section for chunk in self.chunks for section in chunk.sections)
 
-    def elsewhere(self, sheet: Chunk) -> tuple[Section, ...]:
+    def elsewhere(self, chunk: Chunk) -> tuple[Section, ...]:
         """One piece of each file that is on other sheets only."""
-        here = set(sheet.paths)
-        others = {piece.path: piece for piece in self.pieces if piece.path not in here}
+        here = set(chunk.paths)
+        others = {section.path: section for section in self.sections if section.path not in here}
         return tuple(others[path] for path in sorted(others))
 
 
 def plan(
-    pieces: Sequence[Section],
+    sections: Sequence[Section],
     left_out: tuple[NotSent, ...],
     budget: int,
     known: Known = _nothing_known,
@@ -57,11 +57,11 @@ def plan(
     Args:
         budget: characters of a sheet.
     """
-    if sizes(pieces) <= budget:
-        return Plan((Chunk(tuple(pieces)),) if pieces else (), left_out)
-    parts = [part for piece in pieces for part in _parts(piece, budget)]
+    if sizes(sections) <= budget:
+        return Plan((Chunk(tuple(sections)),) if sections else (), left_out)
+    parts = [part for section in sections for part in _parts(section, budget)]
     kept = list(_kept(parts, known([part.digest for part in parts]), budget))
-    taken = {piece.digest for sheet in kept for piece in sheet.pieces}
+    taken = {section.digest for chunk in kept for section in chunk.sections}
     fresh = _packed((part for part in parts if part.digest not in taken), budget)
     return Plan((*kept, *fresh), left_out)
 
@@ -73,41 +73,41 @@ def _kept(parts: Sequence[Section], known: Iterable[Sequence[str]], budget: int)
     for digests in known:
         if len(set(digests)) != len(digests) or not all(digest in free for digest in digests):
             continue
-        pieces = tuple(free[digest] for digest in digests)
-        if len(pieces) == 1 or 0 < sizes(pieces) <= budget:
+        sections = tuple(free[digest] for digest in digests)
+        if len(sections) == 1 or 0 < sizes(sections) <= budget:
             yield Chunk(tuple(free.pop(digest) for digest in digests))
 
 
-def _packed(pieces: Iterable[Section], budget: int) -> Iterator[Chunk]:
+def _packed(sections: Iterable[Section], budget: int) -> Iterator[Chunk]:
     """Puts each piece on the first sheet that has room for it."""
-    sheets: list[list[Section]] = []
+    chunks: list[list[Section]] = []
     room: list[int] = []
-    for piece in pieces:
-        at = next((i for i, left in enumerate(room) if piece.size <= left), len(sheets))
-        if at == len(sheets):
-            sheets.append([])
+    for section in sections:
+        at = next((i for i, left in enumerate(room) if section.size <= left), len(chunks))
+        if at == len(chunks):
+            chunks.append([])
             room.append(budget)
-        sheets[at].append(piece)
-        room[at] -= piece.size
-    return (Chunk(tuple(sheet)) for sheet in sheets)
+        chunks[at].append(section)
+        room[at] -= section.size
+    return (Chunk(tuple(chunk)) for chunk in chunks)
 
 
-def _parts(piece: Section, budget: int) -> Iterator[Section]:
+def _parts(section: Section, budget: int) -> Iterator[Section]:
     """The piece itself, or parts of it none of which is larger than a sheet if that can be had."""
-    if piece.size <= budget:
-        yield piece
+    if section.size <= budget:
+        yield section
         return
-    room = budget - replace(piece, passages=()).size
+    room = budget - replace(section, passages=()).size
     group: list[Passage] = []
     used = 0
-    for passage in (part for whole in piece.passages for part in _cut(whole, room)):
+    for passage in (part for whole in section.passages for part in _cut(whole, room)):
         size = passage.size
         if group and used + size > room:
-            yield replace(piece, passages=tuple(group))
+            yield replace(section, passages=tuple(group))
             group, used = [], 0
         group.append(passage)
         used += size
-    yield replace(piece, passages=tuple(group))
+    yield replace(section, passages=tuple(group))
 
 
 def _cut(passage: Passage, room: int) -> Iterator[Passage]:

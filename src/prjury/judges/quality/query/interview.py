@@ -38,7 +38,7 @@ def interview(
     model: ChatModel,
     question: Question,
     criteria: Mapping[str, str],
-    ledger: UsageLog,
+    usage_log: UsageLog,
     deadline: Deadline,
 ) -> tuple[Mapping[str, Answer], bool]:
     """The answers by criterion, and whether they may be kept for another time.
@@ -48,13 +48,13 @@ def interview(
         UnusableError: when neither of two replies is what was asked for.
         CannotJudgeError: when the model does not reply.
     """
-    first = ledger.ask(model, question.prompt, deadline)
+    first = usage_log.ask(model, question.prompt, deadline)
     _refuse_leak(first.text, question.canary)
     try:
         return read(first.text, criteria), not first.stand_in
     except InvalidReplyError as error:
         problem = str(error)
-    second = ledger.ask(model, question.again(problem), deadline)
+    second = usage_log.ask(model, question.again(problem), deadline)
     _refuse_leak(second.text, question.canary)
     try:
         return read(second.text, criteria), not second.stand_in

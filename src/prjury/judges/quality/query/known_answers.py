@@ -38,14 +38,14 @@ class _Kept(BaseModel):
     relocated: NonNegativeInt
 
 
-def key_of(model: str, question: Question, sheet: Chunk, turn: int) -> str:
+def key_of(model: str, question: Question, chunk: Chunk, turn: int) -> str:
     """Under which key the answer to a question is kept.
 
     Args:
         model: the model's identity.
         turn: which of several equal questions it is, from 0.
     """
-    return digest_of([_FORM, "answer", model, question.digest, sheet.digest, turn])
+    return digest_of([_FORM, "answer", model, question.digest, chunk.digest, turn])
 
 
 def remembered(memory: Memory, key: str, shown: Chunk, criteria: Iterable[str]) -> Findings | None:
@@ -56,7 +56,7 @@ def remembered(memory: Memory, key: str, shown: Chunk, criteria: Iterable[str]) 
     text = memory.recall(key)
     if text is None:
         return None
-    rows, lines = list(shown.rows), Lines(shown.pieces)
+    rows, lines = list(shown.rows), Lines(shown.sections)
     try:
         kept = json.loads(text)
         return {name: _finding(_Kept.model_validate(kept[name]), rows, lines) for name in criteria}
@@ -96,15 +96,15 @@ class KnownSheets:
         """The sheets that hold any of these pieces, as digests of their pieces."""
         texts = (self._memory.recall(self._key(digest)) for digest in digests)
         for text in dict.fromkeys(filter(None, texts)):
-            sheet = text.split()
-            if sheet and all(len(digest) == len(digests[0]) for digest in sheet):
-                yield sheet
+            chunk = text.split()
+            if chunk and all(len(digest) == len(digests[0]) for digest in chunk):
+                yield chunk
 
-    def keep(self, sheet: Chunk) -> None:
+    def keep(self, chunk: Chunk) -> None:
         """Remembers a sheet that has been answered."""
-        digests = " ".join(piece.digest for piece in sheet.pieces)
-        for piece in sheet.pieces:
-            self._memory.keep(self._key(piece.digest), digests)
+        digests = " ".join(section.digest for section in chunk.sections)
+        for section in chunk.sections:
+            self._memory.keep(self._key(section.digest), digests)
 
     def _key(self, digest: str) -> str:
         return digest_of([_FORM, "sheet", self._about, digest])
@@ -122,8 +122,8 @@ def _place(quote: Quote, rows: Sequence[tuple[Section, ChunkRow]]) -> list[Any]:
     """The first and the last row of a quote."""
     at = [
         number
-        for number, (piece, row) in enumerate(rows)
-        if piece.heading["path"] == quote.path
+        for number, (section, row) in enumerate(rows)
+        if section.heading["path"] == quote.path
         and quote.line <= (row.number(quote.side) or 0) <= quote.end_line
     ]
     return [quote.side, at[0], at[-1], quote.quote]
@@ -131,8 +131,8 @@ def _place(quote: Quote, rows: Sequence[tuple[Section, ChunkRow]]) -> list[Any]:
 
 def _quote(place: _Place, rows: Sequence[tuple[Section, ChunkRow]]) -> Quote:
     side, first, last, text = place
-    piece, row = rows[first]
-    path, line, end_line = piece.heading["path"], row.number(side), rows[last][1].number(side)
+    section, row = rows[first]
+    path, line, end_line = section.heading["path"], row.number(side), rows[last][1].number(side)
     # The model refuses what is no number: there is no such line on that side.
     return Quote.model_validate(
         {"path": path, "side": side, "line": line, "end_line": end_line, "quote": text}

@@ -95,23 +95,23 @@ class Form:
                 self.instructions.version,
                 self.instructions.text,
                 dict(self.criteria),
-                [piece.digest for piece in self.always],
+                [section.digest for section in self.always],
             ]
         )
 
-    def ask(self, sheet: Chunk, plan: Plan, word: Callable[[], str]) -> Question:
+    def ask(self, chunk: Chunk, plan: Plan, word: Callable[[], str]) -> Question:
         """The question about one sheet of a plan.
 
         Args:
             word: a new random word at every call.
         """
-        elsewhere = [piece.heading for piece in plan.elsewhere(sheet)]
+        elsewhere = [section.heading for section in plan.elsewhere(chunk)]
         left_out = [{"path": file.name, "reason": file.reason} for file in plan.left_out]
         lists = {"elsewhere": _listed(elsewhere), "not_shown": _listed(left_out)}
         around = {name: listed for name, listed in lists.items() if listed["count"]}
-        material = {"files": [piece.value for piece in sheet.pieces], **around}
+        material = {"files": [section.value for section in chunk.sections], **around}
         if self.always:
-            material["documents"] = [piece.value for piece in self.always]
+            material["documents"] = [section.value for section in self.always]
         content = _json(material)
         nonce, canary = _absent_from(content, word), _absent_from(content, word)
         prompt = Prompt(

@@ -131,7 +131,7 @@ def _metadata(opinion: Opinion) -> dict[str, Any]:
             "said": finding.said,
             "confidence": finding.confidence,
             "reasoning": prose(finding.reasoning),
-            "dropped": sum(sheet[name].dropped for sheet in opinion.sheets),
+            "dropped": sum(chunk[name].dropped for chunk in opinion.chunks),
         }
         for name, finding in opinion.findings.items()
     }

@@ -25,19 +25,19 @@ _PREFIXES = {
 class Lines:
     """The lines that the model was shown, by path, side and number."""
 
-    def __init__(self, pieces: Iterable[Section]) -> None:
+    def __init__(self, sections: Iterable[Section]) -> None:
         self._texts: dict[tuple[str, str], dict[int, str]] = defaultdict(dict)
         self._files: dict[str, str] = {}
         self._paths: set[str] = set()
         self._judged: set[tuple[str, str, int]] = set()
-        for piece in pieces:
-            path = piece.heading["path"]
+        for section in sections:
+            path = section.heading["path"]
             self._paths.add(path)
-            if piece.is_file:
-                self._files[path] = piece.path
-            for row in piece.rows:
+            if section.is_file:
+                self._files[path] = section.path
+            for row in section.rows:
                 # Every line of a document is the work; of a file only what changes.
-                if row.sign != " " or not piece.is_file:
+                if row.sign != " " or not section.is_file:
                     self._judged.add((path, row.side, row.line))
                 self._texts[path, row.side][row.line] = row.text
                 if row.old is not None:

@@ -17,20 +17,20 @@ class Opinion:
     """The findings of every sheet that was answered.
 
     Attributes:
-        sheets: findings by criterion, one mapping a sheet, all about the same criteria.
+        chunks: findings by criterion, one mapping a sheet, all about the same criteria.
     """
 
-    sheets: Sequence[Findings]
+    chunks: Sequence[Findings]
     lines: Lines
 
     @cached_property
     def findings(self) -> dict[str, VerifiedAnswer]:
         """One finding a criterion: a failure somewhere is one, else a pass somewhere."""
-        return {name: _merged([sheet[name] for sheet in self.sheets]) for name in self.sheets[0]}
+        return {name: _merged([chunk[name] for chunk in self.chunks]) for name in self.chunks[0]}
 
     def told(self, name: str) -> Iterator[VerifiedAnswer]:
         """What is said of a criterion: each failure where it fails, else the one finding."""
-        failures = [sheet[name] for sheet in self.sheets if sheet[name].verdict == "fail"]
+        failures = [chunk[name] for chunk in self.chunks if chunk[name].verdict == "fail"]
         yield from failures or [self.findings[name]]
 
     @cached_property
@@ -49,8 +49,8 @@ class Opinion:
 
         One pass beside three answers that quote what is not there is no approval.
         """
-        sheets = sum(map(speaks, self.sheets))
-        enough = sheets * 2 >= len(self.sheets)
+        chunks = sum(map(speaks, self.chunks))
+        enough = chunks * 2 >= len(self.chunks)
         return enough and len(self.counted) * 2 >= len(self.findings)
 
     @property
@@ -79,7 +79,7 @@ class Opinion:
 
     @property
     def _all(self) -> Iterator[VerifiedAnswer]:
-        return (finding for sheet in self.sheets for finding in sheet.values())
+        return (finding for chunk in self.chunks for finding in chunk.values())
 
 
 def speaks(findings: Findings) -> bool:

@@ -13,10 +13,10 @@ from fakes.llm import (
     answer,
     changed,
     context,
-    doors,
     first_quote,
     long_file,
     material,
+    ports,
     quote,
     reply,
 )
@@ -42,7 +42,7 @@ CLAIM = {
 
 
 def story_judge(model: ChatModel, **more: Any) -> ModelBackedJudge[Any]:
-    return alone(make(QuestionOptions(), doors(model, **more)))
+    return alone(make(QuestionOptions(), ports(model, **more)))
 
 
 @pytest.mark.parametrize("told", [{}, {"title": " ", "body": "\n\t\n"}])
@@ -170,7 +170,7 @@ def tier(quality: str, story: str, voting: Any) -> Status:
         }
     )
     model = always(lambda prompt: story if prompt.name.startswith(NAME) else quality)
-    cascade = seat(config, doors(model), Unwanted({})).cascade
+    cascade = seat(config, ports(model), Unwanted({})).cascade
     return cascade.vote(context(SMALL, **STORY)).status
 
 
@@ -192,5 +192,5 @@ def test_a_claim_that_is_not_kept_lowers_it(voting: Any) -> None:
 
 
 def test_it_says_so_itself() -> None:
-    assert make(QuestionOptions(), doors()).lowers_only
-    assert isinstance(doors().models, Roster)
+    assert make(QuestionOptions(), ports()).lowers_only
+    assert isinstance(ports().models, Roster)

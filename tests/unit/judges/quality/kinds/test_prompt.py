@@ -11,8 +11,8 @@ from fakes.llm import (
     always,
     answer,
     context,
-    doors,
     material,
+    ports,
     quote,
     reply,
 )
@@ -36,7 +36,7 @@ def options(commit: str | None = None, **more: Any) -> PromptOptions:
 def own_judge(
     model: ChatModel, chosen: PromptOptions | None = None, **more: Any
 ) -> ModelBackedJudge[Any]:
-    return alone(make(chosen or options(), doors(model, **more)))
+    return alone(make(chosen or options(), ports(model, **more)))
 
 
 def instructions(chosen: PromptOptions, **more: Any) -> str:
@@ -122,8 +122,8 @@ def test_the_description_is_shown_if_it_is_wished_for() -> None:
 
 
 def test_whoever_sees_the_description_only_lowers() -> None:
-    assert make(options(**SAYS, sees_description=True), doors()).lowers_only
-    assert not make(options(), doors()).lowers_only
+    assert make(options(**SAYS, sees_description=True), ports()).lowers_only
+    assert not make(options(), ports()).lowers_only
 
 
 def test_a_change_without_a_description_is_judged_all_the_same() -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from fakes.llm import SMALL, alone, always, answer, changed, context, doors, quote, reply
+from fakes.llm import SMALL, alone, always, answer, changed, context, ports, quote, reply
 from prjury.judges.quality.kinds.suitability import CRITERIA, make
 from prjury.jury.judgment import Status
 from prjury.policy.questions import SuitabilityOptions
@@ -10,7 +10,7 @@ FAILS = answer("fail", [quote()])
 
 def test_it_asks_four_questions_about_release_branches() -> None:
     model = always(reply(CRITERIA))
-    judgment = alone(make(SuitabilityOptions(), doors(model))).judge(context(SMALL))
+    judgment = alone(make(SuitabilityOptions(), ports(model))).judge(context(SMALL))
     assert judgment.status is Status.PASS
     assert judgment.metadata["subject"] == "fixes, compatible, contained, settled"
     assert "release branch" in model.asked[0].system
@@ -18,15 +18,15 @@ def test_it_asks_four_questions_about_release_branches() -> None:
 
 def test_it_has_a_threshold_of_its_own() -> None:
     model = always(reply(CRITERIA, fixes=FAILS, settled=FAILS))
-    assert alone(make(SuitabilityOptions(), doors(model))).judge(context(SMALL)).status is (
+    assert alone(make(SuitabilityOptions(), ports(model))).judge(context(SMALL)).status is (
         Status.FAIL
     )
     lenient = SuitabilityOptions(threshold=0.5)
-    assert alone(make(lenient, doors(model))).judge(context(SMALL)).status is Status.PASS
+    assert alone(make(lenient, ports(model))).judge(context(SMALL)).status is Status.PASS
     one = always(reply(CRITERIA, fixes=FAILS, settled=answer("abstain")))
-    assert alone(make(SuitabilityOptions(), doors(one))).judge(context(SMALL)).status is Status.PASS
+    assert alone(make(SuitabilityOptions(), ports(one))).judge(context(SMALL)).status is Status.PASS
 
 
 def test_documentation_is_not_its_business() -> None:
-    made = alone(make(SuitabilityOptions(), doors(always(reply(CRITERIA)))))
+    made = alone(make(SuitabilityOptions(), ports(always(reply(CRITERIA)))))
     assert made.judge(context(changed("README.md", "+x"))).label == "not_applicable"

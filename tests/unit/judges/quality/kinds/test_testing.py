@@ -12,10 +12,10 @@ from fakes.llm import (
     answer,
     changed,
     context,
-    doors,
     first_quote,
     long_file,
     paths_of,
+    ports,
     reply,
 )
 from prjury.judges.quality.judge import ModelBackedJudge
@@ -28,7 +28,7 @@ TEST = changed("tests/test_app.py", "+def test_add():", "+    assert add(1, 2) =
 
 
 def judge_of_tests(model: ChatModel, **more: Any) -> ModelBackedJudge[Any]:
-    return alone(make(QuestionOptions(), doors(model, **more)))
+    return alone(make(QuestionOptions(), ports(model, **more)))
 
 
 def test_its_name_and_questions() -> None:

@@ -15,32 +15,32 @@ LONGEST = 1_000
 
 
 def laid_out(*files: FileChange, redact: Redact = str) -> tuple[Section, ...]:
-    pieces, left_out = pieces_of(files, redact)
+    sections, left_out = pieces_of(files, redact)
     assert left_out == ()
-    return pieces
+    return sections
 
 
 def texts(file: FileChange, redact: Redact) -> list[str]:
-    (piece,) = laid_out(file, redact=redact)
-    return [row.text for row in piece.rows]
+    (section,) = laid_out(file, redact=redact)
+    return [row.text for row in section.rows]
 
 
 def test_rows_have_side_number_sign_and_text() -> None:
     file = replace(changed("a.py"), hunks=(hunk(" same", "-gone", "+here", " end", start=10),))
-    (piece,) = laid_out(file)
-    assert [row.value for row in piece.rows] == [
+    (section,) = laid_out(file)
+    assert [row.value for row in section.rows] == [
         " 10|same",
         "-11|gone",
         "+11|here",
         " 12|end",
     ]
-    assert [row.old for row in piece.rows] == [10, None, None, 12]
+    assert [row.old for row in section.rows] == [10, None, None, 12]
 
 
 def test_source_comes_before_tests_before_the_rest() -> None:
     paths = ["README.md", "a.min.js", "pom.xml", "tests/test_a.py", "src/b.py", "src/a.py"]
-    pieces = laid_out(*(changed(path, "+x") for path in paths))
-    assert [piece.path for piece in pieces] == [
+    sections = laid_out(*(changed(path, "+x") for path in paths))
+    assert [section.path for section in sections] == [
         "src/b.py",
         "src/a.py",
         "tests/test_a.py",
@@ -62,27 +62,27 @@ def test_source_comes_before_tests_before_the_rest() -> None:
     ],
 )
 def test_what_is_not_sent_has_a_reason(file: FileChange, reason: str) -> None:
-    pieces, left_out = pieces_of([file, changed("b.py", "+x")], str, LONGEST)
+    sections, left_out = pieces_of([file, changed("b.py", "+x")], str, LONGEST)
     assert [(named.path, named.reason) for named in left_out] == [(file.path, reason)]
-    assert [piece.path for piece in pieces] == ["b.py"]
+    assert [section.path for section in sections] == ["b.py"]
 
 
 def test_a_very_long_line_is_not_sent_whatever_room_there_is() -> None:
     file = changed("a.js", "+" + "x" * (LONGEST_LINE + 1))
-    pieces, left_out = pieces_of([file], str, 10**6)
-    assert (pieces, len(left_out)) == ((), 1)
+    sections, left_out = pieces_of([file], str, 10**6)
+    assert (sections, len(left_out)) == ((), 1)
 
 
 def test_hidden_characters_and_odd_bytes_are_visible() -> None:
     nasty = "a\u202eb\u200bc\U000e0041d\x1b[0me\udcfff\x00"
     file = replace(changed("x\n\u202e.py", f"+{nasty}"), old_path="y\x1b.py")
-    (piece,) = laid_out(file)
-    text = json.dumps(piece.value, ensure_ascii=False)
+    (section,) = laid_out(file)
+    text = json.dumps(section.value, ensure_ascii=False)
     for character in "\u202e\u200b\U000e0041\x1b\udcff\x00":
         assert character not in text
-    (row,) = piece.rows
+    (row,) = section.rows
     assert row.text.startswith("a\\u{202e}b\\u{200b}c\\u{e0041}d\\u{1b}[0me\\xfff")
-    assert piece.heading["old_path"] == "y\\u{1b}.py"
+    assert section.heading["old_path"] == "y\\u{1b}.py"
 
 
 def test_secrets_are_taken_out_in_place() -> None:
@@ -95,22 +95,22 @@ def test_a_secret_of_several_lines_leaves_the_numbers_alone() -> None:
     marks = [f"-----{word} RSA PRIVATE KEY-----" for word in ("BEGIN", "END")]
     key = [marks[0], "MIIabcdef", "ghijkl", marks[1]]
     file = changed("a.py", "+first", *(f"+{line}" for line in key), "+last")
-    (piece,) = laid_out(file, redact=Redactor())
-    assert [row.text for row in piece.rows] == ["first", *["[redacted]"] * 4, "last"]
-    assert [row.line for row in piece.rows] == [1, 2, 3, 4, 5, 6]
+    (section,) = laid_out(file, redact=Redactor())
+    assert [row.text for row in section.rows] == ["first", *["[redacted]"] * 4, "last"]
+    assert [row.line for row in section.rows] == [1, 2, 3, 4, 5, 6]
 
 
 def test_a_secret_in_the_name_of_a_file_is_not_shown() -> None:
     token = "ghp_" + "a1" * 20
-    (piece,) = laid_out(changed(f"src/{token}.py", "+x"), redact=Redactor())
-    assert token not in json.dumps(piece.value)
-    assert piece.path == f"src/{token}.py"
+    (section,) = laid_out(changed(f"src/{token}.py", "+x"), redact=Redactor())
+    assert token not in json.dumps(section.value)
+    assert section.path == f"src/{token}.py"
 
 
 def test_a_broken_redactor_withholds_everything() -> None:
     def broken(text: str, /) -> str:
         raise RuntimeError(text)
 
-    (piece,) = laid_out(changed("a.py", "+one", "+two"), redact=broken)
-    assert "one" not in json.dumps(piece.value)
-    assert "two" not in json.dumps(piece.value)
+    (section,) = laid_out(changed("a.py", "+one", "+two"), redact=broken)
+    assert "one" not in json.dumps(section.value)
+    assert "two" not in json.dumps(section.value)

@@ -12,7 +12,7 @@ from prjury.judges.quality.prompt_input.chunk import Chunk, ChunkRow, Passage, S
 from prjury.snapshot.model import FileChange
 
 
-def piece(file: FileChange) -> Section:
+def section(file: FileChange) -> Section:
     ((made,), _) = pieces_of([file], str)
     return made
 
@@ -22,7 +22,8 @@ FILE = changed("src/a.py", " same", "-gone", "+here")
 
 def test_the_digest_does_not_know_the_numbers_of_lines() -> None:
     assert (
-        piece(FILE).digest == piece(changed("src/a.py", " same", "-gone", "+here", start=9)).digest
+        section(FILE).digest
+        == section(changed("src/a.py", " same", "-gone", "+here", start=9)).digest
     )
 
 
@@ -36,7 +37,7 @@ def test_the_digest_knows_everything_else() -> None:
         replace(FILE, hunks=(*FILE.hunks, *FILE.hunks)),
         replace(FILE, hunks=(replace(FILE.hunks[0], section="def f():"),)),
     ]
-    assert len({piece(file).digest for file in [FILE, *others]}) == len(others) + 1
+    assert len({section(file).digest for file in [FILE, *others]}) == len(others) + 1
 
 
 def test_a_row_has_a_number_on_the_sides_where_it_is() -> None:
@@ -46,10 +47,10 @@ def test_a_row_has_a_number_on_the_sides_where_it_is() -> None:
 
 
 def test_a_sheet_turned_twice_is_the_sheet() -> None:
-    sheet = Chunk((piece(FILE), piece(changed("src/b.py", "+x"))))
-    assert sheet.turned().paths == ("src/b.py", "src/a.py")
-    assert sheet.turned().digest != sheet.digest
-    assert sheet.turned().turned() == sheet
+    chunk = Chunk((section(FILE), section(changed("src/b.py", "+x"))))
+    assert chunk.turned().paths == ("src/b.py", "src/a.py")
+    assert chunk.turned().digest != chunk.digest
+    assert chunk.turned().turned() == chunk
 
 
 rows = st.builds(

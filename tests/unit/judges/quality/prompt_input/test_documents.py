@@ -15,9 +15,9 @@ def test_a_text_is_its_numbered_lines() -> None:
 
 
 def test_a_document_is_no_file() -> None:
-    piece = document("answer", "answer", "one", str)
-    assert (piece.path, piece.is_file) == ("answer", False)
-    assert piece.value["kind"] == "answer"
+    section = document("answer", "answer", "one", str)
+    assert (section.path, section.is_file) == ("answer", False)
+    assert section.value["kind"] == "answer"
 
 
 def test_hidden_characters_are_visible_and_secrets_gone() -> None:

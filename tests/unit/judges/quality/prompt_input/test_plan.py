@@ -17,54 +17,54 @@ from prjury.snapshot.model import FileChange
 BUDGET = 1_000
 
 
-def pieces(*files: FileChange) -> tuple[Section, ...]:
+def sections(*files: FileChange) -> tuple[Section, ...]:
     laid_out, left_out = pieces_of(files, str)
     assert left_out == ()
     return laid_out
 
 
 def planned(*files: FileChange, budget: int = BUDGET, known: Known = lambda _: ()) -> Plan:
-    return plan(pieces(*files), (), budget, known)
+    return plan(sections(*files), (), budget, known)
 
 
-def sheets(made: Plan) -> list[tuple[str, ...]]:
-    return [sheet.paths for sheet in made.sheets]
+def chunks(made: Plan) -> list[tuple[str, ...]]:
+    return [chunk.paths for chunk in made.chunks]
 
 
 def digests(made: Plan) -> list[list[str]]:
-    return [[piece.digest for piece in sheet.pieces] for sheet in made.sheets]
+    return [[section.digest for section in chunk.sections] for chunk in made.chunks]
 
 
 def test_a_change_that_fits_is_on_one_sheet() -> None:
-    assert sheets(planned(changed("a.py", "+x"), changed("b.py", "+y"))) == [("a.py", "b.py")]
+    assert chunks(planned(changed("a.py", "+x"), changed("b.py", "+y"))) == [("a.py", "b.py")]
 
 
 def test_nothing_needs_no_sheet() -> None:
-    assert plan((), (NotSent("a.png", "a binary file", "a.png"),), BUDGET).sheets == ()
+    assert plan((), (NotSent("a.png", "a binary file", "a.png"),), BUDGET).chunks == ()
 
 
 def test_a_smaller_file_takes_the_room_that_is_left() -> None:
     made = planned(long_file("a.py", 15), long_file("b.py", 15), changed("c.py", "+x"))
-    assert sheets(made) == [("a.py", "c.py"), ("b.py",)]
+    assert chunks(made) == [("a.py", "c.py"), ("b.py",)]
 
 
 def test_a_sheet_knows_what_is_on_the_others() -> None:
     made = planned(long_file("a.py", 15), long_file("b.py", 15), changed("c.py", "+x"))
-    assert [piece.path for piece in made.elsewhere(made.sheets[0])] == ["b.py"]
-    assert [piece.path for piece in made.elsewhere(made.sheets[1])] == ["a.py", "c.py"]
+    assert [section.path for section in made.elsewhere(made.chunks[0])] == ["b.py"]
+    assert [section.path for section in made.elsewhere(made.chunks[1])] == ["a.py", "c.py"]
 
 
 def test_a_file_larger_than_a_sheet_is_split_between_hunks() -> None:
     hunks = tuple(hunk(*(f"+{h} {i:030d}" for i in range(8)), start=100 * h) for h in range(1, 5))
     made = planned(replace(changed("a.py"), hunks=hunks))
-    assert len(made.sheets) > 1
-    assert all(len(passage.rows) == 8 for piece in made.pieces for passage in piece.passages)
-    assert all(made.elsewhere(sheet) == () for sheet in made.sheets)
+    assert len(made.chunks) > 1
+    assert all(len(passage.rows) == 8 for section in made.sections for passage in section.passages)
+    assert all(made.elsewhere(chunk) == () for chunk in made.chunks)
 
 
 def test_only_a_hunk_larger_than_a_sheet_is_cut() -> None:
     made = planned(long_file("a.py", 100))
-    texts = [row.text for piece in made.pieces for row in piece.rows]
+    texts = [row.text for section in made.sections for row in section.rows]
     assert texts == [f"line {i:04d} of a.py" for i in range(100)]
 
 
@@ -78,12 +78,12 @@ def test_nothing_is_lost_and_no_sheet_is_too_large(
 ) -> None:
     changes = [changed(f"{i}/{path}", *texts) for i, (path, texts) in enumerate(raw)]
     made = planned(*changes, budget=budget)
-    for sheet in made.sheets:
-        size = len(json.dumps([piece.value for piece in sheet.pieces], ensure_ascii=False))
-        assert size <= budget or len(list(sheet.rows)) == 1
-        told = {*sheet.paths, *(piece.path for piece in made.elsewhere(sheet))}
+    for chunk in made.chunks:
+        size = len(json.dumps([section.value for section in chunk.sections], ensure_ascii=False))
+        assert size <= budget or len(list(chunk.rows)) == 1
+        told = {*chunk.paths, *(section.path for section in made.elsewhere(chunk))}
         assert told == {change.path for change in changes}
-    there = sorted(row.text for piece in made.pieces for row in piece.rows)
+    there = sorted(row.text for section in made.sections for row in section.rows)
     assert there == sorted(
         show_invisible(line.text) for c in changes for h in c.hunks for line in h.lines
     )
@@ -96,7 +96,7 @@ def remembers(made: Plan) -> Known:
     """Finds the sheets of a plan by the pieces on them."""
 
     def known(wanted: Sequence[str]) -> Iterable[Sequence[str]]:
-        return [sheet for sheet in digests(made) if set(sheet) & set(wanted)]
+        return [chunk for chunk in digests(made) if set(chunk) & set(wanted)]
 
     return known
 
@@ -107,9 +107,9 @@ A, B, C = long_file("a.py", 15), long_file("b.py", 15), changed("c.py", "+x")
 def test_known_sheets_are_kept_where_first_fit_would_lay_them_out_anew() -> None:
     before = planned(A, B, C)
     after = planned(A, long_file("b.py", 16), C, known=remembers(before))
-    assert sheets(after) == [("a.py", "c.py"), ("b.py",)]
+    assert chunks(after) == [("a.py", "c.py"), ("b.py",)]
     smaller = planned(long_file("a.py", 10), B, C, known=remembers(before))
-    assert sheets(smaller) == [("b.py",), ("a.py", "c.py")]
+    assert chunks(smaller) == [("b.py",), ("a.py", "c.py")]
     assert digests(smaller)[0] == digests(before)[1]
 
 
@@ -117,13 +117,13 @@ def test_no_piece_is_on_two_sheets_whatever_is_known() -> None:
     one, other = digests(planned(A, B, C))
     overlapping = [one, [one[0], *other], [*one, *one], [], ["unknown"]]
     made = planned(A, B, C, known=lambda _: overlapping)
-    assert sorted(piece.path for piece in made.pieces) == ["a.py", "b.py", "c.py"]
+    assert sorted(section.path for section in made.sections) == ["a.py", "b.py", "c.py"]
 
 
 def test_a_known_sheet_that_is_too_large_today_is_not_kept() -> None:
-    together = [[digest for sheet in digests(planned(A, B, C)) for digest in sheet]]
+    together = [[digest for chunk in digests(planned(A, B, C)) for digest in chunk]]
     made = planned(A, B, C, known=lambda _: together)
-    assert all(sizes(sheet.pieces) <= BUDGET for sheet in made.sheets)
+    assert all(sizes(chunk.sections) <= BUDGET for chunk in made.chunks)
 
 
 @given(files, st.integers(300, 2_000), st.integers(0, 100_000))

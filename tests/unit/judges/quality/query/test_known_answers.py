@@ -21,9 +21,9 @@ CRITERIA = dict.fromkeys(FOUR, "Is it?")
 TEXTS = (" def add(a, b):", "-    return a - b", "+    return a + b", "+", "+x = 1")
 
 
-def sheet(start: int = 1, *texts: str) -> Chunk:
-    pieces, _ = pieces_of([changed("src/app.py", *(texts or TEXTS), start=start)], str)
-    return Chunk(pieces)
+def chunk(start: int = 1, *texts: str) -> Chunk:
+    sections, _ = pieces_of([changed("src/app.py", *(texts or TEXTS), start=start)], str)
+    return Chunk(sections)
 
 
 def findings(on: Chunk, start: int = 1) -> Findings:
@@ -34,13 +34,13 @@ def findings(on: Chunk, start: int = 1) -> Findings:
         risk=answer("fail", [span, old], 0.75),
         tests=answer("fail", [context, quote(text="made up")]),
     )
-    found = verify(read(said, FOUR), Lines(on.pieces))
+    found = verify(read(said, FOUR), Lines(on.sections))
     assert [len(found[name].quotes) for name in ("risk", "tests")] == [2, 1]
     return found
 
 
 def test_what_is_kept_comes_back() -> None:
-    memory, on = Notebook(), sheet()
+    memory, on = Notebook(), chunk()
     keep(memory, "key", on, findings(on))
     assert remembered(memory, "key", on, FOUR) == findings(on)
     assert remembered(memory, "other", on, FOUR) is None
@@ -49,12 +49,12 @@ def test_what_is_kept_comes_back() -> None:
 @given(st.integers(1, 100_000), st.integers(1, 100_000))
 def test_quotes_move_with_their_lines(before: int, after: int) -> None:
     memory = Notebook()
-    keep(memory, "key", sheet(before), findings(sheet(before), before))
-    assert remembered(memory, "key", sheet(after), FOUR) == findings(sheet(after), after)
+    keep(memory, "key", chunk(before), findings(chunk(before), before))
+    assert remembered(memory, "key", chunk(after), FOUR) == findings(chunk(after), after)
 
 
 def kept() -> tuple[Notebook, Chunk, dict[str, Any]]:
-    memory, on = Notebook(), sheet()
+    memory, on = Notebook(), chunk()
     keep(memory, "key", on, findings(on))
     return memory, on, json.loads(memory.kept["key"])
 
@@ -133,7 +133,7 @@ def test_no_damage_breaks_anything(part: str, value: Any) -> None:
     found = remembered(memory, "key", on, FOUR)
     if found is not None:
         assert 0 <= found["risk"].confidence <= 1
-        assert all(Lines(on.pieces).hold(quoted) for quoted in found["risk"].quotes)
+        assert all(Lines(on.sections).hold(quoted) for quoted in found["risk"].quotes)
 
 
 # The key.
@@ -141,12 +141,12 @@ def test_no_damage_breaks_anything(part: str, value: Any) -> None:
 
 def question(on: Chunk, **more: Any) -> Question:
     instructions = Prompts().render("quality", {"criteria": CRITERIA, "guidelines": "", **more})
-    made = plan(on.pieces, (), 100_000)
-    return Form("quality", instructions, CRITERIA).ask(made.sheets[0], made, words())
+    made = plan(on.sections, (), 100_000)
+    return Form("quality", instructions, CRITERIA).ask(made.chunks[0], made, words())
 
 
 def test_everything_that_an_answer_depends_on_is_in_the_key() -> None:
-    one, other = sheet(), sheet(1, *TEXTS, "+more")
+    one, other = chunk(), chunk(1, *TEXTS, "+more")
     keys = [
         key_of("m", question(one), one, 0),
         key_of("n", question(one), one, 0),
@@ -158,7 +158,7 @@ def test_everything_that_an_answer_depends_on_is_in_the_key() -> None:
 
 
 def test_the_numbers_of_lines_are_not_in_the_key() -> None:
-    one, moved = sheet(), sheet(500)
+    one, moved = chunk(), chunk(500)
     assert key_of("m", question(one), one, 0) == key_of("m", question(moved), moved, 0)
 
 
@@ -166,13 +166,13 @@ def test_the_numbers_of_lines_are_not_in_the_key() -> None:
 
 
 def two_pieces() -> Chunk:
-    pieces, _ = pieces_of([changed("a.py", "+a"), changed("b.py", "+b")], str)
-    return Chunk(pieces)
+    sections, _ = pieces_of([changed("a.py", "+a"), changed("b.py", "+b")], str)
+    return Chunk(sections)
 
 
 def test_a_sheet_is_known_by_any_of_its_pieces() -> None:
     memory, on = Notebook(), two_pieces()
-    digests = [piece.digest for piece in on.pieces]
+    digests = [section.digest for section in on.sections]
     KnownSheets(memory, "about").keep(on)
     for wanted in (digests, digests[:1], [digests[1], "f" * 64]):
         assert list(KnownSheets(memory, "about")(wanted)) == [digests]
@@ -186,4 +186,4 @@ def test_a_damaged_sheet_is_not_known(text: str) -> None:
     known = KnownSheets(memory, "about")
     known.keep(on)
     memory.kept = dict.fromkeys(memory.kept, text)
-    assert list(known([piece.digest for piece in on.pieces])) == []
+    assert list(known([section.digest for section in on.sections])) == []

@@ -30,7 +30,7 @@ def planned(*files: FileChange, budget: int = 100_000) -> Plan:
 
 def question(*files: FileChange) -> Question:
     made = planned(*files)
-    return form().ask(made.sheets[0], made, words())
+    return form().ask(made.chunks[0], made, words())
 
 
 def material(it: Question) -> dict[str, Any]:
@@ -56,15 +56,15 @@ def test_documents_lie_beside_the_files_on_every_sheet() -> None:
     story = documents.document("description", "description", "Adds two numbers", str)
     files = [changed(f"src/{n}.py", *["+x" * 20] * 20) for n in range(3)]
     made = planned(*files, budget=1_500)
-    assert len(made.sheets) > 1
-    for sheet in made.sheets:
-        assert material(form(story).ask(sheet, made, words()))["documents"] == [story.value]
+    assert len(made.chunks) > 1
+    for chunk in made.chunks:
+        assert material(form(story).ask(chunk, made, words()))["documents"] == [story.value]
 
 
 def test_what_is_on_other_sheets_is_named_without_what_it_holds() -> None:
     files = [changed(f"src/{n}.py", *[f"+mark{n}" + "x" * 20] * 20) for n in range(2)]
     made = planned(*files, budget=1_500)
-    it = form().ask(made.sheets[0], made, words())
+    it = form().ask(made.chunks[0], made, words())
     heading = {"path": "src/1.py", "kind": "source", "status": "modified"}
     assert material(it)["elsewhere"] == {"count": 1, "files": [heading]}
     assert "mark1" not in it.prompt.user
@@ -93,7 +93,7 @@ def test_the_delimiter_is_random_and_absent_from_the_material() -> None:
 def test_a_document_holds_the_delimiter_no_more_than_a_file_does() -> None:
     made = planned()
     story = documents.document("description", "description", f"{1:032x}", str)
-    it = form(story).ask(made.sheets[0], made, words())
+    it = form(story).ask(made.chunks[0], made, words())
     assert it.prompt.user.count(it.nonce) == 1
 
 
@@ -116,7 +116,7 @@ def test_another_change_is_another_question_with_the_same_instructions() -> None
 
 def test_the_digests_do_not_depend_on_the_run() -> None:
     token, made = iter(["a" * 32, "b" * 32]), planned()
-    other = form().ask(made.sheets[0], made, lambda: next(token))
+    other = form().ask(made.chunks[0], made, lambda: next(token))
     assert (other.about, other.digest) == (question().about, question().digest)
 
 
@@ -134,7 +134,7 @@ def test_the_digests_do_not_depend_on_the_run() -> None:
 def test_the_digest_knows_what_an_answer_depends_on(other: dict[str, Any]) -> None:
     assert form(**other).digest != form().digest
     made = planned()
-    it = form(**other).ask(made.sheets[0], made, words())
+    it = form(**other).ask(made.chunks[0], made, words())
     assert it.digest != question().digest
 
 
@@ -153,7 +153,7 @@ def test_files_that_are_not_shown_are_named_but_not_without_end() -> None:
 
 def test_files_elsewhere_are_named_but_not_without_end() -> None:
     made = planned(*(changed(f"src/{i}.py", "+x") for i in range(300)), budget=200)
-    told = material(form().ask(made.sheets[0], made, words()))["elsewhere"]
+    told = material(form().ask(made.chunks[0], made, words()))["elsewhere"]
     assert told["count"] > len(told["files"])
     assert 3_000 < len(compact(told["files"])) < 5_000
 

@@ -15,19 +15,19 @@ SOON = Deadline.after(3_600)  # counted from the import: the whole suite may run
 
 
 def entered(*said: str | CannotJudgeError) -> UsageLog:
-    ledger, model = UsageLog(), Talker(said)
+    usage_log, model = UsageLog(), Talker(said)
     for item in said:
         if isinstance(item, CannotJudgeError):
             with pytest.raises(CannotJudgeError):
-                ledger.ask(model, PROMPT, SOON)
+                usage_log.ask(model, PROMPT, SOON)
         else:
-            ledger.ask(model, PROMPT, SOON)
-    return ledger
+            usage_log.ask(model, PROMPT, SOON)
+    return usage_log
 
 
 def test_replies_add_up() -> None:
-    ledger = entered("a", "b")
-    usage = ledger.usage
+    usage_log = entered("a", "b")
+    usage = usage_log.usage
     calls = usage.pop("calls")
     assert usage == {
         "llm_calls": 2,
@@ -40,7 +40,7 @@ def test_replies_add_up() -> None:
         ("test:talker", 1000, 0.01),
         ("test:talker", 1000, 0.01),
     ]
-    assert ledger.answered_by == "talker-1"
+    assert usage_log.answered_by == "talker-1"
 
 
 def test_a_failed_call_counts_with_what_it_spent() -> None:
@@ -75,13 +75,13 @@ def test_nothing_asked_costs_nothing() -> None:
 
 
 def test_an_answer_from_memory_is_counted_apart() -> None:
-    ledger = entered("a")
-    ledger.recalled()
-    assert (ledger.usage["llm_calls"], ledger.usage["cached_calls"]) == (1, 1)
+    usage_log = entered("a")
+    usage_log.recalled()
+    assert (usage_log.usage["llm_calls"], usage_log.usage["cached_calls"]) == (1, 1)
 
 
 def test_many_threads_may_enter() -> None:
-    ledger, model = UsageLog(), always("a")
+    usage_log, model = UsageLog(), always("a")
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: ledger.ask(model, PROMPT, SOON), range(200)))
-    assert (ledger.usage["llm_calls"], len(model.asked)) == (200, 200)
+        list(pool.map(lambda _: usage_log.ask(model, PROMPT, SOON), range(200)))
+    assert (usage_log.usage["llm_calls"], len(model.asked)) == (200, 200)

@@ -22,8 +22,8 @@ FILE = replace(
 
 
 def lines_of(*files: Any) -> Lines:
-    pieces, _ = pieces_of(files or (FILE,), Redactor())
-    return Lines(pieces)
+    sections, _ = pieces_of(files or (FILE,), Redactor())
+    return Lines(sections)
 
 
 def at(line: int, text: str, end: int | None = None, **more: Any) -> Quote:
@@ -84,8 +84,8 @@ def test_a_quote_of_what_was_shown_is_true_also_where_it_was_made_safe() -> None
 
 def test_a_part_that_was_not_sent_cannot_be_quoted() -> None:
     big = changed("src/a.py", *(f"+line {i}" for i in range(200)))
-    pieces, _ = pieces_of([big], str)
-    lines = Lines(plan(pieces, (), 1_000).sheets[0].pieces)
+    sections, _ = pieces_of([big], str)
+    lines = Lines(plan(sections, (), 1_000).chunks[0].sections)
     assert lines.hold(at(1, "line 0"))
     assert not lines.hold(at(200, "line 199"))
 

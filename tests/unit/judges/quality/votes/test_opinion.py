@@ -18,10 +18,10 @@ def finding(said: str, confidence: float = 0.9, dropped: int = 0) -> VerifiedAns
     return VerifiedAnswer(said, confidence, f"{said} {confidence}", (TRUE,) * (said == F), dropped)
 
 
-def opinion(*sheets: str | tuple[VerifiedAnswer, ...]) -> Opinion:
+def opinion(*chunks: str | tuple[VerifiedAnswer, ...]) -> Opinion:
     """Sheets of one word for each criterion: ``"pfa"``."""
     words = {"p": P, "f": F, "a": A}
-    rows = [tuple(finding(words[c]) for c in s) if isinstance(s, str) else s for s in sheets]
+    rows = [tuple(finding(words[c]) for c in s) if isinstance(s, str) else s for s in chunks]
     return Opinion([{f"c{at}": it for at, it in enumerate(row)} for row in rows], Lines([]))
 
 
@@ -37,8 +37,8 @@ def opinion(*sheets: str | tuple[VerifiedAnswer, ...]) -> Opinion:
         (["a", "a"], A),
     ],
 )
-def test_a_failure_on_one_sheet_fails_the_criterion(sheets: list[str], merged: str) -> None:
-    assert opinion(*sheets).findings["c0"].verdict == merged
+def test_a_failure_on_one_sheet_fails_the_criterion(chunks: list[str], merged: str) -> None:
+    assert opinion(*chunks).findings["c0"].verdict == merged
 
 
 def test_the_surest_failure_speaks_with_the_evidence_of_all() -> None:
@@ -102,11 +102,11 @@ def test_a_sheet_more_with_failures_alone_never_helps(
 
 
 @given(rows, st.randoms())
-def test_the_order_of_the_sheets_does_not_matter(sheets: list[str], random: st.DataObject) -> None:
-    other = list(sheets)
+def test_the_order_of_the_sheets_does_not_matter(chunks: list[str], random: st.DataObject) -> None:
+    other = list(chunks)
     random.shuffle(other)  # type: ignore[attr-defined]
     verdicts = [
         {name: it.verdict for name, it in opinion(*them).findings.items()}
-        for them in (sheets, other)
+        for them in (chunks, other)
     ]
     assert verdicts[0] == verdicts[1]
