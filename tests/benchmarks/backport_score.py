@@ -32,9 +32,8 @@ from prjury.git.take_snapshot import take_snapshot
 from prjury.judges.backport.content.line_overlap import line_overlap
 from prjury.judges.backport.past.history import History, history_of
 from prjury.judges.backport.score.change_features import ChangeFeatures, change_features
-from prjury.judges.backport.score.features import FEATURES
 from prjury.judges.backport.score.history_features import history_features
-from prjury.judges.backport.score.score import Circumstances, shipped_models
+from prjury.judges.backport.score.score import FEATURES, Circumstances, shipped_models
 from prjury.ports.types import BranchTip
 from prjury.snapshot.model import PullRequest, Side
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from fitting.rows import Decision
-from prjury.judges.backport.score.features import FEATURES
+from prjury.judges.backport.score.score import FEATURES
 
 #: How strongly points are drawn to nothing.
 PENALTY = 30.0

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from prjury.judges.backport.score.change_features import ChangeFeatures, Part, is_bump
-from prjury.judges.backport.score.features import Circumstances
 from prjury.judges.backport.score.history_features import (
     EarlierChange,
     HistoryFeatures,
     history_features,
 )
+from prjury.judges.backport.score.score import Circumstances
 from prjury.judges.backport.score.title_features import classes, title_of, words
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "backports.jsonl.gz"

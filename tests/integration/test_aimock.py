@@ -14,9 +14,8 @@ import pytest
 from fakes.aimock import Aimock, Answer, aimock, chaos, fails, needs, says
 from prjury.deadline import Deadline
 from prjury.models.choose import DEFAULT_NAMES, ModelChoice
-from prjury.models.hosted import HostedModel
+from prjury.models.connect import HostedModel, RetryingModel
 from prjury.models.panel import ModelPanel
-from prjury.models.retry import RetryingModel
 from prjury.models.transport import BODY_LIMIT
 from prjury.models.wire import REPLY_LIMIT
 from prjury.policy.models import ModelConfig, ModelsConfig

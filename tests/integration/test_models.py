@@ -39,10 +39,8 @@ from fakes.llm import FAILING, SMALL, context, judge, reply
 from prjury.deadline import Deadline
 from prjury.jury.judgment import Judgment, Status
 from prjury.models.choose import ModelChoice, Provider
-from prjury.models.connect import connect
-from prjury.models.hosted import HostedModel
+from prjury.models.connect import HostedModel, RetryingModel, connect
 from prjury.models.panel import ModelPanel
-from prjury.models.retry import RetryingModel
 from prjury.models.transport import BODY_LIMIT
 from prjury.models.wire import REPLY_LIMIT
 from prjury.policy.schema import LimitsConfig, ModelConfig, ModelsConfig

@@ -9,11 +9,34 @@ from typing import NamedTuple
 
 from prjury.action.dependencies import Wiring
 from prjury.action.directories import JobDirectories
-from prjury.action.inputs import Inputs
+from prjury.action.inputs import OUTPUTS, Inputs
 from prjury.action.log import Log
-from prjury.action.outcome import write_outcome
 from prjury.errors import ExitCode, PublishError
+from prjury.publishers.outputs import write_outputs
+from prjury.publishers.summary import add_markdown
 from prjury.report.model import Report
+from prjury.report.redact import Redact
+from prjury.report.sanitise import plain
+
+
+def write_outcome(
+    places: JobDirectories, verdict: str, gate: str, line: str, redact: Redact
+) -> None:
+    """Outputs and summary of a run without a report.
+
+    Raises:
+        PublishError: when the runner's files cannot be written.
+    """
+    if places.outputs:
+        values = {
+            "verdict": verdict,
+            "gate": gate,
+            "headline": " ".join(redact(line).split()),
+            "backports": "{}",
+        }
+        write_outputs(places.outputs, {**dict.fromkeys(OUTPUTS, ""), **values})
+    if places.summary:
+        add_markdown(places.summary, f"**PR Jury:** {plain(line, None, redact)}\n")
 
 
 class JobResult(NamedTuple):

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
+import shlex
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
+from prjury.deadline import Deadline
 from prjury.errors import ConfigError
 from prjury.models.budget import Budget, Spent
 from prjury.models.choose import (
@@ -19,13 +24,191 @@ from prjury.models.choose import (
     choose_model,
 )
 from prjury.models.connect import connect
-from prjury.models.fallback import FallbackModel
-from prjury.models.model_spec import names_a_program, parse_model_spec
 from prjury.models.rate_limit import RateLimit
-from prjury.models.unavailable import UnavailableModel
-from prjury.policy.models import ModelsConfig
+from prjury.models.wrapped import WrappedModel
+from prjury.policy.models import ModelConfig, ModelsConfig
 from prjury.policy.schema import LimitsConfig
 from prjury.ports import ChatModel, Panel
+from prjury.ports.messages import ModelError, Prompt, Reply, UnsentError
+
+
+class UnavailableModel:
+    """Keeps its seat, so that nobody believes that all were asked, and answers with the reason."""
+
+    def __init__(self, absent: MissingModel, room: int) -> None:
+        self._absent = absent
+        self._room = room
+
+    @property
+    def name(self) -> str:
+        """``provider:model``."""
+        return self._absent.name
+
+    @property
+    def identity(self) -> str:
+        """Its name, and that it is not there."""
+        return f"absent {self._absent.name}"
+
+    @property
+    def room(self) -> int:
+        """Tokens of material that it would be given."""
+        return self._room
+
+    def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:  # noqa: ARG002 - nobody is asked
+        """No reply.
+
+        Raises:
+            ModelError: always, and nothing is sent.
+        """
+        raise UnsentError(
+            f"{self._absent.name} cannot be asked: {self._absent.why}",
+            "unauthorized",
+            remedy="Make it available, or take it out of models in the policy",
+        )
+
+    def price(self, input_tokens: int, output_tokens: int) -> float | None:  # noqa: ARG002
+        """Nothing."""
+        return 0.0
+
+
+#: Failures of the way to a model, after which another may do better. A refusal, a cut-off reply
+#: and a spent budget are answers: to ask around until somebody says yes would be no judgment.
+_OF_THE_WAY = frozenset(
+    {
+        "rate_limited",
+        "unreachable",
+        "unauthorized",
+        "timeout",
+        "provider_error",
+        "not_installed",
+    }
+)
+
+
+class FallbackModel(WrappedModel):
+    """Asks the first model, and the next one where there was no way to the one before.
+
+    It goes by the name of the first, and by the price of the first; its room is that of the
+    smallest.
+
+    Args:
+        models: at least one, in the order in which they are asked.
+    """
+
+    def __init__(self, models: Sequence[ChatModel]) -> None:
+        super().__init__(models[0])
+        self._models = tuple(models)
+
+    @property
+    def identity(self) -> str:
+        """The identities of all, for each of them may have answered."""
+        return json.dumps([model.identity for model in self._models])
+
+    @property
+    def room(self) -> int:
+        """Tokens of material that fit before each of them."""
+        return min(model.room for model in self._models)
+
+    def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
+        """The first reply that can be had.
+
+        Each model gets an equal share of the time that is left, so that one that hangs leaves time
+        for those after it.
+
+        Raises:
+            ModelError: the last failure, with those before it, when nobody can be asked, or the
+                first one that is no failure of the way.
+        """
+        failed: list[tuple[str, ModelError]] = []
+        for place, model in enumerate(self._models):
+            share = deadline.remaining / (len(self._models) - place)
+            try:
+                reply = model.ask(prompt, deadline.within(share))
+            except ModelError as error:
+                if error.reason not in _OF_THE_WAY:
+                    raise
+                failed.append((model.name, error))
+                if not deadline.remaining:
+                    break
+            else:
+                return replace(reply, stand_in=place > 0 or reply.stand_in)
+        raise _told(failed)
+
+
+def _told(failed: Sequence[tuple[str, ModelError]]) -> ModelError:
+    """The last failure; where others came before it, they are named."""
+    *before, (_, last) = failed
+    if not before:
+        return last
+    tried = ", ".join(f"{name} ({error.reason})" for name, error in before)
+    last.what = f"{last.what.rstrip('.')}; {len(failed)} models were asked, before it {tried}"
+    return last
+
+
+#: A command and all that follows it, for its arguments may hold commas.
+_COMMAND = re.compile(r"(?:^|,)\s*command:(.*)", re.DOTALL)
+
+
+def names_a_program(text: str) -> bool:
+    """Whether a wish is for a program to be run."""
+    return _COMMAND.search(text) is not None
+
+
+def parse_model_spec(
+    text: str, place: str, models: ModelsConfig, *, script: bool = False
+) -> list[WantedModel]:
+    """The models that are named, one seat each.
+
+    Args:
+        text: ``provider:name``, a name alone, ``command:PROGRAM ARGS``, ``scripted:FILE`` or
+            ``auto``; several are parted by commas, a command comes last.
+        place: where it was written, for messages.
+        models: whose options hold for a model that is named there, and else the default's.
+        script: whether ``scripted:FILE`` may be meant.
+
+    Raises:
+        ConfigError: when nothing is named, or a command cannot be read.
+    """
+    command = _COMMAND.search(text)
+    names = (text[: command.start()] if command else text).split(",")
+    configs = [_config(name.strip(), models) for name in names if name.strip()]
+    if command:
+        configs.append(_command(command[1], place, models.default))
+    if not configs:
+        raise ConfigError(f"{place} names no model", remedy="Write provider:name, or auto")
+    return [WantedModel(config, place, script) for config in configs]
+
+
+def _config(text: str, models: ModelsConfig) -> ModelConfig:
+    """A listed model as it is listed; any other with the default's options.
+
+    Address and key go with the provider that they were written down for, and with no other. A name
+    alone means a model at the default's address, where it has one.
+    """
+    if text == AUTO:
+        return models.default
+    provider, colon, name = text.partition(":")
+    if not colon:
+        provider, name = (models.default.provider if models.default.base_url else AUTO), text
+    for listed in (models.default, *models.fallback, *models.panel):
+        if (listed.provider, listed.name) == (provider, name or None):
+            return listed
+    changes: dict[str, object] = {"provider": provider, "name": name or None}
+    if provider != models.default.provider:
+        changes |= {"base_url": None, "key_env": None}
+    return models.default.model_copy(update={**changes, "command": None, "answer": None})
+
+
+def _command(text: str, place: str, default: ModelConfig) -> ModelConfig:
+    try:
+        argv = shlex.split(text)
+    except ValueError as error:
+        raise ConfigError(f"{place} holds a command that cannot be read: {error}") from None
+    if not argv:
+        raise ConfigError(f"{place} command: names no program", remedy="Write command:PROGRAM ARGS")
+    changes = {"provider": "command", "name": None, "command": argv, "answer": None}
+    return default.model_copy(update={**changes, "base_url": None, "key_env": None})
+
 
 #: A key, and the code, go where a policy says. That of a commit is somebody else's word when one
 #: looks at another's repository, unless the operator takes it for his own.

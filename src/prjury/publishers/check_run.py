@@ -11,16 +11,118 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol, Self
 
 from prjury.errors import PublishError
 from prjury.jury.gate import Gate
-from prjury.publishers.check_run_port import CheckRunsPort, PostedCheck
-from prjury.publishers.check_run_words import CheckRunTexts
 from prjury.publishers.idempotent import is_newer, run_of, write_converging, written_once
 from prjury.report.annotations import Annotation, Annotations, annotate
+from prjury.report.facts import judged_share
+from prjury.report.findings import Weight, findings
 from prjury.report.model import Report
 from prjury.report.redact import Redact
-from prjury.report.sanitise import BY_SHAPE, plain
+from prjury.report.sanitise import BY_SHAPE, one_line, plain
+
+#: GitHub takes 255 characters; some of them tell how many were cut off.
+_LONGEST_TITLE = 230
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRunTexts:
+    """What a check run says when it has ended; ``text`` is empty unless it tells a verdict."""
+
+    conclusion: str
+    title: str
+    summary: str
+    text: str = ""
+
+    @classmethod
+    def of(cls, report: Report, text: str, redact: Redact) -> Self:
+        """The words for a report, whose Markdown is ``text``."""
+        title = one_line(report.headline, _LONGEST_TITLE, redact)
+        return cls(report.gate.value, title, _summary(report), text)
+
+
+def _summary(report: Report) -> str:
+    found = Counter(finding.weight for finding in findings(report.verdict))
+    others = found[Weight.SHOULD_LOOK] + found[Weight.NIT]
+    parts = [
+        f"Must fix: {found[Weight.MUST_FIX]:,}",
+        f"should look at: {others:,}",
+        f"judged: {judged_share(report.coverage)}",
+    ]
+    return " · ".join(parts)
+
+
+class PostedCheck(Protocol):
+    """A check run as GitHub holds it."""
+
+    @property
+    def id(self) -> int:
+        """Its number; later check runs have greater ones."""
+        ...
+
+    @property
+    def app(self) -> str:
+        """The slug of the app that made it."""
+        ...
+
+    @property
+    def external_id(self) -> str:
+        """What its maker calls it."""
+        ...
+
+    @property
+    def conclusion(self) -> str | None:
+        """How it ended; None as long as it has not."""
+        ...
+
+    @property
+    def details_url(self) -> str:
+        """The page of the workflow run that wrote it last."""
+        ...
+
+    @property
+    def url(self) -> str:
+        """Its own page."""
+        ...
+
+
+class CheckRunsPort(Protocol):
+    """The check runs of a repository; every method raises PublishError."""
+
+    def app(self) -> str:
+        """The slug of our app; empty for a user, who may make no check runs."""
+        ...
+
+    def named(self, head_sha: str, name: str) -> Sequence[PostedCheck]:
+        """All check runs of that name on a commit, oldest first."""
+        ...
+
+    def annotations(self, check_run: int) -> Sequence[Annotation]:
+        """What a check run says of lines."""
+        ...
+
+    def create(
+        self, head_sha: str, name: str, external_id: str, *, title: str, summary: str, page: str
+    ) -> PostedCheck:
+        """Begins a check run."""
+        ...
+
+    def update(
+        self,
+        check_run: int,
+        *,
+        title: str,
+        summary: str,
+        page: str,
+        text: str = "",
+        annotations: Sequence[Annotation] = (),
+        conclusion: str | None = None,
+    ) -> PostedCheck:
+        """Writes what it says; a conclusion ends it, none opens it again."""
+        ...
+
 
 NAME = "PR Jury report"
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import itertools
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -21,9 +24,96 @@ from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox import launcher
 from prjury.sandbox.environment import allowed, is_refused
 from prjury.sandbox.run import ProcessRun
-from prjury.sandbox.scratch import scratch
-from prjury.sandbox.tools import advice
 from prjury.sandbox.watch import Limits
+
+_ADVICE = {
+    "mvn": "install Apache Maven, or commit the Maven wrapper (`mvn wrapper:wrapper`)",
+    "gradle": "install Gradle, or commit the Gradle wrapper (`gradle wrapper`)",
+    "java": "install a JDK and set JAVA_HOME",
+    "npm": "install Node.js, which brings npm",
+    "node": "install Node.js",
+    "pnpm": "install pnpm (`corepack enable pnpm`)",
+    "yarn": "install Yarn (`corepack enable yarn`)",
+    "bun": "install Bun",
+    "python3": "install Python 3",
+    "uv": "install uv (`pip install uv`)",
+    "tox": "install tox (`pip install tox`)",
+    "pytest": "install pytest (`pip install pytest`)",
+    "cargo": "install Rust (rustup)",
+    "go": "install Go",
+    "make": "install make",
+}
+
+
+def advice(program: str) -> str:
+    """What to do about a missing program, as the end of a sentence."""
+    other = "or name another `command` for the build judge in .github/prjury.yml"
+    return f"{_ADVICE.get(program, f'install `{program}`')}, {other}"
+
+
+@contextlib.contextmanager
+def scratch(prefix: str = "prjury-") -> Iterator[Path]:
+    """A fresh directory that only this user can enter, removed at the end.
+
+    The end may be that of the interpreter: a judge's thread is a daemon, Ctrl-C does not unwind it.
+    Whoever ends the process by `os._exit` calls the handlers of `atexit` first.
+    """
+    place = Path(tempfile.mkdtemp(prefix=prefix))
+    cleaning = functools.partial(_remove_alone, place, threading.Lock())
+    atexit.register(cleaning)
+    try:
+        yield place
+    finally:
+        # In this order: at Ctrl-C the process may end as soon as no handler is left.
+        cleaning()
+        atexit.unregister(cleaning)
+
+
+def _remove_alone(place: Path, lock: threading.Lock) -> None:
+    """The judge's thread and the end of the process may both be about to remove the directory."""
+    with lock:
+        remove(place)
+
+
+def remove(place: Path) -> bool:
+    """Removes a directory with all it holds; whether nothing is left.
+
+    Directories may be thousands of levels deep, so nothing here recurses or uses long paths: each
+    directory is first moved to the top, under a number. Ones without permissions get them back.
+    """
+    waiting = [place]
+    numbers = iter(range(1 << 62))
+    emptied: list[Path] = []
+    while waiting:
+        directory = waiting.pop()
+        emptied.append(directory)
+        with contextlib.suppress(OSError):
+            waiting.extend(_empty(directory, place, numbers))
+    for directory in reversed(emptied):
+        with contextlib.suppress(OSError):
+            directory.rmdir()
+    return not place.exists()
+
+
+def _empty(directory: Path, top: Path, numbers: Iterator[int]) -> list[Path]:
+    """Deletes the files of a directory and moves its directories to the top."""
+    directory.chmod(stat.S_IRWXU)
+    with os.scandir(directory) as listing:
+        entries = list(listing)
+    moved = []
+    for entry in entries:
+        with contextlib.suppress(OSError):
+            if entry.is_dir(follow_symlinks=False):
+                moved.append(_hoist(Path(entry.path), top, numbers))
+            else:
+                Path(entry.path).unlink()
+    return moved
+
+
+def _hoist(directory: Path, top: Path, numbers: Iterator[int]) -> Path:
+    directory.chmod(stat.S_IRWXU)
+    target = next(path for number in numbers if not os.path.lexists(path := top / f".{number}"))
+    return directory.rename(target)
 
 
 class ContainedShell:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fakes.history import History
-from prjury.publishers.backport_message import with_origins
+from prjury.publishers.backport_objects import with_origins
 
 SIGNED = "Signed-off-by: Ada <ada@example.org>"
 PICKED = f"(cherry picked from commit {'a' * 40})"

@@ -9,9 +9,8 @@ import pytest
 from fakes.history import History, link, submodule
 from prjury.git.command import GitError
 from prjury.git.find import open_repository
-from prjury.git.store import open_store
+from prjury.git.store import open_store, words_in_tree
 from prjury.git.take_snapshot import take_snapshot
-from prjury.git.word_search import words_in_tree
 from prjury.judges.backport.content.missing_symbols import missing_on, needs_of
 from prjury.ports.types import WordPlaces
 

@@ -16,8 +16,7 @@ import pytest
 
 from prjury.deadline import Deadline
 from prjury.models.choose import ModelChoice
-from prjury.models.command import ANSWER_LIMIT, CommandModel
-from prjury.models.programs import OUTPUT_LIMIT, Programs
+from prjury.models.command import ANSWER_LIMIT, OUTPUT_LIMIT, CommandModel, Programs
 from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from prjury.deadline import Deadline
-from prjury.models.fallback import FallbackModel
+from prjury.models.panel import FallbackModel
 from prjury.ports.messages import ModelError, ModelReason, Reply
 from unit.models.speakers import PROMPT, SOON, Speaker, error, reply
 

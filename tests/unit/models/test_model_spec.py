@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.models.model_spec import parse_model_spec
+from prjury.models.panel import parse_model_spec
 from prjury.policy.models import ModelConfig, ModelsConfig
 
 LISTED = ModelConfig(provider="anthropic", name="claude-x", key_env="TEAM_KEY", timeout=9.0)

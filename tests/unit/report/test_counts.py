@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fakes import reports as fake
 from prjury.jury.judgment import Check, Judgment, Location, Status
-from prjury.publishers.check_run_words import CheckRunTexts
+from prjury.publishers.check_run import CheckRunTexts
 from prjury.publishers.terminal import TerminalPublisher
 from prjury.report.annotations import annotate
 from prjury.report.inline import Reviewer, added_lines

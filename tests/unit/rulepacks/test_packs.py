@@ -10,7 +10,7 @@ import yaml
 
 from prjury.judges.patterns import load_pack, run_cases, shipped_heads, shipped_pack
 from prjury.judges.patterns.pack_cases import run_tests
-from prjury.judges.patterns.pack_coverage import missing
+from prjury.judges.patterns.pack_tests import missing
 from prjury.resources import rule_packs
 from prjury.rulepacks.example import Example
 from prjury.rulepacks.rule import Pack, PatternRule

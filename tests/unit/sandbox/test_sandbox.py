@@ -25,8 +25,8 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox import ContainedShell, Limits, is_refused
+from prjury.sandbox.contained import remove
 from prjury.sandbox.environment import allowed
-from prjury.sandbox.scratch import remove
 
 ENVIRON = {"PATH": os.environ["PATH"], "HOME": "/home/operator"}
 

@@ -14,14 +14,42 @@ from prjury.app.review import notes_of
 from prjury.app.stages.evidence import StageEvidence
 from prjury.app.stages.files import ReadingAlong
 from prjury.app.stages.replay import DeferredJudges, records_of
-from prjury.app.stages.requested_answers import RecordingModels
+from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.git.open_snapshot import NothingToReview, Snapshot, open_snapshot
 from prjury.policy.load import Policy
 from prjury.policy.schema import Config, JudgeEntry
-from prjury.ports import Ports
+from prjury.ports import Panel, Ports
+from prjury.ports.messages import Prompt, Reply
 from prjury.resources import own_version
 from prjury.snapshot.model import visible
+
+#: Tokens; more than any model has, for here nothing is laid out for one.
+_ROOM = 100_000_000
+
+
+class RecordingModel:
+    """Refuses every question (`prjury.ports.ChatModel`)."""
+
+    name = "unasked"
+    identity = "unasked"
+    room = _ROOM
+
+    def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:  # noqa: ARG002 - it refuses
+        """Raises CannotJudgeError."""
+        raise CannotJudgeError("models are asked in another job", reason="waiting")
+
+    def price(self, input_tokens: int, output_tokens: int) -> float | None:  # noqa: ARG002 - as above
+        """Nothing is known of it."""
+        return None
+
+
+class RecordingModels:
+    """Seats a model that is not asked, so that what it would read is read."""
+
+    def panel(self, request: str = "auto") -> Panel:  # noqa: ARG002 - it is nobody in particular
+        """One seat."""
+        return Panel((RecordingModel(),))
 
 
 def collect(

@@ -6,18 +6,18 @@ What differs from judge to judge is the `Inquiry`: its questions, and what is re
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic
 
 from prjury.deadline import Deadline
-from prjury.judges.quality.chair import Chair
 from prjury.judges.quality.estimate import Forecast, planned_calls
 from prjury.judges.quality.inquiry_input import InquiryInput, Material
 from prjury.judges.quality.model_seat import CallContext, ModelSeat
 from prjury.judges.quality.prompt_input.chunk import sizes
+from prjury.judges.quality.prompt_input.documents import document
 from prjury.judges.quality.query.interview import TaintedError, random_word
-from prjury.judges.quality.query.prompts import Instructions
+from prjury.judges.quality.query.prompts import Instructions, Prompts
 from prjury.judges.quality.query.question import CHARACTERS_PER_TOKEN, Form
 from prjury.judges.quality.query.usage_log import UsageLog
 from prjury.judges.quality.votes.decide import PassMark, prose
@@ -27,9 +27,68 @@ from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.jury import JuryVerdict, Seat
 from prjury.jury.library.retry import JuryWithRetry
+from prjury.jury.library.rounds import RoundContext
 from prjury.jury.population import Ballot
 from prjury.jury.voting import NOT_APPLICABLE
-from prjury.ports import Memory, NoMemory, Panel
+from prjury.ports import ChatModel, Memory, NoMemory, Panel
+
+_TEMPLATE = "chair"
+
+
+@dataclass(frozen=True)
+class Chair:
+    """Reads the ballots of the last round and nothing else.
+
+    It is not told which model said what: a name is no argument.
+
+    Attributes:
+        deadline: until when it may take.
+    """
+
+    model: ChatModel
+    call_context: CallContext
+    deadline: Deadline
+    name: str = "chair"
+    type: JudgeType = JudgeType.LLM_POWERED
+
+    def judge(self, context: RoundContext[InquiryInput], /) -> Judgment:
+        """The chair's answer to the seats' questions; its evidence quotes the seats."""
+        case = context.context
+        instructions = Prompts().render(_TEMPLATE, {"criteria": dict(case.form.criteria)})
+        form = Form(f"{case.form.name}-{_TEMPLATE}", instructions, case.form.criteria)
+        opinions = [
+            document(f"juror-{number}", "opinion", "\n".join(_lines(ballot)), str)
+            for number, ballot in enumerate(context.ballots, start=1)
+        ]
+        asked = replace(
+            case, form=form, sections=tuple(opinions), left_out=(), turned=False, plans={}
+        )
+        model_seat = ModelSeat(self.model, self.call_context)
+        if len(model_seat.plan(asked).chunks) > 1:
+            told = "the opinions of the seats are longer than the chair can read at once"
+            return Judgment.abstained(told, "too_large")
+        return model_seat.judge(asked.until(self.deadline))
+
+
+def _lines(ballot: Ballot) -> Iterator[str]:
+    """A seat's opinion: a line for each criterion, and each true quote below it."""
+    judgment = ballot.judgment
+    criteria: Mapping[str, Mapping[str, Any]] = judgment.metadata.get("criteria", {})
+    if not criteria:
+        yield f"no opinion: {judgment.label or judgment.metadata.get('reason') or 'no answer'}"
+    for name, said in criteria.items():
+        yield f"{name}: {said['verdict']} ({said['confidence']:.2f}). {said['reasoning']}"
+        yield from _quotes(judgment, name)
+
+
+def _quotes(judgment: Judgment, name: str) -> Sequence[str]:
+    return [
+        f"    {check.location or ''}: {line}"
+        for check in judgment.checks
+        if check.name == name and check.evidence
+        for line in check.evidence.split("\n")
+    ]
+
 
 #: Seconds for all calls of one judgment.
 ALL_CALLS = 600.0

@@ -4,14 +4,185 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Any, Protocol
 
-from prjury.judges.workspace.content import NAME, Contains, Exact, Expectation, Regex
 from prjury.judges.workspace.root import Kind, Workspace, answered, path_text
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.jury.score import BooleanScore
 from prjury.snapshot.model import printable, visible
+
+NAME = "file-content"
+
+#: Characters of evidence, and of the expected text in a sentence.
+_LONGEST_EVIDENCE = 500
+_LONGEST_IN_SENTENCE = 80
+#: Characters of a line that are shown before the place that matters.
+_BEFORE = 40
+
+
+class Expectation(Protocol):
+    """Something that a text has to meet."""
+
+    def check(self, text: str, path: str) -> Check:
+        """Whether the text, which stands at the path, meets it, and where."""
+        ...
+
+
+@dataclass(frozen=True)
+class Exact:
+    """The whole text has to be this one, line by line, the last line end included."""
+
+    expected: str
+
+    def check(self, text: str, path: str) -> Check:
+        """Where the texts differ first."""
+        expected = _with_plain_line_ends(self.expected)
+        if text == expected:
+            message = f"{visible(path)} is exactly the expected text"
+            return Check(NAME, passed=True, message=message, location=Location(path))
+        return _difference(_split(expected), _split(text), path)
+
+
+@dataclass(frozen=True)
+class Contains:
+    """The text has to hold this one somewhere.
+
+    Raises:
+        ValueError: for an empty text, which every text holds.
+    """
+
+    expected: str
+
+    def __post_init__(self) -> None:
+        if not self.expected:
+            raise ValueError("an empty text is in every file: say what the file has to contain")
+
+    def check(self, text: str, path: str) -> Check:
+        """The first place that holds it."""
+        expected = _with_plain_line_ends(self.expected)
+        start = text.find(expected)
+        if start < 0:
+            words = f"{visible(path)} does not contain {_quoted(self.expected)}"
+            return Check(NAME, passed=False, message=words, location=Location(path))
+        place = _lines(text, start, start + len(expected), path)
+        words = f"{visible(path)} contains {_quoted(self.expected)}"
+        return Check(NAME, passed=True, message=words, location=place, evidence=_cut(expected))
+
+
+@dataclass(frozen=True)
+class Regex:
+    r"""Some part of the text has to match an RE2 expression; matching takes linear time.
+
+    ``^`` and ``$`` stand for the start and end of a line, ``\A`` and ``\z`` for those of the
+    text; a dot matches no line end unless the expression says ``(?s)``.
+
+    Raises:
+        ValueError: for an empty expression, and for one that RE2 refuses (look-around and back
+            references among them).
+    """
+
+    pattern: str
+
+    def __post_init__(self) -> None:
+        if not self.pattern:
+            raise ValueError("an empty expression matches every file: say what it has to match")
+        _compiled(self.pattern)
+
+    def check(self, text: str, path: str) -> Check:
+        """The first place that matches."""
+        found = _compiled(self.pattern).search(text)
+        if not found:
+            words = f"nothing in {visible(path)} matches {_quoted(self.pattern)}"
+            return Check(NAME, passed=False, message=words, location=Location(path))
+        place = _lines(text, found.start(), found.end(), path)
+        words = f"{visible(path)} matches {_quoted(self.pattern)}"
+        return Check(
+            NAME, passed=True, message=words, location=place, evidence=_cut(found[0]) or None
+        )
+
+
+def _compiled(pattern: str) -> Any:  # noqa: ANN401 - RE2 has no type information
+    import re2  # noqa: PLC0415 - a compiled extension that only expressions need
+
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(f"(?m){_with_plain_line_ends(pattern)}", options)
+    except re2.error as error:
+        told = error.args[0]
+        reason = told.decode("utf-8", "replace") if isinstance(told, bytes) else told
+        # RE2 repeats the part that it means, which may be our own beginning.
+        shown = reason.replace("(?m)", "")
+        raise ValueError(f"RE2 refuses {_quoted(pattern)}: {shown}") from error
+
+
+def _with_plain_line_ends(text: str) -> str:
+    return text.replace("\r\n", "\n")
+
+
+def _lines(text: str, start: int, end: int, path: str) -> Location:
+    """The lines that a span of the text touches; a line end belongs to the line that it ends."""
+    first = text.count("\n", 0, start) + 1
+    last = first + text.count("\n", start, max(start, end - 1))
+    return Location(path, first, last if last > first else None)
+
+
+def _split(text: str) -> list[str]:
+    """The lines, each with its line end; the last one may have none."""
+    *lines, last = text.split("\n")
+    return [f"{line}\n" for line in lines] + [last] * bool(last)
+
+
+def _difference(expected: list[str], found: list[str], path: str) -> Check:
+    pairs = zip_longest(expected, found)
+    number, (wanted, got) = next(
+        (number, pair) for number, pair in enumerate(pairs, start=1) if pair[0] != pair[1]
+    )
+    column = _column(wanted or "", got or "")
+    return Check(
+        NAME,
+        passed=False,
+        message=f"{visible(path)} is not the expected text: {_told(number, wanted, got)}",
+        location=Location(path, max(1, min(number, len(found)))),
+        evidence=f"expected: {_shown(wanted, column)}\nfound:    {_shown(got, column)}",
+    )
+
+
+def _told(number: int, wanted: str | None, got: str | None) -> str:
+    """What is different, in words."""
+    if got is None:
+        return f"it ends before line {number}"
+    if wanted is None:
+        return f"it goes on with line {number} where it should end"
+    if wanted == f"{got}\n":
+        return f"the line end after line {number} is missing"
+    if got == f"{wanted}\n":
+        return f"there is a line end after line {number} where there should be none"
+    return f"line {number} is the first that differs"
+
+
+def _column(wanted: str, got: str) -> int:
+    pairs = enumerate(zip(wanted, got, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(wanted), len(got)))
+
+
+def _shown(line: str | None, column: int) -> str:
+    """A line in quotes, from a little before the column on; long lines are cut on both sides."""
+    if line is None:
+        return "(the end of the text)"
+    start = max(0, column - _BEFORE)
+    return f"{'…' if start else ''}{_cut(line[start:], _LONGEST_IN_SENTENCE)!r}"
+
+
+def _quoted(text: str) -> str:
+    return repr(_cut(text, _LONGEST_IN_SENTENCE))
+
+
+def _cut(text: str, limit: int = _LONGEST_EVIDENCE) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 @dataclass(frozen=True)

@@ -19,16 +19,69 @@ from prjury.jury.compose import kind_of
 from prjury.jury.confidence import Confidence, title_of
 from prjury.jury.count import anybody_voted, count, hold_down
 from prjury.jury.guard import Listener, guarded, hear, itself, patience
-from prjury.jury.judge import ContextT, Judge, JudgeType, Opinion, judge_of
+from prjury.jury.judge import ContextT, Judge, JudgeType, Opinion, ask, judge_of, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import JuryJudge, JuryVerdict, Member, Seat, check_strategy, roster
-from prjury.jury.library.order_swap import Twice
 from prjury.jury.library.rounds import RoundContext
 from prjury.jury.nesting import Extent
 from prjury.jury.score import finite
 from prjury.jury.voting import MajorityVoting, VotingStrategy
 
 __all__ = ["JuryWithRetry", "RoundContext"]
+
+
+@dataclass(frozen=True)
+class Twice(Generic[ContextT]):
+    """Asks a judge twice, the second time with the question turned round if it can be.
+
+    Attributes:
+        inner: who is asked.
+        runs: how often, for whoever counts questions.
+    """
+
+    inner: Judge[ContextT]
+    runs: int = 2
+
+    @property
+    def name(self) -> str:
+        """The judge's own name."""
+        return self.inner.name
+
+    @property
+    def description(self) -> str:
+        """The judge's own description."""
+        return str(getattr(self.inner, "description", ""))
+
+    @property
+    def type(self) -> JudgeType:
+        """The judge's own type."""
+        return type_of(self.inner)
+
+    @property
+    def members(self) -> tuple[Judge[ContextT]]:
+        """The judge itself."""
+        return (self.inner,)
+
+    def judge(self, context: ContextT, /) -> Judgment:
+        """The first answer, which is asked for again if it is a vote.
+
+        Then ``metadata["flipped"]`` says whether the second one differs; where that is an error
+        it is None, and ``flip_error`` says why.
+        """
+        first = ask(self.inner, context)
+        if first.status not in {Status.PASS, Status.FAIL}:
+            return first
+        second = guarded(lambda: ask(self.inner, _turned(context)), itself)
+        if second.status is Status.ERROR:
+            return first.told(flipped=None, flip_error=second.reasoning)
+        return first.told(flipped=first.status is not second.status)
+
+
+def _turned(context: ContextT) -> ContextT:
+    """The question turned round where it knows how, else as it is."""
+    turn: object = getattr(context, "flipped", None)
+    return cast("ContextT", turn()) if callable(turn) else context
+
 
 #: The share of the time that is kept for the chair, so that a judge that hangs leaves it some.
 _CHAIR_SHARE = 0.2

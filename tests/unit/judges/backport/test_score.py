@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fitting.rows import DATA, Decision, decisions
-from prjury.judges.backport.score.features import FEATURES
 from prjury.judges.backport.score.history_features import HistoryFeatures
 from prjury.judges.backport.score.score import (
+    FEATURES,
     ChangeFeatures,
     Circumstances,
     Curve,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.builds.check_summary import CheckNames, CheckSummary, Name
+from prjury.judges.builds.external_checks import CheckNames, CheckSummary, Name
 from prjury.ports.types import CheckResult
 
 CI = "github-actions"

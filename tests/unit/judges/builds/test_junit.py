@@ -17,7 +17,7 @@ from prjury.judges.builds.junit import read_reports
 from prjury.judges.builds.outcome import Reports
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.builds.search import Found, find_reports, is_report, stamps
-from prjury.sandbox.scratch import scratch
+from prjury.sandbox.contained import scratch
 
 LOGS = Path(__file__).parent / "logs"
 KNOWN = frozenset(

@@ -13,8 +13,7 @@ from prjury.judges.builds.failure import Failure, make_failure
 from prjury.judges.builds.outcome import Reports
 from prjury.judges.builds.reading import TemporaryPaths, read_log
 from prjury.judges.builds.results.log import transcribe
-from prjury.judges.builds.results.merge_results import LogResults, merge_results
-from prjury.judges.builds.results.root_cause import root_cause
+from prjury.judges.builds.results.merge_results import LogResults, merge_results, root_cause
 from prjury.judges.builds.results.runner_output import RunnerOutput, ambiguous
 from prjury.judges.builds.results.tree import TreeFiles
 

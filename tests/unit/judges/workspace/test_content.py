@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.workspace.content import Contains, Exact, Regex
+from prjury.judges.workspace.files import Contains, Exact, Regex
 from prjury.jury.judgment import Location
 
 LINES = st.text(alphabet="ab\n\r", max_size=12)

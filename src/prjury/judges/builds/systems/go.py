@@ -4,21 +4,180 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep, StepName
 from prjury.judges.builds.systems.go_module import (
     MANIFEST,
     WORK,
+    GoModule,
     read_module,
     replacements,
     used_directories,
 )
-from prjury.judges.builds.systems.go_packages import GoPackages, relative
 from prjury.judges.builds.systems.projects import plans_of
-from prjury.judges.builds.systems.source_tree import Changes, SourceTree
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree, nearest, parent_of
+from prjury.judges.builds.systems.workspace_graph import MOST_NAMED, with_dependents
+from prjury.snapshot.model import visible
+
+_MANIFESTS = frozenset({MANIFEST, "go.sum", WORK, "go.work.sum"})
+
+#: What stands before the first declaration that is no import.
+_DECLARED = re.compile(r"^(?:func|type|var|const)\b", re.MULTILINE)
+_IMPORTS = re.compile(r"(?:^|;)[ \t]*import\b[ \t]*(?:\(([^)]*)\)|([^\n(]*))", re.MULTILINE)
+_IMPORTED = re.compile(r"[\"`]([^\"`\n]+)[\"`]")
+#: Imports stand at the head of a file.
+_HEAD = 256 * 1024
+
+
+@dataclass(frozen=True)
+class Package:
+    """What the files of one directory import, in the package itself and in its tests."""
+
+    directory: str
+    imports: set[str] = field(default_factory=set)
+    of_tests: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class GoPackages:
+    """All packages of some modules of a tree.
+
+    Attributes:
+        others: the directories of modules that are not among them.
+    """
+
+    root: SourceTree
+    modules: tuple[GoModule, ...]
+    others: frozenset[str] = frozenset()
+
+    def scope(self, changes: Changes | None) -> BuildScope:
+        """The packages whose tests the change may affect, or why it may be all of them."""
+        if changes is None:
+            return BuildScope()
+        for path in sorted(changes.paths):
+            if path.rpartition("/")[2] in _MANIFESTS or "vendor" in path.split("/"):
+                return BuildScope(
+                    because=f"{visible(path)} changes, and with it what is built upon"
+                )
+            if not self._touched(path):
+                return BuildScope(because=f"{visible(path)} belongs to no package")
+        affected = self._affected(changes)
+        if len(affected) > MOST_NAMED:
+            return BuildScope(because=f"the change affects more than {MOST_NAMED} packages")
+        if not affected:
+            return BuildScope(because="no package of the change is there any more")
+        listed = tuple(map(relative, sorted(affected)))
+        return BuildScope(listed, "packages that the change touches, and those that import them")
+
+    def _touched(self, path: str) -> str:
+        """The import path of the package that a file belongs to, empty for none.
+
+        A Go file makes its directory a package, also one that has gone. Any other file belongs to
+        the nearest package above it, which may embed it, or read it in its tests.
+        """
+        if self._counts(path):
+            return self.path_of(parent_of(path))
+        place = nearest(path, frozenset(self._directories))
+        return "" if place is None else self._directories[place]
+
+    def _affected(self, changes: Changes) -> frozenset[str]:
+        """By directory. Who imports a package depends on it, but on its tests nobody does."""
+        inner = {self._touched(path) for path in changes.paths if not path.endswith("_test.go")}
+        tested = {self._touched(path) for path in changes.paths if path.endswith("_test.go")}
+        needs = {path: frozenset(found.imports) for path, found in self.found.items()}
+        reached = with_dependents(inner, needs)
+        testing = {path for path, found in self.found.items() if found.of_tests & reached}
+        every = (reached | testing | tested) & self.found.keys()
+        return frozenset(self.found[path].directory for path in every)
+
+    @cached_property
+    def has_tests(self) -> bool:
+        """Whether any package has tests; where no module can be read, any such file counts."""
+        files = self._sources if self.modules else self.root.files
+        return any(path.endswith("_test.go") for path in files)
+
+    @cached_property
+    def _directories(self) -> dict[str, str]:
+        """The import paths of the directories that hold Go files of these modules."""
+        places = {parent_of(path) for path in self._sources}
+        return {place: self.path_of(place) for place in places}
+
+    @cached_property
+    def _sources(self) -> list[str]:
+        return [path for path in self.root.files if self._counts(path)]
+
+    def _counts(self, path: str) -> bool:
+        """Whether a file makes a package as the go command sees it."""
+        if not path.endswith(".go"):
+            return False
+        parts = path.split("/")
+        ignored = any(part.startswith((".", "_")) for part in parts)
+        beside = any(part in {"testdata", "vendor"} for part in parts[:-1])
+        return not ignored and not beside and bool(self.path_of(parent_of(path)))
+
+    @cached_property
+    def _known(self) -> dict[str, str]:
+        return {}
+
+    def path_of(self, directory: str) -> str:
+        """The import path of a directory, empty where it belongs to none of the modules."""
+        if directory not in self._known:
+            self._known[directory] = self._path_of(directory)
+        return self._known[directory]
+
+    def _path_of(self, directory: str) -> str:
+        homes = {module.directory: module for module in self.modules}
+        home = nearest(f"{directory}/x" if directory else "x", frozenset(homes) | self.others)
+        if home is None or home not in homes:
+            return ""
+        below = directory.removeprefix(home).strip("/")
+        return f"{homes[home].path}/{below}" if below else homes[home].path
+
+    @cached_property
+    def found(self) -> dict[str, Package]:
+        """The packages by import path."""
+        found: dict[str, Package] = {}
+        for path, text in self.root.texts(self._sources):
+            directory = parent_of(path)
+            package = found.setdefault(self.path_of(directory), Package(directory))
+            wanted = package.of_tests if path.endswith("_test.go") else package.imports
+            wanted.update(imported(text))
+        return found
+
+
+def relative(directory: str) -> str:
+    """A directory as the go command takes it for a package."""
+    return f"./{directory}" if directory else "."
+
+
+def imported(source: str) -> Iterator[str]:
+    """The import paths of a Go file."""
+    plain = "".join(_without_comments(source[:_HEAD]))
+    declared = _DECLARED.search(plain)
+    for block, single in _IMPORTS.findall(plain[: declared.start()] if declared else plain):
+        yield from _IMPORTED.findall(block or single)
+
+
+def _without_comments(source: str) -> Iterator[str]:
+    """What is code, in time that grows with the length and no faster."""
+    position = 0
+    while (start := source.find("/", position)) >= 0:
+        kind = source[start : start + 2]
+        end = source.find("\n" if kind == "//" else "*/", start + 2) if kind in {"//", "/*"} else 0
+        if not end:  # a slash in an import path
+            yield source[position : start + 1]
+            position = start + 1
+            continue
+        yield source[position:start] + " "
+        if end < 0:
+            return
+        position = end if kind == "//" else end + 2
+    yield source[position:]
+
 
 #: The exit code of ``go test`` where tests failed; all packages are tried whatever becomes of one.
 _TESTS_FAILED = 1

@@ -3,18 +3,269 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from prjury.judges.builds.plan import BuildPlan, BuildStep
+from prjury.judges.builds.failure import Failure
+from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
+from prjury.judges.builds.systems.java_tests import JavaTest, java_tests
 from prjury.judges.builds.systems.maven_modules import POM, read_reactor
-from prjury.judges.builds.systems.maven_reactor import Reactor
-from prjury.judges.builds.systems.maven_rerun import MavenAlone
-from prjury.judges.builds.systems.maven_scope import WHOLE, Affected, MavenSelection, selectors
+from prjury.judges.builds.systems.maven_pom import PomPath
+from prjury.judges.builds.systems.maven_reactor import MavenModule, Reactor
 from prjury.judges.builds.systems.projects import plans_of
-from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, parent_of
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, nearest, parent_of
+from prjury.judges.builds.systems.workspace_graph import MOST_NAMED, with_dependents, with_needs
 from prjury.judges.builds.systems.wrapper import Script, Wrapper, upwards, wrapper_of
+from prjury.snapshot.model import visible
+
+#: From this share of a large reactor on it is simpler, and hardly slower, to build all of it.
+_NEARLY_ALL = 0.9
+_LARGE = 10
+#: No build file inherits through more others than this.
+_MOST_PARENTS = 20
+#: What Maven takes for a path as it stands: no separators, no ``!`` or ``-`` that takes it away.
+_PLAIN_PATH = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./-]*")
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_.-]+")
+
+
+@dataclass(frozen=True)
+class MavenSelection:
+    """What is built of a reactor.
+
+    Attributes:
+        selectors: the same modules as Maven's ``-pl`` wants them; empty for everything.
+    """
+
+    scope: BuildScope
+    selectors: tuple[str, ...] = ()
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What to hand to Maven so that it builds these modules and what they need."""
+        return ("-pl", ",".join(self.selectors), "-am") if self.selectors else ()
+
+
+WHOLE = MavenSelection(BuildScope())
+
+
+@dataclass(frozen=True)
+class Affected:
+    """A reactor, and the paths below its directory that change."""
+
+    reactor: Reactor
+    changes: Changes
+
+    def selection(self) -> MavenSelection:
+        """The modules to build, or why all of them."""
+        reactor = self.reactor
+        if because := reactor.unreadable:
+            return MavenSelection(BuildScope(because=because))
+        if len(reactor.modules) == 1:
+            return MavenSelection(BuildScope())
+        if because := self._everything():
+            return MavenSelection(BuildScope(because=because))
+        return self._of(with_dependents(self._touched(), reactor.needs))
+
+    def _of(self, affected: frozenset[str]) -> MavenSelection:
+        modules = [module for path, module in self.reactor.modules.items() if path in affected]
+        if because := self._too_much(modules):
+            return MavenSelection(BuildScope(because=because))
+        artifacts = Counter(module.pom.own.artifact for module in self.reactor.modules.values())
+        chosen = [_selector(module, artifacts) for module in modules]
+        if "" in chosen:
+            odd = modules[chosen.index("")].path
+            return MavenSelection(
+                BuildScope(because=f"Maven cannot be told to build just {visible(odd)}")
+            )
+        names = tuple(map(_name, modules))
+        because = "modules that the change touches, and those that depend on them"
+        return MavenSelection(BuildScope(names, because), tuple(chosen))
+
+    def _too_much(self, modules: Sequence[MavenModule]) -> str:
+        """Why these modules are better built with all the others, or nothing."""
+        unsure = next((module for module in modules if module.profile), None)
+        if unsure:
+            return (
+                f"nobody can tell whether {visible(_name(unsure))}, which only the profile "
+                f"{visible(unsure.profile)} has, is built here"
+            )
+        if len(modules) > MOST_NAMED:
+            return f"the change affects more than {MOST_NAMED} modules"
+        every = len(self.reactor.modules)
+        whole = len(with_needs((module.path for module in modules), self.reactor.needs))
+        if whole == every or (every >= _LARGE and whole >= _NEARLY_ALL * every):
+            share = "all" if whole == every else "nearly all"
+            return f"{share} modules are affected, or needed by those that are"
+        return ""
+
+    def _everything(self) -> str:
+        """Why the change may affect every module, or nothing."""
+        for path in sorted(self.changes.paths):
+            module = self.reactor.modules.get(path)
+            if module and module.pom.aggregates:
+                return f"{visible(path)} changes, which says what modules there are"
+            if nearest(path, self.reactor.directories) == "":
+                return f"{visible(path)} belongs to no single module{self._unused(path)}"
+        return ""
+
+    def _unused(self, path: str) -> str:
+        """That the path lies in a module that is not built at all, where it does."""
+        for pom, profile in self.reactor.off.items():
+            if path.startswith(f"{pom.rpartition('/')[0]}/"):
+                return f" but to one that only the profile {visible(profile)} has"
+        return ""
+
+    def _touched(self) -> frozenset[str]:
+        return frozenset((*self._owners(), *self._renamed(), *self._reading()))
+
+    def _owners(self) -> Iterator[str]:
+        """The modules that changed files lie in; what has modules may hold files of all of them."""
+        directories = self.reactor.directories
+        owners = {nearest(path, directories) for path in self.changes.paths}
+        holders = tuple(
+            f"{module.directory}/"
+            for module in self.reactor.modules.values()
+            if module.directory in owners and module.pom.aggregates
+        )
+        documented = {nearest(path, directories - {""}) for path in self.changes.docs}
+        for path, module in self.reactor.modules.items():
+            if module.directory in owners | documented or path.startswith(holders):
+                yield path
+
+    def _renamed(self) -> Iterator[str]:
+        """The modules that may need one whose coordinates have changed."""
+        if any(path in self.reactor.modules or path.endswith(POM) for path in self.changes.paths):
+            for path, module in self.reactor.modules.items():
+                if self.reactor.cut_off(module):
+                    yield path
+
+    def _reading(self) -> Iterator[str]:
+        """The modules whose build files name a path that changes, or one above it."""
+        changed = {place for path in self.changes.paths for place in _with_parents(path)}
+        for path, module in self.reactor.modules.items():
+            if any(self._resolved(place, module) in changed for place in self._places(module)):
+                yield path
+
+    def _places(self, module: MavenModule) -> Iterator[PomPath]:
+        """The places that a build file and those of its parents name."""
+        level, seen = {module.path}, set[str]()
+        for _ in range(_MOST_PARENTS):
+            modules = [self.reactor.modules[path] for path in sorted(level - seen)]
+            seen |= level
+            level = set()
+            for one in modules:
+                yield from one.pom.places
+                level |= self.reactor.parents(one)
+
+    def _resolved(self, place: PomPath, module: MavenModule) -> str | None:
+        """The place from the reactor's root; None for one that holds the module itself."""
+        start = module.directory if place.origin == "module" else ""
+        if place.origin == "parent":
+            parent = min(self.reactor.parents(module), default=POM)
+            start = self.reactor.modules[parent].directory
+        found = joined(start, place.path)
+        holds = found is None or f"{module.directory}/".startswith(f"{found}/" if found else "")
+        return None if holds else found
+
+
+def selectors(reactor: Reactor) -> Mapping[str, str]:
+    """What ``-pl`` calls the modules in each directory, as far as it can."""
+    artifacts = Counter(module.pom.own.artifact for module in reactor.modules.values())
+    found: dict[str, list[str]] = {}
+    for module in reactor.modules.values():
+        found.setdefault(module.directory, []).append(_selector(module, artifacts))
+    return {place: ",".join(names) for place, names in found.items() if "" not in names}
+
+
+def _name(module: MavenModule) -> str:
+    """The module as a person would name it: by its directory, else by its build file."""
+    usual = module.path in {POM, f"{module.directory}/{POM}"}
+    return (module.directory or ".") if usual else module.path
+
+
+def _selector(module: MavenModule, artifacts: Mapping[str, int]) -> str:
+    """The module as Maven understands it whatever its name is; empty where it would not."""
+    if _PLAIN_PATH.fullmatch(name := _name(module)):
+        return name
+    artifact = module.pom.own.artifact
+    single = artifacts[artifact] == 1 and _PLAIN_NAME.fullmatch(artifact)
+    return f":{artifact}" if single else ""
+
+
+def _with_parents(path: str) -> Iterator[str]:
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
+
+
+_REPORTS = re.compile(r"(?:^|/)(surefire|failsafe)-reports(?:/|$)")
+
+#: A class that there is not, where the tests of one plugin are to be left out.
+_NONE = "prjury.NoSuchTest"
+#: A module without such tests is no failure; each of the plugins has its own word for it, and had
+#: another one before.
+_NO_MATTER = (
+    "-DfailIfNoTests=false",
+    "-Dsurefire.failIfNoSpecifiedTests=false",
+    "-Dfailsafe.failIfNoSpecifiedTests=false",
+    "-Dit.failIfNoSpecifiedTests=false",
+)
+
+
+@dataclass(frozen=True)
+class MavenAlone:
+    """Runs failing tests again, with nothing but the modules that they need.
+
+    Attributes:
+        going_on: Maven with the options that make it go on after failing tests.
+        modules: what ``-pl`` calls the modules, by their directories from the root of the tree.
+            Nothing where modules cannot be chosen: then all of them are gone through.
+    """
+
+    going_on: tuple[str, ...]
+    modules: Callable[[], Mapping[str, str]]
+
+    def __call__(self, failures: Sequence[Failure]) -> tuple[BuildStep, ...] | None:
+        """One step for all of them, None where one cannot be named exactly."""
+        tests = java_tests(failures)
+        if tests is None:
+            return None
+        kinds = {test: _REPORTS.search(test.report) for test in tests}
+        if not all(kinds.values()):
+            return None
+        units, late = (
+            [test for test, kind in kinds.items() if kind and kind[1] == plugin]
+            for plugin in ("surefire", "failsafe")
+        )
+        which = (f"-Dtest={_patterns(units)}", f"-Dit.test={_patterns(late)}")
+        skip = () if late else ("-DskipITs",)
+        chosen = self._chosen(tests)
+        return (BuildStep("test", (*self.going_on, *which, *skip, *_NO_MATTER, *chosen, "verify")),)
+
+    def _chosen(self, tests: Iterable[JavaTest]) -> tuple[str, ...]:
+        """The modules that have reported these tests, with what those need."""
+        modules = self.modules()
+        homes = {nearest(test.report, frozenset(modules)) for test in tests}
+        names = sorted(modules[home] for home in homes if home is not None)
+        return ("-pl", ",".join(names), "-am") if names and None not in homes else ()
+
+
+def _patterns(tests: Iterable[JavaTest]) -> str:
+    methods: dict[str, list[str]] = {}
+    for test in tests:
+        methods.setdefault(test.owner, []).extend(_methods(test))
+    named = (f"{owner}#{'+'.join(dict.fromkeys(methods[owner]))}" for owner in sorted(methods))
+    return ",".join(named) or _NONE
+
+
+def _methods(test: JavaTest) -> Iterator[str]:
+    """A run of a method that only has a number is found by that, or by the method's own name."""
+    yield test.method
+    if test.many:
+        yield f"{test.method}[*]"
+
 
 _SCRIPT = Script("mvnw", "mvn", ".mvn/wrapper/maven-wrapper.properties")
 _VERSION = re.compile(r"apache-maven-(\d{1,3})\.(\d{1,3})(?:\.(\d{1,3}))?")

@@ -2,17 +2,224 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from prjury.code.parser import Job, Parsed
+from prjury.code.parser import Job, Parsed, Range
 from prjury.judges.patterns.match import MARKER, Active, FileScan, Hit
-from prjury.judges.patterns.suppressions.comments import eslint, nolint, noqa
-from prjury.judges.patterns.suppressions.directive import CommentPage, Directive, names_of
-from prjury.judges.patterns.suppressions.marks import PROBES, Probe, allowed, declared
-from prjury.judges.patterns.suppressions.prjury_comments import concerns, own_directives
+from prjury.judges.patterns.suppressions.directive import (
+    ANY,
+    DEPRECATION,
+    REMOVAL,
+    CommentPage,
+    Directive,
+    names_of,
+)
 from prjury.jury.judgment import Severity
+
+_DIRECTIVE = re.compile(re.escape(MARKER) + r"\[([^\]\n]{1,500})\]")
+
+
+def own_directives(page: CommentPage) -> Iterator[Directive]:
+    """One for each name in each comment of ours."""
+    if MARKER not in page.source.text:
+        return
+    for start, end in page.comments:
+        for match in _DIRECTIVE.finditer(page.source.text, start, end):
+            line = page.source.line_at(match.start())
+            for name in map(str.strip, match[1].split(",")):
+                told = f"{MARKER}[{name}]"
+                yield Directive(MARKER, told, line, range(line, line + 2), frozenset({name}))
+
+
+def concerns(name: str, active: Collection[Active]) -> bool:
+    """Whether one of the rules that looked at the file is meant, or none that could be."""
+    pack, slash, _ = name.rpartition("/")
+    return not slash or any(pack == each.pack.id for each in active)
+
+
+_OURS = "prjury:"
+_WORDS = {"all": ANY, "deprecation": DEPRECATION, "DEPRECATION": DEPRECATION, "removal": REMOVAL}
+_ALLOWED = re.compile(r"#\s*\[\s*(?:allow|expect)\s*\(([^()]*)\)\s*\]")
+_MAX_TEXT = 100
+
+#: Further ones in the same file silence nothing.
+_MAX_MARKS = 500
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What the parser is asked for besides the rules, in a file in which the word stands.
+
+    Attributes:
+        mark: the ast-grep rule of annotations or attributes.
+        item: the ast-grep rule of what they can stand on.
+    """
+
+    word: str
+    mark: Mapping[str, Any]
+    item: Mapping[str, Any]
+
+    @property
+    def rules(self) -> list[dict[str, Any]]:
+        """Both, as the parser takes them."""
+        return [{"rule": dict(self.mark)}, {"rule": dict(self.item)}]
+
+
+def _annotated(regex: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    mark = {"kind": "annotation", "regex": regex}
+    # Without `all`, ast-grep gives the node that is had.
+    return mark, {"all": [{"has": {"kind": "modifiers", "has": mark}}]}
+
+
+def _kinds(*kinds: str) -> dict[str, Any]:
+    return {"any": [{"kind": kind} for kind in kinds]}
+
+
+_ATTRIBUTE = {"kind": "attribute_item"}
+_GO_ITEMS = _kinds(
+    *(f"{name}_declaration" for name in ("function", "method", "type", "var", "const", "import")),
+    *(f"{name}_statement" for name in ("expression", "assignment", "if", "for", "return", "go")),
+    *(f"{name}_statement" for name in ("defer", "expression_switch", "type_switch", "select")),
+    "short_var_declaration",
+    "import_spec",
+    "field_declaration",
+)
+
+PROBES: Mapping[str, Probe] = {
+    "java": Probe("SuppressWarnings", *_annotated(r"^@\s*(java\.lang\.)?SuppressWarnings\b")),
+    "kotlin": Probe("Suppress", *_annotated(r"^@\s*(kotlin\.)?Suppress\b")),
+    "rust": Probe(
+        "deprecated",
+        {**_ATTRIBUTE, "regex": r"^#\s*\[\s*(allow|expect)\b"},
+        {
+            "follows": _ATTRIBUTE,
+            "not": _kinds("attribute_item", "line_comment", "block_comment"),
+        },
+    ),
+    "go": Probe("nolint", {"kind": "comment", "regex": "nolint"}, _GO_ITEMS),
+}
+
+
+def declared(page: CommentPage) -> Iterator[Directive]:
+    """``@SuppressWarnings`` and ``@Suppress`` over the declarations that they stand on."""
+    items, strings = sorted(page.items), sorted(page.strings)
+    for mark in page.marks[:_MAX_MARKS]:
+        before = items[: bisect_right(items, (mark[0], len(page.source.text)))]
+        item = next((span for span in reversed(before) if _within(mark, span)), None)
+        if item:
+            inside = strings[bisect_left(strings, mark) : bisect_left(strings, (mark[1], 0))]
+            words = [page.text(span).strip('"') for span in inside]
+            label = "@SuppressWarnings" if "SuppressWarnings" in page.text(mark) else "@Suppress"
+            yield _over(page, label, mark, item, frozenset(map(_name, words)))
+
+
+def allowed(page: CommentPage) -> Iterator[Directive]:
+    """``#[allow(deprecated)]`` over the item that follows."""
+    items = sorted(page.items, key=lambda span: (span[0], -span[1]))
+    starts = [start for start, _ in items]
+    for mark in page.marks[:_MAX_MARKS]:
+        match = _ALLOWED.match(page.text(mark))
+        lints = [word.strip() for word in match[1].split(",")] if match else []
+        at = bisect_left(starts, mark[1])
+        if "deprecated" in lints and at < len(items):
+            yield _over(page, "#[allow]", mark, items[at], frozenset({DEPRECATION}))
+
+
+def _over(
+    page: CommentPage, label: str, mark: Range, item: Range, names: frozenset[str]
+) -> Directive:
+    text = " ".join(page.text(mark).split())[:_MAX_TEXT]
+    return Directive(label, text, page.first(mark), page.lines(item), names)
+
+
+def _name(word: str) -> str:
+    """What a warning's name means here; other tools' warnings mean nothing."""
+    if word.startswith(_OURS):
+        return word.removeprefix(_OURS)
+    return _WORDS.get(word, "")
+
+
+def _within(inner: Range, outer: Range) -> bool:
+    return outer[0] <= inner[0] and inner[1] <= outer[1]
+
+
+#: What stands for every tool in a list of tools.
+_ALL_TOOLS = frozenset({"all", "prjury"})
+
+_NOQA = re.compile(
+    r"#\s*noqa(?P<codes>:\s*(?P<list>[A-Z]+\d+(?:[,\s]+[A-Z]+\d+)*))?(?![\w:])", re.IGNORECASE
+)
+_NOLINT = re.compile(r"//\s?nolint(?::(?P<list>[\w./,-]+))?(?=\s|$)")
+_ESLINT = re.compile(
+    r"(?://|/\*)\s*eslint-(?P<what>disable-next-line|disable-line|disable|enable)(?![\w-])"
+)
+
+
+def noqa(page: CommentPage) -> Iterator[Directive]:
+    """``# noqa`` over its own line, with the codes that it names if it names some."""
+    for span in page.comments:
+        for match in _NOQA.finditer(page.text(span)):
+            codes = re.split(r"[,\s]+", match["list"].upper()) if match["list"] else [ANY]
+            line = page.source.line_at(span[0] + match.start())
+            yield Directive("noqa", match[0].strip(), line, range(line, line + 1), frozenset(codes))
+
+
+def nolint(page: CommentPage) -> Iterator[Directive]:
+    """``//nolint`` over its line; on a line of its own over the statement that follows."""
+    ends: dict[int, int] = {}
+    for item in page.items:
+        lines = page.lines(item)
+        ends[lines.start] = max(lines.stop, ends.get(lines.start, 0))
+    for span in page.comments:
+        match = _NOLINT.match(page.text(span))
+        if match:
+            tools = frozenset(match["list"].split(",")) if match["list"] else _ALL_TOOLS
+            names = frozenset({ANY}) if tools & _ALL_TOOLS else tools
+            line = page.first(span)
+            stop = max(line + 2, ends.get(line + 1, 0)) if page.alone(span) else line + 1
+            yield Directive("nolint", match[0], line, range(line, stop), names)
+
+
+def eslint(page: CommentPage) -> Iterator[Directive]:
+    """``eslint-disable`` for a line, or from one comment to the ``eslint-enable`` that ends it."""
+    disabled: dict[str, int] = {}
+    for span in page.comments:
+        match = _ESLINT.match(page.text(span))
+        if not match:
+            continue
+        names, lines = _rules(page.text(span)[match.end() :]), page.lines(span)
+        block = match[0].startswith("/*")
+        if match["what"] == "disable" and block:
+            for name in names:
+                disabled.setdefault(name, lines.start)
+        elif match["what"] == "enable" and block:
+            ended = disabled.keys() if ANY in names else disabled.keys() & set(names)
+            for name in sorted(ended):
+                yield _eslint("disable", name, range(disabled.pop(name), lines.stop))
+        elif match["what"] == "disable-line":
+            yield from (_eslint("disable-line", name, lines) for name in names)
+        elif match["what"] == "disable-next-line":
+            below = range(lines.start, lines.stop + 1)
+            yield from (_eslint("disable-next-line", name, below) for name in names)
+    for name, line in disabled.items():
+        yield _eslint("disable", name, range(line, page.source.numbers[-1] + 1))
+
+
+def _eslint(what: str, name: str, lines: range) -> Directive:
+    text = f"eslint-{what}" + ("" if name == ANY else f" {name}")
+    return Directive("eslint-disable", text, lines.start, lines, frozenset({name}))
+
+
+def _rules(text: str) -> list[str]:
+    """The rules that are named, without our own name before them; one for all where none is."""
+    listed = text.removesuffix("*/").partition(" -- ")[0].split(",")
+    names = [name.strip().removeprefix("prjury/") for name in listed if name.strip()]
+    return names or [ANY]
+
 
 Reader: TypeAlias = Callable[[CommentPage], Iterable[Directive]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.builds.results.frames import place_in
+from prjury.judges.builds.results.junit_case import place_in
 from prjury.judges.builds.results.tree import TreeFiles
 
 

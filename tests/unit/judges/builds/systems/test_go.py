@@ -7,8 +7,7 @@ import pytest
 
 from fakes.roots import failing, root_of, texts, touching
 from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
-from prjury.judges.builds.systems.go import plans
-from prjury.judges.builds.systems.go_packages import imported
+from prjury.judges.builds.systems.go import imported, plans
 
 BECAUSE = "packages that the change touches, and those that import them"
 BUILD = "go build -o /dev/null ./..."

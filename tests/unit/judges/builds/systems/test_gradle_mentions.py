@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.builds.systems.gradle_mentions import Mentions, ProjectNames, accessor
+from prjury.judges.builds.systems.gradle_projects import Mentions, ProjectNames, accessor
 
 NAMES = ProjectNames(frozenset({":a", ":b", ":b:c", ":my-lib", ":my-lib:core_api", ":other"}))
 

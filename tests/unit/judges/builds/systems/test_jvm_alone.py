@@ -11,8 +11,8 @@ from prjury.judges.builds.junit import read_reports
 from prjury.judges.builds.reading import TemporaryPaths
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.builds.search import find_reports
-from prjury.judges.builds.systems.gradle_rerun import GradleAlone
-from prjury.judges.builds.systems.maven_rerun import MavenAlone
+from prjury.judges.builds.systems.gradle import GradleAlone
+from prjury.judges.builds.systems.maven import MavenAlone
 
 REPORT = (
     '<testsuite name="p.ATest"><testcase classname="p.ATest" name="a">'
