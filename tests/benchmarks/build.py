@@ -35,8 +35,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.tiers import BuildOptions
-from prjury.ports import Ports
-from prjury.publishers.progress import SilentProgress
+from prjury.ports import Ports, SilentProgress
 from prjury.sandbox import ContainedShell
 from prjury.snapshot.model import PullRequest
 

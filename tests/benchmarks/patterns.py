@@ -41,8 +41,7 @@ from prjury.judges.patterns.selection import PackSelection
 from prjury.jury.judgment import Check, Judgment
 from prjury.manifests.versions import Requirement
 from prjury.policy.tiers import PatternsOptions
-from prjury.ports import Ports, Repository
-from prjury.publishers.progress import SilentProgress
+from prjury.ports import Ports, Repository, SilentProgress
 from prjury.rulepacks.matcher import Match
 from prjury.rulepacks.rule import KeptBy, Pack, PatternRule
 from prjury.sandbox import ContainedShell

@@ -34,9 +34,8 @@ from prjury.judges.quality.model_seat import CallContext, ModelSeat
 from prjury.jury.judgment import Judgment
 from prjury.policy.models import ModelConfig
 from prjury.policy.questions import QualityOptions
-from prjury.ports import NoModels, Panel, Ports
+from prjury.ports import NoModels, Panel, Ports, SilentProgress
 from prjury.ports.messages import Prompt, Reply
-from prjury.publishers.progress import SilentProgress
 from prjury.sandbox import ContainedShell
 from prjury.snapshot.model import PullRequest
 

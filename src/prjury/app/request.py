@@ -8,8 +8,7 @@ from pathlib import Path
 
 from prjury.git.open_snapshot import SnapshotRequest
 from prjury.policy.load import POLICY_PATH, Policy
-from prjury.ports import Evidence, Progress
-from prjury.publishers.progress import SilentProgress
+from prjury.ports import Evidence, Progress, SilentProgress
 from prjury.report.model import EarlierVotes, Override
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE

@@ -1,7 +1,7 @@
-"""Every door to the outside, as a Protocol.
+"""Every port to the outside, as a Protocol.
 
-Judges, sources, models and publishers meet only here. Whoever stands behind a door in production
-or in a test is decided in `prjury.app.composition`.
+Judges, adapters and publishers meet only here; `prjury.app.composition` chooses what
+implements a port.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Protocol
 
 from prjury.deadline import Deadline
 from prjury.jury.guard import Listener
+from prjury.jury.voting import Ballot
 from prjury.ports.models import ChatModel, Memory, Models, NoMemory, NoModels, Panel
 from prjury.ports.repository import Releases, Repository
 from prjury.ports.types import CheckResult, Completed, ShellCommand
@@ -36,6 +37,7 @@ __all__ = [
     "Releases",
     "Repository",
     "Shell",
+    "SilentProgress",
 ]
 
 
@@ -102,6 +104,22 @@ class Progress(Listener, Protocol):
 
     def close(self) -> None:
         """The run is over, however it ended."""
+
+
+class SilentProgress:
+    """Progress that nobody watches."""
+
+    def judge_started(self, jury: str, judge: str) -> None:
+        """A judge has been asked."""
+
+    def judge_finished(self, jury: str, ballot: Ballot) -> None:
+        """A judge has answered."""
+
+    def say(self, text: str) -> None:
+        """What is being done right now."""
+
+    def close(self) -> None:
+        """Nothing."""
 
 
 class Publisher(Protocol):

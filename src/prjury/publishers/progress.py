@@ -1,4 +1,4 @@
-"""What is told of a run while it goes on: nothing, or the lines of a log."""
+"""What is said of a run while it goes on: the lines of a log."""
 
 from __future__ import annotations
 
@@ -17,22 +17,6 @@ _COMMAND = "$ "
 
 #: How often it is looked, within the time after which there has to be a sign of life.
 _BEATS = 6
-
-
-class SilentProgress:
-    """Says nothing."""
-
-    def judge_started(self, jury: str, judge: str) -> None:
-        """A judge has been asked."""
-
-    def judge_finished(self, jury: str, ballot: Ballot) -> None:
-        """A judge has answered."""
-
-    def say(self, text: str) -> None:
-        """What is being done right now."""
-
-    def close(self) -> None:
-        """Nothing."""
 
 
 class PlainProgress:

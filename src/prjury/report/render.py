@@ -1,7 +1,7 @@
 """From a report to Markdown and HTML, through templates in which nothing untrusted is live.
 
-Templates get a `PageView`, in which every outside word is a `Text`: it can only be printed sanitised.
-Should a template of somebody's own get hold of a bare string, that is escaped as well.
+Templates get a `PageView`, in which every outside word is a `Text` that can only be printed
+sanitised. A bare string in a template of your own is escaped as well.
 """
 
 from __future__ import annotations

@@ -9,11 +9,11 @@ from functools import cache, cached_property
 
 import re2
 
-from prjury.judges.patterns.wording import Basis, Doubt
 from prjury.jury.judgment import Severity
 from prjury.manifests.module import ManifestModule, Sides
 from prjury.manifests.versions import Requirement, Truth
 from prjury.rulepacks.rule import Head, KeptBy, Pack, PatternRule
+from prjury.rulepacks.wording import Basis, Doubt
 
 #: The severities from the most to the least severe.
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "hint")

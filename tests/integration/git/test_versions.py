@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fakes.history import History
-from prjury.git import versions
+from prjury.git import line_conflicts as versions
 from prjury.git.command import GitError
 from prjury.git.find import open_repository
 from prjury.git.merge_tree import BASE, OURS, THEIRS, ConflictReader, ConflictStage

@@ -12,9 +12,9 @@ from prjury.jury.judge import FunctionJudge
 from prjury.jury.judgment import Judgment
 from prjury.jury.jury import Jury
 from prjury.jury.voting import Ballot, ConsensusVoting
-from prjury.ports import Progress
+from prjury.ports import Progress, SilentProgress
 from prjury.publishers.live_progress import LiveProgress
-from prjury.publishers.progress import PlainProgress, SilentProgress
+from prjury.publishers.progress import PlainProgress
 
 
 class Screen(io.StringIO):

@@ -11,8 +11,7 @@ from prjury.app.registry import SeatPosition, seat
 from prjury.app.stages.evidence import Opinions, StageEvidence
 from prjury.app.stages.replay import ReplayedJudges, SeatRecord, with_times
 from prjury.errors import SourceError
-from prjury.ports import Ports
-from prjury.publishers.progress import SilentProgress
+from prjury.ports import Ports, SilentProgress
 from prjury.report.assemble import assemble
 from prjury.report.model import Override, PolicyOrigin, Report, Sandbox
 

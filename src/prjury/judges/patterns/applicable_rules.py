@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from prjury.code.languages import Language
 from prjury.judges.patterns.match import Active
-from prjury.judges.patterns.wording import Basis
 from prjury.jury.judgment import Severity
 from prjury.manifests.module import Sides
 from prjury.rulepacks.applicability import PackApplicability, repairs, severity_between
 from prjury.rulepacks.rule import PatternRule
+from prjury.rulepacks.wording import Basis
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from prjury.judges.workspace.command import TIMEOUT, ShellJudge
 from prjury.judges.workspace.coverage import CoverageCounts, ReportJudge
 from prjury.judges.workspace.jacoco import parse_jacoco
 from prjury.judges.workspace.maven_tests import MavenTests, run_tests
-from prjury.ports import Progress, Shell
-from prjury.publishers.progress import SilentProgress
+from prjury.ports import Progress, Shell, SilentProgress
 from prjury.sandbox import ContainedShell
 
 #: No program is kept off the PATH, those of the virtual environment that this runs in neither: a

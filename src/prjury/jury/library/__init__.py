@@ -1,1 +1,1 @@
-"""What users of the library need beside the court: repeated judges, retries, evaluation, model and agent judges."""
+"""For library users, beside the court: repeats, retries, evaluation, model and agent judges."""

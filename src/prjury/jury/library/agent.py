@@ -80,9 +80,9 @@ class AgentJudge(Generic[ContextT]):
 
     Args:
         client: the way to the agent.
-        goal: what the agent is to find out: a text with placeholders
-            (`prjury.jury.library.template.Template`), or a function from the context to the goal. A goal
-            that comes out blank is not pursued: the judge abstains, ``nothing_to_ask``.
+        goal: what the agent is to find out: a text with placeholders (`Template`), or a function
+            from the context to the goal. A goal that comes out blank is not pursued:
+            the judge abstains, ``nothing_to_ask``.
         classify: a function from the agent's output to a judgment.
         name: the name on ballots.
         description: what the agent looks at, in words.

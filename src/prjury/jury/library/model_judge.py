@@ -41,8 +41,8 @@ class ModelJudge(Generic[ContextT]):
     """A judge that asks a text model.
 
     Args:
-        template: a text with placeholders (`prjury.jury.library.template.Template`), or a function from
-            the context to the prompt. A prompt that comes out blank is not asked: the judge
+        template: a text with placeholders (`Template`), or a function from the context to the
+            prompt. A prompt that comes out blank is not asked: the judge
             abstains, ``nothing_to_ask``.
         classify: a function from the reply to a judgment: `yes_or_no` by default, `assessment`, or
             one's own.

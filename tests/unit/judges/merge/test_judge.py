@@ -15,8 +15,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.merge.judge import NAME, decide, make
 from prjury.jury.judgment import Judgment, Location, Status
 from prjury.policy.schema import MergeOptions
-from prjury.ports import Ports
-from prjury.publishers.progress import SilentProgress
+from prjury.ports import Ports, SilentProgress
 from prjury.snapshot.merge_style import Habit, RebaseTrial, StyleCommit, Way
 from prjury.snapshot.model import (
     Conflict,

@@ -1,7 +1,7 @@
 """Check 3: has anybody asked for the change on this branch, or refused it there?
 
-`find_requests` reads the words once; what they mean for a branch is told by `requests_of`. A refusal wins over
-any wish, and a wish that names no branch is told, but stands for none.
+`find_requests` reads the texts once, `requests_of` says what they mean for a branch. A refusal wins
+over any request, and a request that names no branch stands for none.
 """
 
 from __future__ import annotations
