@@ -42,7 +42,7 @@ def text_of(content: bytes) -> str:
     return text.replace("\r\n", "\n")
 
 
-def toml_of(text: str) -> Mapping[str, Any]:
+def toml_of(text: str) -> dict[str, Any]:
     """The document.
 
     Raises:
@@ -58,7 +58,7 @@ def toml_of(text: str) -> Mapping[str, Any]:
         raise ManifestError(f"not TOML: {error}") from error
 
 
-def json_of(text: str) -> Mapping[str, Any]:
+def json_of(text: str) -> dict[str, Any]:
     """The document, an object.
 
     Raises:
@@ -75,7 +75,7 @@ def json_of(text: str) -> Mapping[str, Any]:
     return document
 
 
-def table(document: object, *keys: str) -> Mapping[str, Any]:
+def table(document: object, *keys: str) -> dict[str, Any]:
     """The table at the path of keys; an empty one where there is none."""
     for key in keys:
         document = document.get(key) if isinstance(document, dict) else None

@@ -17,6 +17,7 @@ from prjury.manifests.manifest import ManifestError
 
 _MAX_DEPTH = 60
 _LONE_CR = re.compile(rb"\r(?!\n)")
+_LONE_CR_OF_TEXT = re.compile(r"\r(?!\n)")
 
 
 @dataclass
@@ -80,15 +81,15 @@ class _TreeBuilder(ContentHandler):
         self._open[-1].pieces.append(content)
 
 
-def read_xml(content: bytes) -> Node:
-    """A nameless node around the document's element.
+def read_xml(content: bytes | str) -> Node:
+    """A nameless node around the document's element; text ignores the encoding that it names.
 
     Raises:
         ManifestError: for a file that is not XML, is nested too deep, or has a DTD or entities.
     """
     builder = _TreeBuilder()
     try:
-        defused.parse(io.BytesIO(_LONE_CR.sub(b" ", content)), builder, forbid_dtd=True)
+        defused.parse(_stream(content), builder, forbid_dtd=True)
     except DefusedXmlException as error:
         raise ManifestError("it has a DTD or entities, which are refused") from error
     except (SAXException, ValueError, LookupError) as error:
@@ -97,3 +98,10 @@ def read_xml(content: bytes) -> Node:
         first_line = str(error).partition("\n")[0]
         raise ManifestError(f"not XML: {first_line}") from error
     return builder.root
+
+
+def _stream(content: bytes | str) -> io.BytesIO | io.StringIO:
+    """The document without lone carriage returns, which end a line in XML and none for git."""
+    if isinstance(content, bytes):
+        return io.BytesIO(_LONE_CR.sub(b" ", content))
+    return io.StringIO(_LONE_CR_OF_TEXT.sub(" ", content.removeprefix("\ufeff")), newline="")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
+
+from prjury.manifests.manifest import ManifestError
+from prjury.manifests.syntax import json_of, table, toml_of
+
+__all__ = ["read_json", "read_toml", "strings", "table"]
 
 #: More than this is no manifest that anybody wrote.
 _LARGEST = 4 * 1024**2
@@ -11,32 +15,18 @@ _LARGEST = 4 * 1024**2
 
 def read_json(text: str) -> dict[str, Any] | None:
     """The object that the text holds, None where it holds none."""
-    if len(text) > _LARGEST:
-        return None
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        return json_of(text) if len(text) <= _LARGEST else None
+    except ManifestError:
         return None
-    return value if isinstance(value, dict) else None
 
 
 def read_toml(text: str) -> dict[str, Any] | None:
     """The document, None where it is not TOML."""
-    import tomllib  # noqa: PLC0415 - only builds need it
-
-    if len(text) > _LARGEST:
-        return None
     try:
-        return tomllib.loads(text.replace("\r\n", "\n"))
-    except (ValueError, RecursionError):
+        return toml_of(text.replace("\r\n", "\n")) if len(text) <= _LARGEST else None
+    except ManifestError:
         return None
-
-
-def table(value: Any, *keys: str) -> dict[str, Any]:  # noqa: ANN401 - parsed data of any shape
-    """The table at these keys, an empty one where there is none."""
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value if isinstance(value, dict) else {}
 
 
 def strings(value: Any) -> tuple[str, ...] | None:  # noqa: ANN401 - parsed data of any shape

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
-from xml.etree.ElementTree import Element
+
+from prjury.manifests.manifest import ManifestError
+from prjury.manifests.xml import Node, read_xml
 
 #: More than this is no build file that anybody wrote.
 _LARGEST = 4 * 1024**2
-_DEEPEST = 100
 _PLUGINS_GROUP = "org.apache.maven.plugins"
 
 #: Whether a profile is used when nobody asks for it. ``default``: unless another one of the same
@@ -139,71 +140,54 @@ def read_pom(text: str) -> Pom:
     )
 
 
-def _project(text: str) -> Element:
-    from defusedxml import DefusedXmlException  # noqa: PLC0415 - only builds with Maven need it
-    from defusedxml.ElementTree import ParseError, fromstring  # noqa: PLC0415
-
+def _project(text: str) -> Node:
     if len(text) > _LARGEST:
         raise PomError(f"is larger than {_LARGEST // 1024**2} MiB")
     try:
-        project = fromstring(text.removeprefix("\ufeff"), forbid_dtd=True)
-    except DefusedXmlException as error:
-        raise PomError("has a DTD or entities, which are refused") from error
-    except (ParseError, ValueError, LookupError) as error:
-        raise PomError("is not XML") from error
-    if _tag(project) != "project":
+        project = read_xml(text).first("project")
+    except ManifestError as error:
+        reason = str(error).partition(":")[0]
+        has = reason.startswith("it ")
+        raise PomError(reason.removeprefix("it ") if has else f"is {reason}") from error
+    if project is None:
         raise PomError("has no <project>")
     return project
 
 
-def _tag(element: Element) -> str:
-    return str(element.tag).rpartition("}")[2]
+def _text(element: Node, *path: str) -> str:
+    return element.value(*path) or ""
 
 
-def _all(element: Element, *path: str) -> Iterator[Element]:
-    """The descendants at the path of tags, in order."""
-    if not path:
-        yield element
-        return
-    for child in element:
-        if _tag(child) == path[0]:
-            yield from _all(child, *path[1:])
-
-
-def _text(element: Element, *path: str) -> str:
-    found = next(_all(element, *path), None)
-    return (found.text or "").strip() if found is not None else ""
-
-
-def _version(project: Element) -> tuple[int, ...]:
+def _version(project: Node) -> tuple[int, ...]:
     parts = (_text(project, "modelVersion") or "4.0.0").split(".")[:2]
     return tuple(int(part) if part.isascii() and part.isdigit() else 0 for part in parts)
 
 
-def _modules(holder: Element) -> Iterator[str]:
+def _modules(holder: Node) -> Iterator[str]:
     for path in (("modules", "module"), ("subprojects", "subproject")):
-        for module in _all(holder, *path):
-            yield (module.text or "").strip()
+        for module in holder.all(*path):
+            yield module.text
 
 
-def _parent(project: Element) -> Parent | None:
-    element = next(_all(project, "parent"), None)
+def _parent(project: Node) -> Parent | None:
+    element = project.first("parent")
     if element is None:
         return None
-    said = next(_all(element, "relativePath"), None)
-    path = "../pom.xml" if said is None else (said.text or "").strip() or None
+    said = element.first("relativePath")
+    path = "../pom.xml" if said is None else said.text or None
     return Parent(Coordinates(_text(element, "groupId"), _text(element, "artifactId")), path)
 
 
-def _profiles(project: Element) -> Iterator[Profile]:
-    for profile in _all(project, "profiles", "profile"):
+def _profiles(project: Node) -> Iterator[Profile]:
+    for profile in project.all("profiles", "profile"):
         switch = _text(profile, "activation", "property", "name")
         yield Profile(_text(profile, "id"), _state(profile), tuple(_modules(profile)), switch)
 
 
-def _state(profile: Element) -> State:
+def _state(profile: Node) -> State:
     """Nothing is asked of the machine here, so a condition on it may hold or not."""
-    conditions = {_tag(condition) for condition in next(_all(profile, "activation"), ())}
+    activation = profile.first("activation")
+    conditions = {condition.tag for condition in activation.children} if activation else set()
     by_default = _text(profile, "activation", "activeByDefault") == "true"
     if conditions - {"activeByDefault", "property"}:
         return "unknown"
@@ -217,26 +201,19 @@ def _state(profile: Element) -> State:
     return "default" if by_default else "off"
 
 
-def _walk(project: Element) -> Iterator[tuple[Element, tuple[str, ...]]]:
-    """Every element with the tags from the project's children down to it; exclusions are left out.
-
-    Raises:
-        PomError: when it is nested deeper than any real build file is.
-    """
-    waiting: list[tuple[Element, tuple[str, ...]]] = [(project, ())]
+def _walk(project: Node) -> Iterator[tuple[Node, tuple[str, ...]]]:
+    """Every element with the tags that lead to it from the project; exclusions are left out."""
+    waiting: list[tuple[Node, tuple[str, ...]]] = [(project, ())]
     while waiting:
         element, path = waiting.pop()
-        if len(path) > _DEEPEST:
-            raise PomError(f"is nested deeper than {_DEEPEST} levels")
-        for child in element:
-            tag = _tag(child)
-            if tag != "exclusions":
-                here = (*path, tag)
+        for child in element.children:
+            if child.tag != "exclusions":
+                here = (*path, child.tag)
                 yield child, here
                 waiting.append((child, here))
 
 
-def _mentions(project: Element) -> Iterator[Coordinates]:
+def _mentions(project: Node) -> Iterator[Coordinates]:
     for element, path in _walk(project):
         artifact = _text(element, "artifactId")
         if artifact and not _only_managed(element, path):
@@ -246,17 +223,17 @@ def _mentions(project: Element) -> Iterator[Coordinates]:
             yield Coordinates(group, artifact)
 
 
-def _only_managed(element: Element, path: tuple[str, ...]) -> bool:
+def _only_managed(element: Node, path: tuple[str, ...]) -> bool:
     """Whether it says the version of something that others may use."""
     if path[-3:] == ("dependencyManagement", "dependencies", "dependency"):
         return _text(element, "scope") != "import"
     return path[-3:] == ("pluginManagement", "plugins", "plugin")
 
 
-def _places(project: Element) -> Iterator[PomPath]:
+def _places(project: Node) -> Iterator[PomPath]:
     for element, path in _walk(project):
         if "build" in path or "properties" in path:
-            for word in _BETWEEN.split(element.text or ""):
+            for word in _BETWEEN.split(element.text):
                 if place := _place(word):
                     yield place
 

@@ -28,6 +28,7 @@ def test_json(text: str, value: object) -> None:
         ("a = ", None),
         ("a = 1\na = 2\n", None),
         ("a = " + "[" * 100_000, None),
+        (".".join("a" * 50_000) + " = 1", None),
         ("#" * 5_000_000, None),
     ],
 )
