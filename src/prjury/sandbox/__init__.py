@@ -2,6 +2,6 @@
 
 from prjury.sandbox.contained import ContainedShell
 from prjury.sandbox.environment import is_refused
-from prjury.sandbox.watch import Limits
+from prjury.sandbox.run import Limits
 
 __all__ = ["ContainedShell", "Limits", "is_refused"]

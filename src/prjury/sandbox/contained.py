@@ -23,8 +23,7 @@ from prjury.ports import Progress
 from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox import launcher
 from prjury.sandbox.environment import allowed, is_refused
-from prjury.sandbox.run import ProcessRun
-from prjury.sandbox.watch import Limits
+from prjury.sandbox.run import Limits, ProcessRun
 
 _ADVICE = {
     "mvn": "install Apache Maven, or commit the Maven wrapper (`mvn wrapper:wrapper`)",

@@ -9,13 +9,16 @@ from typing import Literal
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
-from prjury.judges.builds.build_result import BuildResult
-from prjury.judges.builds.comparison import comparable, compared, unmarked
+from prjury.judges.builds.build_result import (
+    BuildResult,
+    PlanOutcome,
+    comparable,
+    compared,
+    unmarked,
+)
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.missing_files import noted, refuse_needed
-from prjury.judges.builds.outcome import PlanOutcome
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.run import Builder, Workplace
+from prjury.judges.builds.run import Builder, Workplace, noted, refuse_needed
 from prjury.ports.types import TreeEntry
 
 #: More failing tests than this are no matter of luck, and too many to run again one by one.

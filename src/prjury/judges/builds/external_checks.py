@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
-from prjury.judges.builds.definitions import unless_edited
-from prjury.judges.builds.wording import duration
+from prjury.judges.builds.combine import unless_edited
+from prjury.judges.builds.decide import duration
 from prjury.jury.judgment import Check, Judgment
 from prjury.jury.score import BooleanScore
 from prjury.policy.schema import BuildOptions

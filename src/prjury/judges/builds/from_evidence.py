@@ -8,8 +8,13 @@ from dataclasses import dataclass
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.decide import decide, not_tried
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.record import EvidenceReader
-from prjury.judges.builds.record_model import BuildEvidenceJson, BuildJson, invalid, read_evidence
+from prjury.judges.builds.record import (
+    BuildEvidenceJson,
+    BuildJson,
+    EvidenceReader,
+    invalid,
+    read_evidence,
+)
 from prjury.jury.judgment import Judgment
 from prjury.policy.schema import BuildOptions
 from prjury.ports import Evidence

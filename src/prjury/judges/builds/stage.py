@@ -8,8 +8,7 @@ from prjury.errors import CannotJudgeError
 from prjury.judges.builds.build_result import BuildResult
 from prjury.judges.builds.judge import BuildJudge
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.record import EvidenceRecorder, Json
-from prjury.judges.builds.record_model import SCHEMA_NAME
+from prjury.judges.builds.record import SCHEMA_NAME, EvidenceRecorder, Json
 from prjury.judges.context import PullRequestContext
 from prjury.jury.jury import Jury
 from prjury.jury.population import Ballot

@@ -17,7 +17,7 @@ from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from fakes.trees import pull_context
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds import make
-from prjury.judges.builds.record_model import read_evidence
+from prjury.judges.builds.record import read_evidence
 from prjury.judges.builds.stage import BuiltEvidence, build_evidence
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import ask

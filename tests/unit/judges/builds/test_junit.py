@@ -13,10 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prjury.judges.builds.junit import read_reports
-from prjury.judges.builds.outcome import Reports
+from prjury.judges.builds.build_result import Reports
+from prjury.judges.builds.junit import Found, find_reports, is_report, read_reports, stamps
 from prjury.judges.builds.results.tree import TreeFiles
-from prjury.judges.builds.search import Found, find_reports, is_report, stamps
 from prjury.sandbox.contained import scratch
 
 LOGS = Path(__file__).parent / "logs"

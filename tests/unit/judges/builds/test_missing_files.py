@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.missing_files import noted, refuse_needed
 from prjury.judges.builds.plan import BuildPlan, BuildStep
+from prjury.judges.builds.run import noted, refuse_needed
 from prjury.ports.types import TreeEntry
 
 PLAN = BuildPlan("tool", (BuildStep("test", ("tool",)),), notes=("a note",))

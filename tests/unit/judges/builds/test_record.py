@@ -15,14 +15,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.build_result import BuildResult
-from prjury.judges.builds.comparison import comparable, compared
+from prjury.judges.builds.build_result import (
+    BuildResult,
+    PlanOutcome,
+    Reports,
+    StepResult,
+    comparable,
+    compared,
+)
 from prjury.judges.builds.decide import decide
 from prjury.judges.builds.failure import Failure, make_failure
-from prjury.judges.builds.outcome import PlanOutcome, Reports, StepResult
 from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.record import EvidenceReader, EvidenceRecorder
-from prjury.judges.builds.record_model import BuildJson, CaseJson
+from prjury.judges.builds.record import BuildJson, CaseJson, EvidenceReader, EvidenceRecorder
 from prjury.jury.judgment import Status
 from prjury.ports.types import Completed
 

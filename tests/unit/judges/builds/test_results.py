@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from prjury.judges.builds.build_result import Reports
 from prjury.judges.builds.failure import Failure, make_failure
-from prjury.judges.builds.outcome import Reports
 from prjury.judges.builds.reading import TemporaryPaths, read_log
 from prjury.judges.builds.results.log import transcribe
 from prjury.judges.builds.results.merge_results import LogResults, merge_results, root_cause

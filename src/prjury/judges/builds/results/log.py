@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from prjury.judges.builds.failure import Failure, with_details
-from prjury.judges.builds.results.go_events import GoEvents
+from prjury.judges.builds.results.go import GoEvents
 from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
 from prjury.judges.builds.results.tree import TreeFiles
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from operator import itemgetter
 
+from prjury.judges.builds.build_result import Reports
 from prjury.judges.builds.failure import Failure, in_order, without_repeats
-from prjury.judges.builds.outcome import Reports
 from prjury.judges.builds.results.runner_output import RunnerOutput, ambiguous
 
 #: Goals that are told right after their causes, by the tool that tells of them; make also says how

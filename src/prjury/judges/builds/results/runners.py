@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from prjury.judges.builds.results.cargo import cargo
-from prjury.judges.builds.results.go_text import go
+from prjury.judges.builds.results.go import go
 from prjury.judges.builds.results.jest import jest
 from prjury.judges.builds.results.jvm import jvm
 from prjury.judges.builds.results.mocha import mocha

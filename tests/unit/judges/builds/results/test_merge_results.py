@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from prjury.judges.builds.build_result import Reports
 from prjury.judges.builds.failure import make_failure
-from prjury.judges.builds.outcome import Reports
 from prjury.judges.builds.results.merge_results import LogResults, merge_results
 from prjury.judges.builds.results.runner_output import RunnerOutput
 

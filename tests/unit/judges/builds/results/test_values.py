@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.builds.results.go_events import go_failure
+from prjury.judges.builds.results.go import go_failure
 from prjury.judges.builds.results.runner_output import LogSection
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.builds.results.values import with_sides, with_values

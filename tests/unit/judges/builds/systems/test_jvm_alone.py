@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.junit import read_reports
+from prjury.judges.builds.junit import find_reports, read_reports
 from prjury.judges.builds.reading import TemporaryPaths
 from prjury.judges.builds.results.tree import TreeFiles
-from prjury.judges.builds.search import find_reports
 from prjury.judges.builds.systems.gradle import GradleAlone
 from prjury.judges.builds.systems.maven import MavenAlone
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.results.go_events import GoEvents
-from prjury.judges.builds.results.go_text import go
+from prjury.judges.builds.results.go import GoEvents, go
 from prjury.judges.builds.results.runner_output import LogSection
 from prjury.judges.builds.results.tree import TreeFiles
 
