@@ -15,7 +15,7 @@ import pytest
 from e2e.conftest import Prjury, Run, started, wait_until
 from fakes.github import FakeGitHub, Fault, running
 from fakes.history import History
-from prjury.app.evidence_file import LARGEST
+from prjury.app.artifact_file import LARGEST
 from prjury.cli.build import _told
 from prjury.cli.output import Terminal
 from prjury.errors import CannotJudgeError

@@ -1,15 +1,20 @@
-"""A file that another job has handed over: found, not followed, not too large, and the very one."""
+"""Files that another job has left behind: not followed if links, not too large, the right ones."""
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import hmac
 import os
 import stat
+from dataclasses import dataclass
 from pathlib import Path
 
-from prjury.errors import SourceError
+from prjury.errors import CannotJudgeError, SourceError
 from prjury.snapshot.model import visible
+
+#: Bytes; the evidence of a very large build stays below it.
+LARGEST = 64 * 1024**2
 
 
 def read_artifact_file(path: Path, what: str, digest: str | None, largest: int) -> bytes:
@@ -17,28 +22,26 @@ def read_artifact_file(path: Path, what: str, digest: str | None, largest: int) 
 
     Args:
         what: what it holds, for messages, such as ``"evidence"``.
-        digest: the sha256 that it must have, 64 hex digits, maybe after ``sha256:``; None where
-            nobody told.
+        digest: the sha256 that it must have, 64 hex digits, maybe after ``sha256:``; None if it
+            is not known.
         largest: bytes.
 
     Raises:
         SourceError: ``…_missing`` or ``…_invalid``.
     """
     try:
-        content = _read(path, largest + 1)
+        content = _read(path, largest)
     except FileNotFoundError as error:
         raise SourceError(
             f"There is no {visible(path.name)}",
-            why="The job that makes it has failed, was cancelled, or did not hand it over",
-            remedy="See what became of that job, and run the workflow again",
+            why="The job that makes it has failed, was cancelled, or did not upload it",
+            remedy="Look at that job, and run the workflow again",
             reason=f"{what}_missing",
         ) from error
     except OSError as error:
-        raise _refused(path, what, error.strerror or "it is a link") from error
-    if len(content) > largest:
-        raise _refused(path, what, f"it is larger than {largest // 1024**2} MiB")
-    told = None if digest is None else digest.strip().removeprefix("sha256:").lower()
-    if told is not None and not hmac.compare_digest(sha256(content), told):
+        raise _refused(path, what, error.strerror or str(error)) from error
+    expected = None if digest is None else digest.strip().removeprefix("sha256:").lower()
+    if expected is not None and not hmac.compare_digest(sha256(content), expected):
         raise _refused(path, what, "it is not the file that the job before has made")
     return content
 
@@ -48,13 +51,61 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _read(path: Path, size: int) -> bytes:
+@dataclass(frozen=True)
+class EvidenceFile:
+    """The evidence of a build elsewhere, in a file (`prjury.ports.Evidence`)."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def read(self) -> bytes:
+        """All of it.
+
+        Raises:
+            CannotJudgeError: ``evidence_missing`` or ``evidence_invalid``.
+        """
+        shown = visible(str(self.path))
+        try:
+            return _read(self.path, LARGEST)
+        except FileNotFoundError as error:
+            raise CannotJudgeError(
+                f"there is no evidence at {shown}",
+                why="`prjury build` was not run, or its file was not brought here",
+                remedy="run `prjury build` first, and name the file that it writes",
+                reason="evidence_missing",
+            ) from error
+        except OSError as error:
+            raise CannotJudgeError(
+                f"the evidence {shown} is refused",
+                why=error.strerror or str(error),
+                remedy="name the file that `prjury build` has written",
+                reason="evidence_invalid",
+            ) from error
+
+
+def _read(path: Path, largest: int) -> bytes:
+    """The bytes of a regular file that is no link: a stranger may have packed it.
+
+    Raises:
+        OSError: for anything else; its `strerror` is a phrase for people.
+    """
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(path, flags)
+    try:
+        descriptor = os.open(path, flags)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, "it is a link") from error
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is not a regular file")
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(0, "it is not a regular file")
-        return file.read(size)
+        content = file.read(largest + 1)
+    if len(content) > largest:
+        raise OSError(errno.EFBIG, f"it is larger than {largest // 1024**2} MiB")
+    return content
 
 
 def _refused(path: Path, what: str, why: str) -> SourceError:

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from prjury.app import backports, terms
+from prjury.app import backports, steps
 from prjury.app.composition import review_ports
-from prjury.app.policy_in_force import policy_in_force
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.git.merged_as import Landed
-from prjury.git.open_snapshot import NothingToReview, Snapshot, SnapshotRequest, open_snapshot
+from prjury.git.open_snapshot import NothingToReview, Snapshot, SnapshotRequest
 from prjury.policy.load import Policy
 from prjury.report.backports import Backports
 from prjury.resources import own_version
@@ -56,19 +55,18 @@ def judge_backports(
         PrJuryError: with the exit code that says whose fault it is.
     """
     started = time.monotonic()
-    with open_snapshot(_as_landed(request.wanted)) as taken:
-        if isinstance(taken, NothingToReview):
-            yield taken
+    with steps.open_change(replace(request, wanted=_as_landed(request.wanted))) as change:
+        if isinstance(change, NothingToReview):
+            yield change
             return
-        policy = policy_in_force(taken.pull, taken.store, request.config, request.policy_path)
-        snapshot = terms.exempted(taken, policy.config)
+        snapshot, policy = change.snapshot, change.policy
         wired = review_ports(request, environment, policy.config, snapshot)
-        chosen = backports.choose_branches(snapshot, request, policy.config, alone=True)
+        chosen = change.choose_branches(alone=True)
         if not chosen.names:
             why = "; ".join([*chosen.notes, *chosen.passed]) or "the policy names none"
             yield NothingToReview(f"No release branch to judge for: {why}. Name one with --onto.")
             return
-        context = terms.context_of(snapshot.pull, terms.seconds(request, policy.config))
+        context = change.start_clock()
         bench = backports.BranchJudges(snapshot, wired.ports, policy.config, request.build, texts)
         try:
             tried = bench.judged(chosen.names, context.deadline)

@@ -51,7 +51,7 @@ def build(  # noqa: PLR0913 - the command line's options, named as documented
 
 def _told(terminal: Terminal, outcome: BuiltEvidence, output: Path) -> int:
     """Writes the evidence whatever it says, then prints what it would come to here."""
-    from prjury.app.evidence_file import LARGEST  # noqa: PLC0415 - as above
+    from prjury.app.artifact_file import LARGEST  # noqa: PLC0415 - as above
     from prjury.jury.judgment import Status  # noqa: PLC0415 - as above
     from prjury.publishers.files import write_atomically  # noqa: PLC0415 - as above
     from prjury.publishers.judgment import JudgmentPrinter  # noqa: PLC0415 - as above

@@ -68,7 +68,7 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
 
 def evidence_in(file: Path | None) -> Evidence | None:
     """The evidence in a file that the operator names."""
-    from prjury.app.evidence_file import EvidenceFile  # noqa: PLC0415 - keeps `--help` instant
+    from prjury.app.artifact_file import EvidenceFile  # noqa: PLC0415 - keeps `--help` instant
 
     return EvidenceFile(file) if file else None
 

@@ -137,10 +137,9 @@ def publish(
 ) -> int:
     """Make the report of evidence and verdict, print it, and post it if asked to."""
     from prjury.app.artifact_file import read_artifact_file  # noqa: PLC0415 - the same
-    from prjury.app.stages.codec import opinions_from_text  # noqa: PLC0415 - keeps `--help` instant
+    from prjury.app.stages.codec import LARGEST, opinions_from_text  # noqa: PLC0415 - the same
     from prjury.app.stages.evidence import NoEvidence  # noqa: PLC0415 - the same
     from prjury.app.stages.publish import publish_stage  # noqa: PLC0415 - the same
-    from prjury.app.stages.read_artifacts import LARGEST  # noqa: PLC0415 - the same
     from prjury.cli.post import post as post_report  # noqa: PLC0415 - the same
 
     terminal: Terminal = context.obj
@@ -162,8 +161,7 @@ def publish(
 def _read(file: Path, sha256: str | None) -> tuple[StageEvidence | NoEvidence, str]:
     from prjury.app.artifact_file import read_artifact_file  # noqa: PLC0415 - as above
     from prjury.app.artifact_file import sha256 as digest_of  # noqa: PLC0415 - as above
-    from prjury.app.stages.codec import evidence_from_text  # noqa: PLC0415 - as above
-    from prjury.app.stages.read_artifacts import LARGEST  # noqa: PLC0415 - as above
+    from prjury.app.stages.codec import LARGEST, evidence_from_text  # noqa: PLC0415 - as above
 
     content = read_artifact_file(file, "evidence", sha256, LARGEST)
     return evidence_from_text(content), digest_of(content)

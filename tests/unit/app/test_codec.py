@@ -14,14 +14,13 @@ import strategies as own
 from fakes.bare_report import PULL, report
 from prjury.app.registry import SeatPosition, Unwanted
 from prjury.app.stages.codec import (
+    LARGEST,
     evidence_from_text,
     evidence_to_text,
     opinions_from_text,
     verdict_to_text,
 )
-from prjury.app.stages.evidence import NoEvidence, Opinions, StageEvidence
-from prjury.app.stages.files import Files
-from prjury.app.stages.read_artifacts import LARGEST
+from prjury.app.stages.evidence import Files, NoEvidence, Opinions, StageEvidence
 from prjury.app.stages.replay import SeatRecord
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.jury.judge import JudgeType

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from prjury.app.registry import SeatPosition, Unwanted
-from prjury.app.stages.evidence import NoEvidence, Opinions, StageEvidence
-from prjury.app.stages.files import Files
-from prjury.app.stages.read_artifacts import LARGEST, checked, invalid, made, value_of
+from prjury.app.stages.evidence import Files, NoEvidence, Opinions, StageEvidence
 from prjury.app.stages.replay import SeatRecord
-from prjury.errors import CannotJudgeError
+from prjury.errors import CannotJudgeError, SourceError
 from prjury.jury.codec import judgment_from_json, judgment_to_json
 from prjury.jury.judge import JudgeType
 from prjury.policy.load import Policy
@@ -36,7 +35,12 @@ from prjury.snapshot.model import PullRequest
 EVIDENCE_SCHEMA: Final = "prjury/evidence/v1"
 OPINIONS_SCHEMA: Final = "prjury/opinions/v1"
 
+#: Bytes of a file that passes from job to job.
+LARGEST = 32 * 1024 * 1024
+
 Json = dict[str, Any]
+Wire = TypeVar("Wire", bound=BaseModel)
+Made = TypeVar("Made")
 Count = Annotated[int, Field(ge=0)]
 Seconds = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -178,12 +182,12 @@ def evidence_from_text(content: bytes) -> StageEvidence | NoEvidence:
     Raises:
         SourceError: ``evidence_invalid``, for anything else.
     """
-    value = value_of(content, "evidence", EVIDENCE_SCHEMA)
+    value = _value_of(content, "evidence", EVIDENCE_SCHEMA)
     if "nothing" in value:
-        told = checked(NothingJson, value, "evidence")
+        told = _checked(NothingJson, value, "evidence")
         return NoEvidence(told.nothing, told.repo, told.number, told.head_sha, told.base_ref)
-    wire = checked(EvidenceJson, value, "evidence")
-    return made(lambda: _from_wire(wire), "evidence")
+    wire = _checked(EvidenceJson, value, "evidence")
+    return _made(lambda: _from_wire(wire), "evidence")
 
 
 def verdict_to_text(report: Report, opinions: Opinions, redact: Redact = BY_SHAPE) -> str:
@@ -198,11 +202,11 @@ def opinions_from_text(content: bytes) -> Opinions:
     Raises:
         SourceError: ``verdict_invalid``, for anything else.
     """
-    value = value_of(content, "verdict", SCHEMA_NAME, _LARGEST_VERDICT)
+    value = _value_of(content, "verdict", SCHEMA_NAME, _LARGEST_VERDICT)
     if "opinions" not in value:
-        raise invalid("verdict", "it holds no opinions; a report alone cannot be published")
-    wire = checked(OpinionsJson, value["opinions"], "verdict")
-    return made(lambda: _opinions_of(wire), "verdict")
+        raise _invalid("verdict", "it holds no opinions; a report alone cannot be published")
+    wire = _checked(OpinionsJson, value["opinions"], "verdict")
+    return _made(lambda: _opinions_of(wire), "verdict")
 
 
 def _opinions(opinions: Opinions) -> Json:
@@ -306,3 +310,84 @@ def _bytes(content: str | Mapping[Literal["base64"], str] | None) -> bytes | Non
 def _text(value: Json) -> str:
     """ASCII alone, so that lone surrogates are escapes and lengths are bytes."""
     return json.dumps(value, allow_nan=False, separators=(",", ":")) + "\n"
+
+
+def _value_of(content: bytes, what: str, schema: str, largest: int = LARGEST) -> Json:
+    """The file's value, of the version that is read here.
+
+    Args:
+        what: what the file holds, for messages.
+        largest: bytes.
+
+    Raises:
+        SourceError: ``…_invalid``, for anything else.
+    """
+    if len(content) > largest:
+        raise _invalid(what, f"it is larger than {largest // 1024**2} MiB")
+    try:
+        value = json.loads(
+            content, object_pairs_hook=_once, parse_constant=_refuse, parse_float=_finite
+        )
+    except (ValueError, RecursionError) as error:
+        raise _invalid(what, "it is not JSON, or a key stands twice") from error
+    found = value.get("schema") if isinstance(value, dict) else None
+    if found != schema:
+        family = schema.rpartition("/")[0]
+        other = isinstance(found, str) and found.startswith(f"{family}/")
+        raise _invalid(what, "it is of another version" if other else f"it is no {schema}")
+    return dict(value)
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> Json:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise ValueError("a key stands twice")
+    return value
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"{digits[:20]} is too large a number")
+    return number
+
+
+def _refuse(word: str) -> float:
+    raise ValueError(f"{word} is no number")
+
+
+def _checked(model: type[Wire], value: object, what: str) -> Wire:
+    """The value in its form.
+
+    Raises:
+        SourceError: ``…_invalid``, naming the key.
+    """
+    try:
+        return model.model_validate(value)
+    except (ValidationError, RecursionError) as error:
+        detail = error.errors()[0] if isinstance(error, ValidationError) else None
+        place = ".".join(map(str, detail["loc"])) if detail else "it"
+        told = f"{place}: {detail['msg']}" if detail else "it is nested too deeply"
+        raise _invalid(what, told[:200]) from error
+
+
+def _made(make: Callable[[], Made], what: str) -> Made:
+    """What the function makes of a checked value.
+
+    Raises:
+        SourceError: ``…_invalid``, where it cannot.
+    """
+    try:
+        return make()
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise _invalid(what, str(error).splitlines()[0][:200] or type(error).__name__) from error
+
+
+def _invalid(what: str, why: str) -> SourceError:
+    """The refusal of a file."""
+    return SourceError(
+        f"The {what} that was handed over is refused: {why}",
+        why="It was damaged or forged, or the jobs use different releases",
+        remedy="Use one release in all jobs of the workflow, and run it again",
+        reason=f"{what}_invalid",
+    )

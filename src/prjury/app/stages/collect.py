@@ -1,22 +1,21 @@
-"""COLLECT: reads git, the policy and a build's evidence; runs nothing, and asks no model."""
+"""The stage collect: ask every judge that needs no model; nothing of the change is run."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
 
-from prjury.app import backports, terms
+from prjury.app import steps
+from prjury.app.backports import BranchJudges
 from prjury.app.composition import models_for, program_ports
-from prjury.app.policy_in_force import policy_in_force
 from prjury.app.registry import seat
 from prjury.app.request import ReviewRequest, RunEnvironment
-from prjury.app.review import notes_of
-from prjury.app.stages.evidence import StageEvidence
-from prjury.app.stages.files import ReadingAlong
+from prjury.app.stages.evidence import ReadingAlong, StageEvidence
 from prjury.app.stages.replay import DeferredJudges, records_of
+from prjury.app.steps import OpenedChange
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.git.open_snapshot import NothingToReview, Snapshot, open_snapshot
+from prjury.git.open_snapshot import NothingToReview, Snapshot
 from prjury.policy.load import Policy
 from prjury.policy.schema import Config, JudgeEntry
 from prjury.ports import Panel, Ports
@@ -55,50 +54,46 @@ class RecordingModels:
 def collect(
     request: ReviewRequest, environment: RunEnvironment, workflow: str | None = None
 ) -> StageEvidence | NothingToReview:
-    """Event -> PullRequest -> every judge that is a program -> evidence.
+    """Ask every judge that is a program, and keep what the models will need.
 
-    A build is taken from its evidence, whatever the policy says of where it runs: here nothing of
+    A build is taken from its evidence wherever the policy says that it runs, for here nothing of
     the change ever runs.
 
     Args:
-        workflow: the file of the workflow that made the build's evidence; where the change edits
-            it, what it has left behind is no evidence.
+        workflow: the file of the workflow that made the build's evidence; a change that edits it
+            makes that evidence worthless.
 
     Raises:
-        PrJuryError: with the exit code that says whose fault it is.
+        PrJuryError: with the exit code of the cause.
     """
     started = time.monotonic()
-    with open_snapshot(request.wanted) as taken:
-        if isinstance(taken, NothingToReview):
-            return taken
-        policy = policy_in_force(taken.pull, taken.store, request.config, request.policy_path)
-        snapshot = terms.exempted(taken, policy.config)
-        policy = Policy(built_elsewhere(policy.config), policy.source)
-        ports = _ports(request, environment, policy.config, snapshot)
-        if edited := _edited(snapshot, workflow):
-            ports = replace(ports, evidence=Refused(edited))
-        along = ReadingAlong(snapshot.store, snapshot.pull.base.sha)
-        cast = DeferredJudges(replace(ports, repository=along))
-        seating = seat(policy.config, ports, terms.unwanted(request), cast)
-        seconds = terms.seconds(request, policy.config)
-        context = terms.context_of(snapshot.pull, seconds)
-        verdict = terms.vote(seating, context, ports.progress)
-        chosen = backports.choose_branches(snapshot, request, policy.config)
+    with steps.open_change(request) as opened:
+        if isinstance(opened, NothingToReview):
+            return opened
+        policy = Policy(built_elsewhere(opened.config), opened.policy.source)
+        change = replace(opened, policy=policy)
+        ports = _ports(change, environment, workflow)
+        reading = ReadingAlong(change.snapshot.store, change.pull.base.sha)
+        casting = DeferredJudges(replace(ports, repository=reading))
+        seating = seat(change.config, ports, change.unwanted, casting)
+        context = change.start_clock()
+        verdict = steps.vote(seating, context, ports.progress)
+        chosen = change.choose_branches()
         named = frozenset(request.backport_to)
-        bench = backports.BranchJudges(snapshot, ports, policy.config, thorough=named)
+        branches = BranchJudges(change.snapshot, ports, change.config, thorough=named)
         return StageEvidence(
-            pull=snapshot.pull,
+            pull=change.pull,
             policy=policy,
-            records={**cast.seats, **records_of(seating, cast.places, verdict)},
-            files=along.seen,
+            records={**casting.seats, **records_of(seating, casting.places, verdict)},
+            files=reading.seen,
             version=own_version(),
-            unwanted=terms.unwanted(request),
-            backports=bench.beside(chosen.names, verdict.status, context.deadline),
-            notes=(*notes_of(request, snapshot), *chosen.notes),
-            spares=_spares(request, policy.config, snapshot),
+            unwanted=change.unwanted,
+            backports=branches.beside(chosen.names, verdict.status, context.deadline),
+            notes=(*change.notes, *chosen.notes),
+            spares=_spares(change),
             trusted=request.trusts_policy or request.config is not None,
             level=ports.shell.level,
-            seconds=seconds,
+            seconds=change.seconds,
             elapsed_ms=round((time.monotonic() - started) * 1000),
         )
 
@@ -153,14 +148,15 @@ def _elsewhere(entry: JudgeEntry) -> JudgeEntry:
     return entry.model_copy(update={"build": entry.build.model_copy(update={"from_": "evidence"})})
 
 
-def _ports(
-    request: ReviewRequest, environment: RunEnvironment, config: Config, snapshot: Snapshot
-) -> Ports:
-    ports = program_ports(request, environment, config, snapshot.store)
-    return replace(ports, models=RecordingModels())
+def _ports(change: OpenedChange, environment: RunEnvironment, workflow: str | None) -> Ports:
+    ports = program_ports(change.request, environment, change.config, change.snapshot.store)
+    edited = _edited(change.snapshot, workflow)
+    evidence = Refused(edited) if edited else ports.evidence
+    return replace(ports, models=RecordingModels(), evidence=evidence)
 
 
-def _spares(request: ReviewRequest, config: Config, snapshot: Snapshot) -> tuple[str, str] | None:
-    nobody = models_for(snapshot.pull, config.pulls, request.actor)
+def _spares(change: OpenedChange) -> tuple[str, str] | None:
+    """Why no model is to be asked about this pull request, and the label for that."""
+    nobody = models_for(change.pull, change.config.pulls, change.request.actor)
     panel = nobody.panel() if nobody else None
     return (panel.missing, panel.label) if panel else None

@@ -1,19 +1,17 @@
-"""JUDGE: asks models about evidence; it has their key, no repository and no token."""
+"""The stage decide: ask models about evidence, with their key, but no repository and no token."""
 
 from __future__ import annotations
 
 import time
 from typing import Any
 
-from prjury.app import backports, terms
+from prjury.app import steps
 from prjury.app.composition import model_panel
 from prjury.app.registry import Seating, seat
 from prjury.app.request import ReviewRequest, RunEnvironment
-from prjury.app.stages.evidence import Opinions, StageEvidence
-from prjury.app.stages.files import TakenAlong
+from prjury.app.stages.evidence import Opinions, StageEvidence, TakenAlong
 from prjury.app.stages.replay import Asking, Records, records_of
 from prjury.jury.cascade import Verdict
-from prjury.jury.judgment import Status
 from prjury.models.memory import memory_at
 from prjury.ports import NoModels, Ports
 
@@ -21,46 +19,45 @@ from prjury.ports import NoModels, Ports
 def decide(
     evidence: StageEvidence, digest: str, request: ReviewRequest, environment: RunEnvironment
 ) -> Opinions:
-    """Evidence -> cascade, in which programs say again what they said -> what models said.
+    """Ask the models that the evidence waits for; programs are replayed from it.
 
     Args:
         digest: sha256 of the evidence's file.
-        request: the operator's word on models; the pull request is that of the evidence.
+        request: what the operator says of models; the pull request is that of the evidence.
 
     Raises:
-        PrJuryError: with the exit code that says whose fault it is.
+        PrJuryError: with the exit code of the cause.
     """
     started = time.monotonic()
-    config = evidence.policy.config
-    bench = model_panel(request, environment, config)
-    nobody: Any = None  # what runs programs is not here
+    panel = model_panel(request, environment, evidence.policy.config)
+    absent: Any = None  # no program runs here
     ports = Ports(
         TakenAlong(evidence.files),
-        nobody,
+        absent,
         environment.progress,
-        models=NoModels(*evidence.spares) if evidence.spares else bench,
-        memory=memory_at(environment.environ, bench.secret),
+        models=NoModels(*evidence.spares) if evidence.spares else panel,
+        memory=memory_at(environment.environ, panel.secret),
         redact=environment.redact,
     )
-    cast = Asking(evidence.records)
-    seating = seat(config, ports, evidence.unwanted, cast)
-    bench.warm()
+    casting = Asking(evidence.records)
+    seating = seat(evidence.policy.config, ports, evidence.unwanted, casting)
+    panel.warm()
     seconds = evidence.seconds if request.timeout is None else request.timeout
-    context = terms.context_of(evidence.pull, seconds)
-    verdict = terms.vote(seating, context, ports.progress)
-    asks = evidence.unwanted.model_backed is None and verdict.status is not Status.FAIL
-    opinion = backports.ask_opinion(evidence.backports, ports, context) if asks else None
+    context = steps.context_of(evidence.pull, seconds)
+    verdict = steps.vote(seating, context, ports.progress)
+    asks = evidence.unwanted.model_backed is None
+    opinion = steps.ask_opinion(evidence.backports, verdict, ports, context) if asks else None
     return Opinions(
         digest,
-        _said(evidence.records, cast, seating, verdict),
-        terms.cost_of(verdict, bench.spent, opinion),
+        _new_answers(evidence.records, casting, seating, verdict),
+        steps.cost_of(verdict, panel.spent, opinion),
         opinion,
         round((time.monotonic() - started) * 1000),
     )
 
 
-def _said(records: Records, cast: Asking, seating: Seating, verdict: Verdict) -> Records:
-    """What those said who had waited, as far as they were reached."""
-    every = records_of(seating, cast.places, verdict)
+def _new_answers(records: Records, casting: Asking, seating: Seating, verdict: Verdict) -> Records:
+    """The answers of the judges that were waiting, as far as the cascade reached them."""
+    every = records_of(seating, casting.places, verdict)
     waited = (place for place, record in records.items() if record.waits)
     return {place: every[place] for place in waited if place in every}

@@ -1,17 +1,34 @@
-"""What COLLECT hands over, and what JUDGE makes of it."""
+"""What collect hands over, with the files that models will read, and what decide makes of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from prjury.app.registry import SeatPosition, Unwanted
-from prjury.app.stages.files import Files
 from prjury.app.stages.replay import SeatRecord
+from prjury.deadline import Deadline
+from prjury.errors import SourceError
 from prjury.jury.judgment import Judgment
 from prjury.policy.load import Policy
+from prjury.ports import Repository
+from prjury.ports.types import TreeEntry
 from prjury.report.model import Backport, Cost
+from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
 from prjury.snapshot.model import PullRequest
+
+#: Bytes of files that are taken along for models; what is beyond is context that they do without.
+_MOST_BYTES = 8 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files of a commit that were read: where they stand, and their bytes by object name."""
+
+    commit: str
+    entries: tuple[TreeEntry, ...] = ()
+    blobs: Mapping[str, bytes | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -70,3 +87,90 @@ class Opinions:
     cost: Cost = field(default_factory=Cost)
     opinion: Judgment | None = None
     elapsed_ms: int = 0
+
+
+@dataclass
+class ReadingAlong:
+    """A repository that remembers what was read, and of the base where it stands."""
+
+    repository: Repository
+    commit: str
+    _blobs: dict[str, bytes | None] = field(default_factory=dict)
+
+    @property
+    def seen(self) -> Files:
+        """What was read, as much as is taken along."""
+        entries = tuple(e for e in self.repository.files(self.commit) if e.blob in self._blobs)
+        return Files(self.commit, entries, dict(self._blobs))
+
+    def files(self, commit: str) -> Sequence[TreeEntry]:
+        """Every file of a commit or tree."""
+        return self.repository.files(commit)
+
+    def read(self, blobs: Sequence[str]) -> Mapping[str, bytes | None]:
+        """The blobs' bytes by object name."""
+        found = self.repository.read(blobs)
+        room = _MOST_BYTES - sum(len(content or b"") for content in self._blobs.values())
+        for blob, content in sorted(found.items(), key=lambda pair: len(pair[1] or b"")):
+            if blob not in self._blobs and len(content or b"") <= room:
+                room -= len(content or b"")
+                self._blobs[blob] = content
+        return found
+
+    def export(self, tree: str, directory: Path) -> Sequence[str]:
+        """Writes a tree into an empty directory."""
+        return self.repository.export(tree, directory)
+
+    def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:
+        """The newest commits of a branch."""
+        return self.repository.recent(tip, count)
+
+    def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:
+        """Tries the head's commits one after the other."""
+        return self.repository.rebase(base, head, deadline)
+
+
+@dataclass(frozen=True)
+class TakenAlong:
+    """A repository of which only those files are here that another zone has read."""
+
+    taken: Files
+
+    def files(self, commit: str) -> Sequence[TreeEntry]:
+        """The files of that commit that were read.
+
+        Raises:
+            SourceError: for another commit, for nobody must take it for an empty one.
+        """
+        if commit != self.taken.commit:
+            raise self._absent()
+        return self.taken.entries
+
+    def read(self, blobs: Sequence[str]) -> Mapping[str, bytes | None]:
+        """The blobs' bytes; None for those that were missing there as well.
+
+        Raises:
+            SourceError: for a blob that was not taken along.
+        """
+        if not self.taken.blobs.keys() >= set(blobs):
+            raise self._absent()
+        return {blob: self.taken.blobs[blob] for blob in blobs}
+
+    def export(self, tree: str, directory: Path) -> Sequence[str]:  # noqa: ARG002 - there is none
+        """Raises SourceError, as everything does that takes a repository."""
+        raise self._absent()
+
+    def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:  # noqa: ARG002 - as above
+        """Raises SourceError."""
+        raise self._absent()
+
+    def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:  # noqa: ARG002 - as above
+        """Raises SourceError."""
+        raise self._absent()
+
+    def _absent(self) -> SourceError:
+        return SourceError(
+            "the repository is not here",
+            why="Models are asked in a job that holds their key and nothing else",
+            reason="no_repository",
+        )

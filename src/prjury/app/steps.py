@@ -1,0 +1,219 @@
+"""The steps that a review and its four stages share; `review` and `stages` put them in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from prjury.app import backports
+from prjury.app.composition import builds
+from prjury.app.policy_in_force import edits_workflow, policy_in_force, policy_notes
+from prjury.app.registry import Seating, Unwanted
+from prjury.app.request import ReviewRequest
+from prjury.deadline import Deadline
+from prjury.errors import UsageError
+from prjury.git.open_snapshot import NothingToReview, Snapshot, open_snapshot
+from prjury.judges.backport.requests.branches import Chosen
+from prjury.judges.context import PullRequestContext
+from prjury.jury.cascade import Verdict
+from prjury.jury.gate import GatePolicy
+from prjury.jury.judgment import Judgment, Status
+from prjury.models.budget import Spent
+from prjury.policy.load import Policy
+from prjury.policy.schema import Config
+from prjury.ports import Ports, Progress
+from prjury.report.assemble import assemble
+from prjury.report.model import (
+    Backport,
+    Cost,
+    EarlierVotes,
+    Override,
+    PolicyOrigin,
+    Report,
+    Sandbox,
+)
+from prjury.snapshot import exempt
+from prjury.snapshot.model import PullRequest, printable
+from prjury.snapshot.patch_id import patch_id
+
+
+@dataclass(frozen=True)
+class OpenedChange:
+    """What is judged, and by which policy: a request together with its snapshot.
+
+    Attributes:
+        snapshot: with the files marked that the policy exempts from being read.
+        policy: the policy in force.
+    """
+
+    request: ReviewRequest
+    snapshot: Snapshot
+    policy: Policy
+
+    @property
+    def config(self) -> Config:
+        """The settings in force."""
+        return self.policy.config
+
+    @property
+    def pull(self) -> PullRequest:
+        """The pull request."""
+        return self.snapshot.pull
+
+    @property
+    def unwanted(self) -> Unwanted:
+        """The judges that the operator has switched off."""
+        builds = {} if self.request.build else {"build": "--no-build"}
+        return Unwanted(builds, None if self.request.models else "--no-llm")
+
+    @property
+    def seconds(self) -> float:
+        """How long all judges together may take."""
+        timeout = self.request.timeout
+        return self.config.limits.wall if timeout is None else timeout
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader has to know where the change touches what it is judged by."""
+        request, store = self.request, self.snapshot.store
+        work_tree = store.operator.work_tree
+        return policy_notes(self.pull, store, request.config, work_tree, request.policy_path)
+
+    def start_clock(self) -> PullRequestContext:
+        """What the judges are asked about; their time runs from here."""
+        return context_of(self.pull, self.seconds)
+
+    def choose_branches(self, *, alone: bool = False) -> Chosen:
+        """The release branches of the operator and of the policy.
+
+        Args:
+            alone: whether the operator's branches replace the policy's.
+        """
+        return backports.choose_branches(self.snapshot, self.request, self.config, alone=alone)
+
+
+@contextmanager
+def open_change(request: ReviewRequest) -> Iterator[OpenedChange | NothingToReview]:
+    """Take the snapshot and find the policy in force.
+
+    Raises:
+        PrJuryError: with the exit code of the cause.
+    """
+    with open_snapshot(request.wanted) as taken:
+        if isinstance(taken, NothingToReview):
+            yield taken
+            return
+        policy = policy_in_force(taken.pull, taken.store, request.config, request.policy_path)
+        pull = exempt.exempted(taken.pull, policy.config.coverage.exempt)
+        yield OpenedChange(request, replace(taken, pull=pull), policy)
+
+
+def refuse_idle_evidence(change: OpenedChange) -> None:
+    """Refuse evidence that no judge reads: the operator believes that it was judged.
+
+    Raises:
+        UsageError: for such evidence.
+    """
+    evidence = change.request.evidence
+    if evidence and not any(build.from_ == "evidence" for build in builds(change.config)):
+        raise UsageError(
+            f"--evidence {evidence} is given, and no build judge of the policy reads it",
+            remedy="Leave it out, or set `build: {from: evidence}` in the policy",
+        )
+
+
+def reusable_votes(change: OpenedChange) -> EarlierVotes | None:
+    """The models' votes of an earlier run, if they are on this very change and by this policy.
+
+    A change that touches workflows may itself have written what its earlier run left behind.
+    """
+    votes = change.request.said
+    if votes is None or (votes.patch, votes.policy) != (patch_id(change.pull), change.policy.hash):
+        return None
+    return None if edits_workflow(change.pull) else votes
+
+
+def context_of(pull: PullRequest, seconds: float) -> PullRequestContext:
+    """What judges are asked about, and until when."""
+    goal = f"merge {printable(pull.head.ref)} into {printable(pull.base.ref)}"
+    return PullRequestContext(goal, pull=pull, deadline=Deadline.after(seconds))
+
+
+def vote(seating: Seating, context: PullRequestContext, progress: Progress) -> Verdict:
+    """The cascade's verdict; the progress display ends with it."""
+    try:
+        timeout = context.deadline.remaining
+        return seating.cascade.vote(context, timeout=timeout, listener=progress)
+    finally:
+        progress.close()
+
+
+def ask_opinion(
+    tried: Sequence[Backport], verdict: Verdict, ports: Ports, context: PullRequestContext
+) -> Judgment | None:
+    """A model's opinion on the backports; a rejected change is not worth the money."""
+    rejected = verdict.status is Status.FAIL
+    return None if rejected else backports.ask_opinion(tried, ports, context)
+
+
+def cost_of(verdict: Verdict, spent: Spent, *others: Judgment | None) -> Cost:
+    """What the models have cost, unfinished judges included, and what the memory saved."""
+    judgments = (
+        *(b.judgment for a in verdict.attempts if a.verdict for b in a.verdict.ballots),
+        *filter(None, others),
+    )
+    usages = (judgment.metadata.get("usage") for judgment in judgments)
+    cached = sum(usage["cached_calls"] for usage in usages if usage)
+    return Cost(spent.calls, cached, spent.input_tokens, spent.output_tokens, spent.usd)
+
+
+def make_report(  # noqa: PLR0913 - what a report is made of
+    pull: PullRequest,
+    policy: Policy,
+    seating: Seating,
+    verdict: Verdict,
+    *,
+    level: str,
+    version: str,
+    tried: Sequence[Backport],
+    opinion: Judgment | None,
+    cost: Cost,
+    elapsed_ms: int,
+    notes: tuple[str, ...],
+    override: Override | None,
+) -> Report:
+    """The report of a verdict, with the gate that follows from it.
+
+    Args:
+        level: the sandbox level of the builds.
+        tried: the verdicts for the release branches.
+        opinion: a model's word where those leave it open.
+        override: a maintainer's label, if there is one.
+    """
+    return assemble(
+        pull,
+        verdict,
+        gate_policy=_gate_policy(policy.config),
+        skipped=seating.skipped,
+        policy=PolicyOrigin(policy.source, policy.hash, policy.resolved),
+        sandbox=Sandbox(level, policy.config.sandbox.network),
+        version=version,
+        backports=backports.with_opinions(tried, opinion),
+        cost=cost,
+        elapsed_ms=elapsed_ms,
+        notes=notes,
+        override=override,
+    )
+
+
+def accepted_override(given: Override | None, config: Config) -> Override | None:
+    """The maintainer's label, if it is the one that the policy names."""
+    label = config.gate.override.label
+    return given if given and label and given.label.casefold() == label.casefold() else None
+
+
+def _gate_policy(config: Config) -> GatePolicy:
+    gate = config.gate
+    block_on = frozenset(Status(word) for word in gate.block_on)
+    return GatePolicy(block_on, gate.not_configured, gate.coverage_floor)
