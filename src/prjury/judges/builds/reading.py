@@ -10,9 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote
 
-from prjury.judges.builds.compilers import one_liners
 from prjury.judges.builds.results.log import transcribe
 from prjury.judges.builds.results.merge_results import LogResults
+from prjury.judges.builds.results.problem_matchers import read_problems
 from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
 from prjury.judges.builds.results.runners import READERS
 from prjury.judges.builds.results.tree import TreeFiles
@@ -117,7 +117,7 @@ def _read_tests(section: LogSection, results: LogResults) -> frozenset[str]:
 def _read_errors(section: LogSection, results: LogResults, speaking: frozenset[str]) -> None:
     """Reads what compilers and build tools tell, and what stands for itself."""
     results.take(find_mismatches(section))
-    results.take(one_liners(section))
+    results.take(read_problems(section))
     for reader in TRACES:
         if speaking.isdisjoint(_TESTS_OWN.get(reader.read, ())) and reader.finds(section):
             results.take(reader.read(section))

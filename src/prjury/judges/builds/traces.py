@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from prjury.judges.builds.compilers import Found
 from prjury.judges.builds.failure import Failure, Kind, with_details
+from prjury.judges.builds.results.problem_matchers import Found
 from prjury.judges.builds.results.runner_output import LogSection, RunnerReader
 from prjury.judges.builds.results.script_frames import first_frame
 from prjury.judges.builds.results.values import with_values
@@ -93,9 +93,6 @@ _SCRIPT_PLACE = re.compile(r"(?P<path>[^\s:]{1,300}\.[cm]?[jt]sx?):(?P<line>\d+)
 
 #: So many lines may stand between a message that announces values and the stack.
 _VALUES = 60
-
-_ESLINT_FILE = re.compile(r"(?P<path>[^\s:]{1,300}\.\w{1,8})$")
-_ESLINT = re.compile(r" +(?P<line>\d+):\d+ +error +(?P<message>\S.*?)(?: {2,}(?P<rule>\S+))?$")
 
 _SPOTBUGS = re.compile(
     r"\[ERROR\] (?:High|Medium|Low): (?P<message>.*) \[(?P<type>[\w.$]+)\] .*?"
@@ -220,19 +217,6 @@ def _frames(lines: Sequence[str], start: int) -> Iterator[str]:
         yield line
 
 
-def eslint(section: LogSection) -> Found:
-    """A file in a line of its own, its errors below; warnings are left out."""
-    path = ""
-    for index, line in enumerate(section.lines):
-        if not line:
-            path = ""
-        elif match := _ESLINT_FILE.match(line):
-            path = match["path"]
-        elif path and (match := _ESLINT.match(line)):
-            message = f"{match['message']} ({match['rule']})" if match["rule"] else match["message"]
-            yield section.numbers[index], section.failure("error", message, path, match["line"])
-
-
 def spotbugs(section: LogSection) -> Found:
     """SpotBugs through Maven, which names the class and its file's last part."""
     for index, line in enumerate(section.lines):
@@ -345,7 +329,6 @@ READERS: Sequence[RunnerReader[Found]] = (
     RunnerReader(cargo_errors, ("\nerror: ",)),
     RunnerReader(python_traces, ('File "',)),
     RunnerReader(script_traces, ("\n    at ",)),
-    RunnerReader(eslint, (" error ",)),
     RunnerReader(spotbugs, (":[line",)),
     RunnerReader(maven, ("[ERROR]",)),
     RunnerReader(gradle, ("\n* What went wrong:",)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.builds.compilers import one_liners
+from prjury.judges.builds.results.problem_matchers import read_problems
 from prjury.judges.builds.results.runner_output import LogSection
 from prjury.judges.builds.results.tree import TreeFiles
 
@@ -33,6 +33,6 @@ GO = "a.go:4:9: not enough return values\n\thave (number)\n\twant (int, string)\
 def test_what_belongs_to_a_message(log: str, details: str) -> None:
     lines = log.splitlines()
     tree = TreeFiles(frozenset({"src/a.ts", "src/A.java", "a.go"}))
-    found = [failure for _, failure in one_liners(LogSection(lines, range(len(lines)), tree))]
+    found = [failure for _, failure in read_problems(LogSection(lines, range(len(lines)), tree))]
     assert found[0].details == details
     assert all(not failure.details for failure in found[1:])

@@ -1,0 +1,147 @@
+"""Errors that problem matchers find, as the tools print them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+
+import pytest
+
+from prjury.judges.builds.results.problem_matchers import (
+    MatcherSet,
+    parse_matchers,
+    read_problems,
+    shipped_matchers,
+)
+from prjury.judges.builds.results.runner_output import LogSection
+from prjury.judges.builds.results.tree import TreeFiles
+
+TREE = TreeFiles(frozenset({"core/price_test.c", "t.cpp", "Makefile"}))
+
+
+def matcher_file(*patterns: Mapping[str, object]) -> str:
+    return json.dumps({"problemMatcher": [{"owner": "x", "pattern": list(patterns)}]})
+
+
+def read(line: str) -> list[tuple[str, str, str]]:
+    found = read_problems(LogSection([line], [0], TREE))
+    return [(failure.kind, failure.place, failure.message) for _, failure in found]
+
+
+@pytest.mark.parametrize(
+    ("line", "place", "message"),
+    [
+        (
+            "price_test: core/price_test.c:6: main: Assertion `twice(2) == 4' failed.",
+            "core/price_test.c:6",
+            "Assertion `twice(2) == 4' failed.",
+        ),
+        (
+            "t: t.cpp:9: void n::f(int): Assertion `x::y(1) == 2' failed.",
+            "t.cpp:9",
+            "Assertion `x::y(1) == 2' failed.",
+        ),
+        (
+            "Assertion failed: (twice(2) == 4), function main, file core/price_test.c, line 6.",
+            "core/price_test.c:6",
+            "Assertion failed: (twice(2) == 4)",
+        ),
+        (
+            "Assertion failed: (f(a, b)), file t.cpp, line 7.",
+            "t.cpp:7",
+            "Assertion failed: (f(a, b))",
+        ),
+    ],
+)
+def test_assertions_of_c(line: str, place: str, message: str) -> None:
+    assert read(line) == [("error", place, message)]
+
+
+@pytest.mark.parametrize("line", ["Assertion failed: x", "a: Assertion `x' failed."])
+def test_assertions_without_a_place_are_left_out(line: str) -> None:
+    assert read(line) == []
+
+
+@pytest.mark.parametrize(
+    "how", ["Error 1", "Error 127", "Aborted (core dumped)", "Segmentation fault", "Killed"]
+)
+def test_how_make_tells_that_a_command_failed(how: str) -> None:
+    line = f"make: *** [Makefile:2: test] {how}"
+    assert read(line) == [("goal", "Makefile:2", line)]
+
+
+def test_what_make_says_of_itself_is_no_failure() -> None:
+    assert read("make: *** Waiting for unfinished jobs....") == []
+
+
+#: As GitHub's own documentation shows it.
+STYLISH = """{"problemMatcher": [{"owner": "eslint-stylish", "pattern": [
+  {"regexp": "^([^\\\\s].*)$", "file": 1},
+  {"regexp": "^\\\\s+(\\\\d+):(\\\\d+)\\\\s+(error|warning|info)\\\\s+(.*)\\\\s\\\\s+(.*)$",
+   "line": 1, "column": 2, "severity": 3, "message": 4, "code": 5, "loop": true}]}]}"""
+
+
+def test_the_example_of_the_format_is_read() -> None:
+    log = ["test.js", "  1:0   error  Missing it  err/a", "  5:5   error  Not that  err/b", "", "x"]
+    found = list(MatcherSet([*parse_matchers(STYLISH)]).problems(log))
+    assert [(index, values["line"], values["message"]) for _, index, values in found] == [
+        (1, "1", "Missing it"),
+        (2, "5", "Not that"),
+    ]
+    assert {values["file"] for _, _, values in found} == {"test.js"}
+
+
+def test_eslint_lists_errors_below_a_file_and_warnings_are_left_out() -> None:
+    lines = ["t.cpp", "  1:1  warning  no  a/b", "  2:1  error  Bad  no-bad", "  3:1  error  Worse"]
+    found = read_problems(LogSection(lines, range(4), TREE))
+    assert [(number, failure.place, failure.message) for number, failure in found] == [
+        (2, "t.cpp:2", "Bad (no-bad)"),
+        (3, "t.cpp:3", "Worse"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "go: downloading example.com/a v1.0.0",
+        "go: warning: no packages",
+        "error Command failed.",
+        "ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL  a@1.0.0 test: `node --test`",
+    ],
+)
+def test_lines_that_only_tell_of_progress_or_of_other_errors_are_no_failure(line: str) -> None:
+    assert read(line) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "why"),
+    [
+        ('{"problemMatcher": [' + " " * 300_000 + "]}", "KiB"),
+        (matcher_file({"regexp": "(a)", "message": 1}), "begins with"),
+        (matcher_file({"regexp": "^(a)", "message": 2}), "groups"),
+        (matcher_file({"regexp": "^(a)", "message": 1, "extra": 1}), "unknown"),
+        (matcher_file({"regexp": "^(a)(?!b)", "message": 1}), "invalid"),
+        (matcher_file({"regexp": "^" + "a" * 2_000}), "begins with"),
+        (matcher_file(*[{"regexp": "^a"}] * 6), "patterns"),
+        (json.dumps({"problemMatcher": [{}] * 501}), "matchers"),
+    ],
+)
+def test_a_file_beyond_the_limits_or_the_form_is_refused(file: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        list(parse_matchers(file))
+
+
+def test_each_shipped_matcher_tells_a_message_and_names_its_own_tool() -> None:
+    for matcher in shipped_matchers().matchers:
+        assert matcher.owner.startswith("prjury-")
+        assert any("message" in pattern.groups for pattern in matcher.patterns)
+
+
+def test_hostile_lines_take_no_time_and_hide_nothing() -> None:
+    hostile = [("a.c" + ":1" * 900 + "[" * 100)[:2_000], "make[" * 400, "Assertion failed: (" * 100]
+    lines = [*hostile * 300, "t.cpp:7: error: boom"]
+    started = time.monotonic()
+    found = list(read_problems(LogSection(lines, range(len(lines)), TREE)))
+    assert [failure.place for _, failure in found] == ["t.cpp:7"]
+    assert time.monotonic() - started < 5
