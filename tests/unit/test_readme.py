@@ -1,21 +1,32 @@
-"""The README says what is true: inputs, outputs, exit codes, commands, links."""
+"""The README and the docs say what is true: inputs, outputs, exit codes, commands, links."""
 
 from __future__ import annotations
 
 import inspect
 import os
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
+import pytest
+import typer
 import yaml
 
+from prjury.cli import app
 from prjury.cli.init import init
 from prjury.errors import ExitCode
 from prjury.policy.load import read_policy
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
+COMMANDS = ROOT / ".github" / "docs" / "command-line.md"
+PROGRAM: Any = typer.main.get_command(app)
+PAGES = [
+    README,
+    *sorted((ROOT / ".github").glob("*.md")),
+    *sorted((ROOT / ".github" / "docs").rglob("*.md")),
+]
 START, END = "<!-- inputs:start -->\n", "<!-- inputs:end -->"
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -49,7 +60,8 @@ def test_the_inputs_and_outputs_are_those_of_the_action() -> None:
 
 
 def test_the_exit_codes_are_those_of_the_program() -> None:
-    listed = {int(code) for code in re.findall(r"^\| (\d+) \|", text(), re.MULTILINE)}
+    page = COMMANDS.read_text()
+    listed = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
     assert listed == {int(code) for code in ExitCode}
 
 
@@ -71,10 +83,31 @@ def test_every_way_that_init_knows_is_shown() -> None:
     assert [name for name in ("forks", "queue") if f"--{name}" not in text()] == []
 
 
-def test_its_links_lead_somewhere() -> None:
-    links = re.findall(r"\]\(([^)#]+)\)", text())
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(page: Path) -> None:
+    prose = re.sub(r"`[^`\n]*`", "", FENCE.sub("", page.read_text()))
+    links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", prose)
     local = [link for link in links if "://" not in link]
-    assert [link for link in local if not (ROOT / link).exists()] == []
+    assert [link for link in local if not (page.parent / link).exists()] == []
+
+
+def commands() -> list[str]:
+    found = FENCE.findall(text() + COMMANDS.read_text())
+    lines = [line for name, body in found if name == "sh" for line in body.splitlines()]
+    return [line.partition("#")[0] for line in lines if line.startswith("prjury ")]
+
+
+def test_every_command_of_the_program_is_shown() -> None:
+    assert {line.split()[1] for line in commands()} == set(PROGRAM.commands)
+
+
+@pytest.mark.parametrize("line", dict.fromkeys(commands()))
+def test_a_command_that_is_shown_has_these_options(line: str) -> None:
+    words = shlex.split(line.partition(">")[0])[1:]
+    command: Any = PROGRAM
+    while isinstance(command, typer.core.TyperGroup):
+        command = command.commands[words.pop(0)]
+    assert command.make_context("prjury", words, resilient_parsing=False)
 
 
 def test_the_test_command_is_the_one_that_ci_runs() -> None:

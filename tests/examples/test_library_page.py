@@ -1,4 +1,4 @@
-"""The library section of the README: a judge in five lines, a jury in ten, and both run."""
+"""The library's page: a judge in five lines, a jury in ten, and both run."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ import pytest
 
 from fakes.pages import output_of
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+PAGE = Path(__file__).resolve().parents[2] / ".github" / "docs" / "library.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def blocks(language: str) -> list[str]:
-    section = README.read_text(encoding="utf-8").partition("## The jury as a library\n")[2]
-    found = BLOCK.findall(section.partition("\n## ")[0])
-    return [body for name, body in found if name == language]
+    return [body for name, body in BLOCK.findall(PAGE.read_text("utf-8")) if name == language]
 
 
 @pytest.mark.parametrize(("place", "most"), [(0, 5), (1, 10)], ids=["a judge", "a jury"])
