@@ -1,65 +1,27 @@
 """Which builds a tree has, by its files, and which of them a change can affect. Pure.
 
-Each build system is a module of its own with one function from the tree and the change to plans.
-Here they are put side by side: different systems in one place are all run, alternatives for the
-same code are one choice, and what is left out becomes a note.
+Each build system finds its own builds (``systems/``). Here they are combined: different systems in
+one directory are all run, of alternatives for the same code one is chosen, and what is not run
+becomes a note.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import TypeAlias
 
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.systems import (
-    bazel,
-    cargo,
-    cargo_manifest,
-    go,
-    go_module,
-    gradle,
-    gradle_settings,
-    make,
-    makefile,
-    maven,
-    maven_modules,
-    node,
-    node_packages,
-    python,
-)
-from prjury.judges.builds.systems.excluded_projects import excluded_notes, excluded_projects
+from prjury.judges.builds.systems import SYSTEMS, make
 from prjury.judges.builds.systems.projects import is_below
 from prjury.judges.builds.systems.pytest import PYTEST_ENV
-from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, nearest
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, left_out, nearest
 from prjury.snapshot.model import visible
 
-__all__ = ["PYTEST_ENV", "SYSTEMS", "Changes", "DetectedBuilds", "SourceTree", "detect_builds"]
+__all__ = ["PYTEST_ENV", "Changes", "DetectedBuilds", "SourceTree", "detect_builds"]
 
-System: TypeAlias = Callable[[SourceTree, Changes | None], tuple[BuildPlan, ...]]
-
-#: In the order in which builds in one directory are run.
-SYSTEMS: Mapping[str, System] = {
-    "maven": maven.plans,
-    "gradle": gradle.plans,
-    "node": node.plans,
-    "python": python.plans,
-    "cargo": cargo.plans,
-    "go": go.plans,
-    "make": make.plans,
-    "bazel": bazel.plans,
-}
-#: The files that make a directory a project.
-_MANIFESTS: Mapping[str, tuple[str, ...]] = {
-    "maven": (maven_modules.POM,),
-    "gradle": (*gradle_settings.SETTINGS, *gradle_settings.BUILD_SCRIPTS),
-    "node": (node_packages.MANIFEST,),
-    "python": python.PROJECTS,
-    "cargo": (cargo_manifest.MANIFEST,),
-    "go": (go_module.WORK, go_module.MANIFEST),
-    "make": makefile.NAMES,
-}
-_AUTOMATIC = tuple(name for name in SYSTEMS if name != "bazel")
+_AUTOMATIC = tuple(name for name, system in SYSTEMS.items() if system.WHEN != "on_request")
 _MOST_NAMED = 5
 
 
@@ -111,7 +73,7 @@ def detect_builds(
     every, chosen = _builds(root, asked, systems)
     left = _skipped(root, asked, systems, chosen)
     notes = [*_not_run(every, chosen), *_not_asked(root, asked), *_not_found(every, systems)]
-    notes += [*excluded_notes(root, _manifests(asked), left), *_unsuited(root, asked, chosen)]
+    notes += [*_excluded_notes(root, _manifests(asked), left), *_unsuited(root, asked, chosen)]
     if changes is None or not changes.paths:
         return DetectedBuilds(_ordered(chosen), tuple(notes), left)
     if outside := _outside(changes, chosen):
@@ -143,15 +105,15 @@ def _skipped(
         return places & {one.plan.directory for one in builds}
 
     built = frozenset(one.plan.directory for one in chosen)
-    return excluded_projects(root, _manifests(asked), built, tried)
+    return _excluded_projects(root, _manifests(asked), built, tried)
 
 
 def _manifests(asked: Iterable[str]) -> tuple[str, ...]:
-    return tuple(name for system in asked for name in _MANIFESTS.get(system, ()))
+    return tuple(name for system in asked for name in SYSTEMS[system].MANIFESTS)
 
 
 def _found(root: SourceTree, changes: Changes | None, asked: Iterable[str]) -> list[_Found]:
-    return [_Found(name, plan) for name in asked for plan in SYSTEMS[name](root, changes)]
+    return [_Found(name, plan) for name in asked for plan in SYSTEMS[name].plans(root, changes)]
 
 
 def _ordered(found: Iterable[_Found]) -> tuple[BuildPlan, ...]:
@@ -160,12 +122,12 @@ def _ordered(found: Iterable[_Found]) -> tuple[BuildPlan, ...]:
 
 
 def _is_weak(found: _Found) -> bool:
-    """Whether it is run only for want of something better."""
-    return found.system == "make" or _only_compiles(found)
+    """Whether it is run only where nothing better is found."""
+    return SYSTEMS[found.system].WHEN == "last_resort" or _only_compiles(found)
 
 
 def _only_compiles(found: _Found) -> bool:
-    return found.system == "python" and not found.plan.tests
+    return SYSTEMS[found.system].WHEN == "last_resort_if_untested" and not found.plan.tests
 
 
 def _outranked(found: _Found, every: Sequence[_Found]) -> bool:
@@ -218,10 +180,15 @@ def _untouched(chosen: Sequence[_Found], affected: Sequence[_Found]) -> list[str
 
 
 def _not_asked(root: SourceTree, asked: Sequence[str]) -> list[str]:
-    marker = root.has(*bazel.MARKERS)
-    if marker is None or asked != _AUTOMATIC:
+    if tuple(asked) != _AUTOMATIC:
         return []
-    return [f"{marker} is there, but Bazel runs only if `systems` names it"]
+    systems = {name: system for name, system in SYSTEMS.items() if name not in _AUTOMATIC}
+    found = {name: root.has(*system.MANIFESTS) for name, system in systems.items()}
+    return [
+        f"{marker} is there, but {name.capitalize()} runs only if `systems` names it"
+        for name, marker in found.items()
+        if marker
+    ]
 
 
 def _unsuited(root: SourceTree, asked: Sequence[str], chosen: Sequence[_Found]) -> list[str]:
@@ -244,3 +211,88 @@ def _not_found(every: Sequence[_Found], systems: Sequence[str] | None) -> list[s
 def _listed(labels: Sequence[str]) -> str:
     more = f" and {len(labels) - _MOST_NAMED} more" if len(labels) > _MOST_NAMED else ""
     return ", ".join(labels[:_MOST_NAMED]) + more
+
+
+#: Code of others: nobody expects it to be built here.
+_VENDORED = frozenset("node_modules vendor third_party third-party thirdparty deps".split())
+#: In a project this is what its tests work with, or they themselves.
+_OF_TESTS = frozenset(
+    "test tests __tests__ testdata test-data fixture fixtures __fixtures__".split()
+)
+_WORDS: Mapping[str, str] = {
+    **dict.fromkeys(_OF_TESTS, "tests and their data"),
+    **dict.fromkeys(("example", "examples"), "examples"),
+    **dict.fromkeys(("sample", "samples"), "samples"),
+    **dict.fromkeys(("template", "templates", "resources"), "templates"),
+    **dict.fromkeys(("doc", "docs"), "directories of documentation"),
+    "fuzz": "fuzz tests",
+}
+#: From directories, as if they had other names, to those of them that would be built.
+Tried: TypeAlias = Callable[[frozenset[str]], frozenset[str]]
+
+
+def _excluded_projects(
+    root: SourceTree, manifests: Sequence[str], built: frozenset[str], tried: Tried
+) -> tuple[str, ...]:
+    """The nearest project around each changed file that is left out for its name.
+
+    A directory whose manifest belongs to a workspace is built with it, and is none of them.
+
+    Args:
+        manifests: the names of the files that tell of a project.
+        built: the directories of the projects that are known.
+        tried: which of the directories are projects of their own.
+    """
+    places = root.directories_with(*manifests)
+    paths = root.changed.paths if root.changed else frozenset[str]()
+    chains = [_chain(path, places, built) for path in sorted(paths)]
+    candidates = frozenset(place for chain in chains for place in chain)
+    projects = tried(candidates) if candidates else candidates
+    first = (next(filter(projects.__contains__, chain), None) for chain in chains)
+    return tuple(sorted({place for place in first if place is not None}))
+
+
+def _chain(path: str, places: frozenset[str], built: frozenset[str]) -> list[str]:
+    """The directories with manifests around a file that are left out, the nearest one first.
+
+    It ends at the first that may be a project: what lies in it is its own.
+    """
+    found: list[str] = []
+    for parent in PurePosixPath(path).parents:
+        place = "" if str(parent) == "." else str(parent)
+        if place not in places:
+            continue
+        if left_out(place) is None or _is_material(place, built):
+            break
+        found.append(place)
+    return found
+
+
+def _is_material(place: str, built: frozenset[str]) -> bool:
+    """Whether it is code of others, or lies among the tests of a project that is built."""
+    parts = place.lower().split("/")
+    if not _VENDORED.isdisjoint(parts):
+        return True
+    of_tests = next((index for index, part in enumerate(parts) if part in _OF_TESTS), None)
+    if of_tests is None:
+        return False
+    above = "/".join([*place.split("/")[:of_tests], "x"])
+    return nearest(above, built) is not None
+
+
+def _excluded_notes(root: SourceTree, manifests: Sequence[str], places: Iterable[str]) -> list[str]:
+    """What a reader should know of projects that are not built; one clause each."""
+    listed = list(places)
+    clauses = [_clause(root, manifests, place) for place in listed[:_MOST_NAMED]]
+    left = len(listed) - _MOST_NAMED
+    return [*clauses, f"{left} more projects like these were not built"] if left > 0 else clauses
+
+
+def _clause(root: SourceTree, manifests: Sequence[str], place: str) -> str:
+    manifest = root.has(*(joined(place, name) or "" for name in manifests)) or place
+    part = left_out(place) or ""
+    lower = part.lower()
+    hidden = "hidden directories" if part.startswith(".") else "such names"
+    kind = _WORDS.get(lower) or _WORDS.get(lower.lstrip("_-"), hidden)
+    name = manifest.rpartition("/")[2]
+    return f"{visible(place)} has a {name} and was not built, because {kind} are left out"

@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
+from prjury.judges.builds.systems import SYSTEMS
+from prjury.judges.builds.systems.build_system import ANY_LANGUAGE, JAVASCRIPT, PYTHON
 from prjury.judges.builds.systems.source_tree import left_out, parent_of
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileChange, FileKind, printable, visible
 
-_JVM = frozenset({"maven", "gradle"})
-_NODE = frozenset({"npm", "pnpm", "yarn", "bun"})
-_PYTHON = frozenset({"pytest", "uv", "tox", "python", "unittest", "django"})
-#: Compile what the languages beside theirs are written in, for bindings and extensions.
-_NATIVE = frozenset({"cargo", "go", "uv", "tox"})
-#: Run whatever they are told to.
-_ANYTHING = frozenset({"command", "make", "bazel"})
-
-_BUILT_BY: Mapping[str, frozenset[str]] = {
-    **dict.fromkeys(".java .kt .kts .scala .groovy".split(), _JVM),
-    **dict.fromkeys(".js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte".split(), _NODE),
-    **dict.fromkeys(".py .pyi .pyx".split(), _PYTHON),
-    ".rs": frozenset({"cargo"}),
-    ".go": frozenset({"go"}),
-    **dict.fromkeys(".c .cc .cpp .cxx .h .hh .hpp .s .asm".split(), _NATIVE),
-    **dict.fromkeys(
-        ".rb .php .cs .fs .vb .swift .m .mm .ex .exs .erl .hs .ml .clj .dart .jl .zig .nim .cr "
-        ".elm .f90".split(),
-        frozenset(),
-    ),
-}
-#: Languages that stand beside others as scripts and pages; one file of them is often nobody's test.
-_BESIDE_OTHERS = (_NODE, _PYTHON)
+#: The names of builds that may look at anything: the policy's own commands, make, …
+_ANYTHING = frozenset({"command"}).union(
+    name
+    for system in SYSTEMS.values()
+    for name, covered in system.COVERS.items()
+    if covered == ANY_LANGUAGE
+)
+#: Sources of compiled languages without a build system here.
+_NOT_BUILT = (
+    ".rb .php .cs .fs .vb .swift .m .mm .ex .exs .erl .hs .ml .clj .dart .jl .zig .nim .cr "
+    ".elm .f90".split()
+)
+#: Languages that stand beside others as scripts and pages, often without tests.
+_BESIDE_OTHERS = JAVASCRIPT | PYTHON
 _CODE = frozenset({FileKind.SOURCE, FileKind.TEST})
 #: Infrastructure, pages, data and shell scripts: nothing compiles them, and few test them.
 _NEEDS_NO_BUILD = frozenset(
@@ -73,7 +66,7 @@ def _is_source(path: str, changed: bool) -> bool:  # noqa: FBT001 - of one use
     if not suffix or suffix in _NEEDS_NO_BUILD:
         return False
     is_sample = left_out(parent_of(path)) is not None
-    if _BUILT_BY.get(suffix) in _BESIDE_OTHERS:
+    if suffix in _BESIDE_OTHERS:
         return changed and not is_sample
     return changed or not is_sample
 
@@ -103,6 +96,17 @@ def _reasons(
     if project is not None:
         yield f"the project in {visible(project)} was not built", True
         return
-    known = _BUILT_BY.get(PurePosixPath(path).suffix.lower())
-    if known is not None and not systems & (known | _ANYTHING):
-        yield "no build that ran knows this language", known not in _BESIDE_OTHERS
+    suffix = PurePosixPath(path).suffix.lower()
+    known = _built_by(suffix)
+    if (known or suffix in _NOT_BUILT) and not systems & (known | _ANYTHING):
+        yield "no build that ran knows this language", suffix not in _BESIDE_OTHERS
+
+
+def _built_by(suffix: str) -> frozenset[str]:
+    """The names of the builds that compile or test sources with this suffix."""
+    return frozenset(
+        name
+        for system in SYSTEMS.values()
+        for name, covered in system.COVERS.items()
+        if suffix in covered
+    )

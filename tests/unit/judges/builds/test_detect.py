@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.roots import package, root_of, texts, touching
-from prjury.judges.builds.detect import PYTEST_ENV, SYSTEMS, Changes, SourceTree, detect_builds
+from prjury.judges.builds.detect import PYTEST_ENV, Changes, SourceTree, detect_builds
 from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.systems import SYSTEMS
 from prjury.ports.types import TreeEntry
 
 TEST = package()
@@ -225,14 +226,6 @@ def test_what_is_asked_for_and_not_there_is_said() -> None:
         ["go"],
         ("`systems` names cargo, which was not found",),
     )
-
-
-def test_the_policy_may_name_all_systems() -> None:
-    from typing import get_args  # noqa: PLC0415
-
-    from prjury.policy.tiers import System  # noqa: PLC0415
-
-    assert get_args(System) == tuple(SYSTEMS)
 
 
 # Several projects

@@ -1,11 +1,23 @@
-"""Bazel, where the policy asks for it: it wants to be known, for it loads much and stays. Pure."""
+"""Bazel, only if the policy names it: it downloads toolchains and starts a server. Pure."""
 
 from __future__ import annotations
 
 from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
+from prjury.judges.builds.systems.build_system import ANY_LANGUAGE, SystemDocs, When
 from prjury.judges.builds.systems.source_tree import EXECUTABLE, Changes, SourceTree
 
-MARKERS = ("MODULE.bazel", "WORKSPACE.bazel", "WORKSPACE")
+MANIFESTS = ("MODULE.bazel", "WORKSPACE.bazel", "WORKSPACE")
+COVERS = {"bazel": ANY_LANGUAGE}
+WHEN: When = "on_request"
+DOCS = SystemDocs(
+    (
+        (
+            "`MODULE.bazel`, `WORKSPACE`, if the policy names Bazel",
+            "`bazel test --keep_going --build_tests_only //...`, or `./bazelw`, `./bazelisk`",
+        ),
+    ),
+    tools="Bazel",
+)
 
 #: Bazel's exit code where everything was built and some tests failed.
 _TESTS_FAILED = 3
@@ -18,15 +30,15 @@ _TEST = (
 
 
 def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
-    """All tests of the workspace in the root; what depends on what only Bazel itself can tell."""
-    marker = root.has(*MARKERS)
+    """All tests of the workspace in the root; only Bazel knows what depends on what."""
+    marker = root.has(*MANIFESTS)
     if not marker:
         return ()
     script = next((name for name in ("bazelw", "bazelisk") if _is_executable(root, name)), None)
     program, reason = (
         (f"./{script}", f"{script} is there") if script else ("bazel", "the installed one is used")
     )
-    because = "what depends on what only Bazel itself can tell" if changes else ""
+    because = "only Bazel knows what depends on what" if changes else ""
     plan = BuildPlan(
         "bazel",
         (BuildStep("test", _TEST.format(program)),),

@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep, StepName
-from prjury.judges.builds.systems.go_module import (
-    MANIFEST,
-    WORK,
-    GoModule,
-    read_module,
-    replacements,
-    used_directories,
-)
+from prjury.judges.builds.systems.build_system import NATIVE, SystemDocs, When
 from prjury.judges.builds.systems.projects import plans_of
-from prjury.judges.builds.systems.source_tree import Changes, SourceTree, nearest, parent_of
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, nearest, parent_of
 from prjury.judges.builds.systems.workspace_graph import MOST_NAMED, with_dependents
 from prjury.snapshot.model import visible
 
-_MANIFESTS = frozenset({MANIFEST, "go.sum", WORK, "go.work.sum"})
+MANIFEST, WORK = "go.mod", "go.work"
+MANIFESTS = (WORK, MANIFEST)
+COVERS = {"go": NATIVE | {".go"}}
+WHEN: When = "always"
+DOCS = SystemDocs(
+    (
+        (
+            "`go.mod`, `go.work`",
+            "`go build -o /dev/null ./...`, and `go test -json ./...` if there is any `_test.go`",
+        ),
+    ),
+    "Go",
+    "packages of a module, or of all modules of `go.work`",
+    "by the imports of every file, whatever its build tags; only the package itself depends on its "
+    "`_test.go` files; other files belong to the package above",
+)
+_DEPENDENCIES = frozenset({MANIFEST, "go.sum", WORK, "go.work.sum"})
 
 #: What stands before the first declaration that is no import.
 _DECLARED = re.compile(r"^(?:func|type|var|const)\b", re.MULTILINE)
@@ -59,7 +68,7 @@ class GoPackages:
         if changes is None:
             return BuildScope()
         for path in sorted(changes.paths):
-            if path.rpartition("/")[2] in _MANIFESTS or "vendor" in path.split("/"):
+            if path.rpartition("/")[2] in _DEPENDENCIES or "vendor" in path.split("/"):
                 return BuildScope(
                     because=f"{visible(path)} changes, and with it what is built upon"
                 )
@@ -236,7 +245,7 @@ class _Go:
             env=self._env(),
             all_ran=_TESTS_FAILED if tests else None,
             scope=_named(scope),
-            alone=GoAlone(self.packages) if tests else None,
+            alone=GoRerun(self.packages) if tests else None,
         )
         return (plan,)
 
@@ -259,7 +268,7 @@ def _named(scope: BuildScope) -> BuildScope:
 
 
 @dataclass(frozen=True)
-class GoAlone:
+class GoRerun:
     """Runs failing tests again by package and exact name."""
 
     packages: GoPackages
@@ -303,3 +312,43 @@ def _patterns(names: set[str]) -> list[str]:
     return together + [
         "/".join(f"^{re.escape(part)}$" for part in name.split("/")) for name in nested
     ]
+
+
+_MODULE = re.compile(r'^module[ \t]+"?([A-Za-z0-9][^\s"()]*)"?[ \t]*$', re.MULTILINE)
+_LOCAL = re.compile(r'=>[ \t]*"?(\.{1,2}(?:/[^\s"]*)?)(?:["\s]|$)')
+_USE = re.compile(r'^use[ \t]+"?([^\s"()]+)', re.MULTILINE)
+_USES = re.compile(r"^use[ \t]*\(([^()]*)\)", re.MULTILINE)
+_COMMENT = re.compile(r"//[^\n]*|\r")
+
+
+@dataclass(frozen=True)
+class GoModule:
+    """A module: its path, its directory, and the directories that stand in for other modules."""
+
+    path: str
+    directory: str
+    replaced: tuple[str, ...] = ()
+
+
+def read_module(root: SourceTree, directory: str) -> GoModule | None:
+    """The module in a directory, None where its manifest says no path."""
+    text = _COMMENT.sub("", root.text(f"{directory}/{MANIFEST}" if directory else MANIFEST))
+    match = _MODULE.search(text)
+    return GoModule(match[1], directory, tuple(_LOCAL.findall(text))) if match else None
+
+
+def used_directories(root: SourceTree) -> list[str]:
+    """The modules of the tree that ``go.work`` names."""
+    text = _COMMENT.sub("", root.text(WORK))
+    named = [*_USE.findall(text), *(one for block in _USES.findall(text) for one in block.split())]
+    places = (joined("", name.strip('"')) for name in named)
+    return sorted({place for place in places if place is not None})
+
+
+def replacements(root: SourceTree, modules: Iterable[GoModule]) -> frozenset[str]:
+    """Where the modules lie that stand in for others, from the root of the tree."""
+    own = {module.directory: joined(root.place, module.directory) or "" for module in modules}
+    found = {
+        joined(own[module.directory], place) for module in modules for place in module.replaced
+    }
+    return frozenset(place for place in found if place is not None) - frozenset(own.values())

@@ -1,4 +1,4 @@
-"""Maven: single projects and reactors. Pure."""
+"""Maven: single projects and reactors with their affected modules. Pure."""
 
 from __future__ import annotations
 
@@ -10,15 +10,32 @@ from functools import cached_property
 
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
-from prjury.judges.builds.systems.java_tests import JavaTest, java_tests
-from prjury.judges.builds.systems.maven_modules import POM, read_reactor
+from prjury.judges.builds.systems.build_system import JVM, SystemDocs, When
+from prjury.judges.builds.systems.jvm import (
+    JavaTest,
+    Script,
+    Wrapper,
+    java_tests,
+    upwards,
+    wrapper_of,
+)
 from prjury.judges.builds.systems.maven_pom import PomPath
-from prjury.judges.builds.systems.maven_reactor import MavenModule, Reactor
+from prjury.judges.builds.systems.maven_reactor import POM, MavenModule, Reactor, read_reactor
 from prjury.judges.builds.systems.projects import plans_of
 from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, nearest, parent_of
 from prjury.judges.builds.systems.workspace_graph import MOST_NAMED, with_dependents, with_needs
-from prjury.judges.builds.systems.wrapper import Script, Wrapper, upwards, wrapper_of
 from prjury.snapshot.model import visible
+
+MANIFESTS = (POM,)
+COVERS = {"maven": JVM}
+WHEN: When = "always"
+DOCS = SystemDocs(
+    (("`pom.xml`", "`./mvnw` or `mvn`, `-q -B -ntp --fail-at-end verify`"),),
+    "Maven",
+    "modules of the reactor, those of profiles too",
+    "by parents, dependencies of all scopes, plugins and theirs, extensions, imported versions, "
+    "annotation processors, and paths into other modules",
+)
 
 #: From this share of a large reactor on it is simpler, and hardly slower, to build all of it.
 _NEARLY_ALL = 0.9
@@ -215,7 +232,7 @@ _NO_MATTER = (
 
 
 @dataclass(frozen=True)
-class MavenAlone:
+class MavenRerun:
     """Runs failing tests again, with nothing but the modules that they need.
 
     Attributes:
@@ -375,7 +392,7 @@ class _Maven:
             (_verify(command, selection),),
             (f"{POM} is there", wrapper.reason),
             scope=selection.scope,
-            alone=MavenAlone(going_on, self._selectors),
+            alone=MavenRerun(going_on, self._selectors),
         )
         thorough = replace(plan, steps=(_verify(going_on, selection),), all_ran=_ENDED)
         return (replace(plan, thorough=thorough),)

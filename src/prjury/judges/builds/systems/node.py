@@ -2,137 +2,59 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
-from prjury.judges.builds.systems.manifest import read_json
-from prjury.judges.builds.systems.node_packages import (
-    MANIFEST,
-    NodeWorkspace,
-    linked_places,
-    read_packages,
-)
+from prjury.judges.builds.systems.build_system import JAVASCRIPT, SystemDocs, When
+from prjury.judges.builds.systems.manifest import read_json, strings, table
 from prjury.judges.builds.systems.node_scripts import (
+    NAMING,
+    NodeRerun,
+    NodeTool,
     ScriptCommand,
     delegate_of,
     goes_through,
     has_script,
     last_command,
-    node_options,
+    other_locks,
     script_of,
+    tool_of,
 )
-from prjury.judges.builds.systems.node_tool import NodeTool, other_locks, tool_of
-from prjury.judges.builds.systems.outside_references import node_references
-from prjury.judges.builds.systems.projects import plans_of
-from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, nearest
-from prjury.judges.builds.systems.workspace_graph import Member, needed_first, with_needs
+from prjury.judges.builds.systems.projects import any_leads_out, leads_out, plans_of
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined
+from prjury.judges.builds.systems.workspace_graph import (
+    Member,
+    WorkspaceGraph,
+    matching,
+    needed_first,
+    with_needs,
+)
+from prjury.snapshot.model import visible
 
-#: What jest and vitest are told so that they name every test that they run.
-NAMING = {"jest": ("--verbose", "--bail=0"), "vitest": ("--reporter=verbose",)}
-#: What takes the names of the tests that are to be run, with those of the suites around them.
-_CHOOSING = {"jest": "-t", "vitest": "-t", "mocha": "--grep"}
-_CHOICES = ("-t", "--testNamePattern", "--grep", "-g", "--fgrep", "-f")
-#: How the runners part a test's name from those of the suites around it, in what they print.
-_PARTED = " [>›] "
-_SPECIAL = re.compile(r"[\\^$.*+?()\[\]{}|]")
-#: Characters that not every package manager hands on as they are.
-_FRAGILE = frozenset("\"'`$\\!%")
-
-
-@dataclass(frozen=True)
-class NodeAlone:
-    """Runs failing tests again.
-
-    Attributes:
-        commands: what the test script runs, by the directory of the package.
-        members: the packages below the root, by directory.
-    """
-
-    root: SourceTree
-    tool: NodeTool
-    commands: Mapping[str, ScriptCommand]
-    members: Mapping[str, Member]
-
-    def __call__(self, failures: Sequence[Failure]) -> tuple[BuildStep, ...] | None:
-        """One step for each package, None where a test cannot be named exactly."""
-        homes: dict[str, list[Failure]] = {}
-        for failure in failures:
-            home = self._home(failure)
-            if home is None:
-                return None
-            homes.setdefault(home, []).append(failure)
-        steps = [self._step(home, some) for home, some in sorted(homes.items())]
-        return tuple(step for step in steps if step) if steps and all(steps) else None
-
-    def _home(self, failure: Failure) -> str | None:
-        """The directory of the package that the test is in."""
-        if not self.members:
-            return ""
-        file = self._file(failure)
-        own = {""} if "" in self.commands else set[str]()
-        return nearest(file, frozenset(self.members) | own) if file else None
-
-    def _file(self, failure: Failure) -> str | None:
-        """The file as seen from the root of the project, if it is one of the tree."""
-        place = f"{self.root.place}/"
-        for path in (failure.suite or "", failure.path or ""):
-            below = path.removeprefix(place) if self.root.place else path
-            if below in self.root.files:
-                return below
-        return None
-
-    def _step(self, home: str, failures: Sequence[Failure]) -> BuildStep | None:
-        command, member = self.commands.get(home), self.members.get(home)
-        names = [re.split(_PARTED, failure.name or "") for failure in failures]
-        if command is None or not all(_is_plain(part) for name in names for part in name):
-            return None
-        if command.runner == "node":
-            return self._by_node(home, command, {name[-1] for name in names}, failures)
-        option = _CHOOSING.get(command.runner or "", "")
-        if not option or command.has(*_CHOICES):
-            return None
-        full = sorted({_escaped(" ".join(name)) for name in names})
-        naming = NAMING.get(command.runner or "", ())
-        arguments = (*naming, option, f"^(?:{'|'.join(full)})$")
-        if member:
-            return self.tool.step("test", [member], "test", *arguments)
-        return BuildStep("test", self.tool.run("test", *arguments))
-
-    def _by_node(
-        self, home: str, command: ScriptCommand, names: set[str], failures: Sequence[Failure]
-    ) -> BuildStep | None:
-        """Only the files with these tests; what the script says besides of files is left out.
-
-        node takes the name of a test without those of the suites around it.
-        """
-        options = node_options(command.words) if command.alone else None
-        files = {self._file(failure) for failure in failures}
-        if options is None or None in files:
-            return None
-        patterns = (f"--test-name-pattern=^{_escaped(name)}$" for name in sorted(names))
-        below = sorted(f"./{(file or '').removeprefix(f'{home}/')}" for file in files)
-        argv = ("node", *options, *patterns, *below)
-        if not home:
-            return BuildStep("test", argv)
-        place = shlex.quote(home)
-        heading = shlex.quote(f"> {home.rpartition('/')[2]} test")
-        return BuildStep("test", f"echo {heading}; cd {place} && {shlex.join(argv)}")
-
-
-def _is_plain(name: str) -> bool:
-    return bool(name) and name.isprintable() and not _FRAGILE & set(name)
-
-
-def _escaped(name: str) -> str:
-    """The name as a regular expression of JavaScript."""
-    return _SPECIAL.sub(r"\\\g<0>", name)
-
+MANIFEST = "package.json"
+MANIFESTS = (MANIFEST,)
+COVERS = dict.fromkeys(("npm", "pnpm", "yarn", "bun"), JAVASCRIPT)
+WHEN: When = "always"
+DOCS = SystemDocs(
+    (
+        (
+            "`package.json` with a `build` or `test` script",
+            (
+                "npm, pnpm, yarn or bun by the lock file, then by `packageManager`: install, "
+                "`run build`, `run test`"
+            ),
+        ),
+    ),
+    "npm, pnpm, yarn, bun",
+    "packages of `workspaces` or `pnpm-workspace.yaml`",
+    "by all kinds of dependencies, by name, `workspace:`, `file:`, `link:`, `portal:`",
+)
 
 #: The exit code of these runners where every test ran and some failed.
 _TESTS_FAILED = 1
@@ -180,7 +102,7 @@ class NodeProject:
             tuple(f"{lock} is not used" for lock in other_locks(self.root, self.tool)),
             all_ran=None if len(tests) > 1 or self._stops(scope) else ends,
             scope=scope,
-            alone=NodeAlone(self.root, self.tool, self._by_directory(commands), self._below(scope)),
+            alone=NodeRerun(self.root, self.tool, self._by_directory(commands), self._below(scope)),
         )
         thorough = self._thorough(scope) if tests else None
         if thorough is None:
@@ -353,7 +275,24 @@ def _all_end_alike(commands: Mapping[str, ScriptCommand | None]) -> bool:
 
 def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The packages and workspaces with something to run, as far as the change affects them."""
-    return plans_of(root, changes, root.directories_with(MANIFEST), _opened, node_references)
+    return plans_of(root, changes, root.directories_with(MANIFEST), _opened, _uses_outside)
+
+
+def _uses_outside(root: SourceTree) -> bool:
+    """Whether sources, scripts or settings of TypeScript name paths outside of the project."""
+    return any_leads_out(root, _is_read, _names_outside)
+
+
+def _is_read(path: str) -> bool:
+    return _READ.fullmatch(path.rpartition("/")[2]) is not None
+
+
+def _names_outside(text: str, path: str) -> bool:
+    """What dependencies name the manifest declares, so that it is known already."""
+    manifest = read_json(text) if path.endswith(MANIFEST) else None
+    if manifest:
+        text = json.dumps({key: manifest[key] for key in manifest if not key.endswith(_DECLARED)})
+    return leads_out(text, path)
 
 
 def _opened(root: SourceTree) -> _Node | None:
@@ -395,3 +334,97 @@ class _Node:
         workspace = self.project.workspace
         plan = self.project.plan(workspace.members.scope(changes) if workspace else BuildScope())
         return (plan,) if plan else ()
+
+
+_READ = re.compile(r"(?:package|[tj]sconfig[\w.-]*)\.json|.*\.(?:[cm]?[jt]sx?|vue|svelte|astro)")
+_DECLARED = ("dependencies", "Dependencies")
+PNPM_WORKSPACE = "pnpm-workspace.yaml"
+_NAME = re.compile(r"(?:@[A-Za-z0-9~][A-Za-z0-9._~-]*/)?[A-Za-z0-9~][A-Za-z0-9._~-]*")
+_KINDS = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
+_LINKED = re.compile(r"(?:file|link|portal):(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class NodeWorkspace:
+    """The members of a workspace, without the root, and their manifests by name."""
+
+    members: WorkspaceGraph
+    manifests: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def read_packages(root: SourceTree, package: Mapping[str, Any], tool: str) -> NodeWorkspace | None:
+    """The workspace in the root of this tree, None where it is a single package.
+
+    Args:
+        tool: the package manager, for pnpm has a file of its own for its members.
+    """
+    patterns = _pnpm_patterns(root) if tool == "pnpm" else _patterns(package)
+    if isinstance(patterns, str):
+        return NodeWorkspace(WorkspaceGraph((), unreadable=patterns))
+    if not patterns:
+        return None
+    places = root.directories_with(MANIFEST) - {""}
+    chosen = matching(patterns, (place for place in places if "node_modules" not in place))
+    if chosen is None:
+        return NodeWorkspace(WorkspaceGraph((), unreadable="its patterns are not understood"))
+    return _read(root, sorted(chosen))
+
+
+def _patterns(package: Mapping[str, Any]) -> Sequence[str] | str:
+    value = package.get("workspaces")
+    found = strings(value.get("packages") if isinstance(value, dict) else value)
+    return f"the workspaces in {MANIFEST} cannot be read" if found is None else found
+
+
+def _pnpm_patterns(root: SourceTree) -> Sequence[str] | str:
+    if PNPM_WORKSPACE not in root.files:
+        return ()
+    from prjury.errors import ConfigError  # noqa: PLC0415
+    from prjury.policy.yaml_reader import read_yaml  # noqa: PLC0415 - yaml is slow to load
+
+    try:
+        value = read_yaml(root.text(PNPM_WORKSPACE), PNPM_WORKSPACE).value
+    except ConfigError:
+        return f"{PNPM_WORKSPACE} cannot be read"
+    found = strings(table(value).get("packages"))
+    return f"{PNPM_WORKSPACE} cannot be read" if found is None else found
+
+
+def _read(root: SourceTree, places: Sequence[str]) -> NodeWorkspace:
+    manifests: dict[str, Mapping[str, Any]] = {}
+    names: dict[str, str] = {}
+    for place in places:
+        manifest = read_json(root.text(f"{place}/{MANIFEST}"))
+        name = manifest.get("name") if manifest else None
+        if manifest is None or not isinstance(name, str) or not _NAME.fullmatch(name):
+            because = f"{visible(place)}/{MANIFEST} cannot be read, or gives no proper name"
+            return NodeWorkspace(WorkspaceGraph((), unreadable=because))
+        names[place], manifests[name] = name, manifest
+    members = tuple(
+        Member(name, place, f"{place}/{MANIFEST}", _needs(place, manifests[name], names))
+        for place, name in names.items()
+    )
+    return NodeWorkspace(WorkspaceGraph(members), manifests)
+
+
+def _needs(place: str, manifest: Mapping[str, Any], names: Mapping[str, str]) -> frozenset[str]:
+    """The members that a package depends on: by their names, or by their places."""
+    known = frozenset(names.values())
+    wanted = {name for name, _ in dependencies(manifest)} & known
+    linked = {names[path] for path in linked_places(place, manifest) if path in names}
+    return frozenset(wanted | linked) - {names[place]}
+
+
+def dependencies(manifest: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What a package depends on, for whatever purpose: name and version or place."""
+    for kind in _KINDS:
+        yield from table(manifest, kind).items()
+
+
+def linked_places(place: str, manifest: Mapping[str, Any]) -> Iterator[str]:
+    """The directories from which a package in that place takes others."""
+    for _, wanted in dependencies(manifest):
+        match = _LINKED.match(wanted) if isinstance(wanted, str) else None
+        path = joined(place, match[1]) if match else None
+        if path is not None:
+            yield path

@@ -8,7 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from prjury.judges.builds.failure import Failure
+from prjury.judges.builds.plan import BuildStep, StepName
 from prjury.judges.builds.systems.manifest import table
+from prjury.judges.builds.systems.source_tree import SourceTree, nearest
+from prjury.judges.builds.systems.workspace_graph import Member
 
 Runner: TypeAlias = Literal["node", "jest", "vitest", "mocha"]
 
@@ -177,3 +181,223 @@ def _delegate(words: Sequence[str], name: str) -> str | None:
     if " ".join(others) not in wanted or (needed and not recursive and not needed & options):
         return None
     return program if options <= needed | _HARMLESS else None
+
+
+_LOCKS = {
+    "package-lock.json": "npm",
+    "npm-shrinkwrap.json": "npm",
+    "pnpm-lock.yaml": "pnpm",
+    "yarn.lock": "yarn",
+    "bun.lock": "bun",
+    "bun.lockb": "bun",
+}
+
+
+@dataclass(frozen=True)
+class NodeTool:
+    """A package manager as a project uses it.
+
+    Attributes:
+        install: how dependencies are set up; empty where there are none.
+        reason: what decided for it.
+    """
+
+    name: str
+    install: tuple[str, ...]
+    reason: str
+
+    def run(self, script: str, *arguments: str) -> tuple[str, ...]:
+        """The command that runs a script of the root."""
+        return (self.name, "run", script, *self._handed_on(arguments))
+
+    def run_in_all(self, script: str, *arguments: str) -> tuple[str, ...] | None:
+        """The command that runs a script in all members that have it, whatever becomes of one.
+
+        It names none of them, so that it stays the same when members come and go. None where the
+        manager has no such command.
+        """
+        if self.name == "npm":
+            form = ("npm", "run", script, "--workspaces", "--if-present")
+            return (*form, *self._handed_on(arguments))
+        if self.name == "pnpm":
+            return ("pnpm", "-r", "--no-bail", "run", "--if-present", script, *arguments)
+        return None
+
+    def step(
+        self, name: StepName, members: Sequence[Member], script: str, *arguments: str
+    ) -> BuildStep:
+        """One step that runs a script in each of the members.
+
+        Tests run in all of them, and each that fails is told in a line of its own: no manager's
+        own way does both. A build stops at the first that fails, for others may need it.
+        The first yarn says by itself that a script failed.
+        """
+        parts = tuple(map(self._chosen, members))
+        form = (*self._form(script, "$name"), *self._handed_on(arguments))
+        run = " ".join('"$name"' if word == "$name" else shlex.quote(word) for word in form)
+        command: Sequence[str] | str
+        if len(parts) == 1 and (self.name == "npm" or name != "test"):
+            command = tuple(parts[0] if word == "$name" else word for word in form)
+        elif name == "test":
+            command = self._going_on(parts, script, run)
+        else:
+            command = f"(for name in {shlex.join(parts)}; do {run} || exit; done)"
+        return BuildStep(name, command, parts, run)
+
+    def _going_on(self, parts: Sequence[str], script: str, run: str) -> str:
+        heading = "" if self.name == "npm" else f'echo "> ${{name##*/}} {script}"; '
+        told = 'echo "The command failed in workspace $name with exit code $?"; '
+        after = "failed=1" if self._is_old_yarn else f"{told}failed=1"
+        chosen = shlex.join(parts)
+        each = f"for name in {chosen}; do {heading}{run} || {{ {after}; }}; done"
+        return f"(failed=0; {each}; exit $failed)"
+
+    @property
+    def _is_old_yarn(self) -> bool:
+        return self.name == "yarn" and "--immutable" not in self.install
+
+    def _chosen(self, member: Member) -> str:
+        return f"./{member.directory}" if self.name == "bun" else member.name
+
+    def _form(self, script: str, chosen: str) -> tuple[str, ...]:
+        forms = {
+            "npm": ("npm", "run", script, "--workspace", chosen),
+            "pnpm": ("pnpm", "--filter", chosen, "run", script),
+            "yarn": ("yarn", "workspace", chosen, "run", script),
+            "bun": ("bun", "run", "--cwd", chosen, script),
+        }
+        return forms[self.name]
+
+    def _handed_on(self, arguments: Sequence[str]) -> tuple[str, ...]:
+        return ("--", *arguments) if arguments and self.name == "npm" else tuple(arguments)
+
+
+def tool_of(root: SourceTree, package: Mapping[str, Any]) -> NodeTool:
+    """The package manager: the lock file decides, then ``packageManager``, then it is npm."""
+    named = str(package.get("packageManager", ""))
+    if lock := root.has("package-lock.json", "npm-shrinkwrap.json"):
+        return NodeTool("npm", ("npm", "ci", "--no-audit", "--no-fund"), f"{lock} is there")
+    if root.has("pnpm-lock.yaml") or named.startswith("pnpm@"):
+        install = ("pnpm", "install", "--frozen-lockfile")
+        return NodeTool("pnpm", install, "pnpm-lock.yaml or packageManager says pnpm")
+    if root.has("yarn.lock") or named.startswith("yarn@"):
+        modern = _is_modern_yarn(root, named)
+        flag = "--immutable" if modern else "--frozen-lockfile"
+        return NodeTool("yarn", ("yarn", "install", flag), "yarn.lock or packageManager says yarn")
+    if root.has("bun.lock", "bun.lockb"):
+        return NodeTool("bun", ("bun", "install", "--frozen-lockfile"), "bun's lock file is there")
+    needs = any(package.get(key) for key in ("dependencies", "devDependencies", "workspaces"))
+    fresh = ("npm", "install", "--no-audit", "--no-fund")
+    return NodeTool("npm", fresh if needs else (), "no lock file, so it is npm")
+
+
+def other_locks(root: SourceTree, tool: NodeTool) -> tuple[str, ...]:
+    """The lock files of managers that are not used."""
+    return tuple(lock for lock, name in _LOCKS.items() if name != tool.name and root.has(lock))
+
+
+def _is_modern_yarn(root: SourceTree, named: str) -> bool:
+    """Whether it is not the first yarn, which goes on in many projects."""
+    told = re.match(r"yarn@[2-9]", named) or root.has(".yarnrc.yml")
+    return bool(told) or "\n__metadata:" in root.text("yarn.lock")[:2_000]
+
+
+#: What jest and vitest are told so that they name every test that they run.
+NAMING = {"jest": ("--verbose", "--bail=0"), "vitest": ("--reporter=verbose",)}
+#: What takes the names of the tests that are to be run, with those of the suites around them.
+_CHOOSING = {"jest": "-t", "vitest": "-t", "mocha": "--grep"}
+_CHOICES = ("-t", "--testNamePattern", "--grep", "-g", "--fgrep", "-f")
+#: How the runners part a test's name from those of the suites around it, in what they print.
+_PARTED = " [>›] "
+_SPECIAL = re.compile(r"[\\^$.*+?()\[\]{}|]")
+#: Characters that not every package manager hands on as they are.
+_FRAGILE = frozenset("\"'`$\\!%")
+
+
+@dataclass(frozen=True)
+class NodeRerun:
+    """Runs failing tests again.
+
+    Attributes:
+        commands: what the test script runs, by the directory of the package.
+        members: the packages below the root, by directory.
+    """
+
+    root: SourceTree
+    tool: NodeTool
+    commands: Mapping[str, ScriptCommand]
+    members: Mapping[str, Member]
+
+    def __call__(self, failures: Sequence[Failure]) -> tuple[BuildStep, ...] | None:
+        """One step for each package, None where a test cannot be named exactly."""
+        homes: dict[str, list[Failure]] = {}
+        for failure in failures:
+            home = self._home(failure)
+            if home is None:
+                return None
+            homes.setdefault(home, []).append(failure)
+        steps = [self._step(home, some) for home, some in sorted(homes.items())]
+        return tuple(step for step in steps if step) if steps and all(steps) else None
+
+    def _home(self, failure: Failure) -> str | None:
+        """The directory of the package that the test is in."""
+        if not self.members:
+            return ""
+        file = self._file(failure)
+        own = {""} if "" in self.commands else set[str]()
+        return nearest(file, frozenset(self.members) | own) if file else None
+
+    def _file(self, failure: Failure) -> str | None:
+        """The file as seen from the root of the project, if it is one of the tree."""
+        place = f"{self.root.place}/"
+        for path in (failure.suite or "", failure.path or ""):
+            below = path.removeprefix(place) if self.root.place else path
+            if below in self.root.files:
+                return below
+        return None
+
+    def _step(self, home: str, failures: Sequence[Failure]) -> BuildStep | None:
+        command, member = self.commands.get(home), self.members.get(home)
+        names = [re.split(_PARTED, failure.name or "") for failure in failures]
+        if command is None or not all(_is_plain(part) for name in names for part in name):
+            return None
+        if command.runner == "node":
+            return self._by_node(home, command, {name[-1] for name in names}, failures)
+        option = _CHOOSING.get(command.runner or "", "")
+        if not option or command.has(*_CHOICES):
+            return None
+        full = sorted({_escaped(" ".join(name)) for name in names})
+        naming = NAMING.get(command.runner or "", ())
+        arguments = (*naming, option, f"^(?:{'|'.join(full)})$")
+        if member:
+            return self.tool.step("test", [member], "test", *arguments)
+        return BuildStep("test", self.tool.run("test", *arguments))
+
+    def _by_node(
+        self, home: str, command: ScriptCommand, names: set[str], failures: Sequence[Failure]
+    ) -> BuildStep | None:
+        """Only the files with these tests; what the script says besides of files is left out.
+
+        node takes the name of a test without those of the suites around it.
+        """
+        options = node_options(command.words) if command.alone else None
+        files = {self._file(failure) for failure in failures}
+        if options is None or None in files:
+            return None
+        patterns = (f"--test-name-pattern=^{_escaped(name)}$" for name in sorted(names))
+        below = sorted(f"./{(file or '').removeprefix(f'{home}/')}" for file in files)
+        argv = ("node", *options, *patterns, *below)
+        if not home:
+            return BuildStep("test", argv)
+        place = shlex.quote(home)
+        heading = shlex.quote(f"> {home.rpartition('/')[2]} test")
+        return BuildStep("test", f"echo {heading}; cd {place} && {shlex.join(argv)}")
+
+
+def _is_plain(name: str) -> bool:
+    return bool(name) and name.isprintable() and not _FRAGILE & set(name)
+
+
+def _escaped(name: str) -> str:
+    """The name as a regular expression of JavaScript."""
+    return _SPECIAL.sub(r"\\\g<0>", name)

@@ -1,72 +1,78 @@
-"""Several projects of one build system in a tree: which there are, which a change touches. Pure."""
+"""Several projects of one build system in a tree, and which of them a change affects. Pure."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import PurePosixPath
 from typing import Protocol, TypeAlias
 
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.systems.outside_references import Taken, changes_in, no_references
 from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, nearest
 from prjury.snapshot.model import visible
 
 
 class BuildProject(Protocol):
-    """A root manifest with all that belongs to it. Directories are as seen from its own."""
+    """A root manifest with all that belongs to it. Directories are relative to its own."""
 
     @property
     def outside(self) -> frozenset[str]:
-        """Directories that it depends on and that are not its own, from the root of the tree."""
+        """Directories outside of the project that it depends on, from the root of the tree."""
         ...
 
     @property
     def declares(self) -> bool:
-        """Whether it says all that it needs: then projects below it are none of its business."""
+        """Whether its manifests name all that it needs; then projects below it are not its own."""
         ...
 
     def owns(self, directory: str) -> bool:
-        """Whether a manifest in that directory below is its own business."""
+        """Whether a manifest in that directory below belongs to this project."""
         ...
 
     def plans(self, changes: Changes | None) -> tuple[BuildPlan, ...]:
-        """Its builds, as far as the change affects them; everything for None."""
+        """The builds that the change affects; all of them for None."""
         ...
 
 
 #: From a part of the tree to the project whose manifest is in the root of that part.
-Opened: TypeAlias = Callable[[SourceTree], BuildProject | None]
-#: From the directory of a project to what its files take from outside by relative paths.
-_TakenBy: TypeAlias = Callable[[str], frozenset[str]]
+OpenProject: TypeAlias = Callable[[SourceTree], BuildProject | None]
+#: Whether the files of a part of the tree use anything outside of it that no manifest declares.
+UsesOutside: TypeAlias = Callable[[SourceTree], bool]
+
+
+def _declares_all(_root: SourceTree) -> bool:
+    return False
 
 
 def plans_of(
     root: SourceTree,
     changes: Changes | None,
     places: Iterable[str],
-    opened: Opened,
-    taken: Taken = no_references,
+    opened: OpenProject,
+    uses_outside: UsesOutside = _declares_all,
 ) -> tuple[BuildPlan, ...]:
-    """The builds of all projects of one system, those left out that the change cannot affect.
+    """The builds of all projects of one system, without those that the change cannot affect.
 
     Args:
         places: the directories that hold a manifest.
         opened: makes a project of a part of the tree.
-        taken: what files of a part take from outside by relative paths.
+        uses_outside: whether a project is affected by any change outside of it.
     """
     projects = _projects(root, places, opened)
     if changes is None:
         every = (_all_of(project, directory) for directory, project in sorted(projects.items()))
         return tuple(plan for plans in every for plan in plans)
-    reached = cache(lambda directory: taken(root.below(directory)))
-    affected = (_affected(projects, place, changes, reached) for place in sorted(projects))
+    selection = _Selection(projects, changes, cache(lambda place: uses_outside(root.below(place))))
+    affected = (selection.plans(place) for place in sorted(projects))
     return tuple(plan for plans in affected for plan in plans)
 
 
-def _projects(root: SourceTree, places: Iterable[str], opened: Opened) -> dict[str, BuildProject]:
-    """The projects by directory; what belongs to one above is none of its own."""
+def _projects(
+    root: SourceTree, places: Iterable[str], opened: OpenProject
+) -> dict[str, BuildProject]:
+    """The projects by directory, without directories that belong to a project above."""
     found: dict[str, BuildProject] = {}
     own = filter(root.may_hold_project, places)
     for directory in sorted(own, key=lambda name: name.split("/")):
@@ -91,71 +97,107 @@ def _all_of(project: BuildProject, directory: str) -> Iterable[BuildPlan]:
     return (in_directory(plan, directory) for plan in project.plans(None))
 
 
-def _affected(
-    projects: Mapping[str, BuildProject], directory: str, changes: Changes, taken: _TakenBy
-) -> Iterable[BuildPlan]:
-    """The builds of one project.
+@dataclass(frozen=True)
+class _Selection:
+    """Which builds of which projects a change affects.
 
-    Its own changes are those that lie in no other project below, if it says all that it needs.
+    Attributes:
+        uses_outside: whether the project in a directory is affected by any change outside of it.
     """
-    project = projects[directory]
-    if place := _touched_elsewhere(projects, directory, changes, taken):
-        because = f"{place} changes, on which it depends"
-        every = _all_of(project, directory)
-        return [replace(one, scope=replace(one.scope, because=because)) for one in every]
-    below = [place for place in projects if project.declares and is_below(place, directory)]
-    built = [place for place in below if projects[place].plans(None)]
-    own = changes.outside(built).within(directory)
-    return (in_directory(plan, directory) for plan in project.plans(own)) if own.paths else ()
+
+    projects: Mapping[str, BuildProject]
+    changes: Changes
+    uses_outside: Callable[[str], bool]
+
+    def plans(self, directory: str) -> Iterable[BuildPlan]:
+        """The builds of one project.
+
+        A change in another project below counts only if the project may use undeclared files.
+        """
+        project = self.projects[directory]
+        if because := self._outside(directory):
+            every = _all_of(project, directory)
+            return [replace(one, scope=replace(one.scope, because=because)) for one in every]
+        below = [
+            place for place in self.projects if project.declares and is_below(place, directory)
+        ]
+        built = [place for place in below if self.projects[place].plans(None)]
+        own = self.changes.outside(built).within(directory)
+        return (in_directory(plan, directory) for plan in project.plans(own)) if own.paths else ()
+
+    def _outside(self, directory: str) -> str:
+        """Why a change outside of the project affects all of it, or nothing."""
+        reached = self._reach(directory)
+        for place in sorted(reached):
+            if self._is_touched(place):
+                return f"{visible(place) or 'the root'} changes, on which it depends"
+        if not directory or not self.changes.outside([directory]).paths:
+            return ""
+        owners = (self.projects.keys() & {place, *_above(place)} for place in reached)
+        users = sorted({directory}.union(*owners))
+        if any(self.uses_outside(place) for place in users if place):
+            return "files outside of it change, and its own name paths that lead there"
+        return ""
+
+    def _is_touched(self, place: str) -> bool:
+        """Whether something changes in a place, and not in another project below it."""
+        directories = frozenset(self.projects)
+        owners = (nearest(path, directories) or "" for path in self.changes.below(place))
+        return any(not is_below(owner, place) for owner in owners)
+
+    def _reach(self, directory: str) -> frozenset[str]:
+        """The places outside that a project declares, directly or through other projects."""
+        found = set[str]()
+        waiting = [*self.projects[directory].outside]
+        while waiting:
+            place = waiting.pop()
+            if place == directory or place in found:
+                continue
+            found.add(place)
+            for owner in {place, *_above(place)} & self.projects.keys():
+                waiting += self.projects[owner].outside
+        return frozenset(found)
 
 
-def _touched_elsewhere(
-    projects: Mapping[str, BuildProject], directory: str, changes: Changes, taken: _TakenBy
-) -> str:
-    """A place outside of a project that changes and that it depends on, as words; empty for none.
+#: In projects with more files than this no file is read: anything may be used.
+_MOST_READ = 2_000
+#: Directories with code of others.
+_ASIDE = frozenset({"node_modules", "vendor", "third_party", "site-packages"})
+#: Consecutive steps upwards in a path, also where the parts are arguments of their own.
+_STEPS_UP = re.compile(
+    r"(?<![\w.])\.\.(?![\w.])(?:(?:/|[\"'`]\s{0,20},\s{0,20}[\"'`])\.\.(?![\w.]))*"
+)
 
-    Where a path leads to, everything counts, whatever project it belongs to.
+
+def leads_out(text: str, path: str) -> bool:
+    """Whether a file of a project names a relative path that may lead out of the project."""
+    if ".." not in text:
+        return False
+    steps = (match[0].count("..") for match in _STEPS_UP.finditer(text))
+    return max(steps, default=0) > path.count("/")
+
+
+def any_leads_out(
+    root: SourceTree,
+    wanted: Callable[[str], object],
+    check: Callable[[str, str], bool] = leads_out,
+) -> bool:
+    """Whether any file of a project uses what lies outside of it.
+
+    Args:
+        wanted: tells by a path whether the file is read.
+        check: whether a text, at a path, uses what lies outside.
     """
-    if not directory or not changes.outside([directory]).paths:
-        taken = frozenset  # there is nothing outside, or nothing that changes
-    for place, by_path in sorted(_reach(projects, directory, taken).items()):
-        touched = _touches(changes, place, frozenset(projects))
-        if touched or (by_path and changes_in(changes, place, directory)):
-            return visible(place) or "the root"
-    return ""
-
-
-def _touches(changes: Changes, place: str, directories: frozenset[str]) -> bool:
-    """Whether something changes in a place, and not in another project below it."""
-    owners = (nearest(path, directories) or "" for path in changes.below(place))
-    return any(not is_below(owner, place) for owner in owners)
-
-
-def _reach(
-    projects: Mapping[str, BuildProject], directory: str, taken: _TakenBy
-) -> Mapping[str, bool]:
-    """What a project depends on elsewhere, directly or through others, and whether by a path."""
-    found: dict[str, bool] = {}
-    waiting = [*_wanted(projects, directory, taken)]
-    while waiting:
-        place, by_path = waiting.pop()
-        if place == directory or found.get(place) in {True, by_path}:
-            continue
-        found[place] = by_path
-        for owner in {place, *_above(place)} & projects.keys():
-            waiting += _wanted(projects, owner, taken)
-    return found
-
-
-def _wanted(
-    projects: Mapping[str, BuildProject], directory: str, taken: _TakenBy
-) -> Iterable[tuple[str, bool]]:
-    yield from ((place, False) for place in sorted(projects[directory].outside))
-    yield from ((place, True) for place in sorted(taken(directory)))
+    if not root.place:
+        return False
+    paths = [path for path in root.files if wanted(path) and _ASIDE.isdisjoint(path.split("/"))]
+    if len(paths) > _MOST_READ:
+        return True
+    return any(check(text, path) for path, text in root.texts(paths))
 
 
 def is_below(directory: str, other: str) -> bool:
-    """Whether a directory lies in the other one, which it is not."""
+    """Whether a directory lies in another one; false for the same directory."""
     return directory != other and (not other or directory.startswith(f"{other}/"))
 
 

@@ -9,12 +9,18 @@ from functools import cached_property, partial
 from itertools import islice
 
 from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
-from prjury.judges.builds.systems import tox, uv
+from prjury.judges.builds.systems import uv
+from prjury.judges.builds.systems.build_system import NATIVE, PYTHON, SystemDocs, When
 from prjury.judges.builds.systems.manifest import read_toml, table
-from prjury.judges.builds.systems.outside_references import python_references
-from prjury.judges.builds.systems.projects import plans_of
-from prjury.judges.builds.systems.pytest import PYTEST_ENV, TESTS_FAILED, PytestAlone, what_tests
-from prjury.judges.builds.systems.python_manifest import MANIFEST, local_sources, read_members
+from prjury.judges.builds.systems.projects import any_leads_out, leads_out, plans_of
+from prjury.judges.builds.systems.pytest import (
+    PYTEST_ENV,
+    TESTS_FAILED,
+    PytestRerun,
+    tox_plan,
+    tox_settings,
+    what_tests,
+)
 from prjury.judges.builds.systems.source_tree import (
     Changes,
     SourceTree,
@@ -24,10 +30,60 @@ from prjury.judges.builds.systems.source_tree import (
     outermost_first,
     parent_of,
 )
+from prjury.judges.builds.systems.uv import MANIFEST, local_sources, read_members, undeclared
 from prjury.judges.builds.systems.workspace_graph import WorkspaceGraph
 from prjury.snapshot.model import printable
 
 MANAGE = "manage.py"
+#: Files that make a directory below the root a project of its own.
+MANIFESTS = ("uv.lock", "tox.ini", "tox.toml", MANIFEST, "setup.py")
+COVERS = {
+    **dict.fromkeys(("pytest", "unittest", "django", "python"), PYTHON),
+    **dict.fromkeys(("uv", "tox"), PYTHON | NATIVE),
+}
+WHEN: When = "last_resort_if_untested"
+DOCS = SystemDocs(
+    (
+        (
+            "`uv.lock`",
+            (
+                "`uv run --frozen pytest -q`, with the extra or group that brings pytest, or "
+                "`--with pytest` where the lock has none"
+            ),
+        ),
+        (
+            "`tox.ini`, `tox.toml`, `[tool.tox]`, `[tox:tox]`",
+            "`tox --skip-missing-interpreters true`",
+        ),
+        (
+            "pytest's settings, or `test_*.py`, `*_test.py`",
+            "`python3 -m pytest -q`; below a root with `uv.lock`: `uv run pytest -q`",
+        ),
+        (
+            "`manage.py` of Django with `test*.py` in packages, nothing for pytest",
+            "`python3 manage.py test`",
+        ),
+        (
+            (
+                "`unittest` in `tests.py`, `test.py`, `*_tests.py`, or below `tests/`, nothing for "
+                "pytest"
+            ),
+            "`python3 -m unittest discover -v -s … -t … -p 'test*.py'`",
+        ),
+        (
+            (
+                "the same tests in directories of a tree that has no manifest and no Python file "
+                "in its root"
+            ),
+            "the same, unless the root holds a build file of another language",
+        ),
+        ("Python without tests", "`python3 -m compileall -q .`"),
+    ),
+    "uv",
+    "members of `[tool.uv.workspace]`",
+    "by requirements, extras, groups and build requirements",
+)
+
 #: The exit code of both runners where all tests ran and some failed.
 _TESTS_FAILED = 1
 #: So many files are read at most to see whether they hold tests.
@@ -181,27 +237,57 @@ _MARKERS = (
     "uv.lock", "tox.ini", "tox.toml", MANIFEST, "setup.py", "setup.cfg", "pytest.ini",
     "requirements.txt",
 )  # fmt: skip
-#: Files that make a directory below it a project of its own.
-PROJECTS = ("uv.lock", "tox.ini", "tox.toml", MANIFEST, "setup.py")
 #: Files in the root of projects in other languages, in which Python is often a helper.
 _OTHERS = (
     "Makefile", "makefile", "GNUmakefile", "CMakeLists.txt", "meson.build", "configure",
     "configure.ac", "pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle",
     "settings.gradle.kts", "package.json", "Cargo.toml", "go.mod", "Gemfile", "composer.json",
 )  # fmt: skip
+_SETTINGS = re.compile(
+    r"pytest\.ini|setup\.cfg|tox\.ini|tox\.toml|pyproject\.toml|Pipfile|"
+    r".*(?:requirements|constraints).*\.(?:txt|in)|.*/requirements/.*\.(?:txt|in)"
+)
+_CLIMBING = re.compile(r"\.parent\b|\bdirname\b|\bpardir\b|(?<![\w.])\.\.(?![\w.])")
+_PARENTS = re.compile(r"\.parents\[(\d{1,2})\]")
 _PYTEST = ("python3", "-m", "pytest", "-q")
 
 
 def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The projects, as far as the change affects them."""
-    places = root.directories_with(*PROJECTS)
+    places = root.directories_with(*MANIFESTS)
     in_root = any("/" not in path and path.endswith(".py") for path in root.files)
     if root.has(*_MARKERS) or in_root or _has_only_tests(root, places):
         places |= {""}
     places |= {place for place in django_places(root) if nearest(f"{place}/x", places) is None}
     locked = root.has(uv.LOCK) is not None
     opened = partial(_opened, uv_is_used=locked)
-    return plans_of(root, changes, places, opened, python_references)
+    return plans_of(root, changes, places, opened, _uses_outside)
+
+
+def _uses_outside(root: SourceTree) -> bool:
+    """Whether settings, requirements or ``sys.path`` name places outside of the project."""
+    return any_leads_out(root, _is_read, _names_outside)
+
+
+def _is_read(path: str) -> bool:
+    return path.endswith(".py") or bool(
+        _SETTINGS.fullmatch(path) or _SETTINGS.fullmatch(_name(path))
+    )
+
+
+def _names_outside(text: str, path: str) -> bool:
+    if not path.endswith(".py"):
+        return leads_out(undeclared(text) if path.endswith(MANIFEST) else text, path)
+    if "sys.path" not in text and "addsitedir" not in text:
+        return False
+    return _steps_up(text) > (path.count("/") if "__file__" in text else 0)
+
+
+def _steps_up(text: str) -> int:
+    """How many directories a source climbs at most; the first step only leaves the file itself."""
+    steps = len(_CLIMBING.findall(text))
+    steps += sum(1 + int(number) for number in _PARENTS.findall(text))
+    return steps - bool(re.search(r"\.parents?\b|\bdirname\b", text))
 
 
 def _has_only_tests(root: SourceTree, places: frozenset[str]) -> bool:
@@ -238,7 +324,7 @@ class _Python:
     @property
     def _below(self) -> frozenset[str]:
         """The directories below that have manifests of their own."""
-        return self.root.directories_with(*PROJECTS) - {""}
+        return self.root.directories_with(*MANIFESTS) - {""}
 
     @property
     def outside(self) -> frozenset[str]:
@@ -263,12 +349,12 @@ class _Python:
 
     def _plan(self) -> BuildPlan:
         tests = what_tests(self.root, self._below)
-        settings = tox.settings(self.root)
+        settings = tox_settings(self.root)
         if self.root.has(uv.LOCK) and (tests or not settings):
             single = uv.single_plan(self.root, tests) if tests else self._other(*uv.PYTHON)
             return self._noted(single or uv.compiled_plan())
         if settings:
-            return tox.plan_of(settings)
+            return tox_plan(settings)
         managed = self.uv_is_used and "project" in (read_toml(self.root.text(MANIFEST)) or {})
         if tests:
             return uv.unlocked_plan(self.root, tests) if managed else self._tested(tests)
@@ -280,7 +366,7 @@ class _Python:
         return plan and replace(plan, reasons=(self._marker(), *plan.reasons))
 
     def _noted(self, plan: BuildPlan) -> BuildPlan:
-        settings = tox.settings(self.root)
+        settings = tox_settings(self.root)
         note = (f"{settings.file} configures tox, which is not run",) if settings else ()
         return replace(plan, notes=(*plan.notes, *note))
 
@@ -296,7 +382,7 @@ class _Python:
             env=PYTEST_ENV,
             reported=True,
             all_ran=TESTS_FAILED,
-            alone=PytestAlone(_PYTEST, self.root),
+            alone=PytestRerun(_PYTEST, self.root),
         )
 
     def _compiled(self) -> BuildPlan:

@@ -28,7 +28,7 @@ def test_a_wrapper_is_used_where_it_can_be_run() -> None:
     (plan,) = plans(root_of({"WORKSPACE": "", "bazelisk": ""}, "bazelisk"), touching("a"))
     assert plan.text == COMMAND.format("./bazelisk")
     assert plan.reasons == ("WORKSPACE is there", "bazelisk is there")
-    assert plan.scope == BuildScope(because="what depends on what only Bazel itself can tell")
+    assert plan.scope == BuildScope(because="only Bazel knows what depends on what")
 
 
 def test_nothing_without_a_workspace_in_the_root() -> None:

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from prjury.judges.builds.systems.globs import matching
+from prjury.judges.builds.systems.workspace_graph import matching
 
 DIRECTORIES = ("", "packages", "packages/a", "packages/b/c", "apps/x", "apps/.h", "a b")
 

@@ -1,16 +1,17 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 
 from fakes.roots import failing, root_of, texts, touching
-from prjury.judges.builds.plan import BuildPlan, BuildScope
+from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
 from prjury.judges.builds.systems.gradle import plans
 
 FLAGS = "--no-daemon -q --continue"
 WHOLE = f"gradle {FLAGS} build"
-BECAUSE = "projects that the change touches, and those that depend on them"
+AGAIN = f"gradle {FLAGS} --no-build-cache"
+BECAUSE = "a Gradle build is always run as a whole"
 JAVA = "plugins { id 'java' }\n"
 SHOP: Mapping[str, str] = {
     "settings.gradle": "include 'core', 'mid', 'leaf', 'tools', 'group:x', 'group:y'\n",
@@ -31,10 +32,6 @@ def plan_of(files: Mapping[str, str], *paths: str, executable: str = "") -> Buil
     return plan
 
 
-def scope_of(files: Mapping[str, str], *paths: str) -> BuildScope:
-    return plan_of(files, *paths).scope
-
-
 @pytest.mark.parametrize("script", ["build.gradle", "build.gradle.kts"])
 def test_a_project_by_itself(script: str) -> None:
     plan = plan_of({script: JAVA}, "src/main/java/A.java")
@@ -44,142 +41,12 @@ def test_a_project_by_itself(script: str) -> None:
 
 
 @pytest.mark.parametrize("settings", ["settings.gradle", "settings.gradle.kts"])
-def test_settings_without_projects(settings: str) -> None:
-    assert (
-        scope_of({settings: "rootProject.name = 'x'\n", "build.gradle": JAVA}, "x") == BuildScope()
-    )
-
-
-@pytest.mark.parametrize(
-    ("paths", "named"),
-    [
-        (["leaf/src/A.java"], (":leaf",)),
-        (["mid/src/A.java"], (":mid", ":leaf")),
-        (["core/src/A.java"], (":core", ":mid", ":leaf")),
-        (["tools/build.gradle"], (":leaf", ":tools")),
-        (["tools/README.md", "mid/x"], (":mid", ":leaf", ":tools")),
-        (["README.md", "mid/x"], (":mid", ":leaf")),
-        (["group/x/src/A.java"], (":group:x", ":group:y")),
-        (["group/y/src/A.java"], (":group:y",)),
-        (["group/rules.xml"], (":group:x", ":group:y")),
-        (["leaf/buildSrc/x"], (":leaf",)),
-    ],
-)
-def test_projects_that_a_change_affects(paths: list[str], named: tuple[str, ...]) -> None:
-    plan = plan_of(SHOP, *paths)
-    assert plan.scope == BuildScope(named, BECAUSE)
-    assert plan.text == f"gradle {FLAGS} {' '.join(f'{path}:build' for path in named)}"
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "build.gradle", "settings.gradle", "gradle.properties", "gradle/libs.versions.toml",
-        "gradlew", "buildSrc/src/main/groovy/conventions.gradle", "src/main/java/A.java",
-        "config/rules.xml",
-    ],
-)  # fmt: skip
-def test_changes_that_may_affect_everything(path: str) -> None:
-    plan = plan_of(SHOP, "leaf/src/A.java", path)
-    assert plan.text == WHOLE
-    assert plan.scope == BuildScope(because=f"{path} belongs to no single project")
-
-
-@pytest.mark.parametrize(
-    ("settings", "because"),
-    [
-        ("include name", "settings.gradle includes projects in a way that has to be run"),
-        ("include 'a'", "settings.gradle has a project in a, which is not there"),
-        (
-            "include 'core', 'mid'\nproject(':mid').projectDir = file('core')",
-            "settings.gradle has more than one project in `core`",
-        ),
-        (
-            "include 'core'\nproject(':core').projectDir = file('.')",
-            "settings.gradle has more than one project in `.`",
-        ),
-    ],
-)
-def test_what_cannot_be_told_is_everything(settings: str, because: str) -> None:
-    files = {**SHOP, "settings.gradle": settings}
-    assert scope_of(files, "core/x") == BuildScope(because=because)
+@pytest.mark.parametrize("path", ["leaf/src/A.java", "core/build.gradle", "gradlew", "x"])
+def test_a_build_of_several_projects_is_run_as_a_whole(settings: str, path: str) -> None:
+    files = {settings: "include 'core', 'leaf'\n", "core/build.gradle": JAVA, "leaf/x": ""}
+    plan = plan_of(files, path)
+    assert (plan.text, plan.scope) == (WHOLE, BuildScope(because=BECAUSE))
     assert plan_of(files).scope == BuildScope()
-
-
-def test_projects_that_plugins_of_the_settings_may_add() -> None:
-    added = {**SHOP, "settings.gradle": f"plugins {{ id 'x' }}\n{SHOP['settings.gradle']}"}
-    assert scope_of(added, "leaf/x").modules == (":leaf",)
-    late = {**added, "late/build.gradle": JAVA}
-    assert scope_of(late, "leaf/x") == BuildScope(
-        because="a plugin of the settings may include late, which they do not name"
-    )
-    named = {**late, "late/settings.gradle": ""}
-    (plan, _) = plans(root_of(named), touching("leaf/x", "late/x"))
-    assert plan.scope.because == "late/x belongs to no single project"
-    assert scope_of({**added, "buildSrc/build.gradle": ""}, "leaf/x").modules == (":leaf",)
-    assert scope_of({**SHOP, "late/build.gradle": JAVA}, "leaf/x").modules == (":leaf",)
-
-
-def test_scripts_of_the_whole_build_that_name_projects() -> None:
-    needing = "subprojects { dependencies { testImplementation project(':tools') } }"
-    files = {**SHOP, "build.gradle": needing}
-    because = "the scripts of the whole build name :tools"
-    assert scope_of(files, "tools/x") == BuildScope(because=because)
-    assert scope_of(files, "core/x").modules == (":core", ":mid", ":leaf")
-    open_ = "subprojects { dependencies { api project(name) } }"
-    assert scope_of({**SHOP, "gradle/all.gradle": open_}, "core/x") == BuildScope(
-        because="the scripts of the whole build may name any project"
-    )
-    plugin = {**SHOP, "buildSrc/src/main/java/A.java": 'project.project(":tools");'}
-    assert scope_of(plugin, "tools/x").because == because
-    ours = {**SHOP, "core/src/main/java/A.java": 'project.project(":tools");'}
-    assert scope_of(ours, "tools/x").modules == (":leaf", ":tools")
-    other = {**SHOP, "core/build.gradle": JAVA + f"project(':mid') {{ {needing} }}"}
-    assert scope_of(other, "tools/x").because == because
-
-
-def test_a_project_that_may_need_any_other() -> None:
-    files = {**SHOP, "leaf/build.gradle": "plugins { }\ndependencies { all.each { api it } }"}
-    assert scope_of(files, "group/y/x").modules == (":leaf", ":group:y")
-
-
-def test_projects_without_anything_to_build() -> None:
-    bare = {**SHOP, "tools/build.gradle": "", "leaf/build.gradle": JAVA}
-    assert scope_of(bare, "tools/x") == BuildScope(
-        because="what the change affects has no build of its own"
-    )
-    assert scope_of(bare, "tools/x", "leaf/x").modules == (":leaf",)
-    set_up = {**bare, "build.gradle": "subprojects { apply plugin: 'java' }"}
-    assert scope_of(set_up, "tools/x").because == "what the change affects has no build of its own"
-    set_up["tools/src/main/java/A.java"] = ""
-    assert scope_of(set_up, "tools/x").modules == (":tools",)
-    above = {**SHOP, "group/build.gradle": "subprojects { apply plugin: 'java' }"}
-    above |= {"group/y/build.gradle": "", "group/y/src/A.java": ""}
-    assert scope_of(above, "group/y/x").modules == (":group:y",)
-
-
-def test_nearly_everything_is_everything() -> None:
-    names = [f"p{number}" for number in range(20)]
-    files = {f"{name}/build.gradle": f"{JAVA}project(':p0')" for name in names}
-    files["settings.gradle"] = "\n".join(f"include '{name}'" for name in (*names, "rest", "more"))
-    files |= {"rest/build.gradle": JAVA, "more/build.gradle": JAVA}
-    assert scope_of(files, "p0/x") == BuildScope(because="nearly all projects are affected")
-    assert scope_of(files, "p0/x", "rest/x", "more/x").because == "all projects are affected"
-    assert scope_of(files, "p1/x").modules == (":p1",)
-
-
-def test_too_many_to_name() -> None:
-    names = [f"p{number}" for number in range(400)]
-    files = {
-        f"{name}/build.gradle": JAVA + ("project(':p0')" if number < 201 else "")
-        for number, name in enumerate(names)
-    }
-    files["settings.gradle"] = "\n".join(f"include '{name}'" for name in names)
-    assert scope_of(files, "p0/x") == BuildScope(
-        because="the change affects more than 200 projects"
-    )
-    files["p200/build.gradle"] = JAVA
-    assert len(scope_of(files, "p0/x").modules) == 200
 
 
 WRAPPER = {
@@ -201,13 +68,14 @@ def test_the_wrapper() -> None:
     )
 
 
-def alone(plan: BuildPlan, *failures: tuple[str, str]) -> str | None:
+def alone(plan: BuildPlan, *failures: tuple[str, str]) -> list[str] | None:
     assert plan.alone is not None
     steps = plan.alone([failing(name, suite=suite) for name, suite in failures])
-    if steps is None:
-        return None
-    (step,) = steps
-    return step.text
+    return None if steps is None else texts_of(steps)
+
+
+def texts_of(steps: Sequence[BuildStep]) -> list[str]:
+    return [step.text for step in steps]
 
 
 def report(project: str, task: str = "test") -> str:
@@ -223,21 +91,15 @@ def test_failing_tests_again() -> None:
         ("p.A#one", report("group/x", "integrationTest")),
         ("p.A#many[0]", report("leaf")),
     )
-    assert found == (
-        f"gradle {FLAGS} --no-build-cache :group:x:integrationTest --tests p.A.one "
-        ":leaf:test --tests 'p.A.many[*' --tests 'p.A$In.two' --tests p.B.one"
-    )
+    assert found == [
+        f"{AGAIN} -p group/x integrationTest --tests p.A.one",
+        f"{AGAIN} -p leaf test --tests 'p.A.many[*' --tests 'p.A$In.two' --tests p.B.one",
+    ]
 
 
-def test_failing_tests_of_a_single_project_and_of_unknown_ones() -> None:
+def test_failing_tests_of_a_single_project() -> None:
     single = plan_of({"build.gradle": JAVA})
-    assert alone(single, ("p.A#a", report(""))) == (
-        f"gradle {FLAGS} --no-build-cache :test --tests p.A.a"
-    )
-    unknown = plan_of({**SHOP, "settings.gradle": "include x"})
-    assert alone(unknown, ("p.A#a", report("core")), ("p.B#b", report("mid"))) == (
-        f"gradle {FLAGS} --no-build-cache test --tests p.A.a --tests p.B.b"
-    )
+    assert alone(single, ("p.A#a", report(""))) == [f"{AGAIN} :test --tests p.A.a"]
 
 
 @pytest.mark.parametrize(
@@ -245,6 +107,8 @@ def test_failing_tests_of_a_single_project_and_of_unknown_ones() -> None:
     [
         ("p.A#a b", report("leaf")),
         ("p.A#a", report("unknown")),
+        ("p.A#a", report("../core")),
+        ("p.A#a", report("-x")),
         ("p.A#a", "leaf/target/test-results/test/x.xml"),
         ("p.A#a", "leaf/build/test-results"),
         ("p.A#a", "leaf/build/test-results/test/more"),
@@ -275,10 +139,11 @@ def test_builds_below_the_root() -> None:
         f"cd back && ../gradlew {FLAGS} build", f"cd tool && ../gradlew {FLAGS} build",
     ]  # fmt: skip
     (plan,) = plans(root, touching("back/leaf/x", "front/x"))
-    assert plan.text == f"cd back && ../gradlew {FLAGS} :leaf:build"
-    assert alone(plan, ("p.A#a", report("back/leaf"))) == (
-        f"../gradlew {FLAGS} --no-build-cache :leaf:test --tests p.A.a"
-    )
+    assert plan.text == f"cd back && ../gradlew {FLAGS} build"
+    again = f"../gradlew {FLAGS} --no-build-cache"
+    assert alone(plan, ("p.A#a", report("back/leaf"))) == [f"{again} -p leaf test --tests p.A.a"]
+    assert alone(plan, ("p.A#a", report("back"))) == [f"{again} :test --tests p.A.a"]
+    assert alone(plan, ("p.A#a", report("tool"))) is None
 
 
 def test_what_belongs_to_the_build_in_the_root() -> None:
@@ -298,13 +163,38 @@ def test_a_build_that_takes_part() -> None:
         "settings.gradle": f"includeBuild 'logic'\n{SHOP['settings.gradle']}",
         "logic/settings.gradle": "",
         "logic/build.gradle": JAVA,
-        "logic/src/main/kotlin/Logic.kt": 'project(":tools")',
     }
-    root = root_of(files)
-    (whole, logic) = plans(root, touching("logic/x"))
+    (whole, logic) = plans(root_of(files), touching("logic/x"))
     assert (whole.scope.because, logic.text) == (
         "logic changes, on which it depends",
         f"cd logic && {WHOLE}",
     )
-    assert scope_of(files, "tools/x").because == "the scripts of the whole build name :tools"
-    assert scope_of(files, "core/x").modules == (":core", ":mid", ":leaf")
+
+
+@pytest.mark.parametrize(
+    ("script", "built"),
+    [
+        ("includeBuild('../lib')", True),
+        ('includeBuild "../lib"', True),
+        ("includeBuild('../other')", False),
+        ("includeBuild(name)", True),
+        ('includeBuild("$place/lib")', True),
+        ("apply from: '../lib/shared.gradle'", True),
+        ("project(':x').projectDir = file('../lib/x')", True),
+        ("include 'x'", False),
+    ],
+)
+def test_a_build_that_uses_what_lies_outside(script: str, built: bool) -> None:
+    files = {"app/settings.gradle": script, "lib/settings.gradle": ""}
+    found = [plan.directory for plan in plans(root_of(files), touching("lib/x"))]
+    assert found == (["app", "lib"] if built else ["lib"])
+
+
+def test_hostile_scripts_take_linear_time() -> None:
+    for text in (
+        "includeBuild" * 80_000,
+        "includeBuild" + " " * 900_000,
+        "includeBuild('" * 70_000,
+    ):
+        files = {"app/settings.gradle": text, "lib/settings.gradle": ""}
+        assert len(plans(root_of(files), touching("lib/x"))) >= 1

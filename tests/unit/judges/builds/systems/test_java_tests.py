@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.roots import failing
-from prjury.judges.builds.systems.java_tests import JavaTest, java_tests
+from prjury.judges.builds.systems.jvm import JavaTest, java_tests
 
 
 def test_each_method_once_and_in_order() -> None:

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from fakes.roots import root_of
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.junit import find_reports, read_reports
 from prjury.judges.builds.reading import TemporaryPaths
 from prjury.judges.builds.results.tree import TreeFiles
-from prjury.judges.builds.systems.gradle import GradleAlone
-from prjury.judges.builds.systems.maven import MavenAlone
+from prjury.judges.builds.systems.gradle import GradleRerun
+from prjury.judges.builds.systems.maven import MavenRerun
 
 REPORT = (
     '<testsuite name="p.ATest"><testcase classname="p.ATest" name="a">'
@@ -42,7 +43,7 @@ def failures(tmp_path: Path, path: str) -> tuple[Failure, ...]:
 )
 def test_maven(tmp_path: Path, plugin: str, which: str) -> None:
     told = failures(tmp_path, f"core/target/{plugin}-reports/TEST-p.ATest.xml")
-    steps = MavenAlone(("mvn",), lambda: {"": ".", "core": "core"})(told)
+    steps = MavenRerun(("mvn",), lambda: {"": ".", "core": "core"})(told)
     assert [step.text.replace("'", "") for step in steps or ()] == [
         f"mvn {which} {NO_MATTER} -pl core -am verify"
     ]
@@ -50,7 +51,7 @@ def test_maven(tmp_path: Path, plugin: str, which: str) -> None:
 
 def test_gradle(tmp_path: Path) -> None:
     told = failures(tmp_path, "core/build/test-results/test/TEST-p.ATest.xml")
-    steps = GradleAlone(("gradle",), lambda: {"": "", "core": ":core"})(told)
+    steps = GradleRerun(("gradle",), root_of({"core/build.gradle": ""}))(told)
     assert [step.text for step in steps or ()] == [
-        "gradle --no-build-cache :core:test --tests p.ATest.a"
+        "gradle --no-build-cache -p core test --tests p.ATest.a"
     ]

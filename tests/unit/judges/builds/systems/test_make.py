@@ -23,7 +23,7 @@ def test_the_outermost_makefiles_are_built() -> None:
         "cd ab && make all",
         "cd b/sub && make check",
     ]
-    assert texts(plans(root_of(files), touching("a/sub/x.c"))) == ["cd a && make test"]
+    assert plans(root_of(files), touching("a/sub/x.c")) == plans(root_of(files), None)
     assert texts(plans(root_of({**files, "Makefile": "test:\n"}), touching("x"))) == ["make test"]
 
 
@@ -129,44 +129,6 @@ def test_a_target_that_a_file_keeps_asleep(text: str, asleep: bool, there: str) 
         "not .PHONY"
     )
     assert plan.notes == ((told,) if asleep else ())
-
-
-# What lies elsewhere
-
-
-@pytest.mark.parametrize(
-    ("text", "built"),
-    [
-        ("test:\n\tcc ../lib/x.c\n", True),
-        ("test:\n\t$(MAKE) -C $(CURDIR)/../lib\n", True),
-        ("LIB = ..\ntest:\n\tcc $(LIB)/lib/x.c\n", True),
-        ("test:\n\tcc $(TOP)/lib/x.c\n", True),
-        ("TOP := $(shell git rev-parse --show-toplevel)\ntest:\n\tcc $(TOP)/x.c\n", True),
-        ("include ../rules.mk\ntest:\n", True),
-        ("-include $(RULES)\ntest:\n", True),
-        ("include own.mk\ntest:\n", False),
-        ("OUT = $(SUB)\nSUB = out\ntest:\n\tcc -o $(OUT)/x $(1)/y src/../x.c\n", False),
-        ("test:\n\tcc ../other/x.c\n", False),
-    ],
-)
-def test_a_makefile_is_run_where_what_it_takes_changes(text: str, built: bool) -> None:
-    files = {"app/Makefile": text, "lib/Makefile": "test:\n", "lib/x.c": ""}
-    found = plans(root_of(files), touching("lib/x.c"))
-    assert [plan.directory for plan in found] == (["app", "lib"] if built else ["lib"])
-    if built:
-        assert found[0].scope.because.endswith(" changes, on which it may depend")
-
-
-def test_what_is_taken_through_another_makefile_counts() -> None:
-    files = {
-        "app/Makefile": "test:\n",
-        "app/src/main.c": '#include "../../lib/x.h"\n',
-        "core/Makefile": "test:\n",
-        "lib/Makefile": "test:\n\tcc ../core/y.c\n",
-    }
-    found = plans(root_of(files), touching("core/y.c"))
-    assert [plan.directory for plan in found] == ["app", "core", "lib"]
-    assert [plan.directory for plan in plans(root_of(files), touching("app/x.c"))] == ["app"]
 
 
 @pytest.mark.skipif(

@@ -6,8 +6,7 @@ import pytest
 
 from fakes.maven import SHOP, coordinates, modules, parent_pom, pom, profile, project
 from fakes.roots import root_of
-from prjury.judges.builds.systems.maven_modules import read_reactor
-from prjury.judges.builds.systems.maven_reactor import Reactor
+from prjury.judges.builds.systems.maven_reactor import Reactor, read_reactor
 
 ON = "<activeByDefault>true</activeByDefault>"
 

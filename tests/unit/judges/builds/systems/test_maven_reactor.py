@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from fakes.maven import SHOP, coordinates, dependencies, modules, parent_pom, pom, project
 from fakes.roots import root_of
-from prjury.judges.builds.systems.maven_modules import read_reactor
-from prjury.judges.builds.systems.maven_reactor import Reactor, may_equal
+from prjury.judges.builds.systems.maven_reactor import Reactor, may_equal, read_reactor
 from prjury.judges.builds.systems.source_tree import parent_of
 
 

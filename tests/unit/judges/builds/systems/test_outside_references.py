@@ -1,70 +1,43 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from fakes.roots import package, root_of, touching
-from prjury.judges.builds.systems import node, python
-from prjury.judges.builds.systems.outside_references import (
-    beside,
-    changes_in,
-    make_references,
-    node_references,
-    python_references,
-    upward_paths,
-)
-from prjury.judges.builds.systems.source_tree import SourceTree
+from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.systems import gradle, node, python
+from prjury.judges.builds.systems.projects import leads_out
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree
 from prjury.ports.types import TreeEntry
 
+Plans = Callable[[SourceTree, Changes | None], tuple[BuildPlan, ...]]
+
 PROJECT = '[project]\nname = "p"\n'
+BECAUSE = "files outside of it change, and its own name paths that lead there"
 
 
 @pytest.mark.parametrize(
-    ("text", "paths"),
+    ("text", "path", "out"),
     [
-        ('require("../lib")', ["../lib"]),
-        ('import x from "../../lib/y.js";', ["../../lib/y.js"]),
-        ('join(__dirname, "..", "..", "lib")', ["../../lib"]),
-        ("cd ../a && cd ../b", ["../a", "../b"]),
-        ("$(CURDIR)/../lib/x.c", ["../lib/x.c"]),
-        ("src/../x", ["src/../x"]),
-        ("f(...args, a..b, 1..2, ..x)", []),
-        ("/..", [".."]),
-        ("", []),
+        ('require("../lib")', "x.js", True),
+        ('require("../lib")', "src/x.js", False),
+        ('import x from "../../lib/y.js";', "src/x.js", True),
+        ('join(__dirname, "..", "..", "lib")', "src/x.js", True),
+        ("cd ../a && cd ../b", "src/x.js", False),
+        ("$(CURDIR)/../lib/x.c", "Makefile", True),
+        ("f(...args, a..b, 1..2, ..x)", "x.js", False),
+        ("/..", "x.js", True),
+        ("", "x.js", False),
     ],
 )
-def test_paths_that_lead_upwards(text: str, paths: list[str]) -> None:
-    assert list(upward_paths(text)) == paths
+def test_paths_that_lead_out_of_a_project(text: str, path: str, out: bool) -> None:
+    assert leads_out(text, path) is out
 
 
-def test_a_text_made_to_take_long_does_not() -> None:
+def test_hostile_text_takes_linear_time() -> None:
     for text in ("../" * 100_000, ".. " * 100_000, "a/" * 200_000 + "..", '","' * 100_000):
-        assert len(list(upward_paths(text))) <= 100_000
-
-
-@pytest.mark.parametrize(
-    ("place", "target", "found"),
-    [
-        ("app", "lib/src/y", "lib"),
-        ("p/app", "p/lib/y", "p/lib"),
-        ("p/app", "q/y", "q"),
-        ("app", "x.json", "x.json"),
-        ("p/app", "p", "p"),
-        ("app", "", ""),
-    ],
-)
-def test_what_lies_beside_a_target_may_be_taken_with_it(
-    place: str, target: str, found: str
-) -> None:
-    assert beside(place, target) == found
-
-
-def test_what_changes_in_a_place() -> None:
-    changes = touching("lib/x.c", "app/y.c", "z.mk")
-    assert changes_in(changes, "lib", "app")
-    assert changes_in(changes, "z.mk", "app")
-    assert changes_in(changes, "", "app")
-    assert not changes_in(changes, "li", "app")
-    assert not changes_in(touching("app/y.c"), "", "app")
+        assert leads_out(text, "x.js") is (".." in text)
 
 
 NODE = {"app/package.json": package("app"), "lib/package.json": package("lib")}
@@ -81,7 +54,7 @@ NODE = {"app/package.json": package("app"), "lib/package.json": package("lib")}
         ("app/src/x.ts", 'import { y } from "../lib/y";', False),
         ("app/x.md", "see ../lib", False),
         ("app/node_modules/m/x.js", 'require("../../../lib")', False),
-        ("app/x.js", 'require("../other")', False),
+        ("app/x.js", 'require("../other")', True),
     ],
 )
 def test_what_sources_of_node_take(path: str, text: str, built: bool) -> None:
@@ -89,7 +62,7 @@ def test_what_sources_of_node_take(path: str, text: str, built: bool) -> None:
     found = node.plans(root_of(files), touching("lib/src/y.ts"))
     assert [plan.directory for plan in found] == (["app", "lib"] if built else ["lib"])
     if built:
-        assert found[0].scope.because == "lib changes, on which it depends"
+        assert found[0].scope.because == BECAUSE
     inside = node.plans(root_of(files), touching("app/src/z.ts"))
     assert [plan.directory for plan in inside] == ["app"]
 
@@ -155,14 +128,15 @@ def test_what_is_taken_through_another_project_counts() -> None:
     assert [plan.directory for plan in found] == ["app", "core", "lib"]
 
 
-@pytest.mark.parametrize("taken", [node_references, python_references, make_references])
-def test_too_many_files_may_take_anything(taken: object) -> None:
-    suffix = {node_references: "js", python_references: "py", make_references: "c"}[taken]  # type: ignore[index]
-    files = {f"app/{number}.{suffix}": "" for number in range(2_001)}
-    assert taken(root_of(files).below("app")) == {""}  # type: ignore[operator]
-    assert taken(root_of(files)) == frozenset()  # type: ignore[operator]
-    del files[f"app/0.{suffix}"]
-    assert taken(root_of(files).below("app")) == frozenset()  # type: ignore[operator]
+@pytest.mark.parametrize("plans", [node.plans, python.plans, gradle.plans])
+def test_a_project_with_too_many_files_to_read_is_built(plans: Plans) -> None:
+    manifests = ("package.json", "setup.py", "build.gradle")
+    files = {f"{place}/{name}": "" for place in ("app", "lib") for name in manifests}
+    files |= {f"{place}/package.json": package(place) for place in ("app", "lib")}
+    many = {f"app/{number}.{end}": "" for number in range(2_001) for end in ("js", "py", "gradle")}
+    changes = touching("lib/x")
+    assert [plan.directory for plan in plans(root_of(files), changes)] == ["lib"]
+    assert [plan.directory for plan in plans(root_of(files | many), changes)] == ["app", "lib"]
 
 
 def test_nothing_is_read_where_only_the_project_itself_changes() -> None:

@@ -5,8 +5,8 @@ import pytest
 from fakes.roots import failing, root_of
 from prjury.judges.builds.plan import BuildStep
 from prjury.judges.builds.systems.pytest import (
-    PytestAlone,
     PytestFiles,
+    PytestRerun,
     configuration,
     configured_paths,
     what_tests,
@@ -76,7 +76,7 @@ def test_the_first_file_that_pytest_reads_counts() -> None:
 
 FILES = {"p/tests/test_a.py": "", "p/b_test.py": "", "p/-c.py": "", "test_top.py": ""}
 COMMAND = ("python3", "-m", "pytest", "-q")
-ALONE = PytestAlone(COMMAND, root_of(FILES).below("p"))
+ALONE = PytestRerun(COMMAND, root_of(FILES).below("p"))
 
 
 def test_failing_tests_are_run_again_by_their_node_ids() -> None:
@@ -102,7 +102,7 @@ def test_failing_tests_are_run_again_by_their_node_ids() -> None:
 
 
 def test_in_the_root_of_the_tree() -> None:
-    alone = PytestAlone(COMMAND, root_of(FILES))
+    alone = PytestRerun(COMMAND, root_of(FILES))
     assert alone([failing("test_top#test_x", suite="test_top.py")]) == (
         BuildStep("test", (*COMMAND, "test_top.py::test_x")),
     )

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.roots import root_of
-from prjury.judges.builds.systems.tox import ToxSettings, plan_of, settings
+from prjury.judges.builds.systems.pytest import ToxSettings, tox_plan, tox_settings
 
 INI = """\
 [tox]
@@ -61,11 +61,11 @@ LEGACY = "[tool.tox]\nlegacy_tox_ini = '''\n[testenv:a]\npass_env = x\n'''\n"
     ],
 )
 def test_where_tox_is_configured(files: dict[str, str], found: ToxSettings | None) -> None:
-    assert settings(root_of(files)) == found
+    assert tox_settings(root_of(files)) == found
 
 
 def test_pytest_reports_from_every_environment() -> None:
-    plan = plan_of(ToxSettings("tox.ini", "testenv", ("testenv:own",)))
+    plan = tox_plan(ToxSettings("tox.ini", "testenv", ("testenv:own",)))
     assert (plan.text, plan.reasons) == (
         "tox --skip-missing-interpreters true",
         ("tox.ini configures tox",),
@@ -81,7 +81,7 @@ def test_pytest_reports_from_every_environment() -> None:
 
 
 def test_the_thorough_form_runs_the_later_commands_as_well() -> None:
-    plan = plan_of(ToxSettings("tox.toml", "env_run_base"))
+    plan = tox_plan(ToxSettings("tox.toml", "env_run_base"))
     assert plan.thorough is not None
     assert plan.thorough.steps == plan.steps
     assert plan.thorough.env["TOX_OVERRIDE"] == (

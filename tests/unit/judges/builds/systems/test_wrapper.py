@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.roots import root_of
-from prjury.judges.builds.systems.wrapper import Script, Wrapper, upwards, wrapper_of
+from prjury.judges.builds.systems.jvm import Script, Wrapper, upwards, wrapper_of
 
 SCRIPT = Script("toolw", "tool", "wrap/settings", needs=("wrap/tool.jar",))
 BESIDE = {"wrap/settings": "version=1\n", "wrap/tool.jar": ""}

@@ -1,0 +1,85 @@
+"""The dictionary of build systems, and what is derived from it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from prjury.judges.builds.systems import (
+    SYSTEMS,
+    bazel,
+    cargo,
+    go,
+    gradle,
+    make,
+    maven,
+    node,
+    python,
+)
+from prjury.judges.builds.systems.build_system import BuildSystem, When
+from prjury.policy.tiers import BuildOptions, System
+
+PAGE = Path(__file__).parents[5] / ".github" / "docs" / "judges" / "build.md"
+FOUND = ("Found", "Runs")
+PARTS = ("System", "Parts", "How they are told apart")
+
+#: Checked by mypy: each module has the form of a build system.
+MODULES: tuple[BuildSystem, ...] = (maven, gradle, node, python, cargo, go, make, bazel)
+
+
+def test_the_policy_names_all_systems() -> None:
+    assert tuple(SYSTEMS) == get_args(System)
+    assert tuple(SYSTEMS.values()) == MODULES
+    listed = BuildOptions.model_json_schema()["properties"]["systems"]["anyOf"][1]["items"]
+    assert listed["enum"] == list(SYSTEMS)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_each_system_is_complete(name: str) -> None:
+    system = SYSTEMS[name]
+    assert system.MANIFESTS
+    assert system.WHEN in get_args(When)
+    assert system.COVERS
+    assert all(
+        suffix == "*" or suffix.startswith(".")
+        for suffixes in system.COVERS.values()
+        for suffix in suffixes
+    )
+
+
+def test_no_two_systems_have_builds_of_one_name() -> None:
+    names = [name for system in SYSTEMS.values() for name in system.COVERS]
+    assert len(names) == len(set(names))
+
+
+def table(*rows: Sequence[str]) -> str:
+    head, *others = rows
+    lines = [head, ["---"] * len(head), *others]
+    ruler = "|" + "|".join("---" for _ in head) + "|"
+    printed = ["| " + " | ".join(line) + " |" for line in lines]
+    return "\n".join([printed[0], ruler, *printed[2:]])
+
+
+def tables() -> dict[str, str]:
+    runs = [row for system in SYSTEMS.values() for row in system.DOCS.runs]
+    parts = [
+        (docs.tools, docs.parts, docs.told_apart)
+        for docs in (system.DOCS for system in SYSTEMS.values())
+    ]
+    return {"found": table(FOUND, *runs), "parts": table(PARTS, *parts)}
+
+
+@pytest.mark.parametrize("name", tables())
+def test_the_documentation_has_the_tables(name: str) -> None:
+    text = PAGE.read_text()
+    place = re.compile(rf"(?<=<!-- systems: {name} -->\n)(.*?)(?=\n<!-- end -->)", re.DOTALL)
+    if os.environ.get("PRJURY_UPDATE_GOLDEN"):
+        PAGE.write_text(place.sub(lambda _: tables()[name], text))
+    found = place.search(PAGE.read_text())
+    assert found is not None
+    assert found[0] == tables()[name]
