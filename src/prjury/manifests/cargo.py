@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from prjury.manifests.manifest import Coordinate, Manifest, Role
@@ -33,6 +34,7 @@ def read_cargo_toml(content: bytes) -> Manifest:
     return Manifest(
         name=name or "",
         version=version,
+        own_version=word(package.get("version")),
         coordinates=(*own, *_language(package, seen), *_dependencies(document, seen)),
         properties=_offered(table(document, "workspace")),
     )
@@ -54,9 +56,9 @@ def _language(
     if rust := _inherited(package, "rust-version"):
         yield Coordinate("", "rust", rust, Role.MANAGED, lines_in(seen, "rust-version"), "runtime")
     elif edition == _LATEST_EDITION:
-        yield Coordinate("", "rust", _ITS_RUST, Role.MANAGED, lines, "runtime")
+        yield Coordinate("", "rust", _ITS_RUST, Role.MANAGED, lines, "runtime", via="edition")
     if package:
-        yield Coordinate("", "rust-edition", edition, Role.MANAGED, lines, "runtime")
+        yield Coordinate("", "rust-edition", edition, Role.MANAGED, lines, "runtime", via="edition")
 
 
 def _offered(workspace: Mapping[str, Any]) -> dict[str, str]:
@@ -75,10 +77,10 @@ def _dependencies(
     document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]
 ) -> Iterator[Coordinate]:
     targets = [value for value in table(document, "target").values() if isinstance(value, dict)]
-    sections = [table(place, section) for section in _SECTIONS for place in (document, *targets)]
-    for section in sections:
-        for name, value in section.items():
-            yield _dependency(name, value, Role.DEPENDENCY, seen)
+    for section in _SECTIONS:
+        for place in (document, *targets):
+            for name, value in table(place, section).items():
+                yield replace(_dependency(name, value, Role.DEPENDENCY, seen), scope=section)
     for name, value in table(document, "workspace", "dependencies").items():
         yield _dependency(name, value, Role.MANAGED, seen)
 

@@ -34,7 +34,12 @@ def read_msbuild(content: bytes) -> Manifest:
         if node.text
     }
     found = (*_frameworks(project), *_packages(project))
-    return Manifest(coordinates=found, properties=properties)
+    named = {key: value for key, value in properties.items() if key not in _FRAMEWORKS}
+    return Manifest(
+        coordinates=found,
+        properties=properties,
+        own_version=named.get("Version") or named.get("VersionPrefix"),
+    )
 
 
 def _placeholders(text: str) -> str:

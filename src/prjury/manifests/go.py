@@ -41,7 +41,10 @@ def read_go_mod(content: bytes) -> Manifest:
             case "go", [version, *_]:
                 runtime = Coordinate("", "go", version, Role.MANAGED, (number,), "runtime")
                 others.append(runtime)
-    return Manifest(name=name, coordinates=(*others, *_replaced(required, replaced)))
+    further = tuple(each for each in required if each.artifact in replaced)
+    return Manifest(
+        name=name, coordinates=(*others, *_replaced(required, replaced)), further=further
+    )
 
 
 def _replaced(

@@ -63,7 +63,9 @@ _DISTRIBUTION = re2.compile(
     r"(?m)^\s*distributionUrl\s*[=:].*/gradle-([0-9][\w.-]*?)-(?:bin|all)\.zip"
 )
 _BRACE = re2.compile(r"\$?[{}]")
-_VARIABLE = re2.compile(r"""\b(\w+)["']?\s*\]?\s*=\s*["']([\w.+-]+)["']""")
+_VARIABLE = re2.compile(r"""(?:["']([\w.-]+)["']\s*\]|\b(\w+))\s*=\s*["']([\w.+-]+)["']""")
+#: The word with which a line begins: a configuration, such as ``testImplementation``.
+_FIRST_WORD = re2.compile(r"\s*([\w.]+)")
 _PROPERTY = re2.compile(r"(?m)^[ \t]*([\w.-]+)[ \t]*[=:][ \t]*([^\s#]+)")
 
 
@@ -76,11 +78,18 @@ def read_script(text: str, catalog: Mapping[str, Coordinate]) -> Manifest:
     gradle = LANGUAGES["gradle"]
     source = Source.of(text, gradle)
     code = masked(source.text, gradle)
-    properties = {match[1]: match[2] for match in _PROPERTY.finditer(code)}
-    properties |= {match[1]: match[2] for match in _VARIABLE.finditer(code)}
+    properties = {
+        match[1]: match[2] for match in _PROPERTY.finditer(code) if match[2][0] not in "\"'"
+    }
+    properties |= {match[1] or match[2]: match[3] for match in _VARIABLE.finditer(code)}
     declared = tuple(_declared(source, code, catalog))
     runtimes = tuple(_runtimes(source, code, declared))
-    return Manifest(coordinates=(*declared, *runtimes), properties=properties)
+    own = properties.get("version", "")
+    return Manifest(
+        coordinates=(*declared, *runtimes),
+        properties=properties,
+        own_version=own if own[:1].isdigit() else None,
+    )
 
 
 def read_script_bytes(content: bytes) -> Manifest:
@@ -128,7 +137,9 @@ def _runtimes(source: Source, code: str, declared: tuple[Coordinate, ...]) -> It
         yield _runtime("kotlin", match[1], (source.line_at(match.start()),))
     for coordinate in declared:
         if coordinate.role is Role.PLUGIN and coordinate.group.startswith(_KOTLIN):
-            yield _runtime("kotlin", coordinate.version, coordinate.lines)
+            yield replace(
+                _runtime("kotlin", coordinate.version, coordinate.lines), via=coordinate.artifact
+            )
 
 
 def _runtime(name: str, version: str | None, lines: tuple[int, ...]) -> Coordinate:
@@ -143,18 +154,27 @@ def _declared(source: Source, code: str, catalog: Mapping[str, Coordinate]) -> I
     for match in _NOTATION.finditer(code):
         role = Role.BOM if match[1] else Role.DEPENDENCY
         line = source.line_at(match.start(2))
-        yield Coordinate(match[2], match[3], match[4], role, (line,))
+        scope = _scope(code, match.start(2))
+        yield Coordinate(match[2], match[3], match[4], role, (line,), scope=scope)
     for match in _ARGUMENTS.finditer(code):
         line = source.line_at(match.start(1))
         version = match[3] or _variable(match[4])
-        yield Coordinate(match[1], match[2], version, Role.DEPENDENCY, (line,))
+        scope = _scope(code, match.start())
+        yield Coordinate(match[1], match[2], version, Role.DEPENDENCY, (line,), scope=scope)
     for match in _NAMED.finditer(code):
         line = source.line_at(match.start(1))
-        yield Coordinate(match[1], match[2], match[3], Role.DEPENDENCY, (line,))
+        scope = _scope(code, match.start())
+        yield Coordinate(match[1], match[2], match[3], Role.DEPENDENCY, (line,), scope=scope)
     for match in _ALIAS.finditer(code):
         if named := catalog.get(match[1]):
             role = named.role if named.role is Role.PLUGIN else Role.DEPENDENCY
             yield replace(named, role=role, lines=(source.line_at(match.start()),))
+
+
+def _scope(code: str, at: int) -> str:
+    """The word with which the line of a declaration begins."""
+    match = _FIRST_WORD.match(code, code.rfind("\n", 0, at) + 1)
+    return match[1] if match else ""
 
 
 def _sets(source: Source, code: str) -> Iterator[Coordinate]:
@@ -188,6 +208,23 @@ def _variable(name: str | None) -> str | None:
 def _blank(match: re2._Match[str]) -> str:
     """As many blanks, so that what follows keeps its place."""
     return re.sub(r"[^\n]", " ", match[0])
+
+
+def read_catalog_bytes(content: bytes) -> Manifest:
+    """What a version catalog declares by itself, with the names of its versions.
+
+    Raises:
+        ManifestError: for a file that is not TOML.
+    """
+    text = text_of(content)
+    entries = read_catalog(text)
+    versions = {
+        name: _version(value, {}) for name, value in table(toml_of(text), "versions").items()
+    }
+    return Manifest(
+        coordinates=tuple(entries.values()),
+        named_versions={name: version for name, version in versions.items() if version},
+    )
 
 
 def read_catalog(text: str) -> dict[str, Coordinate]:
@@ -225,6 +262,7 @@ def _library(value: object, versions: Mapping[str, Any]) -> Coordinate | None:
         artifact or str(value.get("name", "")),
         _version(value.get("version"), versions),
         Role.MANAGED,
+        via=_reference(value.get("version")),
     )
 
 
@@ -236,7 +274,13 @@ def _catalog_plugin(value: object, versions: Mapping[str, Any]) -> Coordinate | 
         return None
     group = str(value.get("id", ""))
     version_text = _version(value.get("version"), versions)
-    return Coordinate(group, f"{group}.gradle.plugin", version_text, Role.PLUGIN)
+    via = _reference(value.get("version"))
+    return Coordinate(group, f"{group}.gradle.plugin", version_text, Role.PLUGIN, via=via)
+
+
+def _reference(value: object) -> str:
+    """The name of a version that stands in the table of versions."""
+    return str(value.get("ref", "")) if isinstance(value, dict) else ""
 
 
 def _version(value: object, versions: Mapping[str, Any]) -> str | None:

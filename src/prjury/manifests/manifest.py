@@ -59,6 +59,10 @@ class Coordinate:
         lines: git's numbers of the lines that name it; the version's line is not among them.
         optional: whether only an extra or a group asks for it, so that it may be missing, or be
             there in another version.
+        scope: where the file asks for it, in the file's own words: a table, a Maven scope, a
+            configuration of Gradle.
+        pin: the commit that is used; the version is then the one in the comment behind it.
+        via: the entry of this file that holds the version, for one that is written elsewhere.
     """
 
     group: str
@@ -68,6 +72,9 @@ class Coordinate:
     lines: tuple[int, ...] = ()
     ecosystem: str = "maven"
     optional: bool = False
+    scope: str = field(default="", compare=False)
+    pin: str | None = field(default=None, compare=False)
+    via: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         return f"{self.group}:{self.artifact}" if self.group else self.artifact
@@ -91,6 +98,10 @@ class Manifest:
         name: the artifact that it builds, as far as it says so.
         parent_path: where Maven looks for the parent, relative to this file; None for nowhere.
         includes: further files of the same kind, relative to this one.
+        own_version: the version that this very file gives the project.
+        further: entries with versions that say nothing about what the code is compiled against,
+            such as those that another entry of the same name overrides.
+        named_versions: versions under names of their own that are no properties of this format.
     """
 
     name: str = ""
@@ -101,6 +112,9 @@ class Manifest:
     properties: Mapping[str, str] = field(default_factory=dict)
     parent_path: str | None = None
     includes: tuple[str, ...] = ()
+    own_version: str | None = None
+    further: tuple[Coordinate, ...] = ()
+    named_versions: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def parent(self) -> Coordinate | None:

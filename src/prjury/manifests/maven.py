@@ -41,6 +41,13 @@ def _manifest(project: Node) -> Manifest:
         settings=settings,
         properties=properties,
         parent_path=_parent_path(project),
+        own_version=project.value("version"),
+        further=tuple(_further(project)),
+        named_versions={
+            node.tag: node.text
+            for node in project.all("profiles", "profile", "properties", "*")
+            if node.tag not in properties
+        },
     )
 
 
@@ -67,7 +74,8 @@ def _runtimes(
         yield _runtime("java", named[0], ())
     plugins = [c for c in coordinates if str(c) == _KOTLIN and c.version]
     if plugins:
-        yield _runtime("kotlin", plugins[0].version, plugins[0].lines)
+        version, lines = plugins[0].version, plugins[0].lines
+        yield Coordinate("", "kotlin", version, Role.MANAGED, lines, "runtime", via=_KOTLIN)
     elif properties.get(_KOTLIN_VERSION):
         yield _runtime("kotlin", f"${{{_KOTLIN_VERSION}}}", ())
 
@@ -113,7 +121,18 @@ def _coordinate(node: Node, role: Role) -> Coordinate:
         version=node.value("version"),
         role=role,
         lines=tuple(part.line for part in named if part),
+        scope=node.value("scope") or "",
     )
+
+
+def _further(project: Node) -> Iterator[Coordinate]:
+    """Extensions of the build, and what plugins depend on."""
+    for place in (project, *project.all("profiles", "profile")):
+        for extension in place.all("build", "extensions", "extension"):
+            yield _coordinate(extension, Role.PLUGIN)
+        for plugin in _plugins(place):
+            for node in plugin.all("dependencies", "dependency"):
+                yield _coordinate(node, Role.PLUGIN)
 
 
 def _settings(project: Node) -> Iterator[Setting]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
@@ -31,15 +32,23 @@ def read_package_json(content: bytes) -> Manifest:
     seen = json_mentions(text)
     name, version = word(document.get("name")), word(document.get("version"))
     own = [Coordinate("", name, version, Role.SELF, (), "npm")] if name else []
+    named: dict[str, list[Coordinate]] = {}
+    for each in _dependencies(document, seen):
+        named.setdefault(each.artifact, []).append(each)
     return Manifest(
         name=name or "",
         version=version,
+        own_version=version,
         coordinates=(
             *own,
             *_engines(document, seen),
             *_manager(document, seen),
-            *_dependencies(document, seen),
+            *(_first_version(entries) for entries in named.values()),
             *_overrides(document, seen),
+        ),
+        further=(
+            *(entry for entries in named.values() for entry in entries[1:]),
+            *_overrides_of_dependents(document, seen),
         ),
     )
 
@@ -47,16 +56,18 @@ def read_package_json(content: bytes) -> Manifest:
 def _dependencies(
     document: Mapping[str, Any], seen: Mapping[tuple[str, str], Sequence[int]]
 ) -> Iterator[Coordinate]:
-    found: dict[str, list[Coordinate]] = {}
     for section in _SECTIONS:
         for name, wanted in table(document, section).items():
             if isinstance(wanted, str):
-                each = _dependency(name, wanted, Role.DEPENDENCY, lines_in(seen, (name, wanted)))
-                found.setdefault(each.artifact, []).append(each)
-    for name, entries in found.items():
-        version = next((entry.version for entry in entries if entry.version), None)
-        lines = tuple(dict.fromkeys(line for entry in entries for line in entry.lines))
-        yield Coordinate("", name, version, Role.DEPENDENCY, lines, "npm")
+                lines = lines_in(seen, (name, wanted))
+                yield replace(_dependency(name, wanted, Role.DEPENDENCY, lines), scope=section)
+
+
+def _first_version(entries: Sequence[Coordinate]) -> Coordinate:
+    """The first entry that names a version, with the lines of all."""
+    first = next((entry for entry in entries if entry.version), entries[0])
+    lines = tuple(dict.fromkeys(line for entry in entries for line in entry.lines))
+    return replace(first, lines=lines)
 
 
 def _dependency(name: str, wanted: str, role: Role, lines: tuple[int, ...]) -> Coordinate:
@@ -117,6 +128,23 @@ def _overrides(
             if key.removeprefix("**/") in {match[1], f"{match[1]}@*"}:
                 lines = lines_in(seen, (key, wanted))
                 yield _dependency(match[1], wanted, Role.MANAGED, lines)
+
+
+def _overrides_of_dependents(
+    document: Mapping[str, Any], seen: Mapping[tuple[str, str], Sequence[int]]
+) -> Iterator[Coordinate]:
+    """Overrides for one dependent alone, as deep as anybody writes them."""
+    places = [(value, 1) for value in table(document, "overrides").values()]
+    while places:
+        place, depth = places.pop()
+        if depth > _MAX_DEPTH:
+            continue
+        for name, wanted in table(place).items():
+            if isinstance(wanted, str) and name != "." and not wanted.startswith("$"):
+                lines = lines_in(seen, (name, wanted))
+                yield replace(_dependency(name, wanted, Role.MANAGED, lines), scope="overrides")
+            elif isinstance(wanted, dict):
+                places.append((wanted, depth + 1))
 
 
 def read_pnpm_workspace(content: bytes) -> Manifest:

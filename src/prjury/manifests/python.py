@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from prjury.manifests.manifest import Coordinate, Manifest, Role
-from prjury.manifests.requirements import merged, normalised, requirement
+from prjury.manifests.requirements import merged, normalised, overridden, requirement
 from prjury.manifests.setuptools import package, python_itself
 from prjury.manifests.syntax import lines_in, table, text_of, toml_mentions, toml_of, word, words
 
@@ -36,43 +36,43 @@ def read_pyproject(content: bytes) -> Manifest:
         _poetry(table(poetry, "dependencies"), seen),
     ]
     optional = [
-        *(_poetry(group, seen) for group in _poetry_groups(poetry)),
-        *(_listed(group, Role.DEPENDENCY, seen) for group in _groups(document)),
+        *(_poetry(group, seen, scope) for scope, group in _poetry_groups(poetry)),
+        *(_listed(group, Role.DEPENDENCY, seen, scope) for scope, group in _groups(document)),
     ]
     return Manifest(
         name=name or "",
         version=version,
+        own_version=version,
+        further=overridden(main, optional),
         coordinates=(
             *([package(name, version)] if name else []),
             *_python(project, poetry, seen),
             *merged(main, optional),
             *_pinned(document, seen),
-            *_listed(table(document, "build-system").get("requires"), Role.PLUGIN, seen),
+            *_listed(table(document, "build-system").get("requires"), Role.PLUGIN, seen, "build"),
         ),
     )
 
 
-def _groups(document: Mapping[str, Any]) -> list[object]:
-    """The lists of requirements of extras, groups and environments."""
+def _groups(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    """The lists of requirements of extras, groups and environments, each with its scope."""
     tools = table(document, "tool")
-    extras = table(document, "project", "optional-dependencies")
-    environments = table(tools, "hatch", "envs").values()
-    return [
-        *extras.values(),
-        *table(document, "dependency-groups").values(),
-        *table(tools, "pdm", "dev-dependencies").values(),
-        table(tools, "uv").get("dev-dependencies"),
-        *(
-            table(environment).get(key)
-            for environment in environments
-            for key in ("dependencies", "extra-dependencies")
-        ),
-    ]
+    yield from table(document, "project", "optional-dependencies").items()
+    for name, group in table(document, "dependency-groups").items():
+        yield f"dependency-groups {name}", group
+    for name, group in table(tools, "pdm", "dev-dependencies").items():
+        yield f"dev-dependencies {name}", group
+    yield "dev-dependencies", table(tools, "uv").get("dev-dependencies")
+    for name, environment in table(tools, "hatch", "envs").items():
+        for key in ("dependencies", "extra-dependencies"):
+            yield f"dev {name}", table(environment).get(key)
 
 
-def _listed(value: object, role: Role, seen: Mapping[str, Sequence[int]]) -> list[Coordinate]:
+def _listed(
+    value: object, role: Role, seen: Mapping[str, Sequence[int]], scope: str = ""
+) -> list[Coordinate]:
     found = (requirement(text, role, lines_in(seen, text)) for text in words(value))
-    return [coordinate for coordinate in found if coordinate]
+    return [replace(coordinate, scope=scope) for coordinate in found if coordinate]
 
 
 def _pinned(document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]) -> Iterator[Coordinate]:
@@ -91,13 +91,15 @@ def _python(
         yield python_itself(told, lines_in(seen, "python"))
 
 
-def _poetry_groups(poetry: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    yield table(poetry, "dev-dependencies")
-    for group in table(poetry, "group").values():
-        yield table(group, "dependencies")
+def _poetry_groups(poetry: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    yield "dev-dependencies", table(poetry, "dev-dependencies")
+    for name, group in table(poetry, "group").items():
+        yield f"group {name}", table(group, "dependencies")
 
 
-def _poetry(group: Mapping[str, Any], seen: Mapping[str, Sequence[int]]) -> list[Coordinate]:
+def _poetry(
+    group: Mapping[str, Any], seen: Mapping[str, Sequence[int]], scope: str = ""
+) -> list[Coordinate]:
     return [
         Coordinate(
             "",
@@ -106,6 +108,7 @@ def _poetry(group: Mapping[str, Any], seen: Mapping[str, Sequence[int]]) -> list
             Role.DEPENDENCY,
             lines_in(seen, name),
             "pypi",
+            scope=scope,
         )
         for name, value in group.items()
         if name != "python"
@@ -131,13 +134,14 @@ def read_pipfile(content: bytes) -> Manifest:
     requires = table(document, "requires")
     python = word(requires.get("python_full_version")) or word(requires.get("python_version"))
     groups = [
-        _poetry(value, seen)
+        _poetry(value, seen, name)
         for name, value in document.items()
         if isinstance(value, dict) and name not in {"packages", "requires", "scripts", "pipenv"}
     ]
     main = [_poetry(table(document, "packages"), seen)]
     own = [python_itself(_pinned_python(python), lines_in(seen, "requires"))] if python else []
-    return Manifest(coordinates=(*own, *merged(main, groups)))
+    found = (*own, *merged(main, groups))
+    return Manifest(coordinates=found, further=overridden(main, groups))
 
 
 def read_python_version(content: bytes) -> Manifest:

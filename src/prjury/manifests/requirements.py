@@ -71,6 +71,20 @@ def merged(
     return [coordinate for entries in found.values() for coordinate in entries]
 
 
+def overridden(
+    main: Iterable[Iterable[Coordinate]], optional: Iterable[Iterable[Coordinate]]
+) -> tuple[Coordinate, ...]:
+    """The entries with another version than those of the same name that `merged` keeps."""
+    groups = [[*group] for group in main]
+    extras = [[*group] for group in optional]
+    kept = {(each.artifact, each.version) for each in merged(groups, extras)}
+    every = [
+        *(each for group in groups for each in group),
+        *(replace(each, optional=True) for group in extras for each in group),
+    ]
+    return tuple(each for each in every if (each.artifact, each.version) not in kept)
+
+
 def _by_name(coordinates: Iterable[Coordinate]) -> dict[str, list[Coordinate]]:
     found: dict[str, list[Coordinate]] = {}
     for coordinate in coordinates:

@@ -7,10 +7,11 @@ import configparser
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
-from prjury.manifests.requirements import merged, normalised, requirement
+from prjury.manifests.requirements import merged, normalised, overridden, requirement
 from prjury.manifests.syntax import text_of
 
 _MAX_LENGTH = 256 * 1024
@@ -46,18 +47,25 @@ def read_setup_cfg(content: bytes) -> Manifest:
     extras: list[tuple[str, str]] = []
     if parser.has_section("options.extras_require"):
         extras = parser.items("options.extras_require")
+    extras += [
+        (key, parser.get("options", key, fallback=""))
+        for key in ("setup_requires", "tests_require")
+    ]
     main, *optional = [
-        list(_requirements((line.strip(), numbers.get(line.strip())) for line in told.split("\n")))
-        for told in (
-            parser.get("options", "install_requires", fallback=""),
-            *(value for _, value in extras),
-        )
+        [
+            replace(each, scope=scope)
+            for each in _requirements(
+                (line.strip(), numbers.get(line.strip())) for line in text.split("\n")
+            )
+        ]
+        for scope, text in (("", parser.get("options", "install_requires", fallback="")), *extras)
     ]
     return _manifest(
         parser.get("metadata", "name", fallback=None),
         parser.get("metadata", "version", fallback=None),
         parser.get("options", "python_requires", fallback=None),
-        tuple(merged([main], optional)),
+        [main],
+        optional,
     )
 
 
@@ -112,12 +120,15 @@ def _setup(call: ast.AST, names: Names) -> Manifest:
     found = {keyword.arg: keyword.value for keyword in keywords if keyword.arg}
     told = {key: _literal(value, names) for key, value in found.items()}
     extras = told.get("extras_require")
-    main = _requirements(_strings(told.get("install_requires")))
+    main = list(_requirements(_strings(told.get("install_requires"))))
     groups = extras.values() if isinstance(extras, dict) else ()
-    coordinates = merged([main], [_requirements(_strings(group)) for group in groups])
     texts = {key: value[0] for key, value in told.items() if isinstance(value, tuple)}
     return _manifest(
-        texts.get("name"), texts.get("version"), texts.get("python_requires"), tuple(coordinates)
+        texts.get("name"),
+        texts.get("version"),
+        texts.get("python_requires"),
+        [main],
+        [list(_requirements(_strings(group))) for group in groups],
     )
 
 
@@ -160,10 +171,20 @@ def _requirements(found: Iterator[tuple[str, int | None]]) -> Iterator[Coordinat
 
 
 def _manifest(
-    name: str | None, version: str | None, python: str | None, found: tuple[Coordinate, ...]
+    name: str | None,
+    version: str | None,
+    python: str | None,
+    main: list[list[Coordinate]],
+    optional: list[list[Coordinate]],
 ) -> Manifest:
     # A version such as `attr: package.__version__` is read elsewhere, or by running code.
     known = version if version and version[:1].isdigit() else None
     more = [package(name, known)] if name else []
     more += [python_itself(python)] if python else []
-    return Manifest(name=name or "", version=known, coordinates=(*more, *found))
+    return Manifest(
+        name=name or "",
+        version=known,
+        coordinates=(*more, *merged(main, optional)),
+        own_version=known,
+        further=overridden(main, optional),
+    )

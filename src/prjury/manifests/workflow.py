@@ -1,4 +1,4 @@
-"""Reads which actions a GitHub workflow or action uses, line by line.
+"""Reads what workflows, actions and pre-commit pin in repositories of others, line by line.
 
 A YAML reader would drop the comments, in which the version of a pinned commit stands, and refuse
 what GitHub takes.
@@ -18,6 +18,8 @@ _USES = re.compile(
     re.VERBOSE,
 )
 _USES_BELOW = re.compile(r"""^\s*(?:-\s+)*["']?uses["']?\s*:\s*(?:&\S+\s*)?(?:\s#.*)?$""")
+_REPO = re.compile(r"""\s*(?:-\s+)?repo:\s+["']?([^\s"'#]+)""")
+_REV = re.compile(r"""\s*(?:-\s+)?rev:\s+["']?([^\s"'#]+)["']?(?:\s+\#(.*))?""")
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|/)")
 _BLOCK = re.compile(r"^(\s*(?:-\s+)*)[^#\s].*?:\s+(?:&\S+\s+)?[|>][-+0-9]*\s*(?:\s#.*)?$")
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -38,10 +40,39 @@ def read_workflow(content: bytes) -> Manifest:
         match = _used(above + line.lstrip()) if above else None
         above = f"{line.partition(' #')[0]} " if _USES_BELOW.match(line) else ""
         if match := match or _used(line):
-            version = _version(match[2], match[3] or "")
-            name = match[1].lower()
-            found.append(Coordinate("", name, version, Role.DEPENDENCY, (number,), "action"))
+            found.append(_pinned(match[1].lower(), match[2], match[3] or "", number))
     return Manifest(coordinates=tuple(found))
+
+
+def read_pre_commit(content: bytes) -> Manifest:
+    """The repositories of hooks in a ``.pre-commit-config.yaml``.
+
+    Raises:
+        ManifestError: for a file that is no text.
+    """
+    found = []
+    repo = ""
+    for number, line in _code_lines(text_of(content)):
+        if match := _REPO.match(line):
+            repo = match[1]
+        elif repo and (match := _REV.match(line)):
+            found.append(_pinned(repo, match[1], match[2] or "", number))
+    return Manifest(coordinates=tuple(found))
+
+
+def _pinned(name: str, ref: str, comment: str, number: int) -> Coordinate:
+    """A repository at a reference; for a commit the version in the comment behind it counts."""
+    is_commit = _COMMIT.fullmatch(ref) is not None
+    told = _TOLD.search(comment) if is_commit else None
+    return Coordinate(
+        "",
+        name,
+        told[1] if told else ref,
+        Role.DEPENDENCY,
+        (number,),
+        "action",
+        pin=ref if is_commit else None,
+    )
 
 
 def _used(line: str) -> re.Match[str] | None:
@@ -52,11 +83,6 @@ def _used(line: str) -> re.Match[str] | None:
 def _character(match: re.Match[str]) -> str:
     code = match[1] or match[2]
     return chr(int(code, 16)) if code else "/"
-
-
-def _version(ref: str, comment: str) -> str:
-    told = _TOLD.search(comment) if _COMMIT.fullmatch(ref) else None
-    return told[1] if told else ref
 
 
 def _code_lines(text: str) -> Iterator[tuple[int, str]]:

@@ -28,6 +28,12 @@ def pom(version: str, artifact: str = "jackson-databind", around: str = "depende
     )
 
 
+def plugin(version: str) -> str:
+    text = pom(version, around="plugin")
+    text = text.replace("<dependencies>", "<build><plugins>")
+    return text.replace("</dependencies>", "</plugins></build>")
+
+
 def prop(name: str, version: str) -> str:
     return f"<project>\n <properties>\n  <{name}>{version}</{name}>\n </properties>\n</project>\n"
 
@@ -174,7 +180,7 @@ def test_the_length_of_the_jump_on_the_branch_is_what_matters(
 @pytest.mark.parametrize(
     ("path", "old", "new"),
     [
-        ("pom.xml", pom("1.0", around="plugin"), pom("2.0", around="plugin")),
+        ("pom.xml", plugin("1.0"), plugin("2.0")),
         ("package.json", package("^1.0", "devDependencies"), package("^2.0", "devDependencies")),
         (".github/workflows/a.yml", "x:\n- uses: a/b@v1\n", "x:\n- uses: a/b@v2\n"),
         ("requirements/test.txt", "a==1\n", "a==2\n"),

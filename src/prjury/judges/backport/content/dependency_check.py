@@ -10,12 +10,10 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from prjury.jury.judgment import Check, Location, Severity
-from prjury.manifests.formats import format_of
-from prjury.manifests.manifest import Coordinate, ManifestError, Role
+from prjury.manifests.declared import DeclaredDependency, Purpose, declared, is_manifest
+from prjury.manifests.distance import Distance, VersionStep, distance
+from prjury.manifests.manifest import ManifestError
 from prjury.ports import Repository
-from prjury.snapshot.bumps import Distance, VersionStep, distance
-from prjury.snapshot.dependencies import DeclaredDependency, Purpose, declared
-from prjury.snapshot.manifests import is_manifest
 from prjury.snapshot.model import FileChange, FileKind, PullRequest, visible
 
 __all__ = ["Bump", "BumpOnBranch", "Bumps", "Relation", "bumps_of", "bumps_on_branch", "checks_of"]
@@ -23,8 +21,6 @@ __all__ = ["Bump", "BumpOnBranch", "Bumps", "Relation", "bumps_of", "bumps_on_br
 #: So many digits of a commit are shown.
 _COMMIT = 12
 _DIGIT = re.compile(r"\d")
-#: Versions of a catalog have names of their own, by which the line reader knows them.
-_CATALOG = ".versions.toml"
 
 #: What a file declares, by name and version.
 Named: TypeAlias = Mapping[str, Mapping[str, DeclaredDependency]]
@@ -120,44 +116,11 @@ def declared_in(
     if content is None:
         return None
     try:
-        found = declared(path, content.decode().splitlines(keepends=True)) or ()
-    except UnicodeDecodeError:
-        return None
-    both = (*found, *_parsed(path, content, found))
-    return both or (None if content.strip() else ())
-
-
-def _parsed(
-    path: str, content: bytes, found: Sequence[DeclaredDependency]
-) -> Iterator[DeclaredDependency]:
-    """Yield what the pattern judge's parser reads in the file and the line reader does not."""
-    kind = format_of(path)
-    if kind is None or kind.locked or path.endswith(_CATALOG) or len(content) > kind.max_bytes:
-        return
-    try:
-        coordinates = kind.reader(content).coordinates
+        found = declared(path, content) or ()
     except ManifestError:
-        return
-    known = {_plain(each.name) for each in found}
-    for one in coordinates:
-        name = "the project itself" if one.role is Role.SELF else str(one)
-        # A Gradle plugin is known by its id alone, which is the group here.
-        if known & {_plain(name), _plain(one.group)} or one.ecosystem == "runtime":
-            continue
-        if one.version and "$" not in one.version:
-            line = one.lines[0] if one.lines else 1
-            yield DeclaredDependency(name, one.version, one.version, line, _purpose(one))
-
-
-def _plain(name: str) -> str:
-    """Return the name in one spelling: registries take `_`, `.` and `-` for the same."""
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def _purpose(one: Coordinate) -> Purpose:
-    if one.role is Role.SELF:
-        return Purpose.OWN
-    return Purpose.TOOL if one.role is Role.PLUGIN or one.optional else Purpose.LIBRARY
+        return None
+    named = tuple(each for each in found if each.name)
+    return named or (None if content.strip() else ())
 
 
 def _changes(

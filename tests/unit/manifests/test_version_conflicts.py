@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.threeway import three_way
-from prjury.snapshot.manifests import only_versions
+from prjury.manifests.version_conflicts import only_versions
 
 SHA, SECOND_SHA, THIRD_SHA = "a" * 40, "b" * 40, "4" * 40
 UP = ("1.0", "1.1", "1.10")
@@ -13,9 +13,10 @@ UP = ("1.0", "1.1", "1.10")
 
 def versions(path: str, base: str | None, ours: str, theirs: str) -> bool:
     """Whether the conflict, which has to be one, is among versions only."""
-    found = only_versions(path, three_way(base, ours, theirs))
-    assert found
-    return all(found)
+    file = three_way(base, ours, theirs)
+    regions = [(region.base, region.ours, region.theirs) for region in file.regions]
+    assert regions
+    return all(only_versions(path, (file.base or (), file.ours, file.theirs), regions))
 
 
 def pom(line: str, *around: str) -> str:
@@ -67,9 +68,9 @@ LIST = "[{}]\n{} = [\n  'a[b]>=1',\n@\n]\n"
             'a = {{ module = "b:c", version = "{}" }}',
             UP,
         ),
-        ("package.json", package("@"), '"version": "{}",', UP),
+        ("package.json", package("@"), '"version": "{}"', UP),
         ("package.json", package("@"), '"packageManager": "pnpm@{}"', UP),
-        ("package.json", package("@", "dependencies"), '    "@a/b-c": "{}",', ("^1", "^1.3", "^2")),
+        ("package.json", package("@", "dependencies"), '    "@a/b-c": "{}"', ("^1", "^1.3", "^2")),
         ("package.json", package("@", "peerDependencies"), '"a": "{}"', (">=1", ">= 2", ">=3.1")),
         ("package.json", package("@", "engines"), '"node": "{}"', (">=18", ">=20", ">=22")),
         ("package.json", package("@", "overrides", "x"), '"a": "{}"', UP),
@@ -125,7 +126,12 @@ LIST = "[{}]\n{} = [\n  'a[b]>=1',\n@\n]\n"
             (f"{SHA} # v1.0.0", f"{SECOND_SHA} # v1.0.1", f"{THIRD_SHA} # v1.0.2"),
         ),
         ("action.yml", "@", "  uses: a/b@{}", ("v1", "v2", "v3")),
-        (".pre-commit-config.yaml", "@", "    rev: {}", ("v1.0", "v1.1", "v2.0")),
+        (
+            ".pre-commit-config.yaml",
+            "- repo: https://a/b\n@",
+            "    rev: {}",
+            ("v1.0", "v1.1", "v2.0"),
+        ),
     ],
 )
 def test_versions_that_both_sides_raise(
@@ -330,10 +336,10 @@ def test_a_line_of_any_length_is_given_up_in_time() -> None:
 
 
 def test_what_lies_too_deep_is_not_followed() -> None:
-    keys = ["x"] * 40
+    keys = ["x"] * 6
 
-    for count, known in ((1, True), (2, False)):
+    for count, known in ((1, True), (12, False)):
         sides = (package(f'"a": "{n}"', "overrides", *keys * count) for n in (1, 2, 3))
         assert versions("package.json", *sides) is known
-    deep = (pom(f"<version>{n}</version>", *keys * 2, "dependency") for n in (1, 2, 3))
+    deep = (pom(f"<version>{n}</version>", *keys * 12, "dependency") for n in (1, 2, 3))
     assert not versions("pom.xml", *deep)

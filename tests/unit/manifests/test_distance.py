@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.snapshot.bumps import Distance, VersionStep, distance
+from prjury.manifests.distance import Distance, VersionStep, distance
 
 SAME = Distance(VersionStep.SAME)
 

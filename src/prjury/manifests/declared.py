@@ -1,0 +1,186 @@
+"""The versions that one file declares, each under a name and for a purpose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import PurePosixPath
+
+from prjury.manifests.formats import Reader, format_of
+from prjury.manifests.gradle import read_catalog_bytes, read_script_bytes
+from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
+from prjury.manifests.workflow import read_pre_commit, read_workflow
+
+#: The name of the version that a file gives the project.
+OWN_NAME = "the project itself"
+
+
+class Purpose(StrEnum):
+    """What a dependency is for."""
+
+    LIBRARY = "library"
+    #: What builds, tests or checks the project, and does not get to its users.
+    TOOL = "tool"
+    #: The project itself.
+    OWN = "own"
+
+
+@dataclass(frozen=True)
+class DeclaredDependency:
+    """A version in a file.
+
+    Attributes:
+        name: as the ecosystem writes it, such as ``group:artifact``; for a version that is kept
+            apart the name of the property or variable.
+        version: the version or range; empty for a commit of which no comment names the version.
+        written: the version or commit that stands there.
+        line: the first line that names it, from 1.
+        scope: where in the file it is asked for.
+    """
+
+    name: str
+    version: str
+    written: str
+    line: int
+    purpose: Purpose = Purpose.LIBRARY
+    scope: str = ""
+
+
+_MAX_BYTES = 4 * 1024 * 1024
+#: Readers of files that no module of a project begins with or inherits from.
+_BY_NAME: dict[str, Reader] = {
+    "action.yml": read_workflow,
+    "action.yaml": read_workflow,
+    ".pre-commit-config.yaml": read_pre_commit,
+}
+_BY_PATH: tuple[tuple[re.Pattern[str], Reader], ...] = (
+    (re.compile(r"(^|/)\.github/workflows/[^/]+\.ya?ml$", re.IGNORECASE), read_workflow),
+    (re.compile(r"\.versions\.toml$"), read_catalog_bytes),
+    (re.compile(r"\.gradle(\.kts)?$"), read_script_bytes),
+)
+_VERSION_NAME = re.compile(r"version$|^revision$", re.IGNORECASE)
+_TOOL_NAME = re.compile(
+    r"plugin|gradle|maven-|checkstyle|jacoco|junit|mockito|testcontainers", re.IGNORECASE
+)
+_TOOL_SCOPE = re.compile(r"plugin|dev|build|test|lint|doc|dependency-groups|type", re.IGNORECASE)
+_TOOL_FILE = re.compile(
+    r"(dev|test|doc|lint|build|ci|typing|mypy|release)[^/]*$|(^|/)(\.?ci|tools?|tests?)/",
+    re.IGNORECASE,
+)
+#: Properties that only repeat what a dependency of the file says, or are no versions of anything.
+_REPEATED = re.compile(r"workspace\.(dependencies\..*|package\.edition)|TargetFrameworkVersion")
+_OWN_PROPERTY = re.compile(
+    r"version|revision|VersionPrefix|workspace\.package\.version", re.IGNORECASE
+)
+_REFERENCE = re.compile(r"\$\{?([\w.-]+)")
+_PLUGIN_ARTIFACT = ".gradle.plugin"
+
+
+def reader_for(path: str) -> Reader | None:
+    """The reader of the versions in a file of this name; lock files have none."""
+    by_path = (reader for pattern, reader in _BY_PATH[:2] if pattern.search(path))
+    if reader := _BY_NAME.get(PurePosixPath(path).name.lower()) or next(by_path, None):
+        return reader
+    kind = format_of(path)
+    if kind is not None:
+        return None if kind.locked else kind.reader
+    return read_script_bytes if _BY_PATH[2][0].search(path) else None
+
+
+def is_manifest(path: str) -> bool:
+    """Whether versions of what a project is made of may stand in a file of this name."""
+    return reader_for(path) is not None
+
+
+def declared(path: str, content: bytes) -> tuple[DeclaredDependency, ...] | None:
+    """What the file declares with a version; None for a file that declares nothing by its name.
+
+    Raises:
+        ManifestError: for a file that cannot be read; the message says why.
+    """
+    reader = reader_for(path)
+    if reader is None:
+        return None
+    if len(content) > _MAX_BYTES:
+        raise ManifestError(f"larger than {_MAX_BYTES // 1024} KiB")
+    manifest = reader(content)
+    lines = _Lines(content)
+    found = [*_dependencies(path, manifest, lines), *_named(manifest, lines)]
+    return tuple(sorted(dict.fromkeys(found), key=lambda each: each.line))
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """The lines of a file, in which names are looked up that a reader gives no line for."""
+
+    content: bytes
+
+    def first(self, name: str, version: str) -> int:
+        """The first line with both; else the first with the version; else the first of all."""
+        here = version.encode(errors="replace")
+        found = 0
+        last = name.rpartition(":")[2].encode(errors="replace")
+        for number, line in enumerate(self.content.split(b"\n"), start=1):
+            if here in line:
+                if last in line:
+                    return number
+                found = found or number
+        return found or 1
+
+
+def _dependencies(path: str, manifest: Manifest, lines: _Lines) -> Iterator[DeclaredDependency]:
+    for one in (*manifest.coordinates, *manifest.further):
+        if one.version and "$" not in one.version and not one.via and one.role is not Role.SELF:
+            name = _name(one)
+            version = "" if one.pin == one.version else one.version
+            if one.ecosystem == "nuget" and "," not in version:
+                version = version.strip("[]")
+            line = one.lines[0] if one.lines else lines.first(name, version)
+            purpose = Purpose.TOOL if _is_tool(path, one) else Purpose.LIBRARY
+            yield DeclaredDependency(
+                name, version, one.pin or version, line, purpose, f"{one.role.value} {one.scope}"
+            )
+
+
+def _name(one: Coordinate) -> str:
+    """A plugin of Gradle is known by its id alone, which is the group."""
+    return one.group if one.artifact.endswith(_PLUGIN_ARTIFACT) else str(one)
+
+
+def _is_tool(path: str, one: Coordinate) -> bool:
+    listed = path.endswith((".txt", ".in")) and _TOOL_FILE.search(path)
+    started = one.ecosystem == "runtime" and (one.role is Role.LOCKED or one.artifact == "gradle")
+    named = one.ecosystem == "maven" and _TOOL_NAME.search(one.artifact)
+    tool = one.role is Role.PLUGIN or one.ecosystem == "action" or one.optional
+    return bool(tool or listed or started or named or _TOOL_SCOPE.search(one.scope))
+
+
+def _named(manifest: Manifest, lines: _Lines) -> Iterator[DeclaredDependency]:
+    """The project's own version, and versions under names of their own."""
+    if (own := manifest.own_version) and "$" not in own:
+        line = lines.first("version", own)
+        yield DeclaredDependency(OWN_NAME, own, own, line, Purpose.OWN)
+    referred = {
+        match[1] for one in manifest.coordinates for match in _REFERENCE.finditer(one.version or "")
+    }
+    for name, value in manifest.properties.items():
+        catalog = name.startswith("catalog:")
+        known = catalog or name in referred or _VERSION_NAME.search(name)
+        if known and not _REPEATED.fullmatch(name) and not (name == "version" and own):
+            yield from _property(name.rpartition(":")[2] if catalog else name, value, lines)
+    for name, value in manifest.named_versions.items():
+        yield from _property(name, value, lines)
+
+
+def _property(name: str, value: str, lines: _Lines) -> Iterator[DeclaredDependency]:
+    if not value or "$" in value or not any(map(str.isdigit, value)):
+        return
+    line = lines.first(name, value)
+    if _OWN_PROPERTY.fullmatch(name):
+        label = name if name == "revision" else OWN_NAME
+        yield DeclaredDependency(label, value, value, line, Purpose.OWN)
+    else:
+        purpose = Purpose.TOOL if _TOOL_NAME.search(name) else Purpose.LIBRARY
+        yield DeclaredDependency(name, value, value, line, purpose, "property")
