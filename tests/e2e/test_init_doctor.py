@@ -72,7 +72,7 @@ def test_the_placeholder_is_a_problem(prjury: Prjury, repository: Path) -> None:
     run = prjury("doctor", "--offline", cwd=repository)
     assert run.code == 1
     assert run.out.splitlines()[0] == (
-        "problem: .github/workflows/prjury.yml: it holds `OWNER/pr-jury@COMMIT` still; put the "
+        "problem: .github/workflows/prjury.yml: it still holds `OWNER/pr-jury@COMMIT`; put the "
         "action's repository and commit there."
     )
 
@@ -102,7 +102,7 @@ def test_doctor_asks_github(prjury: Prjury, repository: Path, github: FakeGitHub
     run = prjury("doctor", cwd=repository, env=env(github))
     assert run.code == 1
     assert (
-        "problem: the rules of `main`: `prjury` is not required, so that everything can be merged; "
+        "problem: the rules of `main`: `prjury` is not required, so anything can be merged; "
         "require it in a ruleset with GitHub Actions as its source.\n"
     ) in run.out
     github.rules["main"] = [rule_payload("octo/shop", "prjury", ACTIONS_APP, 7)]

@@ -1,5 +1,5 @@
-"""What is wrong with the way PR Jury is set up in a repository, and how it is put right.
+"""What is wrong with the way PR Jury is set up in a repository, and how to fix it.
 
-`workflow` reads, the checks beside it are pure functions over what was read, `examination` asks
-them all. What GitHub says comes through `prjury.github.settings`.
+`workflow` reads the files, the modules beside it are pure functions over them, one subject each,
+and `run_checks` lists every check. What GitHub says comes through `prjury.github.settings`.
 """

@@ -1,13 +1,18 @@
-"""Checks of how the jobs of PR Jury belong together."""
+"""How the jobs of PR Jury belong together: action, inputs, modes, stages, files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prjury.doctor.finding import Diagnosis, DoctorCheck, problem, unknown, warning
-from prjury.doctor.setup import BACKPORT, JUDGING, MODES, OVERRIDE, Setup, Sitting
+from prjury.doctor.finding import Diagnosis, problem, unknown, warning
+from prjury.doctor.setup import BACKPORT, INPUTS, JUDGING, MODES, OVERRIDE, Setup, Sitting
+from prjury.errors import did_you_mean
 
 _AGAIN = "write the workflows with `prjury init --forks`"
+#: What the workflows hold as `prjury init` writes them without `--action`.
+_PLACEHOLDER = "OWNER/pr-jury@COMMIT"
+#: An input of actions/checkout that has a check of its own, wherever it stands.
+_OF_CHECKOUT = "allow-unsafe-pr-checkout"
 _EVIDENCE, _VERDICT = "PRJURY_EVIDENCE_SHA256", "PRJURY_VERDICT_SHA256"
 
 
@@ -32,6 +37,26 @@ def modes(setup: Setup) -> Iterator[Diagnosis]:
                 sitting.about,
                 f"there is no `mode: {sitting.mode}`; the modes are {', '.join(MODES)}",
             )
+
+
+def placeholders(setup: Setup) -> Iterator[Diagnosis]:
+    """What `prjury init` writes without `--action`, still there."""
+    for path in dict.fromkeys(s.about for s in setup.sittings if s.step.uses == _PLACEHOLDER):
+        text = f"it still holds `{_PLACEHOLDER}`; put the action's repository and commit there"
+        yield problem(path, text)
+
+
+def inputs(setup: Setup) -> Iterator[Diagnosis]:
+    """Inputs that do not exist; GitHub only warns of them, and runs the job without."""
+    for sitting in setup.sittings:
+        for name in sitting.step.inputs:
+            if name not in {*INPUTS, _OF_CHECKOUT}:
+                meant = did_you_mean(name, INPUTS) or f"there are {', '.join(sorted(INPUTS))}"
+                yield problem(
+                    sitting.about,
+                    f"the action has no input `{name}`, and nothing reads it; "
+                    f"{meant[:1].lower()}{meant[1:]}",
+                )
 
 
 def parts(setup: Setup) -> Iterator[Diagnosis]:
@@ -80,7 +105,7 @@ def handed_over(setup: Setup) -> Iterator[Diagnosis]:
             if not _told(sitting, name):
                 yield problem(
                     sitting.about,
-                    f"the job `{sitting.job.id}` is not told by `{name}` which file it takes; "
+                    f"the job `{sitting.job.id}` is not told by `{name}` which file to take; "
                     "copy its `env` from what `prjury init --forks` writes",
                 )
 
@@ -96,29 +121,11 @@ def on_default_branch(setup: Setup) -> Iterator[Diagnosis]:
         if setup.on_default is None:
             yield unknown(
                 path,
-                "GitHub starts it from the default branch only, and which one that is cannot be "
-                "told here; see that it is merged",
+                "GitHub starts it from the default branch only, and which branch that is is not "
+                "known here; make sure that it is merged there",
             )
         elif path not in setup.on_default:
             yield warning(
                 path,
                 f"GitHub starts it from `{setup.default_branch}` only, where it is not; merge it",
             )
-
-
-def _apart(setup: Setup) -> bool:
-    return setup.is_apart
-
-
-CHECKS: tuple[DoctorCheck[Setup], ...] = (
-    DoctorCheck("PR Jury runs here", used),
-    DoctorCheck("every mode is one that there is", modes),
-    DoctorCheck("what is built is judged, and what is judged is published", parts, _apart),
-    DoctorCheck("the judge waits for the build", waiting, _apart),
-    DoctorCheck("every job is told which file it takes", handed_over, _apart),
-    DoctorCheck(
-        "what starts from the default branch is there",
-        on_default_branch,
-        lambda setup: setup.is_apart or bool(setup.overruling),
-    ),
-)

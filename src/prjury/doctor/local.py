@@ -37,7 +37,7 @@ def git_version(told: str) -> Diagnosis:
     numbers = re.search(r"(\d+)\.(\d+)", told)
     oldest = ".".join(map(str, OLDEST_GIT))
     if not numbers:
-        return unknown("git", f"its version cannot be told; {oldest} or newer is needed")
+        return unknown("git", f"its version is not known; {oldest} or newer is needed")
     if (int(numbers[1]), int(numbers[2])) < OLDEST_GIT:
         return problem("git", f"{numbers[0]} is too old; install {oldest} or newer")
     return fine("", f"git {numbers[0]}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prjury.doctor.finding import Diagnosis, DoctorCheck, problem, warning
+from prjury.doctor.finding import Diagnosis, problem, warning
 from prjury.doctor.setup import BACKPORT, GATE, JUDGING, Setup
 from prjury.doctor.workflow import WorkflowJob
 
@@ -71,7 +71,7 @@ def names(setup: Setup) -> Iterator[Diagnosis]:
         yield problem(
             other.about,
             f"the gate has several names, {told}, and where one of them is required the others "
-            f"are waited for without end; call every such job `{GATE}`",
+            f"never arrive; call every such job `{GATE}`",
         )
     for gate in setup.gates:
         if gate.job.has_matrix:
@@ -114,15 +114,3 @@ def twice(setup: Setup) -> Iterator[Diagnosis]:
             alone[1].about,
             f"it judges pull requests, and so does {alone[0].about}; one of them is enough",
         )
-
-
-CHECKS: tuple[DoctorCheck[Setup], ...] = (
-    DoctorCheck("the gate cannot be skipped", skippable),
-    DoctorCheck("the gate is closed by the verdict", always_green),
-    DoctorCheck(
-        "the gate does not hang when a job fails", unfinished, lambda setup: setup.is_apart
-    ),
-    DoctorCheck("the gate has one name", names),
-    DoctorCheck("no other job has the name of the gate", imitations),
-    DoctorCheck("a pull request has one gate", twice),
-)

@@ -1,4 +1,4 @@
-"""Checks of the label with which a maintainer overrules the gate: is it heard, and is it the one.
+"""Checks of the label with which a maintainer overrides the gate: is it heard, and is it the one.
 
 Where a job is the gate, its own workflow hears the label. Where a status is, a workflow of its own
 does, which tells the last verdict again.
@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prjury.doctor.finding import Diagnosis, DoctorCheck, problem, warning
+from prjury.doctor.finding import Diagnosis, problem, warning
 from prjury.doctor.setup import OVERRIDE, Setup, Sitting
 from prjury.doctor.triggers import lacking
 
 _TYPES = {
-    "labeled": "a maintainer's label cannot overrule the gate",
-    "unlabeled": "the gate stays open when the label that has overruled it is taken off",
+    "labeled": "a maintainer's label cannot override the gate",
+    "unlabeled": "the gate stays open when the label that opened it is removed",
 }
 _NAMED = re.compile(r"github\.event\.label\.name\s*==\s*'((?:[^']|'')*)'", re.IGNORECASE)
 _AGAIN = "write it with `prjury init --forks`"
@@ -38,8 +38,8 @@ def _unheard(setup: Setup) -> Iterator[Diagnosis]:
     if publishing and not setup.overruling:
         yield warning(
             publishing[0].about,
-            f"no workflow hears the label `{setup.label}`, which overrules the gate by the policy; "
-            f"{_AGAIN}, or set `gate: {{override: {{label: null}}}}`",
+            f"no workflow listens to the label `{setup.label}`, which overrides the gate by the "
+            f"policy; {_AGAIN}, or set `gate: {{override: {{label: null}}}}`",
         )
 
 
@@ -51,7 +51,7 @@ def named(setup: Setup) -> Iterator[Diagnosis]:
             if name.casefold() != label.casefold():
                 yield warning(
                     sitting.about,
-                    f"it waits for the label `{name}`, and by the policy `{label}` overrules the "
+                    f"it waits for the label `{name}`, and by the policy `{label}` overrides the "
                     "gate; put that one into its `if`",
                 )
 
@@ -63,13 +63,24 @@ def judged(setup: Setup) -> Iterator[Diagnosis]:
     alone = [one for one in setup.gates if one.on_pull_requests]
     for sitting in setup.parts(OVERRIDE):
         fix = (
-            f"{alone[0].about} hears the label itself, so remove this one"
+            f"{alone[0].about} listens to the label itself, so remove this one"
             if alone
             else "write the workflows with `prjury init --forks`"
         )
         yield problem(
-            sitting.about, f"it overrules a status, and no job here judges and sets one; {fix}"
+            sitting.about, f"it overrides a status, and no job here judges and sets one; {fix}"
         )
+
+
+def turns(setup: Setup) -> Iterator[Diagnosis]:
+    """Whether runs for one pull request take turns: a label may be taken off at once."""
+    for sitting in setup.parts(OVERRIDE):
+        if not (sitting.workflow.has_concurrency or sitting.job.has_concurrency):
+            yield warning(
+                sitting.about,
+                "it has no `concurrency`, so that a label that is taken off at once may open the "
+                "gate for good; add it as `prjury init` does",
+            )
 
 
 def idle(setup: Setup) -> Iterator[Diagnosis]:
@@ -77,7 +88,7 @@ def idle(setup: Setup) -> Iterator[Diagnosis]:
     for sitting in setup.overruling:
         yield warning(
             sitting.about,
-            "it waits for a label, and by `gate.override.label` of the policy none overrules the "
+            "it waits for a label, and by `gate.override.label` of the policy none overrides the "
             "gate; remove it, or name the label there",
         )
 
@@ -94,25 +105,3 @@ def _labels(sitting: Sitting) -> list[str]:
     conditions = (sitting.job.condition, sitting.step.condition)
     found = [name for condition in conditions for name in _NAMED.findall(condition)]
     return [name.replace("''", "'") for name in found]
-
-
-def _may(setup: Setup) -> bool:
-    return setup.override is not None and setup.label is not None
-
-
-def _nobody_may(setup: Setup) -> bool:
-    return setup.override is not None and setup.label is None
-
-
-def _stands_apart(setup: Setup) -> bool:
-    return bool(setup.overruling)
-
-
-CHECKS: tuple[DoctorCheck[Setup], ...] = (
-    DoctorCheck("a maintainer's label overrules the gate as long as it is there", heard, _may),
-    DoctorCheck(
-        "the label is the one that the policy names", named, lambda s: _may(s) and _stands_apart(s)
-    ),
-    DoctorCheck("what the label overrules is judged", judged, _stands_apart),
-    DoctorCheck("nobody can overrule the gate, as the policy says", idle, _nobody_may),
-)

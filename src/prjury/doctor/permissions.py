@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from prjury.doctor.finding import Diagnosis, DoctorCheck, problem, warning
+from prjury.doctor.finding import Diagnosis, problem, warning
 from prjury.doctor.setup import BACKPORT, OVERRIDE, Setup, Sitting
 from prjury.doctor.workflow import ALL, Permissions
 
@@ -33,7 +33,7 @@ _TELL = {
     "pull-requests": ("write", "it cannot comment"),
     "checks": ("write", "it cannot annotate lines"),
 }
-_AGAIN = ("read", "it cannot take over what was said of the pull request")
+_AGAIN = ("read", "it cannot reuse the verdict on the pull request")
 _TELLING = frozenset({"issues", "statuses", "security-events"})
 
 _NEEDED = {
@@ -52,7 +52,7 @@ _NEEDED = {
     "decide": _Rights({}, {}),
     "publish": _Rights(
         {"statuses": "write"},
-        {**_TELL, "actions": ("read", "it cannot tell which run it speaks of")},
+        {**_TELL, "actions": ("read", "it cannot say which run it reports on")},
         _TELLING | {"actions"},
     ),
     OVERRIDE: _Rights({"statuses": "write", "actions": "read"}, _TELL, _TELLING),
@@ -65,8 +65,8 @@ _HARM = {
     "build": "runs the change's code",
     "collect": "only reads",
     "decide": "holds the model's key",
-    "publish": "only tells the verdict",
-    OVERRIDE: "only tells the verdict again",
+    "publish": "only reports the verdict",
+    OVERRIDE: "only reports the verdict again",
     BACKPORT: "only opens pull requests",
 }
 
@@ -90,7 +90,7 @@ def too_few(setup: Setup) -> Iterator[Diagnosis]:
         if given is None:
             yield warning(
                 sitting.about,
-                f"the job `{sitting.job.id}` says no `permissions` and gets the repository's "
+                f"the job `{sitting.job.id}` declares no `permissions` and gets the repository's "
                 "default, which may be too much or too little; list them as `prjury init` does",
             )
             continue
@@ -158,10 +158,3 @@ def _has_secret(sitting: Sitting) -> bool:
 def _has(given: Permissions, scope: str, level: str) -> bool:
     held = {given.get(scope), given.get(ALL)}
     return "write" in held or (level == "read" and "read" in held)
-
-
-CHECKS: tuple[DoctorCheck[Setup], ...] = (
-    DoctorCheck("every job has the permissions that it needs", too_few),
-    DoctorCheck("no job has a permission to write that it does not need", too_many),
-    DoctorCheck("no job has a secret that it does not need", secrets),
-)

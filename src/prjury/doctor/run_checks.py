@@ -1,4 +1,4 @@
-"""All that is looked at, in the order in which it is told."""
+"""Every check of the set-up, in the order in which it is printed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from prjury.doctor import (
-    hygiene,
     job_graph,
     local,
     merge_gate,
@@ -20,17 +19,81 @@ from prjury.doctor.setup import Setup
 from prjury.git.find import open_repository
 from prjury.github.settings import read_settings
 
-#: What is asked of the workflows.
-CHECKS: tuple[DoctorCheck[Setup], ...] = (
-    *job_graph.CHECKS,
-    *triggers.CHECKS,
-    *merge_gate.CHECKS,
-    *override_label.CHECKS,
-    *permissions.CHECKS,
-    *hygiene.CHECKS,
+
+def _may_override(setup: Setup) -> bool:
+    return setup.override is not None and setup.label is not None
+
+
+def _nobody_may_override(setup: Setup) -> bool:
+    return setup.override is not None and setup.label is None
+
+
+def _has_stages(setup: Setup) -> bool:
+    return setup.is_apart
+
+
+def _has_override(setup: Setup) -> bool:
+    return bool(setup.overruling)
+
+
+#: Asked even where PR Jury is not used, the last one also where it may be.
+_USED = DoctorCheck("PR Jury runs here", job_graph.used)
+_CHECKOUTS = DoctorCheck(
+    "no workflow checks a pull request out beside secrets", triggers.privileged_checkouts
 )
-_UNUSED = tuple(c for c in CHECKS if c.ask in {job_graph.used, triggers.privileged_checkouts})
-_UNREAD = tuple(c for c in CHECKS if c.ask is triggers.privileged_checkouts)
+
+#: What is asked of the workflows: what is true where the function finds nothing, the function, and
+#: where it applies. What zizmor reports (pins, hygiene) is not asked again.
+CHECKS: tuple[DoctorCheck[Setup], ...] = (
+    _USED,
+    DoctorCheck("the action is named", job_graph.placeholders),
+    DoctorCheck("every input is one of the action's", job_graph.inputs),
+    DoctorCheck("every mode exists", job_graph.modes),
+    DoctorCheck("the stages are complete", job_graph.parts, _has_stages),
+    DoctorCheck("judging waits for the build", job_graph.waiting, _has_stages),
+    DoctorCheck("every job knows which file it takes", job_graph.handed_over, _has_stages),
+    DoctorCheck(
+        "what starts from the default branch is there",
+        job_graph.on_default_branch,
+        lambda setup: setup.is_apart or bool(setup.overruling),
+    ),
+    DoctorCheck(
+        "every event of a pull request that changes the verdict starts a run",
+        triggers.missing_types,
+    ),
+    DoctorCheck("no filter keeps the required check from starting", triggers.filters),
+    DoctorCheck("every workflow of PR Jury is started by something", triggers.never_started),
+    DoctorCheck(
+        "no change's code runs where a token can write for strangers", triggers.privileged_builds
+    ),
+    _CHECKOUTS,
+    DoctorCheck("the gate cannot be skipped", merge_gate.skippable),
+    DoctorCheck("the gate is closed by the verdict", merge_gate.always_green),
+    DoctorCheck("the gate does not hang when a job fails", merge_gate.unfinished, _has_stages),
+    DoctorCheck("the gate has one name", merge_gate.names),
+    DoctorCheck("no other job has the name of the gate", merge_gate.imitations),
+    DoctorCheck("a pull request has one gate", merge_gate.twice),
+    DoctorCheck(
+        "a maintainer's label overrides the gate as long as it is there",
+        override_label.heard,
+        _may_override,
+    ),
+    DoctorCheck(
+        "the label is the one that the policy names",
+        override_label.named,
+        lambda setup: _may_override(setup) and _has_override(setup),
+    ),
+    DoctorCheck("what the label overrides is judged", override_label.judged, _has_override),
+    DoctorCheck("labels take effect one after the other", override_label.turns, _has_override),
+    DoctorCheck(
+        "nobody can override the gate, as the policy says",
+        override_label.idle,
+        _nobody_may_override,
+    ),
+    DoctorCheck("every job has the permissions that it needs", permissions.too_few),
+    DoctorCheck("no job has a permission to write that it does not need", permissions.too_many),
+    DoctorCheck("no job has a secret that it does not need", permissions.secrets),
+)
 
 
 def examine_setup(setup: Setup, *, complete: bool = True) -> Iterator[Diagnosis]:
@@ -39,8 +102,8 @@ def examine_setup(setup: Setup, *, complete: bool = True) -> Iterator[Diagnosis]
     Args:
         complete: whether every workflow of PR Jury could be read; what cannot be read may use it.
     """
-    without_use = _UNUSED if complete else _UNREAD
-    yield from examine(setup, CHECKS if setup.sittings else without_use)
+    unused = (_USED, _CHECKOUTS) if complete else (_CHECKOUTS,)
+    yield from examine(setup, CHECKS if setup.sittings else unused)
 
 
 def examination(

@@ -151,7 +151,7 @@ def _of_source(standing: ServerState, about: str, check: RequiredCheck) -> Diagn
         return problem(
             about,
             f"{told} from the app {check.app}, but it comes from GitHub Actions "
-            f"({standing.actions_app}) and is waited for without end; choose that as its source",
+            f"({standing.actions_app}) and never comes; choose that as its source",
         )
     return fine(about, told)
 
@@ -163,7 +163,7 @@ def _misspelt(standing: ServerState, about: str) -> Iterator[Diagnosis]:
         if check.context in shown:
             yield problem(
                 about,
-                f"`{check.context}` is required, a name that no check has; require "
+                f"`{check.context}` is required, a name that no check ever has; require "
                 f"`{standing.gate_names[0]}`",
             )
 
@@ -174,11 +174,11 @@ def _not_required(standing: ServerState, about: str) -> Iterator[Diagnosis]:
     if not unread:
         yield problem(
             about,
-            f"`{name}` is not required, so that everything can be merged; require it in a ruleset "
+            f"`{name}` is not required, so anything can be merged; require it in a ruleset "
             "with GitHub Actions as its source",
         )
     for why in unread:
-        yield unknown(about, f"whether `{name}` is required cannot be told with this token: {why}")
+        yield unknown(about, f"whether `{name}` is required cannot be read with this token: {why}")
 
 
 def queue(standing: ServerState) -> Iterator[Diagnosis]:
@@ -190,7 +190,7 @@ def queue(standing: ServerState) -> Iterator[Diagnosis]:
         yield problem(
             f"the rules of `{standing.branch}`",
             "there is a merge queue and no workflow of PR Jury on `merge_group`, so that a "
-            f"required `{standing.gate_names[0]}` is waited for without end; write it with "
+            f"required `{standing.gate_names[0]}` never comes; write it with "
             "`prjury init --queue`",
         )
 
@@ -220,7 +220,7 @@ def default_permissions(standing: ServerState) -> Iterator[Diagnosis]:
     if standing.permissions == "write":
         yield warning(
             "the settings of Actions",
-            "a job that says no `permissions` may write; set the default to read in Settings, "
+            "a job that declares no `permissions` may write; set the default to read in Settings, "
             "Actions, General",
         )
     elif standing.permissions != "read":
@@ -229,9 +229,9 @@ def default_permissions(standing: ServerState) -> Iterator[Diagnosis]:
 
 CHECKS: tuple[DoctorCheck[ServerState], ...] = (
     DoctorCheck("the token may not do more than is needed", token),
-    DoctorCheck("strangers' pull requests are judged as well as can be", forks),
+    DoctorCheck("pull requests from forks are judged with models and comments", forks),
     DoctorCheck("the gate is required", required),
     DoctorCheck("the merge queue asks PR Jury", queue),
     DoctorCheck("nobody else reports by the gate's name", imitations),
-    DoctorCheck("jobs that say no permissions may only read", default_permissions),
+    DoctorCheck("jobs that declare no permissions may only read", default_permissions),
 )

@@ -108,7 +108,7 @@ class Setup:
 
     @property
     def label(self) -> str | None:
-        """The label that overrules the gate; None where there is none, or none is known."""
+        """The label that overrides the gate; None where there is none, or none is known."""
         return self.override.label if self.override else None
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prjury.doctor.finding import Diagnosis, DoctorCheck, problem, warning
+from prjury.doctor.finding import Diagnosis, problem, warning
 from prjury.doctor.setup import Setup, Sitting
 from prjury.doctor.workflow import Trigger, Workflow, WorkflowStep
 
@@ -54,7 +54,7 @@ def _of_filters(about: str, event: str, trigger: Trigger) -> Iterator[Diagnosis]
         yield tell(
             about,
             f"`{event}` is filtered by `{name}`: where that leaves a change out, the required "
-            "check never starts and is waited for without end; remove the filter",
+            "check never starts and blocks the merge; remove the filter",
         )
 
 
@@ -122,14 +122,3 @@ def _takes_head(step: WorkflowStep) -> bool:
 
 def _is_unsafe(step: WorkflowStep) -> bool:
     return step.inputs.get("allow-unsafe-pr-checkout", "false") not in {"", "false"}
-
-
-CHECKS: tuple[DoctorCheck[Setup], ...] = (
-    DoctorCheck(
-        "every event of a pull request that changes the verdict starts a run", missing_types
-    ),
-    DoctorCheck("no filter keeps the required check from starting", filters),
-    DoctorCheck("every workflow of PR Jury is started by something", never_started),
-    DoctorCheck("no change's code runs where a token can write for strangers", privileged_builds),
-    DoctorCheck("no workflow checks a pull request out beside secrets", privileged_checkouts),
-)

@@ -62,11 +62,6 @@ class WorkflowStep:
         """The action without its version."""
         return self.uses.partition("@")[0]
 
-    @property
-    def version(self) -> str:
-        """The tag, branch or commit of the action."""
-        return self.uses.partition("@")[2]
-
 
 @dataclass(frozen=True)
 class WorkflowJob:
@@ -82,10 +77,8 @@ class WorkflowJob:
     name: str
     condition: str = ""
     needs: tuple[str, ...] = ()
-    runs_on: tuple[str, ...] = ()
     uses: str = ""
     continues: bool = False
-    has_timeout: bool = False
     has_concurrency: bool = False
     has_matrix: bool = False
     inherits_secrets: bool = False
@@ -167,10 +160,8 @@ def _job(key: str, value: object) -> WorkflowJob:
         _text(job.get("name")) or key,
         _text(job.get("if")),
         _words(job.get("needs")),
-        _words(job.get("runs-on")),
         _text(job.get("uses")),
         _says_yes(job.get("continue-on-error")),
-        "timeout-minutes" in job,
         "concurrency" in job,
         "matrix" in _mapping(job.get("strategy")),
         "secrets" in job,

@@ -26,7 +26,7 @@ def told(findings: list[Diagnosis]) -> list[str]:
         (
             "hub",
             Level.UNKNOWN,
-            "git: its version cannot be told; 2.38 or newer is needed",
+            "git: its version is not known; 2.38 or newer is needed",
         ),
     ],
 )

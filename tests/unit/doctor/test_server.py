@@ -86,7 +86,7 @@ CASES = {
         replace(FINE, rules=BranchRules()),
         [
             (
-                f"problem: {AT}: `prjury` is not required, so that everything can be merged; "
+                f"problem: {AT}: `prjury` is not required, so anything can be merged; "
                 "require it in a ruleset with GitHub Actions as its source"
             )
         ],
@@ -95,7 +95,7 @@ CASES = {
         replace(FINE, rules=required("Build")),
         [
             (
-                f"problem: {AT}: `prjury` is not required, so that everything can be merged; "
+                f"problem: {AT}: `prjury` is not required, so anything can be merged; "
                 "require it in a ruleset with GitHub Actions as its source"
             )
         ],
@@ -104,11 +104,11 @@ CASES = {
         replace(FINE, rules=required("PR Jury / prjury")),
         [
             (
-                f"problem: {AT}: `PR Jury / prjury` is required, a name that no check has; require "
-                "`prjury`"
+                f"problem: {AT}: `PR Jury / prjury` is required, a name that no check ever has; "
+                "require `prjury`"
             ),
             (
-                f"problem: {AT}: `prjury` is not required, so that everything can be merged; "
+                f"problem: {AT}: `prjury` is not required, so anything can be merged; "
                 "require it in a ruleset with GitHub Actions as its source"
             ),
         ],
@@ -122,7 +122,7 @@ CASES = {
         [
             (
                 f"problem: {AT}: `prjury` is required by ruleset 7 from the app 99, but it comes "
-                "from GitHub Actions (15368) and is waited for without end; choose that as its "
+                "from GitHub Actions (15368) and never comes; choose that as its "
                 "source"
             )
         ],
@@ -143,7 +143,7 @@ CASES = {
         replace(FINE, rules=BranchRules(), protection=MAY_NOT),
         [
             (
-                f"not checked: {AT}: whether `prjury` is required cannot be told with this token: "
+                f"not checked: {AT}: whether `prjury` is required cannot be read with this token: "
                 f"{MAY_NOT}"
             )
         ],
@@ -154,7 +154,7 @@ CASES = {
         [
             (
                 f"problem: {AT}: there is a merge queue and no workflow of PR Jury on "
-                "`merge_group`, so that a required `prjury` is waited for without end; write it "
+                "`merge_group`, so that a required `prjury` never comes; write it "
                 "with `prjury init --queue`"
             )
         ],
@@ -193,8 +193,8 @@ CASES = {
         replace(FINE, permissions="write"),
         [
             (
-                "warning: the settings of Actions: a job that says no `permissions` may write; set "
-                "the default to read in Settings, Actions, General"
+                "warning: the settings of Actions: a job that declares no `permissions` may write; "
+                "set the default to read in Settings, Actions, General"
             )
         ],
     ),
