@@ -72,7 +72,7 @@ _NODE_VERSION = ManifestFormat("node", read_node_version, 3)
 _TOOLCHAIN = ManifestFormat("rust", read_toolchain, 2)
 _MSBUILD = ManifestFormat("dotnet", read_msbuild, 0, anchor=True)
 _SHARED = ManifestFormat("dotnet", read_msbuild, 1)
-#: ``web/web.gradle``: a build may say that its scripts are named for their directories.
+#: ``web/shop-web.gradle``: a build may give its scripts names of its own.
 _NAMED_SCRIPT = ManifestFormat("jvm", read_script_bytes, 3, anchor=True)
 #: ``gradle/versions.gradle``: the root applies it.
 _SHARED_SCRIPT = ManifestFormat("jvm", read_shared_script, 7)
@@ -133,8 +133,11 @@ _BY_LANGUAGE: Mapping[str, Reader] = {
     "workflow": read_workflow,
 }
 _FOLDER = "requirements"
-_SCRIPTS = (".gradle", ".gradle.kts")
+#: How the scripts of Gradle end.
+SCRIPTS = (".gradle", ".gradle.kts")
 _SCRIPT_FOLDER = "gradle"
+#: What is in here builds the build, and declares nothing of the project's modules.
+_BUILD_OF_BUILD = "buildSrc"
 
 
 def format_of(path: str) -> ManifestFormat | None:
@@ -145,7 +148,7 @@ def format_of(path: str) -> ManifestFormat | None:
     suffix = posixpath.splitext(name)[1]
     if suffix in LISTS:
         return _list_of(path, name)
-    if name.endswith(_SCRIPTS):
+    if name.endswith(SCRIPTS):
         return _script_of(path, name)
     if suffix in _BY_SUFFIX:
         return _BY_SUFFIX[suffix]
@@ -161,10 +164,10 @@ def _list_of(path: str, name: str) -> ManifestFormat | None:
 
 
 def _script_of(path: str, name: str) -> ManifestFormat | None:
-    directory = posixpath.basename(posixpath.dirname(path))
-    if directory == _SCRIPT_FOLDER:
+    directories = path.split("/")[:-1]
+    if directories[-1:] == [_SCRIPT_FOLDER]:
         return _SHARED_SCRIPT
-    return _NAMED_SCRIPT if name.partition(".gradle")[0] == directory else None
+    return None if _BUILD_OF_BUILD in directories or name in SCRIPTS else _NAMED_SCRIPT
 
 
 def reader_of(path: str, language: str) -> Reader:

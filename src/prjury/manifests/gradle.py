@@ -64,6 +64,11 @@ _DISTRIBUTION = re2.compile(
 )
 _BRACE = re2.compile(r"\$?[{}]")
 _VARIABLE = re2.compile(r"""(?:["']([\w.-]+)["']\s*\]|\b(\w+))\s*=\s*["']([\w.+-]+)["']""")
+#: A project of the same build whose managed versions hold for this one.
+_PLATFORM = re2.compile(
+    r"""\b(?:platform|enforcedPlatform)\s*\(?\s*project\s*\(\s*(?:path\s*[:=]\s*)?"""
+    r"""["'](:[\w.:-]+)["']"""
+)
 #: The word with which a line begins: a configuration, such as ``testImplementation``.
 _FIRST_WORD = re2.compile(r"\s*([\w.]+)")
 _PROPERTY = re2.compile(r"(?m)^[ \t]*([\w.-]+)[ \t]*[=:][ \t]*([^\s#]+)")
@@ -89,6 +94,7 @@ def read_script(text: str, catalog: Mapping[str, Coordinate]) -> Manifest:
         coordinates=(*declared, *runtimes),
         properties=properties,
         own_version=own if own[:1].isdigit() else None,
+        platforms=tuple(dict.fromkeys(match[1] for match in _PLATFORM.finditer(code))),
     )
 
 
@@ -107,7 +113,11 @@ def read_shared_script(content: bytes) -> Manifest:
     Raises:
         ManifestError: for a file that is no text.
     """
-    manifest = read_script_bytes(content)
+    return managing(read_script_bytes(content))
+
+
+def managing(manifest: Manifest) -> Manifest:
+    """The manifest for those who only take its versions: what it asks for, it manages for them."""
     return replace(manifest, coordinates=tuple(map(_managed, manifest.coordinates)))
 
 

@@ -101,6 +101,7 @@ class Manifest:
         own_version: the version that this very file gives the project.
         further: entries with versions that say nothing about what the code is compiled against,
             such as those that another entry of the same name overrides.
+        platforms: paths of Gradle's projects whose managed versions hold here, such as ``:a:b``.
         named_versions: versions under names of their own that are no properties of this format.
     """
 
@@ -114,6 +115,7 @@ class Manifest:
     includes: tuple[str, ...] = ()
     own_version: str | None = None
     further: tuple[Coordinate, ...] = ()
+    platforms: tuple[str, ...] = ()
     named_versions: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections import defaultdict
+from collections import ChainMap, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -13,12 +13,13 @@ from prjury.manifests.formats import (
     CATALOG,
     LISTS,
     POM,
+    SCRIPTS,
     ManifestFormat,
     Reader,
     directory_of,
     format_of,
 )
-from prjury.manifests.gradle import read_catalog, read_script, read_script_bytes
+from prjury.manifests.gradle import managing, read_catalog, read_script, read_script_bytes
 from prjury.manifests.lineage import Chain, directory_chain, maven_chain, parent_path
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError
 from prjury.manifests.syntax import text_of
@@ -116,7 +117,14 @@ class BuildTree:
         """The module's build files and what it inherits; `load` must have been told of it."""
         if _is_pom(build_file):
             return maven_chain(build_file, self._manifests)
-        return directory_chain(self._with_included(build_file), self._manifests)
+        places = list(self._with_included(build_file))
+        included = {path for place in places for path in place} - set(self._around(build_file))
+        platforms: dict[str, Manifest | ManifestError] = {
+            path: managing(manifest)
+            for path in included
+            if _is_script(path) and isinstance(manifest := self._manifests[path], Manifest)
+        }
+        return directory_chain(places, ChainMap(platforms, self._manifests))
 
     def load(self, files: Iterable[str]) -> None:
         """Reads modules and everything that they inherit, one batch for each generation."""
@@ -132,7 +140,12 @@ class BuildTree:
             for path in generation:
                 self._read(path, _kind(path).reader)
             following = {path for each in generation for path in self._inherited(each)}
+            scripts = [self._around(path) for path in following if _is_script(path)]
+            following = following.union(*scripts)
             generation = sorted(following & self.blobs.keys() - self._manifests.keys())
+            self._fetch(generation)
+            for group in scripts:
+                self._read_scripts(group)
 
     def parsed(self) -> list[str]:
         """Reads every build file by itself; the paths of those in which something is declared."""
@@ -177,9 +190,34 @@ class BuildTree:
             return []
         if _is_pom(path):
             return [parent_path(path, manifest) or ""]
+        if _is_script(path):
+            return [each for name in manifest.platforms if (each := self._platform(path, name))]
         directory = posixpath.dirname(path)
         included = (posixpath.normpath(f"{directory or '.'}/{each}") for each in manifest.includes)
         return [each for each in included if each in self.blobs and each.endswith(LISTS)]
+
+    def _platform(self, path: str, project: str) -> str | None:
+        """The script of a project of Gradle: in the directory of that path, or of that name."""
+        above = [directory for directory in _upwards(path) if self._is_root(directory)]
+        names = project.strip(":").split(":")
+        directory = "/".join([above[0] if above else "", *names]).strip("/")
+        files = self.places.found.get(("jvm", directory), ())
+        named = self._scripts.get(names[-1], [])
+        found = [each for each in files if _is_script(each) and _kind(each).anchor]
+        return next(iter(found or (named if len(named) == 1 else [])), None)
+
+    def _is_root(self, directory: str) -> bool:
+        """Whether a build of Gradle has its settings here."""
+        return any(f"{directory}/settings{end}".lstrip("/") in self.blobs for end in SCRIPTS)
+
+    @cached_property
+    def _scripts(self) -> Mapping[str, Sequence[str]]:
+        """The scripts of Gradle by their names."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for path in self.blobs:
+            if _is_script(path):
+                found[posixpath.basename(path).partition(".gradle")[0]].append(path)
+        return found
 
     def _read_scripts(self, group: list[str]) -> None:
         """Reads the Gradle scripts among the files, for which `libs.alias` has one meaning."""
@@ -216,6 +254,10 @@ def _kind(path: str) -> ManifestFormat:
 
 def _is_pom(path: str) -> bool:
     return posixpath.basename(path) == POM
+
+
+def _is_script(path: str) -> bool:
+    return path.endswith(SCRIPTS)
 
 
 def _sound(path: str, content: bytes | None) -> bytes:

@@ -191,7 +191,7 @@ SET = "dependencySet(group: 'org.springframework.boot', version: '%s') { entry '
         ({"app/app.gradle": BOOT % "4.0.0"}, FINDING),
         ({"app/app.gradle.kts": BOOT % "2.7.0"}, []),
         ({"build.gradle": BOOT % "4.0.0", "app/app.gradle": OLD}, []),
-        ({"build.gradle": BOOT % "4.0.0", "app/other.gradle": OLD}, FINDING),
+        ({"build.gradle": BOOT % "4.0.0", "app/other.gradle": OLD}, []),
         ({"build.gradle": "", "gradle/versions.gradle": SET % "3.1.0"}, FINDING),
         ({"build.gradle": "", "gradle/versions.gradle.kts": SET % "2.7.0"}, []),
         ({"build.gradle": BOOT % "$v", "gradle/versions.gradle": "ext { v = '3.1.0' }"}, FINDING),

@@ -166,3 +166,81 @@ NAMES = st.sampled_from(["a", "b", "c"])
 def test_properties_always_come_to_an_end(values: dict[str, str]) -> None:
     result = resolve("${a}-${b}", values)
     assert result is None or "$" not in result
+
+
+BOM = "dependencies { api platform('org.springframework.boot:spring-boot-dependencies:4.1.1') }\n"
+OLD_BOM = BOM.replace("4.1.1", "3.5.0")
+
+
+@pytest.mark.parametrize(
+    ("base", "truth"),
+    [
+        ({"m/shop-m.gradle": BOM}, Truth.YES),
+        ({"m/shop-m.gradle.kts": OLD_BOM}, Truth.NO),
+        ({"m/build.gradle": OLD_BOM, "m/deploy.gradle": "apply plugin: 'x'\n"}, Truth.NO),
+        ({"buildSrc/shop.gradle": BOM}, Truth.ABSENT),
+        ({"m/buildSrc/shop.gradle": BOM}, Truth.ABSENT),
+    ],
+)
+def test_a_script_of_any_name_belongs_to_its_directory(base: Files, truth: Truth) -> None:
+    module = module_of({"build.gradle": "plugins { id 'java' }\n", **base})
+
+    assert module.truth(FOUR) is truth
+
+
+PLATFORM = "dependencies { implementation platform(project(':deps')) }\n"
+
+
+@pytest.mark.parametrize(
+    ("base", "truth"),
+    [
+        ({"m/build.gradle": PLATFORM, "deps/build.gradle": BOM}, Truth.YES),
+        ({"m/build.gradle": PLATFORM, "deps/build.gradle.kts": OLD_BOM}, Truth.NO),
+        ({"m/build.gradle": PLATFORM, "platform/deps.gradle": BOM}, Truth.YES),
+        (
+            {"m/build.gradle": PLATFORM, "platform/deps.gradle": BOM, "b/deps.gradle": BOM},
+            Truth.ABSENT,
+        ),
+        (
+            {
+                "m/build.gradle": PLATFORM,
+                "deps/build.gradle": PLATFORM.replace("deps", "a:b"),
+                "a/b/build.gradle": BOM,
+            },
+            Truth.YES,
+        ),
+        ({"m/build.gradle": PLATFORM + OLD_BOM, "m/deps/build.gradle": BOM}, Truth.NO),
+        ({"m/build.gradle": PLATFORM}, Truth.ABSENT),
+        ({"m/build.gradle": PLATFORM.replace(":deps", ":m")}, Truth.ABSENT),
+        (
+            {
+                "m/build.gradle": PLATFORM,
+                "deps/build.gradle": "dependencies { api platform(libs.boot) }\n",
+                "gradle/libs.versions.toml": (
+                    '[libraries]\nboot = "org.springframework.boot:spring-boot-dependencies:4.1"\n'
+                ),
+            },
+            Truth.YES,
+        ),
+    ],
+)
+def test_the_platform_of_another_project_is_followed(base: Files, truth: Truth) -> None:
+    module = module_of({"settings.gradle": "include 'm', 'deps'\n", **base})
+
+    assert module.truth(FOUR) is truth
+
+
+def test_a_platform_manages_versions_and_asks_for_nothing() -> None:
+    asked = "dependencies { constraints { api 'a:b:1.0' } }\n"
+    module = module_of({"m/build.gradle": PLATFORM, "deps/build.gradle": asked})
+
+    assert [(str(each), each.role.name) for each in module.declared] == [("a:b", "MANAGED")]
+    assert module.kept == ()
+
+
+def test_a_changed_platform_moves_the_module() -> None:
+    base = {"m/build.gradle": PLATFORM, "deps/build.gradle": OLD_BOM}
+
+    module = module_of(base, {**base, "deps/build.gradle": BOM})
+
+    assert (module.truth(FOUR), module.at) == (Truth.YES, "head")
