@@ -104,7 +104,7 @@ def test_single_tests_and_going_on(checkout: Checkout) -> None:
         "mid/src/test/java/p/MidTest.java": java_class("MidTest", "works", "failsAsWell"),
     }
     plan = checkout.plan(files, "core/src/main/resources/a.txt")
-    assert plan.thorough is None
+    assert plan.keep_going is None
     code, tasks = checkout.run(plan.steps[0].command)
     assert code == 1
     assert {":core:test", ":mid:test"} <= tasks
@@ -113,8 +113,8 @@ def test_single_tests_and_going_on(checkout: Checkout) -> None:
         "p.MidTest#works", "p.MidTest#failsAsWell",
     }  # fmt: skip
 
-    assert plan.alone is not None
-    steps = plan.alone(
+    assert plan.rerun_failed is not None
+    steps = plan.rerun_failed(
         [
             failing("p.CoreTest#fails", suite="core/build/test-results/test"),
             failing("p.MidTest#failsAsWell", suite="mid/build/test-results/test"),
@@ -143,9 +143,9 @@ def test_the_runs_of_a_test_with_parameters(checkout: Checkout) -> None:
         }
     """
     plan = checkout.plan({**SHOP, "mid/src/test/java/p/ManyTest.java": test}, "mid/build.gradle")
-    assert plan.alone is not None
+    assert plan.rerun_failed is not None
     suite = "mid/build/test-results/test"
-    steps = plan.alone([failing("p.ManyTest#odd[1]", suite=suite)])
+    steps = plan.rerun_failed([failing("p.ManyTest#odd[1]", suite=suite)])
     assert steps is not None
     assert checkout.run(steps[0].command) == (1, {":mid:test"})
     assert checkout.tests() == {"p.ManyTest#odd[0]", "p.ManyTest#odd[1]"}

@@ -233,14 +233,14 @@ def test_going_on_after_failures_and_single_tests(checkout: Checkout, surefire: 
     assert ran.exit_code == 1
     assert checkout.tests() == {test for test in EVERY_TEST if "Core" in test}
 
-    thorough = plan.thorough
+    thorough = plan.keep_going
     assert thorough is not None
     ran = checkout.run(thorough)
     assert (ran.exit_code, thorough.all_ran) == (0, 0)
     assert checkout.tests() == EVERY_TEST
 
-    assert plan.alone is not None
-    steps = plan.alone(
+    assert plan.rerun_failed is not None
+    steps = plan.rerun_failed(
         [
             failing("p.CoreTest#fails", suite="core/target/surefire-reports"),
             failing("p.CoreTest#failsToo", suite="core/target/surefire-reports"),

@@ -99,13 +99,13 @@ class ComparisonRun:
                 refuse_needed(base.absent, self.base.entries, self.merged.entries)
                 old = base.run(case.plan, deadline)
                 case = replace(case, outcome=compared(case.outcome, old), base=old)
-                if not (case.plan.thorough and case.only_old_failures):
+                if not (case.plan.keep_going and case.only_old_failures):
                     return _refused_if_stopped(case)
                 say("both fail alike; trying again without stopping at failures")
-                old = base.run(case.plan.thorough, deadline)
+                old = base.run(case.plan.keep_going, deadline)
             if old.last.completed.stopped:
                 return case
-            outcome = merged.run(case.plan.thorough, deadline)
+            outcome = merged.run(case.plan.keep_going, deadline)
             if outcome.last.completed.stopped == "timeout":
                 return case
             return case.to_the_end(compared(outcome, old), old)
@@ -115,8 +115,8 @@ class ComparisonRun:
     def _with_flaky(self, case: BuildResult, merged: Workplace, deadline: Deadline) -> BuildResult:
         """With the new failing tests run again once, alone; what passes then is flaky."""
         suspects = [f for f in case.outcome.failures if f.kind == "test" and f.state == "new"]
-        alone = case.plan.alone
-        steps = alone(suspects) if alone and 0 < len(suspects) <= _MOST_AGAIN else None
+        rerun = case.plan.rerun_failed
+        steps = rerun(suspects) if rerun and 0 < len(suspects) <= _MOST_AGAIN else None
         if not steps:
             return case
         say = self.builder.ports.progress.say

@@ -347,7 +347,7 @@ def _beside_base(case: BuildResult, base: PlanOutcome) -> Judgment:
     flaky = any(failure.state == "flaky" for failure in case.outcome.failures)
     if case.blocking or not (alike or flaky):
         return _red(case, causes(case.blocking or case.outcome.failures))
-    if case.plan.thorough:
+    if case.plan.keep_going:
         return _base_broken(case, "there was no time to run it again without stopping at failures")
     lost = case.lost if case.vanished == "warn" else Vanished()
     doubt = unproven(case.plan, case.outcome, base, lost)

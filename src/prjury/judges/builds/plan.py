@@ -1,4 +1,4 @@
-"""What is to be run: a build system, its steps, what part of the tree, and why. Pure."""
+"""What is run: a build system, its steps, which part of the tree, and why. Pure."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class BuildStep:
 
     Attributes:
         command: program and arguments, or one line for ``/bin/sh``.
-        parts: the parts of the tree that it names, where it names every one that there is.
-        form: what it does in each of them; empty where it names none.
+        parts: the parts of the tree that the command names; empty if it names none.
+        form: the command without those parts; empty if it names none.
     """
 
     name: StepName
@@ -33,7 +33,7 @@ class BuildStep:
         return self.command if isinstance(self.command, str) else shlex.join(self.command)
 
     def covers(self, other: BuildStep) -> bool:
-        """Whether it runs what the other runs, and perhaps the same in more parts of the tree."""
+        """Whether it runs all that the other runs, perhaps in more parts of the tree."""
         if not self.form:
             return self == other
         alike = (self.name, self.form) == (other.name, other.form)
@@ -45,8 +45,8 @@ class BuildScope:
     """What part of a project is built.
 
     Attributes:
-        modules: the modules that the change affects and that are built, as the build system names
-            them; empty where everything is built.
+        modules: the affected modules that are built, as the build system names them; empty if
+            everything is built.
         because: why everything is built, or how the modules were found; one clause.
     """
 
@@ -54,8 +54,8 @@ class BuildScope:
     because: str = ""
 
 
-#: From tests that failed to the steps that run those alone, once; None where that cannot be said.
-Alone: TypeAlias = Callable[[Sequence[Failure]], tuple[BuildStep, ...] | None]
+#: From failed tests to the steps that run only those; None if a test cannot be named exactly.
+RerunFailed: TypeAlias = Callable[[Sequence[Failure]], tuple[BuildStep, ...] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +63,20 @@ class BuildPlan:
     """The steps of one build, in order.
 
     Attributes:
-        system: ``maven``, ``pytest``, … or ``command`` where the configuration names the steps.
-        directory: where the steps run, below the root of the tree; empty for the root itself.
-        scope: what part of it is built.
-        reasons: the files that made us think so, and what was decided by them.
-        notes: what a reader should know, such as a second build system that is left out.
-        env: variables that the steps get besides the shell's; ``{reports}`` stands for a directory
-            for test reports.
-        reported: whether the tests are told to write a report, so that one must be there.
-        all_ran: the exit code that means that every test ran and some failed, None for a tool that
-            may stop at a failure, or leave out what builds upon it.
-        thorough: the same build told to go on after failures, so that what fails on the base as
-            well can hide nothing; None where the steps go on by themselves, or cannot.
-        afresh: the same build told to do again what it has done before in this tree; None where it
-            does so anyway.
-        alone: how to run single tests again, to tell flaky ones; None where that is not known.
+        system: ``maven``, ``pytest``, … or ``command`` if the policy names the steps.
+        directory: where the steps run, below the root of the tree; empty for the root.
+        scope: which part of the project is built.
+        reasons: the files that led to this plan, and what they decided.
+        notes: what a reader should know, such as a second build system that is not run.
+        env: variables for the steps besides the shell's; ``{reports}`` stands for a directory for
+            test reports.
+        reported: whether the steps write a test report, so that a missing one is an error.
+        all_ran: the exit code that means that every test ran and some failed; None for a tool that
+            may stop at a failure.
+        keep_going: the same build with options to continue after failures, so that an old failure
+            hides no new one; None if the steps continue by themselves, or cannot.
+        rerun: the same build with options to repeat what is up to date; None if it does so anyway.
+        rerun_failed: how to run single tests again, to find flaky ones; None if that is unknown.
     """
 
     system: str
@@ -89,32 +88,29 @@ class BuildPlan:
     all_ran: int | None = None
     directory: str = ""
     scope: BuildScope = field(default_factory=BuildScope)
-    thorough: BuildPlan | None = None
-    afresh: BuildPlan | None = None
-    alone: Alone | None = None
+    keep_going: BuildPlan | None = None
+    rerun: BuildPlan | None = None
+    rerun_failed: RerunFailed | None = None
 
     @property
     def text(self) -> str:
-        """All steps as a person would type them, from the root of the tree."""
+        """All steps as a person would type them in the root of the tree."""
         steps = " && ".join(step.text for step in self.steps)
         place = f"./{self.directory}" if self.directory.startswith("-") else self.directory
         return f"cd {shlex.quote(place)} && {steps}" if place else steps
 
     def covers(self, other: BuildPlan) -> bool:
-        """Whether it runs all that the other runs, and perhaps more, such as another package.
-
-        How dependencies are set up may differ.
-        """
+        """Whether it runs all that the other runs, perhaps more; setup steps do not count."""
         same_place = (self.system, self.directory) == (other.system, other.directory)
         wanted = [step for step in other.steps if step.name != "setup"]
         return same_place and all(any(own.covers(step) for own in self.steps) for step in wanted)
 
     @property
     def once_more(self) -> BuildPlan:
-        """The form in which it is run a second time in the same tree."""
-        return self.thorough or self.afresh or self
+        """The plan for a second run in the same tree."""
+        return self.keep_going or self.rerun or self
 
     @property
     def tests(self) -> bool:
-        """Whether tests are part of it, as far as one can tell."""
+        """Whether it runs tests, as far as the steps show."""
         return self.system == "command" or any(step.name == "test" for step in self.steps)

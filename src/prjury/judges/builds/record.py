@@ -395,7 +395,7 @@ class EvidenceReader:
             yield "more tests are flaky than were run again"
         if case.ran_again and not (case.base or case.base_unknown):
             yield "tests are run again after the base was tried, and not before"
-        if case.ran_again and not (self.plan.alone or case.plan.alone):
+        if case.ran_again and not (self.plan.rerun_failed or case.plan.rerun_failed):
             yield "this build cannot run single tests again"
 
 

@@ -71,8 +71,10 @@ def noted(plan: BuildPlan, absent: Sequence[str]) -> BuildPlan:
     if not absent:
         return plan
     note = f"not checked, since a partial clone lacks their content: {_named(absent)}"
-    thorough = replace(plan.thorough, notes=(*plan.thorough.notes, note)) if plan.thorough else None
-    return replace(plan, notes=(*plan.notes, note), thorough=thorough)
+    keep_going = (
+        replace(plan.keep_going, notes=(*plan.keep_going.notes, note)) if plan.keep_going else None
+    )
+    return replace(plan, notes=(*plan.notes, note), keep_going=keep_going)
 
 
 def _named(paths: Sequence[str]) -> str:

@@ -28,7 +28,9 @@ def alone(failures: Sequence[Failure]) -> tuple[BuildStep, ...]:
     return tuple(BuildStep("test", ("tool", str(failure.name))) for failure in failures)
 
 
-PLAN = BuildPlan("tool", (BuildStep("test", ("tool",)),), all_ran=1, thorough=THOROUGH, alone=alone)
+PLAN = BuildPlan(
+    "tool", (BuildStep("test", ("tool",)),), all_ran=1, keep_going=THOROUGH, rerun_failed=alone
+)
 
 
 def says(exit_code: int, *cases: str, name: str = "r") -> Scripted:
@@ -146,7 +148,9 @@ def test_a_flaky_test_is_a_warning_where_the_policy_says_so_and_nothing_else_fai
     assert {check.severity for check in judgment.failed_checks} == {"warning", "error"}
 
 
-@pytest.mark.parametrize("plan", [PLAN, replace(PLAN, thorough=None)], ids=["going-on", "as-it-is"])
+@pytest.mark.parametrize(
+    "plan", [PLAN, replace(PLAN, keep_going=None)], ids=["going-on", "as-it-is"]
+)
 def test_what_fails_again_with_the_others_is_no_matter_of_luck(plan: BuildPlan) -> None:
     scripts = [says(1, "!t", "u"), says(0, "t", "u"), says(0, "t"), says(1, "!t", "u")]
     judgment = judged(scripts, plan=plan, flaky="warn")
@@ -193,21 +197,23 @@ def test_many_failing_tests_are_not_run_again() -> None:
 
 
 def test_a_project_that_the_change_brings_has_no_base() -> None:
-    plan = replace(PLAN, directory="part", alone=None, thorough=None)
+    plan = replace(PLAN, directory="part", rerun_failed=None, keep_going=None)
     judgment = judged([says(1, "!t")], plan)
     assert judgment.status is Status.FAIL
     assert "there is no directory `part` in this tree" in judgment.reasoning
 
 
 def test_a_base_that_runs_out_of_time_tells_nothing() -> None:
-    judgment = judged([says(1, "!t"), Scripted(-9, stopped="timeout")], replace(PLAN, alone=None))
+    judgment = judged(
+        [says(1, "!t"), Scripted(-9, stopped="timeout")], replace(PLAN, rerun_failed=None)
+    )
     assert judgment.status is Status.FAIL
     assert "its own build was stopped (timeout)" in judgment.reasoning
 
 
 def test_two_builds_that_are_killed_tell_nothing() -> None:
     scripts = [says(1, "!t", "u"), says(1, "!t", "u"), says(-9, "!t"), says(-9, "!t")]
-    judgment = judged(scripts, replace(PLAN, thorough=replace(THOROUGH, all_ran=None)))
+    judgment = judged(scripts, replace(PLAN, keep_going=replace(THOROUGH, all_ran=None)))
     assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
     assert "the build of the merged tree was cut off" in judgment.reasoning
 
@@ -233,7 +239,7 @@ GOAL = (
 
 
 def test_a_goal_that_gave_up_for_a_flaky_test_is_tried_once_more() -> None:
-    plan = replace(PLAN, thorough=None)
+    plan = replace(PLAN, keep_going=None)
     broken = Scripted(1, GOAL, files=says(1, "!t", "u").files)
     case, commands = tried(
         [broken, says(0, "t", "u"), says(0, "t"), says(0, "t", "u")], plan, flaky="warn"
@@ -245,7 +251,7 @@ def test_a_goal_that_gave_up_for_a_flaky_test_is_tried_once_more() -> None:
 
 
 def test_what_fails_besides_is_not_excused_by_a_flaky_test() -> None:
-    plan = replace(PLAN, thorough=None)
+    plan = replace(PLAN, keep_going=None)
     broken = Scripted(1, GOAL, files=says(1, "!t", "u").files)
     again = Scripted(1, GOAL, files=says(1, "t", "u").files)
     judgment = judged([broken, says(0, "t", "u"), says(0, "t"), again], plan, flaky="warn")
@@ -253,22 +259,22 @@ def test_what_fails_besides_is_not_excused_by_a_flaky_test() -> None:
 
 
 def test_a_flaky_test_is_excused_by_another_run_of_everything() -> None:
-    plan = replace(PLAN, thorough=None)
+    plan = replace(PLAN, keep_going=None)
     scripts = [says(1, "!t"), says(0, "t"), says(0, "t"), says(0, "t")]
     case, commands = tried(scripts, plan, flaky="warn")
     assert (decide(case).status, commands) == (Status.PASS, ["tool", "tool", "tool a#t", "tool"])
 
 
 def test_a_second_run_may_have_a_form_of_its_own() -> None:
-    afresh = replace(PLAN, thorough=None, steps=(BuildStep("test", ("tool", "--afresh")),))
-    plan = replace(PLAN, thorough=None, afresh=afresh)
+    afresh = replace(PLAN, keep_going=None, steps=(BuildStep("test", ("tool", "--afresh")),))
+    plan = replace(PLAN, keep_going=None, rerun=afresh)
     scripts = [says(1, "!t"), says(0, "t"), says(0, "t"), says(0, "t")]
     assert tried(scripts, plan, flaky="warn")[1][-1] == "tool --afresh"
 
 
 def test_new_failures_are_told_before_old_ones() -> None:
     old = [f"!t{number}" for number in range(250)]
-    plan = replace(PLAN, thorough=None, alone=None)
+    plan = replace(PLAN, keep_going=None, rerun_failed=None)
     judgment = judged([says(1, *old, "!u"), says(1, *old, "u")], plan)
     assert judgment.status is Status.FAIL
     told = [check for check in judgment.failed_checks if check.name in {"test", "more-failures"}]

@@ -61,8 +61,8 @@ def test_nothing_absent_changes_nothing() -> None:
 
 
 def test_the_absent_are_named_in_both_forms_of_a_plan() -> None:
-    plan = noted(BuildPlan("tool", (), notes=("a note",), thorough=PLAN), ["a.png", "b\n.png"])
+    plan = noted(BuildPlan("tool", (), notes=("a note",), keep_going=PLAN), ["a.png", "b\n.png"])
     assert plan.notes == ("a note", f"{NOTE}a.png, b\\n.png")
-    assert plan.thorough is not None
-    assert plan.thorough.notes == plan.notes
-    assert noted(PLAN, ["a.png"]).thorough is None
+    assert plan.keep_going is not None
+    assert plan.keep_going.notes == plan.notes
+    assert noted(PLAN, ["a.png"]).keep_going is None

@@ -42,9 +42,9 @@ def alone(_failures: Sequence[Failure]) -> tuple[BuildStep, ...]:
 
 
 THOROUGH = BuildPlan(
-    "npm", (*STEPS[:2], BuildStep("test", "make -k test")), reported=True, alone=alone
+    "npm", (*STEPS[:2], BuildStep("test", "make -k test")), reported=True, rerun_failed=alone
 )
-PLAN = replace(THOROUGH, steps=STEPS, thorough=THOROUGH, all_ran=1)
+PLAN = replace(THOROUGH, steps=STEPS, keep_going=THOROUGH, all_ran=1)
 KNOWN = frozenset({"a.py", "b/c.py"})
 
 texts = st.text(max_size=12)
@@ -241,7 +241,7 @@ def test_what_the_base_fails_as_well_is_told_by_the_base_alone() -> None:
     assert judgment.status is Status.FAIL
     states = [failure["state"] for failure in judgment.metadata["failures"]]
     assert states == ["new", "pre_existing"]
-    once = replace(PLAN, thorough=None)
+    once = replace(PLAN, keep_going=None)
     assert decide(read(record(RED, base=RED), once)).status is Status.PASS
     assert decide(read(record(RED, base=RED))).metadata["reason"] == "base_broken"
     excused = failing("t1", state="pre_existing")
@@ -262,7 +262,7 @@ def test_a_green_base_excuses_nothing() -> None:
 
 
 def test_a_claim_of_flaky_tests_counts_as_the_policy_says() -> None:
-    once = replace(PLAN, thorough=None)
+    once = replace(PLAN, keep_going=None)
     flaky = outcome(failing("t1", state="flaky"))
     claimed = record(flaky, base=GREEN, ran_again=1)
     assert decide(read(claimed, once)).status is Status.FAIL
@@ -275,13 +275,13 @@ def test_a_claim_of_flaky_tests_counts_as_the_policy_says() -> None:
 
 def test_a_whole_second_run_after_flaky_tests() -> None:
     passed = {**GREEN, "failures": outcome(failing("t1", state="flaky"))["failures"]}
-    once = replace(PLAN, thorough=None)
+    once = replace(PLAN, keep_going=None)
     told = record(passed, base=GREEN, first=RED, ran_again=1)
     assert decide(read(told, once, flaky="warn")).status is Status.PASS
     assert decide(read(told, once)).status is Status.FAIL
     with pytest.raises(ValueError, match="same is run once more after tests were run alone"):
         read(record(GREEN, base=GREEN, first=RED), once)
-    afresh = replace(once, afresh=THOROUGH)
+    afresh = replace(once, rerun=THOROUGH)
     again = record(thorough(passed), thorough=True, base=GREEN, first=RED, ran_again=1)
     assert read(again, afresh, flaky="warn").plan is THOROUGH
 
@@ -390,12 +390,12 @@ def test_a_record_of_the_thorough_form() -> None:
     assert case.first.results[2].step is STEPS[2]
     assert decide(case).status is Status.PASS
     with pytest.raises(ValueError, match="this build has no thorough form"):
-        read(told, replace(PLAN, thorough=None))
+        read(told, replace(PLAN, keep_going=None))
 
 
 def test_a_build_that_cannot_run_single_tests_again() -> None:
     told = record(outcome(failing("t1", state="flaky")), base=GREEN, ran_again=1)
-    plain = replace(PLAN, alone=None, thorough=None)
+    plain = replace(PLAN, rerun_failed=None, keep_going=None)
     with pytest.raises(ValueError, match="this build cannot run single tests again"):
         read(told, plain)
 

@@ -85,7 +85,7 @@ class _Cargo:
             self._notes(),
             all_ran=_TESTS_FAILED,
             scope=scope,
-            alone=CargoRerun(testing),
+            rerun_failed=CargoRerun(testing),
         )
         return (plan,)
 

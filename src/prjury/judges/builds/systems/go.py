@@ -245,7 +245,7 @@ class _Go:
             env=self._env(),
             all_ran=_TESTS_FAILED if tests else None,
             scope=_named(scope),
-            alone=GoRerun(self.packages) if tests else None,
+            rerun_failed=GoRerun(self.packages) if tests else None,
         )
         return (plan,)
 

@@ -107,10 +107,10 @@ class _Gradle:
             (BuildStep("test", (*gradle, "build")),),
             (f"{found} is there", wrapper.reason),
             scope=BuildScope(because=_WHOLE if several else ""),
-            alone=GradleRerun(gradle, self.root),
+            rerun_failed=GradleRerun(gradle, self.root),
         )
-        afresh = replace(plan, steps=(BuildStep("test", (*gradle, "--rerun-tasks", "build")),))
-        return (replace(plan, afresh=afresh),)
+        rerun = replace(plan, steps=(BuildStep("test", (*gradle, "--rerun-tasks", "build")),))
+        return (replace(plan, rerun=rerun),)
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ def _plan(root: SourceTree, makefile: Makefile) -> BuildPlan | None:
     if not tests:
         return plan
     going_on = replace(plan, steps=(BuildStep("test", _GOING_ON.format(target)),))
-    return replace(plan, thorough=going_on)
+    return replace(plan, keep_going=going_on)
 
 
 def _asleep(target: str) -> str:

@@ -392,10 +392,10 @@ class _Maven:
             (_verify(command, selection),),
             (f"{POM} is there", wrapper.reason),
             scope=selection.scope,
-            alone=MavenRerun(going_on, self._selectors),
+            rerun_failed=MavenRerun(going_on, self._selectors),
         )
-        thorough = replace(plan, steps=(_verify(going_on, selection),), all_ran=_ENDED)
-        return (replace(plan, thorough=thorough),)
+        keep_going = replace(plan, steps=(_verify(going_on, selection),), all_ran=_ENDED)
+        return (replace(plan, keep_going=keep_going),)
 
     def _selectors(self) -> Mapping[str, str]:
         """What ``-pl`` calls the modules, by their directories from the root of the tree."""

@@ -102,13 +102,15 @@ class NodeProject:
             tuple(f"{lock} is not used" for lock in other_locks(self.root, self.tool)),
             all_ran=None if len(tests) > 1 or self._stops(scope) else ends,
             scope=scope,
-            alone=NodeRerun(self.root, self.tool, self._by_directory(commands), self._below(scope)),
+            rerun_failed=NodeRerun(
+                self.root, self.tool, self._by_directory(commands), self._below(scope)
+            ),
         )
-        thorough = self._thorough(scope) if tests else None
-        if thorough is None:
+        keep_going = self._thorough(scope) if tests else None
+        if keep_going is None:
             return plan
-        steps = (*(step for step in plan.steps if step.name != "test"), thorough)
-        return replace(plan, thorough=replace(plan, steps=steps, all_ran=ends))
+        steps = (*(step for step in plan.steps if step.name != "test"), keep_going)
+        return replace(plan, keep_going=replace(plan, steps=steps, all_ran=ends))
 
     def _stops(self, scope: BuildScope) -> bool:
         """Whether another program goes through the packages, which may stop at a failure."""

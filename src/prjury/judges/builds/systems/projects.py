@@ -206,5 +206,5 @@ def in_directory(plan: BuildPlan, directory: str) -> BuildPlan:
     if not directory:
         return plan
     where = joined(directory, plan.directory) or ""
-    thorough = in_directory(plan.thorough, directory) if plan.thorough else None
-    return replace(plan, directory=where, thorough=thorough)
+    keep_going = in_directory(plan.keep_going, directory) if plan.keep_going else None
+    return replace(plan, directory=where, keep_going=keep_going)

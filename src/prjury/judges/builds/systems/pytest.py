@@ -204,4 +204,4 @@ def tox_plan(found: ToxSettings) -> BuildPlan:
         {**TOX_PYTEST_ENV, "TOX_OVERRIDE": found.overrides()},
     )
     going_on = found.overrides(f"{found.base}.ignore_errors=true")
-    return replace(plan, thorough=replace(plan, env={**plan.env, "TOX_OVERRIDE": going_on}))
+    return replace(plan, keep_going=replace(plan, env={**plan.env, "TOX_OVERRIDE": going_on}))

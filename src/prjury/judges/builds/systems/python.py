@@ -150,8 +150,8 @@ class Unittests:
             return plan
         each = "; ".join(f"{step.text} || failed=1" for step in steps)
         together = BuildStep("test", f"(failed=0; {each}; exit $failed)")
-        thorough = replace(plan, steps=(together,), all_ran=_TESTS_FAILED)
-        return replace(plan, thorough=thorough)
+        keep_going = replace(plan, steps=(together,), all_ran=_TESTS_FAILED)
+        return replace(plan, keep_going=keep_going)
 
     def _with_tests(self) -> Iterator[str]:
         """Files that define tests: those that are named for it, and those whose text says so."""
@@ -382,7 +382,7 @@ class _Python:
             env=PYTEST_ENV,
             reported=True,
             all_ran=TESTS_FAILED,
-            alone=PytestRerun(_PYTEST, self.root),
+            rerun_failed=PytestRerun(_PYTEST, self.root),
         )
 
     def _compiled(self) -> BuildPlan:

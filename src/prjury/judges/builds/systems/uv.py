@@ -80,7 +80,7 @@ def _plan(
         all_ran=TESTS_FAILED,
         directory=directory,
         scope=scope or BuildScope(),
-        alone=PytestRerun(command, root),
+        rerun_failed=PytestRerun(command, root),
     )
 
 

@@ -43,7 +43,7 @@ def scope_of(files: Mapping[str, str], *paths: str) -> BuildScope:
 def test_a_package_by_itself() -> None:
     plan = plan_of({"Cargo.toml": crate("a")}, "src/lib.rs")
     assert (plan.text, plan.scope, plan.all_ran) == (WHOLE, BuildScope(), 101)
-    assert (plan.reasons, plan.thorough) == (("Cargo.toml is there",), None)
+    assert (plan.reasons, plan.keep_going) == (("Cargo.toml is there",), None)
 
 
 def test_the_members_that_a_change_affects() -> None:
@@ -231,7 +231,7 @@ def test_nextest_is_named_and_not_run() -> None:
 
 
 def test_failing_tests_are_run_again_by_their_exact_names() -> None:
-    alone = plan_of(VIRTUAL, "crates/b/src/lib.rs").alone
+    alone = plan_of(VIRTUAL, "crates/b/src/lib.rs").rerun_failed
     assert alone is not None
     steps = alone([failing("tests::b"), failing("a"), failing("tests::b")])
     assert steps == (
@@ -256,7 +256,7 @@ def test_failing_tests_are_run_again_by_their_exact_names() -> None:
 
 @pytest.mark.parametrize("name", [None, "", "--nocapture", "src/lib.rs - f", "a b", "a\nb", "1a"])
 def test_what_cannot_be_named_is_not_run_again(name: str | None) -> None:
-    alone = plans(root_of(VIRTUAL), None)[0].alone
+    alone = plans(root_of(VIRTUAL), None)[0].rerun_failed
     assert alone is not None
     assert alone([failing("tests::b"), failing(name)]) is None
     assert alone([]) is None

@@ -107,7 +107,7 @@ def test_the_root_package_is_named_and_tested() -> None:
 def test_without_tests_there_is_nothing_but_the_build() -> None:
     files = {path: text for path, text in FILES.items() if not path.endswith("_test.go")}
     plan = plan_of({**files, "a/testdata/x_test.go": "", "_x/y_test.go": ""}, "a/a.go")
-    assert (plan.text, plan.tests, plan.all_ran, plan.alone) == (BUILD, False, None, None)
+    assert (plan.text, plan.tests, plan.all_ran, plan.rerun_failed) == (BUILD, False, None, None)
     assert plan.notes == ("there are no tests: no package has a file *_test.go",)
     assert not plan_of(files).covers(plan_of(FILES))
     assert plan_of(FILES).covers(plan_of(files))
@@ -217,7 +217,7 @@ def test_a_file_made_to_take_long_does_not() -> None:
 
 
 def test_failing_tests_are_run_again_by_package_and_name() -> None:
-    alone = plan_of(FILES).alone
+    alone = plan_of(FILES).rerun_failed
     assert alone is not None
     steps = alone(
         [
@@ -249,7 +249,7 @@ def test_failing_tests_are_run_again_by_package_and_name() -> None:
     ],
 )
 def test_what_cannot_be_named_is_not_run_again(name: str | None, suite: str | None) -> None:
-    alone = plan_of(FILES).alone
+    alone = plan_of(FILES).rerun_failed
     assert alone is not None
     known = failing("TestB", suite="example.com/m/a")
     assert alone([known]) is not None

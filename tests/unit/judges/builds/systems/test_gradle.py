@@ -37,7 +37,7 @@ def test_a_project_by_itself(script: str) -> None:
     plan = plan_of({script: JAVA}, "src/main/java/A.java")
     assert (plan.system, plan.text, plan.scope) == ("gradle", WHOLE, BuildScope())
     assert plan.reasons == (f"{script} is there", "no gradlew, so the installed `gradle` is used")
-    assert (plan.all_ran, plan.reported, plan.thorough, plan.tests) == (None, False, None, True)
+    assert (plan.all_ran, plan.reported, plan.keep_going, plan.tests) == (None, False, None, True)
 
 
 @pytest.mark.parametrize("settings", ["settings.gradle", "settings.gradle.kts"])
@@ -69,8 +69,8 @@ def test_the_wrapper() -> None:
 
 
 def alone(plan: BuildPlan, *failures: tuple[str, str]) -> list[str] | None:
-    assert plan.alone is not None
-    steps = plan.alone([failing(name, suite=suite) for name, suite in failures])
+    assert plan.rerun_failed is not None
+    steps = plan.rerun_failed([failing(name, suite=suite) for name, suite in failures])
     return None if steps is None else texts_of(steps)
 
 

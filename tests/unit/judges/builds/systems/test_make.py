@@ -30,7 +30,7 @@ def test_the_outermost_makefiles_are_built() -> None:
 def test_the_name_that_make_looks_for_first() -> None:
     (plan,) = plans(root_of({"Makefile": "test:\n", "GNUmakefile": "all:\n"}), None)
     assert (plan.text, plan.reasons) == ("make all", ("GNUmakefile has the target all",))
-    assert plan.thorough is None
+    assert plan.keep_going is None
 
 
 def test_a_makefile_that_hands_everything_on() -> None:
@@ -40,8 +40,8 @@ def test_a_makefile_that_hands_everything_on() -> None:
 
 def test_both_forms_run_in_the_same_place() -> None:
     (plan,) = plans(root_of({"a/Makefile": "test:\n"}), None)
-    assert plan.thorough is not None
-    assert (plan.directory, plan.thorough.directory) == ("a", "a")
+    assert plan.keep_going is not None
+    assert (plan.directory, plan.keep_going.directory) == ("a", "a")
 
 
 # Targets
@@ -123,7 +123,7 @@ def test_a_target_that_a_file_keeps_asleep(text: str, asleep: bool, there: str) 
     (plan,) = plans(root_of({"Makefile": text, there: "", "src/a.c": ""}), None)
     assert plan.text == "make test"
     assert plan.tests is not asleep
-    assert (plan.thorough is None) is asleep
+    assert (plan.keep_going is None) is asleep
     told = (
         "make does nothing for `test`, because a file of that name is there and the target is "
         "not .PHONY"
@@ -168,9 +168,9 @@ def test_the_thorough_form_goes_on_and_still_fails(
 ) -> None:
     (tmp_path / "Makefile").write_text(makefile)
     (plan,) = plans(root_of({"Makefile": makefile}), None)
-    assert plan.thorough is not None
+    assert plan.keep_going is not None
     done = subprocess.run(
-        ["/bin/sh", "-c", plan.thorough.text],
+        ["/bin/sh", "-c", plan.keep_going.text],
         cwd=tmp_path,
         env={"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"},
         capture_output=True,

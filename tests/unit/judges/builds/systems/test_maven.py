@@ -38,12 +38,12 @@ def test_a_project_by_itself() -> None:
 def test_going_on_after_failures() -> None:
     plan = plan_of(SHOP, "mid/src/A.java")
     assert plan.text == f"mvn {FLAGS} -pl mid,leaf -am verify"
-    assert plan.thorough is not None
-    assert plan.thorough.text == (
+    assert plan.keep_going is not None
+    assert plan.keep_going.text == (
         f"mvn {FLAGS} -Dmaven.test.failure.ignore=true -pl mid,leaf -am verify"
     )
-    assert (plan.thorough.all_ran, plan.thorough.thorough) == (0, None)
-    assert plan.thorough.scope == plan.scope
+    assert (plan.keep_going.all_ran, plan.keep_going.keep_going) == (0, None)
+    assert plan.keep_going.scope == plan.scope
 
 
 @pytest.mark.parametrize(
@@ -311,8 +311,8 @@ NO_MATTER = (
 
 
 def alone(plan: BuildPlan, *failures: tuple[str, str]) -> str | None:
-    assert plan.alone is not None
-    steps = plan.alone([failing(name, suite=suite) for name, suite in failures])
+    assert plan.rerun_failed is not None
+    steps = plan.rerun_failed([failing(name, suite=suite) for name, suite in failures])
     if steps is None:
         return None
     (step,) = steps
@@ -387,8 +387,8 @@ def test_reactors_below_the_root() -> None:
         f"cd back && mvn {FLAGS} -pl leaf -am verify"
     ]
     (plan,) = plans(root, touching("back/leaf/x"))
-    assert plan.thorough is not None
-    assert plan.thorough.directory == "back"
+    assert plan.keep_going is not None
+    assert plan.keep_going.directory == "back"
     found = alone(plan, ("p.A#a", f"back/leaf/{SUREFIRE}"))
     assert found is not None
     assert found.endswith(f"{NO_MATTER} -pl leaf -am verify")

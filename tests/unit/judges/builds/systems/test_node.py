@@ -124,9 +124,9 @@ def test_the_manager_may_be_named(manager: str, install: str) -> None:
 
 def test_the_thorough_form_of_vitest_does_not_bail_out() -> None:
     plan = plan_of({"package.json": package("a", scripts={"test": "vitest", "build": "tsc"})})
-    assert plan.thorough is not None
-    assert plan.thorough.text == "npm run build && npm run test -- --reporter=verbose --bail=0"
-    assert plan_of({"package.json": package("a", scripts={"test": "jest"})}).thorough is None
+    assert plan.keep_going is not None
+    assert plan.keep_going.text == "npm run build && npm run test -- --reporter=verbose --bail=0"
+    assert plan_of({"package.json": package("a", scripts={"test": "jest"})}).keep_going is None
 
 
 # Workspaces
@@ -136,7 +136,7 @@ def test_the_members_that_a_change_affects() -> None:
     plan = plan_of(MEMBERS, "packages/b/index.js")
     assert plan.scope == BuildScope(("b", "c", "d"), BECAUSE)
     assert plan.text == f"{INSTALL} && {through(NPM, 'b', 'd')}"
-    assert (plan.all_ran, plan.thorough) == (1, None)
+    assert (plan.all_ran, plan.keep_going) == (1, None)
     assert commands_of(MEMBERS, "packages/d/x.js") == ["npm run test --workspace d"]
     assert scope_of(MEMBERS, "packages/a/x.js").modules == ("@s/a", "b", "c", "d")
 
@@ -144,8 +144,8 @@ def test_the_members_that_a_change_affects() -> None:
 def test_everything_without_a_script_in_the_root() -> None:
     plan = plan_of(MEMBERS)
     assert plan.steps[-1].text == "npm run test --workspaces --if-present"
-    assert plan.thorough is not None
-    assert plan.thorough.steps[-1].text == through(NPM, "@s/a", "b", "d")
+    assert plan.keep_going is not None
+    assert plan.keep_going.steps[-1].text == through(NPM, "@s/a", "b", "d")
     assert commands_of(MEMBERS, "package-lock.json") == ["npm run test --workspaces --if-present"]
 
 
@@ -155,7 +155,7 @@ def test_everything_in_the_words_of_other_managers() -> None:
     yarn = plan_of({**MEMBERS, "yarn.lock": ""})
     run = 'yarn workspace "$name" run test'
     assert yarn.steps[-1].text == through(run, "@s/a", "b", "d", heading=HEADING, told="")
-    assert yarn.thorough is None
+    assert yarn.keep_going is None
 
 
 @pytest.mark.parametrize(
@@ -268,9 +268,9 @@ def test_a_root_script_that_only_goes_through_the_packages(script: str, whole: s
     plan = plan_of(files, "package.json")
     assert plan.steps[-1].text == whole
     assert plan.all_ran is None
-    assert plan.thorough is not None
-    assert plan.thorough.steps[-1].text == through(NPM, "@s/a", "b", "d")
-    assert plan.thorough.all_ran == 1
+    assert plan.keep_going is not None
+    assert plan.keep_going.steps[-1].text == through(NPM, "@s/a", "b", "d")
+    assert plan.keep_going.all_ran == 1
 
 
 OWN = "the root's own `test` script knows no packages"
@@ -315,19 +315,19 @@ def test_a_root_script_is_run_by_itself_where_no_affected_member_has_one() -> No
     files = with_root({"test": "node --test"})
     files["packages/d/package.json"] = package("d", scripts={})
     plan = plan_of(files, "packages/d/x.js")
-    assert (plan.steps[-1].text, plan.all_ran, plan.thorough) == ("npm run test", 1, None)
+    assert (plan.steps[-1].text, plan.all_ran, plan.keep_going) == ("npm run test", 1, None)
 
 
 def test_of_two_test_steps_the_first_may_hide_the_second() -> None:
     plan = plan_of(with_root({"test": "vitest"}), "packages/d/x.js")
     assert plan.all_ran is None
-    assert plan.thorough is not None
-    assert plan.thorough.all_ran == 1
-    assert plan.thorough.steps[-1].text == (
+    assert plan.keep_going is not None
+    assert plan.keep_going.all_ran == 1
+    assert plan.keep_going.steps[-1].text == (
         "(failed=0; npm run test -- --reporter=verbose --bail=0 || failed=1; "
         "npm run test --workspace d || failed=1; exit $failed)"
     )
-    mixed = plan_of(with_root({"test": "echo lint ok"})).thorough
+    mixed = plan_of(with_root({"test": "echo lint ok"})).keep_going
     assert mixed is not None
     assert mixed.all_ran is None
     assert through(NPM, "@s/a", "b", "d") in mixed.steps[-1].text
@@ -348,9 +348,9 @@ def test_the_thorough_form_runs_both_and_fails_for_either(
     npm.write_text(f'#!/bin/sh\necho "called $*"\n[ "$*" != "{failing_calls}" ]\n')
     npm.chmod(0o755)
     plan = plan_of(with_root({"test": "echo lint ok"}), "packages/b/x.js")
-    assert plan.thorough is not None
+    assert plan.keep_going is not None
     done = subprocess.run(
-        ["/bin/sh", "-c", plan.thorough.steps[-1].text],
+        ["/bin/sh", "-c", plan.keep_going.steps[-1].text],
         env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
         capture_output=True,
         text=True,
@@ -406,8 +406,8 @@ def test_turbo_chooses_by_itself() -> None:
         "npm run test -- --filter=d",
     ]
     assert plan.all_ran is None
-    assert plan.thorough is not None
-    assert plan.thorough.steps[-1].text == (
+    assert plan.keep_going is not None
+    assert plan.keep_going.steps[-1].text == (
         "npm run test -- --filter=d --continue --log-order=grouped --log-prefix=none"
     )
 
@@ -497,8 +497,8 @@ def test_the_root_is_built_with_a_package_below_it() -> None:
 
 def steps_of(files: Mapping[str, str], *tests: tuple[str, str | None]) -> list[str] | None:
     plan = plans(root_of(files), None)[-1]
-    assert plan.alone is not None
-    steps = plan.alone([failing(name, path) for name, path in tests])
+    assert plan.rerun_failed is not None
+    steps = plan.rerun_failed([failing(name, path) for name, path in tests])
     return None if steps is None else [step.text for step in steps]
 
 
@@ -562,9 +562,9 @@ def test_a_test_is_where_its_own_file_is() -> None:
         "packages/b/y.js": "",
     }
     plan = plan_of(files)
-    assert plan.alone is not None
+    assert plan.rerun_failed is not None
     failure = failing("t", path="packages/b/y.js", suite="packages/a/x.js")
-    assert plan.alone([failure]) == (
+    assert plan.rerun_failed([failure]) == (
         BuildStep(
             "test",
             (

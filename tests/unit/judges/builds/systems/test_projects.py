@@ -91,11 +91,11 @@ def test_the_root_may_be_needed() -> None:
 
 
 def test_a_plan_is_placed_with_its_thorough_form() -> None:
-    plan = replace(PLAN, directory="x", thorough=PLAN)
+    plan = replace(PLAN, directory="x", keep_going=PLAN)
     moved = in_directory(plan, "a/b")
     assert moved.directory == "a/b/x"
-    assert moved.thorough is not None
-    assert moved.thorough.directory == "a/b"
+    assert moved.keep_going is not None
+    assert moved.keep_going.directory == "a/b"
     assert in_directory(plan, "") is plan
 
 

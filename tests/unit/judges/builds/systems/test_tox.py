@@ -77,14 +77,14 @@ def test_pytest_reports_from_every_environment() -> None:
         ),
         "TOX_OVERRIDE": ("testenv.pass_env+=PYTEST_ADDOPTS;testenv:own.pass_env+=PYTEST_ADDOPTS"),
     }
-    assert (plan.reported, plan.all_ran, plan.alone) == (False, None, None)
+    assert (plan.reported, plan.all_ran, plan.rerun_failed) == (False, None, None)
 
 
 def test_the_thorough_form_runs_the_later_commands_as_well() -> None:
     plan = tox_plan(ToxSettings("tox.toml", "env_run_base"))
-    assert plan.thorough is not None
-    assert plan.thorough.steps == plan.steps
-    assert plan.thorough.env["TOX_OVERRIDE"] == (
+    assert plan.keep_going is not None
+    assert plan.keep_going.steps == plan.steps
+    assert plan.keep_going.env["TOX_OVERRIDE"] == (
         "env_run_base.pass_env+=PYTEST_ADDOPTS;env_run_base.ignore_errors=true"
     )
-    assert plan.thorough.env["PYTEST_ADDOPTS"] == plan.env["PYTEST_ADDOPTS"]
+    assert plan.keep_going.env["PYTEST_ADDOPTS"] == plan.env["PYTEST_ADDOPTS"]

@@ -108,7 +108,7 @@ def test_a_django_project_of_uv_runs_in_its_environment() -> None:
 )
 def test_where_tests_are_searched(files: dict[str, str], command: str) -> None:
     plan = plan_of(files)
-    assert (plan.system, plan.text, plan.all_ran, plan.thorough) == ("unittest", command, 1, None)
+    assert (plan.system, plan.text, plan.all_ran, plan.keep_going) == ("unittest", command, 1, None)
     assert plan.tests
     assert plan.reasons[-1] == "nothing is there for pytest"
 
@@ -186,9 +186,9 @@ def test_every_test_is_really_found(tmp_path: Path, failing: str | None) -> None
     plan = plan_of(files)
     assert len(plan.steps) == 3
     assert plan.all_ran is None
-    assert plan.thorough is not None
-    assert plan.thorough.all_ran == 1
-    (step,) = plan.thorough.steps
+    assert plan.keep_going is not None
+    assert plan.keep_going.all_ran == 1
+    (step,) = plan.keep_going.steps
     done = subprocess.run(
         ["/bin/sh", "-c", step.text.replace("python3", sys.executable)],
         cwd=tmp_path,
