@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from prjury.git.merge_tree import BASE, OURS, THEIRS, ConflictReader
-from prjury.snapshot.conflicts import SideNames
 from prjury.snapshot.kinds import SYMLINK_MODE
 from prjury.snapshot.model import ConflictType, visible
+from prjury.snapshot.threeway import SideNames
 
 
 def sentence(clash: ConflictReader, names: SideNames) -> str:

@@ -10,7 +10,6 @@ from prjury.git.command import Git, GitError
 from prjury.git.conflict_messages import sentence, two_renames
 from prjury.git.merge_tree import BASE, OURS, THEIRS, ConflictReader, FailedMerge
 from prjury.git.objects import blob_sizes, read_blobs
-from prjury.snapshot.conflicts import classify, regenerate
 from prjury.snapshot.diff import DiffError, FilePatch, read_patches
 from prjury.snapshot.model import Conflict, ConflictType, printable
 from prjury.snapshot.threeway import Edit, ThreeWay, edits_of, lines_of
@@ -162,23 +161,24 @@ def _conflict(
     file = files.get(clash.path)
     if isinstance(file, ThreeWay):
         return _classified(trial, clash, file)
-    if clash.type is ConflictType.BINARY and (command := regenerate(printable(clash.path))):
-        reason = f"a lock file: take either side's and run `{command}`"
-        return Conflict(clash.path, clash.type, mechanical=True, reason=reason)
+    if clash.type is ConflictType.BINARY:
+        whole = trial.classify(printable(clash.path), ThreeWay((), (), ()), trial.names)
+        if whole.mechanical:
+            return Conflict(clash.path, clash.type, mechanical=True, reason=whole.reason)
     return Conflict(
         clash.path, clash.type, mechanical=False, reason=file or sentence(clash, trial.names)
     )
 
 
 def _classified(trial: FailedMerge, clash: ConflictReader, file: ThreeWay) -> Conflict:
-    told = classify(printable(clash.path), file, trial.names)
+    found = trial.classify(printable(clash.path), file, trial.names)
     places = tuple(
         file.place(region, mechanical=easy)
-        for region, easy in zip(file.regions, told.regions, strict=True)
+        for region, easy in zip(file.regions, found.regions, strict=True)
     )
     lines = (places[0].head.first, places[-1].head.last) if places else None
     shown = places[:_MOST_REGIONS]
-    return Conflict(clash.path, clash.type, told.mechanical, told.reason, lines, shown)
+    return Conflict(clash.path, clash.type, found.mechanical, found.reason, lines, shown)
 
 
 def _renamed(trial: FailedMerge, clashes: Sequence[ConflictReader]) -> dict[str, str]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from prjury.git.command import TIMEOUT, Git
 from prjury.git.line_conflicts import conflicts_of
 from prjury.git.merge_tree import ConflictReader, ConflictStage, FailedMerge, MergeMessage
-from prjury.snapshot.conflicts import BASE_AND_HEAD, SideNames
 from prjury.snapshot.model import MergeTrial, visible
+from prjury.snapshot.threeway import BASE_AND_HEAD, Classify, SideNames, unclassified
 
 
 def try_merge(
@@ -17,6 +17,7 @@ def try_merge(
     theirs: str,
     names: SideNames = BASE_AND_HEAD,
     *,
+    classify: Classify = unclassified,
     timeout: float = TIMEOUT,
 ) -> MergeTrial:
     """Merges two commits; the result's tree exists in ``git``'s object store.
@@ -25,6 +26,7 @@ def try_merge(
         ours: what is merged onto.
         theirs: what is merged.
         names: what both are called in sentences.
+        classify: decides what kind of work a conflict is.
         timeout: seconds for the merge itself.
 
     Raises:
@@ -37,7 +39,7 @@ def try_merge(
     tree, *rest = output.decode("utf-8", "surrogateescape").split("\0")
     if code == 0:
         return MergeTrial(tree)
-    trial = FailedMerge(git, ours, theirs, names)
+    trial = FailedMerge(git, ours, theirs, names, classify)
     return MergeTrial(None, conflicts_of(trial, _read(rest, (ours, theirs))))
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from prjury.git.command import Git
-from prjury.snapshot.conflicts import SideNames
 from prjury.snapshot.kinds import REGULAR_MODES, SUBMODULE_MODE, SYMLINK_MODE
 from prjury.snapshot.model import ConflictType
+from prjury.snapshot.threeway import Classify, SideNames
 
 #: The stages of a path in git's index.
 BASE, OURS, THEIRS = 1, 2, 3
@@ -32,12 +32,20 @@ _TYPES: Mapping[str, ConflictType] = {
 
 @dataclass(frozen=True, slots=True)
 class FailedMerge:
-    """A merge that did not succeed by itself: where, of which commits, and what they are called."""
+    """A merge that did not succeed by itself.
+
+    Attributes:
+        ours: the commit that is merged onto.
+        theirs: the commit that is merged.
+        names: what both are called in sentences.
+        classify: decides what kind of work a conflict is.
+    """
 
     git: Git
     ours: str
     theirs: str
     names: SideNames
+    classify: Classify
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from prjury.git.store import Store, lay_out, open_store
 from prjury.git.take_snapshot import take_snapshot
 from prjury.snapshot.kinds import SUBMODULE_MODE
 from prjury.snapshot.model import PullRequest, Side, visible
+from prjury.snapshot.threeway import Classify, unclassified
 
 _SHALLOW_LOOK = "--ignore-submodules=dirty"
 
@@ -160,8 +161,13 @@ class _Sides:
 
 
 @contextmanager
-def open_snapshot(wanted: SnapshotRequest) -> Iterator[Snapshot | NothingToReview]:
-    """The photograph, or the reason why there is nothing to judge.
+def open_snapshot(
+    wanted: SnapshotRequest, classify: Classify = unclassified
+) -> Iterator[Snapshot | NothingToReview]:
+    """The snapshot, or the reason why there is nothing to judge.
+
+    Args:
+        classify: decides what kind of work a conflict is.
 
     Raises:
         SourceError: no repository, no such ref, missing history.
@@ -176,7 +182,7 @@ def open_snapshot(wanted: SnapshotRequest) -> Iterator[Snapshot | NothingToRevie
         if wanted.head_sha not in {None, sides.head.sha}:
             yield _superseded(wanted, sides.head)
             return
-        store = stack.enter_context(open_store(repository))
+        store = stack.enter_context(open_store(repository, classify))
         taken = _taken(store, sides, wanted)
         if isinstance(taken, NothingToReview):
             yield taken

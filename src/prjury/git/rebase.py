@@ -9,9 +9,9 @@ from prjury.deadline import Deadline
 from prjury.git.command import TIMEOUT, Git, GitError
 from prjury.git.log import LogEntries, log
 from prjury.git.merge import try_merge
-from prjury.snapshot.conflicts import SideNames
 from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
 from prjury.snapshot.model import MergeTrial
+from prjury.snapshot.threeway import Classify, SideNames, unclassified
 
 #: More commits than this are not picked one by one; nobody reviews them one by one either.
 MOST_COMMITS = 1_000
@@ -36,7 +36,9 @@ def landing(git: Git, head: str, base: str) -> StyleCommit | None:
     return found if found.parents else None
 
 
-def try_rebase(git: Git, base: str, head: str, deadline: Deadline) -> RebaseTrial:
+def try_rebase(
+    git: Git, base: str, head: str, deadline: Deadline, classify: Classify = unclassified
+) -> RebaseTrial:
     """Picks the head's commits onto the tip of the base, up to the first conflict.
 
     As `git rebase` does, merges are left out, and so are commits whose change the base has already.
@@ -52,10 +54,17 @@ def try_rebase(git: Git, base: str, head: str, deadline: Deadline) -> RebaseTria
     trial = RebaseTrial(None, len(commits), applied=len(listed) - len(commits))
     if len(listed) > MOST_COMMITS:
         return replace(trial, unfinished="too_large")
-    return _picked(_Line(git, base, _tree_of(git, base)), commits, trial, deadline)
+    return _picked(_Line(git, base, _tree_of(git, base), classify), commits, trial, deadline)
 
 
-def pick_each(git: Git, since: str, head: str, onto: str, deadline: Deadline) -> RebaseTrial:
+def pick_each(
+    git: Git,
+    since: str,
+    head: str,
+    onto: str,
+    deadline: Deadline,
+    classify: Classify = unclassified,
+) -> RebaseTrial:
     """Picks the commits from ``since`` to the head onto a commit or tree, up to the first conflict.
 
     Merges are left out, as by `git cherry-pick` of a range of commits.
@@ -68,7 +77,7 @@ def pick_each(git: Git, since: str, head: str, onto: str, deadline: Deadline) ->
     trial = RebaseTrial(None, len(commits))
     if len(commits) > MOST_COMMITS:
         return replace(trial, unfinished="too_large")
-    line = _Line(git, None, _tree_of(git, onto), _PICK)
+    line = _Line(git, None, _tree_of(git, onto), classify, _PICK)
     return _picked(line, commits, trial, deadline)
 
 
@@ -104,13 +113,17 @@ class _Line:
     git: Git
     tip: str | None
     tree: str
+    classify: Classify
     names: SideNames = _NAMES
 
     def with_(self, one: LogEntries, timeout: float) -> tuple[_Line, MergeTrial]:
         """The line with one commit more; the same line where that conflicts."""
         if one.commit.parents == (self.tip,):
             return replace(self, tip=one.commit.sha, tree=one.tree), MergeTrial(one.tree)
-        merge = try_merge(self.git, *self._sides(one), self.names, timeout=timeout)
+        ours, theirs = self._sides(one)
+        merge = try_merge(
+            self.git, ours, theirs, self.names, classify=self.classify, timeout=timeout
+        )
         return (replace(self, tip=None, tree=merge.tree) if merge.tree else self), merge
 
     def _sides(self, one: LogEntries) -> tuple[str, str]:

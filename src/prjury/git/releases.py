@@ -21,11 +21,11 @@ from prjury.git.rebase import pick_each
 from prjury.git.store import RawChange, Store
 from prjury.git.take_snapshot import take_snapshot
 from prjury.ports.types import BranchTip, CommitMessage
-from prjury.snapshot.conflicts import SideNames
 from prjury.snapshot.kinds import SUBMODULE_MODE
 from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
 from prjury.snapshot.model import LineSpan, MergeTrial, PullRequest, Side
 from prjury.snapshot.picked import Author, PickedFile
+from prjury.snapshot.threeway import SideNames
 
 _BRANCH_AND_CHANGE = SideNames("the branch", "the change")
 #: Along the first parents, a merge is one change: what it brings to the branch. How diffs of merges
@@ -99,7 +99,10 @@ class ReleaseBranches:
         key = base, head, onto
         if key not in self.picks:
             as_if = self._as_if(base, onto)
-            self.picks[key] = try_merge(self.git, as_if, head, _BRANCH_AND_CHANGE)
+            classify = self.store.classify
+            self.picks[key] = try_merge(
+                self.git, as_if, head, _BRANCH_AND_CHANGE, classify=classify
+            )
         return self.picks[key]
 
     def picked_tree(self, base: str, head: str, onto: str) -> str | None:
@@ -118,7 +121,7 @@ class ReleaseBranches:
 
     def pick_each(self, base: str, head: str, onto: str, deadline: Deadline) -> RebaseTrial:
         """Tries the commits of the change one after the other."""
-        return pick_each(self.git, base, head, onto, deadline)
+        return pick_each(self.git, base, head, onto, deadline, self.store.classify)
 
     def picked(self, pull: PullRequest, tip: BranchTip, tree: str) -> PullRequest:
         """The picked change as a pull request onto the branch, for judges of pull requests."""

@@ -26,6 +26,7 @@ from prjury.ports.types import TreeEntry, WordPlaces
 from prjury.snapshot.diff import FilePatch, read_patches
 from prjury.snapshot.kinds import SUBMODULE_MODE
 from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
+from prjury.snapshot.threeway import Classify, unclassified
 
 #: Nobody waits longer than so many seconds for one tree.
 SECONDS = 3.0
@@ -124,6 +125,7 @@ class Store:
 
     Attributes:
         listings: trees that were listed before; what an object name stands for never changes.
+        classify: decides what kind of work a conflict is.
     """
 
     git: Git
@@ -131,6 +133,7 @@ class Store:
     listings: dict[str, Sequence[TreeEntry]] = field(
         default_factory=dict, repr=False, compare=False
     )
+    classify: Classify = field(default=unclassified, repr=False, compare=False)
 
     def follow(self) -> None:
         """Takes over how far history reaches by now, where more of it was fetched."""
@@ -200,7 +203,7 @@ class Store:
 
     def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:
         """Tries the head's commits one after the other on the tip of the base."""
-        return try_rebase(self.git, base, head, deadline)
+        return try_rebase(self.git, base, head, deadline, self.classify)
 
     def with_words(self, tree: str, words: Sequence[str]) -> WordPlaces:
         """Every place of the words in a commit or tree; see `words_in_tree`."""
@@ -242,12 +245,14 @@ def _raw(fields: Iterator[bytes]) -> Iterator[RawChange]:
 
 
 @contextmanager
-def open_store(operator: OperatorRepository) -> Iterator[Store]:
+def open_store(
+    operator: OperatorRepository, classify: Classify = unclassified
+) -> Iterator[Store]:
     """A store over the operator's objects; it is gone when the block ends."""
     directory = Path(tempfile.mkdtemp(prefix="prjury-store-"))
     try:
         lay_out(directory, operator)
-        yield Store(Git(directory), operator)
+        yield Store(Git(directory), operator, classify=classify)
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 

@@ -1,12 +1,13 @@
-"""Where two sides of a file collide, told from the three versions themselves.
+"""Where two sides of a file collide, found by comparing the three versions.
 
-No conflict marker is ever read: a file may hold lines that look like one.
+Conflict markers are not read: a file may hold lines that look like one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from prjury.snapshot.model import ConflictRegion, Hunk, LineSpan
 
@@ -123,6 +124,43 @@ class ThreeWay:
             mechanical=mechanical,
             texts=(_middle(theirs, before, after), _middle(ours, before, after)),
         )
+
+
+@dataclass(frozen=True)
+class SideNames:
+    """What both sides are called in sentences: what is merged onto, and what is merged."""
+
+    onto: str = "the base"
+    head: str = "the head"
+
+
+#: The names in a merge.
+BASE_AND_HEAD = SideNames()
+
+
+@dataclass(frozen=True, slots=True)
+class Classified:
+    """What kind of work a conflict is.
+
+    Attributes:
+        mechanical: whether every region is.
+        reason: why, in one sentence.
+        regions: the same for each region.
+    """
+
+    mechanical: bool
+    reason: str
+    regions: tuple[bool, ...] = ()
+
+
+#: Decides what kind of work a conflict in the file of a path is.
+Classify: TypeAlias = Callable[[str, ThreeWay, SideNames], Classified]
+
+
+def unclassified(_path: str, file: ThreeWay, _names: SideNames) -> Classified:
+    """Leaves every conflict to a human."""
+    reason = "both sides change the file"
+    return Classified(mechanical=False, reason=reason, regions=(False,) * len(file.regions))
 
 
 def _middle(lines: Lines, before: int, after: int) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What a file is written in, by its name, and how comments and strings are told in it."""
+"""The table of languages: everything that a reader of code has to know of one is in its row."""
 
 from __future__ import annotations
 
@@ -7,80 +7,20 @@ from functools import cache
 from pathlib import PurePosixPath
 
 from prjury.code.languages.files import BUILD_FILES, TEXTS
-from prjury.code.languages.jvm import JAVA, KOTLIN
+from prjury.code.languages.jvm import JVM
 from prjury.code.languages.language import Language
-from prjury.code.languages.python import PYTHON
-from prjury.code.languages.script import JAVASCRIPT, TSX, TYPESCRIPT
-from prjury.code.languages.systems import GO, RUST
+from prjury.code.languages.python import CYTHON, PYTHON
+from prjury.code.languages.script import SCRIPTS
+from prjury.code.languages.systems import SYSTEMS
 
-__all__ = ["LANGUAGES", "Language", "language_of"]
+__all__ = ["LANGUAGES", "Language", "kin_of", "language_of"]
 
 LANGUAGES: Mapping[str, Language] = {
     language.name: language
-    for language in (
-        JAVA,
-        KOTLIN,
-        PYTHON,
-        JAVASCRIPT,
-        TYPESCRIPT,
-        TSX,
-        GO,
-        RUST,
-        *BUILD_FILES,
-        *TEXTS,
-    )
+    for language in (*JVM, PYTHON, CYTHON, *SCRIPTS, *SYSTEMS, *BUILD_FILES, *TEXTS)
 }
-
-_BY_NAME = {
-    "pom.xml": "maven",
-    "libs.versions.toml": "gradle",
-    "pyproject.toml": "pypi",
-    "setup.cfg": "pypi",
-    "pipfile": "pypi",
-    "package.json": "npm",
-    "go.mod": "gomod",
-    "cargo.toml": "cargo",
-    "directory.packages.props": "nuget",
-    "directory.build.props": "nuget",
-    "action.yml": "workflow",
-    "action.yaml": "workflow",
-    "dockerfile": "docker",
-    "containerfile": "docker",
-}
-_BY_SUFFIX = {
-    ".java": "java",
-    ".kt": "kotlin",
-    ".kts": "kotlin",
-    ".py": "python",
-    ".pyi": "python",
-    ".js": "javascript",
-    ".jsx": "javascript",
-    ".mjs": "javascript",
-    ".cjs": "javascript",
-    ".ts": "typescript",
-    ".mts": "typescript",
-    ".cts": "typescript",
-    ".tsx": "tsx",
-    ".go": "go",
-    ".rs": "rust",
-    ".xml": "xml",
-    ".gradle": "gradle",
-    ".csproj": "nuget",
-    ".fsproj": "nuget",
-    ".vbproj": "nuget",
-    ".jsp": "jsp",
-    ".jspf": "jsp",
-    ".jspx": "jsp",
-    ".tag": "jsp",
-    ".yml": "yaml",
-    ".yaml": "yaml",
-    ".json": "json",
-    ".jsonc": "json",
-    ".sh": "shell",
-    ".bash": "shell",
-    ".dockerfile": "docker",
-    ".properties": "properties",
-}
+_BY_NAME = {name: language for language in LANGUAGES.values() for name in language.files}
+_BY_SUFFIX = {suffix: language for language in LANGUAGES.values() for suffix in language.suffixes}
 
 
 @cache
@@ -98,4 +38,15 @@ def language_of(path: str) -> Language | None:
         "requirements" in name or "constraints" in name or lower.parent.name == "requirements"
     ):
         return LANGUAGES["pypi"]
-    return LANGUAGES.get(_BY_NAME.get(name) or _BY_SUFFIX.get(lower.suffix, ""))
+    return _BY_NAME.get(name) or _BY_SUFFIX.get(lower.suffix)
+
+
+def kin_of(path: str) -> str | None:
+    """The group of languages that may use each other's names, by the suffix of the file's name.
+
+    It is asked for every file of a tree, so nothing else is looked at.
+    """
+    name = path[path.rfind("/") + 1 :]
+    dot = name.rfind(".")
+    language = _BY_SUFFIX.get(name[dot:].lower()) if dot > 0 else None
+    return language.kin or None if language else None

@@ -2,60 +2,164 @@
 
 from __future__ import annotations
 
-from prjury.code.languages.language import Language
+from prjury.code.languages.jvm import C_COMMENT, C_STRING, GROOVY_IMPORTS, GROOVY_LAYOUT
+from prjury.code.languages.language import Language, Layout
 
-_C_COMMENT = r"//[^\n]*|/\*(?s:.*?)(?:\*/|\z)"
-_C_STRING = r'"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
 _XML_COMMENT = r"<!--(?s:.*?)(?:-->|\z)"
 #: Nothing in it opens a comment.
 _CDATA = r"<!\[CDATA\[(?s:.*?)(?:\]\]>|\z)"
 #: The server runs what stands in an XML comment.
 _JSP_COMMENT = r"<%--(?s:.*?)(?:--%>|\z)"
+_CSS_COMMENT = r"/\*(?s:.*?)(?:\*/|\z)"
 _HASH_COMMENT = r"(?m:(?:^|[ \t])#[^\n]*)"
 _HASH_LINE = r"(?m:^[ \t]*#[^\n]*)"
 
+_XML_LAYOUT = Layout(refused=r"<!\[CDATA\[|xml:space|<pre")
+_TOML_LAYOUT = Layout(free=False, refused=r"""\"{3}|'{3}""")
+#: Backslashes alone go on with a text on the next line.
+_NO_TEXTS = Layout()
+
 BUILD_FILES = (
-    Language("maven", "pom.xml", comment=_XML_COMMENT, string=_CDATA, declares=True, family="jvm"),
+    Language(
+        "maven",
+        "pom.xml",
+        files=("pom.xml",),
+        comment=_XML_COMMENT,
+        string=_CDATA,
+        declares=True,
+        family="jvm",
+        layout=_XML_LAYOUT,
+    ),
     Language(
         "gradle",
         "build.gradle",
-        comment=_C_COMMENT,
-        string=_C_STRING,
+        (".gradle",),
+        files=("libs.versions.toml",),
+        comment=C_COMMENT,
+        string=C_STRING,
         declares=True,
         family="jvm",
+        imports=GROOVY_IMPORTS,
+        layout=GROOVY_LAYOUT,
     ),
-    Language("pypi", "pyproject.toml", comment=_HASH_COMMENT, declares=True, family="python"),
-    Language("npm", "package.json", parser="json", declares=True, family="node"),
-    Language("gomod", "go.mod", comment=r"//[^\n]*", declares=True, family="go"),
-    Language("cargo", "Cargo.toml", comment=_HASH_COMMENT, declares=True, family="rust"),
+    Language(
+        "pypi",
+        "pyproject.toml",
+        files=("pyproject.toml", "setup.cfg", "pipfile"),
+        comment=_HASH_COMMENT,
+        declares=True,
+        family="python",
+        layout=_TOML_LAYOUT,
+    ),
+    Language(
+        "npm",
+        "package.json",
+        files=("package.json",),
+        parser="json",
+        declares=True,
+        family="node",
+        layout=_NO_TEXTS,
+    ),
+    Language(
+        "gomod", "go.mod", files=("go.mod",), comment=r"//[^\n]*", declares=True, family="go"
+    ),
+    Language(
+        "cargo",
+        "Cargo.toml",
+        files=("cargo.toml",),
+        comment=_HASH_COMMENT,
+        declares=True,
+        family="rust",
+        layout=_TOML_LAYOUT,
+    ),
     Language(
         "nuget",
         "Sample.csproj",
+        (".csproj", ".fsproj", ".vbproj"),
+        files=("directory.packages.props", "directory.build.props"),
         comment=_XML_COMMENT,
         string=_CDATA,
         declares=True,
         family="dotnet",
+        layout=_XML_LAYOUT,
     ),
     Language(
         "workflow",
         ".github/workflows/sample.yml",
+        files=("action.yml", "action.yaml"),
         parser="yaml",
         comments=("comment",),
         declares=True,
     ),
 )
 TEXTS = (
-    Language("xml", "sample.xml", comment=_XML_COMMENT, string=_CDATA, family="jvm"),
-    Language("jsp", "sample.jsp", comment=_JSP_COMMENT, family="jvm"),
-    Language("yaml", "sample.yml", parser="yaml", comments=("comment",)),
-    Language("json", "sample.json", parser="json", comments=("comment",), family="node"),
-    Language("docker", "Dockerfile", comment=_HASH_LINE),
+    Language(
+        "xml",
+        "sample.xml",
+        (".xml",),
+        comment=_XML_COMMENT,
+        string=_CDATA,
+        family="jvm",
+        layout=_XML_LAYOUT,
+    ),
+    Language(
+        "jsp",
+        "sample.jsp",
+        (".jsp", ".jspf", ".jspx", ".tag"),
+        comment=_JSP_COMMENT,
+        family="jvm",
+    ),
+    Language("yaml", "sample.yml", (".yml", ".yaml"), parser="yaml", comments=("comment",)),
+    Language(
+        "json",
+        "sample.json",
+        (".json", ".jsonc"),
+        parser="json",
+        comments=("comment",),
+        family="node",
+        layout=_NO_TEXTS,
+    ),
+    Language(
+        "docker",
+        "Dockerfile",
+        (".dockerfile",),
+        files=("dockerfile", "containerfile"),
+        comment=_HASH_LINE,
+    ),
     Language(
         "shell",
         "sample.sh",
+        (".sh", ".bash"),
         parser="bash",
         comments=("comment",),
         strings=("raw_string", "heredoc_body"),
     ),
-    Language("properties", "sample.properties", comment=_HASH_LINE, family="jvm"),
+    Language(
+        "properties", "sample.properties", (".properties",), comment=_HASH_LINE, family="jvm"
+    ),
+    Language("toml", "sample.toml", (".toml",), comment=_HASH_COMMENT, layout=_TOML_LAYOUT),
+    Language(
+        "ini",
+        "sample.ini",
+        (".ini", ".cfg"),
+        comment=r"(?m:^[ \t]*[#;][^\n]*)",
+        layout=Layout(free=False),
+    ),
+    Language(
+        "proto",
+        "sample.proto",
+        (".proto",),
+        comment=C_COMMENT,
+        string=C_STRING,
+        layout=_NO_TEXTS,
+    ),
+    Language("css", "sample.css", (".css",), comment=_CSS_COMMENT, layout=_NO_TEXTS),
+    Language(
+        "scss",
+        "sample.scss",
+        (".scss", ".less"),
+        comment=C_COMMENT,
+        string=C_STRING + r"|://",
+        layout=_NO_TEXTS,
+    ),
 )

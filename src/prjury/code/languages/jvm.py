@@ -1,10 +1,17 @@
-"""Java and Kotlin."""
+"""Languages of the Java virtual machine."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from prjury.code.languages.language import Language, outermost
+from prjury.code.languages.language import (
+    ImportSyntax,
+    Language,
+    Layout,
+    either,
+    listed,
+    outermost,
+)
 from prjury.code.names.binding import any_kind
 
 
@@ -18,11 +25,27 @@ def _kotlin_import(regex: str) -> dict[str, Any]:
     return {"inside": {"kind": "source_file", "stopBy": "end", "has": imported}}
 
 
+C_COMMENT = r"//[^\n]*|/\*(?s:.*?)(?:\*/|\z)"
+C_STRING = r'"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
+_PACKAGE = r"package [\w.]+;?"
+_PATH = r"import (?:static )?(.+?) ?;?"
+GROOVY_IMPORTS = ImportSyntax(
+    either(r"import (static )?[\w.$]+(\.\*)?( as \w+)?;?"), header=_PACKAGE, names=_PATH
+)
+GROOVY_LAYOUT = Layout(texts=r"""\"{3}|'{3}|\$/|(?<![/*:])/(?![/*])""")
+_SCALA_NAME = r"\w+( (=>|as) \w+)?"
+
 _JAVA_NAMES = ("scoped_identifier", "scoped_type_identifier", "field_access")
 JAVA = Language(
     "java",
     "Sample.java",
+    (".java",),
     family="jvm",
+    kin="jvm",
+    imports=ImportSyntax(
+        either(r"import (static )?[\w.$]+(\.\*)? ?;"), header=_PACKAGE, names=_PATH
+    ),
+    layout=Layout(texts='"""'),
     parser="java",
     comments=("line_comment", "block_comment"),
     strings=("string_literal", "character_literal"),
@@ -50,7 +73,13 @@ _KOTLIN_NAMES = ("identifier", "user_type", "navigation_expression")
 KOTLIN = Language(
     "kotlin",
     "Sample.kt",
+    (".kt", ".kts"),
     family="jvm",
+    kin="jvm",
+    imports=ImportSyntax(
+        either(r"import [\w.$]+(\.\*)?( as \w+)?;?"), header=_PACKAGE, names=_PATH
+    ),
+    layout=Layout(texts='"""'),
     parser="kotlin",
     comments=("line_comment", "multiline_comment"),
     strings=("string_content", "character_literal"),
@@ -84,3 +113,33 @@ KOTLIN = Language(
     },
     importing=_kotlin_import,
 )
+SCALA = Language(
+    "scala",
+    "Sample.scala",
+    (".scala", ".sc"),
+    comment=C_COMMENT,
+    string=r'"(?:[^"\\\n]|\\.)*"',
+    family="jvm",
+    kin="jvm",
+    imports=ImportSyntax(
+        either(
+            rf"import [\w.]+(\.[_*]|\.\{{ ?{_SCALA_NAME}(, {_SCALA_NAME})* ?\}})?",
+            r"import [\w.]+\.\*",
+        ),
+        ((either(r"import [\w.]+\.\{"), listed(_SCALA_NAME), either(r"\}")),),
+        header=_PACKAGE,
+        names=_PATH,
+    ),
+)
+GROOVY = Language(
+    "groovy",
+    "Sample.groovy",
+    (".groovy",),
+    comment=C_COMMENT,
+    string=C_STRING,
+    family="jvm",
+    kin="jvm",
+    imports=GROOVY_IMPORTS,
+    layout=GROOVY_LAYOUT,
+)
+JVM = (JAVA, KOTLIN, SCALA, GROOVY)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from prjury.deadline import Deadline
+from prjury.judges.merge.conflict_class import is_changelog
 from prjury.judges.merge.conflicts import conflict_messages, counted
 from prjury.jury.judgment import Check
 from prjury.ports import Releases
 from prjury.ports.types import BranchTip
-from prjury.snapshot.conflicts import is_changelog
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.merge_style import RebaseTrial
 from prjury.snapshot.model import (

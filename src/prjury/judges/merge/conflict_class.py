@@ -1,28 +1,33 @@
 """Whether a conflict is mechanical or needs a human, decided from what both sides wrote.
 
-Mechanical is what anybody could resolve without knowing the code. The word opens no gate: it tells
-a maintainer what kind of work is waiting.
+A mechanical conflict can be resolved without knowing the code. The class opens no gate: it tells a
+maintainer what kind of work is waiting.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from prjury.snapshot.imports import only_imports
+from prjury.code.languages import kin_of
+from prjury.judges.merge.mechanical import WhiteSpace, only_imports
 from prjury.snapshot.kinds import kind_of
-from prjury.snapshot.languages import language_of
-from prjury.snapshot.layout import LayoutReader
 from prjury.snapshot.manifests import only_versions
 from prjury.snapshot.model import FileKind, visible
-from prjury.snapshot.threeway import Lines, Region, ThreeWay
+from prjury.snapshot.threeway import (
+    BASE_AND_HEAD,
+    Classified,
+    Lines,
+    Region,
+    SideNames,
+    ThreeWay,
+)
 
 _CHANGELOG = re.compile(r"(changelog|changes|news|history|release[-_ ]?notes)([-_.]|$)")
 _LONGEST_SECTION = 60
 _MOST_REGIONS = 1_000
-#: What writes a lock file anew from its manifest and from what is locked already.
+#: The command that writes a lock file anew.
 _REGENERATE: Mapping[str, str] = {
     "package-lock.json": "npm install --package-lock-only",
     "npm-shrinkwrap.json": "npm install --package-lock-only",
@@ -47,44 +52,13 @@ _REGENERATE: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True)
-class SideNames:
-    """What both sides are called in sentences: what is merged onto, and what is merged."""
-
-    onto: str = "the base"
-    head: str = "the head"
-
-
-#: The names in a merge.
-BASE_AND_HEAD = SideNames()
-
-
 def regenerate(path: str) -> str | None:
     """The command that writes this lock file anew; None for any other file."""
     return _REGENERATE.get(PurePosixPath(path).name.lower())
 
 
-@dataclass(frozen=True, slots=True)
-class Classified:
-    """What kind of work a conflict is.
-
-    Attributes:
-        mechanical: whether every region is.
-        reason: why, in one sentence.
-        regions: the same for each region.
-    """
-
-    mechanical: bool
-    reason: str
-    regions: tuple[bool, ...] = ()
-
-
 def classify(path: str, file: ThreeWay, names: SideNames = BASE_AND_HEAD) -> Classified:
-    """Whether the conflict is mechanical.
-
-    It is only if every one of its regions is: one line of code among the imports makes it a human's
-    business.
-    """
+    """Whether the conflict is mechanical, which it is only if every one of its regions is."""
     count = len(file.regions)
     if command := regenerate(path):
         reason = f"a lock file: take either side's and run `{command}`"
@@ -95,20 +69,20 @@ def classify(path: str, file: ThreeWay, names: SideNames = BASE_AND_HEAD) -> Cla
         return Classified(mechanical=False, reason=reason, regions=(False,) * count)
     reasons = list(_reasons(path, file, names))
     easy = tuple(reason is not None for reason in reasons)
-    told = "; ".join(dict.fromkeys(reason for reason in reasons if reason))
     if not all(easy):
-        told = _collision(path, file, easy, names)
-    return Classified(all(easy), told, easy)
+        return Classified(mechanical=False, reason=_collision(path, file, easy, names), regions=easy)
+    every = "; ".join(dict.fromkeys(reason for reason in reasons if reason))
+    return Classified(mechanical=True, reason=every, regions=easy)
 
 
 def _reasons(path: str, file: ThreeWay, names: SideNames) -> Iterator[str | None]:
     """For each region why it is mechanical, or None."""
-    layout = LayoutReader(path, file)
-    found = zip(file.regions, only_imports(path, file), only_versions(path, file), strict=True)
-    for region, imports, versions in found:
+    white_space = WhiteSpace(path, file)
+    regions = zip(file.regions, only_imports(path, file), only_versions(path, file), strict=True)
+    for region, imports, versions in regions:
         base, ours, theirs = file.texts(region)
-        if told := layout.only(region, names.onto, names.head):
-            yield told
+        if found := white_space.only(region, names.onto, names.head):
+            yield found
         elif imports:
             yield imports
         elif versions:
@@ -120,7 +94,7 @@ def _reasons(path: str, file: ThreeWay, names: SideNames) -> Iterator[str | None
 
 
 def is_changelog(path: str) -> bool:
-    """Whether the file tells people what each release has brought."""
+    """Whether the file is a changelog."""
     name = PurePosixPath(path).name.lower()
     return _CHANGELOG.match(name) is not None and kind_of(path) is FileKind.DOCS
 
@@ -142,17 +116,17 @@ def _within(few: Lines, many: Lines) -> bool:
 
 
 def _collision(path: str, file: ThreeWay, easy: Sequence[bool], names: SideNames) -> str:
-    """What collides, at the first place that needs a human; and how many there are."""
+    """What collides at the first place that needs a human, and how many such places there are."""
     hard = [region for region, done in zip(file.regions, easy, strict=True) if not done]
     count = len(file.regions)
     if file.base is None:
         return f"both sides add the file, with different lines in {_places(count)}"
-    told = _told(file, hard[0], names) + _below(path, hard[0])
+    first = _what_collides(file, hard[0], names) + _below(path, hard[0])
     if count == 1:
-        return told
+        return first
     if len(hard) == 1:
-        return f"1 of {count} regions needs a human: {told}"
-    return f"{len(hard)} of {count} regions need a human: in the first of them {told}"
+        return f"1 of {count} regions needs a human: {first}"
+    return f"{len(hard)} of {count} regions need a human: in the first of them {first}"
 
 
 def _places(count: int) -> str:
@@ -160,15 +134,15 @@ def _places(count: int) -> str:
 
 
 def _below(path: str, region: Region) -> str:
-    """Under which heading the region stands; git knows headings of code only."""
+    """The heading above the region; git knows headings of code only."""
     section = visible(region.section.strip())
-    if not section or language_of(path) is None:
+    if not section or kin_of(path) is None:
         return ""
     cut = section[:_LONGEST_SECTION]
     return f", below `{cut}{'…' * (cut != section)}`"
 
 
-def _told(file: ThreeWay, region: Region, names: SideNames) -> str:
+def _what_collides(file: ThreeWay, region: Region, names: SideNames) -> str:
     base, ours, theirs = file.texts(region)
     if base and not (ours and theirs):
         deletes, changes = (names.onto, names.head) if not ours else (names.head, names.onto)
