@@ -16,6 +16,7 @@ from prjury.errors import UsageError
 from prjury.git.open_snapshot import NothingToReview, Snapshot, open_snapshot
 from prjury.judges.backport.requests.branches import Chosen
 from prjury.judges.context import PullRequestContext
+from prjury.judges.merge.conflict_class import classify
 from prjury.jury.cascade import Verdict
 from prjury.jury.gate import GatePolicy
 from prjury.jury.judgment import Judgment, Status
@@ -100,7 +101,7 @@ def open_change(request: ReviewRequest) -> Iterator[OpenedChange | NothingToRevi
     Raises:
         PrJuryError: with the exit code of the cause.
     """
-    with open_snapshot(request.wanted) as taken:
+    with open_snapshot(request.wanted, classify) as taken:
         if isinstance(taken, NothingToReview):
             yield taken
             return

@@ -19,7 +19,9 @@ _LONGEST_LINE = 1_000
 _QUOTES = ('"""', "'''")
 #: Python looks for the name of a file's encoding in so many lines; others could hide code.
 _CODING_LINES = 2
-_CODING = re.compile(r"coding[:=]\s*(?!utf-?8|(?:us-)?ascii|latin-?1|iso-8859-1)", re.IGNORECASE)
+_CODING = re.compile(
+    r"coding[:=]\s*+(?!(?:utf-?8|(?:us-)?ascii|latin-?1|iso-8859-1)(?![-.\w]))", re.IGNORECASE
+)
 _REMARK = re.compile(r"\s*(?://|#).*")
 _RENAMED = re.compile(r" as | => |: ?| ")
 _MEMBER = re.compile(r"[.\\]|::")
@@ -66,13 +68,15 @@ class ImportHead:
 
     def imports(self, where: range | None = None) -> list[ImportLine]:
         """The imports of a place, or all of them."""
-        entries = self.entries[where.start : where.stop] if where else self.entries
+        entries = self.entries[where.start : where.stop] if where is not None else self.entries
         return [entry for entry in entries if isinstance(entry, ImportLine)]
 
     def others(self, where: range) -> list[str]:
         """The comments and headers that stand among them."""
         return [
-            entry for entry in self.entries[where.start : where.stop] if isinstance(entry, str) and entry
+            entry
+            for entry in self.entries[where.start : where.stop]
+            if isinstance(entry, str) and entry
         ]
 
     def open_at(self, line: int) -> tuple[str, str] | None:
@@ -133,7 +137,9 @@ class _Reader:
             names = frozenset(bound_names(syntax, text))
             effect = re.fullmatch(syntax.effects, text) is not None
             return [ImportLine(line, None, names, effect=effect)]
-        other = re.fullmatch(syntax.comment, line.lstrip(" \t")) or re.fullmatch(syntax.header, line)
+        other = re.fullmatch(syntax.comment, line.lstrip(" \t")) or re.fullmatch(
+            syntax.header, line
+        )
         return [line.strip()] if other or (not self.entries and line.startswith("#!")) else []
 
     def _block(self, line: str) -> list[ImportLine | str]:
@@ -176,7 +182,11 @@ class _Reader:
             last = line.lstrip(" \t")
             if re.fullmatch(closing, last):
                 return self._listed(opening, self.lines[start + 1 : at], last)
-            if line and not re.fullmatch(self.syntax.comment, last) and not re.fullmatch(item, line):
+            if (
+                line
+                and not re.fullmatch(self.syntax.comment, last)
+                and not re.fullmatch(item, line)
+            ):
                 return []
         return []
 

@@ -245,9 +245,7 @@ def _raw(fields: Iterator[bytes]) -> Iterator[RawChange]:
 
 
 @contextmanager
-def open_store(
-    operator: OperatorRepository, classify: Classify = unclassified
-) -> Iterator[Store]:
+def open_store(operator: OperatorRepository, classify: Classify = unclassified) -> Iterator[Store]:
     """A store over the operator's objects; it is gone when the block ends."""
     directory = Path(tempfile.mkdtemp(prefix="prjury-store-"))
     try:

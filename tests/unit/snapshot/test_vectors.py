@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fakes.threeway import three_way
-from prjury.snapshot.conflicts import classify
+from prjury.judges.merge.conflict_class import classify
 from prjury.snapshot.threeway import ThreeWay
 
 FILE = Path(__file__).resolve().parents[4] / "shared" / "data" / "vectors.json"

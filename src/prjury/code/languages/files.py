@@ -60,9 +60,7 @@ BUILD_FILES = (
         family="node",
         layout=_NO_TEXTS,
     ),
-    Language(
-        "gomod", "go.mod", files=("go.mod",), comment=r"//[^\n]*", declares=True, family="go"
-    ),
+    Language("gomod", "go.mod", files=("go.mod",), comment=r"//[^\n]*", declares=True, family="go"),
     Language(
         "cargo",
         "Cargo.toml",
@@ -134,9 +132,7 @@ TEXTS = (
         comments=("comment",),
         strings=("raw_string", "heredoc_body"),
     ),
-    Language(
-        "properties", "sample.properties", (".properties",), comment=_HASH_LINE, family="jvm"
-    ),
+    Language("properties", "sample.properties", (".properties",), comment=_HASH_LINE, family="jvm"),
     Language("toml", "sample.toml", (".toml",), comment=_HASH_COMMENT, layout=_TOML_LAYOUT),
     Language(
         "ini",

@@ -7,7 +7,6 @@ from typing import Any
 
 from prjury.code.languages.language import ImportSyntax, Language, Layout, either, listed
 
-
 _STRING = r"""("[^"\\`]*"|'[^'\\`]*')"""
 _FROM = rf" from {_STRING};?"
 _REQUIRE = rf" = require\({_STRING}\);?"

@@ -70,7 +70,9 @@ def classify(path: str, file: ThreeWay, names: SideNames = BASE_AND_HEAD) -> Cla
     reasons = list(_reasons(path, file, names))
     easy = tuple(reason is not None for reason in reasons)
     if not all(easy):
-        return Classified(mechanical=False, reason=_collision(path, file, easy, names), regions=easy)
+        return Classified(
+            mechanical=False, reason=_collision(path, file, easy, names), regions=easy
+        )
     every = "; ".join(dict.fromkeys(reason for reason in reasons if reason))
     return Classified(mechanical=True, reason=every, regions=easy)
 

@@ -164,7 +164,9 @@ class WhiteSpace:
 
     @cached_property
     def _versions(self) -> list[str]:
-        return ["".join(lines) for lines in (self.file.base or (), self.file.ours, self.file.theirs)]
+        return [
+            "".join(lines) for lines in (self.file.base or (), self.file.ours, self.file.theirs)
+        ]
 
     def _means_nothing(self, language: Language, layout: Layout, region: Region) -> bool:
         """Whether the region lies in no text on any side, and no line goes on behind its end."""
@@ -175,7 +177,9 @@ class WhiteSpace:
             return False
         places = (region.base, region.ours, region.theirs)
         sides = (self.file.base or (), self.file.ours, self.file.theirs)
-        around = [lines[max(at.start - 1, 0) : at.stop] for lines, at in zip(sides, places, strict=True)]
+        around = [
+            lines[max(at.start - 1, 0) : at.stop] for lines, at in zip(sides, places, strict=True)
+        ]
         if any(line.rstrip().endswith("\\") for lines in around for line in lines):
             return False
         if language.name in _XML and not all(map(_between_tags, self.file.texts(region))):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.threeway import three_way
-from prjury.snapshot.imports import ImportKind, kinds, only_imports
-from prjury.snapshot.languages import language_of
+from prjury.code.imports import ImportHead, import_head
+from prjury.code.languages import language_of
+from prjury.judges.merge.mechanical import only_imports
 from prjury.snapshot.threeway import lines_of
 
 BOTH = "imports only: keep both sides'"
@@ -20,6 +23,13 @@ def told(path: str, base: str, ours: str, theirs: str) -> bool:
     found = only_imports(path, three_way(base, ours, theirs))
     assert found
     return all(one is not None for one in found)
+
+
+def head(path: str, lines: Sequence[str]) -> ImportHead:
+    language = language_of(path)
+    assert language
+    assert language.imports
+    return import_head(language.imports, lines)
 
 
 def around(frame: str, ours: str, theirs: str, base: str = "") -> tuple[str, str, str]:
@@ -199,7 +209,7 @@ def test_a_name_that_would_stand_for_two_things(
 
 def test_modules_of_one_package_share_its_name() -> None:
     assert told("a.py", "", "import os.path\n", "import os.a, os\n")
-    assert told("a.rs", "", "use a::{b::{self, c}};\n", "use d::e as f;\n")
+    assert told("a.rs", "", "use a::{b, b::{c}};\n", "use d::e as f;\n")
 
 
 @pytest.mark.parametrize(
@@ -357,11 +367,10 @@ def test_a_second_string_is_no_docstring() -> None:
 
 
 def test_reading_ends_where_the_code_begins() -> None:
-    language = language_of("A.java")
-    assert language
-    found = kinds(language, lines_of(b"// a\n\nimport b;\nclass C {}\nimport d;\n"))
+    found = head("A.java", lines_of(b"// a\n\nimport b;\nclass C {}\nimport d;\n"))
 
-    assert found == [ImportKind.OTHER, ImportKind.BLANK, ImportKind.IMPORT]
+    assert len(found.entries) == 3
+    assert [entry.text for entry in found.imports()] == ["import b;"]
 
 
 LANGUAGES = [".java", ".kt", ".scala", ".groovy", ".py", ".ts", ".go", ".rs", ".c", ".cs", ".php"]
@@ -404,13 +413,15 @@ PIECES = [
 def test_below_the_first_line_of_code_nothing_is_an_import(
     suffix: str, before: list[str], after: list[str]
 ) -> None:
-    language = language_of(f"a{suffix}")
-    assert language
     above = [f"{piece}\n" for piece in before]
-    found = kinds(language, [*above, "f(1);\n", *(f"{piece}\n" for piece in after)])
+    found = head(f"a{suffix}", [*above, "f(1);\n", *(f"{piece}\n" for piece in after)])
 
     # An open comment or list is not known to end; then all that follows is code as well.
-    assert len(found) <= len(above) or "/*" in before or any(q in before for q in ('"""', "'''"))
+    assert (
+        len(found.entries) <= len(above)
+        or "/*" in before
+        or any(q in before for q in ('"""', "'''"))
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.threeway import three_way
+from prjury.judges.merge.conflict_class import classify, regenerate
 from prjury.snapshot import kinds
-from prjury.snapshot.conflicts import Classified, SideNames, classify, regenerate
-from prjury.snapshot.threeway import Edit, Region, ThreeWay
+from prjury.snapshot.threeway import Classified, Edit, Region, SideNames, ThreeWay
 
 ADDED = "both sides add different lines at the same place"
 
