@@ -1,6 +1,6 @@
 """How often the search for names that a branch lacks speaks, and how often it is wrong.
 
-    python tests/benchmarks/backport_lacking.py ../shared/data/backports.jsonl.gz --mirror DIRECTORY
+    python tests/benchmarks/backport_lacking.py backports.jsonl.gz --mirror DIRECTORY
 
 The rows are real commits with the branches that they were or were not picked onto. Where people
 picked a commit and the result equals the trial, nothing can have been lacking: a claim is false.

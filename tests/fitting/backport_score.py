@@ -1,6 +1,6 @@
 """Fits the score of the backport judge; writes its model and its picture, prints its figures.
 
-    uv run --group fit python -P tests/fitting/backport_score.py [--check] [DATA]
+    uv run --group fit python -P tests/fitting/backport_score.py [--check] DATA
 
 See README.md beside this file. The result is the same on every run.
 """
@@ -32,7 +32,7 @@ from fitting.additive import (
 )
 from fitting.figures import BANDS, auc, table, truth
 from fitting.picture import drawn
-from fitting.rows import DATA, decisions
+from fitting.rows import decisions
 from fitting.trials import Material, Trial, auc_of, material, mean_auc_of, metrics, trials
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -123,7 +123,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("data", nargs="?", type=Path, default=DATA)
+    parser.add_argument("data", type=Path, help="the recorded decisions, as JSON lines in gzip")
     parser.add_argument("--check", action="store_true", help="compare with the shipped model only")
     given = parser.parse_args()
     all_of = material(decisions(given.data))

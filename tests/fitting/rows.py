@@ -19,7 +19,6 @@ from prjury.judges.backport.score.history_features import (
 from prjury.judges.backport.score.score import Circumstances
 from prjury.judges.backport.score.title_features import classes, title_of, words
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "backports.jsonl.gz"
 _NEVER = float("inf")
 _ONLY: Mapping[str, Part] = {
     "only_doc": "docs",
@@ -50,7 +49,7 @@ class Decision:
     recorded: Mapping[str, Any]
 
 
-def decisions(path: Path = DATA, *, late_only: bool = False) -> list[Decision]:
+def decisions(path: Path, *, late_only: bool = False) -> list[Decision]:
     """Every row but those whose change the branch held already; or only the later ones of them."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         rows = [row for row in map(json.loads, file) if row.get("split_test") is not None]

@@ -1,11 +1,9 @@
-"""Replays language-neutral semantics cases, where they lie beside the repository."""
+"""Language-neutral cases of votes, juries and cascades."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -38,35 +36,7 @@ from prjury.jury.voting import (
     WeightedAverageVoting,
 )
 from strategies import Says, seated
-
-Case = Mapping[str, Any]
-
-FILE = Path(__file__).resolve().parents[4] / "shared" / "data" / "vectors.json"
-CASES: list[Case] = json.loads(FILE.read_text())["vectors"] if FILE.exists() else []
-
-#: Operations that are not replayed here: where they are instead, or what they wait for.
-NOT_REPLAYED_HERE: Mapping[str, str] = {
-    "classify_conflict": "pull requests: their tests in unit/pull have conflicts of their own",
-    "confidence_retry": "replayed in unit/jury/test_vectors_retry.py",
-    "coverage": "replayed in unit/judges/workspace/test_coverage.py",
-    "diff_budget": "model judges: their tests cut diffs into pieces, not into one prompt",
-    "fix_gate": "waits for the repair of failing tests",
-    "fix_scope": "waits for the repair of failing tests",
-    "linked_issues": "waits for the reading of issues that a pull request names",
-    "modules": "the build judge: its tests have whole projects, not lists of paths",
-    "parse_assessment": "replayed in unit/jury/test_vectors_models.py",
-    "parse_yes_no": "replayed in unit/jury/test_vectors_models.py",
-    "render_prompt": "replayed in unit/jury/test_vectors_models.py",
-    "report": "reports: the golden files in unit/report show every line",
-    "report_escape": "reports: unit/report/test_sanitise.py has tables and more",
-    "version_pattern": "replayed in unit/judges/patterns/test_vectors.py",
-}
-
-#: Cases that say something else than our contract, with the reason. There is none so far.
-CONTRADICTIONS: Mapping[str, str] = {}
-
-#: Later versions of the reference let a mixed consensus abstain; we do so when told to.
-DISAGREEMENT = {"0.9": Status.FAIL, "0.14": Status.ABSTAIN}
+from vectors import Case, cases
 
 
 def status_of(word: str) -> Status:
@@ -87,7 +57,7 @@ def score_of(data: Any) -> Score | None:
 
 
 def judgment_of(data: Case) -> Judgment:
-    """The case's judgment; where the reference gives silence a score, ours has none."""
+    """The case's judgment; an abstention and an error have no score."""
     status = status_of(data["status"])
     silent = status in {Status.ABSTAIN, Status.ERROR}
     return Judgment(status, "as given", None if silent else score_of(data.get("score")))
@@ -98,13 +68,13 @@ def saying(name: str, status: str) -> Says:
 
 
 def voting_of(given: Case) -> VotingStrategy:
-    """The strategy with everything said explicitly that versions of the reference disagree on."""
-    default = {"0.9": "TREAT_AS_FAIL", "0.14": "PROPAGATE"}[given["profile"]]
-    errors = ErrorPolicy(given.get("error_policy", default).lower())
+    """The strategy with the policies of the case."""
+    errors = ErrorPolicy(given["error_policy"].lower())
+    disagreement = status_of(given.get("on_disagreement", "FAIL"))
     tie = TiePolicy(given.get("tie_policy", "FAIL").lower())
     kinds: dict[str, Callable[[], VotingStrategy]] = {
         "majority": lambda: MajorityVoting(tie, errors),
-        "consensus": lambda: ConsensusVoting(DISAGREEMENT[given["profile"]], errors),
+        "consensus": lambda: ConsensusVoting(disagreement, errors),
         "average": lambda: AverageVoting(on_error=errors),
         "weighted_average": lambda: WeightedAverageVoting(on_error=errors),
         "median": lambda: MedianVoting(on_error=errors),
@@ -271,20 +241,16 @@ REPLAYED: Mapping[str, Callable[[Case], Case]] = {
 }
 
 
-@pytest.mark.skipif(not CASES, reason="the semantics cases are not beside the repository")
-def test_every_operation_is_accounted_for() -> None:
-    found = {case["op"] for case in CASES}
-    assert found == {*REPLAYED, *NOT_REPLAYED_HERE}
-    assert not {*REPLAYED} & {*NOT_REPLAYED_HERE}
-    assert set(CONTRADICTIONS) <= {case["id"] for case in CASES}
+def test_every_operation_is_replayed() -> None:
+    assert {case["op"] for case in cases("jury")} <= {*REPLAYED}
 
 
 @pytest.mark.parametrize(
-    "case", [case for case in CASES if case["op"] in REPLAYED], ids=lambda case: case["id"]
+    "case",
+    [*cases("jury"), *cases("library", "repeated", "build_aggregator")],
+    ids=lambda case: case["id"],
 )
 def test_replay(case: Case) -> None:
-    if case["id"] in CONTRADICTIONS:
-        pytest.skip(CONTRADICTIONS[case["id"]])
     replay, expected = REPLAYED[case["op"]], dict(case["expect"])
     if "raises" in expected:
         refusal = TypeError if expected["raises"] == "type_error" else ValueError

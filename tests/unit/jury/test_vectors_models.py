@@ -1,11 +1,8 @@
-"""Replays the language-neutral cases about prompts and replies, where they lie at hand."""
+"""Language-neutral cases of prompts and of replies of models."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,11 +10,7 @@ from prjury.jury.judgment import Judgment
 from prjury.jury.library.assessment import assessment
 from prjury.jury.library.classify import yes_or_no
 from prjury.jury.library.template import fill
-
-Case = Mapping[str, Any]
-
-FILE = Path(__file__).resolve().parents[4] / "shared" / "data" / "vectors.json"
-CASES: list[Case] = json.loads(FILE.read_text())["vectors"] if FILE.exists() else []
+from vectors import Case, cases
 
 
 def _told(said: Judgment) -> Case:
@@ -44,14 +37,7 @@ REPLAYED: Mapping[str, Callable[[Case], Case]] = {
 }
 
 
-@pytest.mark.skipif(not CASES, reason="the semantics cases are not beside the repository")
-def test_there_are_cases_of_every_operation() -> None:
-    assert set(REPLAYED) <= {case["op"] for case in CASES}
-
-
-@pytest.mark.parametrize(
-    "case", [case for case in CASES if case["op"] in REPLAYED], ids=lambda case: case["id"]
-)
+@pytest.mark.parametrize("case", cases("library", *REPLAYED), ids=lambda case: case["id"])
 def test_replay(case: Case) -> None:
     found, expected = REPLAYED[case["op"]](case["input"]), dict(case["expect"])
     if allowed := expected.pop("status_in", None):

@@ -1,11 +1,6 @@
-"""Replays language-neutral cases of a jury that asks again, where they lie beside us."""
+"""Language-neutral cases of a jury that asks again."""
 
 from __future__ import annotations
-
-import json
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,15 +9,9 @@ from prjury.jury.judge import FunctionJudge
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Seat
 from prjury.jury.library.retry import JuryWithRetry
+from vectors import Case, cases
 
-Case = Mapping[str, Any]
-
-FILE = Path(__file__).resolve().parents[4] / "shared" / "data" / "vectors.json"
-CASES: list[Case] = [
-    case
-    for case in (json.loads(FILE.read_text())["vectors"] if FILE.exists() else [])
-    if case["op"] == "confidence_retry"
-]
+CASES = cases("library", "confidence_retry")
 
 #: What the cases call an answer; all that matters of it is how sure it is.
 STATUSES = {"ok": Status.PASS}

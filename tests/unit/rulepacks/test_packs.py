@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import pytest
-import yaml
 
 from prjury.judges.patterns import load_pack, run_cases, shipped_heads, shipped_pack
 from prjury.judges.patterns.pack_cases import run_tests
@@ -16,25 +12,26 @@ from prjury.rulepacks.example import Example
 from prjury.rulepacks.rule import Pack, PatternRule
 from unit.judges.patterns.bench import adding, found
 
-FACTS = Path(__file__).resolve().parents[4] / "shared" / "data" / "pattern-facts.yaml"
 PACKS = sorted(shipped_heads())
 
 #: Packages of OpenJDK 17 under javax; below each of them nothing moved.
 JDK = """
 accessibility annotation.processing crypto crypto.interfaces crypto.spec imageio imageio.event
-imageio.metadata imageio.plugins.bmp imageio.spi imageio.stream lang.model lang.model.element
-lang.model.type lang.model.util management management.loading management.modelmbean
-management.monitor management.openmbean management.relation management.remote
-management.remote.rmi management.timer naming naming.directory naming.event naming.ldap
-naming.ldap.spi naming.spi net net.ssl print print.attribute print.attribute.standard print.event
-rmi.ssl script security.auth security.auth.callback security.auth.kerberos security.auth.login
-security.auth.spi security.auth.x500 security.cert security.sasl smartcardio sound.midi
-sound.midi.spi sound.sampled sound.sampled.spi sql sql.rowset sql.rowset.serial sql.rowset.spi
-swing swing.border swing.event swing.plaf.basic swing.table swing.text.html.parser swing.tree
-swing.undo tools transaction.xa xml xml.catalog xml.crypto xml.crypto.dom xml.crypto.dsig
-xml.crypto.dsig.keyinfo xml.datatype xml.namespace xml.parsers xml.stream xml.stream.events
-xml.stream.util xml.transform xml.transform.dom xml.transform.sax xml.transform.stax
-xml.transform.stream xml.validation xml.xpath
+imageio.metadata imageio.plugins.bmp imageio.plugins.jpeg imageio.plugins.tiff imageio.spi
+imageio.stream lang.model lang.model.element lang.model.type lang.model.util management
+management.loading management.modelmbean management.monitor management.openmbean management.relation
+management.remote management.remote.rmi management.timer naming naming.directory naming.event
+naming.ldap naming.ldap.spi naming.spi net net.ssl print print.attribute print.attribute.standard
+print.event rmi.ssl script security.auth security.auth.callback security.auth.kerberos
+security.auth.login security.auth.spi security.auth.x500 security.cert security.sasl smartcardio
+sound.midi sound.midi.spi sound.sampled sound.sampled.spi sql sql.rowset sql.rowset.serial
+sql.rowset.spi swing swing.border swing.colorchooser swing.event swing.filechooser swing.plaf
+swing.plaf.basic swing.plaf.metal swing.plaf.multi swing.plaf.nimbus swing.plaf.synth swing.table
+swing.text swing.text.html swing.text.html.parser swing.text.rtf swing.tree swing.undo tools
+transaction.xa xml xml.catalog xml.crypto xml.crypto.dom xml.crypto.dsig xml.crypto.dsig.dom
+xml.crypto.dsig.keyinfo xml.crypto.dsig.spec xml.datatype xml.namespace xml.parsers xml.stream
+xml.stream.events xml.stream.util xml.transform xml.transform.dom xml.transform.sax
+xml.transform.stax xml.transform.stream xml.validation xml.xpath
 """.split()
 
 #: JSR-305 and specifications that stayed where they were.
@@ -135,26 +132,3 @@ def test_what_never_moved_is_left_alone(name: str) -> None:
 def test_sql_beside_persistence() -> None:
     code = "import javax.sql.DataSource;\nimport javax.persistence.Entity;\n"
     assert found(adding(code)) == [("jakarta/persistence", "error", 2)]
-
-
-def facts() -> dict[str, Any]:
-    if not FACTS.is_file():
-        pytest.skip("the collection of facts is not here")
-    loaded: dict[str, Any] = yaml.load(FACTS.read_text(), Loader=yaml.CSafeLoader)
-    return loaded
-
-
-def test_every_known_pattern_is_a_rule_or_has_its_reason() -> None:
-    for entry in facts()["packs"]:
-        name = {"jakarta-9": "jakarta"}.get(entry["pack"], entry["pack"])
-        if name not in PACKS:
-            continue
-        pack = shipped_pack(name)
-        ours = {rule.id for rule in pack.rules} | {entry.id for entry in pack.not_rules}
-        assert {pattern["id"].partition("/")[2] for pattern in entry["patterns"]} <= ours
-
-
-def test_the_jdks_list_holds_as_a_whole() -> None:
-    stays = facts()["jakarta_exact"]["stays_in_jdk"]
-    names = [name.removeprefix("javax.") for name in stays]
-    assert found(adding(javax(names, kotlin=False))) == []

@@ -1,23 +1,13 @@
-"""The semantics cases of conflicts, replayed where they are at hand: SIMPLE is mechanical."""
+"""Language-neutral cases of conflicts: SIMPLE is mechanical."""
 
 from __future__ import annotations
-
-import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from fakes.threeway import three_way
 from prjury.judges.merge.conflict_class import classify
 from prjury.snapshot.threeway import ThreeWay
-
-FILE = Path(__file__).resolve().parents[4] / "shared" / "data" / "vectors.json"
-CASES: list[dict[str, Any]] = (
-    [case for case in json.loads(FILE.read_text())["vectors"] if case["op"] == "classify_conflict"]
-    if FILE.is_file()
-    else []
-)
+from vectors import Case, cases
 
 
 def sides_of(marked: str) -> ThreeWay:
@@ -30,13 +20,10 @@ def sides_of(marked: str) -> ThreeWay:
     return three_way(*(f"{before}{text}{after}" for text in (base, ours, theirs)))
 
 
-@pytest.mark.skipif(not CASES, reason="the semantics cases are not here")
-def test_there_are_cases() -> None:
-    assert {case["expect"]["class"] for case in CASES} == {"SIMPLE", "COMPLEX"}
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
-def test_a_case(case: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "case", cases("snapshot", "classify_conflict"), ids=lambda case: case["id"]
+)
+def test_a_case(case: Case) -> None:
     path, hunks = case["input"]["path"], case["input"]["hunks"]
     found = [classify(path, sides_of(hunk)).mechanical for hunk in hunks]
 

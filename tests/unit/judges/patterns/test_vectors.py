@@ -1,10 +1,6 @@
-"""The semantics cases of the version-pattern judge, replayed where they are at hand."""
+"""Language-neutral cases of the version-pattern judge."""
 
 from __future__ import annotations
-
-import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,20 +9,14 @@ from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Status
 from prjury.snapshot.model import PullRequest
 from unit.judges.patterns.bench import BOOT_3, BOOT_4, bench, context, pom
-
-VECTORS = Path(__file__).resolve().parents[5] / "shared" / "data" / "vectors.json"
-CASES: list[dict[str, Any]] = (
-    [case for case in json.loads(VECTORS.read_text())["vectors"] if case["op"] == "version_pattern"]
-    if VECTORS.is_file()
-    else []
-)
+from vectors import Case, cases
 
 #: What the cases call a kind of finding, and the packs that hold such rules.
 KINDS = {"jakarta": "javax-imports", "jackson-3": "jackson-2x", "spring-boot-4": "spring-boot-3x"}
 BRANCHES = {"main": BOOT_4, "1.1.x": BOOT_3}
 
 
-def pull_of(case: dict[str, Any]) -> tuple[PullRequest, FakeRepository]:
+def pull_of(case: Case) -> tuple[PullRequest, FakeRepository]:
     """The pull request of a case: one file with one patch, on a branch with one version.
 
     Not every case counts its lines right in the header, so that only the signs are read.
@@ -40,9 +30,8 @@ def pull_of(case: dict[str, Any]) -> tuple[PullRequest, FakeRepository]:
     return pull_between(before, after), FakeRepository({BASE: before, HEAD: after})
 
 
-@pytest.mark.skipif(not CASES, reason="the semantics cases are not here")
-@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
-def test_a_case(case: dict[str, Any]) -> None:
+@pytest.mark.parametrize("case", cases("judges", "version_pattern"), ids=lambda case: case["id"])
+def test_a_case(case: Case) -> None:
     if "filename" not in case["input"]:
         judgment = bench({}, {}).judge(JudgmentContext("x"))  # type: ignore[arg-type]
         assert judgment.status is Status[case["expect"]["status"]]

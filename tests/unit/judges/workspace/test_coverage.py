@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -16,10 +15,7 @@ from prjury.judges.workspace.coverage import Demand, ReportJudge, decide
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Location, Status
 from prjury.jury.score import NumericalScore
-
-FILE = Path(__file__).resolve().parents[5] / "shared" / "data" / "vectors.json"
-CASES = json.loads(FILE.read_text())["vectors"] if FILE.exists() else []
-COVERAGE = [case for case in CASES if case["op"] == "coverage"]
+from vectors import Case, cases
 
 
 @dataclass(frozen=True)
@@ -47,9 +43,8 @@ def judged(count: Count | None, **demand: Any) -> tuple[Status, str]:
     return judgment.status, judgment.reasoning
 
 
-@pytest.mark.skipif(not CASES, reason="the semantics cases are not beside the repository")
-@pytest.mark.parametrize("case", COVERAGE, ids=lambda case: case["id"])
-def test_replay(case: Mapping[str, Any]) -> None:
+@pytest.mark.parametrize("case", cases("judges", "coverage"), ids=lambda case: case["id"])
+def test_replay(case: Case) -> None:
     words = case["input"]
     assert words["judge"] == "preservation"
     demand = Demand(baseline=words["baseline"], max_drop=words["threshold"])

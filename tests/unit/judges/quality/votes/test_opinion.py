@@ -26,7 +26,7 @@ def opinion(*chunks: str | tuple[VerifiedAnswer, ...]) -> Opinion:
 
 
 @pytest.mark.parametrize(
-    ("sheets", "merged"),
+    ("chunks", "merged"),
     [
         (["p"], P),
         (["p", "p"], P),
@@ -37,7 +37,7 @@ def opinion(*chunks: str | tuple[VerifiedAnswer, ...]) -> Opinion:
         (["a", "a"], A),
     ],
 )
-def test_a_failure_on_one_sheet_fails_the_criterion(chunks: list[str], merged: str) -> None:
+def test_a_failure_on_one_chunk_fails_the_criterion(chunks: list[str], merged: str) -> None:
     assert opinion(*chunks).findings["c0"].verdict == merged
 
 
@@ -59,12 +59,12 @@ def test_a_failure_nobody_believes_and_one_without_evidence_merge_to_nothing() -
     assert opinion((unfounded,), (finding(P),)).findings["c0"].verdict == A
 
 
-def test_no_evidence_of_another_sheet_makes_a_pass_an_invention() -> None:
+def test_no_evidence_of_another_chunk_makes_a_pass_an_invention() -> None:
     merged = opinion((finding(P),), (finding(A, 0.9, 3),)).findings["c0"]
     assert (merged.verdict, merged.dropped) == (P, 0)
 
 
-def test_a_pass_needs_something_that_counts_on_half_of_the_sheets() -> None:
+def test_a_pass_needs_something_that_counts_on_half_of_the_chunks() -> None:
     assert opinion("p", "a").has_quorum
     assert not opinion("p", "a", "a").has_quorum
 
@@ -75,7 +75,7 @@ def test_every_failure_is_told_where_it_is() -> None:
     assert [it.reasoning for it in opinion("p", "p").told("c0")] == ["pass 0.9"]
 
 
-def test_evidence_is_counted_over_all_sheets() -> None:
+def test_evidence_is_counted_over_all_chunks() -> None:
     said = opinion((finding(F, 0.9, 1), finding(P)), (finding(F), finding(P, 0.9, 2)))
     assert (said.verified, said.dropped) == (2, 3)
 
@@ -102,7 +102,7 @@ def test_a_sheet_more_with_failures_alone_never_helps(
 
 
 @given(rows, st.randoms())
-def test_the_order_of_the_sheets_does_not_matter(chunks: list[str], random: st.DataObject) -> None:
+def test_the_order_of_the_chunks_does_not_matter(chunks: list[str], random: st.DataObject) -> None:
     other = list(chunks)
     random.shuffle(other)  # type: ignore[attr-defined]
     verdicts = [
