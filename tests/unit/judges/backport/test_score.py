@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import files
 from typing import Any
@@ -14,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitting.rows import DATA, Decision, decisions
 from prjury.judges.backport.score.history_features import HistoryFeatures
 from prjury.judges.backport.score.score import (
     FEATURES,
@@ -153,7 +151,7 @@ def test_every_feature_is_in_the_model_and_told_in_words() -> None:
 def test_nothing_of_a_scientific_library_is_loaded_to_tell_a_score() -> None:
     program = (
         "import sys; from prjury.judges.backport.score.score import *;"
-        "score(Traits(), Circumstances(0));"
+        "score(ChangeFeatures(), Circumstances(0));"
         "sys.exit(bool({'numpy', 'scipy', 'sklearn'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-P", "-c", program], check=False).returncode == 0
@@ -165,31 +163,3 @@ def test_the_recorded_figures_are_above_the_floors() -> None:
     assert metrics["leave_one_repository_out"]["auc_mean"][0] >= 0.79
     assert metrics["leave_one_repository_out"]["auc_pooled"][0] >= 0.79
     assert SHIPPED["provenance"]["rows"] == 9025
-
-
-@pytest.mark.skipif(not DATA.is_file(), reason="the recorded decisions are not here")
-def test_the_shipped_models_tell_backports_as_well_as_their_file_says() -> None:
-    rows = decisions(late_only=True)
-    _tells_as_recorded("with_history", rows, [row.circumstances for row in rows])
-    strange = [replace(row.circumstances, habits=None) for row in rows]
-    _tells_as_recorded("without_history", rows, strange)
-
-
-def _tells_as_recorded(
-    name: str, rows: Sequence[Decision], branches: Sequence[Circumstances]
-) -> None:
-    told = [score(row.traits, branch).value for row, branch in zip(rows, branches, strict=True)]
-    found = auc(told, [row.backported for row in rows])
-    assert found == pytest.approx(SHIPPED[name]["metrics"]["shipped"]["auc_late"], abs=2e-4)
-
-
-def auc(told: Sequence[float], flags: Sequence[bool]) -> float:
-    """How often a backport is told higher than another change."""
-    order = sorted(range(len(told)), key=told.__getitem__)
-    above, wins = 0, 0
-    for index in order:
-        if flags[index]:
-            wins += above
-        else:
-            above += 1
-    return wins / (above * (len(told) - above))
