@@ -52,11 +52,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("modules", nargs="*", help="score, voting, …; all by default")
+    parser.add_argument("modules", nargs="*", help="score, library.retry, …; all by default")
     options = parser.parse_args(arguments)
     directory = Path(tempfile.mkdtemp(prefix="prjury-mutants-"))
     _copy(directory)
-    for path in sorted((directory / COURT).glob("*.py")):
+    for path in sorted((directory / COURT).rglob("*.py")):
         _open_to_mutation(path)
     patterns = [f"prjury.jury.{module}.*" for module in options.modules]
     search = {"PYTHONPATH": str(directory / "tests")}
@@ -105,9 +105,9 @@ def _report(directory: Path) -> None:
         check=True,
     )
     results = [line.strip().rpartition(": ") for line in told.stdout.splitlines() if ": " in line]
-    counts = Counter((name.split(".")[2], status) for name, _, status in results)
+    counts = Counter((name.rpartition(".")[0].removeprefix("prjury.jury."), status) for name, _, status in results)
     alive = [f"{name}: {status}\n" for name, _, status in results if status != "killed"]
-    rows = [f"{module:16}{status:16}{n}\n" for (module, status), n in sorted(counts.items())]
+    rows = [f"{module:24}{status:16}{n}\n" for (module, status), n in sorted(counts.items())]
     sys.stdout.writelines([*alive, *rows, f"in {directory}\n"])
 
 

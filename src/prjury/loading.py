@@ -22,9 +22,7 @@ _LEFT_OUT = (
     "prjury.action.__main__",
     "prjury.demo",
     "prjury.doctor",
-    "prjury.models.failures",
     "prjury.models.providers",
-    "prjury.models.transport",
     "prjury.models.wire",
 )
 #: What libraries, and functions of ours, import only when they are called.

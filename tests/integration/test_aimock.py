@@ -14,10 +14,11 @@ import pytest
 from fakes.aimock import Aimock, Answer, aimock, chaos, fails, needs, says
 from prjury.deadline import Deadline
 from prjury.models.choose import DEFAULT_NAMES, ModelChoice
-from prjury.models.connect import HostedModel, RetryingModel
+from prjury.models.connect import HostedModel
 from prjury.models.panel import ModelPanel
-from prjury.models.transport import BODY_LIMIT
+from prjury.models.providers import BODY_LIMIT
 from prjury.models.wire import REPLY_LIMIT
+from prjury.models.wrappers import RetryingModel
 from prjury.policy.models import ModelConfig, ModelsConfig
 from prjury.policy.schema import LimitsConfig
 from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply

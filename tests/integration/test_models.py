@@ -39,10 +39,11 @@ from fakes.llm import FAILING, SMALL, context, judge, reply
 from prjury.deadline import Deadline
 from prjury.jury.judgment import Judgment, Status
 from prjury.models.choose import ModelChoice, Provider
-from prjury.models.connect import HostedModel, RetryingModel, connect
+from prjury.models.connect import HostedModel, connect
 from prjury.models.panel import ModelPanel
-from prjury.models.transport import BODY_LIMIT
+from prjury.models.providers import BODY_LIMIT
 from prjury.models.wire import REPLY_LIMIT
+from prjury.models.wrappers import RetryingModel
 from prjury.policy.schema import LimitsConfig, ModelConfig, ModelsConfig
 from prjury.ports.messages import ModelError, Prompt, Reply
 

@@ -20,7 +20,7 @@ from prjury.judges.merge.conflict_class import classify
 from prjury.jury.cascade import Verdict
 from prjury.jury.gate import GatePolicy
 from prjury.jury.judgment import Judgment, Status
-from prjury.models.budget import Spent
+from prjury.models.wrappers import Spent
 from prjury.policy.load import Policy
 from prjury.policy.schema import Config
 from prjury.ports import Ports, Progress

@@ -25,7 +25,7 @@ from typing import IO, Any
 
 from prjury.deadline import Deadline
 from prjury.models.choose import ModelChoice
-from prjury.models.chosen import ChosenModel
+from prjury.models.connect import ChosenModel
 from prjury.ports.messages import ModelError, Prompt, Reply, UnsentError
 
 #: Bytes that a program may print. An agent's own JSON takes more room than the answer in it.

@@ -7,12 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prjury.deadline import Deadline
-from prjury.models.budget import Budget, BudgetedModel
-from prjury.models.busy import BusyError, SchemaRefusedError
 from prjury.models.choose import ModelChoice
-from prjury.models.chosen import ChosenModel
-from prjury.models.rate_limit import RateLimit, RateLimitedModel
 from prjury.models.scripted import ScriptedModel
+from prjury.models.wrappers import (
+    Budget,
+    BudgetedModel,
+    BusyError,
+    RateLimit,
+    RateLimitedModel,
+    RetryingModel,
+    SchemaRefusedError,
+)
 from prjury.ports import ChatModel
 from prjury.ports.messages import Prompt, Reply, UnsentError
 
@@ -20,49 +25,26 @@ if TYPE_CHECKING:
     from prjury.models.wire import Mode
 
 
-import random
-import time
-from collections.abc import Callable
+class ChosenModel:
+    """Goes by its choice; how it is asked, and what that costs, is what differs."""
 
-from prjury.models.busy import pause
-from prjury.models.wrapped import WrappedModel
+    def __init__(self, choice: ModelChoice) -> None:
+        self._choice = choice
 
+    @property
+    def name(self) -> str:
+        """``provider:model``."""
+        return str(self._choice)
 
-class RetryingModel(WrappedModel):
-    """Puts the question at most three times while the server is busy, and when the server says.
+    @property
+    def identity(self) -> str:
+        """Provider, model, address or command, and options as a line of JSON; no key."""
+        return self._choice.identity
 
-    Args:
-        inner: raises `BusyError` where asking again may help.
-        sleep: waits so many seconds between two tries.
-        chance: a random number in 0..1, which spreads the tries of several clients.
-    """
-
-    def __init__(
-        self,
-        inner: ChatModel,
-        sleep: Callable[[float], None] = time.sleep,
-        chance: Callable[[], float] = random.random,
-    ) -> None:
-        super().__init__(inner)
-        self._sleep = sleep
-        self._chance = chance
-
-    def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
-        """The reply of the first try that brings one.
-
-        Raises:
-            ModelError: the last failure, or one that does not pass by waiting.
-        """
-        tried = 0
-        while True:
-            tried += 1
-            try:
-                return self._inner.ask(prompt, deadline)
-            except BusyError as busy:
-                seconds = pause(tried, busy.after, deadline.remaining, self._chance())
-                if seconds is None:
-                    raise
-                self._sleep(seconds)
+    @property
+    def room(self) -> int:
+        """Tokens of material in one prompt."""
+        return self._choice.room
 
 
 #: The status of a server that did not expect what it was sent.
@@ -72,7 +54,7 @@ _BROKEN = 500
 class HostedModel(ChosenModel):
     """Asks with a JSON Schema that binds, and in plain JSON mode where the server takes none.
 
-    It asks once; see `PatientModel` for servers that are busy.
+    It asks once; see `RetryingModel` for servers that are busy.
     """
 
     def __init__(self, choice: ModelChoice) -> None:

@@ -13,7 +13,6 @@ from dataclasses import replace
 
 from prjury.deadline import Deadline
 from prjury.errors import ConfigError
-from prjury.models.budget import Budget, Spent
 from prjury.models.choose import (
     AUTO,
     KEYS,
@@ -24,8 +23,7 @@ from prjury.models.choose import (
     choose_model,
 )
 from prjury.models.connect import connect
-from prjury.models.rate_limit import RateLimit
-from prjury.models.wrapped import WrappedModel
+from prjury.models.wrappers import Budget, RateLimit, Spent, WrappedModel
 from prjury.policy.models import ModelConfig, ModelsConfig
 from prjury.policy.schema import LimitsConfig
 from prjury.ports import ChatModel, Panel

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from prjury.deadline import Deadline
-from prjury.models.busy import BusyError
+from prjury.models.wrappers import BusyError
 from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply
 
 PROMPT = Prompt("be fair", "{}", {"type": "object"}, "quality/1")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.models.address import checked
+from prjury.models.choose import checked
 
 GOOD = [
     "https://api.openai.com/v1",

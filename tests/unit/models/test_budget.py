@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.deadline import Deadline
-from prjury.models.budget import Budget, BudgetedModel, Spent
+from prjury.models.wrappers import Budget, BudgetedModel, Spent
 from prjury.policy.schema import LimitsConfig
 from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply, UnsentError
 from unit.models.speakers import PROMPT, SOON, Speaker, busy, error, reply

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.models.busy import TRIES, pause
+from prjury.models.wrappers import TRIES, pause
 
 seconds = st.floats(min_value=-10, max_value=1e6)
 

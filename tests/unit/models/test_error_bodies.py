@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from prjury.models.transport import error_in_body
+from prjury.models.providers import error_in_body
 
 
 def body(error: object) -> bytes:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from prjury.errors import ConfigError, UsageError
-from prjury.models.budget import Spent
 from prjury.models.panel import ModelPanel
+from prjury.models.wrappers import Spent
 from prjury.policy.models import ModelConfig, ModelsConfig, RetryConfig
 from prjury.policy.schema import LimitsConfig
 from prjury.ports import ChatModel, Panel

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from prjury.deadline import Deadline
-from prjury.models.rate_limit import RateLimit, RateLimitedModel
+from prjury.models.wrappers import RateLimit, RateLimitedModel
 from prjury.policy.models import RateConfig
 from prjury.ports.messages import ModelError, Reply
 from unit.models.speakers import PROMPT, SOON, Speaker, error, reply

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from prjury.deadline import Deadline
-from prjury.models.connect import RetryingModel
+from prjury.models.wrappers import RetryingModel
 from prjury.ports.messages import ModelError
 from unit.models.speakers import PROMPT, SOON, Speaker, busy, error, reply
 

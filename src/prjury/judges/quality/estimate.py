@@ -6,10 +6,9 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from prjury.judges.quality.inquiry_input import InquiryInput
-from prjury.judges.quality.model_seat import ModelSeat
-from prjury.judges.quality.prompt_input.chunk import Chunk
-from prjury.judges.quality.query.known_answers import remembered
+from prjury.judges.quality.known_answers import remembered
+from prjury.judges.quality.model_seat import InquiryInput, ModelSeat
+from prjury.judges.quality.prompt_input import Chunk
 from prjury.ports.messages import Prompt
 
 

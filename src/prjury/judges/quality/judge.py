@@ -12,16 +12,12 @@ from typing import Any, Generic
 
 from prjury.deadline import Deadline
 from prjury.judges.quality.estimate import Forecast, planned_calls
-from prjury.judges.quality.inquiry_input import InquiryInput, Material
-from prjury.judges.quality.model_seat import CallContext, ModelSeat
-from prjury.judges.quality.prompt_input.chunk import sizes
-from prjury.judges.quality.prompt_input.documents import document
-from prjury.judges.quality.query.interview import TaintedError, random_word
-from prjury.judges.quality.query.prompts import Instructions, Prompts
-from prjury.judges.quality.query.question import CHARACTERS_PER_TOKEN, Form
-from prjury.judges.quality.query.usage_log import UsageLog
-from prjury.judges.quality.votes.decide import PassMark, prose
-from prjury.judges.quality.votes.panel import Poll
+from prjury.judges.quality.interview import TaintedError, UsageLog, random_word
+from prjury.judges.quality.model_seat import CallContext, InquiryInput, Material, ModelSeat
+from prjury.judges.quality.prompt_input import document, sizes
+from prjury.judges.quality.prompts import Instructions, Prompts
+from prjury.judges.quality.question import CHARACTERS_PER_TOKEN, Form
+from prjury.judges.quality.votes import PassMark, Poll, prose
 from prjury.jury.confidence import ConfidenceStrategy
 from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Check, Judgment, Status

@@ -11,19 +11,68 @@ from typing import Any
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.quality.inquiry_input import InquiryInput
-from prjury.judges.quality.prompt_input.chunk import Chunk, digest_of, sizes
-from prjury.judges.quality.prompt_input.plan import Plan, plan
-from prjury.judges.quality.query.interview import TaintedError, interview, random_word
-from prjury.judges.quality.query.known_answers import KnownSheets, keep, key_of, remembered
-from prjury.judges.quality.query.question import CHARACTERS_PER_TOKEN, Question
-from prjury.judges.quality.query.usage_log import UsageLog
-from prjury.judges.quality.votes.decide import NO_OPINION, PassMark, decide, failures, prose
-from prjury.judges.quality.votes.evidence import Findings, Lines, verify
-from prjury.judges.quality.votes.opinion import Opinion, speaks
+from prjury.judges.quality.evidence import Findings, Lines, Opinion, speaks, verify
+from prjury.judges.quality.interview import TaintedError, UsageLog, interview, random_word
+from prjury.judges.quality.known_answers import KnownSheets, keep, key_of, remembered
+from prjury.judges.quality.prompt_input import Chunk, NotSent, Plan, Section, digest_of, plan, sizes
+from prjury.judges.quality.question import CHARACTERS_PER_TOKEN, Form, Question
+from prjury.judges.quality.votes import NO_OPINION, PassMark, decide, failures, prose
+from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType, aside
-from prjury.jury.judgment import Judgment, Status
+from prjury.jury.judgment import Check, Judgment, Status
 from prjury.ports import ChatModel, Memory, NoMemory
+
+
+@dataclass(frozen=True)
+class Material:
+    """What there is to read.
+
+    Attributes:
+        sections: files, in the order in which they are to be read.
+        left_out: files that nobody is shown, and why.
+        always: documents that every question needs.
+        warnings: what the program itself noticed in the material.
+    """
+
+    sections: tuple[Section, ...]
+    left_out: tuple[NotSent, ...] = ()
+    always: tuple[Section, ...] = ()
+    warnings: tuple[Check, ...] = ()
+
+
+@dataclass(frozen=True)
+class InquiryInput(JudgmentContext):
+    """A question and all its material, as every seat of a panel gets it.
+
+    Attributes:
+        mark: what it takes to pass.
+        inapplicable: criteria whose answers do not count here, and why.
+        turned: whether the files are shown in the opposite order.
+        plans: how the pieces are laid out, by a model's identity and room, once that is known: for
+            a large change it takes seconds.
+    """
+
+    form: Form = field(kw_only=True)
+    sections: tuple[Section, ...] = field(kw_only=True)
+    deadline: Deadline = field(kw_only=True)
+    mark: PassMark = field(kw_only=True)
+    inapplicable: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[NotSent, ...] = ()
+    turned: bool = False
+    plans: dict[tuple[str, int], Plan] = field(default_factory=dict, compare=False, repr=False)
+
+    def shown(self, sections: Sequence[Section]) -> Chunk:
+        """These pieces and what stands beside them in every question."""
+        return Chunk((*sections, *self.form.always))
+
+    def until(self, deadline: Deadline) -> InquiryInput:
+        """The same case with another deadline."""
+        return replace(self, deadline=deadline)
+
+    def flipped(self) -> InquiryInput:
+        """The same case with its files in the opposite order."""
+        return replace(self, turned=not self.turned)
+
 
 #: Sheets that are asked about at once; how many calls there are at once is the model's business.
 _AT_ONCE = 32

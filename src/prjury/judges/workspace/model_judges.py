@@ -13,15 +13,15 @@ from prjury.git.directory import open_directory
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.judge import ALL_CALLS, Inquiry, ModelBackedJudge
 from prjury.judges.quality.kinds import quality, testing
-from prjury.judges.quality.kinds.correctness import NAME as CORRECTNESS
-from prjury.judges.quality.kinds.correctness import correctness
-from prjury.judges.quality.kinds.criteria import chosen
-from prjury.judges.quality.kinds.grounded import (
+from prjury.judges.quality.kinds.agent_work import NAME as CORRECTNESS
+from prjury.judges.quality.kinds.agent_work import (
     Grounds,
     contextual_relevance,
+    correctness,
     faithfulness,
     hallucination,
 )
+from prjury.judges.quality.kinds.quality import chosen
 from prjury.judges.workspace.root import Workspace, answered
 from prjury.judges.workspace.run_environment import RunTexts
 from prjury.jury.context import JudgmentContext

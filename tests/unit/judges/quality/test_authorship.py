@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.llm import SMALL, pull
-from prjury.judges.quality.authorship import NAME, same_family
+from prjury.judges.quality.notices import SAME_FAMILY, same_family
 
 CLAUDE = ("anthropic:claude-x",)
 
@@ -22,7 +22,7 @@ def test_a_family_that_judges_its_own_work_is_named(
     author: str, body: str, models: tuple[str, ...], family: str
 ) -> None:
     (check,) = same_family(pull(SMALL, author=author, body=body), models)
-    assert (check.name, check.passed, check.severity) == (NAME, False, "hint")
+    assert (check.name, check.passed, check.severity) == (SAME_FAMILY, False, "hint")
     assert check.message.count(family) == 2
 
 

@@ -47,12 +47,11 @@ from prjury.git.find import open_repository
 from prjury.git.store import open_store
 from prjury.git.take_snapshot import take_snapshot
 from prjury.judges.context import PullRequestContext
-from prjury.judges.quality.inquiry_input import InquiryInput
-from prjury.judges.quality.instructions import NAME as INSTRUCTION
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.kinds import description, prompt, quality, suitability, testing
-from prjury.judges.quality.model_seat import CallContext, ModelSeat
-from prjury.judges.quality.query.prompts import Prompts
+from prjury.judges.quality.model_seat import CallContext, InquiryInput, ModelSeat
+from prjury.judges.quality.notices import NAME as INSTRUCTION
+from prjury.judges.quality.prompts import Prompts
 from prjury.jury.cascade import Verdict
 from prjury.jury.judgment import Judgment, Status
 from prjury.models.scripted import ScriptedModel

@@ -30,10 +30,10 @@ from fakes.llm import (
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
 from prjury.judges.quality.kinds import description, prompt, quality, suitability, testing
-from prjury.judges.quality.kinds.correctness import correctness
-from prjury.judges.quality.kinds.grounded import (
+from prjury.judges.quality.kinds.agent_work import (
     Grounds,
     contextual_relevance,
+    correctness,
     faithfulness,
     hallucination,
 )

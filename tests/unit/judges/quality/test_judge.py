@@ -27,9 +27,9 @@ from fakes.llm import (
     reply,
 )
 from prjury.errors import CannotJudgeError, ConfigError
+from prjury.judges.quality.interview import random_word
 from prjury.judges.quality.kinds.quality import make
-from prjury.judges.quality.query.interview import random_word
-from prjury.judges.quality.query.reply import InvalidReplyError, read
+from prjury.judges.quality.question import InvalidReplyError, read
 from prjury.jury.judge import JudgeType, ask, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.models.scripted import ScriptedModel

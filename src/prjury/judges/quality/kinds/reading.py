@@ -9,16 +9,12 @@ from dataclasses import dataclass, replace
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
-from prjury.judges.quality.authorship import same_family
 from prjury.judges.quality.hunk_context import with_surroundings
-from prjury.judges.quality.inquiry_input import Material
-from prjury.judges.quality.instructions import instructions, spoken
-from prjury.judges.quality.prompt_input.change import SENT_KINDS, pieces_of
-from prjury.judges.quality.prompt_input.chunk import Section, sizes
-from prjury.judges.quality.prompt_input.documents import document
-from prjury.judges.quality.query.custom_texts import OwnTexts
-from prjury.judges.quality.query.prompts import Instructions
-from prjury.judges.quality.query.question import CHARACTERS_PER_TOKEN
+from prjury.judges.quality.model_seat import Material
+from prjury.judges.quality.notices import instructions, same_family, spoken
+from prjury.judges.quality.prompt_input import SENT_KINDS, Section, document, pieces_of, sizes
+from prjury.judges.quality.prompts import Instructions, OwnTexts
+from prjury.judges.quality.question import CHARACTERS_PER_TOKEN
 from prjury.jury.judgment import Judgment
 from prjury.jury.voting import NOT_APPLICABLE
 from prjury.ports import Panel, Ports

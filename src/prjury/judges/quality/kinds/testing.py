@@ -7,9 +7,9 @@ from types import MappingProxyType
 
 from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
-from prjury.judges.quality.inquiry_input import Material
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
 from prjury.judges.quality.kinds.reading import ChangeReader, templated, time_of
+from prjury.judges.quality.model_seat import Material
 from prjury.jury.judgment import Judgment
 from prjury.jury.voting import NOT_APPLICABLE
 from prjury.policy.questions import QuestionOptions

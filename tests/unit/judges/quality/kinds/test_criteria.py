@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.judges.quality.kinds.criteria import KNOWN, chosen
+from prjury.judges.quality.kinds.quality import KNOWN, chosen
 from prjury.jury.library.presets import CRITERIA, CRITERIA_GROUPS
 from prjury.policy.schema import QualityOptions
 

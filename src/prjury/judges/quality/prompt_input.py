@@ -1,0 +1,378 @@
+"""Texts beside the change, as pieces of the same form: descriptions, answers, sources. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from prjury.report.invisible_chars import one_kind_of_line_end, show_invisible
+from prjury.report.redact import Redact, redacted
+from prjury.snapshot.model import FileChange, FileKind, Hunk, printable
+
+#: Stands for every line's number where characters are counted: where a line is must not decide
+#: what is laid beside it.
+_ANY_LINE = 99_999
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRow:
+    """A line as the model sees it.
+
+    Attributes:
+        side: ``"new"``, or ``"old"`` for a removed line.
+        line: its number on that side.
+        old: a context line's number on the old side.
+    """
+
+    side: str
+    line: int
+    sign: str
+    text: str
+    old: int | None = None
+
+    @property
+    def value(self) -> str:
+        """The row as it stands in the prompt: ``+12|text``."""
+        return f"{self.sign}{self.line}|{self.text}"
+
+    @property
+    def size(self) -> int:
+        """Characters of the prompt, wherever the line is."""
+        return _size(f"{self.sign}{_ANY_LINE}|{self.text}")
+
+    def number(self, side: str) -> int | None:
+        """Its number on that side; None where it is not there."""
+        if side == self.side:
+            return self.line
+        return self.old if side == "old" else None
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A hunk, or a part of one that is too large for a sheet."""
+
+    section: str
+    rows: tuple[ChunkRow, ...]
+
+    @property
+    def size(self) -> int:
+        """Characters of the prompt."""
+        return len(self.section) + sum(row.size for row in self.rows) + 40
+
+
+@dataclass(frozen=True)
+class Section:
+    """A file or another document, or a part of one that is too large for a sheet.
+
+    Attributes:
+        path: as the report prints it.
+        heading: what the prompt says of it: its ``path``, ``kind`` and the like.
+        is_file: whether there is a file at that path, so that a reader can be sent there.
+    """
+
+    path: str
+    heading: dict[str, str] = field(hash=False)
+    passages: tuple[Passage, ...] = ()
+    is_file: bool = True
+
+    @cached_property
+    def size(self) -> int:
+        """Characters of the prompt."""
+        return _size(self.heading) + sum(passage.size for passage in self.passages) + 20
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """The piece as it stands in the prompt."""
+        hunks = [{"section": p.section, "lines": [r.value for r in p.rows]} for p in self.passages]
+        return {**self.heading, "hunks": hunks}
+
+    @cached_property
+    def rows(self) -> tuple[ChunkRow, ...]:
+        """All its lines."""
+        return tuple(row for passage in self.passages for row in passage.rows)
+
+    @cached_property
+    def digest(self) -> str:
+        """64 hex digits that stay the same where only the numbers of its lines change."""
+        told = [[p.section, [[r.side, r.sign, r.text] for r in p.rows]] for p in self.passages]
+        return digest_of([self.heading, told])
+
+
+@dataclass(frozen=True, slots=True)
+class NotSent:
+    """A file that the model does not see.
+
+    Attributes:
+        path: as the report prints it.
+        name: as the prompt names it: hidden characters are visible, secrets are gone.
+    """
+
+    path: str
+    reason: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """What one question is about: pieces that together fit into a model's room."""
+
+    sections: tuple[Section, ...]
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files on it, each once."""
+        return tuple(dict.fromkeys(section.path for section in self.sections))
+
+    @cached_property
+    def digest(self) -> str:
+        """64 hex digits for the sheet, whatever the numbers of its lines are."""
+        return digest_of([section.digest for section in self.sections])
+
+    @property
+    def rows(self) -> Iterator[tuple[Section, ChunkRow]]:
+        """All its lines, each with the piece that it is in; the order depends on the text alone."""
+        return ((section, row) for section in self.sections for row in section.rows)
+
+    def turned(self) -> Chunk:
+        """The same pieces in the opposite order, and the passages of each as well."""
+        return Chunk(tuple(replace(p, passages=p.passages[::-1]) for p in self.sections[::-1]))
+
+
+def digest_of(value: object) -> str:
+    """64 hex digits for a JSON value."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def sizes(sections: Iterable[Section]) -> int:
+    """Characters of the prompt, all together."""
+    return sum(section.size for section in sections)
+
+
+def _size(value: object) -> int:
+    return len(json.dumps(value, ensure_ascii=False)) + 2
+
+
+#: From the digests of all pieces to sheets that were asked about before, as digests of theirs.
+Known = Callable[[Sequence[str]], Iterable[Sequence[str]]]
+
+
+def _nothing_known(_: Sequence[str]) -> Iterable[Sequence[str]]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Sheets that together hold everything that is sent, and the files that are on none."""
+
+    chunks: tuple[Chunk, ...]
+    left_out: tuple[NotSent, ...] = ()
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """Everything that is sent."""
+        return tuple(section for chunk in self.chunks for section in chunk.sections)
+
+    def elsewhere(self, chunk: Chunk) -> tuple[Section, ...]:
+        """One piece of each file that is on other sheets only."""
+        here = set(chunk.paths)
+        others = {section.path: section for section in self.sections if section.path not in here}
+        return tuple(others[path] for path in sorted(others))
+
+
+def plan(
+    sections: Sequence[Section],
+    left_out: tuple[NotSent, ...],
+    budget: int,
+    known: Known = _nothing_known,
+) -> Plan:
+    """Puts everything on one sheet if that can be had, else on as few as first fit needs.
+
+    A piece is split only if it is larger than a sheet, and then between hunks; a hunk only if it is
+    itself larger than a sheet. Where there are several sheets, those that were asked about before
+    are kept as they were, so that an answer to them still counts.
+
+    Args:
+        budget: characters of a sheet.
+    """
+    if sizes(sections) <= budget:
+        return Plan((Chunk(tuple(sections)),) if sections else (), left_out)
+    parts = [part for section in sections for part in _parts(section, budget)]
+    kept = list(_kept(parts, known([part.digest for part in parts]), budget))
+    taken = {section.digest for chunk in kept for section in chunk.sections}
+    fresh = _packed((part for part in parts if part.digest not in taken), budget)
+    return Plan((*kept, *fresh), left_out)
+
+
+def _kept(parts: Sequence[Section], known: Iterable[Sequence[str]], budget: int) -> Iterator[Chunk]:
+    """The known sheets all of whose pieces are still there and fit, no piece on two of them."""
+    counted = Counter(part.digest for part in parts)
+    free = {part.digest: part for part in parts if counted[part.digest] == 1}
+    for digests in known:
+        if len(set(digests)) != len(digests) or not all(digest in free for digest in digests):
+            continue
+        sections = tuple(free[digest] for digest in digests)
+        if len(sections) == 1 or 0 < sizes(sections) <= budget:
+            yield Chunk(tuple(free.pop(digest) for digest in digests))
+
+
+def _packed(sections: Iterable[Section], budget: int) -> Iterator[Chunk]:
+    """Puts each piece on the first sheet that has room for it."""
+    chunks: list[list[Section]] = []
+    room: list[int] = []
+    for section in sections:
+        at = next((i for i, left in enumerate(room) if section.size <= left), len(chunks))
+        if at == len(chunks):
+            chunks.append([])
+            room.append(budget)
+        chunks[at].append(section)
+        room[at] -= section.size
+    return (Chunk(tuple(chunk)) for chunk in chunks)
+
+
+def _parts(section: Section, budget: int) -> Iterator[Section]:
+    """The piece itself, or parts of it none of which is larger than a sheet if that can be had."""
+    if section.size <= budget:
+        yield section
+        return
+    room = budget - replace(section, passages=()).size
+    group: list[Passage] = []
+    used = 0
+    for passage in (part for whole in section.passages for part in _cut(whole, room)):
+        size = passage.size
+        if group and used + size > room:
+            yield replace(section, passages=tuple(group))
+            group, used = [], 0
+        group.append(passage)
+        used += size
+    yield replace(section, passages=tuple(group))
+
+
+def _cut(passage: Passage, room: int) -> Iterator[Passage]:
+    if passage.size <= room:
+        yield passage
+        return
+    room -= replace(passage, rows=()).size
+    rows: list[ChunkRow] = []
+    used = 0
+    for row in passage.rows:
+        if rows and used + row.size > room:
+            yield replace(passage, rows=tuple(rows))
+            rows, used = [], 0
+        rows.append(row)
+        used += row.size
+    yield replace(passage, rows=tuple(rows))
+
+
+#: Kinds in the order in which they are read; a kind that is missing here is not sent at all.
+SENT_KINDS = (
+    FileKind.SOURCE,
+    FileKind.TEST,
+    FileKind.CONFIG,
+    FileKind.DOCS,
+    FileKind.SYMLINK,
+    FileKind.GENERATED,
+    FileKind.VENDORED,
+)
+#: A longer line is no text that anybody reviews; its file is not sent.
+LONGEST_LINE = 20_000
+
+_LEFT_OUT = "[redacted]"
+
+
+def pieces_of(
+    files: Iterable[FileChange], redact: Redact, longest_line: int = LONGEST_LINE
+) -> tuple[tuple[Section, ...], tuple[NotSent, ...]]:
+    """The files that a model sees, source before tests before the rest, and those it does not.
+
+    Args:
+        redact: takes secrets out of what is shown.
+        longest_line: characters; a file with a longer one is not sent.
+    """
+    sections: list[tuple[int, Section]] = []
+    left_out: list[NotSent] = []
+    for file in files:
+        section = _section(file, redact)
+        reason = _why_not(file, section, min(longest_line, LONGEST_LINE))
+        if reason:
+            left_out.append(NotSent(section.path, reason, section.heading["path"]))
+        else:
+            sections.append((SENT_KINDS.index(file.kind), section))
+    ordered = sorted(sections, key=lambda ranked: ranked[0])
+    return tuple(section for _, section in ordered), tuple(left_out)
+
+
+def _why_not(file: FileChange, section: Section, longest_line: int) -> str | None:
+    if reason := file.unread or file.exempt:
+        return reason
+    if file.kind not in SENT_KINDS:
+        return f"a {file.kind} file"
+    longest = max((len(row.text) for row in section.rows), default=0)
+    return f"has a line of {longest} characters" if longest > longest_line else None
+
+
+def _section(file: FileChange, redact: Redact) -> Section:
+    heading = {"path": file.path, "kind": file.kind.value, "status": file.status.value}
+    if file.old_path and file.old_path != file.path:
+        heading["old_path"] = file.old_path
+    safe = {
+        key: show_invisible(redacted(printable(value), redact)) for key, value in heading.items()
+    }
+    passages = tuple(_passage(hunk, redact) for hunk in file.hunks)
+    return Section(printable(file.path), safe, passages)
+
+
+def _passage(hunk: Hunk, redact: Redact) -> Passage:
+    texts = _without_secrets([printable(line.text) for line in hunk.lines], redact)
+    rows = []
+    for line, text in zip(hunk.lines, texts, strict=True):
+        side = "old" if line.new is None else "new"
+        number = (line.old if line.new is None else line.new) or 0
+        context = line.old if line.sign == " " else None
+        rows.append(ChunkRow(side, number, line.sign, show_invisible(text), context))
+    return Passage(show_invisible(redacted(printable(hunk.section), redact)), tuple(rows))
+
+
+def _without_secrets(lines: list[str], redact: Redact) -> list[str]:
+    """The lines without secrets, still as many: a secret may span several of them."""
+    # A line feed is what separates them, so none may hide inside.
+    lines = [line.replace("\n", " ") for line in lines]
+    clean = redacted("\n".join(lines), redact).split("\n")
+    if len(clean) == len(lines):
+        return clean
+    first = _alike(lines, clean)
+    last = min(_alike(lines[::-1], clean[::-1]), min(len(lines), len(clean)) - first)
+    return [*lines[:first], *[_LEFT_OUT] * (len(lines) - first - last), *lines[len(lines) - last :]]
+
+
+def _alike(some: list[str], others: list[str]) -> int:
+    """How many lines at the beginning are the same."""
+    pairs = enumerate(zip(some, others, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(some), len(others)))
+
+
+def document(name: str, kind: str, text: str, redact: Redact) -> Section:
+    """A text as numbered lines; what is longer than any line that people write is cut, visibly.
+
+    Args:
+        name: what evidence calls it in place of a path.
+        kind: what it is: ``description``, ``answer``, ``context``, …
+    """
+    clean = redacted(printable(one_kind_of_line_end(text)), redact)
+    lines = clean.removesuffix("\n").split("\n") if clean else []
+    rows = tuple(
+        ChunkRow("new", at, " ", _shorten(show_invisible(line)))
+        for at, line in enumerate(lines, start=1)
+    )
+    heading = {"path": show_invisible(redacted(printable(name), redact)), "kind": kind}
+    return Section(printable(name), heading, (Passage("", rows),), is_file=False)
+
+
+def _shorten(line: str) -> str:
+    more = len(line) - LONGEST_LINE
+    return f"{line[:LONGEST_LINE]}… (+{more} characters)" if more > 0 else line

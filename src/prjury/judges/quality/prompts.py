@@ -1,0 +1,224 @@
+"""The texts of a repository's own that instruct its judges: templates and guidelines of the base.
+
+They come from the base commit, so that a pull request cannot change what it is judged by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from jinja2 import DictLoader, StrictUndefined, TemplateError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from prjury.errors import ConfigError
+from prjury.ports import Repository
+from prjury.ports.types import TreeEntry
+from prjury.report.invisible_chars import one_kind_of_line_end, show_invisible
+from prjury.report.redact import Redact, redacted
+from prjury.resources import template_texts
+from prjury.snapshot.kinds import REGULAR_MODES
+from prjury.snapshot.model import printable, visible
+
+#: Where a repository's own templates and guidelines lie.
+HOME = ".github/prjury"
+
+#: What a template raises that is wrong, also one that calls itself without end.
+_WRONG = (
+    TemplateError,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    LookupError,
+    AttributeError,
+    RecursionError,
+)
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Instructions:
+    """What a template came to: a text and its version."""
+
+    text: str
+    version: str
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """The templates that are in force.
+
+    Attributes:
+        own: the repository's own ones, by their file names.
+    """
+
+    own: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+
+    def render(self, name: str, values: Mapping[str, Any]) -> Instructions:
+        """The template of this name, filled; what a value holds is never expanded again.
+
+        Raises:
+            ConfigError: when a template of the repository's own is wrong.
+        """
+        try:
+            module = self._environment.get_template(f"{name}.md.j2").make_module(dict(values))
+        except _WRONG as error:
+            raise ConfigError(
+                f"the prompt template {name}.md.j2 cannot be used: {' '.join(str(error).split())}",
+                remedy=f"Correct it in {HOME}/prompts of the base branch",
+                reason="prompt_invalid",
+            ) from error
+        version = getattr(module, "version", None)
+        return Instructions(str(module).strip(), "unversioned" if version is None else str(version))
+
+    @cached_property
+    def _environment(self) -> ImmutableSandboxedEnvironment:
+        # The text is sent to a model, not to a browser.
+        return ImmutableSandboxedEnvironment(
+            loader=DictLoader({**_shipped(), **self.own}),
+            undefined=StrictUndefined,
+            autoescape=False,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+
+
+def _shipped() -> dict[str, str]:
+    """The templates that come with the program, by their file names."""
+    texts = template_texts().items()
+    return {
+        path.removeprefix("prompts/"): text for path, text in texts if path.startswith("prompts/")
+    }
+
+
+_PROMPTS = f"{HOME}/prompts/"
+
+#: The templates that a repository may replace.
+OVERRIDABLE = ("judge", "quality", "tests", "description", "suitability", "prompt")
+_ENDING = ".md.j2"
+
+#: Where guidelines stand, the first that is there counts.
+_GUIDELINES = (
+    f"{HOME}/guidelines.md",
+    "CONTRIBUTING.md",
+    ".github/CONTRIBUTING.md",
+    "docs/CONTRIBUTING.md",
+    "CONTRIBUTING.rst",
+    "CONTRIBUTING.adoc",
+    "CONTRIBUTING",
+)
+#: Characters of guidelines that are meant for judges, and of those for people, which also speak of
+#: licences, chats and how to build.
+_LONGEST_OWN, _LONGEST_GUIDELINES = 8_000, 4_000
+
+#: Bytes of a text that is made for a prompt.
+_LARGEST = 64 * 1024
+
+
+@dataclass(frozen=True)
+class OwnTexts:
+    """A commit's texts for judges."""
+
+    repository: Repository
+    commit: str
+    entries: Mapping[str, TreeEntry]
+
+    @classmethod
+    def of(cls, repository: Repository, commit: str) -> OwnTexts:
+        """Those of a commit; nothing is read yet.
+
+        Raises:
+            SourceError: when the commit's tree cannot be read.
+        """
+        return cls(repository, commit, {e.path: e for e in repository.files(commit)})
+
+    def prompts(self) -> Prompts:
+        """The shipped templates, with the repository's own in place of those of the same name.
+
+        Raises:
+            ConfigError: for a template that cannot be read.
+        """
+        paths = [p for p in self.entries if p.startswith(_PROMPTS) and p.endswith(_ENDING)]
+        named = {path.removeprefix(_PROMPTS): path for path in paths}
+        for name, path in named.items():
+            if name.removesuffix(_ENDING) not in OVERRIDABLE and not name.startswith("_"):
+                known = ", ".join(OVERRIDABLE)
+                problem = f"is no template of a judge; those are {known}, and parts begin with _"
+                raise _unusable(path, self.commit, problem, remedy="Rename it, or remove it")
+        return Prompts({name: self.text(path) for name, path in named.items()})
+
+    def guidelines(self, redact: Redact = str) -> str:
+        """What the project expects of a change; empty where it does not say.
+
+        Guidelines that are made for this program have to be in order. Those that are made for
+        people are taken as they are, and a link to them is passed over.
+
+        Args:
+            redact: takes secrets out of them.
+
+        Raises:
+            ConfigError: for guidelines that cannot be read.
+        """
+        path = next((path for path in _GUIDELINES if self._is_there(path)), None)
+        if path is None:
+            return ""
+        ours = path.startswith(HOME)
+        text = self.text(path) if ours else self._content(path).decode("utf-8-sig", "replace")
+        # Before it is cut: half a secret is not known for one.
+        text = show_invisible(redacted(one_kind_of_line_end(text), redact)).strip()
+        longest = _LONGEST_OWN if ours else _LONGEST_GUIDELINES
+        more = len(text) - longest
+        cut = f"{text[:longest]}\n… (+{more} characters)" if more > 0 else text
+        return f"{path}:\n\n{cut}"
+
+    def text(self, path: str) -> str:
+        """The text of one file.
+
+        Raises:
+            ConfigError: for a file that is not there, no regular file, too large, or no UTF-8.
+        """
+        content = self._content(path)
+        if len(content) > _LARGEST:
+            raise _unusable(path, self.commit, f"is larger than {_LARGEST // 1024} KiB")
+        try:
+            return content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise _unusable(path, self.commit, "is not UTF-8") from None
+
+    def _is_there(self, path: str) -> bool:
+        entry = self.entries.get(path)
+        return entry is not None and (path.startswith(HOME) or entry.mode in REGULAR_MODES)
+
+    def _content(self, path: str) -> bytes:
+        entry = self.entries.get(path)
+        if entry is None or entry.mode not in REGULAR_MODES:
+            raise _unusable(path, self.commit, "is not a file of the base", self._near(path))
+        content = self.repository.read([entry.blob])[entry.blob]
+        if content is None:
+            raise _unusable(path, self.commit, "is missing from this partial clone")
+        return content
+
+    def _near(self, path: str) -> Iterable[str]:
+        """Files of the same name elsewhere."""
+        name = path.rpartition("/")[2]
+        return [p for p in self.entries if p.rpartition("/")[2] == name]
+
+
+def _unusable(
+    path: str,
+    commit: str,
+    problem: str,
+    near: Iterable[str] = (),
+    remedy: str = "Commit it to the base branch, or correct the path in the policy",
+) -> ConfigError:
+    there = ", ".join(visible(printable(p)) for p in list(near)[:3])
+    return ConfigError(
+        f"{visible(path)} {problem} ({commit[:12]})",
+        why=f"There is {there}" if there else "",
+        remedy=remedy,
+        reason="prompt_invalid",
+    )

@@ -1,0 +1,312 @@
+"""Several seats, one judgment: who agrees, who dissents, and whose words stand for all. Pure.
+
+A seat is one model, or one of several runs of it. A seat that has no answer never counts as a pass:
+more than half of the seats must have voted, and more of them must pass than fail.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from prjury.judges.quality.evidence import DIGITS, Lines, Opinion, VerifiedAnswer
+from prjury.judges.quality.question import Quote
+from prjury.jury.judgment import Check, Judgment, Location, Severity, Status
+from prjury.jury.population import Ballot
+from prjury.jury.score import NumericalScore
+from prjury.report.invisible_chars import show_invisible
+
+NO_OPINION = "no_opinion"
+
+_LONGEST_REASONING = 2_000
+
+
+@dataclass(frozen=True)
+class PassMark:
+    """What a judge needs for a pass.
+
+    Attributes:
+        threshold: the share, 0..1, of the criteria that should pass.
+        must: the criteria of which none may fail, whatever the share.
+    """
+
+    threshold: float
+    must: frozenset[str] = frozenset()
+
+
+def decide(opinion: Opinion, mark: PassMark) -> Judgment:
+    """Return FAIL for a failed must criterion or a share below the threshold, else PASS.
+
+    ABSTAIN where nothing counts, and instead of a PASS without a quorum or in doubt. The score is
+    the share; after a failed must criterion it is 0, so that no average of scores passes.
+    """
+    should = [name for name in opinion.findings if name not in mark.must]
+    share, broken = opinion.share(should), _broken(opinion, mark)
+    metadata = {**_metadata(opinion), "share": share, "must_failed": broken}
+    enough = share is None or share >= mark.threshold
+    passed = enough and not broken
+    if not opinion.counted or (passed and _why_not_pass(opinion)):
+        reason = _why_not_pass(opinion) or _too_few(opinion)
+        return Judgment.abstained(reason, NO_OPINION, metadata=metadata)
+    confidences = [finding.confidence for finding in opinion.counted.values()]
+    blamed = {*broken, *(() if enough else should)}
+    return Judgment(
+        Status.PASS if passed else Status.FAIL,
+        _sentence(opinion, mark),
+        NumericalScore(0.0 if broken else 1.0 if share is None else share),
+        confidence=round(math.fsum(confidences) / len(confidences), DIGITS),
+        checks=tuple(_checks(opinion, blamed)),
+        metadata=metadata,
+    )
+
+
+def _broken(opinion: Opinion, mark: PassMark) -> list[str]:
+    """The must criteria that fail, with evidence that is there."""
+    return [n for n, it in opinion.counted.items() if n in mark.must and it.verdict == "fail"]
+
+
+def _why_not_pass(opinion: Opinion) -> str | None:
+    """Why there is no approval although what counts passes; None where there is."""
+    if not opinion.has_quorum:
+        return _too_few(opinion)
+    if not opinion.doubts:
+        return None
+    names = ", ".join(opinion.doubts)
+    return f"said to fail, without conviction or without evidence that is there: {names}"
+
+
+def _too_few(opinion: Opinion) -> str:
+    silent = [name for name in opinion.findings if name not in opinion.counted]
+    if not silent:
+        return "too few parts of the change could be judged"
+    return f"too few criteria could be judged; no founded answer on {', '.join(silent)}"
+
+
+def failures(opinion: Opinion) -> tuple[Check, ...]:
+    """What fails in a part of the whole, where the rest is not known."""
+    return tuple(check for check in _checks(opinion, ()) if not check.passed)
+
+
+def prose(text: str) -> str:
+    """What the model wrote, on one line, with hidden characters visible and cut to a length."""
+    told = show_invisible(" ".join(text.split()))
+    more = len(told) - _LONGEST_REASONING
+    return f"{told[:_LONGEST_REASONING]}… (+{more} chars)" if more > 0 else told
+
+
+def _checks(opinion: Opinion, blamed: Collection[str]) -> Iterator[Check]:
+    """A check for each criterion that passes, and for each place where one fails.
+
+    Args:
+        blamed: the criteria for which the judge fails; what fails besides is a warning.
+    """
+    for name in opinion.counted:
+        severity: Severity = "error" if name in blamed else "warning"
+        for finding in opinion.told(name):
+            # Only one quote stands for a pass: nobody has to go to all of them.
+            quotes = finding.quotes if finding.verdict == "fail" else finding.quotes[:1]
+            for quote in dict.fromkeys(quotes or (None,)):
+                yield _check(name, finding, quote, opinion.lines, severity)
+
+
+def _check(
+    name: str, finding: VerifiedAnswer, quote: Quote | None, lines: Lines, severity: Severity
+) -> Check:
+    location = _location(quote, lines) if quote else None
+    evidence = show_invisible(quote.quote.strip()) if quote else None
+    passed = finding.verdict == "pass"
+    return Check(name, passed, prose(finding.reasoning), location, severity, evidence)
+
+
+def _location(quote: Quote, lines: Lines) -> Location | None:
+    path = lines.path_of(quote)
+    if path is None:
+        return None
+    # A line of the old side is nowhere in the head, so only the file is named.
+    return Location(path, quote.line, quote.end_line) if quote.side == "new" else Location(path)
+
+
+def _metadata(opinion: Opinion) -> dict[str, Any]:
+    criteria = {
+        name: {
+            "verdict": finding.verdict,
+            "said": finding.said,
+            "confidence": finding.confidence,
+            "reasoning": prose(finding.reasoning),
+            "dropped": sum(chunk[name].dropped for chunk in opinion.chunks),
+        }
+        for name, finding in opinion.findings.items()
+    }
+    evidence = {
+        "verified": opinion.verified,
+        "relocated": opinion.relocated,
+        "dropped": opinion.dropped,
+    }
+    return {"criteria": criteria, "evidence": evidence}
+
+
+def _sentence(opinion: Opinion, mark: PassMark) -> str:
+    counted = opinion.counted
+    failed = [name for name, finding in counted.items() if finding.verdict == "fail"]
+    silent = [name for name in opinion.findings if name not in counted]
+    told = f"{len(counted) - len(failed)} of {len(counted)} criteria passed"
+    parts = [f"{told}{_limit(opinion, mark)}"]
+    if failed:
+        parts.append(f"failed: {', '.join(failed)}")
+    if silent:
+        parts.append(f"not judged: {', '.join(silent)}")
+    return "; ".join(parts)
+
+
+def _limit(opinion: Opinion, mark: PassMark) -> str:
+    """Which rule the criteria were measured by."""
+    if broken := _broken(opinion, mark):
+        return f", but {' and '.join(broken)} must pass"
+    limit = f", the threshold is {mark.threshold:.2f}"
+    should = [name for name in opinion.counted if name not in mark.must]
+    share = opinion.share(should)
+    if share in {None, 1.0} or len(should) == len(opinion.counted):
+        return limit
+    return f"; {' and '.join(should)} reach {share:.2f}{limit}"
+
+
+_VOTES = (Status.PASS, Status.FAIL)
+
+
+@dataclass(frozen=True)
+class Poll:
+    """The ballots of the last round.
+
+    Attributes:
+        chair: what the chair says of them, where there is one; over seats none of which voted it
+            has nothing to say.
+    """
+
+    ballots: Sequence[Ballot]
+    chair: Judgment | None = None
+
+    def judgment(self) -> Judgment:
+        """The seats' common judgment: that of a real seat, with the others' objections beside it.
+
+        ABSTAIN, or ERROR if a seat crashed, where too few seats voted.
+        """
+        if self.chair is not None and not any(map(self._saying, _VOTES)):
+            return Poll(self.ballots).judgment()
+        if len(self.ballots) == 1 and self.chair is None:
+            return self.ballots[0].judgment
+        status = self._status()
+        speaker = self._speaker(status) if status in _VOTES else self._silence()
+        checks = (*speaker.checks, *self._objections(speaker))
+        told = replace(speaker, reasoning=self._words(speaker), checks=checks)
+        about = {"panel": self._panel(), "agreement": self._agreement(status)}
+        return told.told(**about, **self._scope(speaker))
+
+    def _status(self) -> Status | None:
+        """What the seats come to; None where too few of them voted."""
+        if self.chair is not None:
+            return self._chairs_vote(self.chair)
+        passed, failed = (len(self._saying(status)) for status in _VOTES)
+        if not self._has_quorum:
+            return None
+        return Status.PASS if passed > failed else Status.FAIL
+
+    def _chairs_vote(self, chair: Judgment) -> Status | None:
+        """What the chair says: it breaks ties, and may lower what the seats come to."""
+        passed, failed = (len(self._saying(status)) for status in _VOTES)
+        if chair.status is Status.PASS and failed > passed:
+            return Status.FAIL
+        lacking = chair.status is Status.PASS and not self._has_quorum
+        return None if lacking or chair.status not in _VOTES else chair.status
+
+    @property
+    def _has_quorum(self) -> bool:
+        """Whether more than half of the seats voted."""
+        return sum(len(self._saying(status)) for status in _VOTES) * 2 > len(self.ballots)
+
+    def _saying(self, status: Status | None) -> list[Judgment]:
+        return [b.judgment for b in self.ballots if b.judgment.status is status]
+
+    def _speaker(self, status: Status | None) -> Judgment:
+        """Whose score is the upper median among those that say so; else the chair itself."""
+        same = sorted(self._saying(status), key=_lowest_first)
+        if same:
+            return same[len(same) // 2]
+        return self.chair or self.ballots[0].judgment
+
+    def _silence(self) -> Judgment:
+        """The first reason why there is no answer; a crash before anything else."""
+        if self.chair is not None and self.chair.status not in _VOTES:
+            return self.chair
+        silent = [b.judgment for b in self.ballots if b.judgment.status not in _VOTES]
+        crashed = [judgment for judgment in silent if judgment.status is Status.ERROR]
+        return (crashed or silent)[0]
+
+    def _words(self, speaker: Judgment) -> str:
+        votes = {word: len(self._saying(status)) for word, status in _WORDS.items()}
+        told = ", ".join(f"{count} {word}" for word, count in votes.items() if count)
+        chair = "; the chair decided" if self.chair is not None else ""
+        return f"{told} of {len(self.ballots)} seats{chair}: {speaker.reasoning}"
+
+    def _objections(self, speaker: Judgment) -> Iterator[Check]:
+        """What others found wrong and the speaker did not, each once, as warnings."""
+        seen = {_place(check) for check in speaker.failed_checks}
+        for ballot in self.ballots:
+            for check in ballot.judgment.failed_checks:
+                if _place(check) not in seen:
+                    seen.add(_place(check))
+                    message = f"{ballot.judge}: {check.message}"
+                    yield replace(check, message=message, severity="warning")
+
+    def _scope(self, speaker: Judgment) -> dict[str, Any]:
+        """Which files were read: by the seats, for the chair has read opinions alone."""
+        if speaker is not self.chair:
+            return {}
+        said = next(b.judgment for b in self.ballots if b.judgment.status in _VOTES)
+        return {"scope": said.metadata["scope"]} if "scope" in said.metadata else {}
+
+    def _panel(self) -> list[dict[str, Any]]:
+        return [_seat(ballot) for ballot in self.ballots]
+
+    def _agreement(self, status: Status | None) -> dict[str, Any]:
+        same = len(self._saying(status)) if status else 0
+        return {"agree": same, "seats": len(self.ballots)}
+
+
+def _lowest_first(said: Judgment) -> tuple[float, bool]:
+    """By score; of equal ones those first that failed a must criterion."""
+    return said.effective_score or 0.0, not said.metadata.get("must_failed")
+
+
+def _place(check: Check) -> tuple[str, Location | None, str | None]:
+    """Where a check stands; where its location is no line, by its evidence."""
+    placed = check.location is not None and check.location.line is not None
+    return check.name, check.location, None if placed else check.evidence
+
+
+_WORDS = {
+    "pass": Status.PASS,
+    "fail": Status.FAIL,
+    "without an answer": Status.ABSTAIN,
+    "crashed": Status.ERROR,
+}
+
+
+def _seat(ballot: Ballot) -> dict[str, Any]:
+    """A seat in the judgment's metadata: what it said of each criterion, and how surely."""
+    said = ballot.judgment
+    metadata = said.metadata
+    criteria = metadata.get("criteria")
+    answers = criteria if isinstance(criteria, Mapping) else {}
+    return {
+        "seat": ballot.judge,
+        "status": said.status.value,
+        "score": said.score.normalized if said.score is not None else None,
+        "confidence": said.confidence,
+        "reason": said.label or metadata.get("reason"),
+        "reasoning": said.reasoning,
+        "criteria": {name: answer["verdict"] for name, answer in answers.items()},
+        "dropped": metadata.get("evidence", {}).get("dropped", 0),
+        "flipped": metadata.get("flipped"),
+    }

@@ -1,0 +1,402 @@
+"""What stands between a judge and a model: retry, rate limit and budget, each a wrapper."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from prjury.deadline import Deadline
+from prjury.policy.models import RateConfig
+from prjury.policy.schema import LimitsConfig
+from prjury.ports import ChatModel
+from prjury.ports.messages import ModelError, Prompt, Reply, UnsentError, tokens_of
+
+
+class WrappedModel:
+    """Goes by the inner model's name, identity, room and price; `ask` is what differs."""
+
+    def __init__(self, inner: ChatModel) -> None:
+        self._inner = inner
+
+    @property
+    def name(self) -> str:
+        """``provider:model``."""
+        return self._inner.name
+
+    @property
+    def identity(self) -> str:
+        """Everything that its answers depend on."""
+        return self._inner.identity
+
+    @property
+    def room(self) -> int:
+        """Tokens of material in one prompt."""
+        return self._inner.room
+
+    def price(self, input_tokens: int, output_tokens: int) -> float | None:
+        """US dollars for so many tokens; None where the price is not known."""
+        return self._inner.price(input_tokens, output_tokens)
+
+
+# Retry.
+
+#: How often one question is put at most.
+TRIES = 3
+
+_FIRST_PAUSE = 1.0
+_LONGEST_PAUSE = 20.0
+
+
+class UnansweredError(ModelError):
+    """The server turned the request away before a model saw it, so that nothing is charged."""
+
+
+class BusyError(UnansweredError):
+    """The server asks for patience: too many requests, overloaded, or failing for now.
+
+    Attributes:
+        after: the seconds that it asks for, None where it names no usable number.
+        status: the HTTP status, None where there is none.
+    """
+
+    after: float | None = None
+    status: int | None = None
+
+
+class SchemaRefusedError(UnansweredError):
+    """The server does not take a JSON Schema for its reply."""
+
+
+def pause(tried: int, after: float | None, remaining: float, chance: float) -> float | None:
+    """The seconds to wait before the next try; None where trying again is of no use.
+
+    Args:
+        tried: how often the question has been put already.
+        after: what the server asks for; its word counts, even if it exceeds our own pauses.
+        remaining: the seconds until nobody waits any longer.
+        chance: a random number in 0..1 that keeps clients from returning all at once.
+    """
+    if tried >= TRIES:
+        return None
+    own = min(_FIRST_PAUSE * 2 ** (tried - 1), _LONGEST_PAUSE) * (0.5 + chance / 2)
+    seconds = own if after is None else max(0.0, after)
+    return seconds if seconds < remaining else None
+
+
+class RetryingModel(WrappedModel):
+    """Puts the question at most three times while the server is busy, and when the server says.
+
+    Args:
+        inner: raises `BusyError` where asking again may help.
+        sleep: waits so many seconds between two tries.
+        chance: a random number in 0..1, which spreads the tries of several clients.
+    """
+
+    def __init__(
+        self,
+        inner: ChatModel,
+        sleep: Callable[[float], None] = time.sleep,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        super().__init__(inner)
+        self._sleep = sleep
+        self._chance = chance
+
+    def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
+        """The reply of the first try that brings one.
+
+        Raises:
+            ModelError: the last failure, or one that does not pass by waiting.
+        """
+        tried = 0
+        while True:
+            tried += 1
+            try:
+                return self._inner.ask(prompt, deadline)
+            except BusyError as busy:
+                seconds = pause(tried, busy.after, deadline.remaining, self._chance())
+                if seconds is None:
+                    raise
+                self._sleep(seconds)
+
+
+# Rate limit.
+
+_MINUTE = 60.0
+
+
+class RateLimit:
+    """Lets so many callers through at a time, and so many in any minute; first come, first served.
+
+    Args:
+        rate: how many.
+        clock: seconds on a clock that never goes back.
+        sleep: waits so many seconds.
+    """
+
+    def __init__(
+        self,
+        rate: RateConfig,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._free = rate.max_parallel
+        self._per_minute = rate.requests_per_minute
+        self._clock = clock
+        self._sleep = sleep
+        self._lock = threading.Lock()
+        self._queue: deque[threading.Event] = deque()
+        self._begun: deque[float] = deque(maxlen=rate.requests_per_minute)
+
+    @contextmanager
+    def turn(self, deadline: Deadline) -> Iterator[None]:
+        """Waits for a turn and holds it for the length of the block.
+
+        Raises:
+            ModelError: with the reason ``timeout`` when no turn comes before the deadline.
+        """
+        self._enter(deadline)
+        try:
+            self._sleep_until_the_minute_has_room(deadline)
+            yield
+        finally:
+            self._leave()
+
+    def _enter(self, deadline: Deadline) -> None:
+        with self._lock:
+            if self._free:
+                self._free -= 1
+                return
+            called = threading.Event()
+            self._queue.append(called)
+        if called.wait(deadline.remaining):
+            return
+        with self._lock:
+            if called.is_set():  # the turn came between the end of the wait and here
+                return
+            self._queue.remove(called)
+        raise _too_late("others are being asked")
+
+    def _leave(self) -> None:
+        with self._lock:
+            if self._queue:
+                self._queue.popleft().set()
+            else:
+                self._free += 1
+
+    def _sleep_until_the_minute_has_room(self, deadline: Deadline) -> None:
+        if self._per_minute is None:
+            return
+        with self._lock:
+            now = self._clock()
+            full = len(self._begun) == self._per_minute
+            begin = max(now, self._begun[0] + _MINUTE) if full else now
+            if begin > now and begin - now >= deadline.remaining:
+                raise _too_late(f"models.rate.requests_per_minute is {self._per_minute}")
+            self._begun.append(begin)
+        if begin > now:
+            self._sleep(begin - now)
+
+
+class RateLimitedModel(WrappedModel):
+    """Asks the inner model when it is its turn."""
+
+    def __init__(self, inner: ChatModel, pace: RateLimit) -> None:
+        super().__init__(inner)
+        self._pace = pace
+
+    def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
+        """The inner model's reply.
+
+        Raises:
+            ModelError: the inner model's, or ``timeout`` when its turn does not come.
+        """
+        with self._pace.turn(deadline):
+            return self._inner.ask(prompt, deadline)
+
+
+def _too_late(why: str) -> ModelError:
+    return UnsentError(
+        "There was no time left to wait for a turn with the model",
+        "timeout",
+        why=why,
+        remedy="Raise models.rate or the time limit",
+    )
+
+
+# Budget.
+
+#: Failures that no provider charges for.
+_FREE = frozenset({"unauthorized", "rate_limited", "unreachable"})
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What calls have used, or may use.
+
+    Attributes:
+        calls: requests that were sent.
+        usd: US dollars; None where tokens were used whose price is not known.
+    """
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = 0.0
+
+    def __add__(self, other: Spent) -> Spent:
+        known = self.usd is not None and other.usd is not None
+        return Spent(
+            self.calls + other.calls,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            (self.usd or 0.0) + (other.usd or 0.0) if known else None,
+        )
+
+
+class Budget:
+    """The limits of one run. Calls that run side by side cannot exceed them together.
+
+    Where no price is known, only tokens count.
+    """
+
+    def __init__(self, limits: LimitsConfig) -> None:
+        self._limits = limits
+        self._lock = threading.Lock()
+        self._spent = Spent()
+        self._usd = self._promised_usd = 0.0
+        self._promised_tokens = 0
+
+    @property
+    def spent(self) -> Spent:
+        """What has been used, with the estimates for calls whose usage nobody told."""
+        with self._lock:
+            return self._spent
+
+    def refusal(self, input_tokens: int, usd: float | None) -> str | None:
+        """Why so much cannot be spent on top of what is spent and promised; None where it can."""
+        with self._lock:
+            return self._refusal(Spent(0, input_tokens, 0, usd))
+
+    def reserve(self, estimate: Spent) -> None:
+        """Sets aside what a call may use.
+
+        Raises:
+            ModelError: with the reason ``budget`` when it may exceed a limit; nothing is set aside.
+        """
+        with self._lock:
+            refusal = self._refusal(estimate)
+            if refusal:
+                raise UnsentError(refusal, "budget")
+            self._promise(estimate, 1)
+
+    def settle(self, estimate: Spent, used: Spent | None) -> None:
+        """Takes what was set aside back, and counts what was really used; None for no request."""
+        with self._lock:
+            self._promise(estimate, -1)
+            if used is not None:
+                self._spent += used
+                self._usd += used.usd or 0.0
+
+    def _refusal(self, estimate: Spent) -> str | None:
+        tokens = self._spent.input_tokens + self._promised_tokens
+        if tokens + estimate.input_tokens > self._limits.input_tokens:
+            return _over(
+                f"{tokens:,} of {self._limits.input_tokens:,} input tokens are used or promised, "
+                f"and this takes about {estimate.input_tokens:,}",
+                "limits.input_tokens",
+            )
+        if estimate.usd is None and not self._limits.usd:
+            return _over("nothing may be spent, and the price of this is not known", "limits.usd")
+        usd = self._usd + self._promised_usd
+        if estimate.usd and usd + estimate.usd > self._limits.usd:
+            return _over(
+                f"{usd:.4f} of {self._limits.usd:.4f} US dollars are spent or promised, and this "
+                f"may cost {estimate.usd:.4f}",
+                "limits.usd",
+            )
+        return None
+
+    def _promise(self, estimate: Spent, sign: int) -> None:
+        self._promised_tokens += sign * estimate.input_tokens
+        self._promised_usd += sign * (estimate.usd or 0.0)
+
+
+class BudgetedModel(WrappedModel):
+    """Asks the inner model where the purse allows it.
+
+    Args:
+        inner: makes one request per question.
+        budget: shared by all models of the run.
+        max_output_tokens: the limit of an answer, if it has one.
+    """
+
+    def __init__(
+        self, inner: ChatModel, budget: Budget, max_output_tokens: int | None = None
+    ) -> None:
+        super().__init__(inner)
+        self._budget = budget
+        self._output = max_output_tokens
+
+    def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
+        """The inner model's reply, with what it counts for where the server did not say.
+
+        Raises:
+            ModelError: the inner model's, with what it counts for; or ``budget`` when the call may
+                exceed a limit, and nothing is sent then.
+        """
+        if not deadline.remaining:
+            raise UnsentError("There is no time left to ask the model", "timeout")
+        estimate = self._estimate(prompt)
+        self._budget.reserve(estimate)
+        used: Spent | None = estimate
+        try:
+            reply = self._inner.ask(prompt, deadline)
+            used = self._used(reply, estimate)
+        except ModelError as error:
+            used = self._used_in_vain(error, estimate)
+            if used is not None:
+                error.spent = _charged(error.spent or Reply("", self.name), used)
+            raise
+        finally:
+            self._budget.settle(estimate, used)
+        return _charged(reply, used)
+
+    def _estimate(self, prompt: Prompt) -> Spent:
+        output = min(self._output or prompt.answer_tokens, prompt.answer_tokens)
+        return Spent(1, prompt.tokens, output, self.price(prompt.tokens, output))
+
+    def _used(self, reply: Reply, estimate: Spent) -> Spent:
+        """What a reply cost; where it does not say, what was set aside for it."""
+        tokens_in, tokens_out = reply.input_tokens, reply.output_tokens
+        if not tokens_in and estimate.usd != 0.0:
+            tokens_in = estimate.input_tokens
+            tokens_out = tokens_out or tokens_of(reply.text)
+        usd = reply.usd if reply.usd is not None else self.price(tokens_in, tokens_out)
+        return Spent(1, tokens_in, tokens_out, usd)
+
+    def _used_in_vain(self, error: ModelError, estimate: Spent) -> Spent | None:
+        if error.spent is not None:
+            return self._used(error.spent, estimate)
+        if isinstance(error, UnsentError):
+            return None
+        if isinstance(error, UnansweredError) or error.reason in _FREE:
+            return Spent(calls=1)
+        # It may have thought until the time was over; providers charge for that.
+        return estimate
+
+
+def _charged(reply: Reply, used: Spent) -> Reply:
+    """The reply with the figures of the purse, so that everybody counts the same."""
+    tokens_in, tokens_out = used.input_tokens, used.output_tokens
+    return replace(reply, input_tokens=tokens_in, output_tokens=tokens_out, usd=used.usd)
+
+
+def _over(figures: str, limit: str) -> str:
+    remedy = f"Raise {limit} in the policy, or judge less at once"
+    return f"The budget of this run does not allow it: {figures}. {remedy}"

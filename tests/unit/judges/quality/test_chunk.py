@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fakes.llm import changed
+from prjury.judges.quality.prompt_input import (
+    Chunk,
+    ChunkRow,
+    Passage,
+    Section,
+    digest_of,
+    pieces_of,
+)
+from prjury.snapshot.model import FileChange
+
+
+def section(file: FileChange) -> Section:
+    ((made,), _) = pieces_of([file], str)
+    return made
+
+
+FILE = changed("src/a.py", " same", "-gone", "+here")
+
+
+def test_the_digest_does_not_know_the_numbers_of_lines() -> None:
+    assert (
+        section(FILE).digest
+        == section(changed("src/a.py", " same", "-gone", "+here", start=9)).digest
+    )
+
+
+def test_the_digest_knows_everything_else() -> None:
+    others = [
+        changed("src/b.py", " same", "-gone", "+here"),
+        changed("src/a.py", " same", "-gone", "+Here"),
+        changed("src/a.py", " same", "+gone", "+here"),
+        changed("src/a.py", " same", "-gone", "+here", "+"),
+        replace(FILE, old_path="src/old.py"),
+        replace(FILE, hunks=(*FILE.hunks, *FILE.hunks)),
+        replace(FILE, hunks=(replace(FILE.hunks[0], section="def f():"),)),
+    ]
+    assert len({section(file).digest for file in [FILE, *others]}) == len(others) + 1
+
+
+def test_a_row_has_a_number_on_the_sides_where_it_is() -> None:
+    context, removed = ChunkRow("new", 7, " ", "x", old=5), ChunkRow("old", 6, "-", "y")
+    assert [context.number("new"), context.number("old")] == [7, 5]
+    assert [removed.number("new"), removed.number("old")] == [None, 6]
+
+
+def test_a_sheet_turned_twice_is_the_sheet() -> None:
+    chunk = Chunk((section(FILE), section(changed("src/b.py", "+x"))))
+    assert chunk.turned().paths == ("src/b.py", "src/a.py")
+    assert chunk.turned().digest != chunk.digest
+    assert chunk.turned().turned() == chunk
+
+
+rows = st.builds(
+    ChunkRow, st.sampled_from(["new", "old"]), st.integers(1, 9_999_999), st.just("+"), st.text()
+)
+
+
+@given(st.text(), st.lists(rows, max_size=5))
+def test_the_size_is_at_least_that_of_the_prompt(section: str, lines: list[ChunkRow]) -> None:
+    made = Section("a.py", {"path": "a.py"}, (Passage(section, tuple(lines)),))
+    assert made.size >= len(json.dumps(made.value, ensure_ascii=False, separators=(",", ":")))
+
+
+def test_a_digest_of_a_value_has_64_hex_digits() -> None:
+    assert len(digest_of([1, {"a": None}])) == 64

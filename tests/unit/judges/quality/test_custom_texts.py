@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fakes.repository import BASE, FakeRepository, Files
+from prjury.errors import ConfigError
+from prjury.judges.quality.prompts import OwnTexts
+
+PROMPTS = ".github/prjury/prompts"
+QUALITY = f"{PROMPTS}/quality.md.j2"
+
+
+def own(files: Files, **more: Any) -> OwnTexts:
+    return OwnTexts.of(FakeRepository({BASE: files}, **more), BASE)
+
+
+def test_templates_of_judges_and_parts_of_them_lie_in_one_place() -> None:
+    files = {QUALITY: "a", f"{PROMPTS}/_tone.md.j2": "b", f"{PROMPTS}/README.md": "c", "x": "d"}
+    assert own(files).prompts().own == {"quality.md.j2": "a", "_tone.md.j2": "b"}
+
+
+@pytest.mark.parametrize("name", ["qualty", "chair", "more/quality", "tests-exercise-behaviour"])
+def test_a_template_that_nobody_would_use_is_a_clear_error(name: str) -> None:
+    with pytest.raises(ConfigError, match=rf"{name}\.md\.j2 is no template of a judge"):
+        own({f"{PROMPTS}/{name}.md.j2": "a"}).prompts()
+
+
+def test_nothing_is_read_before_it_is_wanted() -> None:
+    repository = FakeRepository({BASE: {QUALITY: "a"}})
+    OwnTexts.of(repository, BASE)
+    assert repository.reads == []
+
+
+UNUSABLE: dict[str, tuple[str | bytes, dict[str, Any], str]] = {
+    "huge": ("x" * 70_000, {}, "is larger than 64 KiB"),
+    "binary": (b"\xff\xfe", {}, "is not UTF-8"),
+    "a link": ("../../x", {"modes": {QUALITY: "120000"}}, "is not a file of the base"),
+    "a submodule": ("x", {"modes": {QUALITY: "160000"}}, "is not a file of the base"),
+}
+
+
+@pytest.mark.parametrize(("content", "more", "problem"), UNUSABLE.values(), ids=UNUSABLE.keys())
+def test_a_template_that_cannot_be_read_is_a_clear_error(
+    content: str | bytes, more: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(ConfigError, match=problem) as error:
+        own({QUALITY: content}, **more).prompts()
+    assert QUALITY in str(error.value)
+    assert error.value.reason == "prompt_invalid"
+
+
+def test_a_text_that_a_partial_clone_lacks_is_told() -> None:
+    repository = FakeRepository({BASE: {QUALITY: "x"}})
+    repository.gone = {entry.blob for entry in repository.files(BASE)}
+    with pytest.raises(ConfigError, match="missing from this partial clone"):
+        OwnTexts.of(repository, BASE).prompts()
+
+
+def test_a_file_of_the_same_name_elsewhere_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"There is docs/a\\x1b/style\.md"):
+        own({"docs/a\x1b/style.md": "x"}).text("style.md")
+
+
+def test_a_byte_order_mark_is_no_text() -> None:
+    assert own({"a.md": b"\xef\xbb\xbfhello"}).text("a.md") == "hello"
+
+
+# Guidelines.
+
+
+def test_the_first_guidelines_count() -> None:
+    files = {
+        "CONTRIBUTING.md": "contributing",
+        ".github/prjury/guidelines.md": "ours",
+        "docs/CONTRIBUTING.md": "docs",
+    }
+    assert own(files).guidelines() == ".github/prjury/guidelines.md:\n\nours"
+    del files[".github/prjury/guidelines.md"]
+    assert own(files).guidelines() == "CONTRIBUTING.md:\n\ncontributing"
+    assert own({}).guidelines() == ""
+
+
+def test_long_guidelines_are_cut_visibly() -> None:
+    told = own({"CONTRIBUTING.md": "x" * 4_123}).guidelines()
+    assert told == "CONTRIBUTING.md:\n\n" + "x" * 4_000 + "\n… (+123 characters)"
+    ours = own({".github/prjury/guidelines.md": "x" * 8_123}).guidelines()
+    assert ours.endswith(":\n\n" + "x" * 8_000 + "\n… (+123 characters)")
+
+
+def test_hidden_characters_of_guidelines_are_visible() -> None:
+    assert own({"CONTRIBUTING.md": "a\u202eb\r\nc\n"}).guidelines().endswith("a\\u{202e}b\nc")
+
+
+def test_guidelines_that_are_ours_and_cannot_be_read_are_an_error() -> None:
+    path = ".github/prjury/guidelines.md"
+    with pytest.raises(ConfigError, match="not UTF-8"):
+        own({path: b"\xff"}).guidelines()
+    with pytest.raises(ConfigError, match="not a file of the base"):
+        own({path: "x"}, modes={path: "120000"}).guidelines()
+
+
+def test_guidelines_for_people_are_taken_as_they_are() -> None:
+    assert own({"CONTRIBUTING.md": b"caf\xe9"}).guidelines() == "CONTRIBUTING.md:\n\ncaf\ufffd"
+    assert own({"CONTRIBUTING.md": "x" * 100_000}).guidelines().endswith("(+96000 characters)")
+
+
+def test_a_link_to_guidelines_is_passed_over() -> None:
+    files = {"CONTRIBUTING.md": "docs/CONTRIBUTING.md", "docs/CONTRIBUTING.md": "here"}
+    link = {"CONTRIBUTING.md": "120000"}
+    assert own(files, modes=link).guidelines() == "docs/CONTRIBUTING.md:\n\nhere"
+    assert own({"CONTRIBUTING.md": "elsewhere"}, modes=link).guidelines() == ""

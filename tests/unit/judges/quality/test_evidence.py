@@ -1,0 +1,296 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fakes.llm import FOUR, answer, changed, hunk, quote, reply
+from prjury.judges.quality.evidence import Lines, verify
+from prjury.judges.quality.prompt_input import document, pieces_of, plan
+from prjury.judges.quality.question import Quote, read
+from prjury.report.redact import Redactor
+
+FILE = replace(
+    changed("src/a.py"),
+    hunks=(hunk(" def f():", "-    return 1", "+    x = 2", "+", "+    return x  ", start=10),),
+)
+
+
+def lines_of(*files: Any) -> Lines:
+    sections, _ = pieces_of(files or (FILE,), Redactor())
+    return Lines(sections)
+
+
+def at(line: int, text: str, end: int | None = None, **more: Any) -> Quote:
+    place = {"path": "src/a.py", "side": "new", "line": line, "end_line": end or line}
+    return Quote.model_validate({**place, "quote": text, **more})
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        at(11, "    x = 2"),
+        at(11, "x = 2"),
+        at(11, "x = 2\n"),
+        at(13, "return x"),
+        at(10, "def f():"),
+        at(10, "def f():", side="old"),
+        at(11, "    return 1", side="old"),
+        at(10, "def f():\n    x = 2", 11),
+        at(11, "x = 2\r\n\r\n    return x", 13),
+    ],
+)
+def test_what_stands_there_is_true(said: Quote) -> None:
+    assert lines_of().hold(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        at(11, "x = 3"),
+        at(11, "x  = 2"),
+        at(11, "x ="),
+        at(11, "# x = 2"),
+        at(10, "x = 2"),
+        at(11, "return 1"),
+        at(11, "x = 2", side="old"),
+        at(11, "x = 2", path="src/b.py"),
+        at(11, "x = 2", path="SRC/a.py"),
+        at(11, "x = 2\nreturn x", 13),
+        at(11, "x = 2", 12, path="src/a.py", side="old"),
+        at(11, "x = 2", 10_000_000),
+        at(13, "return x", 12),
+        at(99, "x = 2"),
+        at(12, ""),
+        at(12, "   "),
+    ],
+)
+def test_what_does_not_stand_there_is_not(said: Quote) -> None:
+    assert not lines_of().hold(said)
+
+
+def test_a_quote_of_what_was_shown_is_true_also_where_it_was_made_safe() -> None:
+    token = "ghp_" + "a1" * 20
+    lines = lines_of(changed("src/a.py", "+x = '\u202e'", f"+t = '{token}'"))
+    assert lines.hold(at(1, "x = '\\u{202e}'"))
+    assert lines.hold(at(2, "t = '[redacted: GitHub token]'"))
+    assert not lines.hold(at(2, f"t = '{token}'"))
+
+
+def test_a_part_that_was_not_sent_cannot_be_quoted() -> None:
+    big = changed("src/a.py", *(f"+line {i}" for i in range(200)))
+    sections, _ = pieces_of([big], str)
+    lines = Lines(plan(sections, (), 1_000).chunks[0].sections)
+    assert lines.hold(at(1, "line 0"))
+    assert not lines.hold(at(200, "line 199"))
+
+
+def test_a_document_can_be_quoted_and_is_no_place() -> None:
+    lines = Lines([document("answer", "answer", "one\ntwo", str)])
+    said = at(2, "two", path="answer")
+    assert lines.hold(said)
+    assert lines.path_of(said) is None
+    assert lines_of().path_of(at(10, "def f():")) == "src/a.py"
+
+
+def test_a_file_goes_by_the_name_that_was_shown() -> None:
+    lines = lines_of(changed("src/\u202ea.py", "+x"))
+    said = at(1, "x", path="src/\\u{202e}a.py")
+    assert lines.hold(said)
+    assert lines.path_of(said) == "src/\u202ea.py"
+
+
+def test_untrue_evidence_is_dropped_and_counted() -> None:
+    true, untrue = quote(), quote(line=1, text="something else")
+    answers = read(
+        reply(
+            correctness=answer("fail", [true, untrue]),
+            tests=answer("fail", [untrue]),
+            conventions=answer("pass", [untrue, untrue]),
+            risk=answer("fail", []),
+        ),
+        FOUR,
+    )
+    lines = lines_of(changed("src/app.py", " def f():", "+return a + b"))
+    findings = verify(answers, lines)
+    assert {name: (f.verdict, len(f.quotes), f.dropped) for name, f in findings.items()} == {
+        "correctness": ("fail", 1, 1),
+        "tests": ("abstain", 0, 1),
+        "conventions": ("abstain", 0, 2),
+        "risk": ("abstain", 0, 0),
+    }
+
+
+def test_a_verdict_that_its_author_does_not_believe_does_not_count() -> None:
+    said = reply(
+        risk=answer("pass", [], 0.49), tests=answer("fail", [quote()], 0.5), conventions=answer()
+    )
+    findings = verify(read(said, FOUR), lines_of(changed("src/app.py", " x", "+return a + b")))
+    assert [findings[name].verdict for name in ("risk", "tests", "conventions")] == [
+        "abstain",
+        "fail",
+        "pass",
+    ]
+
+
+places = st.integers(1, 20)
+
+
+@given(places, places, st.text(max_size=20), st.sampled_from(["old", "new"]))
+def test_only_the_text_of_the_very_lines_is_true(line: int, end: int, text: str, side: str) -> None:
+    new = {10: "def f():", 11: "    x = 2", 12: "", 13: "    return x  "}
+    old = {10: "def f():", 11: "    return 1"}
+    texts = new if side == "new" else old
+    expected = [texts[n] for n in range(line, end + 1) if n in texts]
+    if lines_of().hold(at(line, text, end, side=side)):
+        assert "\n".join(expected).strip() == text.replace("\r\n", "\n").strip()
+
+
+# Quotes that stand elsewhere, or otherwise, than the model said.
+
+LONG = replace(
+    changed("src/a.py"),
+    hunks=(
+        hunk(
+            " def pay(self, source, amount):",
+            "-    source.take(amount)",
+            "+    source.balance += amount",
+            "+    if amount:",
+            "+        self.log(amount)",
+            "+    return None",
+            " def undo(self):",
+            "+    self.log(undone)",
+            "+    return None",
+            start=10,
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "line", "end"),
+    [
+        pytest.param(at(12, "source.balance += amount"), 11, 11, id="off by one"),
+        pytest.param(at(90, "source.balance  +=\tamount"), 11, 11, id="white space"),
+        pytest.param(at(12, "if amount:\nself.log(amount)", 13), 12, 13, id="dedented"),
+        pytest.param(at(11, "balance += amount"), 11, 11, id="part of a line"),
+        pytest.param(at(13, "balance += amount"), 11, 11, id="part of another line"),
+        pytest.param(at(11, "source.balance += amount", 12), 11, 11, id="range too wide"),
+        pytest.param(at(11, "+    source.balance += amount"), 11, 11, id="sign"),
+        pytest.param(at(11, "+11|    source.balance += amount"), 11, 11, id="sign and number"),
+        pytest.param(at(11, "11|    source.balance += amount"), 11, 11, id="number"),
+        pytest.param(
+            at(10, " 10|def pay(self, source, amount):\n+11|    source.balance += amount", 11),
+            10,
+            11,
+            id="from an unchanged line on",
+        ),
+        pytest.param(at(12, "+    if amount:\n+\n", 13), 12, 12, id="blank end"),
+        pytest.param(at(14, "return None\n def undo(self):", 15), 14, 15, id="claimed of several"),
+        pytest.param(at(11, "source.balance += amount", path="b/src/a.py"), 11, 11, id="b/"),
+        pytest.param(at(10, "source.take(amount)", path="a/src/a.py", side="old"), 11, 11, id="a/"),
+        pytest.param(at(11, "-    source.take(amount)", side="old"), 11, 11, id="removed"),
+    ],
+)
+def test_a_quote_that_matches_once_is_moved_there(said: Quote, line: int, end: int) -> None:
+    lines = lines_of(LONG)
+    found = lines.find(said)
+    assert found is not None
+    assert (found.path, found.line, found.end_line) == ("src/a.py", line, end)
+    assert found != said
+    assert lines.hold(found)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param(at(12, "return None"), id="two places"),
+        pytest.param(at(16, "    self.log("), id="a short part"),
+        pytest.param(at(11, "self.log(amou"[:11]), id="eleven characters"),
+        pytest.param(at(11, "nt", 11), id="a fragment"),
+        pytest.param(at(10, "def undo(self):"), id="nothing that changes"),
+        pytest.param(at(11, "def pay(self, sou"), id="a part of what does not change"),
+        pytest.param(at(11, "source.take(amount)"), id="the other side"),
+        pytest.param(at(11, "-    source.balance += amount"), id="the other sign"),
+        pytest.param(at(11, "source.balance += amount", path="b/src/b.py"), id="no such file"),
+        pytest.param(at(11, "source.balance += amount", path="c/src/a.py"), id="no such prefix"),
+        pytest.param(at(11, "source.balance += amount\nself.log(amount)", 12), id="a gap"),
+        pytest.param(at(11, "source.balance += total"), id="invented"),
+        pytest.param(at(11, " \n\t\n"), id="blank"),
+        pytest.param(at(11, "+"), id="a sign"),
+    ],
+)
+def test_a_quote_that_matches_nowhere_or_twice_is_dropped(said: Quote) -> None:
+    assert lines_of(LONG).find(said) is None
+
+
+def test_a_part_that_stands_in_two_lines_is_dropped_wherever_it_is_claimed() -> None:
+    lines = lines_of(changed("src/a.py", "+total = add(first, second)", "+x = add(first, second)"))
+    assert lines.find(at(1, "add(first, second)")) is None
+    assert lines.find(at(2, "total = add(first")) is not None
+
+
+def test_a_true_quote_is_not_touched() -> None:
+    said = at(10, "def pay(self, source, amount):")
+    assert lines_of(LONG).find(said) == said
+
+
+def test_a_file_below_a_directory_b_is_meant_where_there_is_one() -> None:
+    lines = lines_of(changed("b/x.py", "+one_long_statement()"), changed("x.py", "+another_one()"))
+    assert lines.find(at(1, "another_one()", path="b/x.py")) is None
+    assert lines.find(at(1, "another_one()", path="a/x.py")) is not None
+
+
+def test_a_line_of_a_document_may_be_miscounted() -> None:
+    lines = Lines([document("answer", "answer", "one\ntwo\nthree", str)])
+    found = lines.find(at(1, "two", path="answer"))
+    assert found is not None
+    assert found.line == 2
+
+
+def test_relocated_evidence_counts_and_is_counted() -> None:
+    moved = at(13, "balance += amount").model_dump()
+    answers = read(reply(risk=answer("fail", [moved, at(1, "gone()").model_dump()])), FOUR)
+    finding = verify(answers, lines_of(LONG))["risk"]
+    assert (finding.verdict, finding.relocated, finding.dropped) == ("fail", 1, 1)
+    assert finding.quotes[0].quote == "    source.balance += amount"
+
+
+words = st.sampled_from(["alpha", "beta(gamma)", "", "    delta", "+ echo", "7|foxtrot golf", "x"])
+signed = st.lists(st.tuples(st.sampled_from("+- "), words), min_size=1, max_size=8)
+texts = st.lists(words, min_size=1, max_size=3).map("\n".join) | st.text(max_size=15)
+befores = st.sampled_from(["", "+", "-", " ", "+4|", "4|", "    "])
+
+
+@given(signed, texts, befores, places, places, st.sampled_from(["old", "new"]), st.booleans())
+def test_what_is_found_stands_where_it_is_said_to(
+    rows: list[tuple[str, str]],
+    text: str,
+    before: str,
+    line: int,
+    end: int,
+    side: str,
+    prefixed: bool,
+) -> None:
+    file = changed("src/a.py", *(sign + word for sign, word in rows))
+    lines = lines_of(file)
+    quoted = "\n".join(before + word for word in text.split("\n"))
+    said = at(line, quoted, end, side=side, path="b/src/a.py" if prefixed else "src/a.py")
+    found = lines.find(said)
+    if found is None:
+        assert not lines.hold(said)
+        return
+    assert lines.hold(found)
+    assert (found.path, found.side) == ("src/a.py", side)
+    if found == said or lines.hold(said.model_copy(update={"path": "src/a.py"})):
+        return
+    span = range(found.line, found.end_line + 1)
+    shown = [row for part in file.hunks for row in part.lines]
+    number = {row: row.new if side == "new" else row.old for row in shown}
+    assert any(row.sign != " " and number[row] in span for row in shown)
+    assert found.quote == "\n".join(row.text for row in shown if number[row] in span)
+    bare = "".join(found.quote.split())
+    assert "".join(text.split()) in bare or "".join(quoted.split()).lstrip("+-4|") in bare

@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fakes.llm import FOUR, Notebook, answer, changed, quote, reply, words
+from prjury.judges.quality.evidence import Findings, Lines, verify
+from prjury.judges.quality.known_answers import KnownSheets, keep, key_of, remembered
+from prjury.judges.quality.prompt_input import Chunk, pieces_of, plan
+from prjury.judges.quality.prompts import Prompts
+from prjury.judges.quality.question import Form, Question, read
+
+CRITERIA = dict.fromkeys(FOUR, "Is it?")
+TEXTS = (" def add(a, b):", "-    return a - b", "+    return a + b", "+", "+x = 1")
+
+
+def chunk(start: int = 1, *texts: str) -> Chunk:
+    sections, _ = pieces_of([changed("src/app.py", *(texts or TEXTS), start=start)], str)
+    return Chunk(sections)
+
+
+def findings(on: Chunk, start: int = 1) -> Findings:
+    span = {**quote(line=start + 1, text="return a + b\n\nx = 1"), "end_line": start + 3}
+    old = {**quote(line=start + 1, text="return a - b"), "side": "old"}
+    context = {**quote(line=start, text="def add(a, b):"), "side": "old"}
+    said = reply(
+        risk=answer("fail", [span, old], 0.75),
+        tests=answer("fail", [context, quote(text="made up")]),
+    )
+    found = verify(read(said, FOUR), Lines(on.sections))
+    assert [len(found[name].quotes) for name in ("risk", "tests")] == [2, 1]
+    return found
+
+
+def test_what_is_kept_comes_back() -> None:
+    memory, on = Notebook(), chunk()
+    keep(memory, "key", on, findings(on))
+    assert remembered(memory, "key", on, FOUR) == findings(on)
+    assert remembered(memory, "other", on, FOUR) is None
+
+
+@given(st.integers(1, 100_000), st.integers(1, 100_000))
+def test_quotes_move_with_their_lines(before: int, after: int) -> None:
+    memory = Notebook()
+    keep(memory, "key", chunk(before), findings(chunk(before), before))
+    assert remembered(memory, "key", chunk(after), FOUR) == findings(chunk(after), after)
+
+
+def kept() -> tuple[Notebook, Chunk, dict[str, Any]]:
+    memory, on = Notebook(), chunk()
+    keep(memory, "key", on, findings(on))
+    return memory, on, json.loads(memory.kept["key"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "null",
+        "[]",
+        '"x"',
+        "7",
+        "{}",
+        "[" * 100_000,
+        json.dumps(dict.fromkeys(FOUR)),
+        json.dumps({name: {} for name in FOUR}),
+    ],
+)
+def test_what_is_damaged_is_not_known(text: str) -> None:
+    memory, on, _ = kept()
+    memory.kept["key"] = text
+    assert remembered(memory, "key", on, FOUR) is None
+
+
+DAMAGE: list[dict[str, Any]] = [
+    {"said": "approve"},
+    {"said": []},
+    {"reasoning": None},
+    {"confidence": 1.5},
+    {"confidence": -1},
+    {"confidence": float("nan")},
+    {"confidence": float("inf")},
+    {"confidence": 10**400},
+    {"confidence": "high"},
+    {"confidence": None},
+    {"dropped": float("inf")},
+    {"dropped": -1},
+    {"dropped": None},
+    {"quotes": None},
+    {"quotes": "abcd"},
+    {"quotes": [None]},
+    {"quotes": [["new", 0, 0]]},
+    {"quotes": [["new", 0, 99, "x"]]},
+    {"quotes": [["new", -1, 0, "x"]]},
+    {"quotes": [["new", 2, -1, "x"]]},
+    {"quotes": [["new", "0", 0, "x"]]},
+    {"quotes": [["left", 0, 0, "def add(a, b):"]]},
+    {"quotes": [["new", 1, 1, "return a - b"]]},
+    {"quotes": [["new", 2, 2, 7]]},
+    {"quotes": [["new", 2, 2, "os.system(user)"]]},
+    {"quotes": [["new", 4, 2, "return a + b"]]},
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGE, ids=map(repr, DAMAGE))
+def test_a_part_that_is_damaged_spoils_the_whole(damage: dict[str, Any]) -> None:
+    memory, on, value = kept()
+    value["risk"] |= damage
+    memory.kept["key"] = json.dumps(value)
+    assert remembered(memory, "key", on, FOUR) is None
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=6,
+)
+
+
+@given(st.sampled_from(["said", "confidence", "reasoning", "quotes", "dropped"]), json_values)
+def test_no_damage_breaks_anything(part: str, value: Any) -> None:
+    memory, on, all_of_it = kept()
+    all_of_it["risk"][part] = value
+    memory.kept["key"] = json.dumps(all_of_it)
+    found = remembered(memory, "key", on, FOUR)
+    if found is not None:
+        assert 0 <= found["risk"].confidence <= 1
+        assert all(Lines(on.sections).hold(quoted) for quoted in found["risk"].quotes)
+
+
+# The key.
+
+
+def question(on: Chunk, **more: Any) -> Question:
+    instructions = Prompts().render("quality", {"criteria": CRITERIA, "guidelines": "", **more})
+    made = plan(on.sections, (), 100_000)
+    return Form("quality", instructions, CRITERIA).ask(made.chunks[0], made, words())
+
+
+def test_everything_that_an_answer_depends_on_is_in_the_key() -> None:
+    one, other = chunk(), chunk(1, *TEXTS, "+more")
+    keys = [
+        key_of("m", question(one), one, 0),
+        key_of("n", question(one), one, 0),
+        key_of("m", question(one), one, 1),
+        key_of("m", question(one, guidelines="Be brief."), one, 0),
+        key_of("m", question(other), other, 0),
+    ]
+    assert len(set(keys)) == len(keys)
+
+
+def test_the_numbers_of_lines_are_not_in_the_key() -> None:
+    one, moved = chunk(), chunk(500)
+    assert key_of("m", question(one), one, 0) == key_of("m", question(moved), moved, 0)
+
+
+# Which pieces were asked about together.
+
+
+def two_pieces() -> Chunk:
+    sections, _ = pieces_of([changed("a.py", "+a"), changed("b.py", "+b")], str)
+    return Chunk(sections)
+
+
+def test_a_sheet_is_known_by_any_of_its_pieces() -> None:
+    memory, on = Notebook(), two_pieces()
+    digests = [section.digest for section in on.sections]
+    KnownSheets(memory, "about").keep(on)
+    for wanted in (digests, digests[:1], [digests[1], "f" * 64]):
+        assert list(KnownSheets(memory, "about")(wanted)) == [digests]
+    assert list(KnownSheets(memory, "other")(digests)) == []
+    assert list(KnownSheets(memory, "about")([])) == []
+
+
+@pytest.mark.parametrize("text", ["", " ", "x", "x y", "\ud800", "{}"])
+def test_a_damaged_sheet_is_not_known(text: str) -> None:
+    memory, on = Notebook(), two_pieces()
+    known = KnownSheets(memory, "about")
+    known.keep(on)
+    memory.kept = dict.fromkeys(memory.kept, text)
+    assert list(known([section.digest for section in on.sections])) == []

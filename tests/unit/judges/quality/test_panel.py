@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prjury.judges.quality.votes import Poll
+from prjury.jury.judgment import Check, Judgment, Location, Status
+from prjury.jury.population import Ballot
+from prjury.jury.score import NumericalScore
+
+PASS, FAIL, ABSTAIN, ERROR = Status.PASS, Status.FAIL, Status.ABSTAIN, Status.ERROR
+WORDS = {"p": PASS, "f": FAIL, "a": ABSTAIN, "e": ERROR}
+READ = {"read": ["a.py"], "unread": []}
+
+
+def said(status: Status, score: float | None = None, *checks: Check, **more: Any) -> Judgment:
+    votes = status in {PASS, FAIL}
+    number = NumericalScore((status is PASS) * 1.0 if score is None else score) if votes else None
+    metadata = {"scope": READ, "evidence": {"verified": 1, "relocated": 0, "dropped": 2}, **more}
+    return Judgment(status, f"it is {status}", number, checks=checks, metadata=metadata)
+
+
+def ballots(statuses: str) -> list[Ballot]:
+    return [Ballot(f"m{at}", said(WORDS[word])) for at, word in enumerate(statuses)]
+
+
+def decided(statuses: str, chair: Judgment | None = None) -> Judgment:
+    return Poll(ballots(statuses), chair).judgment()
+
+
+@pytest.mark.parametrize(
+    ("statuses", "status"),
+    [
+        ("pp", PASS),
+        ("pf", FAIL),
+        ("ppf", PASS),
+        ("pff", FAIL),
+        ("ppa", PASS),
+        ("pfa", FAIL),
+        ("paa", ABSTAIN),
+        ("faa", ABSTAIN),
+        ("pa", ABSTAIN),
+        ("fa", ABSTAIN),
+        ("pe", ERROR),
+        ("ppe", PASS),
+        ("pae", ERROR),
+        ("ppaa", ABSTAIN),
+        ("pppaa", PASS),
+        ("aaa", ABSTAIN),
+        ("eee", ERROR),
+    ],
+)
+def test_more_than_half_must_vote_and_more_must_pass_than_fail(
+    statuses: str, status: Status
+) -> None:
+    assert decided(statuses).status is status
+
+
+def test_one_seat_alone_is_taken_at_its_word() -> None:
+    judgment = said(PASS, 0.8)
+    assert Poll([Ballot("m", judgment)]).judgment() is judgment
+
+
+def test_the_upper_median_of_those_who_agree_speaks() -> None:
+    seats = [Ballot(f"m{n}", said(PASS, score)) for n, score in enumerate([0.7, 1.0, 0.8, 0.9])]
+    judgment = Poll([*seats, Ballot("no", said(FAIL, 0.0))]).judgment()
+    assert judgment.effective_score == 0.9
+    assert judgment.reasoning == "4 pass, 1 fail of 5 seats: it is pass"
+
+
+def test_who_dissents_is_heard_in_warnings_each_thing_once() -> None:
+    here = Check("risk", False, "drops a table", Location("a.py", 1), "error", "DROP")
+    there = Check("risk", False, "also here", Location("a.py", 9))
+    fine = Check("tests", True, "tested")
+    seats = [
+        Ballot("one", said(PASS, 1.0, fine)),
+        Ballot("two", said(PASS, 1.0, fine)),
+        Ballot("three", said(FAIL, 0.0, here, there)),
+        Ballot("four", said(FAIL, 0.5, here, fine)),
+        Ballot("five", said(PASS, 1.0)),
+    ]
+    judgment = Poll(seats).judgment()
+    assert judgment.status is PASS
+    assert [(c.message, c.severity) for c in judgment.failed_checks] == [
+        ("three: drops a table", "warning"),
+        ("three: also here", "warning"),
+    ]
+    assert judgment.failed_checks[0].evidence == "DROP"
+
+
+def test_what_the_speaker_says_itself_is_not_repeated() -> None:
+    here = Check("risk", False, "drops a table", Location("a.py", 1))
+    seats = [Ballot(f"m{n}", said(FAIL, 0.0, here)) for n in range(3)]
+    assert Poll(seats).judgment().checks == (here,)
+
+
+def test_every_seat_is_in_the_metadata() -> None:
+    criteria = {"risk": {"verdict": "fail", "said": "fail"}}
+    silent = Judgment.abstained("no reply", "timeout")
+    seats = [
+        Ballot("one", said(FAIL, 0.25, criteria=criteria, flipped=True)),
+        Ballot("two", silent),
+        Ballot("three", Judgment.errored("boom", metadata={"reason": "crashed"})),
+        Ballot("four", said(FAIL)),
+        Ballot("five", said(FAIL)),
+    ]
+    judgment = Poll(seats).judgment()
+    panel = judgment.metadata["panel"]
+    assert [(seat["seat"], seat["status"], seat["reason"]) for seat in panel] == [
+        ("one", "fail", None),
+        ("two", "abstain", "timeout"),
+        ("three", "error", "crashed"),
+        ("four", "fail", None),
+        ("five", "fail", None),
+    ]
+    assert panel[0]["criteria"] == {"risk": "fail"}
+    assert (panel[0]["score"], panel[0]["dropped"], panel[0]["flipped"]) == (0.25, 2, True)
+    assert judgment.metadata["agreement"] == {"agree": 3, "seats": 5}
+
+
+def test_silence_has_the_first_reason_a_crash_before_all() -> None:
+    seats = [
+        Ballot("one", Judgment.abstained("no reply", "timeout")),
+        Ballot("two", Judgment.abstained("refused", "refused")),
+    ]
+    assert Poll(seats).judgment().label == "timeout"
+    crash = Judgment.errored("boom", metadata={"reason": "crashed"})
+    judgment = Poll([*seats, Ballot("three", crash)]).judgment()
+    assert (judgment.status, judgment.metadata["reason"]) == (ERROR, "crashed")
+
+
+@given(st.text("pfae", min_size=2, max_size=7))
+def test_a_seat_without_an_answer_never_helps_to_pass(statuses: str) -> None:
+    passes = decided(statuses).status is PASS
+    for word in "afe":
+        for at, was in enumerate(statuses):
+            if was != "p":
+                continue
+            other = decided(statuses[:at] + word + statuses[at + 1 :])
+            assert passes or other.status is not PASS
+    if passes:
+        assert statuses.count("p") > statuses.count("f")
+        assert statuses.count("p") + statuses.count("f") > len(statuses) / 2
+
+
+# The chair.
+
+
+def test_the_chair_makes_no_quorum() -> None:
+    judgment = decided("pa", said(PASS, scope={"read": ["juror-1"], "unread": []}))
+    assert judgment.status is ABSTAIN
+
+
+@pytest.mark.parametrize(
+    ("statuses", "chair", "status"),
+    [
+        ("pf", PASS, PASS),
+        ("pf", FAIL, FAIL),
+        ("pp", FAIL, FAIL),
+        ("pp", ABSTAIN, ABSTAIN),
+        ("pp", ERROR, ERROR),
+        ("ff", PASS, FAIL),
+        ("fa", PASS, FAIL),
+        ("ppa", PASS, PASS),
+        ("pff", PASS, FAIL),
+    ],
+)
+def test_the_chair_decides_but_passes_nothing_that_no_seat_passes(
+    statuses: str, chair: Status, status: Status
+) -> None:
+    judgment = decided(statuses, said(chair, scope={"read": ["juror-1"], "unread": []}))
+    assert judgment.status is status
+    assert "; the chair decided: " in judgment.reasoning
+    assert judgment.metadata["scope"] == {"read": ("a.py",), "unread": ()}
+
+
+@pytest.mark.parametrize("chair", [PASS, FAIL, ABSTAIN])
+def test_where_nobody_voted_the_chair_has_nothing_to_say(chair: Status) -> None:
+    seats = [Ballot(name, Judgment.abstained("no reply", "timeout")) for name in ("one", "two")]
+    for some in (seats, seats[:1]):
+        judgment = Poll(some, said(chair)).judgment()
+        assert (judgment.status, judgment.label) == (ABSTAIN, "timeout")
+        assert "chair" not in judgment.reasoning
+
+
+def test_a_chair_over_one_seat_decides_too() -> None:
+    judgment = decided("p", said(FAIL))
+    assert judgment.status is FAIL
+
+
+def test_a_seat_speaks_where_it_says_what_the_chair_says() -> None:
+    judgment = decided("pf", said(PASS, 0.9))
+    assert judgment.effective_score == 1.0
+    assert [seat["seat"] for seat in judgment.metadata["panel"]] == ["m0", "m1"]
+
+
+@given(st.text("pfae", min_size=1, max_size=6), st.sampled_from("pfae"))
+def test_no_chair_lifts_what_nobody_passes(statuses: str, chair: str) -> None:
+    judgment = decided(statuses, said(WORDS[chair]))
+    assert judgment.status is not PASS or "p" in statuses
+    if WORDS[chair] is not PASS:
+        assert judgment.status is not PASS

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fakes.llm import changed, hunk, long_file
+from prjury.judges.quality.prompt_input import Known, NotSent, Plan, Section, pieces_of, plan, sizes
+from prjury.report.invisible_chars import show_invisible
+from prjury.snapshot.model import FileChange
+
+BUDGET = 1_000
+
+
+def sections(*files: FileChange) -> tuple[Section, ...]:
+    laid_out, left_out = pieces_of(files, str)
+    assert left_out == ()
+    return laid_out
+
+
+def planned(*files: FileChange, budget: int = BUDGET, known: Known = lambda _: ()) -> Plan:
+    return plan(sections(*files), (), budget, known)
+
+
+def chunks(made: Plan) -> list[tuple[str, ...]]:
+    return [chunk.paths for chunk in made.chunks]
+
+
+def digests(made: Plan) -> list[list[str]]:
+    return [[section.digest for section in chunk.sections] for chunk in made.chunks]
+
+
+def test_a_change_that_fits_is_on_one_sheet() -> None:
+    assert chunks(planned(changed("a.py", "+x"), changed("b.py", "+y"))) == [("a.py", "b.py")]
+
+
+def test_nothing_needs_no_sheet() -> None:
+    assert plan((), (NotSent("a.png", "a binary file", "a.png"),), BUDGET).chunks == ()
+
+
+def test_a_smaller_file_takes_the_room_that_is_left() -> None:
+    made = planned(long_file("a.py", 15), long_file("b.py", 15), changed("c.py", "+x"))
+    assert chunks(made) == [("a.py", "c.py"), ("b.py",)]
+
+
+def test_a_sheet_knows_what_is_on_the_others() -> None:
+    made = planned(long_file("a.py", 15), long_file("b.py", 15), changed("c.py", "+x"))
+    assert [section.path for section in made.elsewhere(made.chunks[0])] == ["b.py"]
+    assert [section.path for section in made.elsewhere(made.chunks[1])] == ["a.py", "c.py"]
+
+
+def test_a_file_larger_than_a_sheet_is_split_between_hunks() -> None:
+    hunks = tuple(hunk(*(f"+{h} {i:030d}" for i in range(8)), start=100 * h) for h in range(1, 5))
+    made = planned(replace(changed("a.py"), hunks=hunks))
+    assert len(made.chunks) > 1
+    assert all(len(passage.rows) == 8 for section in made.sections for passage in section.passages)
+    assert all(made.elsewhere(chunk) == () for chunk in made.chunks)
+
+
+def test_only_a_hunk_larger_than_a_sheet_is_cut() -> None:
+    made = planned(long_file("a.py", 100))
+    texts = [row.text for section in made.sections for row in section.rows]
+    assert texts == [f"line {i:04d} of a.py" for i in range(100)]
+
+
+lines = st.lists(st.text(max_size=60).map(lambda text: "+" + text.replace("\n", "")), max_size=30)
+files = st.lists(st.tuples(st.sampled_from(["a.py", "b.md", "t/test_c.py"]), lines), max_size=8)
+
+
+@given(files, st.integers(300, 2_000))
+def test_nothing_is_lost_and_no_sheet_is_too_large(
+    raw: list[tuple[str, list[str]]], budget: int
+) -> None:
+    changes = [changed(f"{i}/{path}", *texts) for i, (path, texts) in enumerate(raw)]
+    made = planned(*changes, budget=budget)
+    for chunk in made.chunks:
+        size = len(json.dumps([section.value for section in chunk.sections], ensure_ascii=False))
+        assert size <= budget or len(list(chunk.rows)) == 1
+        told = {*chunk.paths, *(section.path for section in made.elsewhere(chunk))}
+        assert told == {change.path for change in changes}
+    there = sorted(row.text for section in made.sections for row in section.rows)
+    assert there == sorted(
+        show_invisible(line.text) for c in changes for h in c.hunks for line in h.lines
+    )
+
+
+# What was asked about before.
+
+
+def remembers(made: Plan) -> Known:
+    """Finds the sheets of a plan by the pieces on them."""
+
+    def known(wanted: Sequence[str]) -> Iterable[Sequence[str]]:
+        return [chunk for chunk in digests(made) if set(chunk) & set(wanted)]
+
+    return known
+
+
+A, B, C = long_file("a.py", 15), long_file("b.py", 15), changed("c.py", "+x")
+
+
+def test_known_sheets_are_kept_where_first_fit_would_lay_them_out_anew() -> None:
+    before = planned(A, B, C)
+    after = planned(A, long_file("b.py", 16), C, known=remembers(before))
+    assert chunks(after) == [("a.py", "c.py"), ("b.py",)]
+    smaller = planned(long_file("a.py", 10), B, C, known=remembers(before))
+    assert chunks(smaller) == [("b.py",), ("a.py", "c.py")]
+    assert digests(smaller)[0] == digests(before)[1]
+
+
+def test_no_piece_is_on_two_sheets_whatever_is_known() -> None:
+    one, other = digests(planned(A, B, C))
+    overlapping = [one, [one[0], *other], [*one, *one], [], ["unknown"]]
+    made = planned(A, B, C, known=lambda _: overlapping)
+    assert sorted(section.path for section in made.sections) == ["a.py", "b.py", "c.py"]
+
+
+def test_a_known_sheet_that_is_too_large_today_is_not_kept() -> None:
+    together = [[digest for chunk in digests(planned(A, B, C)) for digest in chunk]]
+    made = planned(A, B, C, known=lambda _: together)
+    assert all(sizes(chunk.sections) <= BUDGET for chunk in made.chunks)
+
+
+@given(files, st.integers(300, 2_000), st.integers(0, 100_000))
+def test_other_line_numbers_are_no_other_plan(
+    raw: list[tuple[str, list[str]]], budget: int, moved: int
+) -> None:
+    def at(start: int) -> list[FileChange]:
+        return [changed(f"{i}/{path}", *t, start=start) for i, (path, t) in enumerate(raw)]
+
+    assert digests(planned(*at(1), budget=budget)) == digests(
+        planned(*at(1 + moved), budget=budget)
+    )
