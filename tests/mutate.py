@@ -105,7 +105,11 @@ def _report(directory: Path) -> None:
         check=True,
     )
     results = [line.strip().rpartition(": ") for line in told.stdout.splitlines() if ": " in line]
-    counts = Counter((name.rpartition(".")[0].removeprefix("prjury.jury."), status) for name, _, status in results)
+    named = [
+        (name.rpartition(".")[0].removeprefix("prjury.jury."), status)
+        for name, _, status in results
+    ]
+    counts = Counter(named)
     alive = [f"{name}: {status}\n" for name, _, status in results if status != "killed"]
     rows = [f"{module:24}{status:16}{n}\n" for (module, status), n in sorted(counts.items())]
     sys.stdout.writelines([*alive, *rows, f"in {directory}\n"])
