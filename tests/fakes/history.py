@@ -22,8 +22,8 @@ from typing import Any, TypeAlias
 
 from prjury.git.find import open_repository
 from prjury.git.store import open_store
-from prjury.judges.merge.conflict_class import classify
 from prjury.git.take_snapshot import Caps, take_snapshot
+from prjury.judges.merge.conflict_class import classify
 from prjury.snapshot.model import PullRequest
 
 _FIRST_DATE = 1_704_067_200  # 2024-01-01T00:00:00Z
