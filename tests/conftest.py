@@ -29,9 +29,15 @@ _DEFAULT_PROFILE = "ci" if os.environ.get("CI") else "dev"
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", _DEFAULT_PROFILE))
 
 # A shell without job control has its background processes ignore Ctrl-C, and children inherit that.
-# Tests that interrupt a child need one with default signals.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# Tests that interrupt a child, or look at its signals, need one with the defaults.
+_DEFAULTS = {
+    signal.SIGINT: signal.default_int_handler,
+    signal.SIGQUIT: signal.SIG_DFL,
+    signal.SIGHUP: signal.SIG_DFL,
+}
+for _signal, _default in _DEFAULTS.items():
+    if signal.getsignal(_signal) is signal.SIG_IGN:
+        signal.signal(_signal, _default)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

@@ -111,7 +111,7 @@ def copy_of_the_action(place: Path) -> Path:
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(source, target)
-    hub = place / "src" / "prjury" / "sources" / "github" / "hub.py"
+    hub = place / "src" / "prjury" / "github" / "client.py"
     text, changed = _PAUSE.subn(r"\g<1>0.0", hub.read_text())
     assert changed == 2, "the pauses are somewhere else now"
     hub.write_text(text)
