@@ -62,7 +62,9 @@ class _Goal:
 _MOST_TESTS = 1_000_000
 _MOST_FAILURES = 20_000
 #: The runners whose reports call a test otherwise than their output does.
-_OTHERWISE_CALLED = frozenset({"jvm", "jest", "mocha", "node", "tap"})
+_OTHERWISE_CALLED = frozenset({"jvm", "jest", "node", "tap"})
+#: The runners that write TAP, by the names under which their reports count.
+_WRITING_TAP = ("node", "mocha", "vitest")
 #: What reports tell as well, perhaps under another name. Any other error stands for itself.
 _PLACED = frozenset({"test", "compile"})
 _MOST_PER_READER = 2_000
@@ -160,8 +162,9 @@ def _left(runner: str, told: RunnerOutput, reports: Reports) -> int:
 
 
 def _reported(runner: str, reports: Reports) -> int:
-    """How many tests the reports of a runner hold; Node writes TAP as well."""
-    return reports.by_runner.get("node" if runner == "tap" else runner, 0)
+    """How many tests the reports of a runner hold; several runners write TAP."""
+    names = _WRITING_TAP if runner == "tap" else (runner,)
+    return sum(reports.by_runner.get(name, 0) for name in names)
 
 
 def _failures(log: LogResults, covered: set[str], reports: Reports) -> Iterator[Failure]:

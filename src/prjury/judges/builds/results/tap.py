@@ -1,4 +1,4 @@
-"""TAP, as ``node --test`` writes it, and as others do."""
+"""TAP, as ``node --test``, Mocha, Vitest and others write it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ _PLAN = re.compile(r"1\.\.(?P<count>\d{1,9})(?:\s|$)")
 _SUBTEST = re.compile(r"(?P<indent> *)# Subtest: (?P<name>.*)$")
 _POINT = re.compile(
     r"(?P<indent> *)(?P<bad>not )?ok \d+(?: -)?(?: (?P<name>.*?))?"
-    r"(?:(?<!\\) # (?P<directive>(?i:SKIP|TODO)\b.*))?$"
+    r"(?: # time=[\d.]+m?s)?(?:(?<!\\) # (?P<directive>(?i:SKIP|TODO)\b.*))?$"
 )
 _TOTAL = re.compile(r"# (?P<what>pass|fail|cancelled) +(?P<count>\d{1,9})$")
 _BAIL = re.compile(r"Bail out!(?P<why>.*)$")
-#: Node chooses the quotes by the text in between, YAML doubles those of its own.
-_PLACE = re.compile(r"\s+location: (?P<quote>['\"`])(?P<path>.+):(?P<line>\d+):\d+(?P=quote)$")
-_ERROR = re.compile(r"\s+(?:error|message): (?:(?P<quote>['\"`])(?P<text>.*)(?P=quote)|[|>]-?)$")
+#: Node chooses the quotes by the text in between, YAML doubles those of its own. Vitest's messages
+#: may go on in the next lines.
+_PLACE = re.compile(
+    r"\s+(?:location|at): (?P<quote>['\"`])(?P<path>.+):(?P<line>\d+):\d+(?P=quote)$"
+)
+_ERROR = re.compile(r"\s+(?:error|message): (?:(?P<quote>['\"`])(?P<text>.*?)(?P=quote)?|[|>]-?)$")
 _ESCAPED = re.compile(r"\\([\\'\"`])|'(')")
 _TYPE = re.compile(r"\s+type: 'suite'$")
 _BY_PARTS = re.compile(r"\s+failureType: 'subtestsFailed'$")
@@ -111,10 +114,13 @@ def _point(section: LogSection, index: int, match: re.Match[str], stream: _Strea
 
 
 def _details(lines: Sequence[str], index: int) -> Iterator[str]:
-    """What belongs to a point: the indented lines below it."""
+    """What belongs to a point: the indented lines below it, or a whole block of YAML."""
+    in_block = False
     for line in lines[index + 1 : index + 1 + _REACH]:
-        if _POINT.match(line) or _SUBTEST.match(line) or (line and not line[0].isspace()):
+        outside = line and not line[0].isspace() and not in_block
+        if outside or _POINT.match(line) or _SUBTEST.match(line):
             return
+        in_block = in_block or line.strip() == "---"
         yield line
         if line.strip() == "...":
             return
@@ -166,9 +172,15 @@ def _indent(line: str) -> int:
 def _test(
     section: LogSection, point: _Point, message: str, place: tuple[str, str] | None = None
 ) -> Failure:
-    name = " > ".join(filter(None, point.names))
+    name = " > ".join(filter(None, point.names)) or "a test without a name"
+    file, _, rest = name.partition(" > ")
+    found = section.tree.find(file, section.directory) if rest and _SCRIPT.fullmatch(file) else None
     path, line = place or (None, None)
-    return section.test(name or "a test without a name", section.directory, message, path, line)
+    if found:  # Vitest begins each name with the file, and may place the error in a dependency
+        if not path or not section.tree.find(path, section.directory):
+            path, line = found, None
+        return section.test(rest, found, message, path, line)
+    return section.test(name, section.directory, message, path, line)
 
 
 def _failure(section: LogSection, point: _Point) -> Failure:

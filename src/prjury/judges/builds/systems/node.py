@@ -60,7 +60,7 @@ DOCS = SystemDocs(
 _TESTS_FAILED = 1
 _ENDING_ALIKE = frozenset({"node", "jest", "vitest"})
 #: Options by which a script says itself what is printed of its tests.
-_PRINTING = ("--verbose", "--silent", "--reporter", "--reporters", "--json")
+_PRINTING = ("--verbose", "--silent", "--reporter", "--reporters", "-R", "--json")
 #: What makes turbo run everything, and print it as the packages do by themselves.
 _TURBO_GOING_ON = ("--continue", "--log-order=grouped", "--log-prefix=none")
 _OWN = "the root's own `test` script knows no packages"

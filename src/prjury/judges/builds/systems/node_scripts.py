@@ -303,7 +303,11 @@ def _is_modern_yarn(root: SourceTree, named: str) -> bool:
 
 
 #: What jest and vitest are told so that they name every test that they run.
-NAMING = {"jest": ("--verbose", "--bail=0"), "vitest": ("--reporter=verbose",)}
+NAMING = {
+    "jest": ("--verbose", "--bail=0"),
+    "vitest": ("--reporter=default", "--reporter=tap-flat"),
+    "mocha": ("--reporter=tap",),
+}
 #: What takes the names of the tests that are to be run, with those of the suites around them.
 _CHOOSING = {"jest": "-t", "vitest": "-t", "mocha": "--grep"}
 _CHOICES = ("-t", "--testNamePattern", "--grep", "-g", "--fgrep", "-f")

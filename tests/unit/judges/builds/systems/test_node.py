@@ -60,9 +60,10 @@ MEMBERS = {
         ("jest", "npm run test -- --verbose --bail=0", 1),
         ("tsc && jest", "npm run test -- --verbose --bail=0", None),
         ("jest --silent", "npm run test", 1),
-        ("vitest run", "npm run test -- --reporter=verbose", 1),
+        ("vitest run", "npm run test -- --reporter=default --reporter=tap-flat", 1),
         ("vitest run --reporter=dot", "npm run test", 1),
-        ("mocha", "npm run test", None),
+        ("mocha", "npm run test -- --reporter=tap", None),
+        ("mocha -R dot", "npm run test", None),
         ("ava", "npm run test", None),
         ("jest; true", "npm run test", None),
     ],
@@ -124,9 +125,18 @@ def test_the_manager_may_be_named(manager: str, install: str) -> None:
 
 def test_the_thorough_form_of_vitest_does_not_bail_out() -> None:
     plan = plan_of({"package.json": package("a", scripts={"test": "vitest", "build": "tsc"})})
+<<<<<<< HEAD
     assert plan.keep_going is not None
     assert plan.keep_going.text == "npm run build && npm run test -- --reporter=verbose --bail=0"
     assert plan_of({"package.json": package("a", scripts={"test": "jest"})}).keep_going is None
+=======
+    assert plan.thorough is not None
+    assert (
+        plan.thorough.text
+        == "npm run build && npm run test -- --reporter=default --reporter=tap-flat --bail=0"
+    )
+    assert plan_of({"package.json": package("a", scripts={"test": "jest"})}).thorough is None
+>>>>>>> 5494439 (Ask Mocha and Vitest for TAP and drop the readers of their and nextest's output for people)
 
 
 # Workspaces
@@ -239,7 +249,9 @@ def test_members_with_one_runner_are_told_to_name_their_tests() -> None:
     assert commands_of(files, "a/x.js", "b/x.js") == [through(named, "a", "b")]
     mixed = {**files, "b/package.json": package("b", scripts=vitest)}
     assert commands_of(mixed) == ["npm run test --workspaces --if-present"]
-    assert commands_of(mixed, "b/x.js") == ["npm run test --workspace b -- --reporter=verbose"]
+    assert commands_of(mixed, "b/x.js") == [
+        "npm run test --workspace b -- --reporter=default --reporter=tap-flat"
+    ]
 
 
 def test_what_is_needed_is_built_first() -> None:
@@ -321,10 +333,17 @@ def test_a_root_script_is_run_by_itself_where_no_affected_member_has_one() -> No
 def test_of_two_test_steps_the_first_may_hide_the_second() -> None:
     plan = plan_of(with_root({"test": "vitest"}), "packages/d/x.js")
     assert plan.all_ran is None
+<<<<<<< HEAD
     assert plan.keep_going is not None
     assert plan.keep_going.all_ran == 1
     assert plan.keep_going.steps[-1].text == (
         "(failed=0; npm run test -- --reporter=verbose --bail=0 || failed=1; "
+=======
+    assert plan.thorough is not None
+    assert plan.thorough.all_ran == 1
+    assert plan.thorough.steps[-1].text == (
+        "(failed=0; npm run test -- --reporter=default --reporter=tap-flat --bail=0 || failed=1; "
+>>>>>>> 5494439 (Ask Mocha and Vitest for TAP and drop the readers of their and nextest's output for people)
         "npm run test --workspace d || failed=1; exit $failed)"
     )
     mixed = plan_of(with_root({"test": "echo lint ok"})).keep_going
@@ -528,8 +547,12 @@ def test_below_the_root_paths_are_seen_from_the_package() -> None:
     ("script", "name", "command"),
     [
         ("jest", "g › a (b)", "npm run test -- --verbose --bail=0 -t '^(?:g a \\(b\\))$'"),
-        ("mocha", "g > a", "npm run test -- --grep '^(?:g a)$'"),
-        ("vitest", "g > a.b", "npm run test -- --reporter=verbose -t '^(?:g a\\.b)$'"),
+        ("mocha", "g > a", "npm run test -- --reporter=tap --grep '^(?:g a)$'"),
+        (
+            "vitest",
+            "g > a.b",
+            "npm run test -- --reporter=default --reporter=tap-flat -t '^(?:g a\\.b)$'",
+        ),
     ],
 )
 def test_jest_and_vitest_run_failing_tests_again(script: str, name: str, command: str) -> None:
