@@ -365,13 +365,15 @@ TOLD: dict[str, Expected] = {
             ("src/a.test.js:7", "first", "test:src/a.test.js:sum > lines"),
         ],
         others=[
+            ("error", "", "Vitest caught 1 unhandled error during the test run"),
             (
                 "error",
-                "src/c.test.js",
-                "Failed to load url ./gone.mjs (resolved id: ./gone.mjs) in src/c.test.js. "
-                "Does the file exist?",
+                "",
+                (
+                    "src/c.test.js: Failed to load url ./gone.mjs (resolved id: ./gone.mjs) in "
+                    "src/c.test.js. Does the file exist?"
+                ),
             ),
-            ("error", "", "Vitest caught 1 unhandled error during the test run"),
         ],
         passed=[
             "test:src/a.test.js:sum > fine # 1",
