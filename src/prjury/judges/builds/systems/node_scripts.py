@@ -302,7 +302,7 @@ def _is_modern_yarn(root: SourceTree, named: str) -> bool:
     return bool(told) or "\n__metadata:" in root.text("yarn.lock")[:2_000]
 
 
-#: What jest and vitest are told so that they name every test that they run.
+#: What the runners are told so that they name every test that they run, in TAP where they can.
 NAMING = {
     "jest": ("--verbose", "--bail=0"),
     "vitest": ("--reporter=default", "--reporter=tap-flat"),

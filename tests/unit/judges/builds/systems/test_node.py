@@ -125,18 +125,12 @@ def test_the_manager_may_be_named(manager: str, install: str) -> None:
 
 def test_the_thorough_form_of_vitest_does_not_bail_out() -> None:
     plan = plan_of({"package.json": package("a", scripts={"test": "vitest", "build": "tsc"})})
-<<<<<<< HEAD
     assert plan.keep_going is not None
-    assert plan.keep_going.text == "npm run build && npm run test -- --reporter=verbose --bail=0"
-    assert plan_of({"package.json": package("a", scripts={"test": "jest"})}).keep_going is None
-=======
-    assert plan.thorough is not None
     assert (
-        plan.thorough.text
+        plan.keep_going.text
         == "npm run build && npm run test -- --reporter=default --reporter=tap-flat --bail=0"
     )
-    assert plan_of({"package.json": package("a", scripts={"test": "jest"})}).thorough is None
->>>>>>> 5494439 (Ask Mocha and Vitest for TAP and drop the readers of their and nextest's output for people)
+    assert plan_of({"package.json": package("a", scripts={"test": "jest"})}).keep_going is None
 
 
 # Workspaces
@@ -333,17 +327,10 @@ def test_a_root_script_is_run_by_itself_where_no_affected_member_has_one() -> No
 def test_of_two_test_steps_the_first_may_hide_the_second() -> None:
     plan = plan_of(with_root({"test": "vitest"}), "packages/d/x.js")
     assert plan.all_ran is None
-<<<<<<< HEAD
     assert plan.keep_going is not None
     assert plan.keep_going.all_ran == 1
     assert plan.keep_going.steps[-1].text == (
-        "(failed=0; npm run test -- --reporter=verbose --bail=0 || failed=1; "
-=======
-    assert plan.thorough is not None
-    assert plan.thorough.all_ran == 1
-    assert plan.thorough.steps[-1].text == (
         "(failed=0; npm run test -- --reporter=default --reporter=tap-flat --bail=0 || failed=1; "
->>>>>>> 5494439 (Ask Mocha and Vitest for TAP and drop the readers of their and nextest's output for people)
         "npm run test --workspace d || failed=1; exit $failed)"
     )
     mixed = plan_of(with_root({"test": "echo lint ok"})).keep_going
