@@ -136,3 +136,68 @@ def test_every_ignored_lint_rule_has_its_reason() -> None:
     ignored = tomllib.loads(text)["tool"]["ruff"]["lint"]["ignore"]
     without = [rule for rule in ignored if f'"{rule}",' not in text or f'"{rule}", ' not in text]
     assert without == []
+
+
+#: Who may read the metadata of judgments by key: who writes it, and the facts that the rest reads.
+METADATA_ROOMS = ("judges/", "jury/", "report/judge_facts.py")
+JUDGE_NAMES = {"build", "merge", "patterns", "quality"}
+
+
+def _names_metadata(node: ast.expr) -> bool:
+    return (isinstance(node, ast.Attribute) and node.attr == "metadata") or (
+        isinstance(node, ast.Name) and node.id == "metadata"
+    )
+
+
+def _reads_metadata(node: ast.AST) -> bool:
+    match node:
+        case ast.Subscript(value=value, slice=ast.Constant(value=str()), ctx=ast.Load()):
+            return _names_metadata(value)
+        case ast.Call(func=ast.Attribute(value=value, attr="get"), args=[ast.Constant(), *_]):
+            return _names_metadata(value)
+        case ast.Compare(left=ast.Constant(value=str()), comparators=[value, *_]):
+            return _names_metadata(value)
+    return False
+
+
+def _compares_a_judge(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Compare):
+        return False
+    sides = [node.left, *node.comparators]
+    listed = [each for side in sides for each in getattr(side, "elts", [side])]
+    words = {each.value for each in listed if isinstance(each, ast.Constant)}
+    named = any(isinstance(side, ast.Attribute) and side.attr == "judge" for side in sides)
+    return bool(words & JUDGE_NAMES) or (named and bool(words))
+
+
+def test_only_facts_read_what_judges_write() -> None:
+    reading = [
+        f"{path.relative_to(SOURCE)}:{node.lineno}"
+        for path in MODULES
+        if not str(path.relative_to(SOURCE)).startswith(METADATA_ROOMS)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.expr) and _reads_metadata(node)
+    ]
+    assert reading == [], "read a judgment through the facts in report/judge_facts.py"
+
+
+@pytest.mark.parametrize("room", ["report", "publishers", "app", "action", "cli"])
+def test_no_judge_is_known_by_its_name(room: str) -> None:
+    comparing = [
+        f"{path.relative_to(SOURCE)}:{node.lineno}"
+        for path in MODULES
+        if (SOURCE / room) in path.parents
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.expr) and _compares_a_judge(node)
+    ]
+    assert comparing == [], "what a judge is, its facts say"
+
+
+def test_each_public_class_name_occurs_once() -> None:
+    where: dict[str, list[str]] = {}
+    for path in MODULES:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                where.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
+    twice = {name: places for name, places in where.items() if len(places) > 1}
+    assert twice.keys() <= {"Distance", "VersionStep"}, twice  # being moved to manifests/

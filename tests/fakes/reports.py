@@ -92,6 +92,9 @@ def ballot(
     kind: JudgeType = JudgeType.DETERMINISTIC,
     weight: float = 1.0,
 ) -> Ballot:
+    """A ballot; those of the judges of merges and builds are known for what they are."""
+    if judge in {"merge", "build"}:
+        judgment = judgment.told(facts=judge)
     return Ballot(judge, judgment, weight, kind, elapsed_ms)
 
 
@@ -232,17 +235,14 @@ def broken_build() -> Report:
             severity="warning",
         ),
     ]
-    failures = [
-        {"id": str(n), "kind": "compile", "path": p, "line": li, "message": m, "state": "new"}
-        for n, (p, li, m, _) in enumerate(COMPILE_ERRORS)
-    ]
     build = Judgment.failed(
         "3 compile errors, all new in this pull request\n`./mvnw -q verify` ended with exit 1.",
         checks=checks,
         metadata={
             "subject": "build `./mvnw -q verify` (2 modules)",
             "command": "./mvnw -q verify",
-            "failures": failures,
+            "failure_counts": {"new": {"compile": len(COMPILE_ERRORS)}},
+            "compared": True,
             "summaries": ["compiles"],
         },
     )

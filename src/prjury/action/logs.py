@@ -10,7 +10,7 @@ from pathlib import Path
 from prjury.action.directories import JobDirectories
 from prjury.jury.judgment import Judgment
 from prjury.publishers.files import write_atomically
-from prjury.report.facts import logs_of
+from prjury.report.judge_facts import RunFacts
 from prjury.report.redact import Redact, redacted
 
 #: Of a longer log the end is kept.
@@ -35,7 +35,7 @@ def keep_logs(judgments: Iterable[Judgment], places: JobDirectories, redact: Red
 
 def _contents(judgments: Iterable[Judgment]) -> Iterator[bytes]:
     for judgment in judgments:
-        for log in map(Path, logs_of(judgment.metadata)):
+        for log in map(Path, RunFacts.of(judgment).logs):
             if log.parent.name.startswith(_OURS) and (content := _end_of(log)):
                 yield content
 

@@ -24,7 +24,7 @@ from prjury.publishers.idempotent import run_of
 from prjury.publishers.status import CONTEXT
 from prjury.report.codec import said_in_report
 from prjury.report.model import EarlierVotes, Override
-from prjury.report.wire import ReportJson
+from prjury.report.wire_model import ReportJson
 
 _GROUP = re.compile(r"gh-readonly-queue/.+/pr-(?P<number>[1-9]\d{0,8})-[0-9a-f]{40}", re.ASCII)
 _ARTIFACT, _FILE = "prjury-report", "report.json"

@@ -25,6 +25,7 @@ from prjury.policy.load import Policy
 from prjury.policy.schema import Config
 from prjury.ports import Ports, Progress
 from prjury.report.assemble import assemble
+from prjury.report.judge_facts import PanelFacts
 from prjury.report.model import (
     Backport,
     Cost,
@@ -164,8 +165,7 @@ def cost_of(verdict: Verdict, spent: Spent, *others: Judgment | None) -> Cost:
         *(b.judgment for a in verdict.attempts if a.verdict for b in a.verdict.ballots),
         *filter(None, others),
     )
-    usages = (judgment.metadata.get("usage") for judgment in judgments)
-    cached = sum(usage["cached_calls"] for usage in usages if usage)
+    cached = sum(PanelFacts.of(judgment).usage.cached for judgment in judgments)
     return Cost(spent.calls, cached, spent.input_tokens, spent.output_tokens, spent.usd)
 
 

@@ -61,6 +61,6 @@ def schema(
 ) -> None:
     """Print the JSON Schema of the configuration file, or of the report."""
     from prjury.policy.load import json_schema  # noqa: PLC0415 - pydantic costs 0.1 s
-    from prjury.report.wire import report_schema  # noqa: PLC0415 - the same
+    from prjury.report.wire_model import report_schema  # noqa: PLC0415 - the same
 
     print(json.dumps(report_schema() if report else json_schema(), indent=2))

@@ -171,6 +171,11 @@ class Judgment:
         """The checks that are not in order, in the judge's own order."""
         return tuple(check for check in self.checks if not check.passed)
 
+    @property
+    def reason(self) -> str:
+        """The machine-readable word for how it came about; empty where none is given."""
+        return str(self.metadata.get("reason") or "")
+
     def told(self, /, **more: Any) -> Judgment:  # noqa: ANN401 - JSON
         """The same judgment with more metadata.
 

@@ -17,11 +17,11 @@ from prjury.errors import PublishError
 from prjury.jury.gate import Gate
 from prjury.publishers.idempotent import is_newer, run_of, write_converging, written_once
 from prjury.report.annotations import Annotation, Annotations, annotate
-from prjury.report.facts import judged_share
 from prjury.report.findings import Weight, findings
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE, one_line, plain
+from prjury.report.wording import judged_share
 
 #: GitHub takes 255 characters; some of them tell how many were cut off.
 _LONGEST_TITLE = 230

@@ -12,6 +12,7 @@ from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.population import NOT_APPLICABLE
 from prjury.publishers.terminal import printable_line
 from prjury.report.invisible_chars import without_surrogates
+from prjury.report.judge_facts import RunFacts
 from prjury.report.redact import Redact, redacted
 from prjury.report.sanitise import BY_SHAPE
 from prjury.report.wording import SYMBOLS, WORDS, counted
@@ -43,9 +44,7 @@ class JudgmentPrinter:
             yield self._line(
                 f"  … and {counted(len(judgment.checks) - _MOST_CHECKS, 'more check')}"
             )
-        log = judgment.metadata.get("log")
-        if isinstance(log, str):
-            yield self._line(f"  log: {log}")
+        yield from (self._line(f"  log: {log}") for log in RunFacts.of(judgment).logs)
 
     def complaint(self, judge: str, judgment: Judgment) -> str:
         """The line that an unsuccessful run ends with; empty after any other."""

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from prjury.errors import PublishError
 from prjury.jury.judgment import Status
-from prjury.report.about import about, how_to
-from prjury.report.facts import backport_words, footer, judged_share, logs_of
 from prjury.report.findings import (
     Finding,
     Group,
@@ -23,15 +21,18 @@ from prjury.report.findings import (
     evidence_beyond,
     findings,
     grouped,
+    how_to,
+    remedy,
+    rules_of,
     seat_outcomes,
 )
 from prjury.report.headline import why
+from prjury.report.judge_facts import RunFacts
 from prjury.report.model import Report
 from prjury.report.redact import Redact
-from prjury.report.remedies import remedy
 from prjury.report.rows import TableRow, rows
 from prjury.report.sanitise import BY_SHAPE, log_line, without_commands
-from prjury.report.wording import counted, duration
+from prjury.report.wording import backport_words, counted, duration, footer, judged_share
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -168,7 +169,7 @@ class _Page:
         yield ""
         yield self._table(rows(report))
         for voice in seat_outcomes(report.verdict):
-            for log in logs_of(voice.judgment.metadata):
+            for log in RunFacts.of(voice.judgment).logs:
                 yield self._text(f"Full log: {log}", "dim")
         yield from self._findings()
         yield from self._about()
@@ -244,7 +245,7 @@ class _Page:
             yield self._indented(f"What would make it pass: {told.strip()}", 5)
 
     def _about(self) -> Iterator[RenderableType]:
-        rules = about(findings(self.report.verdict))
+        rules = rules_of(findings(self.report.verdict))
         if rules:
             yield ""
             yield self._text("About the rules", "bold")

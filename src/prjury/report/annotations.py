@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from prjury.jury.judgment import Location
-from prjury.report.findings import Finding, Weight, evidence_beyond, findings
+from prjury.report.findings import Finding, Weight, evidence_beyond, findings, remedy
 from prjury.report.model import Report
 from prjury.report.redact import Redact
-from prjury.report.remedies import remedy
 from prjury.report.sanitise import BY_SHAPE, clean, one_line
 from prjury.report.wording import counted
 from prjury.snapshot.model import FileStatus, PullRequest, printable

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from prjury.report.codec import Json, backport_to_json, printable_json, pull_to_json
-from prjury.report.facts import backport_words, verdict_words
 from prjury.report.model import Backport
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
+from prjury.report.wording import backport_words, verdict_words
 from prjury.snapshot.model import PullRequest, printable, visible
 
 SCHEMA_NAME = "prjury/backports/v1"

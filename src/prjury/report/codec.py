@@ -15,6 +15,7 @@ from prjury.jury.score import NumericalScore, Score
 from prjury.jury.voting import Ballot
 from prjury.report.assemble import gate_policy_of, hold
 from prjury.report.invisible_chars import without_surrogates
+from prjury.report.judge_facts import GeneralFacts
 from prjury.report.model import (
     Backport,
     Coverage,
@@ -182,7 +183,7 @@ def _tier(tier: TierReport) -> Json:
         "label": said.label if said and attempt.status is Status.ABSTAIN else None,
         "reasoning": said.reasoning if said else None,
         "elapsed_ms": attempt.elapsed_ms,
-        "aggregation": plain(said.metadata.get("aggregation")) if said else None,
+        "aggregation": plain(GeneralFacts.of(said).aggregation) if said else None,
         "judgments": [_judgment(ballot) for ballot in ballots],
         "skipped": [_fields(skipped) for skipped in tier.skipped],
     }

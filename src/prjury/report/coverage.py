@@ -1,8 +1,8 @@
 """How much of what the pull request adds was read, by the judges' own declarations.
 
-A judge that reads content says so in ``metadata["scope"]``: what it has read, what it could not
-read, and what is none of its business (``outside``). An added line counts as judged when its file
-was read by at least one of them. Every changed file is either judged or named with the reason why
+A judge that reads content says so (`ScopeFacts`): what it has read, what it could not read, and
+what is none of its business. An added line counts as judged when its file was read by at least one
+of them. Every changed file is either judged or named with the reason why
 it is not. The floor is about lines that a judge could have read: those that lie in nobody's scope,
 and those that the base exempts, count neither as judged nor as missing. Where nobody has read
 anything line by line, a build that really ran has judged the tree as a whole.
@@ -13,14 +13,15 @@ tiers are only asked about files that no blocking judge speaks of: a model lifts
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from prjury.jury.cascade import TierAttempt
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.population import Ballot
+from prjury.report.judge_facts import TESTS_VANISHED, BuildFacts, LeftOut, ScopeFacts
 from prjury.report.model import Coverage, NotChecked
 from prjury.snapshot.kinds import is_inert
 from prjury.snapshot.model import FileChange, FileKind, PullRequest, printable
@@ -34,7 +35,6 @@ _EXEMPT = ", unless the base's policy names it under `coverage.exempt`"
 _NOBODY = "no judge read it"
 _OUTSIDE = "no judge looks at files of this kind"
 _UNTRIED = "nothing was built, and no judge has read it"
-_BUILD = "build"
 _RAN = frozenset({Status.PASS, Status.FAIL})
 
 
@@ -73,22 +73,25 @@ class _Claims:
 
     @classmethod
     def of(cls, ballots: Iterable[Ballot]) -> _Claims:
-        """Reads the declarations; what is malformed claims nothing."""
-        declared = [
-            (ballot.type, scope)
-            for ballot in ballots
-            if isinstance(scope := ballot.judgment.metadata.get("scope"), Mapping)
-        ]
+        """Read the declarations; what is malformed claims nothing."""
+        declared = [(b.type, scope) for b in ballots if (scope := ScopeFacts.of(b.judgment))]
         scopes = [scope for _, scope in declared]
         firm = [scope for kind, scope in declared if kind is JudgeType.DETERMINISTIC]
-        read = (path for scope in scopes for path in _entries(scope, "read"))
         return cls(
-            read=frozenset(path for path in read if isinstance(path, str)),
-            unread=_named(scopes, "unread"),
-            firm=_named(firm, "unread"),
-            outside=frozenset(_named(scopes, "outside")),
-            narrow=any(not _stands_aside(scope) for scope in scopes),
+            read=frozenset(path for scope in scopes for path in scope.read),
+            unread=_reasons(entry for scope in scopes for entry in scope.unread),
+            firm=_reasons(entry for scope in firm for entry in scope.unread),
+            outside=frozenset(one.path for scope in scopes for one in scope.outside or ()),
+            narrow=any(not scope.outside or scope.read or scope.unread for scope in scopes),
         )
+
+
+def _reasons(entries: Iterable[LeftOut]) -> dict[str, str]:
+    """The first reason that is given for each path."""
+    found: dict[str, str] = {}
+    for entry in entries:
+        found.setdefault(entry.path, entry.reason)
+    return found
 
 
 @dataclass(frozen=True)
@@ -168,50 +171,22 @@ def _is_opaque(file: FileChange) -> bool:
 def _scope(attempts: Sequence[TierAttempt]) -> _Scope:
     blocking = [ballot for a in attempts if not a.advisory for ballot in _ballots(a)]
     advisory = [ballot for a in attempts if a.advisory for ballot in _ballots(a)]
-    ran = [
-        ballot.judgment.metadata
-        for ballot in (*blocking, *advisory)
-        if ballot.judge == _BUILD and _has_run(ballot.judgment)
-    ]
+    said = [ballot.judgment for ballot in (*blocking, *advisory)]
+    ran = [build for one in said if _has_run(one) and (build := BuildFacts.of(one))]
     return _Scope(
         _Claims.of(blocking),
         _Claims.of(advisory),
         built=bool(ran),
-        unbuilt={path: place for metadata in ran for path, place in _unbuilt(metadata)},
+        unbuilt={
+            one.path: _Place(one.counts, one.reason) for build in ran for one in build.unbuilt or ()
+        },
     )
 
 
 def _has_run(judgment: Judgment) -> bool:
     """Whether the tree was built: also where what ran passed, and less ran than on the base."""
-    return judgment.status in _RAN or judgment.label == "tests_vanished"
-
-
-def _unbuilt(metadata: Mapping[str, Any]) -> Iterator[tuple[str, _Place]]:
-    for entry in _entries(metadata, "unbuilt"):
-        if isinstance(entry, Mapping) and "path" in entry:
-            reason = str(entry.get("reason") or _NOBODY)
-            yield str(entry["path"]), _Place(bool(entry.get("counts", True)), reason)
+    return judgment.status in _RAN or judgment.label == TESTS_VANISHED
 
 
 def _ballots(attempt: TierAttempt) -> Sequence[Ballot]:
     return attempt.verdict.ballots if attempt.verdict else ()
-
-
-def _stands_aside(scope: Mapping[str, Any]) -> bool:
-    """Whether a judge says that all of it is none of its business."""
-    return bool(_entries(scope, "outside")) and not scope.get("read") and not scope.get("unread")
-
-
-def _named(scopes: Iterable[Mapping[str, Any]], key: str) -> dict[str, str]:
-    """The first reason that is given for each path under a key."""
-    found: dict[str, str] = {}
-    for scope in scopes:
-        for entry in _entries(scope, key):
-            if isinstance(entry, Mapping) and "path" in entry:
-                found.setdefault(str(entry["path"]), str(entry.get("reason") or _NOBODY))
-    return found
-
-
-def _entries(scope: Mapping[str, Any], key: str) -> Sequence[Any]:
-    entries = scope.get(key)
-    return entries if isinstance(entries, list | tuple) else ()

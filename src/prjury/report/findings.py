@@ -1,8 +1,8 @@
-"""What the judges found, sorted by what it means for the merge: blockers first."""
+"""What the judges found: blockers first, what would fix them, and why the rules are rules."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -10,6 +10,15 @@ from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict, counting
 from prjury.jury.gate import UNREAD_CONTENT
 from prjury.jury.judgment import Check, Judgment, Severity, Status
 from prjury.jury.voting import Ballot
+from prjury.report.judge_facts import (
+    BASE_BROKEN,
+    GeneralFacts,
+    MergeFacts,
+    PatternFacts,
+    RuleFacts,
+    RunFacts,
+)
+from prjury.snapshot.model import PullRequest, printable
 
 #: The reasons of verdicts that no judge is to blame for.
 HELD_BACK = frozenset({"coverage_floor", UNREAD_CONTENT})
@@ -126,11 +135,10 @@ def grouped(found: Iterable[Finding]) -> tuple[Group, ...]:
 def counted_checks(judgment: Judgment) -> tuple[Check, ...]:
     """The failed checks that are findings.
 
-    A judge may name checks that only sum up its others in ``metadata["summaries"]``: the exit code
-    of a build beside its compile errors. They count where there is nothing else.
+    Checks that only sum up a judge's others, such as the exit code of a build beside its compile
+    errors, count where there is nothing else.
     """
-    named = judgment.metadata.get("summaries")
-    summaries = frozenset(named) if isinstance(named, list | tuple) else frozenset()
+    summaries = GeneralFacts.of(judgment).summaries
     failed = judgment.failed_checks
     return tuple(check for check in failed if check.name not in summaries) or failed
 
@@ -165,3 +173,50 @@ def _weight(check: Check, voice: SeatOutcome, blocking: Collection[Severity]) ->
     if check.severity in blocking and not voice.attempt.advisory:
         return Weight.MUST_FIX
     return Weight.NIT if check.severity == "hint" else Weight.SHOULD_LOOK
+
+
+def remedy(pull: PullRequest, finding: Finding) -> str:
+    """What would make the check pass: its own fix, or what its judge would have to see."""
+    check, ballot = finding.check, finding.voice.ballot
+    if check.fix:
+        return check.fix
+    if MergeFacts.of(ballot.judgment):
+        base = printable(pull.base.ref)
+        return f"Merge `{base}` into the branch (or rebase onto it) and resolve the conflict."
+    if check.name == "tests-vanished":
+        return "Let these tests run again, or have a maintainer confirm that they are not needed."
+    if ballot.judgment.reason == BASE_BROKEN:
+        return "Fix it on the base first; it fails there as well."
+    if command := RunFacts.of(ballot.judgment).command:
+        return f"Make `{command}` succeed."
+    if check.name == ballot.judge:
+        return f"Change the code so that `{check.name}` passes."
+    return f"Change the code so that `{ballot.judge}` no longer reports `{check.name}`."
+
+
+def suppressed_by(finding: Finding) -> str | None:
+    """The comment or baseline that suppresses a finding; None where nothing does."""
+    return PatternFacts.of(finding.voice.judgment).suppressed_by(finding.check)
+
+
+def rules_of(found: Iterable[Finding]) -> tuple[RuleFacts, ...]:
+    """The rules of the findings, each once; none of judges that say nothing of rules."""
+    rules: dict[str, RuleFacts] = {}
+    for finding in found:
+        name = finding.check.name
+        if name not in rules and (rule := PatternFacts.of(finding.voice.judgment).about(name)):
+            rules[name] = rule
+    return tuple(rules.values())
+
+
+def how_to(rules: Sequence[RuleFacts]) -> str:
+    """Where to read more about rules, and how to suppress them."""
+    name = rules[0].rule if len(rules) == 1 else "RULE"
+    suppressible = next((rule for rule in rules if rule.suppression), None)
+    explains = f"`prjury rules show {name}` explains it."
+    if suppressible is None:
+        return explains
+    example = suppressible.suppression.replace(suppressible.rule, name)
+    return (
+        f"{explains} To suppress it, write `{example}` in a comment on its line or the line before."
+    )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from prjury.jury.cascade import TierAttempt, Verdict
 from prjury.jury.gate import Gate
@@ -13,6 +11,15 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.jury.population import NOBODY_VOTED
 from prjury.jury.voting import BENIGN_LABELS, NOT_APPLICABLE, NOT_CONFIGURED
 from prjury.report.findings import HELD_BACK, SeatOutcome, blocking_checks, culprits, seat_outcomes
+from prjury.report.judge_facts import (
+    BASE_BROKEN,
+    TESTS_VANISHED,
+    BuildFacts,
+    BuildRunFacts,
+    MergeFacts,
+    PanelFacts,
+    RunFacts,
+)
 from prjury.report.model import Coverage
 from prjury.report.sanitise import clean
 from prjury.report.wording import counted, first_line, listed
@@ -28,7 +35,6 @@ UNJUDGED = "⚪ Could not be judged"
 OVERRIDDEN = "⚠️ Overridden"
 
 _LONGEST_REASON = 120
-_BUILD = re.compile(r"build(-\d+)?")
 #: What nobody has to have read for a change to be as good as read.
 _LISTED = frozenset({FileKind.DOCS, FileKind.BINARY})
 _KINDS = {"compile": "compile error", "test": "test failure", "lint": "lint error"}
@@ -99,8 +105,8 @@ def is_proven(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> bool:
     A build that shows no test results, though there are tests, proves as little as none.
     """
     blocking = _blocking(verdict)
-    untested = any(voice.judgment.metadata.get("test_files") for voice in blocking)
-    if untested:
+    runs = [build.ran for voice in blocking if (build := BuildFacts.of(voice.judgment))]
+    if any(run and run.test_files for run in runs):
         return False
     if _is_built(blocking, Status.PASS):
         return True
@@ -146,8 +152,8 @@ def _blocking(verdict: Verdict) -> list[SeatOutcome]:
 
 def _is_built(blocking: Sequence[SeatOutcome], *results: Status) -> bool:
     """Whether a build has come to one of these results."""
-    ran = (v.ballot.judge for v in blocking if v.judgment.status in results)
-    return any(_BUILD.fullmatch(name) for name in ran)
+    ended = (v.judgment for v in blocking if v.judgment.status in results)
+    return any(BuildFacts.of(judgment) for judgment in ended)
 
 
 def _unread(coverage: Coverage) -> str:
@@ -177,51 +183,46 @@ def _is_unheard(voice: SeatOutcome) -> bool:
 
 def _word(judgment: Judgment) -> str:
     """The machine-readable reason of a silence, as words; empty where there is none."""
-    word = judgment.metadata.get("reason") or judgment.label
-    return _short(str(word)).replace("_", " ") if word else ""
+    return _short(judgment.reason or judgment.label or "").replace("_", " ")
 
 
 def _in_no_build(blocking: Sequence[SeatOutcome]) -> str:
     passed = [voice.judgment for voice in blocking if voice.judgment.status is Status.PASS]
-    left = [judgment.metadata.get("unbuilt") for judgment in passed]
-    files = sum(len(listed) for listed in left if isinstance(listed, list | tuple))
+    builds = [build for judgment in passed if (build := BuildFacts.of(judgment))]
+    files = sum(len(build.unbuilt or ()) for build in builds)
     return f"{counted(files, 'file')} in no build" if files else ""
 
 
 def _reserve(judgment: Judgment) -> str:
     """What a build that passed does not rest on."""
-    metadata = judgment.metadata
-    if metadata.get("note") == "flaky":
+    build = BuildFacts.of(judgment)
+    if build is None:
+        return ""
+    if build.note == "flaky":
         return "has flaky tests"
-    if metadata.get("note") == "pre_existing" or metadata.get("exit_code"):
+    if build.note == "pre_existing" or RunFacts.of(judgment).exit_code:
         return "fails as on the base"
-    if "tests" in metadata and (silent := _no_results(metadata)):
-        return silent
-    if lost := vanished(metadata):
+    if build.ran and (missing := _no_results(build.ran)):
+        return missing
+    if lost := _vanished(build):
         return f"lost {lost} that ran on the base"
     return {"checks": "by its checks elsewhere", "evidence": "by evidence from elsewhere"}.get(
-        str(metadata.get("from")), ""
+        build.origin, ""
     )
 
 
-def _no_results(metadata: Mapping[str, object]) -> str:
-    """What is missing where no test ran as far as anybody knows; empty where one did."""
-    tests, files = metadata["tests"], metadata.get("test_files")
-    if isinstance(tests, Mapping):
-        return "" if tests.get("run") else "ran no test, all were skipped"
-    there = (
-        f", though the tree has {counted(files, 'test file')}"
-        if isinstance(files, int) and files
-        else ""
-    )
-    return f"shows no test results{there}" if not tests else ""
+def _no_results(ran: BuildRunFacts) -> str:
+    """What is missing where no test ran as far as is known; empty where one did."""
+    if ran.tests:
+        return "" if ran.tests.run else "ran no test, all were skipped"
+    files = counted(ran.test_files, "test file")
+    return f"shows no test results{f', though the tree has {files}' if ran.test_files else ''}"
 
 
-def vanished(metadata: Mapping[str, object]) -> str:
+def _vanished(build: BuildFacts | None) -> str:
     """``2 tests``: those of the base that did not run; empty for none."""
-    tests = metadata.get("tests")
-    lost = tests.get("vanished") if isinstance(tests, Mapping) else None
-    return counted(lost, "test") if isinstance(lost, int) and lost else ""
+    tests = build.ran.tests if build and build.ran else None
+    return counted(tests.vanished, "test") if tests and tests.vanished else ""
 
 
 def _model_answered(verdict: Verdict) -> bool:
@@ -243,19 +244,14 @@ def _objection(attempt: TierAttempt) -> str:
         return against
     if all(ballot.type is JudgeType.DETERMINISTIC for ballot in failing):
         return f"{counted(len(errors), 'finding')}, {against}"
-    bugs = sum(check.name in _must_failed(ballot.judgment) for ballot, check in errors)
+    must = {ballot.judge: PanelFacts.of(ballot.judgment).must_failed for ballot in failing}
+    bugs = sum(check.name in must[ballot.judge] for ballot, check in errors)
     others = counted(len(errors) - bugs, "other problem" if bugs else "problem")
     found = [
         *([counted(bugs, "likely bug")] if bugs else []),
         *([others] if bugs < len(errors) else []),
     ]
     return f"the model found {listed(found)}, {against}"
-
-
-def _must_failed(judgment: Judgment) -> Sequence[object]:
-    """The criteria of a judge that asks models which must pass, and failed."""
-    names = judgment.metadata.get("must_failed")
-    return names if isinstance(names, list | tuple) else ()
 
 
 def _silent(attempt: TierAttempt) -> str:
@@ -315,7 +311,7 @@ def _silence(voice: SeatOutcome) -> str:
     if judgment.label == "suppressed_here":
         return _short(first_line(judgment.reasoning))
     word = _word(judgment)
-    if judgment.label == "tests_vanished" and (lost := vanished(judgment.metadata)):
+    if judgment.label == TESTS_VANISHED and (lost := _vanished(BuildFacts.of(judgment))):
         return f"{name} lost {lost} that ran on the base"
     return f"{name} ({word})" if word else f"{name}: {_short(first_line(judgment.reasoning))}"
 
@@ -323,56 +319,37 @@ def _silence(voice: SeatOutcome) -> str:
 def _held_back(verdict: Verdict) -> str:
     """Why a verdict is held back that no judge is to blame for, or an empty string."""
     said = verdict.aggregated
-    return said.reasoning if said.metadata.get("reason") in HELD_BACK else ""
+    return said.reasoning if said.reason in HELD_BACK else ""
 
 
 def _failure(pull: PullRequest, voice: SeatOutcome) -> str:
     """``build fails, 3 new compile errors``."""
     name, judgment = voice.ballot.judge, voice.ballot.judgment
-    if name == "merge" and (place := _stopped_at(judgment)):
-        return f"the rebase conflicts at {place}"
-    if name == "merge" and pull.merge.conflicts:
+    merge, build = MergeFacts.of(judgment), BuildFacts.of(judgment)
+    if merge and (place := merge.stopped_at.get("place")):
+        return f"the rebase conflicts at {_short(place)}"
+    if merge and pull.merge.conflicts:
         easy = all(conflict.mechanical for conflict in pull.merge.conflicts)
         which = f"merge conflicts in {counted(len(pull.merge.conflicts), 'file')}"
         return f"{which}, all mechanical" if easy else which
-    if judgment.metadata.get("reason") == "base_broken":
+    if judgment.reason == BASE_BROKEN:
         return f"{name} fails, and so does the base"
-    if told := _new_failures(judgment) or _flaky(judgment) or _blockers(judgment):
-        return f"{name} fails, {told}"
+    counts = build.ran and _failures(build.ran) if build else ""
+    if counts := counts or _blockers(judgment):
+        return f"{name} fails, {counts}"
     said = first_line(judgment.reasoning)
     return f"{name}: {_short(said)}" if said else f"{name} fails"
 
 
-def _stopped_at(judgment: Judgment) -> str:
-    """``commit 2 of 5``, where a rebase was tried and stopped there."""
-    stopped = judgment.metadata.get("stopped_at")
-    return _short(str(stopped.get("place", ""))) if isinstance(stopped, Mapping) else ""
-
-
-def _failures(judgment: Judgment, state: str) -> Mapping[str, int]:
-    """How many failures in this state a judge of builds has, by kind; it lists only the first."""
-    totals = judgment.metadata.get("failure_counts")
-    counts = totals.get(state) if isinstance(totals, Mapping) else None
-    if isinstance(counts, Mapping):
-        return {str(kind): count for kind, count in counts.items() if isinstance(count, int)}
-    listing = judgment.metadata.get("failures")
-    entries = listing if isinstance(listing, list | tuple) else ()
-    own = (one for one in entries if isinstance(one, Mapping) and one.get("state") == state)
-    return Counter(str(one.get("kind")) for one in own)
-
-
-def _new_failures(judgment: Judgment) -> str:
-    new = _failures(judgment, "new")
+def _failures(ran: BuildRunFacts) -> str:
+    """``3 new compile errors``, ``2 flaky tests``."""
+    new, flaky = ran.failures.get("new", {}), sum(ran.failures.get("flaky", {}).values())
+    if not new:
+        return counted(flaky, "flaky test") if flaky else ""
     # A broken goal or a last word is only the consequence of what has a kind of its own.
     new = {kind: count for kind, count in new.items() if kind in _KINDS} or new
     noun = _KINDS.get(next(iter(new)), "failure") if len(new) == 1 else "failure"
-    known = "new " if judgment.metadata.get("compared", True) else ""
-    return counted(sum(new.values()), f"{known}{noun}") if new else ""
-
-
-def _flaky(judgment: Judgment) -> str:
-    flaky = sum(_failures(judgment, "flaky").values())
-    return counted(flaky, "flaky test") if flaky else ""
+    return counted(sum(new.values()), f"{'new ' if ran.compared else ''}{noun}")
 
 
 def _blockers(judgment: Judgment) -> str:

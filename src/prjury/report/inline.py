@@ -10,17 +10,15 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
 
 from prjury.jury.judgment import Location
 from prjury.report.annotations import HeadLines, sendable
-from prjury.report.findings import Finding, Weight, findings
+from prjury.report.findings import Finding, Weight, findings, remedy, suppressed_by
+from prjury.report.judge_facts import PatternFacts
 from prjury.report.links import Links
 from prjury.report.model import Report
 from prjury.report.redact import Redact
-from prjury.report.remedies import remedy
 from prjury.report.sanitise import BY_SHAPE, block, clean, inline_code, plain, prose
-from prjury.report.suppressed import silencer
 from prjury.report.wording import counted
 from prjury.snapshot.model import Line, PullRequest
 
@@ -69,7 +67,7 @@ class Remarks:
 
 
 def added_lines(pull: PullRequest) -> AddedLines:
-    """The added lines as the photograph has them."""
+    """The added lines as the snapshot has them."""
     return {
         file.path: {line.new: line for line in file.added_lines if line.new}
         for file in pull.files
@@ -118,7 +116,7 @@ class Reviewer:
             most: remarks at lines; 0 puts everything into the body.
         """
         found = findings(self.report.verdict)
-        heard = [finding for finding in found if silencer(finding) is None]
+        heard = [finding for finding in found if suppressed_by(finding) is None]
         new = [finding for finding in heard if finding.check.fingerprint not in told]
         if not new:
             return None
@@ -226,12 +224,12 @@ class Reviewer:
         return f"*{place} **{plain(check.name, 200, self.redact)}**{message}"
 
 
-def _unsaid(before: int, silenced: int) -> str:
+def _unsaid(before: int, suppressed: int) -> str:
     """How many findings are not told again, so that the numbers add up to those of the report."""
     parts = [f"{before:,} said before"] if before else []
-    parts += [f"{silenced:,} silenced in the code"] if silenced else []
+    parts += [f"{suppressed:,} suppressed in the code"] if suppressed else []
     return (
-        f"Not repeated here: {counted(before + silenced, 'more finding')} ({', '.join(parts)})."
+        f"Not repeated here: {counted(before + suppressed, 'more finding')} ({', '.join(parts)})."
         if parts
         else ""
     )
@@ -248,20 +246,9 @@ def _on_added(place: Location, added: Mapping[int, Line]) -> Location | None:
 
 
 def _replaces_the_line(finding: Finding) -> bool:
-    """Whether the judge says that its fix is the whole line as it would be right."""
-    check, details = finding.check, finding.voice.judgment.metadata.get("findings")
+    """Whether the judge says that its fix is the whole line as it should be."""
+    check, rules = finding.check, PatternFacts.of(finding.voice.judgment).findings
     place = check.location
-    if place is None or not isinstance(details, list | tuple):
-        return False
-    return any(_is_at(entry, check.name, place) and entry.get("applicability") for entry in details)
-
-
-def _is_at(entry: object, name: str, place: Location) -> bool:
-    if not isinstance(entry, Mapping):
-        return False
-    found: Mapping[str, Any] = entry
-    return (found.get("rule"), found.get("path"), found.get("line")) == (
-        name,
-        place.path,
-        place.line,
+    return place is not None and any(
+        rule.replaces_line and rule.is_at(check.name, place) for rule in rules
     )

@@ -29,9 +29,8 @@ from prjury.report.backports import Backports
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
-from prjury.report.text import HtmlText, Ink, MarkdownText, Text
-from prjury.report.view import PageView, own, page
-from prjury.report.view_change import backport_views
+from prjury.report.text import HtmlText, Ink, MarkdownText, Text, own
+from prjury.report.view import PageView, backport_views, page
 from prjury.resources import template_texts
 
 #: Characters, and bytes, that GitHub takes: a comment, a check run's text, a job summary.

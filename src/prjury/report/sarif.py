@@ -15,15 +15,20 @@ from urllib.parse import quote
 
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Location
-from prjury.report.about import about, how_to
 from prjury.report.annotations import HeadLines
-from prjury.report.findings import Finding, Weight, findings
+from prjury.report.findings import (
+    Finding,
+    Weight,
+    findings,
+    how_to,
+    remedy,
+    rules_of,
+    suppressed_by,
+)
 from prjury.report.links import Links
 from prjury.report.model import Report
 from prjury.report.redact import Redact
-from prjury.report.remedies import remedy
 from prjury.report.sanitise import BY_SHAPE, clean, one_line
-from prjury.report.suppressed import silencer
 from prjury.report.wording import counted
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -120,7 +125,7 @@ class _Writer:
     def _result(self, finding: Finding, place: Location) -> dict[str, Any]:
         fingerprint = finding.check.fingerprint
         self._seen[fingerprint] += 1
-        by = silencer(finding)
+        by = suppressed_by(finding)
         return {
             "ruleId": self.name(finding),
             "level": _LEVELS[finding.weight],
@@ -142,7 +147,7 @@ class _Writer:
         return {"kind": "inSource", "status": "accepted", "justification": self.text(by)}
 
     def _rule(self, finding: Finding) -> dict[str, Any]:
-        (known,) = about([finding]) or (None,)
+        (known,) = rules_of([finding]) or (None,)
         judge = self.text(finding.voice.ballot.judge, _LONGEST_NAME)
         why = self.text((known and known.why) or f"Reported by the judge {judge}.")
         more = [*known.references, how_to([known])] if known else []

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import groupby
-from typing import Any
 
 from markupsafe import Markup
 
 from prjury.jury.gate import Gate
-from prjury.jury.judgment import Check, Location, Status
+from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.report import rows as table
-from prjury.report.about import About, about, how_to
-from prjury.report.facts import cost_table, facts_of, footer, judged_share
 from prjury.report.findings import (
     Group,
     SeatOutcome,
@@ -22,20 +18,48 @@ from prjury.report.findings import (
     evidence_beyond,
     findings,
     grouped,
+    how_to,
+    remedy,
+    rules_of,
     seat_outcomes,
 )
 from prjury.report.headline import is_advised_against, is_proven, undone, why
+from prjury.report.judge_facts import MergeFacts, PanelFacts, RuleFacts, SeatFacts
 from prjury.report.links import Links
-from prjury.report.model import Report
+from prjury.report.model import Backport, Coverage, Report
 from prjury.report.redact import Redact
-from prjury.report.remedies import remedy
+from prjury.report.rows import RowView, TierView, row_view, tier_views
 from prjury.report.sanitise import BY_SHAPE
-from prjury.report.seats import SeatRow, Seats, seats_of
-from prjury.report.text import Ink, Text
-from prjury.report.view_change import BackportView, ChangeView, backport_views, change_view
-from prjury.report.wording import NOT_RUN, SEVERITY_SYMBOLS, SYMBOLS, duration
+from prjury.report.text import Ink, Text, own
+from prjury.report.wording import (
+    SEVERITY_SYMBOLS,
+    SYMBOLS,
+    backport_words,
+    cost_table,
+    duration,
+    facts_of,
+    footer,
+    judged_share,
+)
+from prjury.snapshot.model import FileChange, FileKind, Side, printable
 
 _SYMBOLS = {status.value: symbol for status, symbol in SYMBOLS.items()}
+_WEIGHT_SYMBOLS = {Weight.MUST_FIX: "❌", Weight.SHOULD_LOOK: "⚠️", Weight.NIT: "💡"}
+_GROUPS = {
+    "Source": (FileKind.SOURCE,),
+    "Tests": (FileKind.TEST,),
+    "Configuration": (FileKind.CONFIG,),
+    "Documentation": (FileKind.DOCS,),
+    "Generated and vendored": (FileKind.GENERATED, FileKind.VENDORED),
+    "Not for reading": (
+        FileKind.LOCK,
+        FileKind.BINARY,
+        FileKind.SUBMODULE,
+        FileKind.SYMLINK,
+    ),
+}
+#: The width of the change bar of the file that changes most.
+_BAR = 100
 
 
 @dataclass(frozen=True)
@@ -55,29 +79,30 @@ class SeatsView:
     rows: tuple[SeatView, ...]
 
 
-def seats_view(metadata: Mapping[str, Any], ink: Ink) -> SeatsView | None:
+def seats_view(judgment: Judgment, ink: Ink) -> SeatsView | None:
     """The seats of a judgment; None where there is nothing to compare."""
-    seats = seats_of(metadata)
-    return _view(seats, ink) if seats else None
+    seats = PanelFacts.of(judgment).seats
+    if not seats:
+        return None
+    criteria = tuple(dict.fromkeys(name for seat in seats for name in seat.criteria))
+    rows = tuple(
+        SeatView(
+            ink(seat.seat),
+            ink(_result(seat)),
+            tuple(ink(_with_symbol(seat.criteria.get(name, "–"))) for name in criteria),
+        )
+        for seat in seats
+    )
+    return SeatsView(tuple(map(ink, criteria)), rows)
 
 
-def _view(seats: Seats, ink: Ink) -> SeatsView:
-    rows = (SeatView(ink(row.seat), ink(_result(row)), _answers(row, ink)) for row in seats.rows)
-    return SeatsView(tuple(map(ink, seats.criteria)), tuple(rows))
+def _result(seat: SeatFacts) -> str:
+    score = "" if seat.score is None else f" {seat.score:.2f}"
+    return f"{_with_symbol(seat.status)}{score}{f' ({seat.reason})' if seat.reason else ''}"
 
 
-def _result(row: SeatRow) -> str:
-    score = "" if row.score is None else f" {row.score:.2f}"
-    note = f" ({row.note})" if row.note else ""
-    return f"{_SYMBOLS.get(row.status, '')} {row.status}{score}{note}".strip()
-
-
-def _answers(row: SeatRow, ink: Ink) -> tuple[Text, ...]:
-    return tuple(ink(f"{_SYMBOLS.get(word, '')} {word}".strip()) for word in row.verdicts)
-
-
-_PASSED = "✅"
-_WEIGHT_SYMBOLS = {Weight.MUST_FIX: "❌", Weight.SHOULD_LOOK: "⚠️", Weight.NIT: "💡"}
+def _with_symbol(word: str) -> str:
+    return f"{_SYMBOLS.get(word, '')} {word}".strip()
 
 
 @dataclass(frozen=True)
@@ -147,38 +172,75 @@ class JudgeView:
 
 
 @dataclass(frozen=True)
-class RowView:
-    """One row of the table."""
-
-    tier: Text
-    judge: Text
-    symbol: Markup
-    words: Text
-    status: Markup
-    time: Markup
-    advisory: bool
-
-
-@dataclass(frozen=True)
-class TierView:
-    """One tier of the cascade with its rows."""
-
-    name: Text
-    symbol: Markup
-    word: Text
-    status: Markup
-    advisory: bool
-    decided: bool
-    time: Markup | None
-    rows: tuple[RowView, ...]
-
-
-@dataclass(frozen=True)
-class Quote:
+class QuoteView:
     """Words and who said them, None where that goes without saying."""
 
     who: Text | None
     words: Text
+
+
+@dataclass(frozen=True)
+class FileView:
+    """One file; the two bars are shares of 100."""
+
+    path: Text
+    url: Markup | None
+    status: Text
+    additions: int
+    deletions: int
+    added_bar: int
+    deleted_bar: int
+    not_checked: Text | None
+
+
+@dataclass(frozen=True)
+class FileGroup:
+    """Files of one kind."""
+
+    title: Text
+    files: tuple[FileView, ...]
+    additions: int
+    deletions: int
+
+
+@dataclass(frozen=True)
+class BackportView:
+    """One release branch."""
+
+    branch: Text
+    words: Text
+    reasons: tuple[Text, ...]
+    conflicts: tuple[tuple[Text, Text], ...]
+    prerequisites: tuple[Text, ...]
+    commands: Text | None
+    checks: tuple[tuple[str, Text, Text], ...] = ()
+
+
+@dataclass(frozen=True)
+class TipView:
+    """A side of the merge: its name, None where it was named by its commit, and the commit."""
+
+    ref: Text | None
+    sha: Text
+
+
+@dataclass(frozen=True)
+class ChangeView:
+    """The pull request's own part of the report; ``read_share`` is in percent."""
+
+    title: Text | None
+    name: Text
+    url: Markup | None
+    author: Text | None
+    base: TipView
+    head: TipView
+    additions: int
+    deletions: int
+    files: int
+    groups: tuple[FileGroup, ...]
+    read_share: int | None
+    elapsed: Markup
+    version: Text
 
 
 @dataclass(frozen=True)
@@ -192,7 +254,7 @@ class PageView:
     advised_against: bool
     proven: bool
     undone: tuple[Text, ...]
-    why: tuple[Quote, ...]
+    why: tuple[QuoteView, ...]
     judged: Text
     rows: tuple[RowView, ...]
     few_rows: tuple[RowView, ...]
@@ -204,9 +266,9 @@ class PageView:
     nits: int
     about: tuple[AboutView, ...]
     how_to: Text
-    unjudged: tuple[Quote, ...]
+    unjudged: tuple[QuoteView, ...]
     judges: tuple[JudgeView, ...]
-    not_checked: tuple[Quote, ...]
+    not_checked: tuple[QuoteView, ...]
     backports: tuple[BackportView, ...]
     notes: tuple[Text, ...]
     footer: tuple[Text, ...]
@@ -229,10 +291,9 @@ class _Painter:
         return PlaceView(self.ink(str(location)), own(url) if url else None)
 
     def check(self, check: Check) -> CheckView:
-        symbol = _PASSED if check.passed else SEVERITY_SYMBOLS[check.severity]
         evidence = evidence_beyond(check)
         return CheckView(
-            symbol=own(symbol),
+            symbol=own(_check_symbol(check)),
             word=own("pass" if check.passed else check.severity),
             name=self.ink(check.name),
             message=self.ink(check.message) if check.message.strip() else None,
@@ -251,10 +312,10 @@ class _Painter:
             remedy=self.ink(remedy(self.report.pull, finding)),
             count=group.count,
             places=tuple(self.check(one.check) for one in group.findings if group.count > 1),
-            whole=voice.ballot.judge == "merge" or "\n" in (finding.check.evidence or ""),
+            whole=bool(MergeFacts.of(voice.judgment)) or "\n" in (finding.check.evidence or ""),
         )
 
-    def about(self, one: About) -> AboutView:
+    def about(self, one: RuleFacts) -> AboutView:
         return AboutView(self.ink(one.rule), self.ink(one.words))
 
     def judge(self, voice: SeatOutcome) -> JudgeView:
@@ -269,44 +330,11 @@ class _Painter:
             facts=tuple(map(self.ink, facts_of(voice.ballot))),
             checks=tuple(map(self.check, judgment.checks)),
             time=own(duration(voice.ballot.elapsed_ms)),
-            seats=seats_view(judgment.metadata, self.ink),
+            seats=seats_view(judgment, self.ink),
         )
 
-    def row(self, row: table.TableRow) -> RowView:
-        return RowView(
-            tier=self.ink(row.tier),
-            judge=self.ink(row.judge),
-            symbol=own(row.symbol),
-            words=self.ink(row.words),
-            status=own(row.rank.name.lower().replace("_", "-")),
-            time=own("–" if row.elapsed_ms is None else duration(row.elapsed_ms)),
-            advisory=row.advisory,
-        )
-
-    def tiers(self) -> tuple[TierView, ...]:
-        grouped = groupby(table.rows(self.report), key=lambda row: row.tier)
-        by_tier = {name: tuple(map(self.row, rows)) for name, rows in grouped}
-        return tuple(
-            self._tier(at, by_tier.get(tier.attempt.name, ()))
-            for at, tier in enumerate(self.report.tiers)
-        )
-
-    def _tier(self, at: int, rows: tuple[RowView, ...]) -> TierView:
-        attempt = self.report.tiers[at].attempt
-        status = Status.ABSTAIN if attempt.worrying_abstention else attempt.status
-        return TierView(
-            name=self.ink(attempt.name),
-            symbol=own(SYMBOLS[status] if status else NOT_RUN),
-            word=self.ink(_tier_word(status)),
-            status=own(status.value if status else "not-run"),
-            advisory=attempt.advisory,
-            decided=self.report.verdict.decided_by == attempt.name,
-            time=own(duration(attempt.elapsed_ms)) if attempt.ran else None,
-            rows=rows,
-        )
-
-    def said(self, who: str, words: str) -> Quote:
-        return Quote(self.ink(who) if who else None, self.ink(words))
+    def said(self, who: str, words: str) -> QuoteView:
+        return QuoteView(self.ink(who) if who else None, self.ink(words))
 
 
 def page(report: Report, ink: Ink, redact: Redact = BY_SHAPE) -> PageView:
@@ -321,7 +349,7 @@ def page(report: Report, ink: Ink, redact: Redact = BY_SHAPE) -> PageView:
     found = findings(verdict)
     blockers = [finding for finding in found if finding.weight is Weight.MUST_FIX]
     others = [finding for finding in found if finding.weight is not Weight.MUST_FIX]
-    rules = about(found)
+    rules = rules_of(found)
     every_row = table.rows(report)
     return PageView(
         headline=ink(report.headline),
@@ -333,9 +361,9 @@ def page(report: Report, ink: Ink, redact: Redact = BY_SHAPE) -> PageView:
         undone=tuple(map(ink, undone(report.pull, verdict, report.coverage))),
         why=tuple(paint.said(who, words) for who, words in why(report.pull, verdict)),
         judged=ink(judged_share(report.coverage)),
-        rows=tuple(map(paint.row, every_row)),
-        few_rows=tuple(map(paint.row, table.at_most(every_row, 8))),
-        tiers=paint.tiers(),
+        rows=tuple(row_view(row, ink) for row in every_row),
+        few_rows=tuple(row_view(row, ink) for row in table.at_most(every_row, 8)),
+        tiers=tier_views(report, ink),
         must_fix=tuple(map(paint.finding, grouped(blockers))),
         must_fix_count=len(blockers),
         should_look=tuple(map(paint.finding, grouped(others))),
@@ -356,17 +384,11 @@ def page(report: Report, ink: Ink, redact: Redact = BY_SHAPE) -> PageView:
     )
 
 
-def own(words: str) -> Markup:
-    """Words and addresses that we wrote ourselves: symbols, numbers, quoted URLs."""
-    return Markup(words)  # noqa: S704 - never called with a word from outside
+def _check_symbol(check: Check) -> str:
+    return "✅" if check.passed else SEVERITY_SYMBOLS[check.severity]
 
 
-def _tier_word(status: Status | None) -> str:
-    words = {Status.PASS: "passed", Status.FAIL: "failed", Status.ERROR: "could not be judged"}
-    return words.get(status, "no answer") if status else "not run"
-
-
-def _unjudged(paint: _Painter) -> tuple[Quote, ...]:
+def _unjudged(paint: _Painter) -> tuple[QuoteView, ...]:
     """Who kept the verdict from being reached, for the two statuses that are nobody's fault."""
     verdict = paint.report.verdict
     if verdict.status not in {Status.ERROR, Status.ABSTAIN}:
@@ -375,3 +397,93 @@ def _unjudged(paint: _Painter) -> tuple[Quote, ...]:
         paint.said(voice.ballot.judge, voice.judgment.reasoning) for voice in culprits(verdict)
     )
     return told or (paint.said("", verdict.aggregated.reasoning),)
+
+
+def _tip_view(side: Side, ink: Ink) -> TipView:
+    named = not side.sha.startswith(side.ref)
+    return TipView(ink(printable(side.ref)) if named else None, ink(side.sha[:12]))
+
+
+def change_view(report: Report, ink: Ink, links: Links) -> ChangeView:
+    """The change in the given ink."""
+    pull = report.pull
+    name = pull.repo if pull.number is None else f"{pull.repo} #{pull.number}"
+    coverage = report.coverage
+    return ChangeView(
+        title=ink(pull.title) if pull.title.strip() else None,
+        name=ink(name),
+        url=own(links.pull_url) if links.pull_url else None,
+        author=ink(pull.author) if pull.author else None,
+        base=_tip_view(pull.base, ink),
+        head=_tip_view(pull.head, ink),
+        additions=pull.additions,
+        deletions=pull.deletions,
+        files=len(pull.files),
+        groups=tuple(_groups(report, ink, links)),
+        read_share=_share(coverage),
+        elapsed=own(duration(report.elapsed_ms)),
+        version=ink(report.version),
+    )
+
+
+def backport_views(backports: Iterable[Backport], ink: Ink) -> tuple[BackportView, ...]:
+    """The release branches in the given ink."""
+    return tuple(
+        BackportView(
+            branch=ink(printable(backport.branch)),
+            words=ink(backport_words(backport)),
+            reasons=tuple(map(ink, backport.reasons)),
+            conflicts=tuple(
+                (ink(printable(conflict.path)), ink(conflict.reason))
+                for conflict in backport.conflicts
+            ),
+            prerequisites=tuple(map(ink, backport.prerequisites)),
+            commands=ink(" &&\n".join(backport.commands)) if backport.commands else None,
+            checks=tuple(
+                (own(_check_symbol(check)), ink(check.name), ink(check.message))
+                for check in backport.checks
+            ),
+        )
+        for backport in backports
+    )
+
+
+def _groups(report: Report, ink: Ink, links: Links) -> Iterable[FileGroup]:
+    # One lock file would flatten every other bar, so files that nobody reads do not set the scale.
+    sizes = [f.additions + f.deletions for f in report.pull.files if f.readable]
+    largest = max(sizes, default=0) or 1
+    reasons = {entry.path: entry.reason for entry in report.coverage.not_checked}
+    for title, kinds in _GROUPS.items():
+        files = [file for file in report.pull.files if file.kind in kinds]
+        views = tuple(_file(file, ink, links, largest, reasons) for file in files)
+        if views:
+            added = sum(file.additions for file in files)
+            yield FileGroup(ink(title), views, added, sum(file.deletions for file in files))
+
+
+def _file(
+    file: FileChange, ink: Ink, links: Links, largest: int, reasons: dict[str, str]
+) -> FileView:
+    path = printable(file.path)
+    url = links.to(Location(path)) if file.new_blob or file.additions else None
+    return FileView(
+        path=ink(path),
+        url=own(url) if url else None,
+        status=ink(file.status.value.replace("_", " ")),
+        additions=file.additions,
+        deletions=file.deletions,
+        added_bar=_bar(file.additions, largest),
+        deleted_bar=_bar(file.deletions, largest),
+        not_checked=ink(reasons[path]) if path in reasons else None,
+    )
+
+
+def _bar(lines: int, largest: int) -> int:
+    return min(_BAR, max(1, _BAR * lines // largest)) if lines else 0
+
+
+def _share(coverage: Coverage) -> int | None:
+    """Percent of the added lines that were read; None where nothing was read line by line."""
+    if coverage.scope == "tree" or not coverage.added_lines_total:
+        return None
+    return 100 * coverage.added_lines_judged // coverage.added_lines_total

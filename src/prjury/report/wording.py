@@ -1,8 +1,14 @@
-"""Small phrases that every face of the report shares: symbols, counts, times."""
+"""Phrases that every rendering of the report shares: symbols, counts, times, facts in short."""
 
 from __future__ import annotations
 
-from prjury.jury.judgment import Status
+from collections.abc import Iterator
+
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.voting import Ballot
+from prjury.report.findings import SeatOutcome, seat_outcomes
+from prjury.report.judge_facts import BuildFacts, GeneralFacts, PanelFacts, RunFacts, UsageFacts
+from prjury.report.model import NOT_TRIED, Backport, Cost, Coverage, Report
 
 #: A status is always shown as a symbol *and* a word.
 SYMBOLS = {Status.PASS: "✅", Status.FAIL: "❌", Status.ABSTAIN: "⚪", Status.ERROR: "⚠️"}
@@ -15,6 +21,18 @@ WORDS = {
 NOT_RUN = "⏭️"
 #: A failed check by its severity.
 SEVERITY_SYMBOLS = {"error": "❌", "warning": "⚠️", "hint": "💡"}
+
+_BACKPORT_WORDS = {
+    "suitable": "suitable",
+    "suitable_with_changes": "suitable with changes",
+    "needs_human": "needs a human",
+    "not_suitable": "not suitable",
+    "already_present": "already there",
+    "not_applicable": "not applicable",
+    "error": "could not be tried",
+}
+#: A judge with one of these has done what it does.
+_DONE = frozenset({Status.PASS, Status.FAIL})
 
 _MINUTE = 60_000
 _HOUR = 60 * _MINUTE
@@ -53,3 +71,162 @@ def listed(words: list[str], most: int = 3) -> str:
 def first_line(text: str) -> str:
     """The first line that says something, without the spaces around it."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def judged_share(coverage: Coverage) -> str:
+    """``41 of 43 files``, and what that means where only the tree was judged."""
+    total, judged = coverage.files_total, coverage.files_judged
+    if not total:
+        return "no file changes"
+    if not judged:
+        return "no file was read"
+    if coverage.scope == "tree":
+        files = counted(total, "file") if judged == total else f"{judged:,} of {total:,} files"
+        return f"{files} as a whole, not line by line"
+    lines = coverage.added_lines_total - coverage.added_lines_judged
+    missing = f", {counted(lines, 'added line')} not read" if lines else ""
+    return f"{judged:,} of {counted(total, 'file')}{missing}"
+
+
+def verdict_words(backport: Backport) -> str:
+    """``suitable with changes``."""
+    return _BACKPORT_WORDS[backport.verdict]
+
+
+def backport_words(backport: Backport) -> str:
+    """``suitable, picks cleanly``; ``needs a human, conflicts in 2 files``; ``already there``."""
+    words, trial = _BACKPORT_WORDS[backport.verdict], ""
+    if backport.verdict in {"not_applicable", "already_present"}:
+        reason = next(iter(backport.reasons), "")
+        return reason if reason.startswith(NOT_TRIED) else words
+    if backport.conflicts and backport.prerequisites:
+        trial = f"picks cleanly after {counted(len(backport.prerequisites), 'other commit')}"
+    elif backport.conflicts:
+        trial = f"conflicts in {counted(len(backport.conflicts), 'file')}"
+    elif backport.applies:
+        trial = "picks cleanly"
+    return ", ".join(filter(None, (words, trial)))
+
+
+def facts_of(ballot: Ballot) -> tuple[str, ...]:
+    """Score, confidence, weight, runs and model of a ballot, as far as they say something."""
+    return tuple(_facts(ballot))
+
+
+def _facts(ballot: Ballot) -> Iterator[str]:
+    judgment = ballot.judgment
+    score = None if judgment.score is None else judgment.score.normalized
+    if score is not None:
+        yield f"score {score:.2f}"
+    if judgment.confidence is not None:
+        yield f"confidence {judgment.confidence:.2f}"
+    if ballot.weight != 1:
+        yield f"weight {ballot.weight:g}"
+    if runs := GeneralFacts.of(judgment).repeated:
+        yield runs
+    panel = PanelFacts.of(judgment)
+    if len(panel.models) == 1:
+        yield f"model `{panel.models[0]}`"
+    yield from panel_words(panel)
+    yield duration(ballot.elapsed_ms)
+    yield from (f"full log: {log}" for log in RunFacts.of(judgment).logs)
+
+
+def panel_words(panel: PanelFacts) -> Iterator[str]:
+    """How many seats agree, how often they were asked, what was discarded, and what it took."""
+    if panel.of_seats > 1:
+        yield f"{panel.agree} of {panel.of_seats} seats agree"
+    if panel.rounds > 1:
+        yield f"asked in {panel.rounds} rounds"
+    if panel.flipped:
+        seats = counted(panel.flipped, "seat")
+        yield f"{seats} answered differently with the files in another order"
+    if panel.dropped:
+        yield f"{counted(panel.dropped, 'quote')} not found in what was read, discarded"
+    if panel.stand_ins:
+        yield f"{listed(list(panel.stand_ins))} answered in its place"
+    yield from _usage_words(panel.usage)
+
+
+def _usage_words(usage: UsageFacts) -> Iterator[str]:
+    if usage.cached:
+        yield f"{counted(usage.cached, 'answer')} from an earlier run"
+    if usage.calls:
+        price = "price not known" if usage.usd is None else f"${usage.usd:.4f}"
+        yield f"{counted(usage.calls, 'question')}, {counted(usage.tokens, 'token')}, {price}"
+
+
+def tests_words(judgment: Judgment) -> str:
+    """``9 tests ran, 3 failed, 4 fewer than on the base``; empty where none are known."""
+    build = BuildFacts.of(judgment)
+    tests = build.ran.tests if build and build.ran else None
+    if tests is None:
+        return ""
+    words = [f"{counted(tests.run, 'test')} ran"]
+    words += [f"{tests.failed:,} failed"] if tests.failed else []
+    words += [f"{tests.skipped:,} skipped"] if tests.skipped else []
+    before = tests.base.run if tests.base else tests.run
+    if before != tests.run:
+        more = "more" if tests.run > before else "fewer"
+        words.append(f"{abs(tests.run - before):,} {more} than on the base")
+    return ", ".join(words)
+
+
+def footer(report: Report) -> tuple[str, ...]:
+    """Models, cost, policy, sandbox and version, each as one short phrase."""
+    return (*_cost(report), *_origin(report))
+
+
+def _cost(report: Report) -> Iterator[str]:
+    cost = report.cost
+    if not cost.llm_calls and not cost.cached_calls:
+        yield "no model was called"
+        return
+    panels = (PanelFacts.of(voice.judgment) for voice in seat_outcomes(report.verdict))
+    models = list(dict.fromkeys(model for panel in panels for model in panel.models))
+    yield from (f"`{model}`" for model in models[:3])
+    if len(models) > 3:  # noqa: PLR2004 - as above
+        yield counted(len(models) - 3, "more model")
+    cached = f" ({cost.cached_calls:,} cached)" if cost.cached_calls else ""
+    yield f"{counted(cost.llm_calls, 'call')}{cached}"
+    yield counted(cost.input_tokens + cost.output_tokens, "token")
+    yield "price not known" if cost.usd is None else f"${cost.usd:.2f}"
+
+
+def cost_table(cost: Cost) -> tuple[tuple[str, str], ...]:
+    """Names and amounts of what the models took."""
+    if not cost.llm_calls and not cost.cached_calls:
+        return (("model calls", "none"),)
+    price = "not known" if cost.usd is None else f"${cost.usd:.4f}"
+    return (
+        ("model calls", f"{cost.llm_calls:,}, {cost.cached_calls:,} more from the cache"),
+        ("tokens", f"{cost.input_tokens:,} in, {cost.output_tokens:,} out"),
+        ("price", price),
+    )
+
+
+def _origin(report: Report) -> Iterator[str]:
+    yield f"rules: {_policy_words(report.policy.source)}"
+    if any(map(_ran_here, seat_outcomes(report.verdict))):
+        network = "with network" if report.sandbox.network else "no network"
+        yield f"sandbox {report.sandbox.level}, {network}"
+    yield f"took {duration(report.elapsed_ms)}"
+    yield f"prjury {report.version}"
+
+
+def _ran_here(voice: SeatOutcome) -> bool:
+    """Whether the judge has run a command of the change in this run's own sandbox."""
+    run = RunFacts.of(voice.judgment)
+    ran = run.exit_code is not None or (run.command is not None and voice.judgment.status in _DONE)
+    return ran and not run.elsewhere
+
+
+def _policy_words(source: str) -> str:
+    """``base:<sha>:<path>`` as a reader would say it."""
+    if source == "default":
+        return "defaults"
+    kind, _, rest = source.partition(":")
+    if kind == "base" and ":" in rest:
+        sha, _, path = rest.partition(":")
+        return f"`{path}` of the base `{sha[:7]}`"
+    return f"`{rest or source}`"

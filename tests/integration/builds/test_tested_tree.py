@@ -12,7 +12,7 @@ import pytest
 from integration.builds.court import Court, write
 from integration.builds.sample import Tree
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.origins import Origins
+from prjury.judges.builds.origins import ImportedCode
 from prjury.jury.judgment import Status
 
 PYPROJECT = '[project]\nname = "shop"\nversion = "1"\n'
@@ -128,8 +128,10 @@ def test_the_environment_s_own_customisation_still_runs(court: Court, site: Path
     assert judged.build.status is Status.PASS
 
 
-def origins(tmp_path: Path, origin: Path) -> Origins:
-    found = Origins(tmp_path / "probe", tmp_path / "tree", "", frozenset({"src/shop/__init__.py"}))
+def origins(tmp_path: Path, origin: Path) -> ImportedCode:
+    found = ImportedCode(
+        tmp_path / "probe", tmp_path / "tree", "", frozenset({"src/shop/__init__.py"})
+    )
     found.environment("pytest", {})
     (tmp_path / "probe" / "seen-1.json").write_text(f'{{"shop": ["{origin}"]}}')
     return found
@@ -155,12 +157,12 @@ def test_notes_that_are_none_say_nothing(tmp_path: Path, noted: str) -> None:
 
 def test_extension_modules_have_to_be_installed(tmp_path: Path) -> None:
     known = frozenset({"src/shop/__init__.py", "src/shop/fast.pyx"})
-    found = Origins(tmp_path / "probe", tmp_path / "tree", "", known)
+    found = ImportedCode(tmp_path / "probe", tmp_path / "tree", "", known)
     assert found.environment("pytest", {}) == {"PYTHONPATH": str(tmp_path / "probe")}
 
 
 def test_a_project_without_packages_is_left_alone(tmp_path: Path) -> None:
     known = frozenset({"tests/__init__.py", "main.c"})
-    found = Origins(tmp_path / "probe", tmp_path / "tree", "", known)
+    found = ImportedCode(tmp_path / "probe", tmp_path / "tree", "", known)
     assert found.environment("command", {}) == {}
     assert not (tmp_path / "probe").exists()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.report.facts import backport_words
 from prjury.report.model import Backport
+from prjury.report.wording import backport_words
 
 REJECTED = "not tried: the change is rejected"
 

@@ -12,6 +12,7 @@ from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.score import NumericalScore
 from prjury.report.headline import why
+from prjury.report.judge_facts import BuildFacts, BuildRunFacts, TestFacts
 from prjury.report.model import SkippedJudge
 from prjury.snapshot.model import FileKind, FileStatus, MergeTrial
 
@@ -26,6 +27,11 @@ def build(judgment: Judgment) -> TierAttempt:
 
 def failed(metadata: Mapping[str, Any] | None = None, *checks: Check) -> TierAttempt:
     return build(Judgment.failed("exit code 1", checks=checks, metadata=metadata))
+
+
+def counting(failures: Mapping[str, Mapping[str, int]], *, compared: bool = True) -> dict[str, Any]:
+    """The metadata of a build with so many failures."""
+    return BuildFacts(ran=BuildRunFacts(compared, failures=failures)).to_metadata()
 
 
 def error(name: str, line: int = 1) -> Check:
@@ -168,32 +174,30 @@ def test_an_advisory_tier_that_does_not_answer_is_said(judgment: Judgment, words
 
 
 def test_build_failures_are_counted() -> None:
-    new = [{"kind": "compile", "state": "new"}] * 3
-    old = [{"kind": "test", "state": "pre_existing"}]
-    assert (
-        headline(failed({"failures": new + old}))
-        == "❌ Do not merge: build fails, 3 new compile errors"
-    )
-    mixed = [{"kind": "compile", "state": "new"}, {"kind": "test", "state": "new"}]
-    assert headline(failed({"failures": mixed})) == "❌ Do not merge: build fails, 2 new failures"
+    one = counting({"new": {"compile": 3}, "pre_existing": {"test": 1}})
+    assert headline(failed(one)) == "❌ Do not merge: build fails, 3 new compile errors"
+    mixed = counting({"new": {"compile": 1, "test": 1}})
+    assert headline(failed(mixed)) == "❌ Do not merge: build fails, 2 new failures"
 
 
 def test_failures_that_are_too_many_to_be_listed_are_counted() -> None:
-    listed = [{"kind": "test", "state": "new"}] * 200
     counts = {"new": {"test": 4022, "goal": 3}, "pre_existing": {"test": 1}}
-    line = headline(failed({"failures": listed, "failure_counts": counts}))
+    line = headline(failed(counting(counts)))
     assert line == "❌ Do not merge: build fails, 4,022 new test failures"
 
 
 def test_tests_that_no_longer_run_are_counted() -> None:
-    metadata = {"reason": "tests_vanished", "tests": {"run": 3, "vanished": 2}}
+    ran = BuildRunFacts(tests=TestFacts(3, vanished=2))
+    metadata = {"reason": "tests_vanished", **BuildFacts(ran=ran).to_metadata()}
     lost = Judgment.abstained("2 tests", "tests_vanished", metadata=metadata)
     line = headline(fake.tier("t", fake.ballot("build", lost)))
     assert line == "⚠️ Needs a human: build lost 2 tests that ran on the base"
 
 
 def test_a_change_whose_tests_left_no_results_is_not_called_ready() -> None:
-    untested = Judgment.passed("passed", metadata={"tests": None, "test_files": 12})
+    untested = Judgment.passed(
+        "passed", metadata=BuildFacts(ran=BuildRunFacts(test_files=12)).to_metadata()
+    )
     line = headline(fake.tier("t", fake.ballot("build", untested)))
     assert line == (
         "✅ Nothing found against it (build shows no test results, though the tree has 12 test "
@@ -333,7 +337,7 @@ def test_what_a_pass_does_not_rest_on_is_said() -> None:
         ({"note": "flaky", "exit_code": 0}, "build has flaky tests"),
         ({"note": "pre_existing", "exit_code": 0}, "build fails as on the base"),
         ({"unbuilt": [{"path": "a.rb"}]}, "1 file in no build"),
-        ({"tests": None}, "build shows no test results"),
+        ({"tests": None, "failure_counts": {}}, "build shows no test results"),
         ({"from": "checks"}, "build by its checks elsewhere"),
         ({"from": "evidence", "exit_code": 0}, "build by evidence from elsewhere"),
     ],
@@ -344,13 +348,13 @@ def test_what_a_build_that_passed_does_not_rest_on(metadata: dict[str, Any], wor
 
 
 def test_failures_are_new_only_where_the_base_was_built() -> None:
-    failing = {"failures": [{"kind": "test", "state": "new"}], "compared": False}
+    failing = counting({"new": {"test": 1}}, compared=False)
     built = fake.ballot("build", Judgment.failed("failed", metadata=failing))
     assert headline(fake.tier("t", built)) == "❌ Do not merge: build fails, 1 test failure"
 
 
 def test_a_flaky_failure_is_called_so() -> None:
-    failing = {"failures": [{"kind": "test", "state": "flaky"}], "compared": True}
+    failing = counting({"flaky": {"test": 1}})
     built = fake.ballot("build", Judgment.failed("failed", metadata=failing))
     assert headline(fake.tier("t", built)) == "❌ Do not merge: build fails, 1 flaky test"
 

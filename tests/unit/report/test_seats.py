@@ -7,8 +7,10 @@ import pytest
 from fakes import reports as fake
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
-from prjury.report.facts import facts_of
-from prjury.report.seats import SeatRow, facts_of_seats, seats_of
+from prjury.report.judge_facts import PanelFacts, SeatFacts
+from prjury.report.text import MarkdownText
+from prjury.report.view import seats_view
+from prjury.report.wording import facts_of, panel_words
 
 SEATS = [
     {"seat": "a:x", "status": "pass", "score": 0.75, "criteria": {"risk": "pass", "tests": "fail"}},
@@ -17,20 +19,30 @@ SEATS = [
 ]
 
 
+def panel(metadata: dict[str, Any]) -> PanelFacts:
+    return PanelFacts.of(Judgment.passed("ok", metadata=metadata))
+
+
 def test_the_seats_stand_side_by_side() -> None:
-    seats = seats_of({"panel": SEATS})
-    assert seats is not None
-    assert seats.criteria == ("risk", "tests")
-    assert seats.rows == (
-        SeatRow("a:x", "pass", 0.75, ("pass", "fail")),
-        SeatRow("b:y", "abstain", None, ("–", "–"), "rate limited"),
-        SeatRow("c:z", "fail", 0.5, ("fail", "–")),
+    assert panel({"panel": SEATS}).seats == (
+        SeatFacts("a:x", "pass", 0.75, {"risk": "pass", "tests": "fail"}),
+        SeatFacts("b:y", "abstain", reason="rate limited"),
+        SeatFacts("c:z", "fail", 0.5, {"risk": "fail"}, flipped=True),
     )
+    view = seats_view(Judgment.passed("ok", metadata={"panel": SEATS}), MarkdownText)
+    assert view is not None
+    assert [str(name) for name in view.criteria] == ["risk", "tests"]
+    assert [[str(answer) for answer in row.answers] for row in view.rows] == [
+        ["✅ pass", "❌ fail"],
+        ["–", "–"],
+        ["❌ fail", "–"],
+    ]
+    assert str(view.rows[1].result) == "⚪ abstain (rate limited)"
 
 
 @pytest.mark.parametrize("metadata", [{}, {"panel": []}, {"panel": "x"}, {"panel": [1, None]}])
 def test_where_there_are_none_there_is_no_table(metadata: dict[str, Any]) -> None:
-    assert seats_of(metadata) is None
+    assert panel(metadata).seats == ()
 
 
 def test_facts_say_who_agrees_and_what_was_thrown_away() -> None:
@@ -47,11 +59,11 @@ def test_facts_say_who_agrees_and_what_was_thrown_away() -> None:
             "usd": 0.0123,
         },
     }
-    assert list(facts_of_seats(metadata)) == [
+    assert list(panel_words(panel(metadata))) == [
         "2 of 3 seats agree",
         "asked in 2 rounds",
-        "1 seat said otherwise with the files in another order",
-        "2 quotes not in the material, thrown away",
+        "1 seat answered differently with the files in another order",
+        "2 quotes not found in what was read, discarded",
         "1 answer from an earlier run",
         "3 questions, 1,020 tokens, $0.0123",
     ]
@@ -59,7 +71,7 @@ def test_facts_say_who_agrees_and_what_was_thrown_away() -> None:
 
 def test_an_unknown_price_is_said() -> None:
     usage = {"llm_calls": 1, "input_tokens": 5, "output_tokens": 0, "usd": None}
-    assert list(facts_of_seats({"usage": usage})) == ["1 question, 5 tokens, price not known"]
+    assert list(panel_words(panel({"usage": usage}))) == ["1 question, 5 tokens, price not known"]
 
 
 @pytest.mark.parametrize(
@@ -70,14 +82,14 @@ def test_an_unknown_price_is_said() -> None:
     ],
 )
 def test_a_report_of_another_form_is_not_trusted(metadata: dict[str, Any]) -> None:
-    assert list(facts_of_seats(metadata)) == []
+    assert list(panel_words(panel(metadata))) == []
 
 
 def test_they_are_among_the_facts_of_a_ballot() -> None:
     said = Judgment.passed("fine", metadata={"model": "a:x", "evidence": {"dropped": 1}})
     facts = facts_of(fake.ballot("quality", said, kind=JudgeType.LLM_POWERED))
-    assert "1 quote not in the material, thrown away" in facts
+    assert "1 quote not found in what was read, discarded" in facts
 
 
 def test_who_answered_in_anothers_place_is_named() -> None:
-    assert list(facts_of_seats({"stand_ins": ["m-2"]})) == ["m-2 answered in its place"]
+    assert list(panel_words(panel({"stand_ins": ["m-2"]}))) == ["m-2 answered in its place"]

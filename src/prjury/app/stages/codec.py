@@ -28,8 +28,7 @@ from prjury.report.codec import report_to_json
 from prjury.report.model import Backport, Cost, Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
-from prjury.report.wire import SCHEMA_NAME
-from prjury.report.wire_model import CostJson
+from prjury.report.wire_model import SCHEMA_NAME, CostJson
 from prjury.snapshot.model import PullRequest
 
 EVIDENCE_SCHEMA: Final = "prjury/evidence/v1"

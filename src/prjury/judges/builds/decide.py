@@ -27,6 +27,14 @@ from prjury.judges.builds.toolchain import remedy_for
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.score import BooleanScore
 from prjury.ports.types import Completed
+from prjury.report.judge_facts import (
+    BASE_BROKEN,
+    TESTS_VANISHED,
+    BuildFacts,
+    BuildRunFacts,
+    RunFacts,
+    TestFacts,
+)
 from prjury.report.wording import counted
 from prjury.snapshot.model import visible
 
@@ -246,50 +254,48 @@ def _cause_checks(case: BuildResult) -> list[Check]:
     return checks
 
 
-def metadata_of(case: BuildResult) -> dict[str, Any]:
+def metadata_of(case: BuildResult, note: str = "") -> dict[str, Any]:
     """What programs may want to know, all failures in the form of the report among it."""
-    outcome = case.outcome
+    outcome, done = case.outcome, case.outcome.last.completed
+    ran = BuildRunFacts(
+        compared=case.base is not None,
+        tests=_test_facts(case),
+        test_files=0 if _any_results(outcome.reports) else case.test_files,
+        failures=_failure_counts(outcome.failures),
+    )
     return {
         "subject": f"`{case.plan.text}`",
-        "command": case.plan.text,
+        **RunFacts(case.plan.text, done.exit_code, (str(done.log),)).to_metadata(),
+        **BuildFacts(note=note, ran=ran).to_metadata(),
         "system": case.plan.system,
-        "exit_code": outcome.last.completed.exit_code,
-        "stopped": outcome.last.completed.stopped,
+        "stopped": done.stopped,
         "seconds": round(outcome.seconds, 1),
-        "log": str(outcome.last.completed.log),
         "recognised_by": list(case.plan.reasons),
         "directory": case.plan.directory,
         "modules": list(case.plan.scope.modules),
         "scope": case.plan.scope.because,
-        "tests": _test_counts(case),
-        "test_files": 0 if _any_results(outcome.reports) else case.test_files,
         "fixed": [f.id for f in fixed(outcome, case.base)[:_MOST_LISTED]] if case.base else [],
         "ran_again": case.ran_again,
-        "compared": case.base is not None,
         "failures": [failure.as_json() for failure in case.ordered[:_MOST_LISTED]],
-        "failure_counts": _failure_counts(outcome.failures),
         "summaries": _summaries(case),
     }
 
 
-def _test_counts(case: BuildResult) -> dict[str, Any] | None:
+def _test_facts(case: BuildResult) -> TestFacts | None:
     """How many tests ran, here and on the base; None where there are no test results."""
     if not _any_results(case.outcome.reports):
         return None
     base = case.base
-    known = base is not None and not case.blocking
-    return {
-        **_counts(case.outcome),
-        "vanished": case.lost.count if known else None,
-        "base": _counts(base) if base and _any_results(base.reports) else None,
-    }
+    lost = case.lost.count if base is not None and not case.blocking else None
+    on_base = _counts(base) if base and _any_results(base.reports) else None
+    return replace(_counts(case.outcome), vanished=lost, base=on_base)
 
 
-def _counts(outcome: PlanOutcome) -> dict[str, int]:
+def _counts(outcome: PlanOutcome) -> TestFacts:
     failing = sum(failure.kind == "test" for failure in outcome.failures)
     reports = outcome.reports
     failed = max(failing, sum(failure.kind == "test" for failure in reports.failures))
-    return {"run": reports.run, "failed": failed, "skipped": reports.skipped}
+    return TestFacts(reports.run, failed, reports.skipped)
 
 
 def _any_results(reports: Reports) -> bool:
@@ -363,13 +369,13 @@ def _unless_vanished(case: BuildResult, passed: Judgment) -> Judgment:
     if case.vanished == "warn":
         return replace(passed, reasoning=f"{words}; {passed.reasoning}")
     log = str(case.outcome.last.completed.log)
-    metadata = {**passed.metadata, "log": log, "reason": "tests_vanished"}
+    metadata = {**passed.metadata, "log": log, "reason": TESTS_VANISHED}
     if case.vanished == "fail":
         failed = BooleanScore(value=False)
         return Judgment.failed(words, score=failed, checks=passed.checks, metadata=metadata)
     return Judgment.abstained(
         f"{words}. Look whether they were left out on purpose; everything that did run passed.",
-        "tests_vanished",
+        TESTS_VANISHED,
         checks=passed.checks,
         metadata=metadata,
     )
@@ -389,7 +395,7 @@ def _excused(case: BuildResult) -> Judgment:
         f"{causes(case.outcome.failures)}{notes(case, note)}",
         score=BooleanScore(value=True),
         checks=checks_of(case),
-        metadata={**metadata_of(case), "note": "pre_existing" if old else "flaky"},
+        metadata=metadata_of(case, "pre_existing" if old else "flaky"),
     )
 
 
@@ -399,7 +405,7 @@ def _base_broken(case: BuildResult, doubt: str) -> Judgment:
         ", and so did the base, which may hide what this change breaks: "
         f"{clipped(doubt)}. Fix the base first.\n{causes(case.outcome.failures)[2:]}"
     )
-    return _red(case, hidden, reason="base_broken")
+    return _red(case, hidden, reason=BASE_BROKEN)
 
 
 def _misfit(case: BuildResult, wrong: str) -> tuple[str, str]:
@@ -458,7 +464,7 @@ def _green(case: BuildResult) -> Judgment:
 def not_tried(plan: BuildPlan, why: str, reason: str) -> Judgment:
     """The ERROR of a build about which nothing is known."""
     which = {"command": plan.text, "system": plan.system, "directory": plan.directory}
-    return Judgment.errored(why, metadata={"reason": reason, **which})
+    return Judgment.errored(why, metadata={"reason": reason, **which, **BuildFacts().to_metadata()})
 
 
 _UNUSABLE = {126, 127}

@@ -17,6 +17,7 @@ from prjury.jury.score import BooleanScore
 from prjury.policy.schema import BuildOptions
 from prjury.ports import Checks, Ports, Progress
 from prjury.ports.types import CheckResult
+from prjury.report.judge_facts import BuildFacts
 from prjury.report.wording import counted
 from prjury.snapshot.model import PullRequest, visible
 
@@ -351,7 +352,7 @@ def _metadata(pull: PullRequest, tally: CheckSummary, seconds: float) -> dict[st
     first = (*tally.failed, *tally.pending, *tally.undecided, *tally.unheard, *tally.succeeded)
     return {
         "subject": f"checks of {pull.head.sha[:12]}",
-        "from": "checks",
+        **BuildFacts(origin="checks").to_metadata(),
         "waited": round(seconds, 1),
         "runs": [
             {"name": run.name, "app": run.app, "conclusion": run.conclusion, "url": run.url}

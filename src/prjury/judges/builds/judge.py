@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
@@ -24,7 +24,7 @@ from prjury.policy.load import POLICY_PATH
 from prjury.policy.schema import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import TreeEntry
-from prjury.report.facts import logs_of
+from prjury.report.judge_facts import BuildFacts, RunFacts
 from prjury.snapshot.model import PullRequest, visible
 
 #: Time that is left for stopping the build, reading its reports and removing it.
@@ -89,9 +89,9 @@ class BuildJudge:
         )
         tried = [self._tried(trial, plan, deadline) for plan in found.plans]
         notes = (*found.notes, *new_builds(found.plans, self._recognised(base, None).plans))
-        told = combine_outcomes(tried, notes).told(unbuilt=_unbuilt(pull, found))
+        told = _with_unbuilt(combine_outcomes(tried, notes), pull, found)
         judgment = self._unless_changed(told, merged, base)
-        builder.forget_logs(but=frozenset(logs_of(judgment.metadata)))
+        builder.forget_logs(but=frozenset(RunFacts.of(judgment).logs))
         return judgment
 
     def _no_build(
@@ -116,9 +116,8 @@ class BuildJudge:
             told = retelling.judgments(self.ports.evidence, found.plans)
         except CannotJudgeError as error:
             return Judgment.errored(str(error), metadata={"reason": error.reason})
-        about = {"from": "evidence", "unbuilt": _unbuilt(pull, found)}
-        judgment = combine_outcomes(told, (*found.notes, RETOLD)).told(**about)
-        return unless_edited(judgment, pull)
+        judgment = combine_outcomes(told, (*found.notes, RETOLD))
+        return unless_edited(_with_unbuilt(judgment, pull, found, origin="evidence"), pull)
 
     def _tried(self, trial: ComparisonRun, plan: BuildPlan, deadline: Deadline) -> Judgment:
         try:
@@ -173,8 +172,13 @@ def _changes(pull: PullRequest) -> Changes | None:
     return changes if changes.paths else None
 
 
-def _unbuilt(pull: PullRequest, found: DetectedBuilds) -> list[dict[str, object]]:
-    return unbuilt(pull.files, {plan.system for plan in found.plans}, found.skipped)
+def _with_unbuilt(
+    judgment: Judgment, pull: PullRequest, found: DetectedBuilds, origin: str = "run"
+) -> Judgment:
+    """The judgment, which names the files that no build looks at."""
+    files = unbuilt(pull.files, {plan.system for plan in found.plans}, found.skipped)
+    facts = BuildFacts.of(judgment) or BuildFacts()
+    return judgment.told(**replace(facts, unbuilt=tuple(files), origin=origin).to_metadata())
 
 
 def _no_tree(pull: PullRequest) -> Judgment:

@@ -35,7 +35,7 @@ _LARGEST = 256 * 1024
 
 
 @dataclass(frozen=True)
-class Origins:
+class ImportedCode:
     """Asks the Pythons of a run where they took the project's packages from.
 
     Attributes:

@@ -13,7 +13,7 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.build_result import PlanOutcome, StepResult
 from prjury.judges.builds.junit import Stamp, find_reports, read_reports, stamps
-from prjury.judges.builds.origins import Origins
+from prjury.judges.builds.origins import ImportedCode
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.reading import TemporaryPaths, read_log
 from prjury.judges.builds.results.merge_results import merge_results
@@ -167,9 +167,9 @@ class Workplace:
             )
         return directory
 
-    def _origins(self, plan: BuildPlan) -> Origins:
+    def _origins(self, plan: BuildPlan) -> ImportedCode:
         around = self.places.around
-        return Origins(around / "probe", self.places.tree, plan.directory, self.known)
+        return ImportedCode(around / "probe", self.places.tree, plan.directory, self.known)
 
     def _environment(self, plan: BuildPlan) -> Mapping[str, str]:
         around = self.places.around

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from prjury.judges.builds.systems import SYSTEMS
 from prjury.judges.builds.systems.build_system import ANY_LANGUAGE, JAVASCRIPT, PYTHON
 from prjury.judges.builds.systems.source_tree import left_out, parent_of
+from prjury.report.judge_facts import LeftOut
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileChange, FileKind, printable, visible
 
@@ -73,15 +74,15 @@ def _is_source(path: str, changed: bool) -> bool:  # noqa: FBT001 - of one use
 
 def unbuilt(
     files: Sequence[FileChange], systems: Collection[str], skipped: Collection[str]
-) -> list[dict[str, object]]:
-    """The files as ``{"path", "reason", "counts"}``, for the report's coverage.
+) -> list[LeftOut]:
+    """The files that no build looks at.
 
     Args:
         systems: those that were run.
         skipped: the directories of projects that were left out.
     """
     return [
-        {"path": printable(file.path), "reason": reason, "counts": counts}
+        LeftOut(printable(file.path), reason, counts)
         for file in files
         if file.kind in _CODE
         for reason, counts in _reasons(file.path, frozenset(systems), skipped)

@@ -18,6 +18,7 @@ from prjury.jury.judge import Judge, JudgeType
 from prjury.jury.judgment import Check, Judgment
 from prjury.policy.schema import MergeOptions
 from prjury.ports import Ports
+from prjury.report.judge_facts import MergeFacts
 from prjury.snapshot.merge_style import RECENT, Habit, RebaseTrial, StyleCommit, Way, habit
 from prjury.snapshot.model import PullRequest, Side, printable, visible
 
@@ -66,6 +67,7 @@ def _stopped(pull: PullRequest, trial: RebaseTrial, commit: StyleCommit) -> Judg
     base = printable(pull.base.ref)
     fix = f"Rebase the branch onto `{base}` and resolve the conflict at `{sha}`."
     at = None if commit.sha == pull.head.sha else sha
+    stopped = {"sha": commit.sha, "subject": _subject(commit), "place": place}
     return Judgment.failed(
         f"{words}{after}; {_plain_merge(pull)}",
         checks=(
@@ -74,7 +76,7 @@ def _stopped(pull: PullRequest, trial: RebaseTrial, commit: StyleCommit) -> Judg
             *(check_of(conflict, at=at, fix=fix) for conflict in together(conflicts)),
         ),
         metadata={
-            "stopped_at": {"sha": commit.sha, "subject": _subject(commit), "place": place},
+            **MergeFacts(stopped).to_metadata(),
             "conflicts": list(map(described, conflicts)),
         },
     )
@@ -170,7 +172,8 @@ def decide(pull: PullRequest, way: Habit, rebase: RebaseTrial | None = None) -> 
         rebase: the trial, where the project's way is to rebase.
     """
     strategy = {"way": way.way.value, "reason": way.reason}
-    metadata = {"subject": f"{way.way} onto {_tip(pull.base)}", "strategy": strategy}
+    subject = f"{way.way} onto {_tip(pull.base)}"
+    metadata = {**MergeFacts().to_metadata(), "subject": subject, "strategy": strategy}
     impossible = pull.merge.impossible or (rebase and rebase.impossible)
     if impossible:
         return Judgment.errored(impossible, metadata={**metadata, "reason": pull.merge.reason})

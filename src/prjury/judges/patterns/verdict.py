@@ -16,6 +16,7 @@ from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.voting import NOT_APPLICABLE
 from prjury.manifests.module import DeclaredVersion, ManifestModule
 from prjury.manifests.project import Project
+from prjury.report.judge_facts import LeftOut, ScopeFacts
 from prjury.rulepacks.applicability import at_least
 from prjury.rulepacks.rule import Head
 from prjury.snapshot.model import printable, visible
@@ -113,17 +114,12 @@ def scope(outcome: ScanOutcome) -> dict[str, Any]:
     Files of which no rule can say anything (documentation, other languages) are nobody's business
     here; ``outside`` names them.
     """
-    return {
-        "scope": {
-            "read": sorted({*outcome.read, *outcome.locks}),
-            "unread": _reasons(outcome.unread),
-            "outside": _reasons(outcome.outside),
-        }
-    }
+    read = tuple(sorted({*outcome.read, *outcome.locks}))
+    return ScopeFacts(read, _reasons(outcome.unread), _reasons(outcome.outside)).to_metadata()
 
 
-def _reasons(paths: Mapping[str, str]) -> list[dict[str, str]]:
-    return [{"path": path, "reason": paths[path]} for path in sorted(paths)]
+def _reasons(paths: Mapping[str, str]) -> tuple[LeftOut, ...]:
+    return tuple(LeftOut(path, paths[path]) for path in sorted(paths))
 
 
 def _clean(findings: Sequence[PatternFinding], looked: Iterable[ScannedFiles]) -> Iterator[Check]:

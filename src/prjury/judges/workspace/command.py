@@ -19,6 +19,7 @@ from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.score import BooleanScore, finite
 from prjury.ports import Progress, Shell
 from prjury.ports.types import Completed, ShellCommand
+from prjury.report.judge_facts import RunFacts
 from prjury.snapshot.model import printable, visible
 
 #: Seconds that a command may take unless it is told otherwise.
@@ -143,12 +144,12 @@ def decide(run: CommandRun, expected: int) -> Judgment:
 def _said(run: CommandRun, expected: int, words: str, reason: str | None = None) -> Judgment:
     """A PASS, or a FAIL where there is a reason for one."""
     check = Check("exit-code", reason is None, words, evidence=run.tail or None)
+    done = run.completed
+    logs = (str(done.log),) if reason else ()
     metadata = {
-        "command": printable(run.command.text),
-        "exit_code": run.completed.exit_code,
+        **RunFacts(printable(run.command.text), done.exit_code, logs).to_metadata(),
         "expected_exit_code": expected,
-        "seconds": round(run.completed.seconds, 3),
-        "log": str(run.completed.log) if reason else None,
+        "seconds": round(done.seconds, 3),
     }
     if reason is None:
         return Judgment.passed(words, score=BooleanScore.PASS, checks=[check], metadata=metadata)

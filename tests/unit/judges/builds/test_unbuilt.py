@@ -4,6 +4,7 @@ import pytest
 
 from fakes.llm import changed as change
 from prjury.judges.builds.unbuilt import unbuilt
+from prjury.report.judge_facts import LeftOut
 
 
 @pytest.mark.parametrize(
@@ -25,16 +26,12 @@ from prjury.judges.builds.unbuilt import unbuilt
 )
 def test_who_builds_what(path: str, systems: set[str], found: bool | None) -> None:
     listed = unbuilt([change(path)], systems, ())
-    assert [entry["counts"] for entry in listed] == ([] if found is None else [found])
-    assert {entry["path"] for entry in listed} <= {path}
+    assert [entry.counts for entry in listed] == ([] if found is None else [found])
+    assert {entry.path for entry in listed} <= {path}
 
 
 def test_a_project_that_was_left_out() -> None:
     files = [change("examples/shop/a.py"), change("examples/shopping/a.py")]
     assert unbuilt(files, {"pytest"}, ["examples/shop"]) == [
-        {
-            "path": "examples/shop/a.py",
-            "reason": "the project in examples/shop was not built",
-            "counts": True,
-        }
+        LeftOut("examples/shop/a.py", "the project in examples/shop was not built")
     ]
