@@ -33,7 +33,7 @@ from prjury.judges.quality.kinds.quality import make
 from prjury.judges.quality.model_seat import CallContext, ModelSeat
 from prjury.jury.judgment import Judgment
 from prjury.policy.models import ModelConfig
-from prjury.policy.questions import QualityOptions
+from prjury.policy.tiers import QualityOptions
 from prjury.ports import NoModels, Panel, Ports, SilentProgress
 from prjury.ports.messages import Prompt, Reply
 from prjury.sandbox import ContainedShell

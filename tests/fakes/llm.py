@@ -18,7 +18,7 @@ from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.kinds import quality
 from prjury.judges.quality.model_seat import CallContext, ModelSeat
 from prjury.jury.judgment import Judgment
-from prjury.policy.questions import QualityOptions
+from prjury.policy.tiers import QualityOptions
 from prjury.ports import ChatModel, Memory, NoMemory, Panel, Ports, Progress, Shell
 from prjury.ports.messages import Prompt, Reply
 from prjury.report.redact import Redact, Redactor

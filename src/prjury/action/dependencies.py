@@ -17,8 +17,8 @@ from prjury.git.merged_as import Landed
 from prjury.git.open_snapshot import SnapshotRequest
 from prjury.github.client import LOOPBACK, Connection, GitHub
 from prjury.github.event import Event, EventKind
-from prjury.policy.backports import OpenConfig
 from prjury.policy.load import POLICY_PATH, Policy
+from prjury.policy.schema import OpenConfig
 from prjury.publishers.backport_pulls import Opening, is_proposable
 from prjury.report.model import Backport, EarlierVotes, Override, Report
 from prjury.report.redact import Redact

@@ -10,7 +10,7 @@ from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.deadline import Deadline
 from prjury.git.open_snapshot import NothingToReview
 from prjury.git.releases import ReleaseBranches
-from prjury.policy.backports import OpenConfig
+from prjury.policy.schema import OpenConfig
 from prjury.report.model import Backport
 from prjury.snapshot.model import PullRequest
 from prjury.snapshot.picked import Author, Pick, PickedCommit

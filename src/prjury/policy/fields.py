@@ -34,7 +34,7 @@ def complete(sentence: str) -> PydanticCustomError:
 
 
 def _seconds(value: object, info: ValidationInfo) -> object:
-    """``30m`` as 1800.0; numbers are seconds, and in a file that somebody writes they are none."""
+    """``30m`` as 1800.0; numbers are seconds, and in a hand-written file must have a unit."""
     given = value
     if isinstance(value, str):
         match = _DURATION.fullmatch(value.strip())
@@ -44,7 +44,7 @@ def _seconds(value: object, info: ValidationInfo) -> object:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
         raise ValueError("a duration is more than 0 seconds, such as 90s, 30m, 2h")
     if not isinstance(given, str) and (info.context or {}).get("written"):
-        raise complete(f"{given} what? write {given}s or {given}m")
+        raise complete(f"{given} has no unit; write {given}s or {given}m")
     return float(value)
 
 
@@ -63,7 +63,7 @@ def _nothing_yet(value: Given) -> Given:
     return value
 
 
-#: For settings that are known and that nothing obeys: only their empty default is taken.
+#: For settings that have no effect yet: only their empty default is accepted.
 NOT_YET = AfterValidator(_nothing_yet)
 
 

@@ -53,7 +53,7 @@ class ModelConfig(PolicySection):
         description="0 if not set; not sent to a model that takes none, such as one that thinks",
     )
     thinking: Literal["off", "low", "medium", "high"] | None = Field(
-        None, description="how much it thinks first, where it can; else as it does by itself"
+        None, description="how much it thinks first, where it can; else as it does by default"
     )
     max_output_tokens: int | None = Field(
         None, ge=256, le=1_000_000, description="for one answer, with the thinking before it"
@@ -84,14 +84,14 @@ class ModelConfig(PolicySection):
     @model_validator(mode="after")
     def _a_key_belongs_to_a_server(self) -> ModelConfig:
         if self.command is not None and (self.key_env or self.base_url):
-            raise ValueError("a command has neither `key_env` nor `base_url`; it finds its own")
+            raise ValueError("a command has neither `key_env` nor `base_url`")
         if self.provider == "auto" and self.key_env and not self.base_url:
-            raise ValueError("`key_env` names a key, but not whose: name the `provider` as well")
+            raise ValueError("`key_env` names a key without its provider: name `provider` as well")
         return self
 
 
 class RetryConfig(PolicySection):
-    """When everybody is asked again, and how often."""
+    """When all models are asked again, and how often."""
 
     confidence: Share = Field(0.7, description="mean confidence below which all are asked again")
     iterations: int = Field(2, ge=1, le=5, description="rounds at most")
@@ -103,10 +103,10 @@ class RetryConfig(PolicySection):
 
 
 class RateConfig(PolicySection):
-    """How much a provider is asked at a time, by all judges together."""
+    """How many requests a provider gets at a time, from all judges together."""
 
     requests_per_minute: int | None = Field(
-        None, ge=1, le=_MINUTE, description="begun in any 60 seconds; more of them wait"
+        None, ge=1, le=_MINUTE, description="started in any 60 seconds; further ones wait"
     )
     max_parallel: int = Field(8, ge=1, le=_PARALLEL, description="under way at the same time")
 
@@ -116,7 +116,7 @@ class ModelsConfig(PolicySection):
 
     default: ModelConfig = ModelConfig()
     fallback: list[ModelConfig] = Field(
-        default_factory=list, description="asked in turn where the one before has no answer"
+        default_factory=list, description="asked in turn if the one before has no answer"
     )
     panel: list[ModelConfig] = Field(
         default_factory=list, description="asked instead of the default, each of them every time"

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import string
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from prjury.jury.cascade import TierPolicy
-from prjury.policy.backports import BackportConfig
 from prjury.policy.fields import (
+    LONGEST_LABEL,
     NOT_YET,
     Duration,
     Glob,
@@ -19,18 +29,16 @@ from prjury.policy.fields import (
     complete,
 )
 from prjury.policy.models import ModelConfig, ModelsConfig
-from prjury.policy.questions import (
-    PromptOptions,
-    QualityOptions,
-    QuestionOptions,
-    SuitabilityOptions,
-)
 from prjury.policy.tiers import (
     BuildOptions,
     JudgeEntry,
     MergeOptions,
     PatternsOptions,
+    PromptOptions,
+    QualityOptions,
+    QuestionOptions,
     Steps,
+    SuitabilityOptions,
     TierConfig,
     VotingEntry,
 )
@@ -60,11 +68,124 @@ __all__ = [
 ]
 
 
+#: Bytes.
+_LONGEST_BRANCH = 255
+#: Characters.
+_LONGEST_TITLE = 256
+_TITLE_PARTS = frozenset({"branch", "title", "number"})
+
+
+def _branch(name: str) -> str:
+    """Refuses what git takes for no branch, glob characters apart."""
+    length = len(name.encode("utf-8", "surrogatepass"))
+    if not name.isprintable() or set(name) & set(" ~^:\\") or not 1 <= length <= _LONGEST_BRANCH:
+        raise ValueError("a branch is a name such as 1.0.x, or a glob such as release/*")
+    return name
+
+
+def _auto_or_list(value: object) -> object:
+    if value != "auto" and not isinstance(value, list):
+        raise ValueError("auto or a list of names and globs is expected here")
+    return value
+
+
+def _label_of_branch(pattern: str) -> str:
+    """Refuses what cannot be a label with a branch's name in it."""
+    text, rest = pattern.strip(), pattern.replace("{branch}", "", 1)
+    if rest == pattern:
+        raise ValueError("the label has to hold {branch}")
+    if set(rest) & set("{},\r\n") or text != pattern or len(rest) > LONGEST_LABEL:
+        raise ValueError(
+            f"a label has {{branch}} once and up to {LONGEST_LABEL} other characters, with no "
+            "comma, brace or line break, and no blank at its ends"
+        )
+    return pattern
+
+
+def _title(pattern: str) -> str:
+    """Refuses a title without the branch, or with an unknown part."""
+    known = ", ".join(f"{{{part}}}" for part in sorted(_TITLE_PARTS))
+    try:
+        fields = [field for field in string.Formatter().parse(pattern) if field[1] is not None]
+    except ValueError:
+        raise ValueError(f"a title may hold {known}, and no other brace") from None
+    if any(name not in _TITLE_PARTS or form or how for _, name, form, how in fields):
+        raise ValueError(f"a title may hold {known}, and no other brace")
+    if "branch" not in {name for _, name, _, _ in fields}:
+        raise ValueError("the title has to hold {branch}")
+    if not pattern.isprintable() or len(pattern) > _LONGEST_TITLE:
+        raise ValueError(f"a title is one line of up to {_LONGEST_TITLE} characters")
+    return pattern
+
+
+BranchName: TypeAlias = Annotated[str, AfterValidator(_branch)]
+#: What is wrong in a list is told of its entry, not of the other form as well.
+Branches: TypeAlias = Annotated[
+    Annotated[Literal["auto"], Tag("auto")] | Annotated[list[BranchName], Tag("list")],
+    Discriminator(lambda value: "list" if isinstance(value, list) else "auto"),
+    BeforeValidator(_auto_or_list),
+]
+BranchLabel: TypeAlias = Annotated[str, AfterValidator(_label_of_branch)]
+
+
+class OpenConfig(PolicySection):
+    """Whether pull requests are opened for backports once the change is merged.
+
+    Nothing is ever pushed to a release branch.
+    """
+
+    enabled: bool = False
+    conflicts: Literal["nothing", "draft"] = Field(
+        "nothing", description="what is opened where the pick conflicts; a draft lists them"
+    )
+    labels: list[Label] = Field(default_factory=list, description="what is opened gets these")
+    title: Annotated[str, AfterValidator(_title)] = Field(
+        "[{branch}] {title}", description="its title, of {branch}, {title} and {number}"
+    )
+
+
+class BackportConfig(PolicySection):
+    """Which release branches a change is judged for."""
+
+    branches: Branches = Field(
+        "auto", description="names or globs; auto takes the newest release branches"
+    )
+    default: Literal["ask", "yes", "no"] = Field(
+        "ask", description="the verdict for a branch that nothing asks for"
+    )
+    merge: Literal["squash", "merge", "rebase"] = Field(
+        "squash", description="how changes arrive in the branch that they are merged into"
+    )
+    build: bool = Field(
+        False,  # noqa: FBT003 - pydantic takes the default by position
+        description="whether the picked tree is built as well",
+    )
+    most: int = Field(3, ge=1, le=50, description="how many branches auto takes at most")
+    locked: list[BranchName] = Field(
+        default_factory=list, description="closed branches, as names or globs"
+    )
+    labels: list[BranchLabel] = Field(
+        default_factory=list,
+        description="labels that ask for a backport, beside those that common tools know",
+    )
+    trailers: bool = Field(
+        True,  # noqa: FBT003 - pydantic takes the default by position
+        description="whether lines of commit messages and of the description may ask for one",
+    )
+    override: BranchLabel | None = Field(
+        None, description="a maintainer's label that asks for a backport whatever the score is"
+    )
+    open: OpenConfig = OpenConfig()
+
+
 class OverrideConfig(PolicySection):
-    """How a maintainer overrules the gate."""
+    """How a maintainer overrides the gate."""
 
     label: str | None = Field(
-        "prjury:override", min_length=1, max_length=50, description="null: nobody can"
+        "prjury:override",
+        min_length=1,
+        max_length=50,
+        description="the label; null: the gate cannot be overridden",
     )
 
 
@@ -84,7 +205,7 @@ LabelKey: TypeAlias = Literal["pass", "fail", "abstain", "error", "backport"]
 
 
 class PublishConfig(PolicySection):
-    """Where the report is hung up."""
+    """Where the report is published."""
 
     comment: bool = True
     check: bool = True
@@ -111,7 +232,7 @@ class LimitsConfig(PolicySection):
 
 
 class SandboxConfig(PolicySection):
-    """How builds are kept in."""
+    """How builds are contained."""
 
     level: Literal["auto", "L0", "L1", "L2", "L3"] = "auto"
     network: bool = True
@@ -129,18 +250,18 @@ class SandboxConfig(PolicySection):
 
 
 class CoverageConfig(PolicySection):
-    """What of a change has to be read."""
+    """Which files of a change have to be read."""
 
     exempt: list[Glob] = Field(
         default_factory=list,
-        description="globs of files that nobody has to read: no judge is asked about their lines, "
+        description="globs of files that need no judge: none is asked about their lines, "
         "and `gate.coverage_floor` leaves them out. `*` stays in a directory, `**` crosses them; "
         "a glob without a slash holds in every directory",
     )
 
 
 class SuppressionsConfig(PolicySection):
-    """Whether comments in the code may silence findings: ours, and those of other tools."""
+    """Whether comments in the code may suppress findings: ours, and those for other tools."""
 
     allow: bool = True
     ecosystem: bool = True
@@ -166,7 +287,7 @@ class PullsConfig(PolicySection):
 
 
 class BuildConfig(PolicySection):
-    """What the judge `build` runs, said once, without restating the tiers."""
+    """What the judge `build` runs, without restating the tiers."""
 
     command: str | Steps | None = Field(
         None, description="one shell command, or steps, for every judge `build` that names none"
@@ -203,7 +324,7 @@ def _default_tiers() -> list[TierConfig]:
 
 
 class Config(PolicySection):
-    """The whole policy; every part has a default, so that no file at all works."""
+    """The whole policy; every part has a default, so that it works without a file."""
 
     DEFAULT_TIERS: ClassVar[list[dict[str, Any]]] = [
         {"name": "build", "policy": "reject_on_any_fail", "judges": ["merge", "build"]},
@@ -272,7 +393,7 @@ class Config(PolicySection):
         names = [name.casefold() for name in self.publish.labels.values()]
         label = self.gate.override.label
         if label and label.casefold() in names:
-            raise ValueError("publish.labels: a run cannot give the label that overrules the gate")
+            raise ValueError("publish.labels: a run cannot give the label that overrides the gate")
         return self
 
     @model_validator(mode="after")

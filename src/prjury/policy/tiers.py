@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
@@ -9,6 +11,7 @@ from pydantic import (
     ConfigDict,
     Field,
     PrivateAttr,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -16,11 +19,22 @@ from pydantic import (
 from prjury.jury.cascade import TierPolicy
 from prjury.jury.voting import ErrorPolicy, TiePolicy
 from prjury.policy.fields import Duration, PolicySection, Share
-from prjury.policy.questions import (
-    PromptOptions,
-    QualityOptions,
-    QuestionOptions,
-    SuitabilityOptions,
+
+_MOST_RUNS = 9
+
+#: Names become keys of the reply, and providers take no others there.
+CRITERION_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}")
+
+
+def plain_name(name: str) -> str:
+    """The name of a criterion, in which a hyphen is as good as an underscore."""
+    return name.replace("-", "_")
+
+
+#: Names by which reports know other judges.
+_TAKEN = frozenset(
+    "merge build patterns quality tests-exercise-behaviour description-matches-change "
+    "backport-suitability prompt chair".split()
 )
 
 
@@ -34,12 +48,12 @@ class MergeOptions(PolicySection):
     """The way in which the project brings changes onto the base."""
 
     strategy: Literal["auto", "merge", "rebase", "squash"] = Field(
-        "auto", description="`auto` tells it from the newest commits of the base"
+        "auto", description="`auto` takes it from the newest commits of the base"
     )
 
 
 class Steps(PolicySection):
-    """Own commands, each one line for ``/bin/sh``; what is left out is not run."""
+    """Your commands, each one line for ``/bin/sh``; steps that are left out are not run."""
 
     setup: str | None = None
     build: str | None = None
@@ -50,9 +64,9 @@ class Steps(PolicySection):
     def _says_something(self) -> Steps:
         steps = (self.setup, self.build, self.test, self.lint)
         if any(step is not None and not step.strip() for step in steps):
-            raise ValueError("a step is a command; leave out what is not to be run")
+            raise ValueError("a step is a command; leave out what should not run")
         if not self.build and not self.test:
-            raise ValueError("name at least one of `build` and `test`; the others judge nothing")
+            raise ValueError("name at least one of `build` and `test`; other steps are not judged")
         return self
 
 
@@ -76,7 +90,7 @@ class BuildOptions(PolicySection):
         "on_failure", description="when the base is built as well, to tell old failures from new"
     )
     vanished: Literal["ask", "fail", "warn"] = Field(
-        "ask", description="what follows where tests that ran on the base did not run"
+        "ask", description="what to do if tests that ran on the base did not run"
     )
     flaky: Literal["block", "warn"] = Field(
         "block", description="whether a test that passes when it is run again still fails the judge"
@@ -105,17 +119,20 @@ class PatternsOptions(PolicySection):
     """Which version-pattern packs look at which files."""
 
     packs: Literal["auto"] | list[str] = "auto"
-    paths: list[str] = Field(default_factory=list, description="own packs, files or directories")
+    paths: list[str] = Field(
+        default_factory=list, description="your own packs: files or directories"
+    )
     severity: Literal["error", "warning", "hint"] = Field(
         "error", description="findings at least as severe as this fail the judge"
     )
     suppressions: bool = Field(
         True,  # noqa: FBT003 - pydantic takes the default by position
-        description="whether comments may silence findings; `suppressions.allow` has the last word",
+        description="whether comments may suppress findings; `suppressions.allow: false` forbids "
+        "it for all",
     )
     ecosystem: bool = Field(
         True,  # noqa: FBT003 - as above
-        description="whether comments for other tools may, such as `noqa` and `nolint`",
+        description="whether comments for other tools do, such as `noqa` and `nolint`",
     )
     baseline: str | None = Field(
         None, description="file of known findings, by its path in the repository, as the base is"
@@ -137,6 +154,102 @@ class PatternsOptions(PolicySection):
     @property
     def commit(self) -> str | None:
         """The commit in which ``paths`` are, because the policy is; None for the file system."""
+        return self._commit
+
+
+class QuestionOptions(PolicySection):
+    """The options that all judges that ask models share."""
+
+    model: str = Field(
+        "auto", description="`provider:name`; several with commas between them have a seat each"
+    )
+    runs: int = Field(1, ge=1, le=_MOST_RUNS, description="how often each model is asked")
+    threshold: Share = Field(0.7, description="the share of criteria at which the judge passes")
+
+
+class QualityOptions(QuestionOptions):
+    """What the quality judge asks about."""
+
+    criteria: list[str] | dict[str, str] = Field(
+        default=["correctness", "tests", "conventions", "risk"],
+        min_length=1,
+        description="names of criteria, or your own as name: question",
+    )
+    must: list[str] = Field(
+        default=["correctness", "risk"],
+        description="criteria of which none may fail; `threshold` is for the others alone",
+    )
+    guidelines: bool = Field(
+        True,  # noqa: FBT003 - pydantic takes the default by position
+        description="whether the base's guidelines or CONTRIBUTING are part of the instructions",
+    )
+
+    @field_validator("must")
+    @classmethod
+    def _are_criteria(cls, must: list[str], info: ValidationInfo) -> list[str]:
+        """Only names that the policy gives are checked: the default ones need not be asked."""
+        known = {plain_name(name) for name in info.data.get("criteria", must)}
+        for name in must:
+            if plain_name(name) not in known:
+                raise ValueError(f"{name} is not one of the criteria: {', '.join(sorted(known))}")
+        return must
+
+    def musts(self, criteria: Iterable[str]) -> frozenset[str]:
+        """Those of these criteria that have to pass."""
+        must = {plain_name(name) for name in self.must}
+        return frozenset(name for name in criteria if plain_name(name) in must)
+
+
+class SuitabilityOptions(QuestionOptions):
+    """When a change is suitable for a release branch."""
+
+    threshold: Share = 0.6
+
+
+class PromptOptions(QuestionOptions):
+    """A custom judge: a text that says what matters, and questions."""
+
+    name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,59}$")
+    file: str | None = Field(None, description="the text, by its path in the base commit")
+    text: str | None = Field(None, description="the text itself")
+    criteria: dict[str, str] = Field(min_length=1, max_length=20)
+    sees_description: bool = False
+
+    _commit: str | None = PrivateAttr(None)
+
+    @field_validator("name")
+    @classmethod
+    def _is_free(cls, name: str) -> str:
+        if name in _TAKEN:
+            raise ValueError(f"{name} is the name of another judge")
+        return name
+
+    @field_validator("criteria")
+    @classmethod
+    def _questions(cls, criteria: dict[str, str]) -> dict[str, str]:
+        for name, question in criteria.items():
+            if not CRITERION_NAME.fullmatch(name):
+                raise ValueError(
+                    f"{name!r} is not a name; a name has up to 60 letters, digits, dots, hyphens "
+                    "and underscores, and a letter first"
+                )
+            if not question.strip():
+                raise ValueError(f"{name} has no question")
+        return criteria
+
+    @model_validator(mode="after")
+    def _says_what_matters(self) -> PromptOptions:
+        if (self.file is None) == (self.text is None):
+            raise ValueError("give one of `file` and `text`")
+        return self
+
+    def model_post_init(self, context: Any, /) -> None:  # noqa: ANN401 - as pydantic has it
+        """Takes the commit from the context of the validation: no text may claim one."""
+        self._commit = (context or {}).get("commit")
+
+    @property
+    def commit(self) -> str | None:
+        """The commit in which ``file`` is, because the policy is; None for the operator's file."""
         return self._commit
 
 
@@ -252,7 +365,7 @@ class VotingEntry(PolicySection):
 
 
 class TierConfig(PolicySection):
-    """One tier: judges, how their votes are counted, and when the tier ends the matter."""
+    """One tier: judges, how their votes are counted, and when the tier decides."""
 
     name: str = Field(min_length=1, max_length=60)
     policy: TierPolicy = Field(TierPolicy.REJECT_ON_ANY_FAIL, strict=False)
@@ -265,7 +378,7 @@ class TierConfig(PolicySection):
 
     @model_validator(mode="after")
     def _obeys_what_it_says(self) -> TierConfig:
-        """Refuses settings that tiers of this policy do not look at."""
+        """Refuses settings that have no effect in a tier of this policy."""
         rejects = self.policy is TierPolicy.REJECT_ON_ANY_FAIL
         if not rejects and (self.continue_on_reject or self.on_error == "continue"):
             raise ValueError(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.policy.backports import BackportConfig, OpenConfig
 from prjury.policy.load import json_schema, read_policy
+from prjury.policy.schema import BackportConfig, OpenConfig
 
 
 def section(text: str) -> BackportConfig:

@@ -30,7 +30,7 @@ def test_what_fits_together_is_taken(config: dict[str, Any]) -> None:
         ({"answer": "result"}, "there is no command"),
         ({"provider": "command", "command": ["x"], "key_env": "A"}, "neither `key_env` nor"),
         ({"provider": "command", "command": ["x"], "base_url": "https://x"}, "neither `key_env`"),
-        ({"key_env": "TEAM_KEY"}, "name the `provider` as well"),
+        ({"key_env": "TEAM_KEY"}, "name `provider` as well"),
         ({"provider": "openai", "key_env": "TEAM-KEY"}, "pattern"),
         ({"provider": "openai", "key_env": "GITHUB_TOKEN"}, "credential of the runner"),
         ({"provider": "openai", "key_env": "gh_token"}, "credential of the runner"),

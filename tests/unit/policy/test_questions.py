@@ -7,13 +7,13 @@ from pydantic import ValidationError
 
 from prjury.errors import ConfigError
 from prjury.policy.load import json_schema, read_policy
-from prjury.policy.questions import (
+from prjury.policy.schema import Config
+from prjury.policy.tiers import (
     PromptOptions,
     QualityOptions,
     QuestionOptions,
     SuitabilityOptions,
 )
-from prjury.policy.schema import Config
 
 COMMIT = "a" * 40
 OWN: dict[str, Any] = {"name": "units", "criteria": {"metric": "Is it metric?"}, "text": "Units."}
@@ -92,7 +92,7 @@ def test_what_must_pass_has_to_be_asked() -> None:
     with pytest.raises(ConfigError) as error:
         judge_of("{quality: {criteria: [tests, risk], must: [risk, beauty]}}")
     assert "policy line 1: tiers[0].judges[0].quality.must: " in str(error.value)
-    assert "beauty is none of the criteria: risk, tests" in str(error.value)
+    assert "beauty is not one of the criteria: risk, tests" in str(error.value)
 
 
 def test_a_judge_of_ones_own_has_a_name_a_text_and_questions() -> None:
@@ -108,7 +108,7 @@ def test_a_judge_of_ones_own_has_a_name_a_text_and_questions() -> None:
         ({"text": None}, "give one of `file` and `text`"),
         ({"file": "a.md"}, "give one of `file` and `text`"),
         ({"criteria": {}}, "at least 1"),
-        ({"criteria": {"metric": "  "}}, "metric asks nothing"),
+        ({"criteria": {"metric": "  "}}, "metric has no question"),
         ({"criteria": {f"c{n}": "Is it?" for n in range(21)}}, "at most 20"),
         ({"criteria": ["metric"]}, "dictionary"),
         ({"name": ""}, "pattern"),

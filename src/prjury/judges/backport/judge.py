@@ -25,7 +25,7 @@ from prjury.judges.backport.requests.lines import bare
 from prjury.judges.backport.verdict import decide
 from prjury.jury.guard import guarded
 from prjury.jury.judgment import Check
-from prjury.policy.backports import BackportConfig
+from prjury.policy.schema import BackportConfig
 from prjury.ports import Releases, Repository
 from prjury.ports.types import BranchTip
 from prjury.report.model import Backport

@@ -35,7 +35,7 @@ from prjury.judges.backport.score.history_features import EarlierChange, history
 from prjury.judges.backport.score.score import Circumstances, Score, score
 from prjury.judges.backport.verdict import BranchFacts, is_open
 from prjury.jury.judgment import Check
-from prjury.policy.backports import BackportConfig
+from prjury.policy.schema import BackportConfig
 from prjury.ports import Releases, Repository
 from prjury.ports.types import BranchTip
 from prjury.snapshot.model import FileStatus, PullRequest, printable

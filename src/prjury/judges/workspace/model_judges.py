@@ -30,8 +30,8 @@ from prjury.jury.judgment import Judgment
 from prjury.models.memory import memory_at
 from prjury.models.panel import ModelPanel
 from prjury.policy.models import ModelsConfig
-from prjury.policy.questions import QualityOptions, QuestionOptions
 from prjury.policy.schema import LimitsConfig
+from prjury.policy.tiers import QualityOptions, QuestionOptions
 from prjury.ports import Ports
 from prjury.snapshot.model import FileChange, Hunk, PullRequest
 

@@ -55,13 +55,13 @@ from prjury.judges.quality.prompts import Prompts
 from prjury.jury.cascade import Verdict
 from prjury.jury.judgment import Judgment, Status
 from prjury.models.scripted import ScriptedModel
-from prjury.policy.questions import (
+from prjury.policy.schema import Config
+from prjury.policy.tiers import (
     PromptOptions,
     QualityOptions,
     QuestionOptions,
     SuitabilityOptions,
 )
-from prjury.policy.schema import Config
 from prjury.ports import ChatModel, Ports, Repository
 from prjury.ports.messages import ModelError, Prompt
 from prjury.resources import templates

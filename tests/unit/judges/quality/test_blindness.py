@@ -14,7 +14,7 @@ from fakes.llm import BASE, SMALL, alone, always, changed, context, ports
 from fakes.repository import FakeRepository
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.kinds import description, prompt, quality, suitability, testing
-from prjury.policy.questions import (
+from prjury.policy.tiers import (
     PromptOptions,
     QualityOptions,
     QuestionOptions,

@@ -38,7 +38,7 @@ from prjury.judges.quality.kinds.agent_work import (
     hallucination,
 )
 from prjury.jury.context import JudgmentContext
-from prjury.policy.questions import (
+from prjury.policy.tiers import (
     PromptOptions,
     QualityOptions,
     QuestionOptions,

@@ -33,7 +33,7 @@ from fakes.llm import (
 )
 from prjury.judges.quality.kinds import description, suitability
 from prjury.jury.judgment import Judgment, Status
-from prjury.policy.questions import QuestionOptions
+from prjury.policy.tiers import QuestionOptions
 from prjury.ports.messages import ModelError, Prompt
 from prjury.snapshot.model import FileChange
 

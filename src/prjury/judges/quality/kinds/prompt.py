@@ -9,7 +9,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
 from prjury.judges.quality.kinds.reading import ChangeReader, own_texts, time_of, with_description
 from prjury.judges.quality.prompts import Instructions, OwnTexts
-from prjury.policy.questions import PromptOptions
+from prjury.policy.tiers import PromptOptions
 from prjury.ports import Ports
 from prjury.report.redact import redacted
 

@@ -11,7 +11,7 @@ from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
 from prjury.judges.quality.kinds.reading import ChangeReader, own_texts, time_of
 from prjury.judges.quality.prompts import Instructions
 from prjury.jury.library.presets import CRITERIA
-from prjury.policy.questions import CRITERION_NAME, QualityOptions, plain_name
+from prjury.policy.tiers import CRITERION_NAME, QualityOptions, plain_name
 from prjury.ports import Ports
 from prjury.snapshot.model import FileChange, FileKind, PullRequest
 
@@ -35,7 +35,7 @@ def chosen(options: QualityOptions) -> Mapping[str, str]:
                 "starts with a letter",
             )
         if not question.strip():
-            raise ConfigError(f"quality.criteria.{name} asks nothing", remedy="Write a question")
+            raise ConfigError(f"quality.criteria.{name} has no question", remedy="Write a question")
     return MappingProxyType(dict(options.criteria))
 
 

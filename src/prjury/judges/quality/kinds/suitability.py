@@ -8,7 +8,7 @@ from types import MappingProxyType
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
 from prjury.judges.quality.kinds.reading import ChangeReader, templated, time_of
-from prjury.policy.questions import SuitabilityOptions
+from prjury.policy.tiers import SuitabilityOptions
 from prjury.ports import Ports
 
 NAME = "backport-suitability"

@@ -12,7 +12,7 @@ from prjury.judges.quality.kinds.reading import ChangeReader, templated, time_of
 from prjury.judges.quality.model_seat import Material
 from prjury.jury.judgment import Judgment
 from prjury.jury.voting import NOT_APPLICABLE
-from prjury.policy.questions import QuestionOptions
+from prjury.policy.tiers import QuestionOptions
 from prjury.ports import Ports
 from prjury.snapshot.model import FileKind, PullRequest
 

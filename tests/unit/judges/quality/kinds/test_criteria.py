@@ -53,7 +53,7 @@ def test_own_questions_are_taken_as_they_are() -> None:
         ({"a b": "?"}, "'a b'"),
         ({"": "?"}, "letter"),
         ({"x" * 61: "?"}, "60 letters"),
-        ({"a": "  "}, "asks nothing"),
+        ({"a": "  "}, "has no question"),
     ],
 )
 def test_what_cannot_be_asked_is_a_configuration_error(

@@ -24,8 +24,8 @@ from prjury.app.registry import Unwanted, seat
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.kinds.description import CRITERIA, NAME, make
 from prjury.jury.judgment import Status
-from prjury.policy.questions import QuestionOptions
 from prjury.policy.schema import Config
+from prjury.policy.tiers import QuestionOptions
 from prjury.ports import ChatModel
 
 STORY: dict[str, Any] = {

@@ -20,7 +20,7 @@ from prjury.errors import ConfigError
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.kinds.prompt import make
 from prjury.jury.judgment import Status
-from prjury.policy.questions import PromptOptions
+from prjury.policy.tiers import PromptOptions
 from prjury.ports import ChatModel
 
 ASKED = {"metric": "Is every unit metric?", "round": "Is every number rounded?"}

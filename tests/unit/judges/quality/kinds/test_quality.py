@@ -24,7 +24,7 @@ from prjury.errors import ConfigError
 from prjury.judges.quality.kinds.quality import make
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Status
-from prjury.policy.questions import QualityOptions
+from prjury.policy.tiers import QualityOptions
 from prjury.snapshot.model import FileChange, FileStatus
 
 SETTING = changed("config.yml", "-port: 1", "+port: 2")

@@ -3,7 +3,7 @@ from __future__ import annotations
 from fakes.llm import SMALL, alone, always, answer, changed, context, ports, quote, reply
 from prjury.judges.quality.kinds.suitability import CRITERIA, make
 from prjury.jury.judgment import Status
-from prjury.policy.questions import SuitabilityOptions
+from prjury.policy.tiers import SuitabilityOptions
 
 FAILS = answer("fail", [quote()])
 

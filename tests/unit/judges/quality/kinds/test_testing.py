@@ -21,7 +21,7 @@ from fakes.llm import (
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.kinds.testing import CRITERIA, NAME, make
 from prjury.jury.judgment import Status
-from prjury.policy.questions import QuestionOptions
+from prjury.policy.tiers import QuestionOptions
 from prjury.ports import ChatModel
 
 TEST = changed("tests/test_app.py", "+def test_add():", "+    assert add(1, 2) == 3")
