@@ -10,6 +10,7 @@ from prjury.manifests.manifest import Coordinate, Manifest, Role
 from prjury.manifests.syntax import text_of
 
 _WORDS = re.compile(r'"[^"]*"|`[^`]*`|[^\s()"`]+|[()]')
+_LOCAL = re.compile(r"\.{1,2}(/|$)")
 _DIRECTIVES = frozenset({"require", "replace", "tool", "module", "go", "use", "exclude", "retract"})
 
 
@@ -22,6 +23,7 @@ def read_go_mod(content: bytes) -> Manifest:
     required: list[Coordinate] = []
     replaced: dict[str, tuple[str, str | None]] = {}
     others: list[Coordinate] = []
+    members: list[str] = []
     name = ""
     for number, (directive, *words), comment in _statements(text_of(content)):
         match directive, words:
@@ -38,12 +40,18 @@ def read_go_mod(content: bytes) -> Manifest:
             case "module", [path, *_]:
                 name = path
                 others.append(_go(path, None, Role.SELF, number))
+            case "use", [path, *_]:
+                members.append(path)
             case "go", [version, *_]:
                 runtime = Coordinate("", "go", version, Role.MANAGED, (number,), "runtime")
                 others.append(runtime)
     further = tuple(each for each in required if each.artifact in replaced)
     return Manifest(
-        name=name, coordinates=(*others, *_replaced(required, replaced)), further=further
+        name=name,
+        coordinates=(*others, *_replaced(required, replaced)),
+        further=further,
+        members=tuple(members),
+        local=tuple(path for path, _ in replaced.values() if _LOCAL.match(path)),
     )
 
 

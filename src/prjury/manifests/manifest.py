@@ -101,6 +101,8 @@ class Manifest:
         own_version: the version that this very file gives the project.
         further: entries with versions that say nothing about what the code is compiled against,
             such as those that another entry of the same name overrides.
+        members: places that the file takes for parts of its project, as they are written.
+        local: places in the tree that stand in for dependencies, as they are written.
         platforms: paths of Gradle's projects whose managed versions hold here, such as ``:a:b``.
         named_versions: versions under names of their own that are no properties of this format.
     """
@@ -115,6 +117,8 @@ class Manifest:
     includes: tuple[str, ...] = ()
     own_version: str | None = None
     further: tuple[Coordinate, ...] = ()
+    members: tuple[str, ...] = ()
+    local: tuple[str, ...] = ()
     platforms: tuple[str, ...] = ()
     named_versions: Mapping[str, str] = field(default_factory=dict)
 

@@ -63,6 +63,11 @@ def _dependencies(
                 yield replace(_dependency(name, wanted, Role.DEPENDENCY, lines), scope=section)
 
 
+def dependency_names(document: Mapping[str, Any]) -> frozenset[str]:
+    """The names of all packages that a ``package.json`` asks for, for whatever purpose."""
+    return frozenset(each.artifact for each in _dependencies(document, {}))
+
+
 def _first_version(entries: Sequence[Coordinate]) -> Coordinate:
     """The first entry that names a version, with the lines of all."""
     first = next((entry for entry in entries if entry.version), entries[0])

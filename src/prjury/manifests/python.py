@@ -31,14 +31,7 @@ def read_pyproject(content: bytes) -> Manifest:
     poetry = table(document, "tool", "poetry")
     name = word(project.get("name")) or word(poetry.get("name"))
     version = word(project.get("version")) or word(poetry.get("version"))
-    main = [
-        _listed(project.get("dependencies"), Role.DEPENDENCY, seen),
-        _poetry(table(poetry, "dependencies"), seen),
-    ]
-    optional = [
-        *(_poetry(group, seen, scope) for scope, group in _poetry_groups(poetry)),
-        *(_listed(group, Role.DEPENDENCY, seen, scope) for scope, group in _groups(document)),
-    ]
+    main, optional = _main(document, seen), _optional(document, seen)
     return Manifest(
         name=name or "",
         version=version,
@@ -49,9 +42,37 @@ def read_pyproject(content: bytes) -> Manifest:
             *_python(project, poetry, seen),
             *merged(main, optional),
             *_pinned(document, seen),
-            *_listed(table(document, "build-system").get("requires"), Role.PLUGIN, seen, "build"),
+            *_building(document, seen),
         ),
     )
+
+
+def dependency_names(document: Mapping[str, Any]) -> frozenset[str]:
+    """The names of all packages that a ``pyproject.toml`` asks for, for whatever purpose."""
+    lists = (*_main(document, {}), *_optional(document, {}), _building(document, {}))
+    return frozenset(each.artifact for group in lists for each in group)
+
+
+def _main(document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]) -> list[list[Coordinate]]:
+    return [
+        _listed(table(document, "project").get("dependencies"), Role.DEPENDENCY, seen),
+        _poetry(table(document, "tool", "poetry", "dependencies"), seen),
+    ]
+
+
+def _optional(
+    document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]
+) -> list[list[Coordinate]]:
+    groups = _poetry_groups(table(document, "tool", "poetry"))
+    return [
+        *(_poetry(group, seen, scope) for scope, group in groups),
+        *(_listed(group, Role.DEPENDENCY, seen, scope) for scope, group in _groups(document)),
+    ]
+
+
+def _building(document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]) -> list[Coordinate]:
+    requires = table(document, "build-system").get("requires")
+    return _listed(requires, Role.PLUGIN, seen, "build")
 
 
 def _groups(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:

@@ -14,6 +14,8 @@ from prjury.judges.builds.systems.build_system import NATIVE, SystemDocs, When
 from prjury.judges.builds.systems.projects import plans_of
 from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, nearest, parent_of
 from prjury.judges.builds.systems.workspace_graph import MOST_NAMED, with_dependents
+from prjury.manifests.go import read_go_mod
+from prjury.manifests.manifest import Manifest, ManifestError
 from prjury.snapshot.model import visible
 
 MANIFEST, WORK = "go.mod", "go.work"
@@ -314,11 +316,7 @@ def _patterns(names: set[str]) -> list[str]:
     ]
 
 
-_MODULE = re.compile(r'^module[ \t]+"?([A-Za-z0-9][^\s"()]*)"?[ \t]*$', re.MULTILINE)
-_LOCAL = re.compile(r'=>[ \t]*"?(\.{1,2}(?:/[^\s"]*)?)(?:["\s]|$)')
-_USE = re.compile(r'^use[ \t]+"?([^\s"()]+)', re.MULTILINE)
-_USES = re.compile(r"^use[ \t]*\(([^()]*)\)", re.MULTILINE)
-_COMMENT = re.compile(r"//[^\n]*|\r")
+_NAME = re.compile(r'[A-Za-z0-9][^\s"()]*')
 
 
 @dataclass(frozen=True)
@@ -332,16 +330,21 @@ class GoModule:
 
 def read_module(root: SourceTree, directory: str) -> GoModule | None:
     """The module in a directory, None where its manifest says no path."""
-    text = _COMMENT.sub("", root.text(f"{directory}/{MANIFEST}" if directory else MANIFEST))
-    match = _MODULE.search(text)
-    return GoModule(match[1], directory, tuple(_LOCAL.findall(text))) if match else None
+    found = _read(root, f"{directory}/{MANIFEST}" if directory else MANIFEST)
+    return GoModule(found.name, directory, found.local) if _NAME.fullmatch(found.name) else None
+
+
+def _read(root: SourceTree, path: str) -> Manifest:
+    """What a manifest says; nothing where it cannot be read."""
+    try:
+        return read_go_mod(root.text(path).encode(errors="surrogateescape"))
+    except ManifestError:
+        return Manifest()
 
 
 def used_directories(root: SourceTree) -> list[str]:
     """The modules of the tree that ``go.work`` names."""
-    text = _COMMENT.sub("", root.text(WORK))
-    named = [*_USE.findall(text), *(one for block in _USES.findall(text) for one in block.split())]
-    places = (joined("", name.strip('"')) for name in named)
+    places = (joined("", name) for name in _read(root, WORK).members)
     return sorted({place for place in places if place is not None})
 
 

@@ -35,6 +35,7 @@ from prjury.judges.builds.systems.workspace_graph import (
     needed_first,
     with_needs,
 )
+from prjury.manifests.node import dependency_names
 from prjury.snapshot.model import visible
 
 MANIFEST = "package.json"
@@ -412,20 +413,14 @@ def _read(root: SourceTree, places: Sequence[str]) -> NodeWorkspace:
 def _needs(place: str, manifest: Mapping[str, Any], names: Mapping[str, str]) -> frozenset[str]:
     """The members that a package depends on: by their names, or by their places."""
     known = frozenset(names.values())
-    wanted = {name for name, _ in dependencies(manifest)} & known
+    wanted = dependency_names(manifest) & known
     linked = {names[path] for path in linked_places(place, manifest) if path in names}
     return frozenset(wanted | linked) - {names[place]}
 
 
-def dependencies(manifest: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """What a package depends on, for whatever purpose: name and version or place."""
-    for kind in _KINDS:
-        yield from table(manifest, kind).items()
-
-
 def linked_places(place: str, manifest: Mapping[str, Any]) -> Iterator[str]:
     """The directories from which a package in that place takes others."""
-    for _, wanted in dependencies(manifest):
+    for wanted in (wanted for kind in _KINDS for wanted in table(manifest, kind).values()):
         match = _LINKED.match(wanted) if isinstance(wanted, str) else None
         path = joined(place, match[1]) if match else None
         if path is not None:

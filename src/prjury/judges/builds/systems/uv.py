@@ -23,6 +23,7 @@ from prjury.judges.builds.systems.pytest import (
 )
 from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, nearest, parent_of
 from prjury.judges.builds.systems.workspace_graph import Member, WorkspaceGraph, matching
+from prjury.manifests.python import dependency_names
 from prjury.snapshot.model import visible
 
 LOCK = "uv.lock"
@@ -40,8 +41,8 @@ def single_plan(root: SourceTree, tests: str) -> BuildPlan:
 def unlocked_plan(root: SourceTree, tests: str) -> BuildPlan:
     """The tests of a project without a lock file of its own, below one that uv manages."""
     manifest = read_toml(root.text(MANIFEST)) or {}
-    named = "pytest" in needed(manifest)
-    extra = where_needed(manifest, "pytest") if named else ("--with", "pytest")
+    named = "pytest" in dependency_names(manifest)
+    extra = where_dependency_names(manifest, "pytest") if named else ("--with", "pytest")
     command = ("uv", "run", *extra, "pytest", "-q")
     return _plan(root, command, (), (f"{LOCK} is in the root", tests))
 
@@ -59,7 +60,7 @@ def _pytest(root: SourceTree, locked: SourceTree, *options: str) -> tuple[str, .
     """How uv runs pytest, which is added where the lock does not have it."""
     manifest = read_toml(root.text(MANIFEST)) or {}
     has_it = 'name = "pytest"' in locked.text(LOCK)
-    extra = where_needed(manifest, "pytest") if has_it else ("--with", "pytest")
+    extra = where_dependency_names(manifest, "pytest") if has_it else ("--with", "pytest")
     return ("uv", "run", "--frozen", *options, *extra, "pytest", "-q")
 
 
@@ -248,7 +249,12 @@ def _members(root: SourceTree, places: list[str]) -> WorkspaceGraph | str:
     known = frozenset(names.values())
     return WorkspaceGraph(
         tuple(
-            Member(names[place], place, _inside(place), needed(manifests[place] or {}) & known)
+            Member(
+                names[place],
+                place,
+                _inside(place),
+                dependency_names(manifests[place] or {}) & known,
+            )
             for place in places
         ),
         (*_OWN, names.get("", "").replace("-", "_")),
@@ -263,26 +269,6 @@ def normalised(name: object) -> str:
     """The name of a distribution as indexes compare it, empty for none."""
     match = _NAME.match(name) if isinstance(name, str) else None
     return re.sub(r"[-_.]+", "-", match[1]).lower() if match else ""
-
-
-def needed(manifest: Mapping[str, Any]) -> frozenset[str]:
-    """The names of all distributions that a project may need, for whatever purpose."""
-    return frozenset(filter(None, map(normalised, _requirements(manifest))))
-
-
-def _requirements(manifest: Mapping[str, Any]) -> Iterator[object]:
-    project, poetry = table(manifest, "project"), table(manifest, "tool", "poetry")
-    groups = table(manifest, "dependency-groups").values()
-    lists = (
-        project.get("dependencies"),
-        table(manifest, "build-system").get("requires"),
-        table(manifest, "tool", "uv").get("dev-dependencies"),
-        *table(project, "optional-dependencies").values(),
-        *groups,
-    )
-    for one in lists:
-        yield from one if isinstance(one, list) else ()
-    yield from poetry_dependencies(poetry)
 
 
 def poetry_dependencies(poetry: Mapping[str, Any]) -> dict[str, Any]:
@@ -315,7 +301,7 @@ def undeclared(text: str) -> str:
     return json.dumps(document, default=str)
 
 
-def where_needed(manifest: Mapping[str, Any], name: str) -> tuple[str, ...]:
+def where_dependency_names(manifest: Mapping[str, Any], name: str) -> tuple[str, ...]:
     """The option that makes uv install the extra or the group that brings a distribution along.
 
     Empty where the project has it anyway, or nowhere.
