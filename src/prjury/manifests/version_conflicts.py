@@ -14,10 +14,10 @@ from typing import TypeAlias
 from prjury.manifests.declared import DeclaredDependency, declared, is_manifest
 from prjury.manifests.distance import both_go_up
 from prjury.manifests.manifest import ManifestError
+from prjury.snapshot.threeway import Lines, Region, ThreeWay
 
-Lines: TypeAlias = Sequence[str]
-#: The lines of one conflict on the base, on our side and on theirs, from 0.
-ConflictRanges: TypeAlias = tuple[range, range, range]
+#: All lines of a file with their ends, on the base, on our side and on theirs.
+_Sides: TypeAlias = tuple[Lines, Lines, Lines]
 
 _MAX_LINE = 1_000
 _MAX_LINES = 500
@@ -30,26 +30,23 @@ _WORD = re.compile(r"[\w.+*-]")
 _HASH = re.compile(r"\s*--hash=\w+:[0-9a-fA-F]+\s*\\?")
 
 
-def only_versions(
-    path: str, sides: tuple[Lines, Lines, Lines], regions: Sequence[ConflictRanges]
-) -> list[bool]:
+def only_versions(path: str, file: ThreeWay) -> list[bool]:
     """For each region, whether both sides go up from the base's versions and change nothing else.
 
-    Args:
-        path: the file's name, which says what reads it.
-        sides: all lines of the file with their ends, on the base, on our side and on theirs.
-        regions: where the sides collide.
+    Lines that both sides add do not count: where they come from is not known.
     """
-    if not regions or not is_manifest(path):
-        return [False] * len(regions)
-    pairs = [_pairs(sides, region) for region in regions]
+    nothing = [False] * len(file.regions)
+    if file.base is None or not is_manifest(path):
+        return nothing
+    sides = file.base, file.ours, file.theirs
+    pairs = [_pairs(sides, region) for region in file.regions]
     found = {number: line for number, line in enumerate(_all(pairs)) if line.differs}
     if not found or len(found) > _MAX_LINES:
-        return [False] * len(regions)
+        return nothing
     try:
         raised = _raised(path, sides, found)
     except ManifestError:
-        return [False] * len(regions)
+        return nothing
     numbered = {id(line): number in raised for number, line in found.items()}
     return [bool(lines) and all(numbered.get(id(line), True) for line in lines) for lines in pairs]
 
@@ -84,18 +81,19 @@ def _all(pairs: Sequence[Sequence[_Line]]) -> list[_Line]:
     return [line for lines in pairs for line in lines]
 
 
-def _pairs(sides: tuple[Lines, Lines, Lines], region: ConflictRanges) -> list[_Line]:
+def _pairs(sides: _Sides, region: Region) -> list[_Line]:
     """The lines of a region side by side; none where the sides have not equally many."""
-    told = [_told(lines, where) for lines, where in zip(sides, region, strict=True)]
-    if len({len(lines) for lines in told}) != 1:
+    ranges = region.base, region.ours, region.theirs
+    found = [_telling(lines, where) for lines, where in zip(sides, ranges, strict=True)]
+    if len({len(lines) for lines in found}) != 1:
         return []
     return [
         _Line(tuple(at for at, _ in each), tuple(text for _, text in each))
-        for each in zip(*told, strict=True)
+        for each in zip(*found, strict=True)
     ]
 
 
-def _told(lines: Lines, where: range) -> list[tuple[int, str]]:
+def _telling(lines: Lines, where: range) -> list[tuple[int, str]]:
     """The lines that say something; hashes follow from the versions above them."""
     found = [(at, lines[at].rstrip()) for at in where]
     return [(at, text) for at, text in found if text and not _HASH.fullmatch(text)]
@@ -121,9 +119,7 @@ def _mark(number: str, marker: int) -> str:
     return f"{'v' * number.startswith('v')}{900_000 + marker}.7"
 
 
-def _raised(
-    path: str, sides: tuple[Lines, Lines, Lines], found: Mapping[int, _Line]
-) -> frozenset[int]:
+def _raised(path: str, sides: _Sides, found: Mapping[int, _Line]) -> frozenset[int]:
     """The numbers of the lines on which both sides raise one and the same version."""
     marked = {number: line.marked(number) for number, line in found.items()}
     known = {number: texts for number, texts in marked.items() if texts}

@@ -13,10 +13,9 @@ UP = ("1.0", "1.1", "1.10")
 
 def versions(path: str, base: str | None, ours: str, theirs: str) -> bool:
     """Whether the conflict, which has to be one, is among versions only."""
-    file = three_way(base, ours, theirs)
-    regions = [(region.base, region.ours, region.theirs) for region in file.regions]
-    assert regions
-    return all(only_versions(path, (file.base or (), file.ours, file.theirs), regions))
+    found = only_versions(path, three_way(base, ours, theirs))
+    assert found
+    return all(found)
 
 
 def pom(line: str, *around: str) -> str:

@@ -12,8 +12,8 @@ from pathlib import PurePosixPath
 
 from prjury.code.languages import kin_of
 from prjury.judges.merge.mechanical import WhiteSpace, only_imports
+from prjury.manifests.version_conflicts import only_versions
 from prjury.snapshot.kinds import kind_of
-from prjury.snapshot.manifests import only_versions
 from prjury.snapshot.model import FileKind, visible
 from prjury.snapshot.threeway import (
     BASE_AND_HEAD,

@@ -8,13 +8,13 @@ from __future__ import annotations
 import configparser
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from prjury.code.source import UnreadableError, decode
 from prjury.judges.backport.content.places import is_aside, is_example
+from prjury.manifests.syntax import toml_of
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileKind
 
@@ -217,7 +217,7 @@ def _nodes(
 
 
 def _toml(text: str) -> Iterator[tuple[str, str]]:
-    return _flat(tomllib.loads(text))
+    return _flat(toml_of(text))
 
 
 def _json(text: str) -> Iterator[tuple[str, str]]:
