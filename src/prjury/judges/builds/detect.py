@@ -9,14 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
 from typing import TypeAlias
 
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.systems import SYSTEMS, make
 from prjury.judges.builds.systems.projects import is_below
 from prjury.judges.builds.systems.pytest import PYTEST_ENV
-from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, left_out, nearest
+from prjury.judges.builds.systems.source_tree import (
+    Changes,
+    SourceTree,
+    joined,
+    left_out,
+    nearest,
+    parents_of,
+    path_in,
+)
 from prjury.snapshot.model import visible
 
 __all__ = ["PYTEST_ENV", "Changes", "DetectedBuilds", "SourceTree", "detect_builds"]
@@ -197,9 +204,9 @@ def _unsuited(root: SourceTree, asked: Sequence[str], chosen: Sequence[_Found]) 
         return []
     built = frozenset(one.plan.directory for one in chosen)
     reasons = make.unsuited(root)
-    return [
-        why for place, why in reasons.items() if nearest(f"{place}/x".lstrip("/"), built) is None
-    ][:_MOST_NAMED]
+    return [why for place, why in reasons.items() if nearest(path_in(place, "x"), built) is None][
+        :_MOST_NAMED
+    ]
 
 
 def _not_found(every: Sequence[_Found], systems: Sequence[str] | None) -> list[str]:
@@ -258,8 +265,7 @@ def _chain(path: str, places: frozenset[str], built: frozenset[str]) -> list[str
     It ends at the first that may be a project: what lies in it is its own.
     """
     found: list[str] = []
-    for parent in PurePosixPath(path).parents:
-        place = "" if str(parent) == "." else str(parent)
+    for place in parents_of(path):
         if place not in places:
             continue
         if left_out(place) is None or _is_material(place, built):

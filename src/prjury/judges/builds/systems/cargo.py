@@ -13,7 +13,14 @@ from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
 from prjury.judges.builds.systems.build_system import NATIVE, SystemDocs, When
 from prjury.judges.builds.systems.manifest import read_toml, strings, table
 from prjury.judges.builds.systems.projects import plans_of
-from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, parent_of
+from prjury.judges.builds.systems.source_tree import (
+    Changes,
+    SourceTree,
+    is_within,
+    joined,
+    parent_of,
+    path_in,
+)
 from prjury.judges.builds.systems.workspace_graph import Member, WorkspaceGraph, matching
 from prjury.snapshot.model import visible
 
@@ -239,7 +246,7 @@ def _targets(manifest: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _is_in(path: str, directories: tuple[str, ...]) -> bool:
-    return any(path == place or path.startswith(f"{place}/") for place in directories)
+    return any(is_within(path, place) for place in directories)
 
 
 @dataclass(frozen=True)
@@ -262,22 +269,26 @@ class CargoPackages:
             directory = waiting.pop()
             if directory in found:
                 continue
-            manifest = read_toml(self.root.text(_inside(directory)))
+            manifest = read_toml(self.root.text(path_in(directory, MANIFEST)))
             if manifest is None or not _named(manifest):
-                return f"{visible(_inside(directory))} cannot be read"
+                return f"{visible(path_in(directory, MANIFEST))} cannot be read"
             found[directory] = manifest
             waiting += sorted(filter(self._is_member, self._below(directory, manifest)))
         return found
 
     def _is_member(self, directory: str) -> bool:
-        return _inside(directory) in self.root.files and not _is_in(directory, self.excluded)
+        return path_in(directory, MANIFEST) in self.root.files and not _is_in(
+            directory, self.excluded
+        )
 
     def member(self, directory: str, found: Mapping[str, Mapping[str, Any]]) -> Member:
         """The package in a directory, with what it needs of the others."""
         manifest = found[directory]
         paths = self._below(directory, manifest) & found.keys()
         needs = frozenset(_named(found[path]) for path in paths)
-        return Member(_named(manifest), directory, _inside(directory), needs - {_named(manifest)})
+        return Member(
+            _named(manifest), directory, path_in(directory, MANIFEST), needs - {_named(manifest)}
+        )
 
     def outside(self, found: Mapping[str, Mapping[str, Any]]) -> set[str]:
         """The directories of packages that these depend on and that are not among them."""
@@ -315,10 +326,6 @@ class CargoPackages:
     def _patched(self) -> dict[str, Any]:
         sources = table(self.manifest, "patch").values()
         return {name: patch for source in sources for name, patch in table(source).items()}
-
-
-def _inside(directory: str) -> str:
-    return f"{directory}/{MANIFEST}" if directory else MANIFEST
 
 
 def _named(manifest: Mapping[str, Any]) -> str:

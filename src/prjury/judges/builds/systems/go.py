@@ -71,16 +71,14 @@ class GoPackages:
             return BuildScope()
         for path in sorted(changes.paths):
             if path.rpartition("/")[2] in _DEPENDENCIES or "vendor" in path.split("/"):
-                return BuildScope(
-                    because=f"{visible(path)} changes, and with it what is built upon"
-                )
+                return BuildScope(because=f"{visible(path)} changes, and with it the dependencies")
             if not self._touched(path):
                 return BuildScope(because=f"{visible(path)} belongs to no package")
         affected = self._affected(changes)
         if len(affected) > MOST_NAMED:
             return BuildScope(because=f"the change affects more than {MOST_NAMED} packages")
         if not affected:
-            return BuildScope(because="no package of the change is there any more")
+            return BuildScope(because="the change deletes all its packages")
         listed = tuple(map(relative, sorted(affected)))
         return BuildScope(listed, "packages that the change touches, and those that import them")
 

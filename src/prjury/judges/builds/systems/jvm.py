@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.systems.source_tree import EXECUTABLE, SourceTree
+from prjury.judges.builds.systems.source_tree import EXECUTABLE, SourceTree, parents_of, path_in
 
 
 @dataclass(frozen=True)
@@ -42,27 +42,21 @@ class Script:
 
 def wrapper_of(tree: SourceTree, directory: str, script: Script) -> Wrapper:
     """The nearest script, in the directory of a build or above it, else the installed tool."""
-    for count, place in enumerate(upwards(directory)):
-        if f"{place}{script.name}" in tree.files:
+    for count, place in enumerate((directory, *parents_of(directory))):
+        if path_in(place, script.name) in tree.files:
             return _script(tree, script, place, "../" * count)
     return Wrapper((script.tool,), f"no {script.name}, so the installed `{script.tool}` is used")
 
 
-def upwards(directory: str) -> Iterator[str]:
-    """The directory and all above it, each as paths in it begin; the root's is empty."""
-    parts = directory.split("/") if directory else []
-    return ("".join(f"{part}/" for part in parts[:count]) for count in range(len(parts), -1, -1))
-
-
 def _script(tree: SourceTree, script: Script, place: str, up: str) -> Wrapper:
-    path, shown = f"{place}{script.name}", f"{up}{script.name}"
+    path, shown = path_in(place, script.name), f"{up}{script.name}"
     installed = f"so the installed `{script.tool}` is used"
     for needed in (script.settings, *script.needs):
-        if f"{place}{needed}" not in tree.files:
+        if path_in(place, needed) not in tree.files:
             return Wrapper((script.tool,), f"{shown} is there without {needed}, {installed}")
     if "\r\n" in tree.text(path):
         return Wrapper((script.tool,), f"{shown} has Windows line ends, {installed}")
-    settings = tree.text(f"{place}{script.settings}")
+    settings = tree.text(path_in(place, script.settings))
     if tree.files[path].mode == EXECUTABLE:
         return Wrapper((shown if up else f"./{shown}",), f"{shown} is there", settings)
     reason = f"{shown} is there but not executable, so `sh` runs it"

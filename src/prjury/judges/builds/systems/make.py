@@ -80,7 +80,7 @@ def _target(makefile: Makefile) -> str | None:
 
 def _why_not(makefile: Makefile) -> str:
     path = visible(joined(makefile.directory, makefile.file) or makefile.file)
-    more = ", unless it is in what it includes" if makefile.unclear else ""
+    more = ", unless an included file has one" if makefile.unclear else ""
     return f"{path} has none of the targets {', '.join(_TARGETS)}{more}"
 
 
@@ -104,7 +104,7 @@ def _plan(root: SourceTree, makefile: Makefile) -> BuildPlan | None:
 
 def _asleep(target: str) -> str:
     return (
-        f"make does nothing for `{target}`, because a file of that name is there and the target "
+        f"make does nothing for `{target}`, because a file of that name exists and the target "
         "is not .PHONY"
     )
 

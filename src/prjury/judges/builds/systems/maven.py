@@ -16,13 +16,21 @@ from prjury.judges.builds.systems.jvm import (
     Script,
     Wrapper,
     java_tests,
-    upwards,
     wrapper_of,
 )
 from prjury.judges.builds.systems.maven_pom import PomPath
 from prjury.judges.builds.systems.maven_reactor import POM, MavenModule, Reactor, read_reactor
 from prjury.judges.builds.systems.projects import plans_of
-from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, nearest, parent_of
+from prjury.judges.builds.systems.source_tree import (
+    Changes,
+    SourceTree,
+    is_within,
+    joined,
+    nearest,
+    parent_of,
+    parents_of,
+    path_in,
+)
 from prjury.judges.builds.systems.workspace_graph import MOST_NAMED, with_dependents, with_needs
 from prjury.snapshot.model import visible
 
@@ -37,12 +45,12 @@ DOCS = SystemDocs(
     "annotation processors, and paths into other modules",
 )
 
-#: From this share of a large reactor on it is simpler, and hardly slower, to build all of it.
+#: From this share of a large reactor on, all of it is built.
 _NEARLY_ALL = 0.9
 _LARGE = 10
-#: No build file inherits through more others than this.
+#: The most parents above each other that are followed.
 _MOST_PARENTS = 20
-#: What Maven takes for a path as it stands: no separators, no ``!`` or ``-`` that takes it away.
+#: What ``-pl`` takes for a path: no separators, no leading ``!`` or ``-``.
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./-]*")
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
@@ -68,8 +76,12 @@ WHOLE = MavenSelection(BuildScope())
 
 
 @dataclass(frozen=True)
-class Affected:
-    """A reactor, and the paths below its directory that change."""
+class AffectedModules:
+    """The affected modules of a reactor.
+
+    Attributes:
+        changes: the paths below the reactor's directory that change.
+    """
 
     reactor: Reactor
     changes: Changes
@@ -94,7 +106,7 @@ class Affected:
         if "" in chosen:
             odd = modules[chosen.index("")].path
             return MavenSelection(
-                BuildScope(because=f"Maven cannot be told to build just {visible(odd)}")
+                BuildScope(because=f"Maven has no way to build only {visible(odd)}")
             )
         names = tuple(map(_name, modules))
         because = "modules that the change touches, and those that depend on them"
@@ -105,8 +117,8 @@ class Affected:
         unsure = next((module for module in modules if module.profile), None)
         if unsure:
             return (
-                f"nobody can tell whether {visible(_name(unsure))}, which only the profile "
-                f"{visible(unsure.profile)} has, is built here"
+                f"{visible(_name(unsure))} is only in the profile {visible(unsure.profile)}, "
+                "which may or may not be active here"
             )
         if len(modules) > MOST_NAMED:
             return f"the change affects more than {MOST_NAMED} modules"
@@ -128,17 +140,17 @@ class Affected:
         return ""
 
     def _unused(self, path: str) -> str:
-        """That the path lies in a module that is not built at all, where it does."""
+        """A remark if the path lies in a module that is not built at all."""
         for pom, profile in self.reactor.off.items():
             if path.startswith(f"{pom.rpartition('/')[0]}/"):
-                return f" but to one that only the profile {visible(profile)} has"
+                return f" but to one that is only in the profile {visible(profile)}"
         return ""
 
     def _touched(self) -> frozenset[str]:
         return frozenset((*self._owners(), *self._renamed(), *self._reading()))
 
     def _owners(self) -> Iterator[str]:
-        """The modules that changed files lie in; what has modules may hold files of all of them."""
+        """The modules of changed files; a file of an aggregator may belong to all its modules."""
         directories = self.reactor.directories
         owners = {nearest(path, directories) for path in self.changes.paths}
         holders = tuple(
@@ -160,7 +172,7 @@ class Affected:
 
     def _reading(self) -> Iterator[str]:
         """The modules whose build files name a path that changes, or one above it."""
-        changed = {place for path in self.changes.paths for place in _with_parents(path)}
+        changed = {place for path in self.changes.paths for place in (path, *parents_of(path))}
         for path, module in self.reactor.modules.items():
             if any(self._resolved(place, module) in changed for place in self._places(module)):
                 yield path
@@ -183,12 +195,11 @@ class Affected:
             parent = min(self.reactor.parents(module), default=POM)
             start = self.reactor.modules[parent].directory
         found = joined(start, place.path)
-        holds = found is None or f"{module.directory}/".startswith(f"{found}/" if found else "")
-        return None if holds else found
+        return None if found is None or is_within(module.directory, found) else found
 
 
 def selectors(reactor: Reactor) -> Mapping[str, str]:
-    """What ``-pl`` calls the modules in each directory, as far as it can."""
+    """The modules in each directory as ``-pl`` names them, if it can."""
     artifacts = Counter(module.pom.own.artifact for module in reactor.modules.values())
     found: dict[str, list[str]] = {}
     for module in reactor.modules.values():
@@ -197,13 +208,13 @@ def selectors(reactor: Reactor) -> Mapping[str, str]:
 
 
 def _name(module: MavenModule) -> str:
-    """The module as a person would name it: by its directory, else by its build file."""
+    """The module's directory, or else its build file."""
     usual = module.path in {POM, f"{module.directory}/{POM}"}
     return (module.directory or ".") if usual else module.path
 
 
 def _selector(module: MavenModule, artifacts: Mapping[str, int]) -> str:
-    """The module as Maven understands it whatever its name is; empty where it would not."""
+    """The module as ``-pl`` names it; empty if it cannot."""
     if _PLAIN_PATH.fullmatch(name := _name(module)):
         return name
     artifact = module.pom.own.artifact
@@ -211,18 +222,11 @@ def _selector(module: MavenModule, artifacts: Mapping[str, int]) -> str:
     return f":{artifact}" if single else ""
 
 
-def _with_parents(path: str) -> Iterator[str]:
-    while path:
-        yield path
-        path = path.rpartition("/")[0]
-
-
 _REPORTS = re.compile(r"(?:^|/)(surefire|failsafe)-reports(?:/|$)")
 
-#: A class that there is not, where the tests of one plugin are to be left out.
+#: A class that does not exist, to leave out the tests of one plugin.
 _NONE = "prjury.NoSuchTest"
-#: A module without such tests is no failure; each of the plugins has its own word for it, and had
-#: another one before.
+#: A module without such tests is no failure; the option differs by plugin and version.
 _NO_MATTER = (
     "-DfailIfNoTests=false",
     "-Dsurefire.failIfNoSpecifiedTests=false",
@@ -236,16 +240,16 @@ class MavenRerun:
     """Runs failing tests again, with nothing but the modules that they need.
 
     Attributes:
-        going_on: Maven with the options that make it go on after failing tests.
-        modules: what ``-pl`` calls the modules, by their directories from the root of the tree.
-            Nothing where modules cannot be chosen: then all of them are gone through.
+        going_on: Maven with the options that make it continue after failing tests.
+        modules: the modules as ``-pl`` names them, by their directories from the root of the tree;
+            empty if modules cannot be chosen, so that all of them are run.
     """
 
     going_on: tuple[str, ...]
     modules: Callable[[], Mapping[str, str]]
 
     def __call__(self, failures: Sequence[Failure]) -> tuple[BuildStep, ...] | None:
-        """One step for all of them, None where one cannot be named exactly."""
+        """One step for all tests; None if one cannot be named exactly."""
         tests = java_tests(failures)
         if tests is None:
             return None
@@ -262,7 +266,7 @@ class MavenRerun:
         return (BuildStep("test", (*self.going_on, *which, *skip, *_NO_MATTER, *chosen, "verify")),)
 
     def _chosen(self, tests: Iterable[JavaTest]) -> tuple[str, ...]:
-        """The modules that have reported these tests, with what those need."""
+        """The modules that reported these tests, and those that they need."""
         modules = self.modules()
         homes = {nearest(test.report, frozenset(modules)) for test in tests}
         names = sorted(modules[home] for home in homes if home is not None)
@@ -278,7 +282,7 @@ def _patterns(tests: Iterable[JavaTest]) -> str:
 
 
 def _methods(test: JavaTest) -> Iterator[str]:
-    """A run of a method that only has a number is found by that, or by the method's own name."""
+    """A method, and its numbered runs."""
     yield test.method
     if test.many:
         yield f"{test.method}[*]"
@@ -286,13 +290,13 @@ def _methods(test: JavaTest) -> Iterator[str]:
 
 _SCRIPT = Script("mvnw", "mvn", ".mvn/wrapper/maven-wrapper.properties")
 _VERSION = re.compile(r"apache-maven-(\d{1,3})\.(\d{1,3})(?:\.(\d{1,3}))?")
-#: The first version that can be told not to print how downloads get on.
+#: The first version with an option to print no progress of downloads.
 _QUIET_SINCE = (3, 6, 1)
-#: Failing tests are in the reports then, and nothing is left out for them.
+#: Then failing tests are only in the reports, and nothing is left out because of them.
 _GOING_ON = "-Dmaven.test.failure.ignore=true"
-#: Maven's exit code where all that failed are tests.
+#: Maven's exit code if only tests failed.
 _ENDED = 0
-#: Files by which one knows that a directory ``.mvn`` is there, and those with options in them.
+#: The files of a directory ``.mvn``, and those of them with options.
 _SETTINGS = ("maven.config", "jvm.config", "extensions.xml", "wrapper/maven-wrapper.properties")
 _SWITCHES = ("maven.config", "jvm.config")
 _UPWARDS = re.compile(r"<(module|subproject)>\s*\.\.")
@@ -306,25 +310,21 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
 
 
 def _claimed(root: SourceTree, places: frozenset[str]) -> frozenset[str]:
-    """The directories that belong to a build beside them, as in a flat layout."""
+    """The directories that are modules of a build beside them, as in a flat layout."""
     own = filter(root.may_hold_project, places)
     outermost = [place for place in own if not _above(place, places)]
     modules = {
         module
         for place in outermost
-        if _UPWARDS.search(root.text(f"{place}/{POM}".lstrip("/")))
+        if _UPWARDS.search(root.text(path_in(place, POM)))
         for module in read_reactor(root, place).elsewhere & places
-        if not _is_in(place, module)
+        if not is_within(place, module)
     }
-    return frozenset(place for place in places if any(_is_in(place, one) for one in modules))
+    return frozenset(place for place in places if any(is_within(place, one) for one in modules))
 
 
 def _above(place: str, places: frozenset[str]) -> bool:
-    return any(place != other and _is_in(place, other) for other in places)
-
-
-def _is_in(place: str, directory: str) -> bool:
-    return not directory or place == directory or place.startswith(f"{directory}/")
+    return any(place != other and is_within(place, other) for other in places)
 
 
 @dataclass(frozen=True)
@@ -342,16 +342,16 @@ class _Maven:
 
     @cached_property
     def _settings(self) -> str | None:
-        """The nearest directory ``.mvn``, here or above, with a slash at its end."""
-        for prefix in upwards(self.place):
-            if self.tree.has(*(f"{prefix}.mvn/{name}" for name in _SETTINGS)):
-                return f"{prefix}.mvn/"
+        """The nearest directory ``.mvn``, here or above, with a slash at the end."""
+        for place in (self.place, *parents_of(self.place)):
+            if self.tree.has(*(path_in(place, f".mvn/{name}") for name in _SETTINGS)):
+                return path_in(place, ".mvn/")
         return None
 
     @property
     def outside(self) -> frozenset[str]:
         settings = (self._settings or "").rstrip("/")
-        above = settings and not _is_in(settings, self.place)
+        above = settings and not is_within(settings, self.place)
         return self.reactor.elsewhere | (frozenset({settings}) if above else frozenset())
 
     @property
@@ -359,20 +359,20 @@ class _Maven:
         return True
 
     def owns(self, directory: str) -> bool:
-        """Its modules, what lies in their sources, and what cannot be built without them."""
+        """Its modules, what lies in their sources, and what needs them to be built."""
         reactor = self.reactor
         if reactor.unreadable or directory in reactor.directories:
             return True
-        here_and_above = (directory, *_parents(directory))
+        here_and_above = (directory, *filter(None, parents_of(directory)))
         if len(reactor.modules) == 1 and reactor.modules[POM].pom.packaging == "pom":
-            # It builds nothing, and is there to be inherited from.
+            # It builds nothing; others only inherit from it.
             return not self._off.isdisjoint(here_and_above)
         return any(map(self._holds, here_and_above))
 
     def _holds(self, directory: str) -> bool:
-        """Whether a build file there is one that has to do with this reactor, but no module."""
+        """Whether a build file there depends on this reactor without being a module."""
         inner = joined(self.place, directory) or ""
-        if directory in self.reactor.directories or f"{inner}/{POM}" not in self.tree.files:
+        if directory in self.reactor.directories or path_in(inner, POM) not in self.tree.files:
             return False
         inside = directory in self._off or "src" in directory.split("/")
         return inside or self.reactor.serves(read_reactor(self.tree, inner))
@@ -383,7 +383,9 @@ class _Maven:
 
     def plans(self, changes: Changes | None) -> tuple[BuildPlan, ...]:
         """The one build, of everything or of what the change affects."""
-        selection = Affected(self.reactor, changes).selection() if changes is not None else WHOLE
+        selection = (
+            AffectedModules(self.reactor, changes).selection() if changes is not None else WHOLE
+        )
         wrapper = wrapper_of(self.tree, self.place, _SCRIPT)
         command = (*wrapper.argv, *_flags(wrapper))
         going_on = (*command, _GOING_ON)
@@ -398,17 +400,11 @@ class _Maven:
         return (replace(plan, keep_going=keep_going),)
 
     def _selectors(self) -> Mapping[str, str]:
-        """What ``-pl`` calls the modules, by their directories from the root of the tree."""
+        """The modules as ``-pl`` names them, by their directories from the root of the tree."""
         if self.reactor.unreadable or len(self.reactor.modules) == 1:
             return {}
         named = selectors(self.reactor)
         return {joined(self.place, directory) or "": named[directory] for directory in named}
-
-
-def _parents(directory: str) -> Iterator[str]:
-    """The directories above, but not the root."""
-    while directory := parent_of(directory):
-        yield directory
 
 
 def _flags(wrapper: Wrapper) -> Iterable[str]:

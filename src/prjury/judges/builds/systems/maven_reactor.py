@@ -15,7 +15,7 @@ from prjury.judges.builds.systems.maven_pom import (
     State,
     read_pom,
 )
-from prjury.judges.builds.systems.source_tree import SourceTree, joined, parent_of
+from prjury.judges.builds.systems.source_tree import SourceTree, joined, parent_of, path_in
 from prjury.snapshot.model import visible
 
 #: So often coordinates are compared. Beyond that they may stand for every module.
@@ -221,7 +221,7 @@ def read_reactor(tree: SourceTree, directory: str = "", switches: str = "") -> R
     """
     reading = _Reading(tree.below(directory), switches)
     if _CHOOSING.search(switches):
-        reading.problem = "Maven is told in .mvn which modules to build"
+        reading.problem = ".mvn chooses the modules that Maven builds"
     try:
         reading.run()
     except PomError as error:
@@ -271,7 +271,7 @@ class _Reading:
     def _modules_of(self, module: MavenModule) -> Iterator[str]:
         pom = module.pom
         if pom.searches:
-            raise PomError("lets Maven look for modules by itself")
+            raise PomError("leaves the search for modules to Maven")
         for name in pom.modules:
             if found := self._located(module, name, needed=True):
                 yield found
@@ -287,10 +287,11 @@ class _Reading:
                     self._unsure.append((place, profile.name))
 
     def _leave(self, module: MavenModule, name: str) -> None:
-        """Modules outside of the directory are known by their places alone."""
+        """Modules outside of the directory are known only by their paths."""
         outer = joined(joined(self.root.place, module.directory) or "", name)
         self.elsewhere.update([outer] if outer else [])
-        self.problem = f"{visible(module.path)} has the module {visible(name)}, which is elsewhere"
+        path = visible(module.path)
+        self.problem = f"{path} has the module {visible(name)}, which is outside of its directory"
 
     def _located(self, module: MavenModule, name: str, *, needed: bool) -> str | None:
         """The build file of a module; None where there is none and none is needed."""
@@ -300,7 +301,7 @@ class _Reading:
         if place is None:
             self._leave(module, name)
             return None
-        inside = f"{place}/{POM}" if place else POM
+        inside = path_in(place, POM)
         found = self.root.has(place, inside)
         if found is None and needed:
             raise PomError(f"names the module {visible(name)}, which has no {POM}")
@@ -328,7 +329,7 @@ def _outer_parents(
         if not parent or not parent.path or joined(module.directory, parent.path) is not None:
             continue
         place = joined(joined(directory, module.directory) or "", parent.path)
-        inside = place if place is None or place.endswith(".xml") else f"{place}/{POM}".lstrip("/")
+        inside = place if place is None or place.endswith(".xml") else path_in(place, POM)
         if inside and _is(tree.text(inside), parent.coordinates.artifact):
             yield parent_of(inside)
 

@@ -64,7 +64,7 @@ _ENDING_ALIKE = frozenset({"node", "jest", "vitest"})
 _PRINTING = ("--verbose", "--silent", "--reporter", "--reporters", "-R", "--json")
 #: What makes turbo run everything, and print it as the packages do by themselves.
 _TURBO_GOING_ON = ("--continue", "--log-order=grouped", "--log-prefix=none")
-_OWN = "the root's own `test` script knows no packages"
+_OWN = "the root's own `test` script does not select packages"
 
 
 @dataclass(frozen=True)

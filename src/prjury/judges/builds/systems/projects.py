@@ -6,11 +6,17 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import PurePosixPath
 from typing import Protocol, TypeAlias
 
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, nearest
+from prjury.judges.builds.systems.source_tree import (
+    Changes,
+    SourceTree,
+    is_within,
+    joined,
+    nearest,
+    parents_of,
+)
 from prjury.snapshot.model import visible
 
 
@@ -76,17 +82,11 @@ def _projects(
     found: dict[str, BuildProject] = {}
     own = filter(root.may_hold_project, places)
     for directory in sorted(own, key=lambda name: name.split("/")):
-        above = [place for place in _above(directory) if place in found]
+        above = [place for place in parents_of(directory) if place in found]
         owned = any(found[place].owns(_from(place, directory)) for place in above)
         if not owned and (project := opened(root.below(directory))):
             found[directory] = project
     return found
-
-
-def _above(directory: str) -> list[str]:
-    """The directories that hold it, the root among them."""
-    parents = PurePosixPath(directory).parents if directory else ()
-    return ["" if str(parent) == "." else str(parent) for parent in parents]
 
 
 def _from(place: str, directory: str) -> str:
@@ -133,10 +133,10 @@ class _Selection:
                 return f"{visible(place) or 'the root'} changes, on which it depends"
         if not directory or not self.changes.outside([directory]).paths:
             return ""
-        owners = (self.projects.keys() & {place, *_above(place)} for place in reached)
+        owners = (self.projects.keys() & {place, *parents_of(place)} for place in reached)
         users = sorted({directory}.union(*owners))
         if any(self.uses_outside(place) for place in users if place):
-            return "files outside of it change, and its own name paths that lead there"
+            return "files outside of it change, and its own files name paths that lead there"
         return ""
 
     def _is_touched(self, place: str) -> bool:
@@ -154,7 +154,7 @@ class _Selection:
             if place == directory or place in found:
                 continue
             found.add(place)
-            for owner in {place, *_above(place)} & self.projects.keys():
+            for owner in {place, *parents_of(place)} & self.projects.keys():
                 waiting += self.projects[owner].outside
         return frozenset(found)
 
@@ -198,7 +198,7 @@ def any_leads_out(
 
 def is_below(directory: str, other: str) -> bool:
     """Whether a directory lies in another one; false for the same directory."""
-    return directory != other and (not other or directory.startswith(f"{other}/"))
+    return directory != other and is_within(directory, other)
 
 
 def in_directory(plan: BuildPlan, directory: str) -> BuildPlan:

@@ -29,6 +29,7 @@ from prjury.judges.builds.systems.source_tree import (
     nearest,
     outermost_first,
     parent_of,
+    path_in,
 )
 from prjury.judges.builds.systems.uv import MANIFEST, local_sources, read_members, undeclared
 from prjury.judges.builds.systems.workspace_graph import WorkspaceGraph
@@ -175,9 +176,7 @@ class Unittests:
 def django_places(root: SourceTree) -> frozenset[str]:
     """The directories with the script by which Django manages a project."""
     places = (place for place in root.directories_with(MANAGE) if left_out(place) is None)
-    return frozenset(
-        place for place in places if _DJANGO.search(root.text(f"{place}/{MANAGE}".lstrip("/")))
-    )
+    return frozenset(place for place in places if _DJANGO.search(root.text(path_in(place, MANAGE))))
 
 
 def _name(path: str) -> str:

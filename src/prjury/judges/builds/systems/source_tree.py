@@ -1,11 +1,10 @@
-"""The tree as the recognition of build systems sees it, and what a change touches of it. Pure."""
+"""The files of a tree as the build systems see them, and the paths that change. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import PurePosixPath
 
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.kinds import kind_of
@@ -14,11 +13,11 @@ from prjury.snapshot.model import FileKind, visible
 EXECUTABLE = "100755"
 _REGULAR = frozenset({"100644", EXECUTABLE})
 
-#: So many files are read at a time where many have to be.
+#: The number of files that are read at a time.
 _BATCH = 500
-#: A project of its own lies at most so many directories below the root.
+#: Projects are looked for this many directories below the root.
 _DEEPEST = 3
-#: Names of directories whose projects are material of others: never built for themselves.
+#: Names of directories whose projects belong to others, such as test data: not built.
 _NOT_BUILT = frozenset(
     "test tests __tests__ testdata test-data fixture fixtures __fixtures__ fuzz example examples "
     "sample samples doc docs node_modules vendor third_party third-party thirdparty deps "
@@ -31,11 +30,11 @@ class SourceTree:
     """A tree, or a part of it as if it were one: paths, modes, and the text of files.
 
     Attributes:
-        read: the text of one file.
-        read_many: the texts of many files by object name, where that is quicker than one by one.
-        place: the directory of the tree that this is; empty for the tree itself.
-        changed: what is known to change in it, whatever is built for it.
-        allowed: directories that may hold a project whatever their names are.
+        read: returns the text of one file.
+        read_many: returns the texts of many files by object name, if that is quicker.
+        place: the directory of the tree that this part is; empty for the whole tree.
+        changed: the changes of the pull request, also if everything is built.
+        allowed: directories that may hold a project in spite of their names.
     """
 
     entries: Sequence[TreeEntry] = field(repr=False)
@@ -49,7 +48,7 @@ class SourceTree:
 
     @cached_property
     def files(self) -> dict[str, TreeEntry]:
-        """The regular files by path; links are not followed and count as absent."""
+        """The regular files by path; links count as absent."""
         return {entry.path: entry for entry in self.entries if entry.mode in _REGULAR}
 
     @cached_property
@@ -69,28 +68,26 @@ class SourceTree:
 
     @cached_property
     def directories(self) -> frozenset[str]:
-        """Every directory that holds a file, or another one."""
-        return frozenset(
-            str(parent) for path in self.files for parent in PurePosixPath(path).parents
-        )
+        """Every directory that holds a file or another directory; the root is ``""``."""
+        return frozenset(parent for path in self.files for parent in parents_of(path))
 
     @cached_property
     def around(self) -> frozenset[str]:
-        """Every directory that a file lies in which is known to change."""
+        """Every directory above a file that changes."""
         paths = self.changed.paths if self.changed else ()
-        return frozenset(str(parent) for path in paths for parent in PurePosixPath(path).parents)
+        return frozenset(parent for path in paths for parent in parents_of(path))
 
     def may_hold_project(self, directory: str) -> bool:
-        """Whether a project there is one for itself: near the root, or around what changes."""
+        """Whether a project there is built: near the root, or around a change."""
         near = directory.count("/") < _DEEPEST or directory in self.around
         return near and (left_out(directory) is None or directory in self.allowed)
 
     def has(self, *paths: str) -> str | None:
-        """The first of the paths that is a file."""
+        """The first of the paths that is a file of the tree."""
         return next((path for path in paths if path in self.files), None)
 
     def named(self, name: str) -> Sequence[str]:
-        """Every path whose last part is this name, in the tree's order."""
+        """The paths of all files with this name, in the tree's order."""
         return self._by_name.get(name, ())
 
     def directories_with(self, *names: str) -> frozenset[str]:
@@ -98,7 +95,7 @@ class SourceTree:
         return frozenset(parent_of(path) for name in names for path in self.named(name))
 
     def text(self, path: str) -> str:
-        """The file's text without a byte order mark, empty where there is no such file."""
+        """The file's text without a byte order mark; empty if there is no such file."""
         entry = self.files.get(path)
         if entry is None:
             return ""
@@ -107,7 +104,7 @@ class SourceTree:
         return self._texts[path]
 
     def texts(self, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """The texts of many files; they are not kept, for they may be large."""
+        """The texts of many files; they are not kept, as they may be large."""
         for start in range(0, len(paths), _BATCH):
             entries = [self.files[path] for path in paths[start : start + _BATCH]]
             many = self.read_many(entries) if self.read_many else {}
@@ -116,7 +113,7 @@ class SourceTree:
                 yield entry.path, self.read(entry) if found is None else found
 
     def below(self, directory: str) -> SourceTree:
-        """The part of the tree in a directory, with paths as seen from there."""
+        """The part of the tree in a directory, with paths relative to it."""
         if not directory:
             return self
         if directory not in self._parts:
@@ -149,10 +146,10 @@ class SourceTree:
 
 @dataclass(frozen=True)
 class Changes:
-    """The paths that a change adds, edits, deletes or moves; both ends of a move are in it.
+    """The paths that a change adds, edits, deletes or moves (from and to).
 
     Attributes:
-        paths: those that may matter to a build.
+        paths: all but documentation.
         docs: documentation, which matters only to the project that it lies in.
     """
 
@@ -161,26 +158,26 @@ class Changes:
 
     @classmethod
     def of(cls, paths: Iterable[str]) -> Changes:
-        """The changes that may matter to a build: documentation by itself does not."""
+        """The changes of these paths, with documentation apart."""
         every = frozenset(paths)
         docs = frozenset(path for path in every if kind_of(path) is FileKind.DOCS)
         return cls(every - docs, docs)
 
     def below(self, directory: str) -> frozenset[str]:
-        """The changed paths in a directory of the tree; all of them for the root, ``""``."""
+        """The changed paths in a directory; all of them for the root, ``""``."""
         if not directory:
             return self.paths
         return frozenset(path for path in self.paths if path.startswith(f"{directory}/"))
 
     def within(self, directory: str) -> Changes:
-        """What changes in a directory, with paths as seen from there."""
+        """What changes in a directory, with paths relative to it."""
         if not directory:
             return self
         prefix = f"{directory}/"
         return Changes(*(_seen_from(prefix, paths) for paths in (self.paths, self.docs)))
 
     def outside(self, directories: Iterable[str]) -> Changes:
-        """What changes elsewhere than in these directories."""
+        """What changes outside of these directories."""
         left = tuple(f"{directory}/" for directory in directories)
         return Changes(
             *(
@@ -196,20 +193,33 @@ def _seen_from(prefix: str, paths: frozenset[str]) -> frozenset[str]:
 
 def nearest(path: str, directories: frozenset[str]) -> str | None:
     """The innermost of these directories that holds the path; ``""`` is the root."""
-    for parent in PurePosixPath(path).parents:
-        name = "" if str(parent) == "." else str(parent)
-        if name in directories:
-            return name
-    return None
+    return next((parent for parent in parents_of(path) if parent in directories), None)
 
 
 def parent_of(path: str) -> str:
-    """The directory of a path, ``""`` for one in the root."""
+    """The directory of a path; ``""`` is the root."""
     return path.rpartition("/")[0]
 
 
+def parents_of(path: str) -> Iterator[str]:
+    """The directories above a path, the nearest first and the root last."""
+    while path:
+        path = parent_of(path)
+        yield path
+
+
+def path_in(directory: str, name: str) -> str:
+    """The path of a file in a directory."""
+    return f"{directory}/{name}" if directory else name
+
+
+def is_within(path: str, directory: str) -> bool:
+    """Whether a path is the directory itself or lies below it."""
+    return not directory or path == directory or path.startswith(f"{directory}/")
+
+
 def joined(directory: str, relative: str) -> str | None:
-    """A path as a manifest in a directory gives it, from the root; None where it leaves the tree.
+    """A path in a manifest of a directory, from the root; None if it leaves the tree.
 
     ``""`` is the root itself.
     """
@@ -227,10 +237,9 @@ def joined(directory: str, relative: str) -> str | None:
 
 
 def left_out(directory: str) -> str | None:
-    """The part of a directory's name for which no project there is one for itself, or None.
+    """The part of a directory's path because of which projects in it are not built, or None.
 
-    That is the name of a directory for the material of others, or of a hidden one, or one that
-    cannot be shown as it is: nobody could tell what was run.
+    It is a name such as ``fixtures``, that of a hidden directory, or one that cannot be displayed.
     """
     parts = directory.split("/") if directory else []
     return next((part for part in parts if _is_left_out(part)), None)

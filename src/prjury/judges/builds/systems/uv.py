@@ -21,7 +21,14 @@ from prjury.judges.builds.systems.pytest import (
     configured_paths,
     what_tests,
 )
-from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, nearest, parent_of
+from prjury.judges.builds.systems.source_tree import (
+    Changes,
+    SourceTree,
+    joined,
+    nearest,
+    parents_of,
+    path_in,
+)
 from prjury.judges.builds.systems.workspace_graph import Member, WorkspaceGraph, matching
 from prjury.manifests.python import dependency_names
 from prjury.snapshot.model import visible
@@ -175,7 +182,8 @@ class UvWorkspace:
     def _named(self, patterns: tuple[str, ...]) -> frozenset[str]:
         sources = (path for path in self.root.files if path.endswith(".py"))
         return (
-            matching(patterns, {above for path in sources for above in _above(path)}) or frozenset()
+            matching(patterns, {above for path in sources for above in parents_of(path)})
+            or frozenset()
         )
 
     def _has_tests(self, place: str) -> bool:
@@ -206,12 +214,6 @@ def _as_argument(place: str) -> str:
     return f"./{place}" if place.startswith("-") else place
 
 
-def _above(path: str) -> Iterator[str]:
-    while path:
-        path = parent_of(path)
-        yield path
-
-
 MANIFEST = "pyproject.toml"
 #: What belongs to the project in the root of a workspace by convention.
 _OWN = ("src", "tests", "test", "setup.py")
@@ -237,14 +239,14 @@ def read_members(root: SourceTree) -> WorkspaceGraph | None:
 
 
 def _members(root: SourceTree, places: list[str]) -> WorkspaceGraph | str:
-    manifests = {place: read_toml(root.text(_inside(place))) for place in places}
+    manifests = {place: read_toml(root.text(path_in(place, MANIFEST))) for place in places}
     names: dict[str, str] = {}
     for place, manifest in manifests.items():
         project = table(manifest, "project")
         if manifest is None or not (name := normalised(project.get("name"))):
-            return f"{visible(_inside(place))} cannot be read"
+            return f"{visible(path_in(place, MANIFEST))} cannot be read"
         if "dependencies" in (strings(project.get("dynamic")) or ()):
-            return f"{visible(_inside(place))} leaves its dependencies to a program"
+            return f"{visible(path_in(place, MANIFEST))} computes its dependencies"
         names[place] = name
     known = frozenset(names.values())
     return WorkspaceGraph(
@@ -252,17 +254,13 @@ def _members(root: SourceTree, places: list[str]) -> WorkspaceGraph | str:
             Member(
                 names[place],
                 place,
-                _inside(place),
+                path_in(place, MANIFEST),
                 dependency_names(manifests[place] or {}) & known,
             )
             for place in places
         ),
         (*_OWN, names.get("", "").replace("-", "_")),
     )
-
-
-def _inside(place: str) -> str:
-    return f"{place}/{MANIFEST}" if place else MANIFEST
 
 
 def normalised(name: object) -> str:
@@ -280,7 +278,7 @@ def poetry_dependencies(poetry: Mapping[str, Any]) -> dict[str, Any]:
 
 def local_sources(root: SourceTree, directory: str = "") -> frozenset[str]:
     """The directories that a project takes dependencies from, from the root of the tree."""
-    manifest = read_toml(root.text(_inside(directory))) or {}
+    manifest = read_toml(root.text(path_in(directory, MANIFEST))) or {}
     sources = table(manifest, "tool", "uv", "sources")
     wanted = [*sources.values(), *poetry_dependencies(table(manifest, "tool", "poetry")).values()]
     home = joined(root.place, directory) or ""

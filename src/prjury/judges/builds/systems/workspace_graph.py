@@ -81,7 +81,7 @@ class WorkspaceGraph:
         manifests = {member.manifest for member in self.members}
         for path in sorted(changes.paths):
             if path in manifests:
-                return f"{visible(path)} changes, and with it what depends on what"
+                return f"{visible(path)} changes, and with it the dependencies between packages"
             if self._owner(path) is None:
                 return f"{visible(path)} belongs to no single package"
         return ""

@@ -64,7 +64,7 @@ def test_the_members_that_a_change_affects() -> None:
         (".cargo/config.toml", ".cargo/config.toml belongs to no single package"),
         (
             "crates/a/Cargo.toml",
-            "crates/a/Cargo.toml changes, and with it what depends on what",
+            "crates/a/Cargo.toml changes, and with it the dependencies between packages",
         ),
     ],
 )

@@ -73,15 +73,15 @@ def test_other_files_belong_to_the_package_above(path: str) -> None:
 
 def test_a_package_that_has_gone_is_missed_by_those_that_import_it() -> None:
     assert scope_of(FILES, "abc/x.go") == BuildScope(("./f",), BECAUSE)
-    assert scope_of(FILES, "nobody/x.go").because == "no package of the change is there any more"
+    assert scope_of(FILES, "nobody/x.go").because == "the change deletes all its packages"
 
 
 @pytest.mark.parametrize(
     ("path", "because"),
     [
-        ("go.mod", "go.mod changes, and with it what is built upon"),
-        ("go.sum", "go.sum changes, and with it what is built upon"),
-        ("vendor/x/y.go", "vendor/x/y.go changes, and with it what is built upon"),
+        ("go.mod", "go.mod changes, and with it the dependencies"),
+        ("go.sum", "go.sum changes, and with it the dependencies"),
+        ("vendor/x/y.go", "vendor/x/y.go changes, and with it the dependencies"),
         ("scripts/x.sh", "scripts/x.sh belongs to no package"),
         (".github/workflows/x.yml", ".github/workflows/x.yml belongs to no package"),
     ],
@@ -176,7 +176,7 @@ def test_a_workspace_is_one_build_of_its_modules() -> None:
     assert plan.scope == BuildScope(("./x/p", "./y/q", "./z"), BECAUSE)
     assert plans(root_of(WORK), touching("y/q/q.go"))[0].scope.modules == ("./y/q", "./z")
     assert plans(root_of(WORK), touching("go.work"))[0].scope.because == (
-        "go.work changes, and with it what is built upon"
+        "go.work changes, and with it the dependencies"
     )
 
 

@@ -98,7 +98,7 @@ def test_what_is_included_counts() -> None:
     }
     assert texts(plans(root_of(files), None)) == ["cd a && make check"]
     unclear = root_of({"b/Makefile": "include $(TOP)/x.mk\n"})
-    told = "b/Makefile has none of the targets test, check, all, unless it is in what it includes"
+    told = "b/Makefile has none of the targets test, check, all, unless an included file has one"
     assert unsuited(unclear) == {"b": told}
     circle = root_of({"Makefile": "include a.mk\n", "a.mk": "include Makefile\n"})
     assert plans(circle, None) == ()
@@ -125,7 +125,7 @@ def test_a_target_that_a_file_keeps_asleep(text: str, asleep: bool, there: str) 
     assert plan.tests is not asleep
     assert (plan.keep_going is None) is asleep
     told = (
-        "make does nothing for `test`, because a file of that name is there and the target is "
+        "make does nothing for `test`, because a file of that name exists and the target is "
         "not .PHONY"
     )
     assert plan.notes == ((told,) if asleep else ())

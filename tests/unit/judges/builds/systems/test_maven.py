@@ -162,7 +162,7 @@ def test_how_a_module_is_named_to_maven(directory: str, artifact: str, selector:
         assert plan.scope.modules == (directory,)
     else:
         assert plan.text == WHOLE
-        assert plan.scope.because == f"Maven cannot be told to build just {directory}/pom.xml"
+        assert plan.scope.because == f"Maven has no way to build only {directory}/pom.xml"
 
 
 def test_modules_in_one_directory_are_named_by_their_files() -> None:
@@ -191,11 +191,11 @@ def test_modules_that_only_a_profile_has() -> None:
     assert scope_of(on, "core/x").modules == ("core", "mid", "leaf", "late")
     assert scope_of(off, "core/x").modules == ("core", "mid", "leaf")
     assert scope_of(unknown, "core/x") == BuildScope(
-        because="nobody can tell whether late, which only the profile p has, is built here"
+        because="late is only in the profile p, which may or may not be active here"
     )
     assert scope_of(unknown, "leaf/x").modules == ("leaf",)
     assert scope_of(off, "late/x") == BuildScope(
-        because="late/x belongs to no single module but to one that only the profile p has"
+        because="late/x belongs to no single module but to one that is only in the profile p"
     )
 
 
@@ -256,7 +256,7 @@ def test_a_module_whose_name_has_changed() -> None:
 
 def test_options_that_the_tree_gives_to_maven() -> None:
     files = {**SHOP, ".mvn/maven.config": "-pl\ncore\n"}
-    because = "Maven is told in .mvn which modules to build"
+    because = ".mvn chooses the modules that Maven builds"
     assert scope_of(files, "leaf/x") == BuildScope(because=because)
     profiled = {
         **SHOP,
@@ -272,9 +272,9 @@ def test_options_that_the_tree_gives_to_maven() -> None:
             ),
         ),
     }
-    assert scope_of(profiled, "group/x/a").because.endswith("only the profile p has")
+    assert scope_of(profiled, "group/x/a").because.endswith("only in the profile p")
     profiled[".mvn/maven.config"] = "-P p"
-    assert scope_of(profiled, "group/x/a").because.startswith("nobody can tell whether group/x,")
+    assert scope_of(profiled, "group/x/a").because.startswith("group/x is only in the profile p,")
 
 
 @pytest.mark.parametrize(
@@ -402,7 +402,7 @@ def test_the_wrapper_and_the_options_of_the_root_count_below_it() -> None:
     root = root_of(files, executable="mvnw")
     (plan,) = plans(root, touching("back/leaf/x"))
     assert plan.text == f"cd back && ../mvnw {FLAGS} verify"
-    assert plan.scope.because == "Maven is told in .mvn which modules to build"
+    assert plan.scope.because == ".mvn chooses the modules that Maven builds"
     (plan,) = plans(root, touching(".mvn/maven.config"))
     assert plan.scope.because == ".mvn changes, on which it depends"
 

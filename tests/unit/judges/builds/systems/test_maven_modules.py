@@ -53,7 +53,8 @@ def test_modules_elsewhere_are_known_by_their_places() -> None:
     reactor = read(files, "main")
     assert reactor.elsewhere == {"core", "mid"}
     assert list(reactor.modules) == ["pom.xml", "in/pom.xml"]
-    assert reactor.unreadable == "pom.xml has the module ../../out, which is elsewhere"
+    because = "pom.xml has the module ../../out, which is outside of its directory"
+    assert reactor.unreadable == because
 
 
 @pytest.mark.parametrize(
@@ -165,7 +166,7 @@ def test_modules_that_are_not_there_do_not_matter_in_profiles() -> None:
         ),
         (
             {"pom.xml": parent_pom("r").replace("4.0.0<", "4.1.0<")},
-            "pom.xml lets Maven look for modules by itself",
+            "pom.xml leaves the search for modules to Maven",
         ),
         (
             {"pom.xml": parent_pom("r", "a\u202e"), "a\u202e/pom.xml": ""},
@@ -182,7 +183,7 @@ def test_what_cannot_be_told(files: Mapping[str, str], why: str) -> None:
 )
 def test_options_that_choose_modules(switches: str) -> None:
     assert read(SHOP, switches=switches).unreadable == (
-        "Maven is told in .mvn which modules to build"
+        ".mvn chooses the modules that Maven builds"
     )
 
 

@@ -170,7 +170,7 @@ def test_everything_in_the_words_of_other_managers() -> None:
         ("tsconfig.json", "tsconfig.json belongs to no single package"),
         (
             "packages/d/package.json",
-            "packages/d/package.json changes, and with it what depends on what",
+            "packages/d/package.json changes, and with it the dependencies between packages",
         ),
     ],
 )
@@ -279,7 +279,7 @@ def test_a_root_script_that_only_goes_through_the_packages(script: str, whole: s
     assert plan.keep_going.all_ran == 1
 
 
-OWN = "the root's own `test` script knows no packages"
+OWN = "the root's own `test` script does not select packages"
 
 
 def with_root(scripts: dict[str, str]) -> dict[str, str]:

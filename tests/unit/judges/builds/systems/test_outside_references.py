@@ -14,7 +14,7 @@ from prjury.ports.types import TreeEntry
 Plans = Callable[[SourceTree, Changes | None], tuple[BuildPlan, ...]]
 
 PROJECT = '[project]\nname = "p"\n'
-BECAUSE = "files outside of it change, and its own name paths that lead there"
+BECAUSE = "files outside of it change, and its own files name paths that lead there"
 
 
 @pytest.mark.parametrize(

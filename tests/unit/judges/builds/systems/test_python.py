@@ -192,10 +192,10 @@ def test_the_members_that_a_change_affects() -> None:
     [
         ("uv.lock", "uv.lock belongs to no single package"),
         ("ruff.toml", "ruff.toml belongs to no single package"),
-        ("pyproject.toml", "pyproject.toml changes, and with it what depends on what"),
+        ("pyproject.toml", "pyproject.toml changes, and with it the dependencies between packages"),
         (
             "libs/a/pyproject.toml",
-            "libs/a/pyproject.toml changes, and with it what depends on what",
+            "libs/a/pyproject.toml changes, and with it the dependencies between packages",
         ),
     ],
 )
@@ -231,7 +231,7 @@ def test_the_roots_own_tests_leave_the_members_out() -> None:
         ({"libs/a/pyproject.toml": "[tool.x]\n"}, "libs/a/pyproject.toml cannot be read"),
         (
             {"libs/a/pyproject.toml": '[project]\nname = "a"\ndynamic = ["dependencies"]\n'},
-            "libs/a/pyproject.toml leaves its dependencies to a program",
+            "libs/a/pyproject.toml computes its dependencies",
         ),
         (
             {"pyproject.toml": "[tool.uv.workspace]\nmembers = 3\n"},

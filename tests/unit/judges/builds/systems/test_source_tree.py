@@ -14,6 +14,7 @@ from prjury.judges.builds.systems.source_tree import (
     left_out,
     nearest,
     parent_of,
+    parents_of,
 )
 from prjury.ports.types import TreeEntry
 
@@ -35,6 +36,11 @@ from prjury.ports.types import TreeEntry
 )
 def test_joined(directory: str, relative: str, path: str | None) -> None:
     assert joined(directory, relative) == path
+
+
+def test_the_directories_above_a_path() -> None:
+    assert list(parents_of("a/b/c")) == ["a/b", "a", ""]
+    assert list(parents_of("")) == []
 
 
 @given(st.text("ab./", max_size=20))

@@ -44,7 +44,7 @@ def test_everything_and_why() -> None:
         because="p/gone/x belongs to no single package"
     )
     assert scope_of("p/a/m.toml") == BuildScope(
-        because="p/a/m.toml changes, and with it what depends on what"
+        because="p/a/m.toml changes, and with it the dependencies between packages"
     )
     unreadable = WorkspaceGraph((), unreadable="m.toml cannot be read")
     assert scope_of("p/a/x", of=unreadable) == BuildScope(because="m.toml cannot be read")

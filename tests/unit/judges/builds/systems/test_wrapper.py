@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.roots import root_of
-from prjury.judges.builds.systems.jvm import Script, Wrapper, upwards, wrapper_of
+from prjury.judges.builds.systems.jvm import Script, Wrapper, wrapper_of
 
 SCRIPT = Script("toolw", "tool", "wrap/settings", needs=("wrap/tool.jar",))
 BESIDE = {"wrap/settings": "version=1\n", "wrap/tool.jar": ""}
@@ -46,8 +46,3 @@ def test_the_nearest_script_upwards() -> None:
     )
     assert wrapper_of(root, "a/c", SCRIPT).argv == ("sh", "../toolw")
     assert wrapper_of(root, "a", SCRIPT).argv == ("sh", "toolw")
-
-
-def test_all_directories_upwards() -> None:
-    assert list(upwards("a/b")) == ["a/b/", "a/", ""]
-    assert list(upwards("")) == [""]
