@@ -11,6 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from prjury.code.imports import is_import
+from prjury.code.languages import LANGUAGES
+
 _REMARK = re.compile(r"\s*(?://(?!.*(?:\*/|`|\"\"\"))|\*(?!.*\*/))|\s*$")
 _COMMENTS = re.compile(r"(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*+")
 #: Texts of several lines and comments, and other texts, in which they are none.
@@ -29,13 +32,6 @@ _STATEMENT_ENDS = re.compile(r"[;{}]\s*$|^\s*$|\*/\s*$")
 #: Lines of a statement that are looked at above the one in which its body opens.
 _LONGEST_HEADING = 60
 
-_IMPORT_LINES: Mapping[str, re.Pattern[str]] = {
-    "java": re.compile(r"import [\w.* ]+;\s*$"),
-    "kotlin": re.compile(r"import [\w.* ]+$"),
-    "typescript": re.compile(r"import\b[^;]*?['\"][^'\"]*['\"];?\s*$"),
-    "go": re.compile(r"(?:import\s+)?(?:\s+\w+)?\s*\"[^\"]*\"\s*$"),
-    "rust": re.compile(r"\s*use [\w:{}, *]+;\s*$"),
-}
 #: Headings in whose bodies names may be public; an empty one could not be told.
 _OPENS_TYPE: Mapping[str, re.Pattern[str]] = {
     "java": re.compile(r"^$|\b(class|interface|enum|record)\s+\w"),
@@ -169,8 +165,8 @@ def _inside_braces(side: Changed, block: tuple[int, int], language: str) -> bool
     changed = side.of(block)
     if _COMMENTS.fullmatch("\n".join([*changed, ""])):
         return True
-    imports = _IMPORT_LINES[language]
-    lines = [line for line in changed if not _REMARK.match(line) and not imports.match(line)]
+    syntax = LANGUAGES[language].imports
+    lines = [line for line in changed if not _REMARK.match(line) and not is_import(syntax, line)]
     if not lines:
         return True
     depths = accumulate(map(_step, _BRACE.findall("".join(lines))))

@@ -11,9 +11,9 @@ from functools import cached_property
 import re2
 
 from prjury.code.languages import Language
-from prjury.code.masks import comment_ranges
 from prjury.code.parser import Job, Parsed, Range, job
 from prjury.code.source import Source, UnreadableError
+from prjury.code.stripped import comment_ranges
 from prjury.manifests.formats import reader_of
 from prjury.manifests.lineage import resolve
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role

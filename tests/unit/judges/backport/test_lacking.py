@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from fakes.repository import BASE, HEAD, FakeRepository, Files, as_bytes, pull_between
+from prjury.code.references import words_of
 from prjury.errors import SourceError
 from prjury.judges.backport.content.missing_symbols import (
     MissingOnBranch,
@@ -15,7 +16,6 @@ from prjury.judges.backport.content.missing_symbols import (
     missing_on,
     needs_of,
 )
-from prjury.judges.backport.content.names.words import words_of
 from prjury.ports.types import WordPlaces
 
 TIP, OLDER = "d" * 40, "e" * 40

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.code.languages import LANGUAGES, language_of
-from prjury.code.masks import comment_ranges
 from prjury.code.parser import NotParsed, reply
 from prjury.code.source import Source
+from prjury.code.stripped import comment_ranges
 from prjury.code.worker import guarded
 from prjury.judges.patterns.match import Active, FileScan
 from prjury.judges.patterns.suppressions.directive import CommentPage

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Protocol
 
+from prjury.code.import_targets import TreePaths
+from prjury.code.languages import kin_of
+from prjury.code.references import ByKin, uses
 from prjury.errors import SourceError
-from prjury.judges.backport.content.names.modules import TreePaths
-from prjury.judges.backport.content.names.needs import (
+from prjury.judges.backport.content.change_references import (
     ChangeReferences,
     Files,
     FoundNames,
@@ -24,7 +26,6 @@ from prjury.judges.backport.content.names.needs import (
     look_up,
     needs_of,
 )
-from prjury.judges.backport.content.names.words import ByFamily, family_of, uses
 from prjury.jury.judgment import Check, Location
 from prjury.ports import Repository
 from prjury.ports.types import WordPlaces
@@ -111,7 +112,7 @@ def missing_on(
     try:
         # Of few words git tells quickly which the branch lacks; of many, only suspects are sought.
         found = _anywhere(tip, words if len(words) <= _FEW_WORDS else (), searching)
-        absent = {family: some - set(found.places) for family, some in wanted.items()}
+        absent = {kin: some - set(found.places) for kin, some in wanted.items()}
         left = _suspects(needs, absent, files, repository)
         if len(words) > _FEW_WORDS:
             found = _anywhere(tip, left, searching)
@@ -119,7 +120,7 @@ def missing_on(
     except SourceError as error:
         left = _suspects(needs, wanted, files, repository)
         return modules.and_more(unseen=f"names that it may lack: {error}" if left else "")
-    missing = [path for path in found.missing if family_of(path)]
+    missing = [path for path in found.missing if kin_of(path)]
     if not left:
         return modules
     if missing:
@@ -165,7 +166,7 @@ def _strip(needs: ChangeReferences, files: Sequence[tuple[str, str]]) -> None:
 
 
 def _suspects(
-    needs: ChangeReferences, words: ByFamily, files: Files, repository: Repository
+    needs: ChangeReferences, words: ByKin, files: Files, repository: Repository
 ) -> dict[str, tuple[Location, ...]]:
     """Names whose every known definition is in files that are others, and lack it, on the branch.
 
@@ -173,12 +174,12 @@ def _suspects(
     """
     differing = [path for path, blob in needs.files.items() if files.get(path) != blob]
     found: dict[str, list[Location]] = defaultdict(list)
-    for family, wanted in words.items():
+    for kin, wanted in words.items():
         if not wanted:
             continue
-        paths = [path for path in differing if family_of(path) == family]
+        paths = [path for path in differing if kin_of(path) == kin]
         with needs.learning:
-            look_up(needs, family, wanted, [needs.files[path] for path in paths], repository)
+            look_up(needs, kin, wanted, [needs.files[path] for path in paths], repository)
         for path in paths:
             places = needs.defined.get(needs.files[path], FoundNames()).places
             for word, line in sorted(places, key=itemgetter(1)):
@@ -187,14 +188,14 @@ def _suspects(
     return _not_in(needs, found, files, repository)
 
 
-def _not_near(needs: ChangeReferences, files: Files, repository: Repository) -> ByFamily:
+def _not_near(needs: ChangeReferences, files: Files, repository: Repository) -> ByKin:
     """The words without those in the branch's version of the touched files and some around them."""
     paths = {path for file in needs.pull.files for path in (file.path, file.old_path) if path}
     folders = {posixpath.dirname(path) for path in paths}
     near = [path for path in files if posixpath.dirname(path) in folders and path not in paths]
     blobs = [files[path] for path in (*paths, *near[:_NEAR]) if path in files]
     held = frozenset[str]().union(*held_in(needs, blobs, repository).values())
-    return {family: words - held for family, words in needs.words.items()}
+    return {kin: words - held for kin, words in needs.words.items()}
 
 
 def _not_in(

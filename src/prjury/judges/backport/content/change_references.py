@@ -1,8 +1,7 @@
-"""What a change refers to, and what was learnt of it on the way from branch to branch."""
+"""What a change refers to, and what was found out about it while looking at branches."""
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -10,23 +9,22 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TypeAlias
 
-from prjury.code.languages import Language, language_of
-from prjury.code.masks import comment_ranges
-from prjury.code.parser import Parsed, Parser, job
-from prjury.code.source import MAX_BYTES, Source, UnreadableError, decode
-from prjury.deadline import Deadline
-from prjury.judges.backport.content.names.forms import definitions
-from prjury.judges.backport.content.names.modules import Import, TreePaths, go_modules, imports
-from prjury.judges.backport.content.names.words import (
+from prjury.code.definition_patterns import definition_finder
+from prjury.code.import_targets import ImportTarget, TreePaths, go_modules, import_targets
+from prjury.code.languages import kin_of, language_of
+from prjury.code.parser import Parser
+from prjury.code.references import (
     GO,
-    ByFamily,
+    ByKin,
     code_files,
-    family_of,
     of_standard_library,
     references,
     referred,
     words_of,
 )
+from prjury.code.source import MAX_BYTES, Source, UnreadableError, decode
+from prjury.code.stripped import stripped_lines
+from prjury.deadline import Deadline
 from prjury.jury.judgment import Location
 from prjury.ports import Repository
 from prjury.snapshot.kinds import REGULAR_MODES
@@ -34,11 +32,6 @@ from prjury.snapshot.model import PullRequest
 
 #: Seconds for all files of a branch together.
 _SECONDS = 3.0
-#: C, its kin and what else no parser is asked about.
-_OTHER = Language(
-    "other", "sample.c", comment=r"//[^\n]*|/\*(?s:.*?)(?:\*/|\z)", string=r'"(?:[^"\\\n]|\\.)*"'
-)
-_NOT_A_LINE_END = re.compile(r"[^\n]")
 
 
 @dataclass(frozen=True)
@@ -62,25 +55,16 @@ class BareCode:
         if not wanted:
             return
         sources = self._sources(wanted)
-        parsed = {blob: each for blob, each in sources.items() if each.language.parser}
-        jobs = [job(each.text, each.language, ()) for each in parsed.values()]
-        replies = self.parser.parse(jobs, Deadline.after(_SECONDS)) if jobs else []
-        known = dict(zip(parsed, replies, strict=True))
-        for blob, source in sources.items():
-            reply = known.get(blob)
-            if reply is None:
-                self.lines[blob] = _blanked(source, comment_ranges(source.text, source.language))
-            elif isinstance(reply, Parsed):
-                self.lines[blob] = _blanked(source, [*reply.comments, *reply.strings])
+        self.lines.update(stripped_lines(sources, self.parser, Deadline.after(_SECONDS)))
         self.unread.update(wanted.keys() - self.lines.keys())
 
     def _sources(self, wanted: Mapping[str, str]) -> dict[str, Source]:
         """What is text of those blobs, whose paths are given."""
         found: dict[str, Source] = {}
         for blob, content in self.repository.read(list(wanted)).items():
-            if content is not None:
+            language = language_of(wanted[blob])
+            if content is not None and language:
                 with suppress(UnreadableError):
-                    language = language_of(wanted[blob]) or _OTHER
                     found[blob] = Source.of(decode(content), language)
         return found
 
@@ -91,31 +75,18 @@ class BareCode:
     def refers(self, blob: str, at: Location, word: str) -> bool:
         """Whether the line refers to the word."""
         line = self._line(blob, at)
-        return word in referred(line) and not of_standard_library(family_of(at.path), line, word)
+        return word in referred(line) and not of_standard_library(kin_of(at.path), line, word)
 
     def defines(self, blob: str, at: Location, word: str) -> bool:
         """Whether the line may define the word."""
-        found = definitions(family_of(at.path) or "", [word]).within(self._line(blob, at).encode())
+        found = definition_finder(kin_of(at.path) or "", [word]).within(
+            self._line(blob, at).encode()
+        )
         return any(found)
 
     def _line(self, blob: str, at: Location) -> str:
         lines = self.lines.get(blob, ())
         return lines[at.line - 1] if at.line and at.line <= len(lines) else ""
-
-
-def _blanked(source: Source, ranges: Iterable[tuple[int, int]]) -> Sequence[str]:
-    pieces: list[str] = []
-    last = 0
-    for start, end in sorted(ranges):
-        if end > last:
-            begin = max(start, last)
-            pieces += [source.text[last:begin], _NOT_A_LINE_END.sub(" ", source.text[begin:end])]
-            last = end
-    text = "".join([*pieces, source.text[last:]])
-    lines = dict[int, str]()
-    for number, line in zip(source.numbers, text.split("\n"), strict=True):
-        lines[number] = f"{lines[number]} {line}" if number in lines else line
-    return tuple(lines.values())
 
 
 #: So many files are held in memory at a time.
@@ -148,8 +119,8 @@ class ChangeReferences:
     """
 
     pull: PullRequest
-    words: ByFamily
-    modules: tuple[tuple[Import, str], ...]
+    words: ByKin
+    modules: tuple[tuple[ImportTarget, str], ...]
     files: Files
     bare: BareCode
     defined: dict[str, FoundNames] = field(default_factory=dict, repr=False)
@@ -163,8 +134,8 @@ def needs_of(pull: PullRequest, repository: Repository) -> ChangeReferences:
         return ChangeReferences(pull, {}, (), {}, BareCode(repository))
     files = code_of(repository, pull.merge_base)
     tree = TreePaths.of(tuple(files))
-    own = _go_modules(pull, repository) if GO in map(family_of, files) else {}
-    known = ((each, tree.standing_for(each)) for each in imports(pull, own))
+    own = _go_modules(pull, repository) if GO in map(kin_of, files) else {}
+    known = ((each, tree.standing_for(each)) for each in import_targets(pull, own))
     modules = tuple((each, path) for each, path in known if path)
     return ChangeReferences(pull, references(pull), modules, files, BareCode(repository))
 
@@ -177,14 +148,14 @@ def _go_modules(pull: PullRequest, repository: Repository) -> dict[str, str]:
 
 
 def code_of(repository: Repository, commit: str) -> Files:
-    """The code of a commit that is in a language of a known family."""
+    """The code of a commit that is in a language whose names are known."""
     entries = (entry for entry in repository.files(commit) if entry.mode in REGULAR_MODES)
-    return {entry.path: entry.blob for entry in entries if family_of(entry.path)}
+    return {entry.path: entry.blob for entry in entries if kin_of(entry.path)}
 
 
 def look_up(
     needs: ChangeReferences,
-    family: str,
+    kin: str,
     words: frozenset[str],
     blobs: Sequence[str],
     repository: Repository,
@@ -196,7 +167,7 @@ def look_up(
     for known, some in by_known.items():
         if not words - known:
             continue
-        wanted, now = definitions(family, sorted(words - known)), words | known
+        wanted, now = definition_finder(kin, sorted(words - known)), words | known
         for start in range(0, len(some), _AT_ONCE):
             for blob, content in contents(some[start : start + _AT_ONCE], repository).items():
                 before = needs.defined.get(blob, FoundNames()).places

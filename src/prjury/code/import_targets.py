@@ -1,4 +1,4 @@
-"""Which of the repository's own files imports of added lines stand for, as far as paths tell."""
+"""The files of the repository that imports of added lines stand for, as far as paths tell."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from prjury.judges.backport.content.names import words
+from prjury.code.languages import LANGUAGES, kin_of
+from prjury.code.references import GO, JVM, LONGEST_LINE, PYTHON, RUST, SCRIPT, code_files
 from prjury.jury.judgment import Location
 from prjury.snapshot.model import PullRequest
 
@@ -23,8 +24,12 @@ _GO = re.compile(r"""\s*(?:import\s+)?(?:[\w.]+\s+)?"([\w./~-]+)"\s*(?://.*)?"""
 _GO_MODULE = re.compile(rb"^module\s+([^\s\"]+)", re.MULTILINE)
 _IMPORTING = re.compile(r"import|use |require")
 _PYTHON_ENDS = (".py", ".pyi", ".pyx", ".pxd", "/__init__.py", "/__init__.pyi", "/__init__.pxd")
-_JVM_ENDS = (".java", ".kt", ".groovy", ".scala")
-_SCRIPT_FORMS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".vue")
+_SUFFIXES = {
+    kin: [suffix for each in LANGUAGES.values() if each.kin == kin for suffix in each.suffixes]
+    for kin in (JVM, SCRIPT)
+}
+_JVM_ENDS = tuple(_SUFFIXES[JVM])
+_SCRIPT_FORMS = (*_SUFFIXES[SCRIPT], ".d.ts")
 _SCRIPT_ENDS = ("", *_SCRIPT_FORMS, *(f"/index{form}" for form in _SCRIPT_FORMS))
 _RUST_ENDS = (".rs", "/mod.rs")
 #: Where packages of one part stand in a repository.
@@ -32,13 +37,13 @@ _ROOTS = ("", "src/", "lib/")
 
 
 @dataclass(frozen=True)
-class Import:
+class ImportTarget:
     """An import of an added line.
 
     Attributes:
         name: as it is written there.
         paths: the files that it may stand for, from the root of the repository.
-        ends: the same where nobody knows under which directory they are.
+        ends: the same where the directory above them is not known.
         folder: the directory that it stands for, in Go.
     """
 
@@ -74,7 +79,7 @@ class TreePaths:
                 folders.setdefault(folder, path)
         return cls(frozenset(paths), named, folders)
 
-    def standing_for(self, wanted: Import) -> str | None:
+    def standing_for(self, wanted: ImportTarget) -> str | None:
         """A file that the import may stand for."""
         for path in wanted.paths:
             if path in self.paths:
@@ -89,21 +94,21 @@ def _ends(path: str, end: str) -> bool:
     return path == end or path.endswith(f"/{end}")
 
 
-def imports(pull: PullRequest, go_modules: Mapping[str, str]) -> Iterator[Import]:
+def import_targets(pull: PullRequest, go_modules: Mapping[str, str]) -> Iterator[ImportTarget]:
     """The imports of the change's added lines that paths can tell.
 
     Args:
         go_modules: the directories of the repository's own Go modules, by name.
     """
-    for file in words.code_files(pull):
-        family = words.family_of(file.path) or ""
+    for file in code_files(pull):
+        kin = kin_of(file.path) or ""
         for line in file.added_lines:
-            if not line.new or len(line.text) > words.LONGEST_LINE:
+            if not line.new or len(line.text) > LONGEST_LINE:
                 continue
             at = Location(file.path, line.new)
-            if family == words.GO:
+            if kin == GO:
                 yield from _go(line.text, at, go_modules)
-            elif (reader := _READERS.get(family)) and _IMPORTING.search(line.text):
+            elif (reader := _READERS.get(kin)) and _IMPORTING.search(line.text):
                 yield from reader(line.text, at)
 
 
@@ -117,15 +122,15 @@ def go_modules(content: Mapping[str, bytes]) -> dict[str, str]:
     }
 
 
-def _go(line: str, at: Location, modules: Mapping[str, str]) -> Iterator[Import]:
+def _go(line: str, at: Location, modules: Mapping[str, str]) -> Iterator[ImportTarget]:
     found = _GO.fullmatch(line)
     for name, folder in modules.items() if found else ():
         if found and found[1].startswith(f"{name}/"):
             inner = found[1].removeprefix(f"{name}/")
-            yield Import(found[1], at, folder=posixpath.join(folder, inner))
+            yield ImportTarget(found[1], at, folder=posixpath.join(folder, inner))
 
 
-def _python(line: str, at: Location) -> Iterator[Import]:
+def _python(line: str, at: Location) -> Iterator[ImportTarget]:
     if found := _PYTHON_FROM.match(line):
         dots, module = found[1], found[2]
         parts = [part for part in module.split(".") if part]
@@ -135,7 +140,7 @@ def _python(line: str, at: Location) -> Iterator[Import]:
                 folder = posixpath.dirname(folder)
             stem = posixpath.join(folder, *parts)
             if parts:
-                yield Import(dots + module, at, tuple(stem + end for end in _PYTHON_ENDS))
+                yield ImportTarget(dots + module, at, tuple(stem + end for end in _PYTHON_ENDS))
             return
         yield from _python_module(parts, at)
     elif found := _PYTHON_IMPORT.match(line):
@@ -143,18 +148,18 @@ def _python(line: str, at: Location) -> Iterator[Import]:
             yield from _python_module(name.split(" as ")[0].strip().split("."), at)
 
 
-def _python_module(parts: Sequence[str], at: Location) -> Iterator[Import]:
+def _python_module(parts: Sequence[str], at: Location) -> Iterator[ImportTarget]:
     if not parts:
         return
     stem = "/".join(parts)
     files = tuple(stem + end for end in _PYTHON_ENDS)
     if len(parts) > 1:
-        yield Import(".".join(parts), at, ends=files)
+        yield ImportTarget(".".join(parts), at, ends=files)
     else:
-        yield Import(stem, at, tuple(root + file for root in _ROOTS for file in files))
+        yield ImportTarget(stem, at, tuple(root + file for root in _ROOTS for file in files))
 
 
-def _jvm(line: str, at: Location) -> Iterator[Import]:
+def _jvm(line: str, at: Location) -> Iterator[ImportTarget]:
     found = _JVM.match(line)
     if not found:
         return
@@ -162,18 +167,20 @@ def _jvm(line: str, at: Location) -> Iterator[Import]:
     first = next((n for n, part in enumerate(parts) if part[:1].isupper()), None)
     if first:
         stem = "/".join(parts[: first + 1])
-        yield Import(".".join(parts[: first + 1]), at, ends=tuple(stem + e for e in _JVM_ENDS))
+        yield ImportTarget(
+            ".".join(parts[: first + 1]), at, ends=tuple(stem + e for e in _JVM_ENDS)
+        )
 
 
-def _script(line: str, at: Location) -> Iterator[Import]:
+def _script(line: str, at: Location) -> Iterator[ImportTarget]:
     for name in _SCRIPT.findall(line):
         stem = posixpath.normpath(posixpath.join(posixpath.dirname(at.path), name))
         plain = re.sub(r"\.[cm]?jsx?$", "", stem)
         stems = dict.fromkeys([stem, plain])
-        yield Import(name, at, tuple(each + end for each in stems for end in _SCRIPT_ENDS))
+        yield ImportTarget(name, at, tuple(each + end for each in stems for end in _SCRIPT_ENDS))
 
 
-def _rust(line: str, at: Location) -> Iterator[Import]:
+def _rust(line: str, at: Location) -> Iterator[ImportTarget]:
     found = _RUST.match(line)
     root, src, _ = at.path.rpartition("/src/")
     if not found or not (src or at.path.startswith("src/")):
@@ -187,12 +194,12 @@ def _rust(line: str, at: Location) -> Iterator[Import]:
             f"{base}/{'/'.join(modules[:count])}" for count in (len(modules), len(modules) - 1)
         ]
         paths = tuple(stem + end for stem in stems if stem != f"{base}/" for end in _RUST_ENDS)
-        yield Import(f"crate::{'::'.join(modules)}", at, paths)
+        yield ImportTarget(f"crate::{'::'.join(modules)}", at, paths)
 
 
-_READERS: Mapping[str, Callable[[str, Location], Iterator[Import]]] = {
-    words.PYTHON: _python,
-    words.JVM: _jvm,
-    words.SCRIPT: _script,
-    words.RUST: _rust,
+_READERS: Mapping[str, Callable[[str, Location], Iterator[ImportTarget]]] = {
+    PYTHON: _python,
+    JVM: _jvm,
+    SCRIPT: _script,
+    RUST: _rust,
 }

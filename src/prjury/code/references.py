@@ -1,8 +1,8 @@
-"""Which names added lines refer to, and which lines of a file may define them: told by their form.
+"""The names that added lines refer to, recognised by their form.
 
-Only forms that mean something outside of the line count as a reference: a call, a member, what a
-member is taken of, a decorator, an imported name, and any name with a capital. Whatever the change
-binds itself, be it as a variable, parameter or keyword argument, is none of them.
+A reference is a call, a member, what a member is taken of, a decorator, an imported name, or any
+name with a capital. What the change binds itself, as a variable, parameter or keyword argument, is
+none.
 """
 
 from __future__ import annotations
@@ -12,27 +12,17 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
+from prjury.code.languages import kin_of
 from prjury.jury.judgment import Location
 from prjury.snapshot.model import FileChange, FileKind, PullRequest
 
-#: Words by the family of languages in which they are used.
-ByFamily: TypeAlias = Mapping[str, frozenset[str]]
+#: Words by the group of languages in which they are used.
+ByKin: TypeAlias = Mapping[str, frozenset[str]]
 
 PYTHON, JVM, SCRIPT, GO, RUST, C = "python", "jvm", "script", "go", "rust", "c"
-_FAMILIES = {
-    suffix: family
-    for family, suffixes in (
-        (PYTHON, ".py .pyi .pyx .pxd"),
-        (JVM, ".java .kt .kts .groovy .scala"),
-        (SCRIPT, ".js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte"),
-        (GO, ".go"),
-        (RUST, ".rs"),
-        (C, ".c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm .inc"),
-    )
-    for suffix in suffixes.split()
-}
+DOTNET, SWIFT, DART, PHP = "dotnet", "swift", "dart", "php"
 _CODE = frozenset({FileKind.SOURCE, FileKind.TEST})
-#: A line beyond this is data.
+#: A longer line is data.
 LONGEST_LINE = 1_000
 
 #: Shorter names are too common to say anything.
@@ -43,6 +33,8 @@ DEFINING = (
     "|object|mod|module|namespace|macro_rules!|typedef|cdef|cpdef|ctypedef|annotation|@interface"
     r"|#[ \t]*define"
 )
+#: The same in Swift, Dart and C#.
+_DEFINING_MORE = "protocol|actor|typealias|mixin|extension|delegate"
 #: Blanks on one line; `\s` would run on over any number of empty lines, again and again.
 _S = r"[ \t]"
 _REFERENCES = re.compile(
@@ -54,7 +46,9 @@ _REFERENCES = re.compile(
     re.MULTILINE,
 )
 _BINDINGS = (
-    re.compile(rf"(?<!\w)(?:{DEFINING}|as|for|package|catch|except){_S}+\(?({WORD})"),
+    re.compile(
+        rf"(?<!\w)(?:{DEFINING}|{_DEFINING_MORE}|as|for|package|catch|except){_S}+\(?({WORD})"
+    ),
     re.compile(rf"(?<!\.)\b({WORD}){_S}*(?::[^=\n()]{{0,80}})?=(?![=>])"),
     re.compile(rf"\b({WORD}){_S}*:="),
     re.compile(rf"^{_S}*({_NAME}(?:{_S}*,{_S}*{_NAME})+){_S}*(?::?=)(?!=)", re.MULTILINE),
@@ -67,12 +61,12 @@ _BINDINGS = (
 _PYTHON_MEMBER = re.compile(rf"\.({WORD}){_S}*(?::[^=\n()]{{0,80}})?=(?!=)")
 #: A type and a name behind it, in languages that declare so.
 _TYPED = re.compile(rf"(?<![\w>\]?])([\w>\]?]+){_S}+[*&]*({WORD}){_S}*(?=[=;,):(\[])")
-_TYPED_FAMILIES = frozenset({JVM, C, GO})
+_TYPED_KIN = frozenset({JVM, C, GO, DOTNET, DART})
 #: Keys, members and parameters with their types.
 _KEYED = re.compile(
     rf"(?:^|[{{(,]){_S}*(?:(?:readonly|pub|mut){_S}+)*({WORD})\??{_S}*:(?!:)", re.MULTILINE
 )
-_KEYED_FAMILIES = frozenset({SCRIPT, RUST, JVM, PYTHON})
+_KEYED_KIN = frozenset({SCRIPT, RUST, JVM, PYTHON, SWIFT, DART})
 _METHOD = re.compile(
     rf"^{_S}+(?:(?:async|static|get|set|public|private|protected){_S}+)*({WORD})"
     rf"\([^{{\n]*\{{{_S}*$",
@@ -91,27 +85,20 @@ _KEYWORDS = frozenset(
 )
 
 
-def family_of(path: str) -> str | None:
-    """Which languages may use each other's names, by the file's name."""
-    name = path[path.rfind("/") + 1 :]  # called for every file of a tree
-    dot = name.rfind(".")
-    return _FAMILIES.get(name[dot:].lower()) if dot > 0 else None
-
-
-def references(pull: PullRequest) -> ByFamily:
-    """What the change's added lines refer to and do not bind themselves, by family."""
+def references(pull: PullRequest) -> ByKin:
+    """What the change's added lines refer to and do not bind themselves, by kin."""
     texts: dict[str, list[str]] = {}
     for file in code_files(pull):
-        texts.setdefault(family_of(file.path) or "", []).append(_added(file))
-    found = {family: "\n".join(parts) for family, parts in texts.items()}
-    bound = {word for family, text in found.items() for word in _bound(family, text)}
-    return {family: frozenset(referred(text)) - bound for family, text in found.items()}
+        texts.setdefault(kin_of(file.path) or "", []).append(_added(file))
+    found = {kin: "\n".join(parts) for kin, parts in texts.items()}
+    bound = {word for kin, text in found.items() for word in _bound(kin, text)}
+    return {kin: frozenset(referred(text)) - bound for kin, text in found.items()}
 
 
 def code_files(pull: PullRequest) -> Iterator[FileChange]:
-    """The changed files that hold code of a known family."""
+    """The changed files that hold code of a known language."""
     return (
-        file for file in pull.files if file.kind in _CODE and file.new_blob and family_of(file.path)
+        file for file in pull.files if file.kind in _CODE and file.new_blob and kin_of(file.path)
     )
 
 
@@ -120,7 +107,7 @@ def _added(file: FileChange) -> str:
 
 
 def referred(text: str) -> set[str]:
-    """What lines refer to, whoever binds it."""
+    """What lines refer to, bound there or not."""
     found: set[str] = set()
     for groups in _REFERENCES.findall(text):
         *words, python, other = groups
@@ -129,25 +116,25 @@ def referred(text: str) -> set[str]:
     return found - _KEYWORDS
 
 
-def of_standard_library(family: str | None, line: str, word: str) -> bool:
+def of_standard_library(kin: str | None, line: str, word: str) -> bool:
     """Whether the line only takes the word out of a module of Python's own, as in ``os.path.x``."""
-    if family != PYTHON:
+    if kin != PYTHON:
         return False
     chains = re.findall(rf"(?<![\w.])(?:(\w+)\.(?:\w+\.)*)?{word}\b", line)
     return all(chain in sys.stdlib_module_names for chain in chains)
 
 
-def _bound(family: str, text: str) -> Iterator[str]:
+def _bound(kin: str, text: str) -> Iterator[str]:
     for pattern in _BINDINGS:
         for names in pattern.findall(text):
             yield from re.findall(WORD, names)
-    if family == PYTHON:
+    if kin == PYTHON:
         yield from _PYTHON_MEMBER.findall(text)
-    if family in _TYPED_FAMILIES:
+    if kin in _TYPED_KIN:
         yield from (word for kind, word in _TYPED.findall(text) if kind not in NO_TYPES)
-    if family in _KEYED_FAMILIES:
+    if kin in _KEYED_KIN:
         yield from _KEYED.findall(text)
-    if family == SCRIPT:
+    if kin == SCRIPT:
         yield from _METHOD.findall(text)
 
 

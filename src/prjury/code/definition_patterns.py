@@ -1,4 +1,4 @@
-"""Lines that may define a name, told by their form alone, a family of languages at a time."""
+"""Lines that may define a name, recognised by their form alone."""
 
 from __future__ import annotations
 
@@ -9,20 +9,24 @@ from dataclasses import dataclass
 
 import re2
 
-from prjury.judges.backport.content.names.words import (
+from prjury.code.references import (
+    DART,
     DEFINING,
+    DOTNET,
     GO,
     JVM,
     NO_TYPES,
+    PHP,
     PYTHON,
     RUST,
     SCRIPT,
+    SWIFT,
     C,
 )
 
 #: So many bytes of a line are looked at before a name, and behind it.
 _LONGEST = 300
-#: So many places are told of one word in one file.
+#: So many places are reported of one word in one file.
 _MOST = 3
 #: So many words fit into a pattern that stays fast.
 _AT_ONCE = 300
@@ -51,6 +55,11 @@ def _form(before: str, behind: str = "") -> _Form:
     return _Form(re.compile(before), re.compile(behind))
 
 
+def _more(words: str) -> _Form:
+    """Words of one language that define what stands behind them."""
+    return _form(rf"(?:.*[^\w.])?(?:{words})[ \t]+")
+
+
 _ANYWHERE = (
     _form(rf"(?:.*[^\w.])?(?:{DEFINING})[ \t]+"),
     _form(r"(?:.*\W)?(?:self|this|cls)\.", _ASSIGNED),
@@ -72,20 +81,24 @@ _FORMS = {
         _form(r"\t+", r"[ \t]+[\w*\[]|\(.*\)|$"),
     ),
     RUST: (*_ANYWHERE, _FIELD, _form(r"[ \t]+", r"\s*(?:[,({]|:(?!:)).*")),
+    DOTNET: (*_ANYWHERE, _more("delegate|event"), _METHOD, _FIELD),
+    SWIFT: (*_ANYWHERE, _more("protocol|actor|typealias|case")),
+    DART: (*_ANYWHERE, _more("mixin|extension"), _METHOD, _FIELD),
+    PHP: (*_ANYWHERE,),
     C: (*_ANYWHERE, _METHOD, _form("", r"\s*\("), _form(r"[ \t]+", r"\s*(?:,|=[^=]|$)")),
 }
 
 
-def definitions(family: str, words: Sequence[str]) -> Definitions:
+def definition_finder(kin: str, words: Sequence[str]) -> DefinitionFinder:
     """Finds the lines that may define these words."""
     parts = [words[at : at + _AT_ONCE] for at in range(0, len(words), _AT_ONCE)]
     patterns = tuple(re2.compile(rf"\b(?:{'|'.join(part)})\b".encode()) for part in parts)
-    return Definitions(patterns, _FORMS[family])
+    return DefinitionFinder(patterns, _FORMS[kin])
 
 
 @dataclass(frozen=True)
-class Definitions:
-    """Finds definitions of certain words in files of one family.
+class DefinitionFinder:
+    """Finds definitions of certain words in files of kindred languages.
 
     Attributes:
         patterns: of the words.
@@ -98,13 +111,13 @@ class Definitions:
     def within(self, content: bytes) -> Iterator[tuple[str, int]]:
         """Word and line, from 1, of each place that looks like a definition.
 
-        Of one word only the first ones are told.
+        Of one word only the first ones are reported.
         """
-        told: Counter[bytes] = Counter()
+        seen: Counter[bytes] = Counter()
         for pattern in self.patterns:
             for match in pattern.finditer(content):
-                if told[match[0]] < _MOST and self._defines(content, *match.span()):
-                    told[match[0]] += 1
+                if seen[match[0]] < _MOST and self._defines(content, *match.span()):
+                    seen[match[0]] += 1
                     yield match[0].decode(), content.count(b"\n", 0, match.start()) + 1
 
     def _defines(self, content: bytes, start: int, end: int) -> bool:

@@ -1,0 +1,67 @@
+"""Texts without their comments and strings; offsets and lines stay as they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+import re2
+
+from prjury.code.languages import Language
+from prjury.code.parser import Parsed, Parser, job
+from prjury.code.source import Source
+from prjury.deadline import Deadline
+
+_NOT_A_LINE_END = re.compile(r"[^\n]")
+
+
+def comment_ranges(text: str, language: Language) -> list[tuple[int, int]]:
+    """Start and end, in characters, of each comment of a language that is not parsed."""
+    if not language.comment:
+        return []
+    pattern = f"({language.comment})"
+    if language.string:
+        # Whichever begins first wins: `"http://x"` holds no comment.
+        pattern += f"|{language.string}"
+    matches = re2.compile(pattern).finditer(text)
+    return [match.span() for match in matches if match[1] is not None]
+
+
+def masked(text: str, ranges: Iterable[tuple[int, int]]) -> str:
+    """The text with blanks in these ranges, which may overlap."""
+    pieces: list[str] = []
+    last = 0
+    for start, end in sorted(ranges):
+        if end > last:
+            begin = max(start, last)
+            pieces += [text[last:begin], _NOT_A_LINE_END.sub(" ", text[begin:end])]
+            last = end
+    return "".join([*pieces, text[last:]])
+
+
+def stripped_lines(
+    sources: Mapping[str, Source], parser: Parser, deadline: Deadline
+) -> dict[str, Sequence[str]]:
+    """The lines of each text without comments and, where a parser knows them, strings.
+
+    A text is left out if its language is parsed and the parser could not read it in time.
+    """
+    parsed = {name: each for name, each in sources.items() if each.language.parser}
+    jobs = [job(each.text, each.language, ()) for each in parsed.values()]
+    replies = dict(zip(parsed, parser.parse(jobs, deadline) if jobs else [], strict=True))
+    found: dict[str, Sequence[str]] = {}
+    for name, source in sources.items():
+        reply = replies.get(name)
+        if reply is None:
+            found[name] = _stripped(source, comment_ranges(source.text, source.language))
+        elif isinstance(reply, Parsed):
+            found[name] = _stripped(source, [*reply.comments, *reply.strings])
+    return found
+
+
+def _stripped(source: Source, ranges: Iterable[tuple[int, int]]) -> Sequence[str]:
+    """The lines in git's numbers."""
+    lines = dict[int, str]()
+    for number, line in zip(source.numbers, masked(source.text, ranges).split("\n"), strict=True):
+        lines[number] = f"{lines[number]} {line}" if number in lines else line
+    return tuple(lines.values())
