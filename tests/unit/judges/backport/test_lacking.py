@@ -62,6 +62,12 @@ DEFINED = {
     "rust": ("src/tool.rs", "pub fn newer_way(x: u32) -> u32 {\n    x\n}\n"),
     "c": ("src/tool.c", "int\nnewer_way(int x)\n{\n    return x;\n}\n"),
     "kotlin": ("src/main/kotlin/a/Tool.kt", "fun newerWay(x: Int): Int {\n    return x\n}\n"),
+    "scala": ("src/main/scala/a/Tool.scala", "def newerWay(x: Int): Int = x\n"),
+    "vue": ("src/tool.ts", "export function newerWay(x: number) {\n}\n"),
+    "csharp": ("src/Tool.cs", "class Tool {\n  public static int NewerWay(int x) {\n  }\n}\n"),
+    "swift": ("Sources/Tool.swift", "func newerWay(x: Int) -> Int {\n    return x\n}\n"),
+    "dart": ("lib/tool.dart", "int newerWay(int x) {\n  return x;\n}\n"),
+    "php": ("src/Tool.php", "<?php\nfunction newerWay($x) {\n}\n"),
 }
 USING = {
     "python": ("app.py", "y = 1\n", "y = newer_way(1)\n"),
@@ -75,8 +81,14 @@ USING = {
     "rust": ("src/app.rs", "fn main() {\n}\n", "fn main() {\n    newer_way(1);\n}\n"),
     "c": ("src/app.c", "int y;\n", "int y;\nint z() { return newer_way(1); }\n"),
     "kotlin": ("src/main/kotlin/a/App.kt", "val y = 1\n", "val y = newerWay(1)\n"),
+    "scala": ("src/main/scala/a/App.scala", "val y = 1\n", "val y = newerWay(1)\n"),
+    "vue": ("src/App.vue", "<script>\n</script>\n", "<script>\nnewerWay(1)\n</script>\n"),
+    "csharp": ("src/App.cs", "class App {\n}\n", "class App {\n  int y = Tool.NewerWay(1);\n}\n"),
+    "swift": ("Sources/App.swift", "let y = 1\n", "let y = newerWay(1)\n"),
+    "dart": ("lib/app.dart", "var y = 1;\n", "var y = newerWay(1);\n"),
+    "php": ("src/app.php", "<?php\n$y = 1;\n", "<?php\n$y = newerWay(1);\n"),
 }
-NAME = {"java": "newerWay", "typescript": "newerWay", "go": "NewerWay", "kotlin": "newerWay"}
+SNAKE, PASCAL = {"python", "rust", "c"}, {"go", "csharp"}
 
 
 @pytest.mark.parametrize("language", DEFINED)
@@ -87,7 +99,8 @@ def test_a_function_that_the_branch_has_not_got_yet_is_lacking(language: str) ->
 
     found = lacked({path: old, **others}, {path: new, **others}, {path: old}).found
 
-    wanted = next(each for each in found if each.name == NAME.get(language, "newer_way"))
+    name = "newer_way" if language in SNAKE else "NewerWay" if language in PASCAL else "newerWay"
+    wanted = next(each for each in found if each.name == name)
     assert (wanted.used[0].path, wanted.defined.path) == (path, tool)
 
 
