@@ -55,7 +55,7 @@ def scratch(prefix: str = "prjury-") -> Iterator[Path]:
     """A fresh directory that only this user can enter, removed at the end.
 
     The end may be that of the interpreter: a judge's thread is a daemon, Ctrl-C does not unwind it.
-    Whoever ends the process by `os._exit` calls the handlers of `atexit` first.
+    Code that ends the process by `os._exit` must call the handlers of `atexit` first.
     """
     place = Path(tempfile.mkdtemp(prefix=prefix))
     cleaning = functools.partial(_remove_alone, place, threading.Lock())
@@ -131,7 +131,7 @@ class ContainedShell:
     (npm, uv, pip, Go, Cargo, Gradle); Maven finds ``~/.m2`` by itself, as Java looks the home
     directory up in the user database. Without that a build on a laptop would download everything
     each time, and none would work offline. The price is that a hostile build can poison a cache
-    that later builds of the same user trust; on a throw-away runner that is nobody's cache.
+    that later builds of the same user trust; on a throw-away runner nobody else uses that cache.
 
     Args:
         environ: the operator's environment.
@@ -141,7 +141,7 @@ class ContainedShell:
         limits: time to end, memory, number of processes.
         own_prefix: our own virtual environment, kept off the PATH.
         logs: where each run's log gets a directory; by default the system's temporary one.
-        before: called before each program runs, for what must be done while nobody could yet have
+        before: called before each program runs, for what must be done while no program could have
             changed anything.
     """
 
@@ -265,7 +265,7 @@ class ContainedShell:
     def _new_log(self, argv: Sequence[str]) -> Path:
         """An empty file in a directory of its own that outlives the run, for people to read.
 
-        Whoever does not need it removes both.
+        The caller removes both.
         """
         name = re.sub(r"[^A-Za-z0-9]+", "-", Path(argv[0]).name).strip("-") or "program"
         place = Path(tempfile.mkdtemp(prefix="prjury-logs-", dir=self._place_for_logs))

@@ -1,11 +1,12 @@
 """Starts one untrusted program and does not end before every process of it has.
 
 Run as ``python -I -S launcher.py CHANNEL LIMIT NETWORK PROGRAM ARGUMENT...``; it imports nothing of
-this package. Its standard output is the log; CHANNEL is the number of a socket to whoever waits.
+this package. Its standard output is the log; CHANNEL is the number of a socket to
+the waiting process.
 ``--probe`` only finds out whether the kernel grants what is asked of it.
 
     T          received: ask the program to end (TERM to its process group)
-    K, or EOF  received: end at once; so nothing survives the death of whoever waits
+    K, or EOF  received: end at once; so nothing survives the death of the waiting process
     exit N     sent: the program's exit code, minus the signal's number if a signal ended it
     limit 0    sent: the program was stopped because it printed more than LIMIT bytes
     exec N     sent: it could not be started, with the error's number
@@ -48,7 +49,7 @@ _HUNT_SECONDS = 5.0
 
 
 def main() -> int:
-    """Reads the command line, runs the program, tells how it ended."""
+    """Reads the command line, runs the program, reports how it ended."""
     if sys.argv[1:] == ["--probe"]:
         harden()
         return 0
@@ -118,7 +119,7 @@ def _write(path: str, text: str) -> None:
 
 
 def _tell(channel: int, word: str, number: int) -> None:
-    with contextlib.suppress(OSError):  # nobody may be listening any more
+    with contextlib.suppress(OSError):  # the other side may be gone
         os.write(channel, f"{word} {number}\n".encode())
 
 
@@ -258,7 +259,7 @@ def _start(argv: list[str]) -> tuple[int, int]:
     """Forks and executes; the process and the reading end of its output.
 
     Raises:
-        OSError: what the kernel said to the execution.
+        OSError: the error of the execution.
     """
     output, printing = os.pipe()
     failure, failing = os.pipe()
@@ -267,11 +268,11 @@ def _start(argv: list[str]) -> tuple[int, int]:
         _become(argv, printing, failing)
     os.close(printing)
     os.close(failing)
-    said = os.read(failure, 16)
+    number = os.read(failure, 16)
     os.close(failure)
-    if said:
+    if number:
         os.waitpid(pid, 0)
-        raise OSError(int(said), "could not be started")
+        raise OSError(int(number), "could not be started")
     return pid, output
 
 

@@ -1,4 +1,4 @@
-"""One run of a program under the launcher: started, watched, ended, and told about."""
+"""One run of a program under the launcher: start it, keep its limits, end it."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class LastLine:
     progress: Progress
     size: int = 0
 
-    def tell(self) -> None:
-        """Says the last line if there is a new one."""
+    def report(self) -> None:
+        """Report the last line if there is a new one."""
         size = os.fstat(self.log.fileno()).st_size
         if size == self.size:
             return
@@ -130,7 +130,7 @@ def _started_with(variable: bytes) -> list[int]:
 _LAUNCHER = Path(launcher.__file__)
 _TICK_SECONDS = 0.2
 #: How long the launcher may need to kill everything before it is killed itself.
-_PATIENCE_SECONDS = 8.0
+_KILL_SECONDS = 8.0
 _KILLED = -int(signal.SIGKILL)
 
 
@@ -167,22 +167,22 @@ class ProcessRun:
         with ours, self.log.open("ab") as log, self.log.open("rb") as tail:
             with theirs:
                 process = self._launch(theirs, log)
-            attendance = _Attendance(
+            supervision = _Supervision(
                 ours, ProcessTree(process.pid, self.limits), LastLine(tail, progress)
             )
             finish = functools.partial(self._finish, ours, process)
-            ending = functools.partial(_at_the_end, attendance, finish, self.log)
+            ending = functools.partial(_at_the_end, supervision, finish, self.log)
             atexit.register(ending)  # a daemon thread is not unwound when the interpreter ends
             try:
-                attendance.wait(deadline)
+                supervision.wait(deadline)
             finally:
                 atexit.unregister(ending)
                 finish()
-            _refuse_interrupted(attendance)
+            _refuse_interrupted(supervision)
             log_path = _kept(self.log, tail)
-        self._refuse_unstarted(attendance)
+        self._refuse_unstarted(supervision)
         seconds = time.monotonic() - started
-        return Completed(attendance.exit_code, log_path, seconds, attendance.stopped)
+        return Completed(supervision.exit_code, log_path, seconds, supervision.stopped)
 
     def _launch(self, channel: socket.socket, log: IO[bytes]) -> subprocess.Popen[bytes]:
         own = (str(channel.fileno()), str(self.output_limit), "on" if self.network else "off")
@@ -198,28 +198,28 @@ class ProcessRun:
         )
 
     def _finish(self, channel: socket.socket, process: subprocess.Popen[bytes]) -> None:
-        """Sees to it that nothing is left, however the run ended."""
+        """Leave no process behind, however the run ended."""
         _order(channel, b"K")
         try:
-            process.wait(_PATIENCE_SECONDS)
+            process.wait(_KILL_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
         if process.returncode != 0 and self.own_home:
             kill_by_home(self.env["HOME"])
 
-    def _refuse_unstarted(self, attendance: _Attendance) -> None:
-        if attendance.word == "exec":
+    def _refuse_unstarted(self, supervision: _Supervision) -> None:
+        if supervision.word == "exec":
             raise CannotJudgeError(
-                f"`{self.argv[0]}` cannot be started: {os.strerror(attendance.number)}",
+                f"`{self.argv[0]}` cannot be started: {os.strerror(supervision.number)}",
                 why="its file is damaged, made for another machine, or not executable",
                 remedy="try it by hand",
                 reason="tool_missing",
             )
-        if attendance.word in {"cut", "bare"}:
-            what = "network" if attendance.word == "cut" else "processes"
+        if supervision.word in {"cut", "bare"}:
+            what = "network" if supervision.word == "cut" else "processes"
             raise CannotJudgeError(
-                f"the build's {what} cannot be contained: {os.strerror(attendance.number)}",
+                f"the build's {what} cannot be contained: {os.strerror(supervision.number)}",
                 why="the kernel, or the container that this runs in, does not allow it",
                 remedy="see `sandbox` in .github/prjury.yml, or run where it is allowed",
                 reason="sandbox_unavailable",
@@ -227,8 +227,8 @@ class ProcessRun:
 
 
 @dataclass
-class _Attendance:
-    """Waiting for the launcher's word, giving it the orders that the limits ask for."""
+class _Supervision:
+    """Waits for the launcher's message and sends it the orders that the limits ask for."""
 
     channel: socket.socket
     tree: ProcessTree
@@ -244,17 +244,17 @@ class _Attendance:
         return self.number if self.word == "exit" else _KILLED
 
     def wait(self, deadline: Deadline) -> None:
-        """Until the launcher has spoken, died, or had to be given up."""
-        while not self._heard(deadline):
-            self.last_line.tell()
+        """Wait until the launcher has sent its message, died, or has to be given up."""
+        while not self._is_over(deadline):
+            self.last_line.report()
             now = time.monotonic()
             if self.kill_at is None:
                 self._keep_limits(deadline, now)
-            elif now >= self.kill_at + _PATIENCE_SECONDS:
+            elif now >= self.kill_at + _KILL_SECONDS:
                 return
             elif now >= self.kill_at:
                 _order(self.channel, b"K")
-        self.last_line.tell()
+        self.last_line.report()
         if self.word == "limit":
             self.stopped = self.stopped or "output_limit"
 
@@ -266,35 +266,35 @@ class _Attendance:
             self.stopped, self.kill_at = "timeout", now + self.tree.limits.grace
             _order(self.channel, b"T")
 
-    def _heard(self, deadline: Deadline) -> bool:
-        """Listens for a moment; whether the launcher has told the outcome or is gone."""
+    def _is_over(self, deadline: Deadline) -> bool:
+        """Wait for a moment; return whether the launcher has sent the outcome or is gone."""
         wait = _TICK_SECONDS if self.kill_at else min(_TICK_SECONDS, deadline.remaining)
         self.channel.settimeout(max(0.01, wait))
         try:
-            said = self.channel.recv(64).split()
+            received = self.channel.recv(64).split()
         except TimeoutError:
             return False
         except ConnectionError:
-            said = []
-        if len(said) >= 2:  # noqa: PLR2004 - a word and a number
-            self.word, self.number = said[0].decode(), int(said[1])
+            received = []
+        if len(received) >= 2:  # noqa: PLR2004 - a word and a number
+            self.word, self.number = received[0].decode(), int(received[1])
         return True
 
 
-def _at_the_end(attendance: _Attendance, finish: Callable[[], None], log: Path) -> None:
+def _at_the_end(supervision: _Supervision, finish: Callable[[], None], log: Path) -> None:
     """Ends the run with the interpreter; the thread that waits for it must not start another.
 
     No report will name the log.
     """
-    attendance.interrupted = True
+    supervision.interrupted = True
     finish()
     with contextlib.suppress(OSError):
         log.unlink()
         log.parent.rmdir()
 
 
-def _refuse_interrupted(attendance: _Attendance) -> None:
-    if attendance.interrupted:
+def _refuse_interrupted(supervision: _Supervision) -> None:
+    if supervision.interrupted:
         raise CannotJudgeError("the run was interrupted", reason="interrupted")
 
 

@@ -65,9 +65,9 @@ def reexec_without_secrets(environ: Mapping[str, str], command: list[str]) -> No
 
 
 def read_secrets(environ: MutableMapping[str, str]) -> dict[str, str]:
-    """The environment as it was before `reexec_without_secrets`, for this process's own eyes.
+    """The environment as it was before `reexec_without_secrets`, for this process alone.
 
-    The pipe's name is removed from ``environ``, so that no child is told of it.
+    The pipe's name is removed from ``environ``, so that no child sees it.
 
     Raises:
         UsageError: when there is no such pipe.

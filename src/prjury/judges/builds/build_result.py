@@ -1,4 +1,4 @@
-"""All that the judgment of one build rests on. Pure."""
+"""The outcomes of one build on merged tree and base, and what comparing them proves. Pure."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Reports:
         files: how many reports there are.
         tests: how many test cases they hold, those that were skipped included, and how many tests
             only the logs name.
-        failures: those that the reports tell of.
-        problems: one sentence for each reason why all this may not tell everything. What the logs
+        failures: those in the reports.
+        problems: one sentence for each reason why all this may be incomplete. What the logs
             leave open is among them only where a step failed.
         ran: the identity of each test that was not skipped, as often as it ran. A failing test's
             is the `Failure.id` of its failure.
@@ -220,7 +220,7 @@ def comparable(outcome: PlanOutcome) -> bool:
 def compared(outcome: PlanOutcome, base: PlanOutcome) -> PlanOutcome:
     """The outcome with the failures that the base has as well marked as such.
 
-    Each failure of the base accounts for one of the merged tree: of two that cannot be told apart
+    Each failure of the base accounts for one of the merged tree: of two that look alike
     the second one is new where the base has only one.
     """
     return replace(outcome, failures=tuple(_marked(outcome, base)))
@@ -235,7 +235,7 @@ def _marked(outcome: PlanOutcome, base: PlanOutcome) -> Iterator[Failure]:
 
 
 def unmarked(outcome: PlanOutcome) -> PlanOutcome:
-    """The outcome as it was before it was compared with a base that turned out to tell nothing."""
+    """The outcome as it was before it was compared with a base that turned out to be of no use."""
     return replace(
         outcome,
         failures=tuple(
@@ -248,7 +248,7 @@ def unmarked(outcome: PlanOutcome) -> PlanOutcome:
 def same_end(outcome: PlanOutcome, base: PlanOutcome) -> bool:
     """Whether both broke off at the same step with the same exit code.
 
-    A different end means that something happened which the causes that were read do not tell.
+    A different end means that something happened which is not among the causes that were read.
     """
     ours, theirs = outcome.last, base.last
     return base.failed and (ours.step, ours.completed.exit_code, ours.completed.stopped) == (
@@ -283,7 +283,7 @@ def _doubts(
         yield "not only tests failed, so something may have kept tests from running"
     exit_code = outcome.last.completed.exit_code
     if exit_code and plan.all_ran not in {None, exit_code}:
-        yield f"exit code {exit_code} does not tell that every test ran"
+        yield f"exit code {exit_code} does not show that every test ran"
     if plan.system == SYSTEM and plan.all_ran != exit_code:
         yield f"`{outcome.last.step.text[:_LONGEST_STEP]}` may leave out what comes after a failure"
     if len(outcome.results) < len(plan.steps):

@@ -1,4 +1,4 @@
-"""One build tried on the merged tree and, where that tells something, on the base."""
+"""Run one build on the merged tree and, where that helps to judge a failure, on the base."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class ComparisonRun:
         return comparable(outcome) and self.pre_existing == "warn"
 
     def _with_base(self, case: BuildResult, merged: Workplace, deadline: Deadline) -> BuildResult:
-        """With the base's outcome, and both run to the end where the plan can be told to.
+        """With the base's outcome, and both run to the end where the plan has such a form.
 
         Where the time is too short for that, the case stays what it was, unproven.
         """
@@ -133,12 +133,12 @@ class ComparisonRun:
             return case  # the failures stand as they are
         if case.base is None:
             return case
-        told = compared(outcome, case.base)
-        failing = {failure.id for failure in told.failures}
+        outcome_again = compared(outcome, case.base)
+        failing = {failure.id for failure in outcome_again.failures}
         unlucky_before = (f for f in case.outcome.failures if f.state == "flaky")
         passed_now = tuple(f for f in unlucky_before if f.id not in failing)
-        failures = (*_unlucky_again(told.failures, lucky), *passed_now)
-        return case.to_the_end(replace(told, failures=failures), case.base)
+        failures = (*_unlucky_again(outcome_again.failures, lucky), *passed_now)
+        return case.to_the_end(replace(outcome_again, failures=failures), case.base)
 
 
 def _refused_if_stopped(case: BuildResult) -> BuildResult:

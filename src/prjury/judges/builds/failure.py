@@ -19,7 +19,7 @@ _LONGEST_NAME = 300
 _MOST_DETAILS = 30
 _LONGEST_DETAIL = 300
 
-#: The order in which failures are told: what keeps other things from running comes first.
+#: The order in which failures are listed: what keeps other things from running comes first.
 _RANKS: dict[Kind, int] = {"compile": 0, "test": 1, "error": 2, "goal": 3}
 
 #: An address in memory, which differs from run to run.
@@ -45,8 +45,8 @@ class Failure:
         path: the file below the root of the tree, where one is named.
         line: its line, from 1.
         name: the test's or goal's name.
-        suite: what tells the test from others of the same name: its file or package where that is
-            known, else the directory of the report that tells of it; None where it is the path.
+        suite: distinguishes the test from others of the same name: its file or package where that
+            is known, else the directory of the report that holds it; None where it is the path.
         state: whether the base fails in the same way.
         details: all that the tool says of it, line by line; empty where that is the message.
     """
@@ -118,7 +118,7 @@ def make_failure(
 ) -> Failure:
     """A failure with its path and message in order.
 
-    A path that leaves the tree is dropped: the message still tells what is wrong.
+    A path that leaves the tree is dropped: the message still says what is wrong.
     """
     number = int(str(line)) if _is_number(str(line)) else 0
     inside = inside_tree(path) if path else None
@@ -128,7 +128,7 @@ def make_failure(
 
 
 def with_details(failure: Failure, lines: Iterable[str]) -> Failure:
-    """The failure with the lines that tell of it; a single one is its message."""
+    """The failure with the lines about it; a single one is its message."""
     kept = [line.rstrip()[:_LONGEST_DETAIL] for line in islice(lines, _MOST_DETAILS)]
     text = textwrap.dedent("\n".join(kept)).strip("\n")
     return replace(failure, details=text) if "\n" in text else failure
@@ -147,10 +147,10 @@ def inside_tree(path: str) -> str | None:
 
 
 def without_repeats(failures: Iterable[Failure]) -> list[Failure]:
-    """What a log tells, each failure once, in order, the goals that gave up after the causes.
+    """The failures of a log, each once, in order, the goals that gave up after the causes.
 
     Two tests may share a name; they are one only if place and message are the same as well. A
-    traceback that a failing test tells as well is that test's.
+    traceback that a failing test repeats is that test's.
     """
     found: dict[tuple[str, object], Failure] = {}
     for failure in failures:
@@ -159,11 +159,11 @@ def without_repeats(failures: Iterable[Failure]) -> list[Failure]:
     for failure in found.values():
         if failure.kind == "test" and failure.path:
             tests.setdefault(failure.place, []).append(failure.message)
-    return in_order(failure for failure in found.values() if not _is_told(failure, tests))
+    return in_order(failure for failure in found.values() if not _is_repeated(failure, tests))
 
 
-def _is_told(failure: Failure, tests: Mapping[str, Sequence[str]]) -> bool:
-    """Whether a failing test tells the same of the same place."""
+def _is_repeated(failure: Failure, tests: Mapping[str, Sequence[str]]) -> bool:
+    """Whether a failing test has the same message at the same place."""
     if failure.kind != "error":
         return False
     return any(message in failure.message for message in tests.get(failure.place, ()))
@@ -176,5 +176,5 @@ def _particular(failure: Failure) -> object:
 
 
 def in_order(failures: Iterable[Failure]) -> list[Failure]:
-    """Compile errors, tests, other errors, goals; each kind in the order in which it was told."""
+    """Compile errors, tests, other errors, goals; each kind in the order of printing."""
     return sorted(failures, key=lambda failure: _RANKS[failure.kind])

@@ -1,4 +1,4 @@
-"""Test reports in JUnit's XML, whoever writes them.
+"""Test reports in JUnit's XML: finding and reading them.
 
 The files come from code that is not trusted: no DTD, no links, nothing but regular files, caps on
 number, size and depth. The elements count, not the totals that a report claims for itself; where
@@ -66,7 +66,7 @@ def is_report(path: str) -> bool:
 
 def stamps(tree: Path, reports: Path) -> Mapping[Path, Stamp]:
     """The files that look like reports before something is run; they are not its results."""
-    ignored = Found()  # what cannot be searched now is told when the results are looked for
+    ignored = Found()  # what cannot be searched is noted when the results are looked for
     return {path: _stamp(path) for path in _reports(tree, reports, ignored)}
 
 
@@ -218,7 +218,7 @@ def _content(path: Path, room: int, since: float) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             raise ReportError("is not a regular file")
         if status.st_mtime < since - _CLOCKS_DIFFER:
-            raise ReportError("is older than the build, so it tells of another one")
+            raise ReportError("is older than the build, so it is of another one")
         content = file.read(_LARGEST_FILE + 1)
     if len(content) > _LARGEST_FILE:
         raise ReportError(f"is larger than {_LARGEST_FILE // 1024**2} MiB")

@@ -1,4 +1,4 @@
-"""From the log of one step to the failures and tests that it tells of."""
+"""Read the log of one step: the failures and the tests in it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from prjury.judges.builds.toolchain import find_mismatches, with_environment
 from prjury.judges.builds.traces import READERS as TRACES
 from prjury.judges.builds.traces import python_traces, script_traces
 
-#: Where a test runner speaks, the errors that are printed are the tests' own.
+#: Where a test runner prints results, these errors are the tests' own.
 _TESTS_OWN: Mapping[object, tuple[str, ...]] = {
     python_traces: ("pytest", "unittest"),
     script_traces: ("tap", "node", "jest"),
@@ -41,7 +41,7 @@ class TemporaryPaths:
 
     @property
     def reports(self) -> Path:
-        """The directory for test reports that tools are told to use."""
+        """The directory for test reports that tools are asked to use."""
         return self.around / "reports"
 
     @cached_property
@@ -82,7 +82,7 @@ def _path(address: re.Match[str]) -> str:
 def read_log(
     log: Path, tree: TreeFiles, relative: Callable[[str], str], *, failed: bool
 ) -> LogResults:
-    """What the log of one step tells.
+    """Read the log of one step.
 
     Args:
         relative: takes the tree's own place out of a text.
@@ -92,32 +92,32 @@ def read_log(
     transcript = transcribe(log, tree, relative)
     results = LogResults(tail=transcript.tail)
     for section in transcript.sections:
-        speaking = _read_tests(section, results)
+        runners = _read_tests(section, results)
         if failed:
-            _read_errors(section, results, speaking)
+            _read_errors(section, results, runners)
     results.others = with_environment(results.others)
     results.by_runner.setdefault("go", RunnerOutput()).add(transcript.events.go.finished())
-    results.others += transcript.events.told.failures
+    results.others += transcript.events.results.failures
     if transcript.cut:
         results.doubts.append("the log is too long to be read in full")
     return results if failed else results.without_failures()
 
 
 def _read_tests(section: LogSection, results: LogResults) -> frozenset[str]:
-    """Reads what test runners tell; which ones spoke."""
-    speaking = set[str]()
+    """Read the output of test runners; return those that printed any."""
+    runners = set[str]()
     for runner, reader in READERS.items():
         if reader.finds(section):
-            told = reader.read(section)
-            results.by_runner.setdefault(runner, RunnerOutput()).add(told)
-            speaking |= {runner} if told.heard else set()
-    return frozenset(speaking)
+            output = reader.read(section)
+            results.by_runner.setdefault(runner, RunnerOutput()).add(output)
+            runners |= {runner} if output.has_results else set()
+    return frozenset(runners)
 
 
-def _read_errors(section: LogSection, results: LogResults, speaking: frozenset[str]) -> None:
-    """Reads what compilers and build tools tell, and what stands for itself."""
+def _read_errors(section: LogSection, results: LogResults, runners: frozenset[str]) -> None:
+    """Read the errors of compilers, build tools and programs."""
     results.take(find_mismatches(section))
     results.take(read_problems(section))
     for reader in TRACES:
-        if speaking.isdisjoint(_TESTS_OWN.get(reader.read, ())) and reader.finds(section):
+        if runners.isdisjoint(_TESTS_OWN.get(reader.read, ())) and reader.finds(section):
             results.take(reader.read(section))

@@ -156,7 +156,7 @@ class BuildEvidenceJson(EvidencePart):
     def _each_once(self) -> BuildEvidenceJson:
         keys = [(build.system, build.directory, build.command) for build in self.builds]
         if len(set(keys)) != len(keys):
-            raise ValueError("the same build is told twice")
+            raise ValueError("the same build is recorded twice")
         return self
 
 
@@ -171,8 +171,8 @@ def read_evidence(content: bytes) -> BuildEvidenceJson:
     except ValidationError as error:
         raise invalid(_first(error)) from error
     except (ValueError, RecursionError) as error:
-        told = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise invalid(f"it is not JSON: {told}") from error
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise invalid(f"it is not JSON: {why}") from error
 
 
 def invalid(why: str) -> CannotJudgeError:
@@ -332,10 +332,10 @@ class EvidenceReader:
             self._outcome(self._base_plan(plan, record.base), record.base) if record.base else None
         )
         first = self._outcome(self.plan, record.first) if record.first else None
-        told = self._outcome(plan, record.merged)
+        outcome = self._outcome(plan, record.merged)
         case = BuildResult(
             plan,
-            _with_states(told, base),
+            _with_states(outcome, base),
             self.known,
             base=base,
             base_unknown=record.base_unknown,
@@ -358,9 +358,9 @@ class EvidenceReader:
 
     def _base_plan(self, plan: BuildPlan, record: OutcomeJson) -> BuildPlan:
         """The form that the base was run in: where tests were flaky it ran but once."""
-        told = [(step.name, step.command) for step in record.steps]
-        plain = [(step.name, step.text) for step in self.plan.steps[: len(told)]]
-        return self.plan if told == plain else plan
+        recorded = [(step.name, step.command) for step in record.steps]
+        plain = [(step.name, step.text) for step in self.plan.steps[: len(recorded)]]
+        return self.plan if recorded == plain else plan
 
     def _outcome(self, plan: BuildPlan, record: OutcomeJson) -> PlanOutcome:
         results = tuple(_results(plan.steps, record.steps))
@@ -447,22 +447,22 @@ def _failure(record: FailureJson) -> Failure:
 
 
 def _counted(failures: Sequence[Failure]) -> Counter[str]:
-    """How often each failure is told; a test may fail several times, anything else counts once."""
+    """How often each failure occurs; a test may fail several times, anything else counts once."""
     tests = Counter(failure.id for failure in failures if failure.kind == "test")
     return tests | Counter({failure.id for failure in failures if failure.kind != "test"})
 
 
-def _with_states(told: PlanOutcome, base: PlanOutcome | None) -> PlanOutcome:
-    """What is old is told by the base alone; that a test is flaky has to be believed.
+def _with_states(outcome: PlanOutcome, base: PlanOutcome | None) -> PlanOutcome:
+    """Only the base decides what is old; that a test is flaky has to be believed.
 
     Without a base nothing is excused, whatever it is called.
     """
     if base is None:
-        return told
-    fresh = tuple(replace(failure, state="new") for failure in told.failures)
-    marked = compared(replace(told, failures=fresh), base).failures
+        return outcome
+    fresh = tuple(replace(failure, state="new") for failure in outcome.failures)
+    marked = compared(replace(outcome, failures=fresh), base).failures
     failures = tuple(
         replace(now, state="flaky") if claimed.state == "flaky" and now.kind == "test" else now
-        for now, claimed in zip(marked, told.failures, strict=True)
+        for now, claimed in zip(marked, outcome.failures, strict=True)
     )
-    return replace(told, failures=failures)
+    return replace(outcome, failures=failures)

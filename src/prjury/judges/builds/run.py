@@ -1,4 +1,4 @@
-"""Runs a plan on one tree: exported into a temporary place, built there, read, removed."""
+"""Run a plan on one tree: export it, build it in a temporary place, read the results."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def object_missing(what: str) -> CannotJudgeError:
 def refuse_needed(
     absent: Sequence[str], entries: Sequence[TreeEntry], others: Sequence[TreeEntry]
 ) -> None:
-    """Goes on only where the build of the tree tells the same without the absent files.
+    """Raise unless the build means the same without the absent files.
 
     That is where the other side of the comparison has them too, so that the change does not touch
     them, and where they are pictures, archives, other binary data, or documentation.
@@ -62,8 +62,8 @@ def refuse_needed(
 
 def _may_be_code(entry: TreeEntry) -> bool:
     kind = kind_of(entry.path, entry.mode)
-    tells = kind is not FileKind.SYMLINK and has_suffix(entry.path)
-    return kind is not FileKind.DOCS and (not tells or holds_text(entry.path))
+    named = kind is not FileKind.SYMLINK and has_suffix(entry.path)
+    return kind is not FileKind.DOCS and (not named or holds_text(entry.path))
 
 
 def noted(plan: BuildPlan, absent: Sequence[str]) -> BuildPlan:
@@ -89,7 +89,7 @@ _MISSING_SPAWN = re.compile(r"Failed to spawn: `(pytest)`")
 
 @dataclass(frozen=True)
 class Builder:
-    """Builds trees through the doors that a judge may use.
+    """Builds trees through the ports that a judge may use.
 
     Attributes:
         logs: what was written so far.
@@ -207,7 +207,7 @@ class Workplace:
         earlier: Mapping[Path, Stamp],
         began: float,
     ) -> PlanOutcome:
-        """What logs and reports say. A log tells of failures only where its step failed."""
+        """Read logs and reports; in a log there are failures only where its step failed."""
         relative, tree = self.places.relative, TreeFiles(self.known, plan.directory)
         found = find_reports(self.places.tree, self.places.reports, earlier, began)
         reports = read_reports(found, tree, relative)
@@ -253,4 +253,4 @@ def _is_absent(result: StepResult) -> bool:
     program = result.step.text.split(maxsplit=1)[0]
     if isinstance(result.step.command, str):
         return "/" not in program
-    return f"{program}: command not found" in result.tail  # a version manager's stand-in said so
+    return f"{program}: command not found" in result.tail  # a version manager's stand-in

@@ -1,4 +1,4 @@
-"""The untrusted half by itself: a build that runs here, and whose evidence is judged elsewhere."""
+"""The build stage: run the build here and record evidence that is judged elsewhere."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class BuiltEvidence:
     """What became of a build.
 
     Attributes:
-        ballot: the judgment that the judge would give here. Nobody who reads the evidence sees it.
+        ballot: the judgment that the judge would give here. It is not part of the evidence.
         evidence: what happened, in the form ``prjury/build-evidence/v1``.
     """
 

@@ -55,17 +55,17 @@ _AROUND = re.compile(r"^(?:\[ERROR\]|[>\s])+|\s+-> \[Help \d+\]$")
 
 
 def find_mismatches(section: LogSection) -> Iterator[tuple[int, Failure]]:
-    """The lines of a log that tell of it."""
+    """The lines of a log about it."""
     for index, line in enumerate(section.lines):
         if _ANY.search(line):
             yield section.numbers[index], section.failure("error", _AROUND.sub("", line))
 
 
 def with_environment(found: Iterable[tuple[int, Failure]]) -> list[tuple[int, Failure]]:
-    """The failures with those marked that the machine is to blame for, each told once."""
+    """The failures with those marked that the machine is to blame for, each once."""
     every = [(number, _marked(failure)) for number, failure in found]
-    told = [one.message for _, one in every if one.state == "environment"]
-    return [item for item in every if not _is_told(item[1], told)]
+    known = [one.message for _, one in every if one.state == "environment"]
+    return [item for item in every if not _is_repeated(item[1], known)]
 
 
 def _marked(failure: Failure) -> Failure:
@@ -73,7 +73,7 @@ def _marked(failure: Failure) -> Failure:
     return replace(failure, kind="error", state="environment") if blameless else failure
 
 
-def _is_told(failure: Failure, messages: Sequence[str]) -> bool:
+def _is_repeated(failure: Failure, messages: Sequence[str]) -> bool:
     """Whether a longer message says the same."""
     own = failure.message
     return failure.state == "environment" and any(own in one and own != one for one in messages)

@@ -1,6 +1,6 @@
-"""Errors that are told over several lines.
+"""Errors that tools print over several lines.
 
-Every reader takes a section of a log and yields the number of a line with the failure found there.
+Each reader takes a section of a log and yields the number of a line with the failure found there.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ENVIRONMENT = re.compile(
 )
 #: A shell that finds no program says so in words of its own; what else it says, others say too.
 _UNKNOWN = re.compile(rf"{_SHELL}: .*not found$")
-#: How a caller tells that a command could not be executed.
+#: How a caller says that a command could not be executed.
 _EXIT = re.compile(r"\b(?:Error|code|status|exit) 12[67]\b")
 _GAVE_UP = re.compile(r"\w*make(?:\[\d+\])?: \*\*\* \[.*\] Error \d+$")
 
@@ -235,8 +235,8 @@ def maven(section: LogSection) -> Found:
         if not line.startswith("[ERROR]"):
             continue
         if match := _MAVEN_GOAL.match(line):
-            told = not match["reason"] or match["reason"].startswith(_CONSEQUENCES)
-            kind: Kind = "goal" if told else "error"
+            consequence = not match["reason"] or match["reason"].startswith(_CONSEQUENCES)
+            kind: Kind = "goal" if consequence else "error"
             yield (
                 section.numbers[index],
                 section.failure(kind, match["message"], name=match["name"]),
@@ -260,7 +260,7 @@ def _enforced(lines: Sequence[str], start: int) -> Iterator[str]:
 
 
 def gradle(section: LogSection) -> Found:
-    """What went wrong, by Gradle's own heading, with the build file's line where it is told."""
+    """What went wrong, by Gradle's own heading, with the build file's line where it is named."""
     place: re.Match[str] | None = None
     for index, line in enumerate(section.lines):
         below = section.lines[index + 1 : index + 4]
@@ -283,7 +283,7 @@ def _of_gradle(section: LogSection, below: Sequence[str], place: re.Match[str] |
 
 
 def npm(section: LogSection) -> Found:
-    """Errors of npm: a failed script is told by its own output, the rest stands for itself."""
+    """Errors of npm: a failed script is a goal, because its own output holds the cause."""
     lines = section.lines
     for index, line in enumerate(lines):
         match = _NPM.match(line)
@@ -304,11 +304,11 @@ def npm(section: LogSection) -> Found:
 
 def _of_npm(section: LogSection, below: Sequence[str], code: str) -> Failure:
     """What npm's code means, by the next lines that hold a sentence."""
-    said = [match["text"] for match in map(_NPM.match, below) if match]
+    texts = [match["text"] for match in map(_NPM.match, below) if match]
     if code == "ELIFECYCLE":
         return section.failure("goal", "npm script failed", name=code)
-    missing = next((text for text in said if text.startswith(("Missing:", "Invalid:"))), "")
-    first = next((text for text in said if " " in text and not text.startswith("path ")), "")
+    missing = next((text for text in texts if text.startswith(("Missing:", "Invalid:"))), "")
+    first = next((text for text in texts if " " in text and not text.startswith("path ")), "")
     return section.failure("error", f"{code}: {missing or _NPM_PREFIX.sub('', first, count=1)}")
 
 

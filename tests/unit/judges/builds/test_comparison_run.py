@@ -115,7 +115,7 @@ def test_another_exit_code_than_that_of_a_run_to_the_end_proves_nothing() -> Non
     scripts = [says(1, "!t"), says(1, "!t"), says(3, "!t", "u"), says(3, "!t", "u")]
     judgment = judged(scripts)
     assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
-    assert "exit code 3 does not tell that every test ran" in judgment.reasoning
+    assert "exit code 3 does not show that every test ran" in judgment.reasoning
 
 
 def test_old_failures_block_when_told_to_and_the_base_is_left_alone() -> None:

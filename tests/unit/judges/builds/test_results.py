@@ -1368,6 +1368,6 @@ def test_files_by_package_type_and_module() -> None:
     assert TREE_OF_FILES.module("deep.b.test") == "sub/deep/b.py"
 
 
-def test_a_runner_that_said_nothing_was_not_heard() -> None:
-    assert not RunnerOutput(doubts=["x"]).heard
-    assert RunnerOutput(counted=1).heard
+def test_a_runner_that_printed_nothing_has_no_results() -> None:
+    assert not RunnerOutput(doubts=["x"]).has_results
+    assert RunnerOutput(counted=1).has_results

@@ -1,4 +1,4 @@
-"""``cargo test``: what libtest prints for each test program, and ``cargo nextest``."""
+"""``cargo test``: what libtest prints for each test program."""
 
 from __future__ import annotations
 
@@ -59,36 +59,36 @@ class _Program:
 
 
 def cargo(section: LogSection) -> RunnerOutput:
-    """The tests of each program, which is told by its source file.
+    """The tests of each program, which is named by its source file.
 
     The names in a program's list count; what its tests print comes later, or in between, where it
     makes the list disagree with the closing line.
     """
-    told, suite, program = RunnerOutput(), "", None
+    results, suite, program = RunnerOutput(), "", None
     seen: set[str] = set()
     for index, line in enumerate(section.lines):
         number = section.numbers[index]
         if heading := _heading(section, line):
             suite = heading
             if "(" in suite and suite in seen:
-                told.doubts.append(f"several test programs are called {suite}")
+                results.doubts.append(f"several test programs are called {suite}")
             seen.add(suite)
-            _abandon(told, program)
+            _abandon(results, program)
             program = None
         elif _BEGIN.match(line):
-            _abandon(told, program)
+            _abandon(results, program)
             program = _Program(suite)
         elif program and (match := _END.match(line)):
-            told.settle(_run(section, program, match))
+            results.settle(_run(section, program, match))
             program = None
         elif match := _BROKEN.match(line):
-            _abandon(told, program)
+            _abandon(results, program)
             program = None
-            told.failures.append((number, _broken(section, index, match["which"])))
+            results.failures.append((number, _broken(section, index, match["which"])))
         elif program:
             _take(program, number, line, index)
-    _abandon(told, program)
-    return told
+    _abandon(results, program)
+    return results
 
 
 def _heading(section: LogSection, line: str) -> str:
@@ -101,24 +101,24 @@ def _heading(section: LogSection, line: str) -> str:
     return _suite(section, match["path"], match["crate"]) if match else ""
 
 
-def _suite(section: LogSection, told: str, crate: str) -> str:
+def _suite(section: LogSection, source: str, crate: str) -> str:
     """The source file where only one can be meant, else the path in its package and the crate."""
-    name = posixpath.basename(told)
-    files = [path for path in section.tree.named(name) if f"/{path}".endswith(f"/{told}")]
-    own = [path for path in files if _package(path, told).replace("-", "_") == crate]
+    name = posixpath.basename(source)
+    files = [path for path in section.tree.named(name) if f"/{path}".endswith(f"/{source}")]
+    own = [path for path in files if _package(path, source).replace("-", "_") == crate]
     for found in (files, own):
         if len(found) == 1:
             return found[0]
-    return f"{told} ({crate})"
+    return f"{source} ({crate})"
 
 
-def _package(path: str, told: str) -> str:
-    return posixpath.basename(path.removesuffix(told).rstrip("/"))
+def _package(path: str, source: str) -> str:
+    return posixpath.basename(path.removesuffix(source).rstrip("/"))
 
 
-def _abandon(told: RunnerOutput, program: _Program | None) -> None:
+def _abandon(results: RunnerOutput, program: _Program | None) -> None:
     if program:
-        told.doubts.append(f"the tests of {program.suite or 'a test program'} broke off")
+        results.doubts.append(f"the tests of {program.suite or 'a test program'} broke off")
 
 
 def _take(program: _Program, number: int, line: str, index: int) -> None:

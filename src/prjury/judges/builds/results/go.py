@@ -1,4 +1,4 @@
-"""``go test`` without ``-json``: it names the tests that fail, and the packages."""
+"""``go test``: the events of ``-json``, and the output for people."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ class GoEvents:
     """The tests of the packages, as their events come in.
 
     A test is known by its package and its name. A test that fails by its subtests alone is left
-    out: they tell more.
+    out: they hold more details.
 
     Attributes:
-        told: what was read so far.
+        results: what was read so far.
     """
 
     def __init__(self, tree: TreeFiles) -> None:
         """Starts with nothing."""
-        self.told = RunnerOutput()
+        self.results = RunnerOutput()
         self._section = LogSection((), (), tree, tree.directory)
         self._packages: dict[str, _Package] = {}
 
@@ -78,17 +78,17 @@ class GoEvents:
     def finished(self) -> RunnerOutput:
         """What was read, with a doubt if a package never came to its end."""
         if self._packages:
-            self.told.doubts.append(f"the tests of {len(self._packages)} packages did not end")
+            self.results.doubts.append(f"the tests of {len(self._packages)} packages did not end")
             self._packages.clear()
-        return self.told
+        return self.results
 
     def _test_ended(self, number: int, action: str, name: str, test: str) -> None:
         package = self._packages[name]
         output = package.running.pop(test, deque())
         if action == "skip":
-            self.told.skipped += 1
+            self.results.skipped += 1
             return
-        self.told.ran.append(identity(name, test))
+        self.results.ran.append(identity(name, test))
         if action == "pass":
             return
         package.failed = True
@@ -115,28 +115,28 @@ class GoEvents:
             return
         for test, output in package.running.items():
             package.failed = True
-            self.told.ran.append(identity(name, test))
+            self.results.ran.append(identity(name, test))
             if not any(other.startswith(f"{test}/") for other in package.running):
                 self._fail(number, self._failure(name, test, output or package.output))
         if package.running:
             self._cut_short(name)
         elif not package.failed:
-            text = next(iter(_told(package.output)), f"FAIL {name}")
+            text = next(iter(_informative(package.output)), f"FAIL {name}")
             self._fail(number, self._section.failure("error", text, name=name))
 
     def _panicked(self, name: str, parent: str, output: Iterable[str]) -> None:
         """The panic of a subtest, which is its parent's output: the last one to fail did it."""
-        for at, (number, failure) in reversed([*enumerate(self.told.failures)][-_MOST_LINES:]):
+        for at, (number, failure) in reversed([*enumerate(self.results.failures)][-_MOST_LINES:]):
             test = failure.name or ""
             if failure.suite == name and test.startswith(f"{parent}/"):
-                self.told.failures[at] = (number, self._failure(name, test, output))
+                self.results.failures[at] = (number, self._failure(name, test, output))
                 return
 
     def _cut_short(self, name: str) -> None:
-        self.told.doubts.append(f"the tests of the package {name} broke off")
+        self.results.doubts.append(f"the tests of the package {name} broke off")
 
     def _fail(self, number: int, failure: Failure) -> None:
-        self.told.failures.append((number, failure))
+        self.results.failures.append((number, failure))
 
     def _failure(self, package: str, test: str, output: Iterable[str]) -> Failure:
         return go_failure(self._section, package, test, list(output))
@@ -157,7 +157,9 @@ def go_failure(section: LogSection, package: str, test: str, output: list[str]) 
     else:
         logged = [match for match in map(_LOGGED.match, output) if match]
         place = logged[-1] if logged else None
-        message = _logged(place, output) or _asserted(output) or " ".join(list(_told(output))[:4])
+        message = (
+            _logged(place, output) or _asserted(output) or " ".join(list(_informative(output))[:4])
+        )
     said = [line for line in output if not _CHATTER.match(line)]
     if place is None:
         return with_details(section.test(test, package, message), said)
@@ -192,7 +194,7 @@ def _is_known(section: LogSection, package: str, frame: re.Match[str]) -> bool:
     return not path.startswith("/") and section.tree.of_package(package, path) is not None
 
 
-def _told(output: Iterable[str]) -> Iterable[str]:
+def _informative(output: Iterable[str]) -> Iterable[str]:
     """The lines that are not the runner's own."""
     return (line.strip() for line in output if not _CHATTER.match(line))
 
@@ -208,30 +210,30 @@ _REACH = 80
 
 
 def go(section: LogSection) -> RunnerOutput:
-    """The failing tests by package; a package that fails without one is told as well.
+    """The failing tests by package; a package that fails without one is a failure too.
 
     Tests that pass are not named, and with ``-v`` by lines that a test can print as well, so none
     counts as having run.
     """
-    told, lines, start = RunnerOutput(), section.lines, 0
+    results, lines, start = RunnerOutput(), section.lines, 0
     for index, line in enumerate(lines):
         if _PASSED.match(line):
             start = index + 1
         elif match := _PACKAGE.match(line):
             found = list(_failures(section, range(start, index), match["name"], match["broken"]))
-            told.failures += found
+            results.failures += found
             if not match["broken"] and any(map(_is_panic, lines[start:index])):
-                told.doubts.append(f"the tests of the package {match['name']} broke off")
+                results.doubts.append(f"the tests of the package {match['name']} broke off")
             start = index + 1
     rest = _tests(section, range(start, len(lines)), "")
-    told.failures += rest  # their package never came to its end
-    return told
+    results.failures += rest  # their package never came to its end
+    return results
 
 
 def _failures(
     section: LogSection, span: range, package: str, broken: str | None
 ) -> Iterator[tuple[int, Failure]]:
-    """What failed in a package, told in these lines."""
+    """The failures of a package in these lines."""
     lines, numbers = section.lines, section.numbers
     tests = list(_tests(section, span, package))
     yield from tests
@@ -263,7 +265,7 @@ def _is_panic(line: str) -> bool:
 
 
 def _has_subtest(name: str, lines: Sequence[str], start: int) -> bool:
-    """Whether one of its subtests failed, which tells more; they follow at once."""
+    """Whether one of its subtests failed, which holds more details; they follow at once."""
     for index in range(start, len(lines)):
         part = _PART.match(lines[index])
         if not part or not part["name"].startswith(f"{name}/"):

@@ -84,18 +84,18 @@ class _Run:
 
 def jest(section: LogSection) -> RunnerOutput:
     """The failing tests by file; names where they are printed, which is for one file at a time."""
-    told, run = RunnerOutput(), _Run(section)
+    results, run = RunnerOutput(), _Run(section)
     for index, line in enumerate(section.lines):
         if match := _END.match(line):
-            told.settle(run.ended(match["totals"]))
-            told.failures += run.unloaded
+            results.settle(run.ended(match["totals"]))
+            results.failures += run.unloaded
             run = _Run(section)
         elif _BAILED.match(line):
-            told.doubts.append("jest did not run all files")
+            results.doubts.append("jest did not run all files")
         else:
             run.take(index, line)
-    told.failures += run.failing + run.unloaded
-    return told
+    results.failures += run.failing + run.unloaded
+    return results
 
 
 def _failure(section: LogSection, index: int, file: str, name: str) -> Failure:

@@ -125,8 +125,8 @@ def _in_python(lines: Sequence[str], owner: str, tree: TreeFiles, report: str) -
 
 
 def _in_script(lines: Sequence[str], owner: str, tree: TreeFiles, report: str) -> Place:  # noqa: ARG001 - as the others
-    told, line = first_frame(lines)
-    path = tree.find(told) if told else None
+    named, line = first_frame(lines)
+    path = tree.find(named) if named else None
     return (path, line) if path else (None, None)
 
 
@@ -168,7 +168,7 @@ class JunitReport:
     Attributes:
         path: where it lies, from the root of the tree.
         relative: takes the tree's own place out of a text.
-        label: tells apart reports of the same tests, run in several ways; usually empty.
+        label: distinguishes reports of the same tests, run in several ways; usually empty.
         runner: who wrote it, empty where that is not known.
         around: the suites that are open, the outermost first.
         claims: what the suites say of themselves, and whether that is true.
@@ -218,19 +218,19 @@ class JunitReport:
     def file_of(self, owner: str) -> tuple[str, bool]:
         """The file that a test's class stands for, and whether it is one by its own name.
 
-        Vitest calls a file a class; a Python class is told with its module. Empty for none.
+        Vitest calls a file a class; a Python class is named with its module. Empty for none.
         """
         if owner not in self._files:
             self._files[owner] = self._file_of(owner)
         return self._files[owner]
 
     def _file_of(self, owner: str) -> tuple[str, bool]:
-        told = self.relative(owner)
+        named = self.relative(owner)
         if self.runner == "vitest":
-            return self.tree.resolved(told), True
+            return self.tree.resolved(named), True
         if self.runner not in {"", "pytest"}:
             return "", False
-        file = self.tree.find(told) if owner and "/" in owner else None
+        file = self.tree.find(named) if owner and "/" in owner else None
         return (file, True) if file else (self.tree.module(owner) or "", False)
 
 
@@ -335,19 +335,19 @@ class JunitCase:
         for child in self._children("failure", "error"):
             text = self.report.relative((child.text or "")[: _LONGEST_LINE * _MOST_LINES])
             lines = [line[:_LONGEST_LINE] for line in text.splitlines()[:_MOST_LINES]]
-            told = self.report.relative(child.get("message") or "")
+            headline = self.report.relative(child.get("message") or "")
             own = _of_node(lines) if self.report.runner == "node" else ""
-            yield self._failure(own or _first(told.splitlines()), lines)
+            yield self._failure(own or _first(headline.splitlines()), lines)
 
-    def _failure(self, told: str, lines: Sequence[str]) -> Failure:
+    def _failure(self, headline: str, lines: Sequence[str]) -> Failure:
         """The failure with the lines that show it: no frames of a stack, no setting-up above."""
-        return with_details(self._named_failure(told, lines), _showing(lines))
+        return with_details(self._named_failure(headline, lines), _showing(lines))
 
-    def _named_failure(self, told: str, lines: Sequence[str]) -> Failure:
+    def _named_failure(self, headline: str, lines: Sequence[str]) -> Failure:
         suite, name = self.known_as
         tree = self.report.tree
         path, line = place_in(lines, self._owner, tree, self.report.path)
-        message = _of_doctest(lines) or ("" if told in _EMPTY else told)
+        message = _of_doctest(lines) or ("" if headline in _EMPTY else headline)
         if self.report.runner == "go" and self.kind == "test":
             return go_failure(LogSection((), (), tree), suite, name, list(lines))
         if self.report.runner == "nextest":
@@ -382,7 +382,7 @@ class JunitCase:
             known = self.report.tree.find(self.report.relative(file))
             return known, line if known else None
         names = (*self.known_as, self.report.relative(self._name))
-        found = (told for told in names if told in self.report.tree.known)
+        found = (name for name in names if name in self.report.tree.known)
         return next(found, None), None
 
 

@@ -1,4 +1,4 @@
-"""What Surefire, Failsafe and Gradle print of tests. Their reports tell all of it and more."""
+"""What Surefire, Failsafe and Gradle print about tests. Their reports hold all of it and more."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ _REACH = 60
 
 def jvm(section: LogSection) -> RunnerOutput:
     """The failing tests, and the totals; what was left out because of them is a doubt."""
-    told, failing = RunnerOutput(), list[tuple[int, Failure]]()
+    results, failing = RunnerOutput(), list[tuple[int, Failure]]()
     for index, line in enumerate(section.lines):
         if "<<< " in line:
             if match := _FAILED.match(line) or _OLD_FAILED.match(line):
                 failing.append((section.numbers[index], _failure(section, index, match)))
         elif match := _TOTALS.match(line) or _GRADLE_TOTALS.match(line):
-            told.settle(_run(match, failing))
+            results.settle(_run(match, failing))
             failing = []
         elif line.endswith(" FAILED"):
             if match := _GRADLE_FAILED.match(line):
                 failing.append((section.numbers[index], _of_gradle(section, index, match)))
         elif line.endswith("SKIPPED") and (match := _SKIPPED.match(line)):
-            told.doubts.append(f"the module {match['module']} was left out after a failure")
-    told.failures += failing
-    return told
+            results.doubts.append(f"the module {match['module']} was left out after a failure")
+    results.failures += failing
+    return results
 
 
 def _run(totals: re.Match[str], failing: list[tuple[int, Failure]]) -> RunnerRun:

@@ -39,13 +39,13 @@ class Events:
     stands elsewhere.
 
     Attributes:
-        told: what was read so far, without what `go` holds.
+        results: what was read so far, without what `go` holds.
         go: the tests of ``go test -json``.
     """
 
     def __init__(self, tree: TreeFiles) -> None:
         """Starts with nothing."""
-        self.told = RunnerOutput()
+        self.results = RunnerOutput()
         self.go = GoEvents(tree)
         self._section = LogSection((), (), tree, tree.directory)
 
@@ -67,7 +67,7 @@ class Events:
             return EventOutput("")  # an artifact, the end of the build
         failure = self._failure(message)
         if failure:
-            self.told.failures.append((number, failure))
+            self.results.failures.append((number, failure))
         rendered = message.get("rendered")
         return EventOutput(rendered if isinstance(rendered, str) else "")
 
@@ -77,11 +77,11 @@ class Events:
             return None
         places = [span for span in spans if isinstance(span, dict)] if spans else []
         if not places and text.startswith(("aborting due to", "could not compile")):
-            return None  # a summary of what was told before
+            return None  # a summary of earlier messages
         span = next((span for span in places if span.get("is_primary")), {})
         path, line = span.get("file_name"), span.get("line_start")
-        told = path if isinstance(path, str) else None
-        failure = self._section.failure("compile", text, told, line)
+        file = path if isinstance(path, str) else None
+        failure = self._section.failure("compile", text, file, line)
         rendered = message.get("rendered")
         return with_details(failure, rendered.splitlines() if isinstance(rendered, str) else ())
 
@@ -205,7 +205,7 @@ class _Places:
         self._prefixes: dict[str, str] = {}
 
     def split(self, line: str) -> tuple[str, str]:
-        """The directory, and the line without what was put before it to tell the directory."""
+        """The directory, and the line without the prefix that names the directory."""
         if self._prefixes:
             head, colon, rest = line.partition(":")
             if colon and head in self._prefixes:
@@ -246,7 +246,7 @@ class Transcript:
 
     Attributes:
         sections: its text by directories, without the lines that programs write for programs.
-        events: what those lines tell.
+        events: what those lines hold.
         tail: the last lines as a person would read them.
         cut: whether the middle is missing.
     """
@@ -269,14 +269,14 @@ def transcribe(log: Path, tree: TreeFiles, relative: Callable[[str], str]) -> Tr
     for number, raw in enumerate(lines):
         place, line = places.split(relative(raw))
         event = _event(line)
-        said = events.read(number, event) if event is not None else None
-        if said is None:
+        printed = events.read(number, event) if event is not None else None
+        if printed is None:
             window.add(number, place, line[:_LONGEST_LINE])
             tail.append(line[:_LONGEST_TAIL_LINE])
             continue
-        for text in said.text.splitlines():
+        for text in printed.text.splitlines():
             tail.append(text[:_LONGEST_TAIL_LINE])
-            if said.plain:
+            if printed.plain:
                 window.add(number, place, text[:_LONGEST_LINE])
     return Transcript(window.sections(tree), events, "\n".join(tail), window.cut or lines.cut)
 

@@ -12,7 +12,7 @@ from prjury.judges.builds.build_result import Reports
 from prjury.judges.builds.failure import Failure, in_order, without_repeats
 from prjury.judges.builds.results.runner_output import RunnerOutput, ambiguous
 
-#: Goals that are told right after their causes, by the tool that tells of them; make also says how
+#: Goals that are printed right after their causes, by the tool that prints them; make also says how
 #: deep it was called.
 _AT_ONCE = re.compile(
     r"\w*(?P<make>make)(?:\[(?P<level>\d+)\])?: |(?P<cargo>test failed: )|"
@@ -28,8 +28,8 @@ _AT_HAND = 2
 def root_cause(failures: Iterable[tuple[int, Failure]]) -> Iterator[Failure]:
     """The failures in order; a goal without a cause before it stands for itself.
 
-    Such a goal is an error that nobody could read. It must not pass for the consequence of a
-    failing test that something else tells of.
+    Such a goal is an error that could not be read. It must not pass for the consequence of a
+    failing test that another source names.
     """
     caused, last = False, _Goal("", 0, -_NEAR - 1)
     for number, failure in failures:
@@ -52,7 +52,7 @@ class _Goal:
     number: int
 
     def called(self, other: _Goal) -> bool:
-        """Whether the other one, told just before, was called by this one."""
+        """Whether the other one, printed just before, was called by this one."""
         distance = self.number - other.number
         if self.tool == other.tool:
             return other.level > self.level and distance <= _AT_HAND
@@ -65,20 +65,20 @@ _MOST_FAILURES = 20_000
 _OTHERWISE_CALLED = frozenset({"jvm", "jest", "node", "tap"})
 #: The runners that write TAP, by the names under which their reports count.
 _WRITING_TAP = ("node", "mocha", "vitest")
-#: What reports tell as well, perhaps under another name. Any other error stands for itself.
+#: What reports hold as well, perhaps under another name. Any other error stands for itself.
 _PLACED = frozenset({"test", "compile"})
 _MOST_PER_READER = 2_000
 
 
 @dataclass
 class LogResults:
-    """What the log of one step tells.
+    """What was read from the log of one step.
 
     Attributes:
         tail: its last lines as a person would read them.
         by_runner: what was read of each test runner's output.
         others: the failures that are no runner's, with the numbers of their lines.
-        doubts: why the log may not tell everything.
+        doubts: why the log may be incomplete.
     """
 
     tail: str = ""
@@ -96,12 +96,12 @@ class LogResults:
 
     def without_failures(self) -> LogResults:
         """Of a step that did not fail: nothing in its log is a failure, or a reason to doubt."""
-        told = {
+        kept = {
             runner: RunnerOutput(ran=one.ran, counted=one.counted, skipped=one.skipped)
             for runner, one in self.by_runner.items()
             if one.ran or one.counted or one.skipped
         }
-        return LogResults(self.tail, told)
+        return LogResults(self.tail, kept)
 
 
 def merge_results(
@@ -114,26 +114,28 @@ def merge_results(
 
     Args:
         logs: of the steps, in order.
-        reported: whether the tests were told to write reports, so that nothing else shows that a
+        reported: whether the tests were asked to write reports, so that nothing else shows that a
             test ran; the log's names are no more than a number then.
     """
-    told = _together(logs)
-    left = {runner: _left(runner, one, reports) for runner, one in told.items()}
-    silent = {runner for runner in told if reported or _reported(runner, reports)}
+    by_runner = _together(logs)
+    left = {runner: _left(runner, one, reports) for runner, one in by_runner.items()}
+    silent = {runner for runner in by_runner if reported or _reported(runner, reports)}
     known = frozenset(reports.ran)
     names = [
         name
-        for runner, one in told.items()
+        for runner, one in by_runner.items()
         if runner not in silent
         for name in one.ran
         if name not in known
     ]
-    counted = sum(left[runner] if runner in silent else one.counted for runner, one in told.items())
-    covered = {runner for runner in told if _reported(runner, reports) and not left[runner]}
+    counted = sum(
+        left[runner] if runner in silent else one.counted for runner, one in by_runner.items()
+    )
+    covered = {runner for runner in by_runner if _reported(runner, reports) and not left[runner]}
     of_logs = [failure for log in logs for failure in _failures(log, covered, reports)]
     failures = _merged(reports.failures, without_repeats(of_logs))
     ran = (*reports.ran, *names[:_MOST_TESTS])
-    problems = [*reports.problems, *_doubts(logs, told, reports, failures)]
+    problems = [*reports.problems, *_doubts(logs, by_runner, reports, failures)]
     if names[_MOST_TESTS:]:
         problems.append(f"more than {_MOST_TESTS} tests ran")
     problems += _alike(failures, ran)
@@ -143,22 +145,23 @@ def merge_results(
         problems=tuple(dict.fromkeys(problems)),
         ran=ran,
         counted=counted,
-        skipped=reports.skipped + sum(told[name].skipped for name in told.keys() - silent),
+        skipped=reports.skipped
+        + sum(by_runner[name].skipped for name in by_runner.keys() - silent),
     )
 
 
 def _together(logs: Iterable[LogResults]) -> Mapping[str, RunnerOutput]:
-    """What each runner told in all steps."""
-    told: dict[str, RunnerOutput] = {}
+    """What each runner printed in all steps."""
+    by_runner: dict[str, RunnerOutput] = {}
     for log in logs:
         for runner, one in log.by_runner.items():
-            told.setdefault(runner, RunnerOutput()).add(one)
-    return told
+            by_runner.setdefault(runner, RunnerOutput()).add(one)
+    return by_runner
 
 
-def _left(runner: str, told: RunnerOutput, reports: Reports) -> int:
-    """How many more tests the log tells of than the reports of the same runner hold."""
-    return max(0, told.counted + len(told.ran) - _reported(runner, reports))
+def _left(runner: str, output: RunnerOutput, reports: Reports) -> int:
+    """How many more tests the log counts than the reports of the same runner hold."""
+    return max(0, output.counted + len(output.ran) - _reported(runner, reports))
 
 
 def _reported(runner: str, reports: Reports) -> int:
@@ -168,25 +171,25 @@ def _reported(runner: str, reports: Reports) -> int:
 
 
 def _failures(log: LogResults, covered: set[str], reports: Reports) -> Iterator[Failure]:
-    """The failures of one log in the order of its lines, without what the reports tell of.
+    """The failures of one log in the order of its lines, without those that the reports hold.
 
     That is left out last: it is what makes a part of the build give up.
     """
-    found = [item for told in log.by_runner.values() for item in told.failures]
+    found = [item for output in log.by_runner.values() for item in output.failures]
     every = root_cause(sorted(found + log.others, key=itemgetter(0)))
     known = _Known.of(reports)
     again = {
         failure.id
         for runner in covered.intersection(log.by_runner)
         for _, failure in log.by_runner[runner].failures
-        if known.tells(runner, failure)
+        if known.holds(runner, failure)
     }
     return (failure for failure in every if failure.id not in again)
 
 
 @dataclass(frozen=True)
 class _Known:
-    """What the reports tell of.
+    """What the reports hold.
 
     Attributes:
         tests: the identities of the tests that ran.
@@ -199,18 +202,18 @@ class _Known:
     @classmethod
     def of(cls, reports: Reports) -> _Known:
         errors = [failure for failure in reports.failures if failure.kind == "error"]
-        told = {word for failure in errors for word in (failure.name, failure.place) if word}
-        return cls(frozenset(reports.ran), frozenset(told))
+        words = {word for failure in errors for word in (failure.name, failure.place) if word}
+        return cls(frozenset(reports.ran), frozenset(words))
 
-    def tells(self, runner: str, failure: Failure) -> bool:
-        """Whether what a runner's log tells is in its report, which holds as many tests."""
+    def holds(self, runner: str, failure: Failure) -> bool:
+        """Whether a failure in a runner's log is in its report, which holds as many tests."""
         if failure.kind == "test":
             return runner in _OTHERWISE_CALLED or failure.id in self.tests
         return failure.kind == "error" and not self.errors.isdisjoint((failure.name, failure.place))
 
 
 def _merged(of_reports: Sequence[Failure], of_logs: Sequence[Failure]) -> tuple[Failure, ...]:
-    """Both sources' failures; what the reports know by the same name or place is not told twice."""
+    """Both sources' failures; what the reports hold by the same name or place is not repeated."""
     ids = {failure.id for failure in of_reports}
     places = {failure.place for failure in of_reports} - {""}
     more = [
@@ -225,13 +228,13 @@ def _merged(of_reports: Sequence[Failure], of_logs: Sequence[Failure]) -> tuple[
 
 def _doubts(
     logs: Iterable[LogResults],
-    told: Mapping[str, RunnerOutput],
+    by_runner: Mapping[str, RunnerOutput],
     reports: Reports,
     failures: Sequence[Failure],
 ) -> Iterator[str]:
     for log in logs:
         yield from log.doubts
-    for runner, one in told.items():
+    for runner, one in by_runner.items():
         yield from one.doubts
         if not _reported(runner, reports):
             yield from one.unnamed

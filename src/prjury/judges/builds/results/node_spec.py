@@ -28,7 +28,7 @@ _REACH = 40
 
 def node_spec(section: LogSection) -> RunnerOutput:
     """The list of failing tests, and the names in the tree above it if they add up."""
-    told, run = RunnerOutput(), _Run(section)
+    results, run = RunnerOutput(), _Run(section)
     for index, line in enumerate(section.lines):
         if match := _TOTAL.match(line):
             run.totals[match["what"]] = int(match["count"])
@@ -36,12 +36,12 @@ def node_spec(section: LogSection) -> RunnerOutput:
             if run.listed(index, match):
                 continue
             if run.totals:
-                told.settle(run.ended())
+                results.settle(run.ended())
                 run = _Run(section)
             run.take(index, match)
     if run.totals:
-        told.settle(run.ended())
-    return told
+        results.settle(run.ended())
+    return results
 
 
 @dataclass
@@ -83,7 +83,7 @@ class _Run:
                 self._causes[match["name"]] = error_above(self.section.lines, index)
 
     def listed(self, index: int, match: re.Match[str]) -> bool:
-        """Whether the line is one of the list of failing tests, which tells where they stand."""
+        """Whether the line is one of the list of failing tests, which holds their places."""
         lines = self.section.lines
         place = _PLACE.match(lines[index - 1]) if index else None
         if not place or not self.totals:

@@ -179,14 +179,14 @@ def read_problems(section: LogSection) -> Found:
     """The errors that the shipped matchers find, with the lines below that belong to them."""
     lines = section.lines
     for matcher, index, values in shipped_matchers().problems(lines):
-        told = values.get("message", "")
-        message = told + _more(told, lines[index + 1 : index + 4])
+        text = values.get("message", "")
+        message = text + _more(text, lines[index + 1 : index + 4])
         if code := values.get("code"):
             message = f"{message} ({code})"
         path, line, name = (values.get(key) for key in ("file", "line", "name"))
         failure = section.failure(matcher.kind, message, path, line, name)
         below = _belonging(lines, index) if matcher.kind == "compile" else ()
-        yield section.numbers[index], with_details(failure, (told, *below))
+        yield section.numbers[index], with_details(failure, (text, *below))
 
 
 def _belonging(lines: Sequence[str], index: int) -> Iterator[str]:

@@ -41,23 +41,23 @@ def node_name(path: str, test: str) -> str:
 
 def pytest(section: LogSection) -> RunnerOutput:
     """The short summary, with places from the sections above it; names where it is verbose."""
-    told, run = RunnerOutput(), _Run(section)
+    results, run = RunnerOutput(), _Run(section)
     for index, line in enumerate(section.lines):
         if _BEGIN.match(line):
             run = _Run(section)
         elif match := _END.match(line):
             if counts := _counts(match["counts"]):
-                told.settle(run.ended(counts))
+                results.settle(run.ended(counts))
                 run = _Run(section)
         elif match := _CUT_SHORT.match(line):
-            told.doubts.append(f"pytest broke off: {match['why']}")
+            results.doubts.append(f"pytest broke off: {match['why']}")
         elif match := _USAGE.match(line):
             text = match["message"] or match["internal"]
-            told.failures.append((section.numbers[index], section.failure("error", text)))
+            results.failures.append((section.numbers[index], section.failure("error", text)))
         else:
             run.take(section.numbers[index], line)
-    told.failures += run.failing  # it never came to its closing line
-    return told
+    results.failures += run.failing  # it never came to its closing line
+    return results
 
 
 def _counts(text: str) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""What one source tells of tests, and what it was read from. Pure."""
+"""The tests of one source, and the section of a log that they were read from. Pure."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class LogSection:
         """All lines, each behind a line break."""
         return "\n" + "\n".join(self.lines)
 
-    def file(self, told: str) -> str:
+    def file(self, name: str) -> str:
         """The file of the tree that is meant, or the path as it stands."""
-        return self.tree.resolved(told, self.directory)
+        return self.tree.resolved(name, self.directory)
 
     def failure(
         self,
@@ -51,7 +51,7 @@ class LogSection:
         """A failure whose path is one of the tree's own files, if it has any.
 
         Any other one may lead out of the tree through a link, however it looks. It stays in the
-        message of what is no test, which has nothing else to tell it from others.
+        message of what is no test, which nothing else distinguishes from others.
         """
         found = self.tree.find(path, self.directory) if path else None
         if path and not found and kind != "test" and not name and inside_tree(path):
@@ -85,9 +85,9 @@ class RunnerOutput:
     """What was read so far.
 
     Attributes:
-        failures: with the number of the line that tells of each.
+        failures: with the number of the line of each.
         ran: the identity of each test that ran, the failing ones included.
-        counted: how many tests ran that only a closing line tells of.
+        counted: how many tests ran that only a closing line counts.
         skipped: how many did not run.
         unnamed: one sentence for each run that counts more failed tests than it names.
         doubts: one sentence for each reason why tests may not have run.
@@ -101,12 +101,12 @@ class RunnerOutput:
     doubts: list[str] = field(default_factory=list)
 
     @property
-    def heard(self) -> bool:
-        """Whether the source told anything."""
+    def has_results(self) -> bool:
+        """Whether the source holds anything about tests."""
         return bool(self.failures or self.ran or self.counted)
 
     def add(self, other: RunnerOutput) -> None:
-        """Takes in what another source tells."""
+        """Take in what another source holds."""
         self.failures += other.failures
         self.ran += other.ran
         self.counted += other.counted
@@ -134,9 +134,9 @@ class RunnerRun:
     where the runner counts exactly as many; else there is nothing but the number.
 
     Attributes:
-        by: who tells.
+        by: the runner.
         passing: suite and name of each test that passed.
-        failing: what failed, with the number of the line that tells of it.
+        failing: what failed, each with the number of its line.
         count: how many tests ran and passed or failed.
         failed: how many failed.
         named: the identities of the tests that are counted, where they are not simply those in

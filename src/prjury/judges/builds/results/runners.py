@@ -1,4 +1,4 @@
-"""Every test runner whose output is read. Its name is also the one under which a report counts."""
+"""The readers of test runners' output, by the names under which reports count."""
 
 from __future__ import annotations
 

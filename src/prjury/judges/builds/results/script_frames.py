@@ -52,7 +52,7 @@ class Thrown:
 
     Attributes:
         message: empty where none was printed.
-        path: the file that could not be read or that threw it, None where that is not told.
+        path: the file that could not be read or that threw it, None where that is not known.
     """
 
     message: str = ""
@@ -80,11 +80,11 @@ def error_above(lines: Sequence[str], index: int) -> Thrown:
 
 
 def file_failure(section: LogSection, name: str, thrown: Thrown, otherwise: str) -> Failure:
-    """The failure of a test file that ended in an error, where the error is if that is told.
+    """The failure of a test file that ended in an error, at the place of the error if known.
 
     Args:
         name: the test file.
-        otherwise: what is said of it where it printed no error.
+        otherwise: the message where it printed no error.
     """
     if thrown.kind == "compile" and thrown.path and thrown.line:
         return section.failure("compile", thrown.message, thrown.path, thrown.line)

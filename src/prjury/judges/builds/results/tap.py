@@ -74,10 +74,10 @@ def tap(section: LogSection) -> RunnerOutput:
     Node does not say in which file a test that passed stands. So tests are known by their names
     and those of the suites around them, and by the directory.
     """
-    told, stream = RunnerOutput(), _Stream()
+    results, stream = RunnerOutput(), _Stream()
     for index, line in enumerate(section.lines):
         if _VERSION.match(line):
-            _settle(section, told, stream)
+            _settle(section, results, stream)
             stream = _Stream(announced=True)
         elif match := _SUBTEST.match(line):
             stream.names[_depth(match["indent"])] = _plain(match["name"])
@@ -88,9 +88,9 @@ def tap(section: LogSection) -> RunnerOutput:
         elif match := _TOTAL.match(line):
             stream.totals[match["what"]] = int(match["count"])
         elif (match := _BAIL.match(line)) and stream.points:
-            told.doubts.append(f"the tests bailed out:{match['why']}")
-    _settle(section, told, stream)
-    return told
+            results.doubts.append(f"the tests bailed out:{match['why']}")
+    _settle(section, results, stream)
+    return results
 
 
 def _depth(indent: str) -> int:
@@ -126,7 +126,7 @@ def _details(lines: Sequence[str], index: int) -> Iterator[str]:
             return
 
 
-def _settle(section: LogSection, told: RunnerOutput, stream: _Stream) -> None:
+def _settle(section: LogSection, results: RunnerOutput, stream: _Stream) -> None:
     if not stream.points or not (stream.announced or stream.plan is not None):
         return  # lines that happen to begin like this
     tests = [point for point in stream.points if not point.is_suite]
@@ -149,7 +149,7 @@ def _settle(section: LogSection, told: RunnerOutput, stream: _Stream) -> None:
     else:
         outermost = sum(len(point.names) == 1 for point in stream.points)
         run.unclear = stream.plan != outermost
-    told.settle(run)
+    results.settle(run)
 
 
 def _of_block(lines: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Finds the files that tools name, each in its own way. Pure."""
+"""The files of a tree, found by the names that tools give them. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 
 from prjury.judges.builds.failure import inside_tree
 
-#: More files of one name than this are not told apart by the end of their path.
+#: More files of one name than this are not distinguished by the end of their path.
 _MOST_NAMESAKES = 1_000
 _LONGEST_DOTTED = 300
 
@@ -33,7 +33,7 @@ class TreeFiles:
             named.setdefault(posixpath.basename(path), []).append(path)
         return named
 
-    def find(self, told: str, directory: str | None = None) -> str | None:
+    def find(self, wanted: str, directory: str | None = None) -> str | None:
         """The file that a tool means, None where it is none of the tree's or could be several.
 
         Tools name files from the directory in which they run, or from the root; some leave the
@@ -43,11 +43,11 @@ class TreeFiles:
             directory: where the tool runs, the build's own directory by default.
         """
         here = self.directory if directory is None else directory
-        for path in (posixpath.join(here, told), told):
+        for path in (posixpath.join(here, wanted), wanted):
             plain = inside_tree(path)
             if plain in self.known:
                 return plain
-        return None if told.startswith(("/", "~", "…")) else self._by_rest(told, here)
+        return None if wanted.startswith(("/", "~", "…")) else self._by_rest(wanted, here)
 
     def of_package(self, package: str, file: str) -> str | None:
         """A file of a Go package: some end of the package's name is a directory of the tree."""
@@ -56,9 +56,9 @@ class TreeFiles:
         paths = (path for end in ends for path in (posixpath.join(self.directory, end), end))
         return next((path for path in paths if path in self.known), None)
 
-    def _by_rest(self, told: str, here: str) -> str | None:
+    def _by_rest(self, wanted: str, here: str) -> str | None:
         """The only file whose path ends so, in the directory or else anywhere."""
-        longer = [path for path in self.named(posixpath.basename(told)) if _ends(path, told)]
+        longer = [path for path in self.named(posixpath.basename(wanted)) if _ends(path, wanted)]
         below = [path for path in longer if path.startswith(f"{here}/")] if here else []
         for found in (below, longer):
             if len(found) == 1:
@@ -70,10 +70,10 @@ class TreeFiles:
         found = self._by_name.get(name, ())
         return found if len(found) <= _MOST_NAMESAKES else ()
 
-    def resolved(self, told: str, directory: str | None = None) -> str:
-        """The file that is meant, or the path as it stands, from the root as far as can be said."""
+    def resolved(self, wanted: str, directory: str | None = None) -> str:
+        """The file that is meant, or the path as it stands, from the root as far as possible."""
         here = self.directory if directory is None else directory
-        return self.find(told, directory) or inside_tree(posixpath.join(here, told)) or told
+        return self.find(wanted, directory) or inside_tree(posixpath.join(here, wanted)) or wanted
 
     def of_type(self, name: str, file: str, near: str = "") -> str | None:
         """The source file of a JVM type by its full name, the one nearest to a path if several."""
@@ -93,12 +93,12 @@ class TreeFiles:
         """The file of the Python module with which a dotted name begins."""
         if len(dotted) > _LONGEST_DOTTED:
             return None
-        told = f"{self.directory}/" * bool(self.directory) + dotted.replace(".", "/")
-        while told:
-            for path in (f"{told}.py", f"{told}/__init__.py"):
+        stem = f"{self.directory}/" * bool(self.directory) + dotted.replace(".", "/")
+        while stem:
+            for path in (f"{stem}.py", f"{stem}/__init__.py"):
                 if path in self.known:
                     return path
-            told = told.rpartition("/")[0]
+            stem = stem.rpartition("/")[0]
         return None
 
 

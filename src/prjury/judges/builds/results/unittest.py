@@ -26,15 +26,15 @@ _REACH = 60
 
 def unittest(section: LogSection) -> RunnerOutput:
     """The headings with their tracebacks; names where it is verbose."""
-    told, run = RunnerOutput(), _Run(section)
+    results, run = RunnerOutput(), _Run(section)
     for index, line in enumerate(section.lines):
         if match := _END.match(line):
-            told.settle(run.ended(int(match["count"]), section.lines[index + 1 : index + 4]))
+            results.settle(run.ended(int(match["count"]), section.lines[index + 1 : index + 4]))
             run = _Run(section)
         else:
             run.take(index, line)
-    told.failures += run.failing
-    return told
+    results.failures += run.failing
+    return results
 
 
 class _Run:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-#: Where the values end: the stack, and what is told of the error besides.
+#: Where the values end: the stack, and notes on the error.
 _END = re.compile(r"at \S.*[:)]|stack backtrace:|note: |❯|⎯")
 #: The heading of a difference; Jest and Vitest print it in two lines.
 _HEADING = re.compile(
@@ -29,12 +29,12 @@ def with_values(message: str, below: Sequence[str]) -> str:
     message = message.strip()
     if message.endswith(":"):
         again = takewhile(lambda text: not text.endswith(message), _texts(below))
-        told = " ".join(_announced(list(again)))
-        return f"{message} {_bounded(told)}" if told else message
+        values = " ".join(_announced(list(again)))
+        return f"{message} {_bounded(values)}" if values else message
     if "expect(" in message or "…" in message:
         texts = _texts(below)
-        told = ", ".join([*filter(_NAMED.match, texts)][:2] or _difference(texts))
-        return f"{message} ({_bounded(told)})" if told else message
+        values = ", ".join([*filter(_NAMED.match, texts)][:2] or _difference(texts))
+        return f"{message} ({_bounded(values)})" if values else message
     return message
 
 
