@@ -238,7 +238,7 @@ class TestOtherEvidence:
     def test_of_the_same_build_twice(self) -> None:
         judgment = Project().judge(green(builds=GREEN["builds"] * 2))
         assert reason(judgment) == "evidence_invalid"
-        assert "the same build is told twice" in judgment.reasoning
+        assert "the same build is recorded twice" in judgment.reasoning
 
     def test_steps_that_are_left_out(self) -> None:
         project = Project({"command": {"build": "make", "test": "make test"}})
