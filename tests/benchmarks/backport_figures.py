@@ -63,7 +63,7 @@ def _claims(replays: Sequence[Replay]) -> None:
     table: dict[str, Counter[str]] = defaultdict(Counter)
     for one in replays:
         for name, severity, message in one.claims:
-            unseen = message.startswith("not looked into")
+            unseen = message.startswith("not checked")
             table[f"{name}, {'unseen' if unseen else severity}"][_became(one)] += 1
     kinds = ("came unchanged", "came changed", "never came")
     print(f"  {'check that failed':32}" + "".join(f"{kind:>16}" for kind in kinds))

@@ -29,12 +29,12 @@ from prjury.git.find import open_repository
 from prjury.git.operator import OperatorRepository
 from prjury.git.store import Store, open_store
 from prjury.git.take_snapshot import take_snapshot
-from prjury.judges.backport.content.missing_symbols import (
+from prjury.judges.backport.checks.symbols import (
     MissingOnBranch,
     MissingSymbols,
     missing_on,
-    needs_of,
 )
+from prjury.judges.backport.content.change_references import needs_of
 
 Row: TypeAlias = Mapping[str, Any]
 
@@ -93,7 +93,7 @@ def _measure(repo: str, place: Path, rows: list[Row], show: bool) -> None:
             branch.append(seconds[1])
             tally["rows"] += 1
             tally["claims"] += bool(lacked.found)
-            tally["not looked into"] += bool(lacked.unseen)
+            tally["not checked"] += bool(lacked.unchecked)
             for told in _told(row, lacked) if show else ():
                 print(told)
     print(f"{repo}: {dict(tally)}; once per change {_spread(once)}, per branch {_spread(branch)}")
@@ -115,8 +115,8 @@ def _told(row: Row, lacked: MissingOnBranch) -> Iterator[str]:
     def told(each: MissingSymbols) -> str:
         return f"    {each.name}: {each.used[0]}, {each.defined}"
 
-    if lacked.found or lacked.unseen:
-        yield f"  {row['sha'][:10]} on {row['branch']}: {row['subject']} {lacked.unseen}"
+    if lacked.found or lacked.unchecked:
+        yield f"  {row['sha'][:10]} on {row['branch']}: {row['subject']} {lacked.unchecked}"
         yield from map(told, lacked.found)
 
 

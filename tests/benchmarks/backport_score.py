@@ -29,10 +29,9 @@ from prjury.git.find import open_repository
 from prjury.git.releases import ReleaseBranches
 from prjury.git.store import open_store
 from prjury.git.take_snapshot import take_snapshot
-from prjury.judges.backport.content.line_overlap import line_overlap
-from prjury.judges.backport.past.history import History, history_of
-from prjury.judges.backport.score.change_features import ChangeFeatures, change_features
-from prjury.judges.backport.score.history_features import history_features
+from prjury.judges.backport.checks.lines_and_files import line_overlap
+from prjury.judges.backport.history import History, history_features, history_of
+from prjury.judges.backport.score.features import ChangeFeatures, change_features
 from prjury.judges.backport.score.score import FEATURES, Circumstances, shipped_models
 from prjury.ports.types import BranchTip
 from prjury.snapshot.model import PullRequest, Side
@@ -93,15 +92,15 @@ class Repository:
         merge = self.releases.pick(pull.merge_base, pull.head.sha, tip.sha)
         stands = line_overlap(pull, self.releases.store, tip.sha)
         own = histories[tip.name]
-        latest = min((len(one.earlier) for one in histories.values() if one.parted), default=0)
+        latest = min((len(one.earlier) for one in histories.values() if one.fork_point), default=0)
         others = [one.earlier for name, one in histories.items() if name != tip.name]
         return Circumstances(
             conflicts=None if merge.impossible else len(merge.conflicts),
             lacks=len(stands.lacks),
             removed=stands.removed.value,
             context=stands.context.value,
-            newest=not own.parted or len(own.earlier) == latest,
-            habits=history_features(found.words, own.earlier, others) if own.parted else None,
+            newest=not own.fork_point or len(own.earlier) == latest,
+            habits=history_features(found.words, own.earlier, others) if own.fork_point else None,
         )
 
 

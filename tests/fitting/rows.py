@@ -10,14 +10,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from prjury.judges.backport.score.change_features import ChangeFeatures, Part, is_bump
-from prjury.judges.backport.score.history_features import (
+from prjury.judges.backport.history import (
     EarlierChange,
     HistoryFeatures,
     history_features,
 )
+from prjury.judges.backport.score.features import (
+    ChangeFeatures,
+    Part,
+    classes,
+    is_bump,
+    title_of,
+    words,
+)
 from prjury.judges.backport.score.score import Circumstances
-from prjury.judges.backport.score.title_features import classes, title_of, words
 
 _NEVER = float("inf")
 _ONLY: Mapping[str, Part] = {

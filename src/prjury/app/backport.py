@@ -63,7 +63,7 @@ def judge_backports(
         wired = review_ports(request, environment, policy.config, snapshot)
         chosen = change.choose_branches(alone=True)
         if not chosen.names:
-            why = "; ".join([*chosen.notes, *chosen.passed]) or "the policy names none"
+            why = "; ".join([*chosen.notes, *chosen.skipped]) or "the policy names none"
             yield NothingToReview(f"No release branch to judge for: {why}. Name one with --onto.")
             return
         context = change.start_clock()

@@ -11,10 +11,10 @@ from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.git.open_snapshot import Snapshot
 from prjury.git.releases import ReleaseBranches
+from prjury.judges.backport.checks.picked import PickedJudges, PickJudge
 from prjury.judges.backport.judge import BackportJudge
-from prjury.judges.backport.opinion import is_open, with_opinion
-from prjury.judges.backport.picked import PickedJudges, PickJudge
 from prjury.judges.backport.requests.branches import Chosen, release_branches
+from prjury.judges.backport.verdict import needs_opinion, with_opinion
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns import judge as patterns
 from prjury.judges.patterns.judge import PatternsJudge
@@ -49,7 +49,7 @@ def choose_branches(
     except SourceError as error:
         return Chosen(named, (f"the release branches cannot be listed: {error}",))
     taken = release_branches(found, default, config.backport, snapshot.pull.base.ref)
-    return Chosen(tuple(dict.fromkeys((*named, *taken.names))), taken.notes, taken.passed)
+    return Chosen(tuple(dict.fromkeys((*named, *taken.names))), taken.notes, taken.skipped)
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def ask_opinion(
     tried: Sequence[Backport], ports: Ports, context: PullRequestContext
 ) -> Judgment | None:
     """What a model says where the verdicts leave the decision open; None where nobody is asked."""
-    if not any(map(is_open, tried)):
+    if not any(map(needs_opinion, tried)):
         return None
     options = SuitabilityOptions()
     panel = ports.models.panel(options.model)
@@ -143,4 +143,4 @@ def with_opinions(tried: Sequence[Backport], opinion: Judgment | None) -> tuple[
     """The verdicts, with the opinion where the decision is open."""
     if opinion is None:
         return tuple(tried)
-    return tuple(with_opinion(one, opinion) if is_open(one) else one for one in tried)
+    return tuple(with_opinion(one, opinion) if needs_opinion(one) else one for one in tried)

@@ -11,7 +11,8 @@ from prjury.git.command import GitError
 from prjury.git.find import open_repository
 from prjury.git.store import open_store, words_in_tree
 from prjury.git.take_snapshot import take_snapshot
-from prjury.judges.backport.content.missing_symbols import missing_on, needs_of
+from prjury.judges.backport.checks.symbols import missing_on
+from prjury.judges.backport.content.change_references import needs_of
 from prjury.ports.types import WordPlaces
 
 

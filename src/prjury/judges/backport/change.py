@@ -1,4 +1,4 @@
-"""What a change brings, found out once for all branches."""
+"""What a change brings, found once for all branches."""
 
 from __future__ import annotations
 
@@ -9,24 +9,22 @@ from threading import Lock
 
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline
-from prjury.judges.backport.content.dependency_check import Bumps, bumps_of
-from prjury.judges.backport.content.interface import Interface, interface_of
-from prjury.judges.backport.content.missing_symbols import ChangeReferences, needs_of
-from prjury.judges.backport.past.already_applied import Identity, identity_of
-from prjury.judges.backport.requests.find import RequestSources
-from prjury.judges.backport.score.change_features import ChangeFeatures, change_features
+from prjury.judges.backport.checks.api import Interface, interface_of
+from prjury.judges.backport.checks.asked_for import RequestSources
+from prjury.judges.backport.checks.dependencies import Bumps, bumps_of
+from prjury.judges.backport.checks.not_there_yet import Identity, identity_of
+from prjury.judges.backport.content.change_references import ChangeReferences, needs_of
+from prjury.judges.backport.score.features import ChangeFeatures, change_features
 from prjury.ports import Releases, Repository
 from prjury.snapshot.model import PullRequest
 
 
 @dataclass(frozen=True)
 class Change:
-    """The pull request, and what depends on it alone.
+    """The pull request and what depends on it alone.
 
     Attributes:
-        identity: by what it is known again on a branch.
-        requests: what people say about backports of it.
-        concerned: the files that version patterns have something to say about.
+        concerned: the files that version patterns are about.
         parents: of the head.
     """
 
@@ -35,7 +33,7 @@ class Change:
     requests: RequestSources
     interface: Interface
     bumps: Bumps
-    traits: ChangeFeatures
+    features: ChangeFeatures
     repository: Repository
     concerned: frozenset[str] = frozenset()
     parents: tuple[str, ...] = ()
@@ -43,7 +41,7 @@ class Change:
 
     @property
     def needs(self) -> ChangeReferences:
-        """What it refers to: found out once, when the first branch asks."""
+        """What the change refers to, found once when the first branch asks."""
         with self._lock:
             return self._needs
 
@@ -54,16 +52,17 @@ class Change:
 
 def change_of(
     pull: PullRequest,
-    wishes_in: Callable[[Sequence[str]], RequestSources],
+    requests_in: Callable[[Sequence[str]], RequestSources],
+    concerned: frozenset[str],
     repository: Repository,
     releases: Releases,
     parser: Parser,
     deadline: Deadline,
 ) -> Change:
-    """Looks at the change.
+    """Find what the change brings.
 
     Args:
-        wishes_in: what people say about backports, with the messages of the commits.
+        requests_in: reads requests for backports, given the messages of the commits.
 
     Raises:
         SourceError: when the repository cannot be read.
@@ -73,10 +72,11 @@ def change_of(
     return Change(
         pull,
         identity_of(pull, [(one.parents[0], one.sha) for one in single]),
-        wishes_in([one.text for one in commits]),
+        requests_in([one.text for one in commits]),
         interface_of(pull, repository, parser, deadline),
         bumps_of(pull, repository),
         change_features(pull),
         repository,
-        parents=commits[0].parents if commits else (),
+        concerned,
+        commits[0].parents if commits else (),
     )

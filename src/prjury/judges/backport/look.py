@@ -1,67 +1,65 @@
-"""One branch looked at: each check in its turn, as long as the ones before leave something open."""
+"""What is found out about one branch: the context of its checks, and the loop that runs them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.judges.backport.change import Change
-from prjury.judges.backport.cherry_pick.introducing_commits import in_order, introducing_commits
-from prjury.judges.backport.cherry_pick.prerequisites import (
-    SECONDS,
-    Prerequisites,
-    Search,
-    needs_nothing_first,
+from prjury.judges.backport.checks import CHECKS, Stage
+from prjury.judges.backport.checks.api import Interface, interface_of
+from prjury.judges.backport.checks.asked_for import FoundRequests, requests_for
+from prjury.judges.backport.checks.dependencies import (
+    BumpOnBranch,
+    Relation,
+    bumps_on_branch,
+    only_raises,
 )
-from prjury.judges.backport.cherry_pick.trial import CherryPickTrial, picks_cleanly, try_pick
-from prjury.judges.backport.content import dependency_check, missing_symbols
-from prjury.judges.backport.content.interface import Interface, interface_of
-from prjury.judges.backport.content.interface_checks import interface_checks
-from prjury.judges.backport.content.line_overlap import LineOverlap, line_overlap, overlap_check
-from prjury.judges.backport.content.missing_symbols import MissingOnBranch, Searching
-from prjury.judges.backport.past.already_applied import (
-    AppliedCommits,
-    applied_commits,
-    not_there_yet,
-)
-from prjury.judges.backport.past.history import History
-from prjury.judges.backport.picked import PickedJudges
-from prjury.judges.backport.requests.find import FoundRequests, requested_branches, requests_of
-from prjury.judges.backport.score.history_features import EarlierChange, history_features
+from prjury.judges.backport.checks.lines_and_files import LineOverlap, line_overlap
+from prjury.judges.backport.checks.not_there_yet import AppliedCommits, applied_commits
+from prjury.judges.backport.checks.picked import PickedJudges
+from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial, try_pick
+from prjury.judges.backport.checks.prerequisites import SECONDS, Prerequisites, Search
+from prjury.judges.backport.checks.symbols import MissingOnBranch, Searching, missing_on
+from prjury.judges.backport.history import EarlierChange, History, history_features
 from prjury.judges.backport.score.score import Circumstances, Score, score
 from prjury.judges.backport.verdict import BranchFacts, is_open
 from prjury.jury.judgment import Check
 from prjury.policy.schema import BackportConfig
 from prjury.ports import Releases, Repository
 from prjury.ports.types import BranchTip
-from prjury.snapshot.model import FileStatus, PullRequest, printable
+from prjury.snapshot.model import FileStatus, PullRequest
 
-#: Files that a change brings along need not be on the branch before it.
-_BROUGHT = frozenset({FileStatus.ADDED, FileStatus.COPIED})
+#: Files that a change adds need not be on the branch before it.
+_ADDED = frozenset({FileStatus.ADDED, FileStatus.COPIED})
 
 
-@dataclass(frozen=True)
-class Look:
-    """What is found out about one branch; each part when it is first asked for.
+@dataclass(eq=False)
+class LookContext:
+    """What is known about one branch; each part is found when it is first read.
 
     Attributes:
-        branches: the names of all that are judged together.
-        newest: whether it parted last from the base.
-        others: what became of earlier changes on the other branches.
-        thorough: whether everything is looked at, also where the first checks decide.
+        interface: what the change does to names, migrations and settings; in the deep stage
+            together with its prerequisites.
+        branches: the names of all judged branches.
+        newest: whether the branch forked last from the base.
+        others: earlier changes as the other branches have them.
+        thorough: whether deep checks run even if the verdict is clear without them.
     """
 
     config: BackportConfig
     repository: Repository
     releases: Releases
     searching: Searching
-    picked: PickedJudges
+    judges: PickedJudges
     parser: Parser
     change: Change
+    interface: Interface
     tip: BranchTip
     history: History
     deadline: Deadline
@@ -70,261 +68,188 @@ class Look:
     others: Sequence[Sequence[EarlierChange]] = ()
     thorough: bool = True
 
-    def case(self) -> BranchFacts:
-        """Everything that the verdict rests on.
-
-        Raises:
-            SourceError: when the pick cannot be tried.
-        """
-        known = (self._pull, self.tip, self._trial, self._present)
-        case = BranchFacts(*known, hollow=self._hollow, checks=tuple(self._place()))
-        if case.settled:
-            return case
-        cheap = replace(
-            case,
-            asked=self._asked.answer,
-            approved=self._asked.approved,
-            gone=self._gone,
-            newer=self._newer,
-            checks=(
-                *case.checks,
-                *self._wanted(),
-                *self._picks(),
-                *self._content(self.change.interface),
-            ),
-            score=self._score,
-            default=self.config.default,
-            parents=self.change.parents,
-        )
-        if not (self.thorough or is_open(cheap)):
-            return replace(cheap, cut_short=True)
-        content = self._content(self._interface)
-        found = (*self._wanted(), *self._picks(), *self._needed_first(), *content, *self._used())
-        return replace(cheap, first=self._first, checks=(*case.checks, *found))
-
     @property
-    def _pull(self) -> PullRequest:
+    def pull(self) -> PullRequest:
+        """The change."""
         return self.change.pull
 
-    def _place(self) -> Iterator[Check]:
-        """Checks 1 and 2: the branch, and whether it has the change."""
-        where = f"{printable(self.tip.name)} is at {self.tip.sha[:7]}"
-        if self.history.unseen:
-            told = f"{where}; its history was not looked into: {self.history.unseen}"
-            yield Check("branch", passed=True, message=told, severity="hint")
-        else:
-            units = len(self.history.earlier)
-            parted = f"parted from the base {units} change{'s' * (units != 1)} ago"
-            yield Check("branch", passed=True, message=f"{where}, {parted}")
-        found, unseen = self._told
-        yield not_there_yet(found, self._empty, self.tip.name, unseen)
+    @cached_property
+    def trial(self) -> CherryPickTrial:
+        """The change picked onto the branch."""
+        return try_pick(self.pull, self.tip, self.config.merge, self.releases, self.deadline)
 
     @property
-    def _hollow(self) -> bool:
-        """Whether there is nothing to pick, as in a commit that somebody made without files."""
-        return self._trial.empty and not self._pull.files
+    def is_hollow(self) -> bool:
+        """Whether the change itself is empty, like a commit without files."""
+        return self.trial.empty and not self.pull.files
 
     @property
-    def _empty(self) -> bool:
-        return self._trial.empty and not self._hollow
+    def has_no_effect(self) -> bool:
+        """Whether the branch has the change's content already."""
+        return self.trial.empty and not self.is_hollow
 
     @cached_property
-    def _trial(self) -> CherryPickTrial:
-        merging = self.config.merge
-        return try_pick(self._pull, self.tip, merging, self.releases, self.deadline)
-
-    @property
-    def _present(self) -> AppliedCommits | None:
-        return self._told[0]
-
-    @cached_property
-    def _told(self) -> tuple[AppliedCommits | None, str]:
-        """How the branch holds the change by its history, or why nobody knows."""
-        history, identity = self.history, self.change.identity
-        if history.parted is None:
-            return None, history.unseen
+    def applied(self) -> tuple[AppliedCommits | None, str]:
+        """How the branch's history holds the change, and why it could not be read."""
+        history = self.history
+        if history.fork_point is None:
+            return None, history.unchecked
         try:
-            args = (history.parted, history.messages, self.releases)
-            found = applied_commits(identity, self.tip, *args)
-            return self._as_it_is(found) if found else None, ""
+            args = (history.fork_point, history.messages, self.releases)
+            found = applied_commits(self.change.identity, self.tip, *args)
+            return self._with_lost(found) if found else None, ""
         except SourceError as error:
             return None, str(error)
 
-    def _as_it_is(self, found: AppliedCommits) -> AppliedCommits:
-        """A branch may hold a commit by a merge that took nothing of it, or only speak of one."""
-        tree = self._trial.merge.tree
-        if tree is None or self._trial.empty or found.reverted:
+    def _with_lost(self, found: AppliedCommits) -> AppliedCommits:
+        """Test whether a merge took nothing of the commit, or a message only mentions it."""
+        tree = self.trial.merge.tree
+        if tree is None or self.trial.empty or found.reverted:
             return found
-        brings = self.releases.lines_between(self.tip.tree, tree)
-        return replace(found, lost=brings == (self._pull.additions, self._pull.deletions))
+        lines = self.releases.lines_between(self.tip.tree, tree)
+        return replace(found, lost=lines == (self.pull.additions, self.pull.deletions))
 
     @cached_property
-    def _asked(self) -> FoundRequests:
-        return requests_of(self.change.requests, self.tip.name, self.branches)
-
-    def _wanted(self) -> Iterator[Check]:
-        """Check 3."""
-        yield requested_branches(self.change.requests, self.tip.name, self.branches)
-
-    def _picks(self) -> Iterator[Check]:
-        """Check 4."""
-        yield picks_cleanly(self._trial, self.tip)
-
-    def _needed_first(self) -> Iterator[Check]:
-        """Check 5."""
-        if not self._gone and (not self._trial.merge.clean or self._lacked.found):
-            yield from _looked_into("prerequisites", self._about_prerequisites)
-
-    def _about_prerequisites(self) -> Check:
-        if self.history.parted is None:
-            raise SourceError("history is not here as far as both parted")
-        first = self._first or Prerequisites()
-        if first.unseen:
-            raise SourceError(first.unseen)
-        return needs_nothing_first(first, clean=self._trial.merge.clean)
+    def requests(self) -> FoundRequests:
+        """What people ask for on this branch."""
+        return requests_for(self.change.requests, self.tip.name, self.branches)
 
     @cached_property
-    def _first(self) -> Prerequisites | None:
-        """What has to be picked first; None where nothing has, or nobody can look for it."""
-        parted = self.history.parted
-        if parted is None or self._gone:
-            return None
-        if self._trial.merge.clean and not self._lacked.found:
-            return None
-        deadline = self.deadline.within(SECONDS)
-        merging = self.config.merge
-        search = Search(self._pull, self.tip, parted, merging, self.releases, deadline)
-        try:
-            found = Prerequisites()
-            if not self._trial.merge.clean:
-                found = search.run(self._trial.merge.conflicts)
-            return self._with_names(search, found)
-        except SourceError as error:
-            return Prerequisites(unseen=str(error))
-
-    def _with_names(self, search: Search, found: Prerequisites) -> Prerequisites:
-        """The same with what brings the names that the branch lacks."""
-        if not self._lacked.found or not (found.found or self._trial.merge.clean):
-            return found
-        about = (self._pull, search.parted, self.releases)
-        brought = introducing_commits(self._lacked.found, *about)
-        units = in_order([*found.units, *brought], *about)
-        if list(found.units) != units:
-            more = search.whole(units)
-            found = found if found.found and not more.found else more
-        if not found.found:
-            return found
-        lacked = missing_symbols.missing_on(
-            self.change.needs, found.onto, self.repository, self.searching
-        )
-        names = (*(one.name for one in lacked.found), *filter(None, [lacked.unseen]))
-        return replace(found, lacks=tuple(dict.fromkeys(names)))
-
-    def _content(self, interface: Interface) -> Iterator[Check]:
-        """Checks 6 to 8."""
-        yield from _looked_into("lines-and-files", lambda: overlap_check(self._standing))
-        yield from interface_checks(interface)
-        if self.change.bumps.told:
-            yield from self._about_bumps()
-
-    def _used(self) -> Iterator[Check]:
-        """Checks 9 to 11."""
-        yield from _looked_into(
-            "symbols", lambda: missing_symbols.check_of(self._lacked, self.tip.name)
-        )
-        if tree := self._tree:
-            take_snapshot = partial(self._open_snapshot, tree)
-            yield from self.picked.checks(self.change.concerned, take_snapshot, self.deadline)
-
-    def _open_snapshot(self, tree: str) -> PullRequest:
-        """The pick as a pull request onto the branch."""
-        return self.releases.picked(self._pull, self.tip, tree)
+    def overlap(self) -> LineOverlap:
+        """Which touched files and lines the branch has."""
+        return line_overlap(self.pull, self.repository, self.tip.sha)
 
     @property
-    def _interface(self) -> Interface:
-        """What users of the branch meet: with what comes first, where something has to."""
-        first, tree = self._first, self._tree
-        if tree is None or first is None or not first.found:
-            return self.change.interface
-        whole = self._open_snapshot(tree)
-        return interface_of(whole, self.repository, self.parser, self.deadline)
-
-    @property
-    def _newer(self) -> bool:
-        """Whether the change only raises versions that the branch has, or has newer ones."""
-        moved = self.change.bumps
-        return dependency_check.only_raises(moved, self._pull.files) and all(
-            one.relation is dependency_check.Relation.ALREADY for one in self._standings
-        )
-
-    @cached_property
-    def _standings(self) -> Sequence[dependency_check.BumpOnBranch]:
-        return dependency_check.bumps_on_branch(self.change.bumps, self.tip.sha, self.repository)
-
-    def _about_bumps(self) -> Iterator[Check]:
-        moved, name = self.change.bumps, self.tip.name
-        try:
-            yield from dependency_check.checks_of(moved, self._standings, name)
-        except SourceError as error:
-            yield _unseen("dependencies", error)
-
-    @property
-    def _tree(self) -> str | None:
-        """What the branch would hold, what has to come first included."""
-        first = self._first if not self._trial.merge.clean else None
-        last = first.trial if first and first.trial else self._trial
-        return last.merge.tree
-
-    @cached_property
-    def _standing(self) -> LineOverlap:
-        return line_overlap(self._pull, self.repository, self.tip.sha)
-
-    @cached_property
-    def _lacked(self) -> MissingOnBranch:
-        return missing_symbols.missing_on(
-            self.change.needs, self.tip.sha, self.repository, self.searching
-        )
-
-    @property
-    def _gone(self) -> bool:
+    def gone(self) -> bool:
         """Whether the branch has none of the files that the change builds on."""
-        merge = self._trial.merge
-        touched = [file for file in self._pull.files if file.status not in _BROUGHT]
+        merge = self.trial.merge
+        touched = [file for file in self.pull.files if file.status not in _ADDED]
         try:
-            if not touched or merge.clean or self._standing.has:
+            if not touched or merge.clean or self.overlap.has:
                 return False
             there = {entry.path for entry in self.repository.files(self.tip.sha)}
         except SourceError:
             return False
-        # Git finds a file again that has another name there.
+        # Git finds renamed files.
         return not any(conflict.path in there for conflict in merge.conflicts)
 
     @cached_property
-    def _score(self) -> Score | None:
+    def bumps(self) -> Sequence[BumpOnBranch]:
+        """The changed versions beside the branch's own."""
+        return bumps_on_branch(self.change.bumps, self.tip.sha, self.repository)
+
+    @property
+    def has_newer_versions(self) -> bool:
+        """Whether the change only raises versions that the branch has, or has newer ones."""
+        return only_raises(self.change.bumps, self.pull.files) and all(
+            one.relation is Relation.ALREADY for one in self.bumps
+        )
+
+    @cached_property
+    def missing(self) -> MissingOnBranch:
+        """What the change uses and the branch lacks."""
+        return self._missing_in(self.tip.sha)
+
+    def _missing_in(self, tree: str) -> MissingOnBranch:
+        return missing_on(self.change.needs, tree, self.repository, self.searching)
+
+    @property
+    def needs_more(self) -> bool:
+        """Whether the pick conflicts or the branch lacks what it uses."""
+        return not self.trial.merge.clean or bool(self.missing.found)
+
+    @cached_property
+    def prerequisites(self) -> Prerequisites | None:
+        """What has to be picked first; None if nothing was searched for."""
+        fork_point = self.history.fork_point
+        if fork_point is None or self.gone or not self.needs_more:
+            return None
+        merging, deadline = self.config.merge, self.deadline.within(SECONDS)
+        search = Search(self.pull, self.tip, fork_point, merging, self.releases, deadline)
+        return search.find(self.trial, self.missing.found, self._missing_in)
+
+    @property
+    def final_tree(self) -> str | None:
+        """The branch's tree after the pick and its prerequisites; None with conflicts."""
+        first = None if self.trial.merge.clean else self.prerequisites
+        last = first.trial if first and first.trial else self.trial
+        return last.merge.tree
+
+    @cached_property
+    def pick(self) -> PullRequest:
+        """The pick as a pull request onto the branch; there has to be a final tree."""
+        return self.releases.picked(self.pull, self.tip, self.final_tree or "")
+
+    @cached_property
+    def score(self) -> Score | None:
+        """How likely people are to backport the change; None if the branch cannot be read."""
         try:
-            found = self._standing
+            overlap = self.overlap
         except SourceError:
             return None
-        merge, words = self._trial.merge, self.change.traits.words
-        own = self.history.earlier
+        features, earlier = self.change.features, self.history.earlier
+        habits = history_features(features.words, earlier, self.others)
         circumstances = Circumstances(
-            conflicts=len(merge.conflicts),
-            lacks=len(found.lacks),
-            removed=found.removed.value,
-            context=found.context.value,
+            conflicts=len(self.trial.merge.conflicts),
+            lacks=len(overlap.lacks),
+            removed=overlap.removed.value,
+            context=overlap.context.value,
             newest=self.newest,
-            habits=history_features(words, own, self.others) if self.history.parted else None,
+            habits=habits if self.history.fork_point else None,
         )
-        return score(self.change.traits, circumstances)
+        return score(features, circumstances)
+
+    def deepened(self) -> LookContext:
+        """Return the context of the deep stage, with all that is known already.
+
+        Raises:
+            SourceError: when the repository cannot be read.
+        """
+        deep, first = copy(self), self.prerequisites
+        if first and first.found and self.final_tree:
+            deep.interface = interface_of(self.pick, self.repository, self.parser, self.deadline)
+        return deep
 
 
-def _looked_into(name: str, make: Callable[[], Check]) -> Iterator[Check]:
-    """The check; one that cannot be made says so, and neither passes nor speaks against it."""
-    try:
-        yield make()
-    except SourceError as error:
-        yield _unseen(name, error)
+def look(context: LookContext) -> BranchFacts:
+    """Run the checks of one branch as far as they can change the verdict.
+
+    Raises:
+        SourceError: when the pick cannot be tried.
+    """
+    applied, _ = context.applied
+    first = tuple(_run(context, "first"))
+    facts = BranchFacts(
+        context.pull, context.tip, context.trial, applied, hollow=context.is_hollow, checks=first
+    )
+    if facts.settled:
+        return facts
+    cheap = replace(
+        facts,
+        asked=context.requests.answer,
+        approved=context.requests.approved,
+        gone=context.gone,
+        newer=context.has_newer_versions,
+        checks=(*first, *_run(context, "cheap")),
+        score=context.score,
+        default=context.config.default,
+        parents=context.change.parents,
+    )
+    if not (context.thorough or is_open(cheap)):
+        return replace(cheap, cut_short=True)
+    deep = context.deepened()
+    checks = (*first, *_run(deep, "cheap", "deep"))
+    return replace(cheap, first=deep.prerequisites, checks=checks)
 
 
-def _unseen(name: str, why: object) -> Check:
-    return Check(name, passed=False, message=f"not looked into: {why}", severity="hint")
+def _run(context: LookContext, *stages: Stage) -> Iterator[Check]:
+    """Run the checks of these stages; one that cannot be made neither passes nor fails a change."""
+    for row in CHECKS:
+        if row.stage in stages:
+            try:
+                check = row.find(context)
+            except SourceError as error:
+                message = f"not checked: {error}"
+                check = Check(row.name, passed=False, message=message, severity="hint")
+            if check:
+                yield check

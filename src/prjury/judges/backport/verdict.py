@@ -1,57 +1,58 @@
-"""From what was found out about a branch to a verdict: a pure function.
+"""From the facts about a branch to a verdict with reasons and commands: pure functions.
 
-What programs have proven comes first; the score decides only where nothing is proven, and where
-that leaves the matter open too, the policy's default answer does. The words of whoever asks for a
-backport weigh more than a score and less than a proof.
+Proof by program comes first. Without it the score decides, and where that leaves it open, the
+policy's default answer. A request outweighs the score, but not a proof.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from prjury.judges.backport.cherry_pick.commands import commands
-from prjury.judges.backport.cherry_pick.prerequisites import Prerequisites, named
-from prjury.judges.backport.cherry_pick.trial import CherryPickTrial
-from prjury.judges.backport.past.already_applied import AppliedCommits
+from prjury.judges.backport.checks.not_there_yet import AppliedCommits
+from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial
+from prjury.judges.backport.checks.prerequisites import Prerequisites, named, pick_command
 from prjury.judges.backport.score.score import Band, Score, score_words
-from prjury.jury.judgment import Check
+from prjury.jury.judgment import Check, Judgment, Status
+from prjury.jury.population import is_benign
 from prjury.ports.types import BranchTip
 from prjury.report.model import Backport, BackportVerdict
-from prjury.snapshot.model import PullRequest, printable
+from prjury.snapshot.model import PullRequest, printable, visible
 
-#: Checks whose failure speaks against bringing the change to a release branch at all.
-_AGAINST = frozenset({"api", "dependencies", "migrations", "settings"})
-#: Checks whose warning asks for somebody's eyes.
-_CAREFUL = frozenset({"migrations"})
-#: Checks whose failure says what has to be changed in the pick.
-_TO_CHANGE = frozenset({"symbols", "versions", "build"})
+#: A failure speaks against a backport at all.
+AGAINST = frozenset({"api", "dependencies", "migrations", "settings"})
+#: A warning needs a human.
+CAREFUL = frozenset({"migrations"})
+#: A failure says what has to be changed in the pick.
+TO_CHANGE = frozenset({"symbols", "versions", "build"})
 
-#: What obstacles come to, the worst last.
+#: Verdicts with obstacles, the worst last.
 _WORSE: Sequence[BackportVerdict] = ("suitable_with_changes", "needs_human", "not_suitable")
 
 #: Why a human has to decide about a clean pick.
 _UNDECIDED = "nobody has asked for it; `backport.default: ask` leaves it to a maintainer"
+#: So many commits stand in one command, and so many characters of a title.
+_AT_ONCE, _LONGEST_TITLE = 8, 100
 
 Answer = Literal["yes", "no"]
 
 
 @dataclass(frozen=True, slots=True)
 class BranchFacts:
-    """What was found out about one branch.
+    """The facts about one branch.
 
     Attributes:
-        asked: what people ask for, None where nobody has said anything.
-        approved: who or what says yes whatever the score says; empty where nobody does.
-        hollow: whether the change itself changes nothing.
-        gone: whether the branch has nothing of what the change touches.
-        newer: whether the change only raises versions, and the branch is there already.
-        first: what was found that has to be picked first, None where nothing was looked for.
-        checks: what was looked at, in order.
-        default: the policy's answer where the matter is open.
-        parents: of the change's head, as far as they are known.
-        cut_short: whether symbols, version patterns and prerequisites were left out.
+        asked: a request or refusal; None without one.
+        approved: the label of a maintainer that outweighs the score, or an empty text.
+        hollow: whether the change itself is empty.
+        gone: whether the branch has none of the touched files.
+        newer: whether the change only raises versions that the branch has already.
+        first: the search for prerequisites, None if there was none.
+        default: the policy's answer where nothing else decides.
+        parents: of the change's head, if they are known.
+        cut_short: whether the deep checks were skipped.
     """
 
     pull: PullRequest
@@ -72,27 +73,27 @@ class BranchFacts:
 
     @property
     def settled(self) -> bool:
-        """Whether the trial and history leave nothing to look into."""
+        """Whether the trial and the history decide alone."""
         there = self.present is not None and self.present.stays
         return bool(self.trial.unfinished) or self.trial.empty or there
 
     @property
     def band(self) -> Band:
-        """What the score says; nothing, where there is none."""
+        """The score's band; grey without a score."""
         return self.score.band if self.score else "grey"
 
     @property
     def wanted(self) -> bool:
-        """Whether somebody asks for it."""
+        """Whether somebody asks for the backport."""
         return bool(self.approved) or self.asked == "yes"
 
     @property
     def helped(self) -> bool:
-        """Whether picking something first leaves nothing that the branch lacks."""
+        """Whether picking prerequisites adds all that the branch lacks."""
         return self.first is not None and self.first.found and not self.first.lacks
 
     def failed(self, names: frozenset[str], *severities: str) -> list[Check]:
-        """The checks of these names that failed this badly."""
+        """Return the failed checks with these names and severities."""
         failed = [check for check in self.checks if not check.passed and check.name in names]
         return [check for check in failed if not severities or check.severity in severities]
 
@@ -105,7 +106,7 @@ class _Ruling:
 
 
 def decide(case: BranchFacts) -> Backport:
-    """The verdict on one branch, with its reasons, the decisive one first, and the commands."""
+    """Return the verdict on one branch, with its reasons, the decisive one first, and commands."""
     ruling = _ruling(case)
     there = ruling.verdict in {"already_present", "not_applicable", "error"}
     merge = case.trial.merge
@@ -116,11 +117,11 @@ def decide(case: BranchFacts) -> Backport:
         verdict=ruling.verdict,
         applies=None if merge.impossible else merge.clean,
         conflicts=merge.conflicts,
-        prerequisites=tuple(map(named, first.units)) if first else (),
+        prerequisites=tuple(map(named, first.commits)) if first else (),
         score=None if case.score is None or there else round(case.score.value, 3),
         band=None if case.score is None or there else case.score.band,
         reasons=tuple(_reasons(case, ruling)),
-        commands=() if there else _typed(case, first),
+        commands=() if there else tuple(commands(case, first)),
         checks=case.checks,
         branch_sha=case.tip.sha,
         tree=result.tree,
@@ -129,14 +130,10 @@ def decide(case: BranchFacts) -> Backport:
 
 
 def is_open(case: BranchFacts) -> bool:
-    """Whether the verdict may rest on what has not been looked at yet."""
+    """Whether deep checks may change the verdict."""
     likely = case.wanted or case.band != "unlikely"
     closed = {"not_suitable", "not_applicable", "already_present", "error"}
     return likely and _ruling(case).verdict not in closed
-
-
-def _typed(case: BranchFacts, first: Prerequisites | None) -> tuple[str, ...]:
-    return commands(case.pull, case.tip, case.trial, first, case.parents)
 
 
 def _ruling(case: BranchFacts) -> _Ruling:
@@ -144,7 +141,7 @@ def _ruling(case: BranchFacts) -> _Ruling:
     if case.trial.unfinished:
         return _Ruling("error", case.trial.unfinished)
     if case.hollow:
-        return _Ruling("not_applicable", "the change holds nothing that could be picked")
+        return _Ruling("not_applicable", "the change is empty: there is nothing to pick")
     if case.settled:
         return _Ruling("already_present", leading=_named(case, "not-there-yet"))
     if case.gone:
@@ -157,15 +154,15 @@ def _ruling(case: BranchFacts) -> _Ruling:
 
 
 def _by_proof(case: BranchFacts) -> _Ruling | None:
-    """What programs have proven, at its worst; None where nothing speaks against a clean pick."""
+    """Return the worst proven obstacle; None if nothing speaks against a clean pick."""
     rules = (_breaking, _of_conflict, _taken_back, _lacking, _wanted_though, _unsure)
     found = [ruling for rule in rules if (ruling := rule(case))]
     return max(found, key=lambda ruling: _WORSE.index(ruling.verdict), default=None)
 
 
 def _breaking(case: BranchFacts) -> _Ruling | None:
-    """What breaks the branch's users is not for it, unless somebody or much speaks for it."""
-    against = tuple(case.failed(_AGAINST, "error"))
+    """Refuse what breaks users, unless it is requested or likely."""
+    against = tuple(case.failed(AGAINST, "error"))
     if against and not case.wanted and case.band != "likely":
         return _Ruling("not_suitable", leading=against)
     return None
@@ -177,8 +174,8 @@ def _taken_back(case: BranchFacts) -> _Ruling | None:
 
 
 def _lacking(case: BranchFacts) -> _Ruling | None:
-    """The branch lacks what the pick needs, or would need it in another way."""
-    lacking = tuple(case.failed(_TO_CHANGE, "error", "warning"))
+    """The branch lacks what the pick needs, or needs it written in another way."""
+    lacking = tuple(case.failed(TO_CHANGE, "error", "warning"))
     if not lacking:
         return None
     if case.band == "unlikely" and not case.wanted:
@@ -188,25 +185,25 @@ def _lacking(case: BranchFacts) -> _Ruling | None:
 
 
 def _is_known(check: Check, case: BranchFacts) -> bool:
-    """Whether it is known what has to be done about it."""
+    """Whether it is known how to fix it."""
     if check.name == "symbols":
         return case.helped
     return check.name != "build" and bool(check.fix)
 
 
 def _wanted_though(case: BranchFacts) -> _Ruling | None:
-    """It breaks something, and somebody asks for it, or it is likely all the same."""
-    against = tuple(case.failed(_AGAINST, "error"))
+    """It breaks users, but it is requested or likely."""
+    against = tuple(case.failed(AGAINST, "error"))
     if not against or case.approved:
         return None
-    why = "it is asked for, and" if case.wanted else "it is likely, and"
+    why = "it is asked for, but it" if case.wanted else "it is likely, but it"
     return _Ruling("needs_human", why, against)
 
 
 def _unsure(case: BranchFacts) -> _Ruling | None:
-    """What wants somebody's eyes, and what nobody has looked into."""
-    careful = case.failed(_CAREFUL, "warning")
-    unseen = case.failed(_AGAINST | _TO_CHANGE | {"not-there-yet"}, "hint")
+    """Something needs care or could not be checked."""
+    careful = case.failed(CAREFUL, "warning")
+    unseen = case.failed(AGAINST | TO_CHANGE | {"not-there-yet"}, "hint")
     if case.wanted or not (careful or unseen):
         return None
     return _Ruling("needs_human", leading=(*careful, *unseen))
@@ -227,7 +224,7 @@ def _of_conflict(case: BranchFacts) -> _Ruling | None:
 
 
 def _by_score(case: BranchFacts) -> _Ruling:
-    """A clean pick: what people say, then the score, then the policy's default answer."""
+    """Decide about a clean pick: requests, then the score, then the policy's default."""
     if case.approved:
         return _Ruling("suitable", case.approved)
     if case.asked == "yes":
@@ -247,7 +244,7 @@ def _named(case: BranchFacts, name: str) -> tuple[Check, ...]:
 
 
 def _reasons(case: BranchFacts, ruling: _Ruling) -> Iterator[str]:
-    """The decisive reason, then whatever else failed, then what the score rests on."""
+    """Yield the decisive reason, other failures, and the score."""
     leading = [check.message for check in ruling.leading]
     if ruling.because:
         yield f"{ruling.because} {'; '.join(leading)}".strip()
@@ -264,4 +261,60 @@ def _reasons(case: BranchFacts, ruling: _Ruling) -> Iterator[str]:
         yield score_words(case.score)
     if case.cut_short:
         where = printable(case.tip.name)
-        yield f"not looked for, as this is clear already: names that {where} lacks, prerequisites"
+        yield f"not checked, because the verdict is clear: names that {where} lacks, prerequisites"
+
+
+def new_branch(pull: PullRequest, branch: str) -> str:
+    """Return the name of the branch for the pick."""
+    target = re.sub(r"[^\w.-]+", "-", branch, flags=re.ASCII).strip("-.")
+    return f"backport-{pull.number or pull.head.sha[:12]}-to-{target or 'branch'}"
+
+
+def commands(case: BranchFacts, first: Prerequisites | None = None) -> Iterator[str]:
+    """Yield the commands: a new branch, prerequisites, the pick; none touches the release branch."""
+    pull, tip, parents = case.pull, case.tip, case.parents
+    yield f"git switch -c {new_branch(pull, tip.name)} {tip.sha}"
+    yield from map(pick_command, first.commits if first else ())
+    last = first.trial if first and first.trial else case.trial
+    if last.each is not None:
+        stopped = last.each.stopped_at
+        commits = [*last.each.kept, *([stopped.sha] if stopped else []), *last.each.left]
+        for start in range(0, len(commits), _AT_ONCE):
+            yield f"git cherry-pick -x {' '.join(commits[start : start + _AT_ONCE])}"
+    elif parents[:1] == (pull.merge_base,) and len(parents) > 1:
+        yield f"git cherry-pick -x -m 1 {pull.head.sha}"
+    elif pull.ahead == 1 and len(parents) <= 1:
+        yield f"git cherry-pick -x {pull.head.sha}"
+    else:
+        # A range with merge commits cannot be picked; one commit with the whole change always can.
+        title = " ".join(pull.title.split())[:_LONGEST_TITLE] or new_branch(pull, tip.name)
+        said = f"-m {quoted(title)}"
+        # Later runs find the change on the branch by this line.
+        said += f" -m 'Backport of #{pull.number}'" if pull.number else ""
+        squash = f"git commit-tree '{pull.head.sha}^{{tree}}' -p {pull.merge_base} {said}"
+        yield f'git cherry-pick "$({squash})"'
+
+
+def quoted(name: str) -> str:
+    """Quote a text as one word for a shell."""
+    return "'" + visible(name).replace("'", "'\\''") + "'"
+
+
+def needs_opinion(backport: Backport) -> bool:
+    """Whether a human has to decide about a clean pick, so that a model's opinion helps."""
+    return backport.verdict == "needs_human" and backport.applies is True
+
+
+def with_opinion(backport: Backport, opinion: Judgment) -> Backport:
+    """Add a model's opinion to the reasons; the verdict stays a human's.
+
+    Nothing is added if no model could be asked.
+    """
+    if is_benign(opinion):
+        return backport
+    words = {Status.PASS: "a model finds it suitable", Status.FAIL: "a model advises against it"}
+    answer = words.get(opinion.status, "no answer from a model")
+    failed = (f"{check.name}: {check.message}" for check in opinion.failed_checks)
+    return replace(
+        backport, reasons=(*backport.reasons, f"{answer} ({opinion.reasoning})", *failed)
+    )

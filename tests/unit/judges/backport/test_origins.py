@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.backport.past.origins import Origins, origins
+from prjury.judges.backport.origins import Origins, origins
 
 FULL = "1234567890abcdef1234567890abcdef12345678"
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.backport.score.history_features import HistoryFeatures
+from prjury.judges.backport.history import HistoryFeatures
 from prjury.judges.backport.score.score import (
     FEATURES,
     ChangeFeatures,

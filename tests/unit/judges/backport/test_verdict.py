@@ -7,12 +7,11 @@ from typing import Any, Literal
 
 import pytest
 
-from prjury.judges.backport.cherry_pick.prerequisites import Prerequisites
-from prjury.judges.backport.cherry_pick.trial import CherryPickTrial
-from prjury.judges.backport.opinion import is_open, with_opinion
-from prjury.judges.backport.past.already_applied import AppliedCommits
+from prjury.judges.backport.checks.not_there_yet import AppliedCommits
+from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial
+from prjury.judges.backport.checks.prerequisites import Prerequisites
 from prjury.judges.backport.score.score import Score
-from prjury.judges.backport.verdict import BranchFacts, decide
+from prjury.judges.backport.verdict import BranchFacts, decide, with_opinion
 from prjury.jury.judgment import Check, Judgment
 from prjury.ports.types import BranchTip
 from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
@@ -190,7 +189,7 @@ def test_what_decides_comes_first() -> None:
     picks = Check("picks-cleanly", passed=True, message="picks cleanly onto 1.x")
     backport = decide(case(checks=(picks, *API), score=LIKELY))
     assert backport.reasons == (
-        "it is likely, and api says no",
+        "it is likely, but it api says no",
         "picks cleanly onto 1.x",
         "70 % of such changes were backported: likely; for: fix in the title",
     )
@@ -234,14 +233,14 @@ def test_git_20_shell_characters_of_a_branch_are_not_in_the_commands() -> None:
 OPEN = decide(case(score=GREY))
 
 
-def test_an_opinion_is_added_to_what_is_open() -> None:
+def test_an_opinion_is_added_to_what_needs_opinion() -> None:
     check = Check("fixes", passed=False, message="it is a feature")
     against = Judgment.failed("2 of 4 criteria passed", checks=(check,))
     for opinion, words in (
         (Judgment.passed("4 of 4"), ("a model finds it suitable (4 of 4)",)),
         (
             against,
-            ("a model advises against (2 of 4 criteria passed)", "fixes: it is a feature"),
+            ("a model advises against it (2 of 4 criteria passed)", "fixes: it is a feature"),
         ),
         (Judgment.abstained("it refused", "refused"), ("no answer of a model (it refused)",)),
     ):
@@ -255,6 +254,6 @@ def test_nothing_is_said_of_a_model_that_is_not_there() -> None:
 
 
 def test_only_a_clean_pick_is_worth_an_opinion() -> None:
-    assert is_open(OPEN)
-    assert not is_open(decide(case(trial=CONFLICT)))
-    assert not is_open(decide(case(trial=replace(CLEAN, empty=True))))
+    assert needs_opinion(OPEN)
+    assert not needs_opinion(decide(case(trial=CONFLICT)))
+    assert not needs_opinion(decide(case(trial=replace(CLEAN, empty=True))))

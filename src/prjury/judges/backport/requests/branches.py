@@ -1,21 +1,21 @@
-"""Which branches a change is judged for: those of the policy, or the newest release branches."""
+"""Release branches: which ones a change is judged for, their versions, and short names for them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 
-from prjury.judges.backport.requests.lines import RequestLine, bare, line_of
 from prjury.policy.schema import BackportConfig
 from prjury.ports.types import BranchTip
 from prjury.snapshot.model import visible
 
-#: Seconds; a line that rests for so long while others move is one that nobody maintains.
-_ASLEEP = 2 * 365 * 86_400
+#: Seconds without a commit, while other branches move, after which a line counts as unmaintained.
+_UNMAINTAINED = 2 * 365 * 86_400
 _GLOB = frozenset("*?[")
-#: So many branches that are passed over are named.
+#: So many skipped branches are named.
 _FEW = 5
 
 
@@ -24,29 +24,29 @@ class Chosen:
     """The branches that a change is judged for.
 
     Attributes:
-        names: each once, in order; those that a list names stay, whether they are there or not.
-        notes: what is wrong with the policy's list, one sentence each.
-        passed: the branches that auto passes over where it takes none, and why.
+        names: each once, in order; listed names stay even if no such branch exists.
+        notes: problems of the policy's list, one sentence each.
+        skipped: why `auto` takes none, one sentence a branch.
     """
 
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
-    passed: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
 
 
 def release_branches(
     found: Sequence[BranchTip], default: str, config: BackportConfig, base: str | None = None
 ) -> Chosen:
-    """The branches to judge for, newest version first, or in the order of the policy's list.
+    """Return the branches to judge for: newest version first, or in the order of the policy's list.
 
     Args:
         found: the repository's branches.
-        default: its default branch, which is no release branch whatever its name is.
-        base: the branch that the change is to be merged into, which is none either.
+        default: the default branch, which is never a release branch.
+        base: the branch that the change is merged into, which is excluded, too.
     """
     others = [one for one in found if bare(one.name) not in {bare(default), bare(base or default)}]
     if isinstance(config.branches, str):
-        # A change of a release line may be brought to older ones; newer ones get it by a merge.
+        # A change on a release branch goes to older ones; newer ones get it by merging.
         own = line_of(base) if base and bare(base) != bare(default) else None
         older = [one for one in others if own is None or _is_older(one, own)]
         kept = [one for one in found if bare(one.name) == bare(default)] or found
@@ -60,7 +60,7 @@ def _is_older(branch: BranchTip, than: RequestLine) -> bool:
 
 
 def is_locked(name: str, locked: Sequence[str]) -> str | None:
-    """The entry by which a branch takes nothing any more; None for one that does."""
+    """Return the policy entry that locks a branch, or None."""
     return next((entry for entry in locked if fnmatchcase(bare(name), entry)), None)
 
 
@@ -82,16 +82,16 @@ def _newest(
     others: Sequence[BranchTip], found: Sequence[BranchTip], config: BackportConfig
 ) -> Chosen:
     named = list(_lines(others))
-    # A branch for one release is a line only where the repository has no better ones.
+    # Branches of single releases count only if there are no others.
     lines = [one for one, line in named if not line.is_release] or [one for one, _ in named]
     open_ones = [one for one in lines if not is_locked(one.name, config.locked)]
-    moved = max((one.date for one in found), default=0) - _ASLEEP
+    moved = max((one.date for one in found), default=0) - _UNMAINTAINED
     awake = [one for one in open_ones if not 0 < one.date < moved]
     taken = sorted(awake, key=_newest_first)[: config.most]
     if taken:
         return Chosen(tuple(one.name for one in taken))
     left = sorted(lines, key=_newest_first)[:_FEW]
-    return Chosen((), passed=tuple(_passed(one, open_=one in open_ones) for one in left))
+    return Chosen((), skipped=tuple(_skipped(one, open_=one in open_ones) for one in left))
 
 
 def _lines(found: Sequence[BranchTip]) -> Iterator[tuple[BranchTip, RequestLine]]:
@@ -100,7 +100,7 @@ def _lines(found: Sequence[BranchTip]) -> Iterator[tuple[BranchTip, RequestLine]
             yield one, line
 
 
-def _passed(branch: BranchTip, *, open_: bool) -> str:
+def _skipped(branch: BranchTip, *, open_: bool) -> str:
     if not open_:
         return f"{visible(branch.name)} not tried: locked by the policy"
     year = datetime.fromtimestamp(branch.date, UTC).year
@@ -112,3 +112,113 @@ def _newest_first(branch: BranchTip) -> tuple[bool, tuple[int, ...], int, str]:
     line = line_of(branch.name)
     version = line.version if line else ()
     return line is None, tuple(-number for number in version), -branch.date, branch.name
+
+
+Version = tuple[int, ...]
+
+#: Words in names of release branches; branches with the same word are a family.
+_FAMILIES = (
+    r"releases?|release-branch|rel|releng|stable|maintenance|maint|branch|support|lts|series|"
+    r"versions?|linux|r(?=\d)"
+)
+_NUMBERS = r"\d{1,4}(?:[._-]\d{1,4}){0,4}"
+_NAME = re.compile(
+    rf"(?:(?P<family>{_FAMILIES})[-_./]?)?(?P<v>v?)(?P<numbers>{_NUMBERS})(?P<x>[._-][xy*])?"
+    r"(?:[-_](?P<after>stable|maintenance|lts|branch|release)(?:-[ec]e)?)?",
+    re.IGNORECASE,
+)
+_REMOTE = re.compile(r"(?:refs/heads/|refs/remotes/)?(?:origin/|upstream/)?")
+_AND_LATER = re.compile(r"[vV]?(\d{1,4}(?:\.\d{1,4}){0,4})(?:\.[xy])?\+")
+#: Numbers of a single release; fewer name a line.
+_RELEASE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLine:
+    """The release line that a branch is named for.
+
+    Attributes:
+        version: the numbers, without the wildcard: (1, 2) for ``1.2.x``.
+        family: the word beside the numbers in lower case, or an empty text.
+        open: whether the name ends in a wildcard, as ``1.2.x`` does.
+        plain: whether the numbers stand alone, without a word, ``v`` or wildcard.
+    """
+
+    version: Version
+    family: str = ""
+    open: bool = False
+    plain: bool = False
+
+    @property
+    def is_release(self) -> bool:
+        """Whether it is a single release such as ``1.2.3``."""
+        return len(self.version) >= _RELEASE and not self.open
+
+
+def line_of(name: str) -> RequestLine | None:
+    """Return the release line that a branch is named for; None for other branches.
+
+    A single number is none, because it may be an issue's number.
+    """
+    match = _NAME.fullmatch(bare(name))
+    if match is None:
+        return None
+    family = (match["family"] or match["after"] or "").casefold()
+    if family.startswith(("release", "version")):
+        family = family[:7]
+    version = tuple(map(int, re.split(r"[._-]", match["numbers"])))
+    plain = not (family or match["v"] or match["x"])
+    if plain and (len(version) == 1 or "." not in match["numbers"]):
+        return None
+    return RequestLine(version, family, bool(match["x"]), plain)
+
+
+def bare(name: str) -> str:
+    """Return the branch's name without ``refs/heads/`` or a remote."""
+    match = _REMOTE.match(name)
+    return name[match.end() :] if match else name
+
+
+def meant(target: str, branches: Sequence[str]) -> tuple[str, ...]:
+    """Return the branches that a text means, often a short form; none if it means another one.
+
+    First the exact name, then the line of that version, then the line that a full release belongs
+    to: ``1.2`` means ``release/1.2`` and ``v1.2.x``; ``1.2.3`` means ``1.2.x`` if no branch has
+    that name. A shorter version never means a longer one: ``3.1`` is not ``3.12``. A word beside
+    the version must match. ``5.4+`` means every line from 5.4 on.
+    """
+    wanted = bare(target.strip())
+    if later := _AND_LATER.fullmatch(wanted):
+        least = tuple(map(int, later[1].split(".")))
+        return tuple(name for name in branches if _version(name) >= least)
+    for same in (str.__eq__, lambda one, other: one.casefold() == other.casefold()):
+        if found := tuple(name for name in branches if same(bare(name), wanted)):
+            return found
+    line = line_of(wanted) or _of_number(wanted)
+    if line is None:
+        return ()
+    ways = [line] if line.open or len(line.version) != _RELEASE else [line, _its_line(line)]
+    for way in ways:
+        if found := tuple(name for name in branches if _is(way, line_of(name))):
+            return found
+    return ()
+
+
+def _version(name: str) -> Version:
+    line = line_of(name)
+    return line.version if line else ()
+
+
+def _of_number(wanted: str) -> RequestLine | None:
+    """Read a number alone, which in a request is a version."""
+    return RequestLine((int(wanted),), plain=True) if re.fullmatch(r"[0-9]{1,4}", wanted) else None
+
+
+def _its_line(release: RequestLine) -> RequestLine:
+    return RequestLine(release.version[:-1], release.family, open=True)
+
+
+def _is(wanted: RequestLine, line: RequestLine | None) -> bool:
+    if line is None or line.version != wanted.version:
+        return False
+    return wanted.family in {"", line.family}

@@ -1,17 +1,48 @@
-"""Labels that ask for a backport, or refuse one, as the common tools and projects write them.
+"""Labels that ask for a backport or refuse one, in the conventions of common tools and projects.
 
-A label is read word by word: words that lead up to the verb, the verb, words that follow it, and
-then the branch. A scope before it, such as ``for:`` or ``kind/``, is passed over.
+A label is read word by word: leading words, the verb, following words, the branch. A scope before
+it, such as ``for:`` or ``kind/``, is skipped.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
-from prjury.judges.backport.requests.request import EVERYWHERE, THE_LABEL, Answer, BackportRequest
+from prjury.snapshot.model import visible
 
-#: Characters beyond which nothing is read; a label has 50 at most.
+Answer: TypeAlias = Literal["yes", "no", "state"]
+
+#: A target that stands for all branches.
+EVERYWHERE = "*"
+_LONGEST_QUOTE = 120
+
+
+@dataclass(frozen=True, slots=True)
+class BackportRequest:
+    """One statement about backports of a change.
+
+    Attributes:
+        answer: a request, a refusal, or the ``state`` of an earlier backport, which is neither.
+        target: the branch as it is written; `EVERYWHERE` for all, None if none is named.
+        source: where it stands, such as ``the label`` or ``@alice``.
+        text: the quoted words.
+    """
+
+    answer: Answer
+    target: str | None
+    source: str
+    text: str
+
+    def __str__(self) -> str:
+        text = visible(" ".join(self.text.split()))
+        short = text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 1]}…"
+        return f"{self.source}: {short}"
+
+
+#: Characters that are read; GitHub allows 50.
 _LONGEST = 200
 
 #: Verbs and refusals that are several words for some and one for others.
@@ -43,13 +74,13 @@ _REFUSED = frozenset(
     "none no not skip skipped never rejected declined denied refused unwanted wontfix ignore "
     "n/a na".split()
 )
-#: What became of a backport that was asked for: it says nothing of what is wanted now.
+#: States of an earlier backport, which ask for nothing.
 _STATE = frozenset(
     "failed failure open opened conflict conflicts blocked done complete completed created missing "
     "success merged manually".split()
 )
 _ALL = frozenset({"all", "all-open", "everywhere"})
-#: Words of tools that take the branch from elsewhere: other labels, a milestone, a command line.
+#: Words of tools that take the branch from another label, a milestone or a command line.
 _NO_BRANCH = frozenset("version prev-minor prev-major current manual pr".split())
 #: Rust nominates for channels, which are branches.
 _NOMINATED = re.compile(r"(beta|stable)-(nominated|accepted)", re.IGNORECASE)
@@ -63,11 +94,11 @@ _DECORATION = re.compile(r"[^\w(\[{}]+$|^[^\w(\[@{}]+", re.ASCII)
 def of_labels(
     labels: Sequence[str], patterns: Sequence[str], own: Sequence[str]
 ) -> Iterator[BackportRequest]:
-    """What the labels of a pull request ask for.
+    """Read the labels of a pull request.
 
     Args:
-        patterns: labels of the policy's own that ask for a backport, with ``{branch}``.
-        own: those that a run gives itself, which are nobody's wish.
+        patterns: the policy's labels that ask for a backport, with ``{branch}``.
+        own: patterns of labels that are not requests.
     """
     said = [label for label in labels if not any(captured(one, label) for one in own)]
     versions_count = any(_VERSIONS_COUNT.fullmatch(label.strip()) for label in said)
@@ -76,23 +107,24 @@ def of_labels(
             yield named[0]
         elif _RELEASE.fullmatch(label.strip()):
             if versions_count:
-                yield BackportRequest("yes", label.strip(), THE_LABEL, label)
+                yield BackportRequest("yes", label.strip(), "the label", label)
         else:
             yield from (
-                BackportRequest(answer, target, THE_LABEL, label) for answer, target in read(label)
+                BackportRequest(answer, target, "the label", label)
+                for answer, target in read(label)
             )
 
 
 def of_pattern(labels: Sequence[str], patterns: Sequence[str]) -> Iterator[BackportRequest]:
-    """What those of the labels ask for that the policy has a pattern for."""
+    """Read the labels that match a pattern of the policy."""
     for label in labels:
         for pattern in patterns:
             if target := captured(pattern, label):
-                yield BackportRequest("yes", target, THE_LABEL, label)
+                yield BackportRequest("yes", target, "the label", label)
 
 
 def captured(pattern: str, label: str) -> str | None:
-    """The branch in a label of this pattern, None for another label."""
+    """Return the branch in a label of this pattern, None for another label."""
     before, _, after = (part.casefold() for part in pattern.partition("{branch}"))
     folded = label.strip().casefold()
     length = len(before) + len(after)
@@ -102,7 +134,7 @@ def captured(pattern: str, label: str) -> str | None:
 
 
 def read(label: str) -> list[tuple[Answer, str | None]]:
-    """What a label, or a phrase like one, says: answers with branches; nothing if it is another."""
+    """Return the answers and branches of a label or a phrase like one; none for another text."""
     text = _DECORATION.sub("", label.strip()[:_LONGEST])
     if nominated := _NOMINATED.fullmatch(text):
         return [("yes", nominated[1].lower())]
@@ -119,11 +151,11 @@ def _phrase(text: str) -> list[tuple[Answer, str | None]]:
         lower = word[0].casefold()
         if _VERB.fullmatch(lower) or _DONE.fullmatch(lower):
             done = bool(_DONE.fullmatch(lower))
-            return _after_verb(text, words[index + 1 :], "told" if done else answer)
+            return _after_verb(text, words[index + 1 :], "state" if done else answer)
         if lower in _REFUSING:
             answer = "no"
         elif lower in _STATE:
-            answer = "told"
+            answer = "state"
         elif lower not in _LEADING:
             break
     return []
@@ -132,13 +164,13 @@ def _phrase(text: str) -> list[tuple[Answer, str | None]]:
 def _after_verb(
     text: str, words: Sequence[re.Match[str]], answer: Answer
 ) -> list[tuple[Answer, str | None]]:
-    """The branches after the verb, with what the words between make of the answer."""
+    """Return the branches after the verb; words between may change the answer."""
     for word in words:
         lower = word[0].casefold()
         if lower in _REFUSED:
             answer = "no"
         elif lower in _STATE:
-            answer = "told" if answer == "yes" else answer
+            answer = "state" if answer == "yes" else answer
         elif lower not in _FOLLOWING:
             rest = re.sub(r"\s+branch$", "", text[word.start() :].strip(), flags=re.IGNORECASE)
             return [(answer, target) for target in _targets(rest, answer)]

@@ -11,8 +11,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, TypeAlias
 
-from prjury.judges.backport.score.change_features import ChangeFeatures
-from prjury.judges.backport.score.history_features import HistoryFeatures
+from prjury.judges.backport.history import HistoryFeatures
+from prjury.judges.backport.score.features import ChangeFeatures
 
 __all__ = [
     "Band",
@@ -40,7 +40,7 @@ class Circumstances:
         lacks: touched files that the branch has not.
         removed: the share of removed lines that stand on the branch, 0..1; None without any.
         context: the same of the lines around them.
-        newest: whether no release branch parted later from the base.
+        newest: whether no release branch forked later from the base.
         habits: what became of earlier changes; None where nobody has looked.
     """
 
@@ -139,7 +139,7 @@ FEATURES: Mapping[str, Feature] = {
     ),
     "earlier": Feature(
         _of_habits(lambda habits: habits.earlier),
-        lambda number: f"{_counted(number, 'change')} on the base since the branch parted",
+        lambda number: f"{_counted(number, 'change')} on the base since the branch forked",
     ),
     "lately": Feature(_of_habits(lambda habits: habits.lately), _lately),
     "lift": Feature(_of_habits(lambda habits: habits.lift), _lift),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from fakes.repository import FakeRepository, Files, blob_of, pull_between
-from prjury.judges.backport.content.line_overlap import (
+from prjury.judges.backport.checks.lines_and_files import (
     LineOverlap,
     Share,
     line_overlap,
@@ -76,7 +76,7 @@ def test_a_file_that_the_change_adds_need_not_be_there() -> None:
     check = overlap_check(found)
     assert (check.passed, check.message) == (
         True,
-        "the change touches no file that was there before",
+        "the change touches no existing file",
     )
 
 
@@ -98,7 +98,7 @@ def test_what_a_partial_clone_lacks_is_said() -> None:
     )
     reason = "its content on the branch is missing from this partial clone"
     assert found.unread == (("a.py", reason),)
-    assert f"not looked into: `a.py` ({reason})" in overlap_check(found).message
+    assert f"not checked: `a.py` ({reason})" in overlap_check(found).message
 
 
 def test_the_check_names_files_and_lines_with_their_places() -> None:
@@ -108,7 +108,7 @@ def test_the_check_names_files_and_lines_with_their_places() -> None:
     assert not check.passed
     assert check.message == (
         "the branch lacks 1 of 2 touched files, 1 of them source: `c.py`; "
-        "1 of 2 lines that the change removes is not there"
+        "1 of 2 lines that the change removes is missing"
     )
     assert (str(check.location), check.evidence) == ("a.py:2", "a.py:2: two")
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.backport.score.history_features import (
+from prjury.judges.backport.history import (
     EarlierChange,
     earlier_changes,
     history_features,
 )
-from prjury.judges.backport.score.title_features import words
+from prjury.judges.backport.score.features import words
 from prjury.ports.types import CommitMessage
 
 SHA = "1234567890" * 4

@@ -1,26 +1,29 @@
-"""Whether what a change touches is there on a branch: its files, and the lines that it removes."""
+"""Whether the branch has the files that a change touches and the lines that it removes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from prjury.judges.merge.conflicts import counted
 from prjury.jury.judgment import Check, Location
 from prjury.ports.types import TreeEntry
+from prjury.report.wording import counted
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, PullRequest, printable, visible
 
-#: So many lines that are not there are told with their places, and so many files by name.
+if TYPE_CHECKING:
+    from prjury.judges.backport.look import LookContext
+
+#: So many missing lines and files are listed.
 _FEW_LINES, _FEW_FILES = 3, 3
 _LONGEST_LINE = 120
-#: Files that a change brings along need not be there before it.
-_BROUGHT = frozenset({FileStatus.ADDED, FileStatus.COPIED})
+#: Files that a change adds need not be on the branch.
+_ADDED = frozenset({FileStatus.ADDED, FileStatus.COPIED})
 
 
 class Trees(Protocol):
-    """What is asked of a repository; see `prjury.ports.Repository`."""
+    """The part of `prjury.ports.Repository` that is needed here."""
 
     def files(self, commit: str) -> Sequence[TreeEntry]:
         """Every file of a commit."""
@@ -33,14 +36,14 @@ class Trees(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many lines of a kind stand in the branch's version of their files."""
+    """How many of some lines are in the branch's version of their files."""
 
     standing: int = 0
     total: int = 0
 
     @property
     def value(self) -> float | None:
-        """The share, 0..1; None where there are no such lines."""
+        """The share, 0..1; None without such lines."""
         return self.standing / self.total if self.total else None
 
     def __add__(self, other: Share) -> Share:
@@ -49,7 +52,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class AbsentFile:
-    """A line that the change removes and that the branch's version of the file does not have.
+    """A line that the change removes and the branch's version of the file lacks.
 
     Attributes:
         line: its number on the base, from 1.
@@ -62,19 +65,18 @@ class AbsentFile:
 
 @dataclass(frozen=True, slots=True)
 class LineOverlap:
-    """What of a change's surroundings a branch has.
+    """Which touched files and lines a branch has.
 
-    Blank lines do not count, nor do blanks around a line; files that the branch lacks count among
-    ``lacks`` and their lines nowhere.
+    Blank lines and blanks around lines are ignored; lines of missing files are not counted.
 
     Attributes:
-        has: the files changed, deleted or renamed that the branch has, by their old paths.
-        lacks: those that it has not.
-        lacks_source: how many of these hold source.
+        has: changed, deleted and renamed files that the branch has, by their old paths.
+        lacks: those that it lacks.
+        lacks_source: how many of these are source.
         removed: the lines that the change removes.
         context: the lines around them that git shows.
-        absent: the first removed lines that the branch does not have.
-        unread: files that nobody looked into, each with the reason.
+        absent: the first removed lines that the branch lacks.
+        unread: files that could not be read, with the reasons.
     """
 
     has: tuple[str, ...] = ()
@@ -87,14 +89,14 @@ class LineOverlap:
 
 
 def line_overlap(pull: PullRequest, repository: Trees, tip: str) -> LineOverlap:
-    """What of the change's files and lines is there on the branch whose tip is given.
+    """Compare the change's files and lines with the branch at this tip.
 
     Files that are the same on the branch and on the merge base are not read.
 
     Raises:
         SourceError: when the branch's tree cannot be listed or read.
     """
-    touched = {_before(file): file for file in pull.files if file.status not in _BROUGHT}
+    touched = {_before(file): file for file in pull.files if file.status not in _ADDED}
     blobs = {entry.path: entry.blob for entry in repository.files(tip) if entry.path in touched}
     lacks = tuple(path for path in touched if path not in blobs)
     here = [(path, file) for path, file in touched.items() if path in blobs]
@@ -118,7 +120,7 @@ def _before(file: FileChange) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """What a look into one file has shown."""
+    """The result for one file."""
 
     path: str
     removed: Share = Share()
@@ -152,7 +154,7 @@ def _all_of(lines: Sequence[object]) -> Share:
 
 
 def _lines(file: FileChange, sign: str) -> list[tuple[int, str]]:
-    """Lines of one sign that are not blank, with their numbers on the base."""
+    """Return the lines of one sign that are not blank, with their numbers on the base."""
     return [
         (line.old or 1, text)
         for hunk in file.hunks
@@ -161,15 +163,20 @@ def _lines(file: FileChange, sign: str) -> list[tuple[int, str]]:
     ]
 
 
+def lines_and_files(context: LookContext) -> Check:
+    """Return the check on touched files and removed lines."""
+    return overlap_check(context.overlap)
+
+
 def overlap_check(found: LineOverlap) -> Check:
-    """The check ``lines-and-files``, in order where each touched file and removed line is there."""
+    """Return the check ``lines-and-files``, which passes if all files and lines are there."""
     missing = found.removed.total - found.removed.standing
     first = found.absent[0] if found.absent else None
     evidence = "\n".join(
         f"{visible(gone.path)}:{gone.line}: {visible(gone.text[:_LONGEST_LINE])}"
         for gone in found.absent
     )
-    parts = [_files_told(found), _lines_told(found), _unread_told(found)]
+    parts = [_files_words(found), _lines_words(found), _unread_words(found)]
     return Check(
         "lines-and-files",
         passed=not found.lacks and not missing,
@@ -180,10 +187,10 @@ def overlap_check(found: LineOverlap) -> Check:
     )
 
 
-def _files_told(found: LineOverlap) -> str:
+def _files_words(found: LineOverlap) -> str:
     total = len(found.has) + len(found.lacks)
     if not total:
-        return "the change touches no file that was there before"
+        return "the change touches no existing file"
     if not found.lacks:
         return f"the branch has {_all(total, 'file')} that the change touches"
     source = f", {found.lacks_source} of them source" if found.lacks_source else ""
@@ -193,7 +200,7 @@ def _files_told(found: LineOverlap) -> str:
     )
 
 
-def _lines_told(found: LineOverlap) -> str:
+def _lines_words(found: LineOverlap) -> str:
     removed = found.removed
     if not removed.total:
         return ""
@@ -201,15 +208,15 @@ def _lines_told(found: LineOverlap) -> str:
         return f"it has {_all(removed.total, 'line')} that the change removes"
     gone = removed.total - removed.standing
     verb = "is" if gone == 1 else "are"
-    return f"{gone} of {counted(removed.total, 'line')} that the change removes {verb} not there"
+    return f"{gone} of {counted(removed.total, 'line')} that the change removes {verb} missing"
 
 
-def _unread_told(found: LineOverlap) -> str:
+def _unread_words(found: LineOverlap) -> str:
     if not found.unread:
         return ""
     few = found.unread[:_FEW_FILES]
     named = ", ".join(f"`{visible(path)}` ({reason})" for path, reason in few)
-    return f"not looked into: {named}{_more(found.unread)}"
+    return f"not checked: {named}{_more(found.unread)}"
 
 
 def _all(number: int, noun: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
-from prjury.judges.backport.score.title_features import classes, title_of, words
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, PullRequest
 
 Part = Literal["notes", "tests", "ci", "build", "docs", "source"]
@@ -157,3 +157,78 @@ def _declared(file: FileChange) -> int:
     if file.kind is not FileKind.SOURCE or file.additions > _FEW_DECLARED:
         return 0
     return sum(_DECLARES.match(line.text) is not None for line in file.added_lines)
+
+
+_LONGEST = 300
+#: Release branches share most of the changes before them, so titles are met again and again.
+_TITLES = 8_192
+_MERGE = re.compile(
+    r"Merge (pull request|PR|MR|branch|remote-tracking branch|topic)\b", re.IGNORECASE
+)
+_MERGED_BRANCH = re.compile(
+    r"Merge (?:pull request|PR) \S+ from (?:[\w.-]+[/:])?(\S+)"
+    r"|Merge (?:remote-tracking )?branch '?(?:origin/)?([^\s']+)",
+    re.IGNORECASE,
+)
+_TRAILER = re.compile(r"(co-|signed-|reviewed-|change-)[\w-]+:", re.IGNORECASE)
+_NUMBER = re.compile(r"\s*\((?:#|!|gh-)\d+\)$", re.IGNORECASE)
+_PREFIX = re.compile(r"\s*\[?([a-z][\w -]{0,20}?)\]?(?:\([^)]{0,40}\))?!?\s*:", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+_CLASSES = {
+    "fix": r"\b(bug|fix(e[sd]|ing|up)?|bug-?fix(es)?|hot-?fix|regressions?|crash(es|ing)?|prevent"
+    r"|correct(s|ed|ly)?|avoid(s|ing)?|broken|leaks?|deadlocks?|repair|segfaults?|typos?)\b",
+    "feature": r"\b(add(s|ed|ing)?|feat(ure)?s?|enh(ance(ment)?s?)?|introduce[sd]?|implement(s|ed)?"
+    r"|support for|new|allow(s|ing)?)\b",
+    "docs": r"\b(docs?|document(s|ed|ation|ing)?|docstrings?|readme|changelog|typos?)\b",
+    "tests": r"\b(tests?|tst|testing|flaky|coverage|xfail)\b",
+    "build": r"\b(ci|build|bld|workflows?|pipelines?|github actions?|azure|pre-commit)\b",
+    "dependency": r"\b(bump(s|ed)?|deps?(-dev)?|dependenc(y|ies)|dependabot|renovate|upgrade[sd]?"
+    r"|update .{1,60} to v?\d)",
+    "tidying": r"\b(refactor(s|ed|ing)?|clean-?up|tidy|style|sty|chore|maint|mnt|simplif(y|ies|ied)"
+    r"|renam(e|es|ed|ing)|mov(e|es|ed|ing)|ruff|lint(er|ing)?|modernise|modernize|rework)\b",
+    "removal": r"\b(remov(e|es|ed|al|ing)|deprecat(e|es|ed|ion|ions|ing)|drop(s|ped)?|breaking"
+    r"|expire|delete[sd]?)\b|^[\w() -]+!:",
+    "typing": r"\b(typ(e|ing)s?|typed|annotations?|mypy|stubs?)\b",
+    "security": r"\b(security|cve-\d|vulnerabilit(y|ies)|xss|sanitiz|sanitise)",
+    "revert": r"^\W*revert",
+}
+_IS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _CLASSES.items()}
+
+
+def title_of(title: str, body: str = "") -> str:
+    """The title that a person gave: for a merge the first line of its body, else its branch.
+
+    The number of a pull request at its end is left out.
+    """
+    first = title.strip()[:_LONGEST]
+    if _MERGE.match(first):
+        branch = _MERGED_BRANCH.match(first)
+        name = next(filter(None, branch.groups()), "") if branch else ""
+        first = _told_in(body) or name or first
+    return _NUMBER.sub("", first).strip()
+
+
+def _told_in(body: str) -> str:
+    """The first line of text; trailers are none."""
+    lines = (line.strip() for line in body.strip().split("\n")[:5])
+    told = next(filter(None, lines), "")
+    return "" if _TRAILER.match(told) else told[:_LONGEST]
+
+
+def classes(title: str) -> frozenset[str]:
+    """What a title, made by `title_of`, says of its change; possibly several things, or nothing."""
+    spaced = title.replace("_", " ").replace("/", " ")
+    return frozenset(name for name, pattern in _IS.items() if pattern.search(spaced))
+
+
+@lru_cache(_TITLES)
+def words(title: str) -> frozenset[str]:
+    """The words of a title in lower case, and its classes in angle brackets.
+
+    The word before a colon counts as ``word:`` as well.
+    """
+    found = {*_WORD.findall(title.lower()), *(f"<{name}>" for name in classes(title))}
+    if prefix := _PREFIX.match(title):
+        found.add(f"{prefix[1].lower()}:")
+    return frozenset(found)

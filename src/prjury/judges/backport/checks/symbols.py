@@ -1,7 +1,7 @@
-"""What the added lines use and the branch lacks: names that others define, and own modules.
+"""Names and modules that the added lines use and the branch lacks.
 
-A name is claimed only if the merge base defines it in a file of the same languages, the change
-neither binds nor brings it, and it stands in no file of the branch that may hold code.
+A name is reported only if the merge base defines it in a file of the same languages, the change
+neither defines nor imports it, and no file of the branch that may hold code contains it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from prjury.code.import_targets import TreePaths
 from prjury.code.languages import kin_of
@@ -24,7 +24,6 @@ from prjury.judges.backport.content.change_references import (
     code_of,
     held_in,
     look_up,
-    needs_of,
 )
 from prjury.jury.judgment import Check, Location
 from prjury.ports import Repository
@@ -32,31 +31,24 @@ from prjury.ports.types import WordPlaces
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileKind, PullRequest, visible
 
-__all__ = [
-    "ChangeReferences",
-    "MissingOnBranch",
-    "MissingSymbols",
-    "Searching",
-    "check_of",
-    "missing_on",
-    "needs_of",
-]
+if TYPE_CHECKING:
+    from prjury.judges.backport.look import LookContext
 
-#: What is told of; the rest is counted.
+#: So many names are listed; the rest is counted.
 _SHOWN = 5
-#: So many files beside the touched ones are read first: most of what a change uses is there.
+#: So many files beside the touched ones are read first: they have most of what a change uses.
 _NEAR = 200
-#: So many words git looks for in a whole tree quickly; of more, only those that others define.
+#: Git finds so many words in a tree quickly; of more, only those with known definitions are sought.
 _FEW_WORDS = 40
-#: So many places of a name are looked at.
+#: So many places of a name are read.
 _PLACES = 4
 
 
 class Searching(Protocol):
-    """Looks words up in a whole tree."""
+    """Finds words in a whole tree."""
 
     def with_words(self, tree: str, words: Sequence[str]) -> WordPlaces:
-        """Every place of each word.
+        """Return every place of each word.
 
         Raises:
             SourceError: when it takes too long, or cannot be done.
@@ -70,8 +62,8 @@ class MissingSymbols:
 
     Attributes:
         name: a name, or a module as the import spells it.
-        used: where, at the head; the first places.
-        defined: where it is on the merge base; without a line for a module.
+        used: the first places at the head.
+        defined: its place on the merge base; without a line for a module.
     """
 
     name: str
@@ -87,22 +79,24 @@ class MissingOnBranch:
     """What a branch lacks of what the change uses.
 
     Attributes:
-        unseen: what was not looked into and why; empty where everything was.
+        unchecked: what was not checked and why; empty if everything was.
     """
 
     found: tuple[MissingSymbols, ...] = ()
-    unseen: str = ""
+    unchecked: str = ""
 
-    def and_more(self, found: Iterable[MissingSymbols] = (), unseen: str = "") -> MissingOnBranch:
-        """This and more of it."""
-        told = "; ".join(filter(None, [self.unseen, unseen]))
-        return MissingOnBranch((*self.found, *found), told)
+    def and_more(
+        self, found: Iterable[MissingSymbols] = (), unchecked: str = ""
+    ) -> MissingOnBranch:
+        """Return this with more findings."""
+        reasons = "; ".join(filter(None, [self.unchecked, unchecked]))
+        return MissingOnBranch((*self.found, *found), reasons)
 
 
 def missing_on(
     needs: ChangeReferences, tip: str, repository: Repository, searching: Searching
 ) -> MissingOnBranch:
-    """What the change refers to and the branch with this tip lacks."""
+    """Return what the change refers to and the branch with this tip lacks."""
     if not needs.words and not needs.modules:
         return MissingOnBranch()
     files = code_of(repository, tip)
@@ -110,7 +104,7 @@ def missing_on(
     wanted = _not_near(needs, files, repository)
     words = frozenset[str]().union(*wanted.values())
     try:
-        # Of few words git tells quickly which the branch lacks; of many, only suspects are sought.
+        # Git finds few words quickly; of many, only suspects are sought.
         found = _anywhere(tip, words if len(words) <= _FEW_WORDS else (), searching)
         absent = {kin: some - set(found.places) for kin, some in wanted.items()}
         left = _suspects(needs, absent, files, repository)
@@ -119,13 +113,13 @@ def missing_on(
             left = {word: places for word, places in left.items() if word not in found.places}
     except SourceError as error:
         left = _suspects(needs, wanted, files, repository)
-        return modules.and_more(unseen=f"names that it may lack: {error}" if left else "")
+        return modules.and_more(unchecked=f"names that it may lack: {error}" if left else "")
     missing = [path for path in found.missing if kin_of(path)]
     if not left:
         return modules
     if missing:
         where = f"{_files(len(missing))} that this clone lacks"
-        return modules.and_more(unseen=f"names that may be in {where}")
+        return modules.and_more(unchecked=f"names that may be in {where}")
     named = tuple(_in_code(needs, left))  # which reads the files
     return modules.and_more(named, _unread(needs, left))
 
@@ -136,7 +130,7 @@ def _anywhere(tip: str, words: Iterable[str], searching: Searching) -> WordPlace
 
 
 def _modules(needs: ChangeReferences, files: Files) -> MissingOnBranch:
-    """Imports that stand for a file of the merge base and for none of the branch."""
+    """Return imports of files that the merge base has and the branch lacks."""
     if not needs.modules:
         return MissingOnBranch()
     tree = TreePaths.of(tuple(files))
@@ -148,7 +142,7 @@ def _modules(needs: ChangeReferences, files: Files) -> MissingOnBranch:
     _strip(needs, [(at.path, heads[at.path]) for places in found.values() for at in places])
     lacking = []
     for (name, path), places in found.items():
-        # Go's paths are texts themselves, which alone on a line hardly stand elsewhere.
+        # Go's import paths are strings, so that they cannot be told from text.
         used = [at for at in places if path.endswith(".go") or needs.bare.holds(heads[at.path], at)]
         if used:
             lacking.append(MissingSymbols(name, tuple(used), Location(path)))
@@ -168,9 +162,9 @@ def _strip(needs: ChangeReferences, files: Sequence[tuple[str, str]]) -> None:
 def _suspects(
     needs: ChangeReferences, words: ByKin, files: Files, repository: Repository
 ) -> dict[str, tuple[Location, ...]]:
-    """Names whose every known definition is in files that are others, and lack it, on the branch.
+    """Return names whose known definitions are all in files that lack them on the branch.
 
-    The value is where the merge base defines the name.
+    The value is the places on the merge base that define the name.
     """
     differing = [path for path, blob in needs.files.items() if files.get(path) != blob]
     found: dict[str, list[Location]] = defaultdict(list)
@@ -189,7 +183,7 @@ def _suspects(
 
 
 def _not_near(needs: ChangeReferences, files: Files, repository: Repository) -> ByKin:
-    """The words without those in the branch's version of the touched files and some around them."""
+    """Return the words that neither the touched files on the branch nor some near them contain."""
     paths = {path for file in needs.pull.files for path in (file.path, file.old_path) if path}
     folders = {posixpath.dirname(path) for path in paths}
     near = [path for path in files if posixpath.dirname(path) in folders and path not in paths]
@@ -204,7 +198,7 @@ def _not_in(
     files: Files,
     repository: Repository,
 ) -> dict[str, tuple[Location, ...]]:
-    """The names that do not stand in the branch's version of any file that defines them."""
+    """Return the names that no defining file contains in the branch's version."""
     paths = {at.path for places in found.values() for at in places if at.path in files}
     held = held_in(needs, [files[path] for path in paths], repository)
     return {
@@ -217,7 +211,7 @@ def _not_in(
 def _in_code(
     needs: ChangeReferences, suspects: Mapping[str, Sequence[Location]]
 ) -> Iterator[MissingSymbols]:
-    """Those that are used and defined in code, rather than in a comment or a text."""
+    """Yield the names that are used and defined in code, not in comments or strings."""
     heads = _heads(needs.pull)
     places = {word: some[:_PLACES] for word, some in uses(needs.pull, suspects).items()}
     _strip(needs, [(at.path, heads[at.path]) for some in places.values() for at in some])
@@ -225,7 +219,7 @@ def _in_code(
     for word, defined in suspects.items():
         used = tuple(at for at in places[word] if needs.bare.refers(heads[at.path], at, word))
         known = [at for at in defined if needs.bare.defines(needs.files[at.path], at, word)]
-        # Nothing but a test uses what a test defines.
+        # Only tests use what a test defines.
         if not any(_is_test(at) for at in used):
             known = [at for at in known if not _is_test(at)]
         if used and known:
@@ -233,7 +227,7 @@ def _in_code(
 
 
 def _unread(needs: ChangeReferences, suspects: Mapping[str, Sequence[Location]]) -> str:
-    """What is to be said of files without which nobody can tell code from text."""
+    """Return which files could not be read, so that code and text cannot be told apart."""
     heads = _heads(needs.pull)
     blobs = {needs.files[at.path] for some in suspects.values() for at in some}
     blobs |= {heads[at.path] for some in uses(needs.pull, suspects).values() for at in some}
@@ -252,20 +246,26 @@ def _is_test(at: Location) -> bool:
     return kind_of(at.path) is FileKind.TEST
 
 
-def check_of(lacked: MissingOnBranch, branch: str) -> Check:
-    """What a report says of it."""
-    unseen = f"not looked into: {lacked.unseen}" if lacked.unseen else ""
-    if not lacked.found:
-        has = f"{visible(branch)} has what the change uses"
-        return Check("symbols", not unseen, unseen or has, severity="hint" if unseen else "error")
-    told = "; ".join(visible(str(each)) for each in lacked.found[:_SHOWN])
-    more = f" and {len(lacked.found) - _SHOWN} more" if len(lacked.found) > _SHOWN else ""
-    lacks = f"{visible(branch)} lacks what the change uses: {told}{more}"
-    first = lacked.found[0]
+def symbols(context: LookContext) -> Check:
+    """Return the check on names that the branch lacks."""
+    return symbols_check(context.missing, context.tip.name)
+
+
+def symbols_check(missing: MissingOnBranch, branch: str) -> Check:
+    """Return the check ``symbols``."""
+    unchecked = f"not checked: {missing.unchecked}" if missing.unchecked else ""
+    if not missing.found:
+        message = unchecked or f"{visible(branch)} has what the change uses"
+        return Check("symbols", not unchecked, message, severity="hint" if unchecked else "error")
+    named = "; ".join(visible(str(each)) for each in missing.found[:_SHOWN])
+    left = len(missing.found) - _SHOWN
+    more = f" and {left} more" if left > 0 else ""
+    lacks = f"{visible(branch)} lacks what the change uses: {named}{more}"
+    first = missing.found[0]
     return Check(
         "symbols",
         passed=False,
-        message=f"{lacks}; {unseen}" if unseen else lacks,
+        message="; ".join(filter(None, [lacks, unchecked])),
         location=first.used[0],
         evidence=first.name,
     )

@@ -1,8 +1,7 @@
-"""Check 7: what a change does to what others depend on, and which release may bring it.
+"""Which public names a change adds, changes and removes.
 
-A public name that goes away, or that its users can no longer use as they do, is a major release's
-business; a name, a setting or a migration that comes is a minor one's. Only signatures are looked
-at: whether a function still does the same, nobody can tell from them.
+Removed names, and changes that break callers, need a major release; added names need a minor one.
+Only signatures are compared, not what a function does.
 """
 
 from __future__ import annotations
@@ -10,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from prjury.code.languages import Language, language_of
 from prjury.code.parser import NotParsed, Parser
@@ -19,24 +19,36 @@ from prjury.code.publics.difference import ChangeKind, NameChange, SourceText, c
 from prjury.code.publics.inside import Changed, changes_no_name
 from prjury.code.source import Source, UnreadableError, decode
 from prjury.deadline import Deadline
-from prjury.judges.backport.content.migrations import migration_tool
-from prjury.judges.backport.content.places import (
+from prjury.judges.backport.checks.migrations import Migration, migrations_in
+from prjury.judges.backport.checks.settings import SettingChange, is_settings, setting_changes
+from prjury.judges.backport.checks.wording import MOST_LISTED, code_name, shortened
+from prjury.judges.backport.places import (
     family_of,
     home_of,
-    is_aside,
     is_example,
     is_package,
     is_program,
     language_offered,
 )
-from prjury.judges.backport.content.settings import SettingChange, is_settings, setting_changes
+from prjury.jury.judgment import Check, Location
 from prjury.ports import Repository
-from prjury.snapshot.model import BEYOND_LIMIT, FileChange, FileStatus, PullRequest
+from prjury.report.wording import counted, listed
+from prjury.snapshot.model import (
+    BEYOND_LIMIT,
+    FileChange,
+    FileStatus,
+    PullRequest,
+    printable,
+    visible,
+)
 
-Level: TypeAlias = Literal["major", "minor", "patch", "none"]
+if TYPE_CHECKING:
+    from prjury.judges.backport.look import LookContext
 
-#: Why a file is not looked into that is written in a language without support.
+#: Why a file of a language without support is not checked.
 NOT_KNOWN = "public names are not known in its language"
+_LONGEST_SIGNATURE = 300
+_MOST_REASONS = 3
 #: States of a file that is changed.
 _SIDES = 2
 
@@ -47,16 +59,7 @@ _UNKNOWN_TEXT = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Migration:
-    """A migration that is added, changed or removed."""
-
-    path: str
-    tool: str
-    status: FileStatus
-
-
-@dataclass(frozen=True, slots=True)
-class Unlooked:
+class UncheckedFile:
     """What could not be looked into, and why."""
 
     path: str
@@ -68,19 +71,13 @@ class Interface:
     """What a change does to what others depend on.
 
     Attributes:
-        names: public names that come, change or go, by path and line.
-        level: which release may bring the change; `unlooked` may hide that it is a greater one.
+        names: added, changed and removed public names, by path and line.
     """
 
     names: tuple[NameChange, ...] = ()
     migrations: tuple[Migration, ...] = ()
     settings: tuple[SettingChange, ...] = ()
-    unlooked: tuple[Unlooked, ...] = ()
-    level: Level = "none"
-
-    def of(self, kind: ChangeKind) -> tuple[NameChange, ...]:
-        """The names to which this happens."""
-        return tuple(each for each in self.names if each.kind is kind)
+    unchecked: tuple[UncheckedFile, ...] = ()
 
     @property
     def breaking(self) -> tuple[NameChange, ...]:
@@ -114,30 +111,25 @@ def interface_of(
         blob for file in kept for blob in (_old_blob(file), file.new_blob) if blob
     }
     content = repository.read(sorted(wanted)) if wanted else {}
-    texts, unlooked = _texts(sides, content, parser, deadline)
+    texts, unchecked = _texts(sides, content, parser, deadline)
     settings: list[SettingChange] = []
     for file in kept:
         found, why = _settings(file, content)
         settings += found
-        unlooked += [Unlooked(file.path, why)] if why else []
+        unchecked += [UncheckedFile(file.path, why)] if why else []
     names = changes([text for new, text in texts if not new], [text for new, text in texts if new])
-    migrations = tuple(
-        Migration(file.path, tool, file.status)
-        for file in pull.files
-        if (tool := migration_tool(file.path))
-    )
-    unlooked += _without_support(within)
-    unlooked += _beyond(pull.files)
-    level = _level(pull.files, names, migrations, settings)
-    return Interface(tuple(names), migrations, tuple(settings), tuple(unlooked), level)
+    migrations = migrations_in(pull.files)
+    unchecked += _without_support(within)
+    unchecked += _beyond(pull.files)
+    return Interface(tuple(names), migrations, tuple(settings), tuple(unchecked))
 
 
-def _beyond(files: Sequence[FileChange]) -> Iterator[Unlooked]:
+def _beyond(files: Sequence[FileChange]) -> Iterator[UncheckedFile]:
     """Yield the files beyond the limits of a pull request that may offer something."""
     for file in files:
         offers = is_settings(file.path) or language_offered(file.path)
         if file.unread == BEYOND_LIMIT and offers:
-            yield Unlooked(file.path, BEYOND_LIMIT)
+            yield UncheckedFile(file.path, BEYOND_LIMIT)
 
 
 def _old_blob(file: FileChange) -> str | None:
@@ -158,13 +150,13 @@ def _texts(
     content: Mapping[str, bytes | None],
     parser: Parser,
     deadline: Deadline,
-) -> tuple[list[tuple[bool, SourceText]], list[Unlooked]]:
+) -> tuple[list[tuple[bool, SourceText]], list[UncheckedFile]]:
     """What each readable file offers on both sides; one that is unreadable on one has neither."""
     refused: dict[str, str] = {}
     sources = _sources(sides, content, refused)
     replies = publics([source for _, source in sources], parser, deadline)
     texts: list[tuple[_Side, SourceText]] = []
-    broken: list[Unlooked] = []
+    broken: list[UncheckedFile] = []
     for (side, _), reply in zip(sources, replies, strict=True):
         if isinstance(reply, NotParsed):
             refused[side.file.path] = str(reply)
@@ -172,8 +164,8 @@ def _texts(
         texts.append((side, _text(side, reply)))
         if reply.broken is not None:
             when = "" if side.new else " as it was"
-            broken.append(Unlooked(side.path, f"line {reply.broken}{when} does not parse"))
-    told = [Unlooked(path, why) for path, why in refused.items()]
+            broken.append(UncheckedFile(side.path, f"line {reply.broken}{when} does not parse"))
+    told = [UncheckedFile(path, why) for path, why in refused.items()]
     kept = [(side.new, text) for side, text in texts if side.file.path not in refused]
     return kept, [*told, *broken]
 
@@ -251,23 +243,94 @@ def _settings(
     return setting_changes(file.path, old, new)
 
 
-def _without_support(files: Sequence[FileChange]) -> Iterator[Unlooked]:
+def _without_support(files: Sequence[FileChange]) -> Iterator[UncheckedFile]:
     for file in files:
         if is_program(file.path) and not is_example(file.path):
             language = language_of(file.path)
             if not is_offering(language) and not _UNKNOWN_TEXT.search(file.path):
-                yield Unlooked(file.path, NOT_KNOWN)
+                yield UncheckedFile(file.path, NOT_KNOWN)
 
 
-def _level(
-    files: Sequence[FileChange],
-    names: Sequence[NameChange],
-    migrations: Sequence[Migration],
-    settings: Sequence[SettingChange],
-) -> Level:
-    lost = any(each.declared and each.change != "added" for each in settings)
-    if lost or any(not each.compatible for each in names):
-        return "major"
-    if names or settings or any(each.status is FileStatus.ADDED for each in migrations):
-        return "minor"
-    return "none" if all(is_aside(file.path) for file in files) else "patch"
+def api(context: LookContext) -> Check:
+    """Return the check on public names."""
+    return names_check(context.interface)
+
+
+def names_check(interface: Interface) -> Check:
+    """Return the check ``api`` for what a change does to public names."""
+    words = [*_broken(interface.breaking), *_gained(interface)]
+    unchecked = _unchecked(interface.unchecked)
+    if not words:
+        message = "; ".join(filter(None, ["no public name changes", unchecked]))
+        return Check("api", passed=True, message=message)
+    breaks = bool(interface.breaking)
+    release = f"needs a {'major' if breaks else 'minor'} release"
+    first = (interface.breaking or interface.names)[0]
+    return Check(
+        "api",
+        passed=False,
+        message="; ".join(filter(None, [f"{', '.join(words)}: {release}", unchecked])),
+        # The head may lack the line of a removed name.
+        location=Location(printable(first.path), first.symbol.line if first.new else None),
+        severity="error" if breaks else "warning",
+        evidence=_evidence(interface.names),
+    )
+
+
+def _broken(names: Sequence[NameChange]) -> Iterator[str]:
+    removed = [
+        f"{_label(each)} ({visible(each.path)}:{each.symbol.line})"
+        for each in names
+        if each.kind is ChangeKind.REMOVED
+    ]
+    changed = [_label(each) for each in names if each.kind is ChangeKind.CHANGED]
+    if removed:
+        yield f"removes {listed(removed)}"
+    if changed:
+        yield f"changes {listed(changed)}"
+
+
+def _gained(interface: Interface) -> Iterator[str]:
+    added = [each for each in interface.names if each.kind is ChangeKind.ADDED]
+    extended = [
+        _label(each)
+        for each in interface.names
+        if each.kind is ChangeKind.CHANGED and each.compatible
+    ]
+    if extended:
+        yield f"extends {listed(extended)}"
+    if added:
+        yield f"adds {counted(len(added), 'public name')}"
+
+
+def _label(change: NameChange) -> str:
+    return code_name((change.old or change.symbol).label)
+
+
+def _evidence(names: Sequence[NameChange]) -> str:
+    """Return the old and new signatures as in a diff, breaking ones first."""
+    ordered = sorted(names, key=lambda each: each.compatible)
+    lines = [line for each in ordered[:MOST_LISTED] for line in _signatures(each)]
+    left = len(names) - MOST_LISTED
+    return "\n".join([*lines, f"and {left} more"] if left > 0 else lines)
+
+
+def _signatures(change: NameChange) -> Iterator[str]:
+    if change.old:
+        unless = ""
+        if change.kind is ChangeKind.REMOVED and change.unless:
+            unless = f" (unless `{visible(change.unless)}` has it)"
+        yield f"- {shortened(change.old.signature, _LONGEST_SIGNATURE)}{unless}"
+    if change.new:
+        yield f"+ {shortened(change.new.signature, _LONGEST_SIGNATURE)}"
+
+
+def _unchecked(files: Sequence[UncheckedFile]) -> str:
+    """Return ``not checked: a.py and 2 more (not UTF-8)``, or an empty text."""
+    reasons: dict[str, list[str]] = {}
+    for each in files:
+        reasons.setdefault(each.reason, []).append(PurePosixPath(visible(each.path)).name)
+    parts = [f"{listed(names, 1)} ({visible(reason)})" for reason, names in reasons.items()]
+    left = len(parts) - _MOST_REASONS
+    more = [f"{left} other reasons"] if left > 0 else []
+    return f"not checked: {', '.join([*parts[:_MOST_REASONS], *more])}" if parts else ""

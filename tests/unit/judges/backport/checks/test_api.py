@@ -14,10 +14,10 @@ from prjury.code.parser import Parser
 from prjury.deadline import Deadline
 from prjury.git.find import open_repository
 from prjury.git.store import open_store
-from prjury.judges.backport.content.interface import NOT_KNOWN, Interface, interface_of
-from prjury.judges.backport.content.interface_checks import interface_checks
-from prjury.judges.backport.content.migrations import migration_tool
-from prjury.judges.backport.content.settings import is_settings, setting_changes
+from prjury.judges.backport.checks.api import NOT_KNOWN, Interface, interface_of, names_check
+from prjury.judges.backport.checks.migrations import migrations_check
+from prjury.judges.backport.checks.settings import is_settings, setting_changes, settings_check
+from prjury.judges.backport.places import migration_tool
 from prjury.jury.judgment import Check
 from prjury.snapshot.model import BEYOND_LIMIT, FileStatus, PullRequest
 
@@ -37,7 +37,23 @@ def judged(old: Files, new: Files) -> Interface:
 
 
 def checks(old: Files, new: Files) -> dict[str, Check]:
-    return {check.name: check for check in interface_checks(judged(old, new))}
+    found = judged(old, new)
+    made = (
+        names_check(found),
+        migrations_check(found.migrations),
+        settings_check(found.settings),
+    )
+    return {check.name: check for check in made if check}
+
+
+def release_for(interface: Interface) -> str:
+    """The release that may bring the change, by the checks."""
+    made = (names_check(interface), settings_check(interface.settings))
+    severities = {check.severity for check in made if check and not check.passed}
+    if "error" in severities:
+        return "major"
+    added = any(each.status is FileStatus.ADDED for each in interface.migrations)
+    return "minor" if severities or added else "patch"
 
 
 def cart(*members: str, package: str = "shop") -> str:
@@ -57,9 +73,9 @@ LEVELS: list[tuple[str, Files, Files, str]] = [
     ("a private module's name goes", {"a/_b.py": "def f(): pass\n"}, {"a/_b.py": ""}, "patch"),
     ("a parameter comes", {"a/b.py": "def f(): pass\n"}, {"a/b.py": "def f(a=1): pass\n"}, "minor"),
     ("a file goes", {"a/b.py": "def f(): pass\n", "c": ""}, {"c": ""}, "major"),
-    ("a test's name goes", {"tests/b.py": "def f(): pass\n"}, {"tests/b.py": ""}, "none"),
-    ("documentation", {"README.md": "a\n"}, {"README.md": "b\n"}, "none"),
-    ("CI", {".github/workflows/ci.yml": "a: 1\n"}, {".github/workflows/ci.yml": "a: 2\n"}, "none"),
+    ("a test's name goes", {"tests/b.py": "def f(): pass\n"}, {"tests/b.py": ""}, "patch"),
+    ("documentation", {"README.md": "a\n"}, {"README.md": "b\n"}, "patch"),
+    ("CI", {".github/workflows/ci.yml": "a: 1\n"}, {".github/workflows/ci.yml": "a: 2\n"}, "patch"),
     ("a benchmark", {"benchmarks/b.py": "def f(): pass\n"}, {"benchmarks/b.py": ""}, "patch"),
     (
         "an example",
@@ -96,7 +112,7 @@ LEVELS: list[tuple[str, Files, Files, str]] = [
 def test_a_change_is_of_the_class_of_what_it_does(
     why: str, old: Files, new: Files, level: str
 ) -> None:
-    assert judged(old, new).level == level
+    assert release_for(judged(old, new)) == level
 
 
 @pytest.mark.parametrize(
@@ -105,18 +121,18 @@ def test_a_change_is_of_the_class_of_what_it_does(
         (
             {CART: cart("public void total(int x) {}")},
             {CART: cart()},
-            f"removes `Cart.total(int)` ({CART}:3): a major release's business",
+            f"removes `Cart.total(int)` ({CART}:3): needs a major release",
         ),
         (
             {CART: cart()},
             {CART: cart("public void a() {}", "public int b;")},
-            "adds 2 public names: a minor release's business",
+            "adds 2 public names: needs a minor release",
         ),
         ({CART: cart("private int x;")}, {CART: cart()}, "no public name changes"),
         (
             {"a/b.py": "def f(a): pass\n"},
             {"a/b.py": "def f(a, b=1): pass\n"},
-            "extends `f(a)`: a minor release's business",
+            "extends `f(a)`: needs a minor release",
         ),
     ],
 )
@@ -140,7 +156,7 @@ def test_many_names_are_counted() -> None:
     members = [f"public void f{number}() {{}}" for number in range(30)]
     check = checks({CART: cart(*members)}, {CART: cart()})["api"]
 
-    assert "and 27 more: a major release's business" in check.message
+    assert "and 27 more: needs a major release" in check.message
     assert (check.evidence or "").endswith("\nand 10 more")
 
 
@@ -169,7 +185,7 @@ def test_a_moved_name_is_gone_where_its_home_is_another(old: str, new: str, leve
     }
     text = texts[old.rpartition(".")[2]]
 
-    assert judged({old: text}, {new: text}).level == level
+    assert release_for(judged({old: text}, {new: text})) == level
 
 
 @pytest.mark.parametrize(
@@ -187,19 +203,19 @@ def test_a_moved_name_is_gone_where_its_home_is_another(old: str, new: str, leve
         ("a.java", b"class A { }\n", b"public class A { void f( { }\n", "line 1 does not parse"),
     ],
 )
-def test_what_cannot_be_looked_into_is_told(path: str, old: bytes, new: bytes, reason: str) -> None:
+def test_unreadable_files_are_reported(path: str, old: bytes, new: bytes, reason: str) -> None:
     interface = judged({path: old}, {path: new})
 
-    assert [(each.path, each.reason) for each in interface.unlooked] == [(path, reason)]
-    assert f"not looked into: {path} ({reason})" in interface_checks(interface)[0].message
+    assert [(each.path, each.reason) for each in interface.unchecked] == [(path, reason)]
+    assert f"not checked: {path} ({reason})" in names_check(interface).message
 
 
-def test_a_text_that_is_missing_from_a_partial_clone_is_told() -> None:
+def test_a_text_that_is_missing_from_a_partial_clone_is_reported() -> None:
     pull, repository = both({"a.py": "def f(): pass\n"}, {"a.py": "x = 1\n"})
     repository.gone.add(pull.files[0].old_blob or "")
     interface = interface_of(pull, repository, Parser(), SOON)
 
-    assert [each.reason for each in interface.unlooked] == [
+    assert [each.reason for each in interface.unchecked] == [
         "its content is missing from this clone"
     ]
     assert interface.names == ()
@@ -218,7 +234,7 @@ def test_files_beyond_the_limits_of_a_pull_request_are_not_read() -> None:
     pull, repository = both({"a.py": "def a(): pass\n"}, {"a.py": "def b(): pass\n"})
     over = replace(pull, files=tuple(replace(f, unread=BEYOND_LIMIT) for f in pull.files))
     interface = interface_of(over, repository, Parser(), SOON)
-    assert [(one.path, one.reason) for one in interface.unlooked] == [("a.py", BEYOND_LIMIT)]
+    assert [(one.path, one.reason) for one in interface.unchecked] == [("a.py", BEYOND_LIMIT)]
     assert (interface.names, repository.reads) == ((), [])
 
 
@@ -368,7 +384,7 @@ def test_keys_that_come_and_go(path: str, old: str, new: str, expected: str) -> 
         ("a/settings.ini", b"a = 1\n"),
     ],
 )
-def test_keys_that_cannot_be_told_are_said_so(path: str, text: bytes) -> None:
+def test_unreadable_keys_have_a_reason(path: str, text: bytes) -> None:
     found, why = setting_changes(path, text, None)
 
     assert found == []
@@ -395,7 +411,7 @@ def test_settings_have_a_check_of_their_own() -> None:
 def test_a_declared_setting_is_as_good_as_a_public_name(path: str, level: str) -> None:
     old = '{"properties": [{"name": "x.y"}, {"name": "z"}]}' if path == METADATA else '{"x": 1}'
 
-    assert judged({path: old}, {path: "{}"}).level == level
+    assert release_for(judged({path: old}, {path: "{}"})) == level
 
 
 def test_a_copy_takes_nothing_away() -> None:
@@ -418,9 +434,9 @@ def test_a_real_history_is_judged_from_its_objects(tmp_path: Path) -> None:
     with open_store(open_repository(history.path)) as store:
         interface = interface_of(pull, store, Parser(), SOON)
 
-    assert interface.level == "major"
+    assert release_for(interface) == "major"
     assert [str(each.symbol.label) for each in interface.names] == ["y", "Cart.total()"]
-    assert interface.unlooked == ()
+    assert interface.unchecked == ()
 
 
 def bomb(levels: int) -> str:
@@ -438,4 +454,4 @@ def test_a_settings_file_that_is_made_to_hurt_is_not_taken_apart(text: str) -> N
     found, why = setting_changes(path, b"a: 1\n", text.encode())
     assert found == []
     assert why is not None
-    assert why.startswith("its keys cannot be told")
+    assert why.startswith("its keys cannot be read")

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.backport.requests.find import (
+from prjury.judges.backport.checks.asked_for import (
     FoundRequests,
-    RequestComment,
     RequestSources,
+    asked_for_check,
     find_requests,
-    requested_branches,
-    requests_of,
+    requests_for,
 )
+from prjury.jury.judgment import Check
 from prjury.policy.schema import BackportConfig
 from prjury.snapshot.model import MergeTrial, PullRequest, Side
 
@@ -33,18 +33,21 @@ def pull(**said: Any) -> PullRequest:
 
 def read(
     messages: Sequence[str] = (),
-    comments: Sequence[RequestComment] = (),
     own: str | None = None,
     policy: dict[str, Any] | None = None,
     **said: Any,
 ) -> RequestSources:
     config = BackportConfig.model_validate(policy or {})
-    return find_requests(pull(**said), config, messages, comments, own)
+    return find_requests(pull(**said), config, messages, own)
+
+
+def check_for(found: RequestSources, branch: str, among: Sequence[str] = ()) -> Check:
+    return asked_for_check(found, requests_for(found, branch, among))
 
 
 def answers(found: RequestSources) -> dict[str, str]:
     """The branches that something is said of, with what."""
-    told = {branch: requests_of(found, branch, BRANCHES).answer for branch in BRANCHES}
+    told = {branch: requests_for(found, branch, BRANCHES).answer for branch in BRANCHES}
     return {branch: answer for branch, answer in told.items() if answer}
 
 
@@ -107,12 +110,12 @@ def test_labels_of_the_common_tools(label: str, said: dict[str, str]) -> None:
         "do-not-merge/cherry-pick-not-approved",
     ],
 )
-def test_a_label_that_names_no_branch_is_told_and_stands_for_none(label: str) -> None:
+def test_a_label_that_names_no_branch_counts_for_none(label: str) -> None:
     found = read(labels=(label,))
     assert answers(found) == {}
-    check = requested_branches(found, "1.0.x", BRANCHES)
+    check = check_for(found, "1.0.x", BRANCHES)
     assert (check.passed, check.severity) == (True, "hint")
-    assert check.message == (f"nobody has named this branch; none is named by the label: {label}")
+    assert check.message == (f"asked for without naming this branch (the label: {label})")
 
 
 @pytest.mark.parametrize(
@@ -166,7 +169,6 @@ def test_releases_count_beside_a_label_that_says_so(label: str) -> None:
 )
 def test_commands_at_the_start_of_a_line(line: str, said: dict[str, str]) -> None:
     assert answers(read(body=f"Fixes it.\r\n\r\n{line}\n")) == said
-    assert answers(read(comments=[RequestComment("grace", line)])) == said
 
 
 @pytest.mark.parametrize(
@@ -234,87 +236,70 @@ def test_the_label_of_a_run_itself_is_nobodys_wish() -> None:
     assert answers(read(labels=labels, own="backport:{branch}")) == yes("1.1.x")
 
 
-def test_a_refusal_wins_and_is_told() -> None:
+def test_a_refusal_wins() -> None:
     found = read(labels=("backport 1.0.x", "skip backport"), body="/backport 1.1.x")
     assert answers(found) == no(*BRANCHES)
-    assert requests_of(found, "1.0.x").by == ("the label: skip backport",)
-    check = requested_branches(found, "1.0.x", BRANCHES)
+    assert requests_for(found, "1.0.x").by == ("the label: skip backport",)
+    check = check_for(found, "1.0.x", BRANCHES)
     assert (check.name, check.passed, check.severity) == ("asked-for", False, "error")
-    assert check.message == "not wanted there (the label: skip backport)"
+    assert check.message == "refused for this branch (the label: skip backport)"
 
 
-def test_a_maintainers_label_is_told_apart() -> None:
+def test_a_maintainers_label_counts_apart() -> None:
     policy = {"override": "backport-anyway:{branch}"}
     found = read(labels=("backport-anyway:1.0.x", "skip backport"), policy=policy)
-    told = requests_of(found, "1.0.x")
+    told = requests_for(found, "1.0.x")
     assert told.approved == "the label: backport-anyway:1.0.x"
     assert told.answer == "no"
-    assert requests_of(found, "1.1.x").approved == ""
+    assert requests_for(found, "1.1.x").approved == ""
 
 
 def test_who_said_it_and_the_words_are_evidence() -> None:
     found = read(
         ["Fix\n\nBackport-to: 1.0.x"],
-        [
-            RequestComment("grace", "/backport 1.0.x"),
-            RequestComment("eve", "/backport 1.0.x\n/backport 1.1.x"),
-        ],
-        labels=("backport 1.0.x",),
+        policy={"labels": ["take/{branch}"]},
+        labels=("backport 1.0.x", "take/1.0.x"),
         title="Fix (backport to 1.0.x)",
-        body="/backport 1.0.x",
+        body="/backport 1.0.x\n@bot backport 1.0.x\n/backport 1.1.x",
     )
-    told = requests_of(found, "1.0.x", BRANCHES)
+    told = requests_for(found, "1.0.x", BRANCHES)
     assert told == FoundRequests(
         "yes",
         (
             "the label: backport 1.0.x",
+            "the label: take/1.0.x",
             "@ada in the title: (backport to 1.0.x)",
             "@ada: /backport 1.0.x",
-            "@grace: /backport 1.0.x",
-            "@eve: /backport 1.0.x",
+            "@ada: @bot backport 1.0.x",
             "a commit: Backport-to: 1.0.x",
         ),
-        by_label=True,
     )
-    check = requested_branches(found, "1.0.x", BRANCHES)
+    check = check_for(found, "1.0.x", BRANCHES)
     assert check.evidence == "\n".join(told.by)
-    assert check.message.endswith("@grace: /backport 1.0.x; 2 more)")
-
-
-def test_what_anybody_may_write_is_told_from_what_takes_a_right() -> None:
-    text = requests_of(read(body="/backport 1.0.x"), "1.0.x")
-    assert (text.answer, text.by_label) == ("yes", False)
-    refused = requests_of(read(labels=("backport 1.0.x",), body="/no-backport"), "1.0.x")
-    assert (refused.answer, refused.by_label) == ("no", False)
+    assert check.message.endswith("@ada: /backport 1.0.x; 2 more)")
 
 
 def test_nobody_has_asked() -> None:
-    check = requested_branches(read(), "1.0.x")
+    check = check_for(read(), "1.0.x")
     assert (check.passed, check.severity) == (True, "hint")
     assert (check.message, check.evidence) == ("nobody has asked for it", None)
 
 
-def test_a_wish_for_another_branch_is_none_for_this_one() -> None:
-    check = requested_branches(read(labels=("backport 3.1",)), "3.12")
+def test_a_request_for_another_branch_is_none_for_this_one() -> None:
+    check = check_for(read(labels=("backport 3.1",)), "3.12")
     assert check.message == "nobody has asked for it"
 
 
 def test_a_release_means_its_line_only_where_no_branch_is_named_for_it() -> None:
     found = read(labels=("backport 1.0.3",))
-    assert requests_of(found, "1.0.x").answer == "yes"
-    assert requests_of(found, "1.0.x", ["1.0.x", "release/1.0.3"]).answer is None
-
-
-def test_what_the_change_repairs_is_told() -> None:
-    body = 'Fixes: ABCDEF123456 ("parser: faster")\nFixes: #12\nFixes: deadbeef'
-    found = read(["Fix\n\nFixes: deadbeef\n"], body=body)
-    assert found.fixes == ("abcdef123456", "deadbeef")
+    assert requests_for(found, "1.0.x").answer == "yes"
+    assert requests_for(found, "1.0.x", ["1.0.x", "release/1.0.3"]).answer is None
 
 
 def test_nothing_hides_in_a_quote() -> None:
-    check = requested_branches(read(labels=("backport 1.0.x\u202e\u0007",)), "1.0.x")
+    check = check_for(read(labels=("backport 1.0.x\u202e\u0007",)), "1.0.x")
     assert check.message.isprintable()
-    long = requested_branches(read(body=f"/backport 1.0.x {'please ' * 30}"), "1.0.x")
+    long = check_for(read(body=f"/backport 1.0.x {'please ' * 30}"), "1.0.x")
     assert len(long.message) < 200
 
 
@@ -342,14 +327,14 @@ pieces = st.lists(
 @given(pieces | st.lists(st.text()))
 def test_no_text_breaks_it(words: list[str]) -> None:
     text = "".join(words)
-    found = read([text], [RequestComment(text, text)], labels=(text,), title=text, body=text)
+    found = read([text], labels=(text,), title=text, body=text)
     for branch in ("1.0.x", text):
-        check = requested_branches(found, branch, BRANCHES)
-        assert check.passed == (requests_of(found, branch, BRANCHES).answer != "no")
+        check = check_for(found, branch, BRANCHES)
+        assert check.passed == (requests_for(found, branch, BRANCHES).answer != "no")
 
 
 @given(st.integers(0, 9), st.sampled_from(["backport {}", "backport-to-{}", "cherry-pick/v{}"]))
 def test_a_shorter_version_asks_for_no_longer_one(digit: int, label: str) -> None:
     found = read(labels=(label.format("3.1"),))
     for branch in (f"3.1{digit}", f"3.1.{digit}.x", f"release/3.1{digit}", f"v3.1{digit}.x"):
-        assert requests_of(found, branch).answer is None
+        assert requests_for(found, branch).answer is None

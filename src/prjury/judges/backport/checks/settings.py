@@ -1,6 +1,6 @@
-"""The settings of a program: keys of the defaults and schemas that it ships.
+"""Which settings a change adds, renames and removes: keys of shipped defaults and schemas.
 
-Neither build files and CI, nor what configures the tools of those who work on the project.
+Build files, CI and the configuration of development tools are not settings.
 """
 
 from __future__ import annotations
@@ -8,20 +8,28 @@ from __future__ import annotations
 import configparser
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from prjury.code.source import UnreadableError, decode
-from prjury.judges.backport.content.places import is_aside, is_example
+from prjury.judges.backport.checks.wording import MOST_LISTED, code_name, shortened
+from prjury.judges.backport.places import is_aside, is_example
+from prjury.jury.judgment import Check, Location
 from prjury.manifests.syntax import toml_of
 from prjury.snapshot.kinds import kind_of
-from prjury.snapshot.model import FileKind
+from prjury.snapshot.model import FileKind, printable, visible
 
-#: Keys below this depth, and more of them than this, are no settings.
+if TYPE_CHECKING:
+    from prjury.judges.backport.look import LookContext
+
+#: Limits of a file: the depth of its keys, and their number.
 _DEEPEST, _MOST = 12, 20_000
-#: A YAML file with more levels, or more parts, is not taken apart.
+#: Limits of a YAML file: levels and events.
 _NESTED, _EVENTS = 100, 200_000
+#: So many keys stand in the message.
+_FEW = 3
 
 _RESOURCES = re.compile(r"(^|/)src/main/resources/")
 _OTHER_RESOURCES = re.compile(
@@ -47,17 +55,18 @@ Keys = Mapping[str, str]
 
 
 class _UnknownError(Exception):
-    """A file whose keys cannot be told."""
+    """A file whose keys cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettingChange:
-    """What happens to a key.
+    """An added, renamed or removed key.
 
     Attributes:
-        key: as it is, or as it was if it is removed.
-        old_key: as it was, of one that is renamed.
-        declared: whether a schema declares it, rather than a file that gives its default.
+        change: ``added``, ``renamed`` or ``removed``.
+        key: the new name, or the old one of a removed key.
+        old_key: the old name of a renamed key.
+        declared: whether a schema declares it rather than a file of defaults.
     """
 
     change: str
@@ -88,7 +97,7 @@ def is_declared(path: str) -> bool:
 def setting_changes(
     path: str, old: bytes | None, new: bytes | None
 ) -> tuple[list[SettingChange], str | None]:
-    """What happens to the keys of a file, or why that cannot be told."""
+    """Return the changes of a file's keys, or why they cannot be read."""
     try:
         before, after = keys_of(path, old or b""), keys_of(path, new or b"")
     except (
@@ -98,7 +107,7 @@ def setting_changes(
         RecursionError,
         configparser.Error,
     ) as error:
-        return [], f"its keys cannot be told: {' '.join(str(error).split())[:200]}"
+        return [], f"its keys cannot be read: {' '.join(str(error).split())[:200]}"
     gone = {key: value for key, value in before.items() if key not in after}
     come = {key: value for key, value in after.items() if key not in before}
     declared = is_declared(path)
@@ -250,3 +259,43 @@ _FORMATS: Mapping[str, Callable[[str], Iterator[tuple[str, str]]]] = {
     ".cfg": _ini,
     ".conf": _properties,
 }
+
+
+def settings(context: LookContext) -> Check | None:
+    """Return the check on settings, if any change."""
+    return settings_check(context.interface.settings)
+
+
+def settings_check(found: Sequence[SettingChange]) -> Check | None:
+    """Return the check ``settings``; None without changes."""
+    if not found:
+        return None
+    lost = [each for each in found if each.change != "added"]
+    added = [each for each in found if each.change == "added"]
+    return Check(
+        "settings",
+        passed=False,
+        message=", ".join(_words(found)),
+        location=Location(printable((lost or found)[0].path)),
+        severity="error" if any(each.declared for each in lost) else "warning",
+        evidence="\n".join(map(_line, [*lost, *added][:MOST_LISTED])),
+    )
+
+
+def _words(found: Sequence[SettingChange]) -> Iterator[str]:
+    for change, verb in (("removed", "removes"), ("renamed", "renames"), ("added", "adds")):
+        keys = [_key(each) for each in found if each.change == change]
+        left = len(keys) - _FEW
+        if keys:
+            more = f" and {left} more settings" if left > 0 else ""
+            yield f"{verb} {', '.join(keys[:_FEW])}{more}"
+
+
+def _key(each: SettingChange) -> str:
+    new = code_name(each.key)
+    return f"{code_name(each.old_key)} to {new}" if each.old_key else new
+
+
+def _line(each: SettingChange) -> str:
+    sign = {"added": "+", "removed": "-"}.get(each.change, f"{visible(each.old_key or '')} ->")
+    return f"{sign} {shortened(each.key)} ({visible(each.path)})"

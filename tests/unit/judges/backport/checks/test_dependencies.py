@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import pytest
 
 from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
-from prjury.judges.backport.content.dependency_check import (
+from prjury.judges.backport.checks.dependencies import (
     BumpOnBranch,
     Bumps,
     Relation,
     bumps_of,
     bumps_on_branch,
-    checks_of,
+    manifests_check,
+    moves_check,
 )
 from prjury.jury.judgment import Check
 
@@ -53,8 +54,13 @@ def check(path: str, before: str, after: str, branch: str | None) -> Check:
     return first(*found({path: before}, {path: after}, there))
 
 
+def checks_of(bumps: Bumps, there: Sequence[BumpOnBranch], branch: str) -> list[Check]:
+    moved = moves_check(there, branch) if there else None
+    return [one for one in (moved, manifests_check(bumps, there)) if one]
+
+
 def first(bumps: Bumps, there: Sequence[BumpOnBranch], branch: str = "1.0.x") -> Check:
-    return next(checks_of(bumps, there, branch))
+    return checks_of(bumps, there, branch)[0]
 
 
 @pytest.mark.parametrize(
@@ -137,13 +143,13 @@ def test_a_version_is_found_wherever_it_is_declared(
     ("branch", "relation", "told"),
     [
         ("2.17.1", Relation.SAME, "1.0.x is at the same version: a jump of a patch version"),
-        ("2.17.2", Relation.ALREADY, "1.0.x is at 2.17.2 already"),
-        ("2.18.0", Relation.ALREADY, "1.0.x is at 2.18.0 already"),
+        ("2.17.2", Relation.ALREADY, "1.0.x is already at 2.17.2"),
+        ("2.18.0", Relation.ALREADY, "1.0.x is already at 2.18.0"),
         ("2.17.0", Relation.FURTHER, "1.0.x is at 2.17.0: a jump of two patch versions"),
         ("2.15.4", Relation.FURTHER, "1.0.x is at 2.15.4: a jump of two minor versions"),
         ("1.9", Relation.OTHER_LINE, "1.0.x is at 1.9: a jump of a major version"),
-        ("tip", Relation.UNKNOWN, "1.0.x is at tip, which nobody can compare"),
-        ("2.17.1.acme", Relation.UNKNOWN, "1.0.x is at 2.17.1.acme, which nobody can compare"),
+        ("tip", Relation.UNKNOWN, "1.0.x is at tip, which cannot be compared"),
+        ("2.17.1.acme", Relation.UNKNOWN, "1.0.x is at 2.17.1.acme, which cannot be compared"),
     ],
 )
 def test_the_branch_has_its_own_version(branch: str, relation: Relation, told: str) -> None:
@@ -255,7 +261,6 @@ def test_a_lock_file_alone_is_said_to_be_one() -> None:
 
     bumps, there = found(before, after, before)
 
-    assert bumps.lock_only
     assert first(bumps, there).message == "only a lock file changes"
 
 
@@ -272,7 +277,7 @@ def test_a_manifest_that_cannot_be_read_is_not_looked_into(content: bytes | None
     told = first(bumps, bumps_on_branch(bumps, TIP, repository))
     assert (told.passed, told.message) == (
         False,
-        "not looked into: no version could be read in requirements.txt",
+        "not checked: no version can be read in requirements.txt",
     )
 
 
@@ -284,7 +289,7 @@ def test_what_could_be_read_is_told_beside_what_could_not() -> None:
 
     moved, unread = checks_of(bumps, there, "1.x")
     assert moved.message.startswith("raises a from 1 to 2; ")
-    assert unread.message == "not looked into: no version could be read in b/requirements.txt"
+    assert unread.message == "not checked: no version can be read in b/requirements.txt"
     assert (unread.passed, unread.severity) == (False, "hint")
 
 
@@ -318,7 +323,7 @@ def test_a_manifest_in_which_no_version_is_recognised_is_not_looked_into(branch:
     told = check("build.gradle", "ext { j = '2.1' }\n", "ext { j = '3.0' }\n", branch)
 
     assert (told.passed, told.severity) == (False, "hint")
-    assert told.message == "not looked into: no version could be read in build.gradle"
+    assert told.message == "not checked: no version can be read in build.gradle"
 
 
 def test_a_manifest_whose_changed_lines_hold_no_digit_moves_no_version() -> None:
@@ -333,7 +338,7 @@ def test_the_same_file_unrecognised_on_the_branch_is_not_looked_into() -> None:
     bumps, there = found(before, after, {"build.gradle": "ext { j = '2.1' }\n"})
 
     assert [one.message for one in checks_of(bumps, there, "1.x")][1:] == [
-        "not looked into: no version could be read in build.gradle"
+        "not checked: no version can be read in build.gradle"
     ]
 
 

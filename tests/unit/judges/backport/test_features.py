@@ -9,8 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.repository import pull_between
-from prjury.judges.backport.score.change_features import ChangeFeatures, Part, change_features
-from prjury.judges.backport.score.title_features import classes, title_of, words
+from prjury.judges.backport.score.features import (
+    ChangeFeatures,
+    Part,
+    change_features,
+    classes,
+    title_of,
+    words,
+)
 
 
 @pytest.mark.parametrize(

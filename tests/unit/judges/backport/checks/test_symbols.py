@@ -10,12 +10,12 @@ import pytest
 from fakes.repository import BASE, HEAD, FakeRepository, Files, as_bytes, pull_between
 from prjury.code.references import words_of
 from prjury.errors import SourceError
-from prjury.judges.backport.content.missing_symbols import (
+from prjury.judges.backport.checks.symbols import (
     MissingOnBranch,
-    check_of,
     missing_on,
-    needs_of,
+    symbols_check,
 )
+from prjury.judges.backport.content.change_references import needs_of
 from prjury.ports.types import WordPlaces
 
 TIP, OLDER = "d" * 40, "e" * 40
@@ -315,9 +315,9 @@ def test_what_cannot_be_searched_is_not_claimed(search: FakeSearch, told: str) -
     found = missing_on(needs_of(pull_between(before, after), repository), TIP, repository, search)
 
     assert found.found == ()
-    check = check_of(found, "1.x")
+    check = symbols_check(found, "1.x")
     assert (check.passed, check.severity) == (False, "hint")
-    assert check.message.startswith("not looked into: ")
+    assert check.message.startswith("not checked: ")
     assert told in check.message
 
 
@@ -333,7 +333,7 @@ def test_a_missing_picture_keeps_nobody_from_a_claim() -> None:
 
 
 def test_the_report_says_where_a_name_is_used_and_where_it_is_defined() -> None:
-    check = check_of(
+    check = symbols_check(
         lacked(
             {"app.py": "y = 1\n", **HELPER},
             {"app.py": "newer_way(1)\n", **HELPER},
@@ -349,7 +349,7 @@ def test_the_report_says_where_a_name_is_used_and_where_it_is_defined() -> None:
 
 
 def test_a_branch_with_everything_passes() -> None:
-    assert check_of(MissingOnBranch(), "1.0.x").passed
+    assert symbols_check(MissingOnBranch(), "1.0.x").passed
 
 
 def test_files_that_are_no_text_or_not_here_are_passed_over() -> None:
@@ -363,6 +363,6 @@ def test_files_that_are_no_text_or_not_here_are_passed_over() -> None:
     found = missing_on(needs_of(pull, repository), TIP, repository, FakeSearch(commits))
 
     assert found.found == ()
-    assert check_of(found, "1.x").message == (
-        "not looked into: names in 3 files that could not be read"
+    assert symbols_check(found, "1.x").message == (
+        "not checked: names in 3 files that could not be read"
     )

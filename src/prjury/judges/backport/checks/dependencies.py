@@ -1,4 +1,4 @@
-"""Versions of dependencies that a change moves, beside those that a branch has."""
+"""Versions of dependencies that a change moves, compared with those of the branch."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from prjury.errors import SourceError
 from prjury.jury.judgment import Check, Location, Severity
 from prjury.manifests.declared import DeclaredDependency, Purpose, declared, is_manifest
 from prjury.manifests.distance import Distance, VersionStep, distance
@@ -16,7 +17,8 @@ from prjury.manifests.manifest import ManifestError
 from prjury.ports import Repository
 from prjury.snapshot.model import FileChange, FileKind, PullRequest, visible
 
-__all__ = ["Bump", "BumpOnBranch", "Bumps", "Relation", "bumps_of", "bumps_on_branch", "checks_of"]
+if TYPE_CHECKING:
+    from prjury.judges.backport.look import LookContext
 
 #: So many digits of a commit are shown.
 _COMMIT = 12
@@ -67,16 +69,6 @@ class Bumps:
     seen: dict[tuple[str, str], Named | None] = field(
         default_factory=dict, repr=False, compare=False
     )
-
-    @property
-    def told(self) -> bool:
-        """Whether there is anything to say."""
-        return bool(self.manifests or self.lock_files)
-
-    @property
-    def lock_only(self) -> bool:
-        """Whether only the exact versions within the declared ranges change."""
-        return bool(self.lock_files) and not self.changed and not self.unread
 
 
 def bumps_of(pull: PullRequest, repository: Repository) -> Bumps:
@@ -204,7 +196,7 @@ class BumpOnBranch:
     jump: Distance | None = None
 
     @property
-    def unseen(self) -> bool:
+    def unchecked(self) -> bool:
         """Whether nothing could be read in the branch's version of the file."""
         return self.relation is Relation.UNKNOWN and self.have is None
 
@@ -281,26 +273,41 @@ def _only_versions(file: FileChange, changed: Sequence[Bump]) -> bool:
     )
 
 
-def checks_of(bumps: Bumps, found: Sequence[BumpOnBranch], branch: str) -> Iterator[Check]:
-    """Yield the checks of a report: what moves, and what could not be read.
+def dependencies(context: LookContext) -> Check | None:
+    """Return the check on versions that the change moves, if there are any."""
+    return moves_check(context.bumps, context.tip.name) if context.change.bumps.changed else None
 
-    A jump of a major version or a way back is an error; for what only builds, tests or checks the
-    project it matters one degree less.
-    """
-    if bumps.changed:
-        yield _moves(found, branch)
-    unread = [*bumps.unread, *(each.bump.path for each in found if each.unseen)]
+
+def unread_manifests(context: LookContext) -> Check | None:
+    """Return the check on manifests without readable versions, if the change touches manifests."""
+    bumps = context.change.bumps
+    try:
+        touched = bumps.manifests or bumps.lock_files
+        return manifests_check(bumps, context.bumps) if touched else None
+    except SourceError:
+        return None  # `dependencies` reports it
+
+
+def manifests_check(bumps: Bumps, found: Sequence[BumpOnBranch]) -> Check | None:
+    """Return the check ``dependencies`` for what could not be read, or where no version changes."""
+    unread = [*bumps.unread, *(each.bump.path for each in found if each.unchecked)]
     if unread:
         names = ", ".join(map(visible, list(dict.fromkeys(unread))[:_SHOWN]))
-        message = f"not looked into: no version could be read in {names}"
-        yield Check("dependencies", passed=False, message=message, severity="hint")
-    elif not bumps.changed:
-        locked = "only a lock file changes" if bumps.lock_only else ""
-        message = locked or "no version of a dependency changes"
-        yield Check("dependencies", passed=True, message=message, severity="hint")
+        message = f"not checked: no version can be read in {names}"
+        return Check("dependencies", passed=False, message=message, severity="hint")
+    if bumps.changed:
+        return None
+    message = (
+        "only a lock file changes" if bumps.lock_files else "no version of a dependency changes"
+    )
+    return Check("dependencies", passed=True, message=message, severity="hint")
 
 
-def _moves(found: Sequence[BumpOnBranch], branch: str) -> Check:
+def moves_check(found: Sequence[BumpOnBranch], branch: str) -> Check:
+    """Return the check ``dependencies`` for moved versions.
+
+    A new major version and a downgrade are errors; for build and test tools one degree less.
+    """
     ranked = sorted(found, key=lambda each: _RANKS.index(_severity(each)))
     worst = _severity(ranked[0])
     lines = [_sentence(each, branch) for each in ranked[:_SHOWN]]
@@ -368,12 +375,12 @@ def _there(standing: BumpOnBranch, branch: str) -> str:
         case Relation.NOT_THERE:
             return f"{branch} does not have it in {visible(standing.bump.path)}"
         case Relation.ALREADY:
-            return f"{branch} is at {have} already"
+            return f"{branch} is already at {have}"
         case Relation.UNKNOWN:
             return (
-                f"{branch} is at {have}, which nobody can compare"
+                f"{branch} is at {have}, which cannot be compared"
                 if have
-                else f"not looked into on {branch}"
+                else f"not checked on {branch}"
             )
     if standing.bump.new is None:
         return f"{branch} has {have}"
@@ -384,8 +391,8 @@ def _there(standing: BumpOnBranch, branch: str) -> str:
 
 def _jump(jump: Distance | None) -> str:
     if jump is None:
-        return ": nobody can tell how far that is"
-    way = "a jump of" if jump.up else "a way back by"
+        return ", and the versions cannot be compared"
+    way = "a jump of" if jump.up else "a downgrade by"
     plural = "s" if jump.count > 1 else ""
     count = _COUNTS.get(jump.count, str(jump.count))
     return f": {way} {count} {jump.step} version{plural}"

@@ -1,7 +1,7 @@
-"""Check 2: is the change on the branch already?
+"""Whether the branch has the change already.
 
-It is if the branch holds the commit itself, the very same patch, a commit whose message says that
-it was picked from this one, or if picking it changes nothing.
+It has if it holds the commit itself, the same patch, a commit whose message says that it was picked
+from this one, or if picking the change has no effect.
 """
 
 from __future__ import annotations
@@ -9,24 +9,27 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from prjury.errors import SourceError
-from prjury.judges.backport.past.origins import Origins, origins
-from prjury.jury.judgment import Check
+from prjury.judges.backport.origins import Origins, origins
+from prjury.jury.judgment import Check, Severity
 from prjury.ports import Releases
 from prjury.ports.types import BranchTip, CommitMessage
 from prjury.snapshot.model import PullRequest, printable, visible
 
-NAME = "not-there-yet"
 _ITSELF = "it holds the commit itself"
 
-#: What takes something back says so by git's words, by GitHub's, or by its title alone.
+if TYPE_CHECKING:
+    from prjury.judges.backport.look import LookContext
+
+#: Reverts as git and GitHub write them, and titles of reverts.
 _REVERTS = re.compile(r"^This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
 _REVERTS_PULL = re.compile(r"^Reverts (?:[\w.-]+/[\w.-]+)?#(\d{1,9})\b", re.MULTILINE)
 _REVERTS_TITLE = re.compile(r'Revert "(.+?)"(?: ?\(#\d{1,9}\))*$')
 _NUMBERS = re.compile(r"\(#(\d{1,9})\)|Merge pull request #(\d{1,9})")
 _NUMBER_AFTER = re.compile(r"(?: ?\(#\d{1,9}\))+$")
-#: The patches of more commits than this are not compared one by one.
+#: Patches are compared one by one for at most so many commits.
 _MOST_COMMITS = 40
 #: So many commits are named.
 _FEW = 3
@@ -37,11 +40,11 @@ class AppliedCommits:
     """How the branch holds the change.
 
     Attributes:
-        how: in a phrase.
-        commit: the branch's commit that brought it, or the one of several that was taken back.
-        evidence: the words that say so.
-        reverted: the branch's commit that took it back, None where none has.
-        lost: whether it lacks all the same what the change brings.
+        how: a phrase.
+        commit: the branch's commit that brought it, or the one of several that was reverted.
+        evidence: the subject of the commit.
+        reverted: the branch's commit that reverted it, or None.
+        lost: whether the branch lacks the change's lines all the same.
     """
 
     how: str
@@ -52,16 +55,16 @@ class AppliedCommits:
 
     @property
     def stays(self) -> bool:
-        """Whether nothing has taken it away."""
+        """Whether the branch still has the change."""
         return not (self.reverted or self.lost)
 
 
 @dataclass(frozen=True)
 class Identity:
-    """By what a change is known again.
+    """What identifies a change on other branches.
 
     Attributes:
-        commits: each of its commits with the one before it, oldest first; merges are left out.
+        commits: its commits with their parents, oldest first, without merges.
         number: of the pull request.
     """
 
@@ -73,12 +76,12 @@ class Identity:
 
     @property
     def shas(self) -> tuple[str, ...]:
-        """The names of its commits, the head's first."""
+        """The object names of its commits, the head's first."""
         return (self.head, *(head for _, head in self.commits))
 
 
 def identity_of(pull: PullRequest, commits: Sequence[tuple[str, str]]) -> Identity:
-    """By what a pull request with these commits is known again."""
+    """Return the identity of a pull request with these commits."""
     paths = dict.fromkeys(p for file in pull.files for p in (file.old_path, file.path) if p)
     return Identity(pull.merge_base, pull.head.sha, tuple(commits), pull.number, tuple(paths))
 
@@ -90,71 +93,58 @@ def applied_commits(
     messages: Sequence[CommitMessage],
     releases: Releases,
 ) -> AppliedCommits | None:
-    """How the branch holds the change by its history; None where that tells of nothing.
+    """Return how the branch's history holds the change, or None.
 
-    What happened last counts: it may have been taken back, and brought again.
+    The latest event counts: a change may be reverted and applied again.
 
     Args:
-        since: where the branch parted from the base.
+        since: the commit where the branch forked from the base.
         messages: of the branch's commits since then, newest first.
     """
     copies = _copies(change, tip, since, messages, releases)
     each: Collection[Mapping[str, str]] = copies.each.values() or [{}]
-    change_histories = [
-        history_of_change({**copies.whole, **bringing}, messages) for bringing in each
-    ]
-    brought = list(
-        dict.fromkeys(
-            change_history.brought for change_history in change_histories if change_history.brought
-        )
-    )
-    if not all(change_history.brought for change_history in change_histories):
+    histories = [history_of_change({**copies.whole, **one}, messages) for one in each]
+    brought = list(dict.fromkeys(one.brought for one in histories if one.brought))
+    if not all(one.brought for one in histories):
         return None
     found = AppliedCommits(_how(brought, copies.whole), brought[-1], _subject(brought[0], messages))
-    gone = next(
-        (change_history for change_history in change_histories if change_history.undone), None
-    )
-    return replace(found, commit=gone.gone, reverted=gone.undone) if gone else found
+    undone = next((one for one in histories if one.undone), None)
+    return replace(found, commit=undone.gone, reverted=undone.undone) if undone else found
 
 
 @dataclass(frozen=True)
 class _Copies:
-    """Commits of a branch that bring something of the change, and how, in a phrase.
+    """Commits of a branch that bring the change, with a phrase that says how.
 
     Attributes:
-        whole: those that bring all of it.
-        each: those that bring one of several commits, by its name.
+        whole: commits that bring all of it.
+        each: commits that bring one of several commits, by its object name.
     """
 
     change: Identity
     whole: dict[str, str]
     each: dict[str, dict[str, str]]
 
-    @property
-    def found(self) -> bool:
-        """Whether there are any."""
-        return bool(self.whole) or any(self.each.values())
-
-    def itself(self, messages: Sequence[CommitMessage]) -> None:
-        """Adds the change's own commits, which the branch holds, and the merge they came by."""
+    def add_itself(self, messages: Sequence[CommitMessage]) -> None:
+        """Add the change's own commits, and the merge that brought them."""
         head = self.change.head
         merges = [message.sha for message in messages if head in message.parents[1:]]
         self.whole.update(dict.fromkeys([head, *merges], _ITSELF))
         for sha in self.change.shas[1:]:
             self.each.get(sha, self.whole)[sha] = _ITSELF
 
-    def told(self, messages: Sequence[CommitMessage]) -> None:
-        """Adds what the branch's messages say."""
+    def add_named(self, messages: Sequence[CommitMessage]) -> None:
+        """Add commits whose messages name the change."""
         for message in messages:
-            read, says = origins(message.text), f"{message.sha[:7]} says that it brings"
+            read, says = origins(message.text), f"the message of {message.sha[:7]} names"
             if name := _names(read, self.change):
                 self.whole.setdefault(message.sha, f"{says} {name}")
             for sha, bringing in self.each.items() if read.shas else ():
                 if any(sha.startswith(name) for name in read.shas):
                     bringing.setdefault(message.sha, f"{says} {sha[:7]}")
 
-    def patched(self, tip: BranchTip, since: str, releases: Releases) -> None:
-        """Adds those with the very same patch.
+    def add_patched(self, tip: BranchTip, since: str, releases: Releases) -> None:
+        """Add commits with the same patch.
 
         Raises:
             SourceError: when patches cannot be read.
@@ -180,18 +170,18 @@ def _copies(
     several = change.commits if len(change.commits) > 1 else ()
     copies = _Copies(change, {}, {sha: {} for _, sha in several})
     if releases.holds(tip.sha, change.head):
-        copies.itself(messages)
-    copies.told(messages)
+        copies.add_itself(messages)
+    copies.add_named(messages)
     try:
-        copies.patched(tip, since, releases)
+        copies.add_patched(tip, since, releases)
     except SourceError:
-        if not copies.found:
-            raise  # otherwise its words are enough
+        if not (copies.whole or any(copies.each.values())):
+            raise  # otherwise the messages are proof enough
     return copies
 
 
 def _names(read: Origins, change: Identity) -> str | None:
-    """What of the change a message names: its number, or its head where that is all of it."""
+    """Return the number or the head if a message names it as the origin of the whole change."""
     if change.number is not None and change.number in read.pulls:
         return f"#{change.number}"
     one_of_several = len(change.commits) > 1 and change.head in change.shas[1:]
@@ -202,9 +192,9 @@ def _names(read: Origins, change: Identity) -> str | None:
 
 def _how(brought: Sequence[str], whole: Mapping[str, str]) -> str:
     if len(brought) == 1:
-        return whole.get(brought[0], f"{brought[0][:7]} brings it back")
+        return whole.get(brought[0], f"{brought[0][:7]} applies it again")
     names = ", ".join(sha[:7] for sha in brought[:_FEW]) + ", …" * (len(brought) > _FEW)
-    return f"{names} bring its commits one by one"
+    return f"{names} are its commits one by one"
 
 
 def _subject(sha: str, messages: Sequence[CommitMessage]) -> str | None:
@@ -213,12 +203,12 @@ def _subject(sha: str, messages: Sequence[CommitMessage]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class ChangeHistory:
-    """What became of something on a branch.
+    """What happened to a change on a branch.
 
     Attributes:
-        brought: the commit that brought it last, None where none has.
-        undone: the commit that took it back since.
-        gone: what that commit says that it takes back.
+        brought: the latest commit that brought it, or None.
+        undone: the commit that reverted it since.
+        gone: the commit that was reverted.
     """
 
     brought: str | None = None
@@ -227,27 +217,26 @@ class ChangeHistory:
 
 
 def history_of_change(copies: Collection[str], messages: Sequence[CommitMessage]) -> ChangeHistory:
-    """What became of what the copies bring, by the branch's messages, the newest first."""
+    """Follow reverts of the copies through the branch's messages, which are newest first."""
     titles = {message.sha: _title(message) for message in messages}
-    known, takers, change_history = (
-        dict.fromkeys(copies),
-        dict[str, None](),
-        ChangeHistory(next(iter(copies), None)),
-    )
+    known, reverts = dict.fromkeys(copies), dict[str, None]()
+    found = ChangeHistory(next(iter(copies), None))
     for message in reversed(messages):
         if message.sha in known:
-            change_history = ChangeHistory(message.sha)
-        if taken := _taken(message, known, titles):
-            takers[message.sha] = None
-            change_history = replace(change_history, undone=message.sha, gone=taken)
-        elif _taken(message, takers, titles):
+            found = ChangeHistory(message.sha)
+        if reverted := _reverted_by(message, known, titles):
+            reverts[message.sha] = None
+            found = replace(found, undone=message.sha, gone=reverted)
+        elif _reverted_by(message, reverts, titles):
             known[message.sha] = None
-            change_history = ChangeHistory(message.sha)
-    return change_history
+            found = ChangeHistory(message.sha)
+    return found
 
 
-def _taken(message: CommitMessage, among: Iterable[str], titles: Mapping[str, str]) -> str | None:
-    """The newest of these commits that a message takes back."""
+def _reverted_by(
+    message: CommitMessage, among: Iterable[str], titles: Mapping[str, str]
+) -> str | None:
+    """Return the newest of these commits that a message reverts."""
     shas = _REVERTS.findall(message.text)
     numbers = set(_REVERTS_PULL.findall(message.text))
     reverted = _REVERTS_TITLE.match(titles[message.sha])
@@ -255,7 +244,7 @@ def _taken(message: CommitMessage, among: Iterable[str], titles: Mapping[str, st
         title = titles.get(sha, "")
         own = {number for pair in _NUMBERS.findall(title) for number in pair if number}
         same = reverted is not None and _bare(reverted[1]) == _bare(title) != ""
-        # A name or a number says more than a title, which may be that of another commit.
+        # An object name or a number outweighs a title, which several commits may have.
         by_title = same and not (shas or numbers)
         if any(sha.startswith(name) for name in shas) or numbers & own or by_title:
             return sha
@@ -267,34 +256,43 @@ def _title(message: CommitMessage) -> str:
 
 
 def _bare(title: str) -> str:
-    """A title without the numbers that GitHub puts after it."""
+    """Return a title without the numbers that GitHub appends."""
     return _NUMBER_AFTER.sub("", title).strip()
 
 
-def not_there_yet(
+def not_there_yet(context: LookContext) -> Check:
+    """Return the check, which passes as long as the branch lacks the change."""
+    found, unread = context.applied
+    return not_there_yet_check(found, context.has_no_effect, context.tip.name, unread)
+
+
+def not_there_yet_check(
     found: AppliedCommits | None,
     empty: bool,  # noqa: FBT001 - a fact
     branch: str,
-    unseen: str = "",
+    unread: str = "",
 ) -> Check:
-    """The check that the branch passes as long as it lacks the change.
+    """Return the check ``not-there-yet``.
 
     Args:
-        unseen: why its history was not looked into.
+        empty: whether the pick has no effect.
+        unread: why the branch's history could not be read.
     """
-    where = printable(branch)
-    evidence = found.evidence if found else None
+    where, evidence = printable(branch), found.evidence if found else None
+    severity: Severity = "hint"
     if found and found.reverted and not empty:
-        told = f"{where} had it ({found.how}), and {found.reverted[:7]} reverts {found.commit[:7]}"
-        return Check(NAME, passed=False, message=told, severity="warning", evidence=evidence)
-    if found and found.lost:
-        told = f"{where} has nothing of what it brings, though {found.how}"
-        return Check(NAME, passed=False, message=told, severity="warning", evidence=evidence)
-    if found or empty:
-        how = found.how if found and not found.reverted else "the pick changes nothing there"
-        told = f"{where} has it already: {how}"
-        return Check(NAME, passed=False, message=told, severity="hint", evidence=evidence)
-    if unseen:
-        told = f"not looked into whether {where} has it already: {unseen}"
-        return Check(NAME, passed=False, message=told, severity="hint")
-    return Check(NAME, passed=True, message=f"nothing on {where} says that it is there")
+        message = (
+            f"{where} had it ({found.how}), but {found.reverted[:7]} reverts {found.commit[:7]}"
+        )
+        severity = "warning"
+    elif found and found.lost:
+        message = f"{where} has none of its lines, although {found.how}"
+        severity = "warning"
+    elif found or empty:
+        how = found.how if found and not found.reverted else "picking it has no effect"
+        message = f"{where} already has it: {how}"
+    elif unread:
+        message = f"not checked whether {where} already has it: {unread}"
+    else:
+        return Check("not-there-yet", passed=True, message=f"{where} does not have it yet")
+    return Check("not-there-yet", False, message, severity=severity, evidence=evidence)

@@ -12,9 +12,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from prjury.judges.backport.past.origins import origins
-from prjury.judges.backport.score.title_features import title_of, words
-from prjury.ports.types import CommitMessage
+from prjury.errors import SourceError
+from prjury.judges.backport.origins import origins
+from prjury.judges.backport.score.features import title_of, words
+from prjury.ports import Releases
+from prjury.ports.types import BranchTip, CommitMessage
+from prjury.snapshot.model import PullRequest
 
 #: So many of the newest changes tell how much a branch gets these days.
 LATELY = 50
@@ -36,7 +39,7 @@ _PULL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class EarlierChange:
-    """A change that came onto the base since a branch parted, and whether the branch has it."""
+    """A change that came onto the base since a branch fork_point, and whether the branch has it."""
 
     words: frozenset[str]
     reached: bool
@@ -64,7 +67,7 @@ def earlier_changes(
     """Which changes reached a branch, by what the commits of the branch say of themselves.
 
     Args:
-        units: the changes on the base since the branch parted, along first parents, newest first;
+        units: the changes on the base since the branch fork_point, along first parents, newest first;
             without the change that is judged.
         branch: all commits of the branch since then.
     """
@@ -163,3 +166,38 @@ def _adds(seen: float, usual: float, reached: float) -> float:
 def _log_odds(share: float) -> float:
     inside = min(max(share, 0.005), 0.995)
     return math.log(inside / (1.0 - inside))
+
+
+#: So many of the newest changes on the base are looked at.
+MOST_UNITS = 1_500
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What history tells of a branch.
+
+    Attributes:
+        fork_point: the commit that the branch and the base have in common; None where there is none,
+            or where it is not known.
+        messages: of the branch's commits since then, newest first.
+        earlier: the changes that came to the base since then, and whether the branch has them.
+        unchecked: why nothing is known; empty where it is.
+    """
+
+    fork_point: str | None = None
+    messages: tuple[CommitMessage, ...] = ()
+    earlier: tuple[EarlierChange, ...] = ()
+    unchecked: str = ""
+
+
+def history_of(pull: PullRequest, tip: BranchTip, releases: Releases) -> History:
+    """What history tells of a branch; that it cannot be read is told, for the trial needs none."""
+    try:
+        fork_point = releases.parted(tip.sha, pull.merge_base)
+        if fork_point is None:
+            return History(unchecked="no commit that it shares with the base is known here")
+        messages = tuple(releases.messages(fork_point, tip.sha))
+        units = releases.brought(fork_point, pull.merge_base, MOST_UNITS)
+    except SourceError as error:
+        return History(unchecked=str(error))
+    return History(fork_point, messages, earlier_changes(units, messages))

@@ -1,0 +1,142 @@
+"""Whether somebody asked for the change on a branch, or refused it there.
+
+`find_requests` reads the texts once; `requests_for` says what they mean for one branch. A refusal
+outweighs every request, and a request that names no branch counts for none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from prjury.judges.backport.requests.branches import meant
+from prjury.judges.backport.requests.labels import (
+    EVERYWHERE,
+    BackportRequest,
+    of_labels,
+    of_pattern,
+)
+from prjury.judges.backport.requests.texts import of_message, of_text, of_title
+from prjury.jury.judgment import Check
+from prjury.policy.schema import BackportConfig
+from prjury.snapshot.model import PullRequest, visible
+
+if TYPE_CHECKING:
+    from prjury.judges.backport.look import LookContext
+
+#: So many requests stand in the message, and so many as evidence.
+_MOST_QUOTED, _MOST_SHOWN = 4, 20
+
+
+@dataclass(frozen=True, slots=True)
+class RequestSources:
+    """What people say about backports of a change, for all branches.
+
+    Attributes:
+        requests: requests, refusals and states of earlier backports, each once.
+        approvals: the policy's override labels, each with its branch.
+    """
+
+    requests: tuple[BackportRequest, ...] = ()
+    approvals: tuple[BackportRequest, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRequests:
+    """What people say about one branch.
+
+    Attributes:
+        answer: None without a request or refusal.
+        by: the quotes with their sources; refusals only, if there are any.
+        approved: the override label for this branch, or an empty text.
+    """
+
+    answer: Literal["yes", "no"] | None
+    by: tuple[str, ...] = ()
+    approved: str = ""
+
+
+def find_requests(
+    pull: PullRequest,
+    config: BackportConfig,
+    messages: Sequence[str] = (),
+    own: str | None = None,
+) -> RequestSources:
+    """Read labels, title, description and commit messages.
+
+    Args:
+        messages: of the pull request's commits.
+        own: the label with ``{branch}`` that this program sets, which is no request.
+    """
+    override = [config.override] if config.override else []
+    author = f"@{pull.author}" if pull.author else "the author"
+    found = [
+        *of_labels(pull.labels, config.labels, [*override, *([own] if own else [])]),
+        *of_title(pull.title, f"{author} in the title"),
+        *of_text(pull.body, author, trailers=config.trailers),
+    ]
+    for message in messages if config.trailers else ():
+        found += of_message(message, "a commit")
+    approvals = of_pattern(pull.labels, override)
+    return RequestSources(tuple(dict.fromkeys(found)), tuple(approvals))
+
+
+def requests_for(
+    sources: RequestSources, branch: str, branches: Sequence[str] = ()
+) -> FoundRequests:
+    """Return what the requests mean for a branch.
+
+    Args:
+        branches: all judged branches, so that ``1.2.3`` means a branch of that name if there is one.
+    """
+    names = branches if branch in branches else [*branches, branch]
+    ours = [request for request in sources.requests if _means(request, branch, names)]
+    approved = next((str(one) for one in sources.approvals if _means(one, branch, names)), "")
+    refusals = [request for request in ours if request.answer == "no"]
+    counting = refusals or [request for request in ours if request.answer == "yes"]
+    answer: Literal["yes", "no"] = "no" if refusals else "yes"
+    return FoundRequests(answer if counting else None, tuple(map(str, counting)), approved)
+
+
+def _means(request: BackportRequest, branch: str, branches: Sequence[str]) -> bool:
+    if request.target is None or request.target == EVERYWHERE:
+        return request.target is not None
+    # The cheap test first: a target that does not mean the branch alone never means it among others.
+    return bool(meant(request.target, [branch])) and branch in meant(request.target, branches)
+
+
+def asked_for(context: LookContext) -> Check:
+    """Return the check on requests for this branch."""
+    return asked_for_check(context.change.requests, context.requests)
+
+
+def asked_for_check(sources: RequestSources, found: FoundRequests) -> Check:
+    """Return the check ``asked-for``, which fails on a refusal only."""
+    quotes = [*filter(None, [found.approved]), *found.by]
+    if found.answer == "no":
+        return Check(
+            "asked-for",
+            passed=False,
+            message=f"refused for this branch ({_quoted(quotes)})",
+            evidence=_evidence(quotes),
+        )
+    general = [str(request) for request in sources.requests if request.target is None]
+    if quotes:
+        message = f"asked for ({_quoted(quotes)})"
+    elif general:
+        quotes, message = general, f"asked for without naming this branch ({_quoted(general)})"
+    else:
+        message = "nobody has asked for it"
+    return Check(
+        "asked-for", passed=True, message=message, severity="hint", evidence=_evidence(quotes)
+    )
+
+
+def _evidence(quotes: Sequence[str]) -> str | None:
+    return "\n".join(quotes[:_MOST_SHOWN]) or None
+
+
+def _quoted(quotes: Sequence[str]) -> str:
+    more = len(quotes) - _MOST_QUOTED
+    return visible("; ".join([*quotes[:_MOST_QUOTED], *([f"{more} more"] if more > 0 else [])]))

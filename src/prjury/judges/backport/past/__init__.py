@@ -1,1 +1,0 @@
-"""What history tells: what is on the branch already, and what became of earlier changes."""

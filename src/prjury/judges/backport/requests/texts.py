@@ -1,0 +1,138 @@
+"""Requests for backports in titles, descriptions and commit messages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from prjury.judges.backport.requests.labels import (
+    EVERYWHERE,
+    Answer,
+    BackportRequest,
+    read,
+)
+
+#: A longer line is prose.
+_LONGEST = 300
+
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_QUOTED = re.compile(r"(?: {4}|\t| {0,3}>)")
+
+_VERB = r"(?P<verb>back-?port|cherry-?pick)"
+_SLASH = re.compile(rf"/(?P<no>no-|skip-|dont-)?{_VERB}(?:\s+(?P<rest>\S.*))?", re.IGNORECASE)
+_MENTION = re.compile(
+    rf"@(?P<bot>[\w-]{{1,60}}(?:\[bot\])?)[,:]?\s+(?:please\s+)?{_VERB}(?:\s+(?P<rest>\S.*))?",
+    re.IGNORECASE,
+)
+_RUSTBOT = re.compile(r"@rustbot\s+(?:label|modify labels):?\s+(?P<rest>\S.*)", re.IGNORECASE)
+
+_TRAILER = re.compile(
+    r"(?:auto-?)?(?:back-?ports?|cherry-?pick)(?:-to)?\s?:\s*(?P<rest>\S.*)", re.IGNORECASE
+)
+_SENTENCE = re.compile(
+    r"(?:auto[- ]?)?(?:cherry-?pick|back-?port)\s+(?:in)?to:?\s+(?P<rest>\S.*)", re.IGNORECASE
+)
+_STABLE = re.compile(
+    r"Cc:\s*<?(?:[\w.+-]+-)?stable@[\w.-]+>?(?:\s*#\s*(?P<rest>\S.*))?", re.IGNORECASE
+)
+
+_NAME = re.compile(r"[\w][\w./+*-]*")
+_VERSION = re.compile(r"v?\d+(?:\.\d+)*(?:\.[xy])?\+?", re.IGNORECASE)
+_SEPARATOR = re.compile(r"\s*[,;&]\s*|\s+and\s+|\s+")
+_NOISE = frozenset("please thanks and also too to onto into branch branches the".split())
+_NOWHERE = frozenset("none no never skip n/a na false".split())
+_SOMEWHERE = frozenset("yes true maybe required needed all".split())
+_IN_TITLE = re.compile(r"[\[(]([^\[\]()]{1,80})[\])]")
+
+
+def of_title(title: str, source: str) -> Iterator[BackportRequest]:
+    """Read the brackets of a title; one that names no branch asks for nothing."""
+    for match in _IN_TITLE.finditer(title):
+        yield from (
+            BackportRequest(answer, target, source, match[0])
+            for answer, target in read(match[1])
+            if target is not None and "#" not in match[1]
+        )
+
+
+def of_text(text: str, source: str, *, trailers: bool) -> Iterator[BackportRequest]:
+    """Read the commands of a description, and its trailers if they count."""
+    for line in spoken(text):
+        yield from _of_command(line, source)
+        if trailers:
+            yield from _of_trailer(line, source)
+
+
+def of_message(message: str, source: str) -> Iterator[BackportRequest]:
+    """Read the trailers of a commit message."""
+    _, _, body = message.strip().partition("\n")
+    for line in spoken(body):
+        yield from _of_trailer(line, source)
+
+
+def spoken(text: str) -> Iterator[str]:
+    """Yield the lines outside of comments, code and quotes, without emphasis."""
+    fence = ""
+    for line in _COMMENT.sub("", text.replace("\r\n", "\n")).split("\n"):
+        opening = _FENCE.match(line)
+        if fence:
+            if opening and opening[1].startswith(fence) and not line[opening.end() :].strip():
+                fence = ""
+        elif opening:
+            fence = opening[1]
+        elif len(line) <= _LONGEST and not _QUOTED.match(line):
+            yield line.strip().strip("*_").strip()
+
+
+def _of_command(line: str, source: str) -> Iterator[BackportRequest]:
+    if match := _SLASH.fullmatch(line):
+        answer: Answer = "no" if match["no"] else "yes"
+        general = EVERYWHERE if answer == "no" else None
+        named: list[str | None] = [*_names(match["rest"] or "")] or [general]
+        yield from (BackportRequest(answer, name, source, line) for name in named)
+    elif match := _MENTION.fullmatch(line):
+        yield from (
+            BackportRequest("yes", name, source, line) for name in _names(match["rest"] or "")
+        )
+    elif match := _RUSTBOT.fullmatch(line):
+        for word in match["rest"].split():
+            added = word.lstrip("+") if not word.startswith("-") else ""
+            yield from (
+                BackportRequest(answer, name, source, line)
+                for answer, name in read(added.strip(","))
+            )
+
+
+def _of_trailer(line: str, source: str) -> Iterator[BackportRequest]:
+    if stable := _STABLE.fullmatch(line):
+        since = filter(_VERSION.fullmatch, _names(stable["rest"] or ""))
+        named: list[str | None] = [*since] or [None]
+        yield from (BackportRequest("yes", name, source, line) for name in named)
+        return
+    match = _TRAILER.fullmatch(line) or _SENTENCE.fullmatch(line)
+    words = [word.strip("`'\"*.") for word in _SEPARATOR.split(match["rest"])] if match else []
+    if len(words) == 1 and words[0].casefold() in _NOWHERE:
+        yield BackportRequest("no", EVERYWHERE, source, line)
+    elif len(words) == 1 and words[0].casefold() in _SOMEWHERE:
+        yield BackportRequest(
+            "yes", EVERYWHERE if words[0].casefold() == "all" else None, source, line
+        )
+    elif words and all(map(_is_branch, words)):
+        yield from (BackportRequest("yes", word, source, line) for word in words)
+
+
+def _is_branch(word: str) -> bool:
+    """Whether a word can be a branch: it has a digit or a slash."""
+    return bool(_NAME.fullmatch(word)) and bool(re.search(r"[\d/]", word))
+
+
+def _names(rest: str) -> Iterator[str]:
+    """Yield the branch names after a command, up to the first word of prose."""
+    for number, raw in enumerate(_SEPARATOR.split(rest.strip())):
+        word = raw.strip("`'\"*.:")
+        if word.casefold() in _NOISE:
+            continue
+        if not _NAME.fullmatch(word) or (number > 1 and not _is_branch(word)):
+            return
+        yield word
