@@ -33,5 +33,5 @@ def test_an_unrelated_feature_is_not_picked_for_a_changelog(tmp_path: Path) -> N
     assert "1 file, all mechanical: History.md (a changelog: resolve" in backport.reasons[0]
     first = next(one for one in backport.checks if one.name == "prerequisites")
     assert first.message == (
-        "nothing has to be picked first: only changelogs or lock files are in conflict"
+        "nothing has to be picked first: only changelogs or lock files conflict"
     )

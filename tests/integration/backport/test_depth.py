@@ -96,7 +96,7 @@ def test_release_branches_that_nobody_asked_for_cost_few_processes(place: Place)
     named = place.review("--onto", "1.x", "--onto", "2.x")
 
     assert [one["band"] for one in beside.report["backports"]] == ["unlikely", "unlikely"]
-    left_out = "not looked for, as this is clear already: names that 1.x lacks, prerequisites"
+    left_out = "not checked, because the verdict is clear: names that 1.x lacks, prerequisites"
     assert left_out in beside.report["backports"][1]["reasons"]
     assert not searches(beside)
     assert len(alone.gits) <= MOST_GITS

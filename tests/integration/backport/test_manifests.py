@@ -42,7 +42,7 @@ def test_a_version_in_no_known_form_asks_for_a_human(tmp_path: Path, path: str) 
     backport = raised(tmp_path, path, "ext {{ j = '{}' }}\n")
 
     assert backport.verdict == "needs_human"
-    assert backport.reasons[0] == f"not looked into: no version could be read in {path}"
+    assert backport.reasons[0] == f"not checked: no version can be read in {path}"
     assert ("dependencies", False) in [(one.name, one.passed) for one in backport.checks]
 
 

@@ -41,7 +41,7 @@ def test_a_branch_that_is_not_there_keeps_no_other_from_its_verdict(bench: Bench
 def test_a_locked_branch(bench: Bench, entry: str) -> None:
     told = bench.judge(labels=ASKED, policy=f"locked: ['{entry}']")
     assert told.verdict == "not_applicable"
-    assert told.reasons == (f"1.x takes nothing any more: `{entry}` is locked",)
+    assert told.reasons == (f"the policy locks 1.x (`{entry}`)",)
     assert told.branch_sha == bench.history.sha("1.x")
 
 
@@ -50,7 +50,7 @@ def test_the_branch_that_the_change_goes_to(bench: Bench, name: str) -> None:
     told = bench.judge(name, base="1.x")
     assert (told.verdict, told.reasons[0]) == (
         "not_applicable",
-        f"the change goes to {name} anyway",
+        f"the change is merged into {name} anyway",
     )
 
 
@@ -60,7 +60,7 @@ def test_a_branch_without_any_commit_of_its_own(bench: Bench) -> None:
     bench.history.branch("1.x", "change")
     told = bench.judge(labels=ASKED)
     assert told.verdict == "already_present"
-    assert told.reasons == ("1.x has it already: it holds the commit itself",)
+    assert told.reasons == ("1.x already has it: it holds the commit itself",)
 
 
 def test_a_branch_at_the_first_commit_of_all(bench: Bench) -> None:
@@ -73,7 +73,7 @@ def test_an_unrelated_branch(bench: Bench) -> None:
     bench.history.commit({"a.py": lines({30: "x"})}, parents=())
     told = bench.judge("2.x", labels=["backport 2.x"])
     assert told.verdict == "suitable"
-    assert told.reasons[1].startswith("not looked into whether 2.x has it already: no commit that")
+    assert told.reasons[1].startswith("not checked whether 2.x already has it: no commit that")
     assert bench.judge("2.x").verdict == "needs_human"
 
 
@@ -115,11 +115,11 @@ def test_a_shallow_clone_says_what_it_cannot_see(deep: Bench, tmp_path: Path) ->
     clone = deep.history.clone(tmp_path / "shallow", "--depth=3", "--no-single-branch")
     told = deep.judge("origin/1.x", repo=clone.path, **REMOTE)
     assert told.verdict == "suitable"
-    assert told.reasons[1].startswith("not looked into whether origin/1.x has it already")
+    assert told.reasons[1].startswith("not checked whether origin/1.x already has it")
     nobody = REMOTE | {"labels": ()}
     told = deep.judge("origin/1.x", repo=clone.path, **nobody, policy="default: yes")
     assert told.verdict == "needs_human"
-    assert told.reasons[0].startswith("not looked into whether origin/1.x has it already")
+    assert told.reasons[0].startswith("not checked whether origin/1.x already has it")
 
 
 def test_a_clone_that_is_too_shallow(deep: Bench, tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ def test_a_merge_comes_first(tmp_path: Path, merge: str) -> None:
 def test_the_checks_say_what_the_branch_lacks_even_then(tmp_path: Path) -> None:
     story = FIRST["the lines are from something, but a name is not to be had"].story
     told = Bench(tmp_path, story).judge(labels=ASKED)
-    assert told.reasons[0].endswith("P; even then it lacks helper")
+    assert told.reasons[0].endswith("P; even then the branch lacks helper")
 
 
 def test_what_brings_a_name_and_does_not_pick_is_told(tmp_path: Path) -> None:
@@ -200,4 +200,4 @@ def test_what_brings_a_name_and_does_not_pick_is_told(tmp_path: Path) -> None:
     )
     (check,) = (one for one in told.checks if one.name == "prerequisites")
     brings = bench.history.sha("main")[:7]
-    assert check.message == f"what brings what it lacks does not pick cleanly ({brings})"
+    assert check.message == f"the commits that add what is missing do not pick cleanly ({brings})"

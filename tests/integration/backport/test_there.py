@@ -75,24 +75,24 @@ THERE = {
         [told("Mixed", {**THREE, "own.py": "own = 1\n"}), LATER], "is the same patch"
     ),
     "a trailer of -x": There(
-        [told("Fix\n\n(cherry picked from commit {sha})")], "says that it brings"
+        [told("Fix\n\n(cherry picked from commit {sha})")], "the message of "
     ),
     "a trailer with a short name": There(
-        [told("Fix\n\n(cherry picked from commit {short})")], "says that it brings"
+        [told("Fix\n\n(cherry picked from commit {short})")], "the message of "
     ),
-    "the number of the pull request": There([told("Fix\n\nBackport #7")], "brings #7", **OF_7),
-    "the number after the title": There([told("[1.x] Fix (#7) (#12)")], "brings #7", **OF_7),
+    "the number of the pull request": There([told("Fix\n\nBackport #7")], "names #7", **OF_7),
+    "the number after the title": There([told("[1.x] Fix (#7) (#12)")], "names #7", **OF_7),
     "another number": There([told("[1.x] Fix (#71)")], **CLASHES, **OF_7),
-    "the pick changes nothing": There(
-        [told("All", {"a.py": lines({3: "three", 20: "x"})})], "the pick changes nothing there"
+    "the pick has no effect": There(
+        [told("All", {"a.py": lines({3: "three", 20: "x"})})], "picking it has no effect"
     ),
     "the commit itself": There([merged], "it holds the commit itself"),
     "each of its commits": There(
-        [picked("change~1"), picked("change"), LATER], "bring its commits one by one", TWO
+        [picked("change~1"), picked("change"), LATER], "are its commits one by one", TWO
     ),
     "each of its commits by name or patch": There(
         [picked("change~1"), told("(cherry picked from commit {sha})", {"b.py": lines({5: "5!"})})],
-        "bring its commits one by one",
+        "are its commits one by one",
         TWO,
     ),
     "one of its commits": There([picked("change~1")], change=TWO, **NOT),

@@ -59,7 +59,7 @@ TOLD = {
         {"labels": ("Needs BACKPORT to 1.X",)},
     ),
     "refused by a label": Told(
-        Story(change=[THREE]), "not_suitable", "not wanted there", {"labels": ("No-Backport",)}
+        Story(change=[THREE]), "not_suitable", "refused for this branch", {"labels": ("No-Backport",)}
     ),
     "refused, and overruled": Told(
         Story(change=[THREE]),
@@ -91,7 +91,7 @@ TOLD = {
         NOBODY,
     ),
     "a major version that is asked for": Told(
-        Story(start=flask("2.1.0"), change=[flask("3.0.0")]), "needs_human", "it is asked for, and"
+        Story(start=flask("2.1.0"), change=[flask("3.0.0")]), "needs_human", "it is asked for, but it"
     ),
     "a dependency of which the branch has a lower version": Told(
         Story(start=flask("1.0.0"), main=[(flask("2.1.0"), "P")], change=[flask("2.1.1")]),
@@ -107,13 +107,13 @@ TOLD = {
     "a public name is gone": Told(
         Story(start={"core.py": CORE}, change=[{"core.py": TOTAL}]),
         "not_suitable",
-        "removes `count(items)` (core.py:5): a major release's business",
+        "removes `count(items)` (core.py:5): needs a major release",
         NOBODY,
     ),
     "a public name is gone, as it is asked for": Told(
         Story(start={"core.py": CORE}, change=[{"core.py": TOTAL}]),
         "needs_human",
-        "it is asked for, and removes",
+        "it is asked for, but it removes",
     ),
     "a public name more": Told(
         Story(start={"core.py": TOTAL}, change=[{"core.py": CORE}]), "suitable", "asked for"
@@ -167,7 +167,7 @@ def test_the_verdict_and_its_reason(tmp_path: Path, name: str) -> None:
 #: What is said of a change in passing.
 ASIDE = {
     "a migration": "adds 1 migration (Django)",
-    "a public name more": "adds 1 public name: a minor release's business",
+    "a public name more": "adds 1 public name: needs a minor release",
     "some files are missing": "the branch lacks 1 of 2 touched files, 1 of them source: `a.py`",
 }
 

@@ -58,7 +58,7 @@ def test_a_commit_without_effect_on_the_branch(tmp_path: Path) -> None:
     verdict, how, command = judged(bench, "rebase")
     assert verdict == "suitable"
     assert how.startswith("3 commits pick cleanly")
-    assert how.endswith("1 of them without effect there")
+    assert how.endswith("1 of them without effect")
     assert command == f"git cherry-pick -x {names(bench, 'change~2', 'change')}"
 
 
@@ -69,7 +69,7 @@ def test_empty_commits_are_passed_over(tmp_path: Path) -> None:
     for way in WAYS:
         told = bench.judge(labels=ASKED, policy=f"merge: {way}")
         assert told.verdict == "not_applicable"
-        assert told.reasons == ("the change holds nothing that could be picked",)
+        assert told.reasons == ("the change is empty: there is nothing to pick",)
 
 
 def test_a_commit_and_its_revert_come_to_nothing(tmp_path: Path) -> None:
