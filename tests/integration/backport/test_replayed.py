@@ -36,7 +36,7 @@ def test_a_change_that_sweeps_through_the_project_is_not_told_to_go_first(bench:
     assert told.applies is False
     assert told.prerequisites == ()
     assert found is not None
-    assert found.message == "not tried: 1 sweeping change of more than 100 files"
+    assert found.message == "not tried: 1 change of more than 100 files"
 
 
 def test_one_that_sweeps_does_not_hide_the_one_that_has_to_go_first(bench: Bench) -> None:
@@ -73,7 +73,7 @@ def test_a_change_without_a_change_is_not_there_already(bench: Bench) -> None:
     bench.history.switch("main")
     told = bench.judge("1.x")
     assert told.verdict == "not_applicable"
-    assert told.reasons == ("the change holds nothing that could be picked",)
+    assert told.reasons == ("the change is empty: there is nothing to pick",)
     assert told.commands == ()
 
 
@@ -87,4 +87,4 @@ def test_where_many_files_conflict_nothing_is_looked_for(bench: Bench) -> None:
     bench.history.switch("main")
     found = check(bench.judge("1.x"), "prerequisites")
     assert found is not None
-    assert found.message == "not looked for: 7 files in conflict are too many"
+    assert found.message == "not searched: too many files conflict (7)"

@@ -11,7 +11,7 @@ from prjury.judges.backport.checks.not_there_yet import AppliedCommits
 from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial
 from prjury.judges.backport.checks.prerequisites import Prerequisites
 from prjury.judges.backport.score.score import Score
-from prjury.judges.backport.verdict import BranchFacts, decide, with_opinion
+from prjury.judges.backport.verdict import BranchFacts, decide, needs_opinion, with_opinion
 from prjury.jury.judgment import Check, Judgment
 from prjury.ports.types import BranchTip
 from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
@@ -242,7 +242,7 @@ def test_an_opinion_is_added_to_what_needs_opinion() -> None:
             against,
             ("a model advises against it (2 of 4 criteria passed)", "fixes: it is a feature"),
         ),
-        (Judgment.abstained("it refused", "refused"), ("no answer of a model (it refused)",)),
+        (Judgment.abstained("it refused", "refused"), ("no answer from a model (it refused)",)),
     ):
         told = with_opinion(OPEN, opinion)
         assert told.verdict == "needs_human"
