@@ -74,9 +74,7 @@ THERE = {
     "the same patch among other things": There(
         [told("Mixed", {**THREE, "own.py": "own = 1\n"}), LATER], "is the same patch"
     ),
-    "a trailer of -x": There(
-        [told("Fix\n\n(cherry picked from commit {sha})")], "the message of "
-    ),
+    "a trailer of -x": There([told("Fix\n\n(cherry picked from commit {sha})")], "the message of "),
     "a trailer with a short name": There(
         [told("Fix\n\n(cherry picked from commit {short})")], "the message of "
     ),

@@ -59,7 +59,7 @@ TOLD = {
         {"labels": ("Needs BACKPORT to 1.X",)},
     ),
     "refused by a label": Told(
-        Story(change=[THREE]), "not_suitable", "refused for this branch", {"labels": ("No-Backport",)}
+        Story(change=[THREE]), "not_suitable", "refused for this", {"labels": ("No-Backport",)}
     ),
     "refused, and overruled": Told(
         Story(change=[THREE]),
@@ -91,7 +91,9 @@ TOLD = {
         NOBODY,
     ),
     "a major version that is asked for": Told(
-        Story(start=flask("2.1.0"), change=[flask("3.0.0")]), "needs_human", "it is asked for, but it"
+        Story(start=flask("2.1.0"), change=[flask("3.0.0")]),
+        "needs_human",
+        "it is asked for, but it",
     ),
     "a dependency of which the branch has a lower version": Told(
         Story(start=flask("1.0.0"), main=[(flask("2.1.0"), "P")], change=[flask("2.1.1")]),

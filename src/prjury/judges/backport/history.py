@@ -1,8 +1,8 @@
-"""What became of the changes before this one: which of them reached a release branch.
+"""The history of a branch, and which earlier changes were backported to it.
 
-Projects differ in what they backport far more than their changes do. So the score looks at what
-the project itself did lately: how many of the changes since the branch parted reached it, and
-whether those with the same words in their titles did so more often or more seldom.
+Projects differ in what they backport more than changes do. So the score uses what the project did
+lately: the share of changes that reached the branch since it forked, and whether changes with the
+same words in their titles reached it more or less often.
 """
 
 from __future__ import annotations
@@ -19,19 +19,21 @@ from prjury.ports import Releases
 from prjury.ports.types import BranchTip, CommitMessage
 from prjury.snapshot.model import PullRequest
 
-#: So many of the newest changes tell how much a branch gets these days.
+#: So many of the newest changes on the base are read.
+MOST_UNITS = 1_500
+#: So many of the newest changes count as lately.
 LATELY = 50
-#: What other branches got counts less than what this one did.
+#: The weight of other branches.
 _OTHERS = 0.5
-#: As if so many changes had been seen before, and so many of them had reached the branch.
+#: Prior counts for smoothing: changes seen, and changes that reached the branch.
 _LATELY_SEEN, _LATELY_REACHED = 10.0, 2.0
-#: A word that was seen a few times only says little; one alone never decides.
-_PATIENCE = 6.0
+#: Prior weight of a word, and its largest effect in log-odds.
+_PRIOR = 6.0
 _MOST = 1.5
-#: So many digits of a commit's name are compared.
+#: Compared digits of an object name.
 _SHORT = 7
-#: A title of fewer characters may be that of many changes.
-_TELLING = 16
+#: Shorter titles may belong to many changes.
+_DISTINCT = 16
 _PULL = re.compile(
     r"(?:Merge (?:pull request|PR) #(\d{1,9}) |.*\((?:#|gh-)(\d{1,9})\)\s*$)", re.IGNORECASE
 )
@@ -39,21 +41,50 @@ _PULL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class EarlierChange:
-    """A change that came onto the base since a branch fork_point, and whether the branch has it."""
+    """A change on the base since a branch forked, and whether the branch has it."""
 
     words: frozenset[str]
     reached: bool
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryFeatures:
-    """What became of earlier changes, as far as it matters for one change and one branch.
+class History:
+    """The history of a branch since it forked from the base.
 
     Attributes:
-        earlier: how many changes came onto the base since the branch parted.
-        lately: the share of the newest of them that reached the branch, smoothed, 0..1.
-        lift: by how much the words of the title speak for a backport, in log-odds; 0 where earlier
-            changes tell nothing.
+        fork_point: the common commit; None if there is none or it is not known.
+        messages: of the branch's commits since then, newest first.
+        earlier: the changes on the base since then, and whether the branch has them.
+        unchecked: why the history could not be read; empty if it could.
+    """
+
+    fork_point: str | None = None
+    messages: tuple[CommitMessage, ...] = ()
+    earlier: tuple[EarlierChange, ...] = ()
+    unchecked: str = ""
+
+
+def history_of(pull: PullRequest, tip: BranchTip, releases: Releases) -> History:
+    """Read the history of a branch; an unreadable one is no error, as the trial needs none."""
+    try:
+        fork_point = releases.parted(tip.sha, pull.merge_base)
+        if fork_point is None:
+            return History(unchecked="no commit that it shares with the base is known here")
+        messages = tuple(releases.messages(fork_point, tip.sha))
+        changes = releases.brought(fork_point, pull.merge_base, MOST_UNITS)
+    except SourceError as error:
+        return History(unchecked=str(error))
+    return History(fork_point, messages, earlier_changes(changes, messages))
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryFeatures:
+    """What earlier changes say about one change and one branch.
+
+    Attributes:
+        earlier: the number of changes on the base since the branch forked.
+        lately: the smoothed share of the newest of them that reached the branch, 0..1.
+        lift: how much the title's words speak for a backport, in log-odds; 0 if unknown.
     """
 
     earlier: int
@@ -64,11 +95,10 @@ class HistoryFeatures:
 def earlier_changes(
     units: Iterable[CommitMessage], branch: Iterable[CommitMessage]
 ) -> tuple[EarlierChange, ...]:
-    """Which changes reached a branch, by what the commits of the branch say of themselves.
+    """Find which changes reached a branch, by the messages of its commits.
 
     Args:
-        units: the changes on the base since the branch fork_point, along first parents, newest first;
-            without the change that is judged.
+        units: the changes on the base since the fork, along first parents, newest first.
         branch: all commits of the branch since then.
     """
     found = _Brought.by(branch)
@@ -77,7 +107,7 @@ def earlier_changes(
 
 @dataclass(frozen=True)
 class _Brought:
-    """What the commits of a branch say that they bring."""
+    """The origins that the commits of a branch name."""
 
     shas: frozenset[str]
     pulls: frozenset[int]
@@ -89,9 +119,9 @@ class _Brought:
         pulls: set[int] = set()
         titles: set[str] = set()
         for message in branch:
-            said = origins(message.text)
-            shas.update(sha[:_SHORT] for sha in said.shas)
-            pulls.update(said.pulls)
+            named = origins(message.text)
+            shas.update(sha[:_SHORT] for sha in named.shas)
+            pulls.update(named.pulls)
             titles.add(_title(message.text))
         return cls(frozenset(shas), frozenset(pulls), frozenset(titles))
 
@@ -102,7 +132,7 @@ def _earlier(unit: CommitMessage, found: _Brought) -> EarlierChange:
     reached = (
         unit.sha[:_SHORT] in found.shas
         or (number is not None and int(number[1] or number[2]) in found.pulls)
-        or (len(title) >= _TELLING and title in found.titles)
+        or (len(title) >= _DISTINCT and title in found.titles)
     )
     return EarlierChange(words(title), reached)
 
@@ -117,11 +147,11 @@ def history_features(
     own: Sequence[EarlierChange],
     others: Sequence[Sequence[EarlierChange]] = (),
 ) -> HistoryFeatures:
-    """What earlier changes tell of one whose title has these words.
+    """Return what earlier changes say about one whose title has these words.
 
     Args:
         own: of the branch, newest first.
-        others: of further release branches of the same base.
+        others: of other release branches of the same base.
     """
     lately = own[:LATELY]
     reached = sum(change.reached for change in lately)
@@ -135,7 +165,7 @@ def history_features(
 def _lift(
     title: frozenset[str], branches: Sequence[tuple[float, Sequence[EarlierChange]]]
 ) -> float:
-    """The sum of what each word adds, each against what its branches get on the whole."""
+    """Sum up how much more often changes with each word reached their branches."""
     seen = dict.fromkeys(title, 0.0)
     usual = dict.fromkeys(title, 0.0)
     reached = dict.fromkeys(title, 0.0)
@@ -159,45 +189,10 @@ def _adds(seen: float, usual: float, reached: float) -> float:
     if not seen:
         return 0.0
     expected = usual / seen
-    found = (reached + _PATIENCE * expected) / (seen + _PATIENCE)
+    found = (reached + _PRIOR * expected) / (seen + _PRIOR)
     return max(-_MOST, min(_MOST, _log_odds(found) - _log_odds(expected)))
 
 
 def _log_odds(share: float) -> float:
     inside = min(max(share, 0.005), 0.995)
     return math.log(inside / (1.0 - inside))
-
-
-#: So many of the newest changes on the base are looked at.
-MOST_UNITS = 1_500
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    """What history tells of a branch.
-
-    Attributes:
-        fork_point: the commit that the branch and the base have in common; None where there is none,
-            or where it is not known.
-        messages: of the branch's commits since then, newest first.
-        earlier: the changes that came to the base since then, and whether the branch has them.
-        unchecked: why nothing is known; empty where it is.
-    """
-
-    fork_point: str | None = None
-    messages: tuple[CommitMessage, ...] = ()
-    earlier: tuple[EarlierChange, ...] = ()
-    unchecked: str = ""
-
-
-def history_of(pull: PullRequest, tip: BranchTip, releases: Releases) -> History:
-    """What history tells of a branch; that it cannot be read is told, for the trial needs none."""
-    try:
-        fork_point = releases.parted(tip.sha, pull.merge_base)
-        if fork_point is None:
-            return History(unchecked="no commit that it shares with the base is known here")
-        messages = tuple(releases.messages(fork_point, tip.sha))
-        units = releases.brought(fork_point, pull.merge_base, MOST_UNITS)
-    except SourceError as error:
-        return History(unchecked=str(error))
-    return History(fork_point, messages, earlier_changes(units, messages))

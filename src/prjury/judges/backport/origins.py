@@ -1,4 +1,4 @@
-"""What a commit of a release branch says that it brings: commits and pull requests."""
+"""The commits and pull requests that a commit message names as its origin."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
-#: Characters of a line, and lines of a message, beyond which nobody states an origin.
+#: Characters of a line and lines of a message that are read.
 _LONGEST = 1_000
 _MOST_LINES = 2_000
 
@@ -15,7 +15,7 @@ _SHA = r"[0-9a-f]{7,64}"
 _SHAS = rf"{_SHA}(?:(?: ?, ?| and | ){_SHA})*"
 _PICKED = r"(?:cherry[- ]?pick(?:ed|s)?|back[- ]?port(?:ed|s)?)"
 _REPO = r"https?://[^\s/]{1,80}/[^\s/]{1,80}/[^\s/]{1,100}"
-#: Commits: what `git cherry-pick -x` writes, what people write in its place, and stable kernels.
+#: Commits, as `git cherry-pick -x`, people and the kernel's stable branches name them.
 _COMMITS = (
     rf"{_PICKED} (?:of |from |commits? ){{1,3}}`?(?P<shas>{_SHAS})\b",
     rf"{_PICKED} from [\w./-]{{1,80}} \((?P<branched>{_SHA})\)",
@@ -27,7 +27,7 @@ _FROM_COMMITS = re.compile("|".join(_COMMITS), re.IGNORECASE)
 
 _NUMBER = rf"(?:(?:PRs?|pull requests?) ?(?:#|gh-)?|#|gh-|{_REPO}/pull/)\d{{1,9}}(?![\w/])"
 _NUMBERS = rf"{_NUMBER}(?:(?: ?, ?(?:and )?| and | ?& ?| ){_NUMBER})*"
-#: Pull requests, by what the common tools and people write.
+#: Pull requests, as tools and people name them.
 _PULLS = (
     rf"{_PICKED} ?:? ?(?:of )?(?P<named>{_NUMBERS})",
     rf"{_PICKED} (?:the )?(?:changes?|commits?|fix(?:es)?) from (?P<after>{_NUMBERS})",
@@ -37,20 +37,20 @@ _OF_PULLS = re.compile("|".join(_PULLS), re.IGNORECASE)
 _ADDRESS = re.compile(r"https?://[^\s/]+/([^\s/]+/[^\s/]+)/pull/(\d{1,9})")
 _DIGITS = re.compile(r"\d{1,9}")
 
-#: Words before a statement that make it a wish, a part, or the reverse.
-_OTHERWISE = re.compile(
+#: Words before a statement that negate it, or make it a plan or a part.
+_NEGATED = re.compile(
     r"\b(?:un-?do(?:es|ing)?|undid|skip(?:ped|s|ping)?|todo|not|no|never|without|can|could|should"
     r"|will|would|must|may|might|needs?|to|partial(?:ly)?|in part|before|after|until|instead of"
     r"|next)"
     r"(?: (?:the|a|an|this|that|we|us|it|be|for|of))* ?[:(]?$",
     re.IGNORECASE,
 )
-#: Words after it by which it is yet to come.
+#: Words after a statement that make it a plan.
 _TO_COME = re.compile(r"\W{0,3}(?:follows?|later|to come|is (?:open|pending|planned|needed))\b")
-#: What no statement of the above does without.
-_TELLING = re.compile(r"[Pp][Ii][Cc][Kk]|[Pp][Oo][Rr][Tt]|[Uu]pstream|UPSTREAM|\[PR")
+#: Every statement contains one of these.
+_HINT = re.compile(r"[Pp][Ii][Cc][Kk]|[Pp][Oo][Rr][Tt]|[Uu]pstream|UPSTREAM|\[PR")
 
-#: The numbers that GitHub puts after a title: of the pull request, and of its backport.
+#: Numbers after a title: of the pull request, and of its backport.
 _AFTER_TITLE = re.compile(r"(?:\(#\d{1,9}\))+")
 _MERGED = re.compile(r"Merge (?:pull request #\d{1,9} from|branch|remote-tracking branch) '?(\S+)")
 _TOOLS_BRANCH = re.compile(r"back-?port|cherry-?pick|/bp/", re.IGNORECASE)
@@ -64,11 +64,11 @@ _REVERT = re.compile(r"(?:Revert|Reapply)\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """What a commit brings by its own word.
+    """The named origins of a commit.
 
     Attributes:
-        shas: names of commits in lower case, often shortened, of seven digits at least.
-        pulls: numbers of pull requests of the same repository.
+        shas: object names in lower case, with at least seven digits.
+        pulls: numbers of pull requests.
     """
 
     shas: tuple[str, ...] = ()
@@ -76,43 +76,42 @@ class Origins:
 
 
 def origins(message: str, repo: str | None = None) -> Origins:
-    """What the message of a commit on a release branch says that the commit brings.
+    """Return the origins that a commit message names.
 
-    The number after a title counts: a picked commit keeps the number of its pull request, and one
-    that came by a pull request of its own has both. What is brought in part does not count, and
-    neither does what the title of a reverting commit names.
+    The number after a title counts: a picked commit keeps the number of its pull request. Partial
+    backports do not count, nor does what the title of a revert names.
 
     Args:
-        repo: ``owner/name``; addresses of other repositories are passed over then.
+        repo: ``owner/name``; addresses of other repositories are ignored then.
     """
     subject, _, body = message.strip().partition("\n")
     title = "" if _REVERT.match(subject) else " ".join(subject.split())[:_LONGEST]
-    lines = [title, *_telling(body)]
+    lines = [title, *_candidates(body)]
     shas = (sha for line in lines for sha in _shas(line))
     pulls = (number for line in lines for number in _pulls(line, repo))
     every = (*pulls, *_of_branch(title), *_after(title))
     return Origins(tuple(dict.fromkeys(shas)), tuple(dict.fromkeys(every)))
 
 
-def _telling(body: str) -> list[str]:
-    """The lines of the body in which something may be stated; a branch has many messages."""
-    if not _TELLING.search(body):
+def _candidates(body: str) -> list[str]:
+    """Return the lines of the body that may contain a statement."""
+    if not _HINT.search(body):
         return []
     lines = body.split("\n", _MOST_LINES)[:_MOST_LINES]
-    told = (" ".join(line.split())[:_LONGEST] for line in lines if _TELLING.search(line))
+    told = (" ".join(line.split())[:_LONGEST] for line in lines if _HINT.search(line))
     return [line for line in told if _is_ours(line)]
 
 
 def _is_ours(line: str) -> bool:
-    """Whether a line may speak of this commit; bots quote other projects' changes as HTML."""
+    """Whether a line is about this commit; bots quote other projects' changes as HTML."""
     return not line.startswith(("<", ">", "|"))
 
 
 def _stated(patterns: re.Pattern[str], line: str) -> Iterator[re.Match[str]]:
-    """Where a line states something, and does not only speak of it."""
-    for match in patterns.finditer(line) if _TELLING.search(line) else ():
+    """Yield the statements of a line that are not negated."""
+    for match in patterns.finditer(line) if _HINT.search(line) else ():
         before = line[max(0, match.start() - 60) : match.start()].rstrip()
-        if not (_OTHERWISE.search(before) or _TO_COME.match(line, match.end())):
+        if not (_NEGATED.search(before) or _TO_COME.match(line, match.end())):
             yield match
 
 
@@ -134,7 +133,7 @@ def _pulls(line: str, repo: str | None) -> Iterator[int]:
 
 
 def _of_branch(title: str) -> Iterator[int]:
-    """The numbers in the name of the branch that was merged, where a tool or habit made it."""
+    """Yield the numbers in the name of a merged backport branch."""
     merged = _MERGED.match(title)
     if merged is None or not _TOOLS_BRANCH.search(merged[1]):
         return

@@ -1,8 +1,4 @@
-"""Where public names may come from, and what a name in a file belongs to.
-
-Told by paths alone. Examples, benchmarks, scripts and build files are source all the same, but they
-offer nothing to other programs.
-"""
+"""What a file is to other programs, by its path: its public names, migrations, development only."""
 
 from __future__ import annotations
 
@@ -38,16 +34,16 @@ _CONTINUOUS = re.compile(
     r"|CITATION\.cff|\.mailmap|tox\.ini|noxfile\.py)$",
     re.IGNORECASE,
 )
-#: Notes on changes, one file for each, as changelog tools want them.
+#: Changelog fragments, one file a change.
 _NOTES = re.compile(r"(^|/)(changelogs?|changes|newsfragments|\.changeset|upcoming_changes)/")
-#: Languages whose texts share their names: one may be rewritten in the other.
+#: Languages that share names, because one may be rewritten in the other.
 _FAMILIES = {"javascript": "typescript", "tsx": "typescript"}
 _SOURCE_ROOT = re.compile(r"^(?:.*/)?(?:src|lib)/")
 _SCRIPT_ROOT = re.compile(r"^(.*?/|)(?:src|lib)/")
 
 
 def language_offered(path: str) -> Language | None:
-    """The language of a file that may offer names to other programs."""
+    """Return the language of a file that may offer public names, or None."""
     language = language_of(path)
     if language is None or not is_offering(language) or not is_program(path):
         return None
@@ -60,27 +56,27 @@ def language_offered(path: str) -> Language | None:
 
 
 def is_program(path: str) -> bool:
-    """Whether a file is source of what is shipped, as far as its name tells."""
+    """Whether a file is source of what is shipped, by its path."""
     return kind_of(path) is FileKind.SOURCE and not is_aside(path)
 
 
 def is_aside(path: str) -> bool:
-    """Whether it is only for those who work on the project: documentation, tests, CI."""
+    """Whether it is for developers only: documentation, tests, CI."""
     kind = kind_of(path)
     aside = kind in {FileKind.DOCS, FileKind.TEST} or _NOTES.search(path) is not None
     return aside or _CONTINUOUS.search(path) is not None
 
 
 def is_example(path: str) -> bool:
-    """Whether it is source that offers nothing to others, such as a benchmark."""
+    """Whether it is source without public names, such as a benchmark."""
     return _ASIDE.search(path) is not None
 
 
 def home_of(path: str, language: Language, package: str | None) -> str:
-    """What the names of a file belong to; others use them together with it.
+    """Return what qualifies the names of a file for its users.
 
-    A Java package, a Python module, a Go or Rust directory or module, the root of a JavaScript
-    package: how its modules are divided is its own affair, since it exports them from one place.
+    A Java package, a Python module, a Go or Rust directory or module, or the root of a JavaScript
+    package, which exports its modules from one place.
     """
     if package is not None:
         return package
@@ -98,16 +94,16 @@ def home_of(path: str, language: Language, package: str | None) -> str:
 
 
 def family_of(language: Language) -> str:
-    """The name under which languages go that share their names, such as TypeScript's dialects."""
+    """Return the common name of languages that share names, such as TypeScript's dialects."""
     return _FAMILIES.get(language.name, language.name)
 
 
 def is_package(path: str) -> bool:
-    """Whether it is a Python package's own module, which imports what it offers."""
+    """Whether it is a Python ``__init__.py``, which offers what it imports."""
     return PurePosixPath(path).name == "__init__.py"
 
 
-#: By tool: where its migrations are. The first one that matches gives the name.
+#: Paths of migrations by tool; the first match counts.
 _TOOLS = (
     ("Django", r"(^|/)migrations/\d{4}_\w+\.py$"),
     ("Alembic", r"(^|/)(alembic|migrations?)/(.*/)?versions/[^/]+\.py$"),
@@ -131,7 +127,7 @@ _ELSEWHERE = re.compile(r"(^|/)(tests?|testdata|fixtures|docs?|examples?|samples
 
 
 def migration_tool(path: str) -> str | None:
-    """The tool that runs the file as a migration, None for any other file."""
+    """Return the tool that runs the file as a migration, or None."""
     if _ELSEWHERE.search(path):
         return None
     return next((tool for tool, pattern in _KNOWN if pattern.search(path)), None)

@@ -271,7 +271,7 @@ def new_branch(pull: PullRequest, branch: str) -> str:
 
 
 def commands(case: BranchFacts, first: Prerequisites | None = None) -> Iterator[str]:
-    """Yield the commands: a new branch, prerequisites, the pick; none touches the release branch."""
+    """Yield the commands for a new branch, prerequisites and the pick."""
     pull, tip, parents = case.pull, case.tip, case.parents
     yield f"git switch -c {new_branch(pull, tip.name)} {tip.sha}"
     yield from map(pick_command, first.commits if first else ())

@@ -113,7 +113,7 @@ def test_a_small_clean_fix_is_told_apart_from_a_large_conflicting_feature() -> N
     conflict = Circumstances(conflicts=3, lacks=1, removed=0.4, context=0.5, newest=False)
     feature = score(FEATURE, replace(conflict, habits=HistoryFeatures(100, 0.1, -1.5)))
     assert (fix.band, feature.band) == ("likely", "unlikely")
-    assert "changes with such titles often reached the branch ++" in fix.reasons
+    assert "changes with similar titles were often backported ++" in fix.reasons
     assert "conflicts in 3 files −" in feature.reasons
 
 

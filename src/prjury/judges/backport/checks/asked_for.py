@@ -88,7 +88,7 @@ def requests_for(
     """Return what the requests mean for a branch.
 
     Args:
-        branches: all judged branches, so that ``1.2.3`` means a branch of that name if there is one.
+        branches: all judged branches; ``1.2.3`` means the branch of that name if there is one.
     """
     names = branches if branch in branches else [*branches, branch]
     ours = [request for request in sources.requests if _means(request, branch, names)]
@@ -102,7 +102,7 @@ def requests_for(
 def _means(request: BackportRequest, branch: str, branches: Sequence[str]) -> bool:
     if request.target is None or request.target == EVERYWHERE:
         return request.target is not None
-    # The cheap test first: a target that does not mean the branch alone never means it among others.
+    # The cheap test first: a target that does not mean the branch alone never means it at all.
     return bool(meant(request.target, [branch])) and branch in meant(request.target, branches)
 
 

@@ -295,4 +295,6 @@ def not_there_yet_check(
         message = f"not checked whether {where} already has it: {unread}"
     else:
         return Check("not-there-yet", passed=True, message=f"{where} does not have it yet")
-    return Check("not-there-yet", False, message, severity=severity, evidence=evidence)
+    return Check(
+        "not-there-yet", passed=False, message=message, severity=severity, evidence=evidence
+    )

@@ -1,4 +1,4 @@
-"""What of a change counts for whether people bring it to release branches."""
+"""Features of a change for the score: its size, kinds of files, title and changelog entry."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from prjury.snapshot.model import FileChange, FileKind, FileStatus, PullRequest
 
 Part = Literal["notes", "tests", "ci", "build", "docs", "source"]
 
-#: Where projects keep what changed: a file, or a folder of one fragment for each change.
+#: Changelogs: a file, or a folder with one fragment a change.
 _NOTES = re.compile(
     r"(^|/)(changes?|changelogs?|news|newsfragments?|whats[_-]?new|release[_-]?notes?"
     r"|upcoming_changes|changelog\.d)/"
@@ -33,7 +33,7 @@ _BUILD = re.compile(
 )
 _DOCS = re.compile(r"(^|/)docs?/|\.(md|rst|adoc|asciidoc)$", re.IGNORECASE)
 
-#: What a fragment of a changelog is about, by its name (`12.bugfix.rst`) or a heading in it.
+#: The kind of a changelog fragment by its name (`12.bugfix.rst`) or a heading.
 _FRAGMENT_NAMES = {
     "fix": re.compile(r"\.(bugfix(es)?|fix(ed)?|security|bug)(\.\d+)?(\.\w+)?$", re.IGNORECASE),
     "feature": re.compile(
@@ -59,7 +59,7 @@ _FRAGMENT_HEADINGS = {
         re.IGNORECASE,
     ),
 }
-#: A line that declares something others may call.
+#: A public declaration.
 _DECLARES = re.compile(
     r"\s*(async\s+)?(def|class)\s+[A-Za-z]|\s*(public|protected|export)\s|func\s+(\([^)]*\)\s*)?[A-Z]"
     r"|\s*pub\s+(fn|struct|enum|trait)\s"
@@ -74,18 +74,18 @@ _FEW_DECLARED = 5_000
 
 @dataclass(frozen=True, slots=True)
 class ChangeFeatures:
-    """What of the change counts; nothing of it depends on a branch.
+    """The features of a change.
 
     Attributes:
-        words: of the title, for what became of earlier changes with such words.
+        words: of the title.
         kinds: what the title says: `fix`, `feature`, `docs`, `tests`, `build`, `dependency`,
             `tidying`, `removal`, `typing`, `security`, `revert`.
-        notes: what its changelog entries are about: `fix`, `feature`, `breaking`.
-        only: the one part of the project that it touches besides the changelog, if it is one.
+        notes: the kinds of its changelog entries: `fix`, `feature`, `breaking`.
+        only: the part of the project if it touches only one besides the changelog.
         lines: added and removed lines.
         new_files: files that it adds.
         declared: added lines that declare something public.
-        bot: whether a program proposed it.
+        bot: whether a bot opened it.
     """
 
     words: frozenset[str] = frozenset()
@@ -100,7 +100,7 @@ class ChangeFeatures:
 
 
 def change_features(pull: PullRequest) -> ChangeFeatures:
-    """What of a pull request counts."""
+    """Return the features of a pull request."""
     title = title_of(pull.title, pull.body)
     return ChangeFeatures(
         words=words(title),
@@ -116,12 +116,12 @@ def change_features(pull: PullRequest) -> ChangeFeatures:
 
 
 def is_bump(title: str) -> bool:
-    """Whether a title is one of those that programs write."""
+    """Whether a bot writes such titles."""
     return _BUMP.match(title) is not None
 
 
 def part_of(file: FileChange) -> Part:
-    """The part of the project that a file belongs to."""
+    """Return the part of the project that a file belongs to."""
     path = file.path
     named: tuple[tuple[Part, Callable[[str], object]], ...] = (
         ("notes", _NOTES.search),
@@ -160,7 +160,7 @@ def _declared(file: FileChange) -> int:
 
 
 _LONGEST = 300
-#: Release branches share most of the changes before them, so titles are met again and again.
+#: Branches share most earlier changes, so titles repeat.
 _TITLES = 8_192
 _MERGE = re.compile(
     r"Merge (pull request|PR|MR|branch|remote-tracking branch|topic)\b", re.IGNORECASE
@@ -197,10 +197,7 @@ _IS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _CLASSES.it
 
 
 def title_of(title: str, body: str = "") -> str:
-    """The title that a person gave: for a merge the first line of its body, else its branch.
-
-    The number of a pull request at its end is left out.
-    """
+    """Return the title without a number; of a merge the first line of its body, or its branch."""
     first = title.strip()[:_LONGEST]
     if _MERGE.match(first):
         branch = _MERGED_BRANCH.match(first)
@@ -210,24 +207,21 @@ def title_of(title: str, body: str = "") -> str:
 
 
 def _told_in(body: str) -> str:
-    """The first line of text; trailers are none."""
+    """Return the first line unless it is a trailer."""
     lines = (line.strip() for line in body.strip().split("\n")[:5])
     told = next(filter(None, lines), "")
     return "" if _TRAILER.match(told) else told[:_LONGEST]
 
 
 def classes(title: str) -> frozenset[str]:
-    """What a title, made by `title_of`, says of its change; possibly several things, or nothing."""
+    """Return the classes of a title that `title_of` made."""
     spaced = title.replace("_", " ").replace("/", " ")
     return frozenset(name for name, pattern in _IS.items() if pattern.search(spaced))
 
 
 @lru_cache(_TITLES)
 def words(title: str) -> frozenset[str]:
-    """The words of a title in lower case, and its classes in angle brackets.
-
-    The word before a colon counts as ``word:`` as well.
-    """
+    """Return the words of a title, ``word:`` before a colon, and ``<class>`` for its classes."""
     found = {*_WORD.findall(title.lower()), *(f"<{name}>" for name in classes(title))}
     if prefix := _PREFIX.match(title):
         found.add(f"{prefix[1].lower()}:")

@@ -1,4 +1,4 @@
-"""The score: points of features that add up to a calibrated likelihood, with its reasons."""
+"""The score: points of features that add up to a calibrated likelihood, with reasons."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 from prjury.judges.backport.history import HistoryFeatures
 from prjury.judges.backport.score.features import ChangeFeatures
+from prjury.report.wording import counted
 
 __all__ = [
     "Band",
@@ -26,22 +27,21 @@ __all__ = [
     "shipped_models",
 ]
 
-#: A share of this much is told as the whole.
+#: From this share on, all lines count as present.
 _WHOLE = 0.995
 
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What of a branch counts for whether a change is brought to it.
+    """The features of a branch.
 
     Attributes:
-        conflicts: files that conflict when the change is picked onto the branch; 0 for a clean
-            pick, None where no trial could be made.
-        lacks: touched files that the branch has not.
-        removed: the share of removed lines that stand on the branch, 0..1; None without any.
-        context: the same of the lines around them.
+        conflicts: files that conflict; None if the pick could not be tried.
+        lacks: touched files that the branch lacks.
+        removed: the share of removed lines that are on the branch, 0..1; None without any.
+        context: the same for the lines around them.
         newest: whether no release branch forked later from the base.
-        habits: what became of earlier changes; None where nobody has looked.
+        habits: what earlier changes say; None if the history is unknown.
     """
 
     conflicts: int | None
@@ -58,11 +58,11 @@ Says = Callable[[float], str]
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """One thing that counts.
+    """A feature of the model.
 
     Attributes:
-        value: its number; None where it is not known, which counts as the usual.
-        says: the number as a reason; empty where it is not worth telling.
+        value: its number; None if unknown, which counts as the average.
+        says: the number as a reason, or an empty text.
     """
 
     value: Value
@@ -85,39 +85,35 @@ def _only(name: str, present: str) -> Feature:
     return _flag(lambda traits: traits.only == name, present)
 
 
-def _counted(number: float, noun: str) -> str:
-    return f"{int(number)} {noun}{'s' * (int(number) != 1)}"
-
-
 def _adds_files(number: float) -> str:
-    return f"adds {'a file' if number == 1 else _counted(number, 'file')}" if number else ""
+    return f"adds {'a file' if number == 1 else counted(int(number), 'file')}" if number else ""
 
 
 def _picks(number: float) -> str:
-    return f"conflicts in {_counted(number, 'file')}" if number else "picks cleanly"
+    return f"conflicts in {counted(int(number), 'file')}" if number else "picks cleanly"
 
 
 def _lacks(number: float) -> str:
-    return f"the branch lacks {_counted(number, 'touched file')}" if number else ""
+    return f"the branch lacks {counted(int(number), 'touched file')}" if number else ""
 
 
 def _stands(what: str) -> Says:
     def says(share: float) -> str:
         if share >= _WHOLE:
-            return f"all {what} stand on the branch"
-        return f"{share:.0%} of {what} stand on the branch"
+            return f"the branch has all {what}"
+        return f"the branch has {share:.0%} of {what}"
 
     return says
 
 
 def _lately(share: float) -> str:
-    return f"the branch lately gets {'much' if share > 0.25 else 'little'} of what is merged"  # noqa: PLR2004
+    return f"{'many' if share > 0.25 else 'few'} recent changes were backported to the branch"  # noqa: PLR2004
 
 
 def _lift(lift: float) -> str:
     if not lift:
         return ""
-    return f"changes with such titles {'often' if lift > 0 else 'seldom'} reached the branch"
+    return f"changes with similar titles were {'often' if lift > 0 else 'rarely'} backported"
 
 
 def _of_habits(value: Callable[[HistoryFeatures], float]) -> Value:
@@ -139,20 +135,20 @@ FEATURES: Mapping[str, Feature] = {
     ),
     "earlier": Feature(
         _of_habits(lambda habits: habits.earlier),
-        lambda number: f"{_counted(number, 'change')} on the base since the branch forked",
+        lambda number: f"{counted(int(number), 'change')} on the base since the branch forked",
     ),
     "lately": Feature(_of_habits(lambda habits: habits.lately), _lately),
     "lift": Feature(_of_habits(lambda habits: habits.lift), _lift),
     "files": Feature(
-        lambda traits, _: traits.files, lambda number: f"touches {_counted(number, 'file')}"
+        lambda traits, _: traits.files, lambda number: f"touches {counted(int(number), 'file')}"
     ),
     "lines": Feature(
-        lambda traits, _: traits.lines, lambda number: f"changes {_counted(number, 'line')}"
+        lambda traits, _: traits.lines, lambda number: f"changes {counted(int(number), 'line')}"
     ),
     "new_files": Feature(lambda traits, _: traits.new_files, _adds_files),
     "declared": Feature(
         lambda traits, _: traits.declared,
-        lambda number: f"declares {_counted(number, 'public name')}" if number else "",
+        lambda number: f"declares {counted(int(number), 'public name')}" if number else "",
     ),
     "title_fix": _kind("fix", "a fix by its title"),
     "title_feature": _kind("feature", "a feature by its title"),
@@ -160,11 +156,11 @@ FEATURES: Mapping[str, Feature] = {
     "title_tests": _kind("tests", "tests by its title"),
     "title_build": _kind("build", "build or CI by its title"),
     "title_dependency": _kind("dependency", "a dependency by its title"),
-    "title_tidying": _kind("tidying", "tidying by its title"),
+    "title_tidying": _kind("tidying", "a cleanup by its title"),
     "title_removal": _kind("removal", "a removal or deprecation by its title"),
     "title_typing": _kind("typing", "typing by its title"),
     "title_security": _kind("security", "security by its title"),
-    "title_revert": _kind("revert", "takes something back"),
+    "title_revert": _kind("revert", "a revert by its title"),
     "notes_fix": _notes("fix", "its changelog entry is a fix"),
     "notes_feature": _notes("feature", "its changelog entry is a feature"),
     "notes_breaking": _notes("breaking", "its changelog entry breaks or deprecates"),
@@ -172,27 +168,25 @@ FEATURES: Mapping[str, Feature] = {
     "only_tests": _only("tests", "tests only"),
     "only_ci": _only("ci", "CI only"),
     "only_build": _only("build", "build files only"),
-    "bot": _flag(lambda traits: traits.bot, "proposed by a program"),
+    "bot": _flag(lambda traits: traits.bot, "opened by a bot"),
 }
 
 
 Band: TypeAlias = Literal["likely", "grey", "unlikely"]
 
-#: So many reasons are told, none that moves the odds by less than a quarter (in log-odds).
+#: So many reasons are given, each with at least this effect in log-odds.
 _MOST_REASONS, _LEAST = 6, 0.22
-#: A reason that moves them by more than this has two signs.
+#: A reason with a larger effect has two signs.
 _STRONG = 0.7
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How likely people are to bring the change to the branch. Evidence, never a gate.
+    """How likely people are to backport the change. Evidence, never a gate.
 
     Attributes:
         value: 0..1; of changes with 0.3, three in ten were backported.
-        band: ``likely`` and ``unlikely`` where the value alone says something.
-        reasons: what moves it most away from the usual change, strongest first, each with ``++``,
-            ``+``, ``−`` or ``−−``.
+        reasons: the strongest effects first, each with ``++``, ``+``, ``−`` or ``−−``.
     """
 
     value: float
@@ -202,11 +196,11 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The points of one feature: straight lines between knots, level outside of them.
+    """The points of one feature: linear between knots, constant outside of them.
 
     Attributes:
-        usual: the points of the average change, which count where the number is not known.
-        unknown: the points where the number cannot be, such as a share of nothing.
+        usual: the points of the average change.
+        unknown: the points without a number, such as a share of nothing.
     """
 
     knots: tuple[float, ...]
@@ -215,7 +209,7 @@ class Curve:
     unknown: float
 
     def at(self, value: float | None) -> float:
-        """The points for a number."""
+        """Return the points for a number."""
         if value is None:
             return self.unknown
         right = bisect_right(self.knots, value)
@@ -255,14 +249,14 @@ class Model:
         return cls(data["intercept"], curves, bands)
 
     def parts(self, traits: ChangeFeatures, branch: Circumstances) -> dict[str, float]:
-        """The points of every feature."""
+        """Return the points of every feature."""
         return {
             name: curve.at(FEATURES[name].value(traits, branch))
             for name, curve in self.curves.items()
         }
 
     def score(self, traits: ChangeFeatures, branch: Circumstances) -> Score:
-        """The score of a change for a branch."""
+        """Return the score of a change for a branch."""
         parts = self.parts(traits, branch)
         value = _logistic(self.intercept + math.fsum(parts.values()))
         return Score(value, self._band(value), tuple(self._reasons(parts, traits, branch)))
@@ -287,7 +281,7 @@ class Model:
 
 
 def score_words(score: Score) -> str:
-    """Return the score and what speaks for and against a backport as one phrase."""
+    """Return the score and its reasons as one phrase."""
     percent = round(score.value * 100)
     share = f"{percent} %" if percent else "fewer than 1 %"
     band = "possible" if score.band == "grey" else score.band
@@ -322,7 +316,7 @@ def _logistic(number: float) -> float:
 
 @dataclass(frozen=True)
 class ScoreModels:
-    """Two models, for where it is known what became of earlier changes, and where it is not."""
+    """Two models: with and without the history of earlier changes."""
 
     with_history: Model
     without_history: Model
@@ -338,18 +332,18 @@ class ScoreModels:
         return cls(*(Model.read(data[name], bands) for name in ("with_history", "without_history")))
 
     def score(self, traits: ChangeFeatures, branch: Circumstances) -> Score:
-        """The score by the model that fits what is known."""
+        """Return the score by the model that fits what is known."""
         model = self.with_history if branch.habits else self.without_history
         return model.score(traits, branch)
 
 
 @cache
 def shipped_models() -> ScoreModels:
-    """The models that come with the program, read once."""
+    """Read the shipped models once."""
     text = files("prjury.judges.backport.score").joinpath("model.json").read_text("utf-8")
     return ScoreModels.read(json.loads(text))
 
 
 def score(traits: ChangeFeatures, branch: Circumstances) -> Score:
-    """How likely people are to bring the change to the branch, by the shipped models."""
+    """Return the score by the shipped models."""
     return shipped_models().score(traits, branch)
