@@ -34,7 +34,7 @@ from prjury.judges.backport.checks.symbols import (
     MissingSymbols,
     missing_on,
 )
-from prjury.judges.backport.content.change_references import needs_of
+from prjury.judges.backport.references import needs_of
 
 Row: TypeAlias = Mapping[str, Any]
 

@@ -12,7 +12,7 @@ from prjury.git.find import open_repository
 from prjury.git.store import open_store, words_in_tree
 from prjury.git.take_snapshot import take_snapshot
 from prjury.judges.backport.checks.symbols import missing_on
-from prjury.judges.backport.content.change_references import needs_of
+from prjury.judges.backport.references import needs_of
 from prjury.ports.types import WordPlaces
 
 

@@ -13,7 +13,7 @@ from prjury.judges.backport.checks.api import Interface, interface_of
 from prjury.judges.backport.checks.asked_for import RequestSources
 from prjury.judges.backport.checks.dependencies import Bumps, bumps_of
 from prjury.judges.backport.checks.not_there_yet import Identity, identity_of
-from prjury.judges.backport.content.change_references import ChangeReferences, needs_of
+from prjury.judges.backport.references import ChangeReferences, needs_of
 from prjury.judges.backport.score.features import ChangeFeatures, change_features
 from prjury.ports import Releases, Repository
 from prjury.snapshot.model import PullRequest

@@ -17,7 +17,7 @@ from prjury.code.import_targets import TreePaths
 from prjury.code.languages import kin_of
 from prjury.code.references import ByKin, uses
 from prjury.errors import SourceError
-from prjury.judges.backport.content.change_references import (
+from prjury.judges.backport.references import (
     ChangeReferences,
     Files,
     FoundNames,

@@ -15,7 +15,7 @@ from prjury.judges.backport.checks.symbols import (
     missing_on,
     symbols_check,
 )
-from prjury.judges.backport.content.change_references import needs_of
+from prjury.judges.backport.references import needs_of
 from prjury.ports.types import WordPlaces
 
 TIP, OLDER = "d" * 40, "e" * 40

@@ -1,1 +1,0 @@
-"""What the change holds, beside what the branch has: names, versions, lines, files."""
