@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from prjury.manifests.declared import DeclaredDependency, declared, is_manifest
 from prjury.manifests.distance import both_go_up
 from prjury.manifests.manifest import ManifestError
 from prjury.snapshot.threeway import Lines, Region, ThreeWay
+
+if TYPE_CHECKING:
+    from prjury.manifests.declared import DeclaredDependency
 
 #: All lines of a file with their ends, on the base, on our side and on theirs.
 _Sides: TypeAlias = tuple[Lines, Lines, Lines]
@@ -35,6 +37,8 @@ def only_versions(path: str, file: ThreeWay) -> list[bool]:
 
     Lines that both sides add do not count: where they come from is not known.
     """
+    from prjury.manifests.declared import is_manifest  # noqa: PLC0415 - readers load slowly
+
     nothing = [False] * len(file.regions)
     if file.base is None or not is_manifest(path):
         return nothing
@@ -141,6 +145,8 @@ class _Marked:
         cls, path: str, lines: Lines, replaced: Mapping[int, str], numbers: Mapping[int, object]
     ) -> _Marked:
         """Reads a side as it is and with markers; those that change anything else are dropped."""
+        from prjury.manifests.declared import declared  # noqa: PLC0415 - readers load slowly
+
         texts = [replaced.get(at, line.rstrip("\r\n")) for at, line in enumerate(lines)]
         before = declared(path, "".join(lines).encode("utf-8", "surrogateescape")) or ()
         after = declared(path, "\n".join(texts).encode("utf-8", "surrogateescape")) or ()
