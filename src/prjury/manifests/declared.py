@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePosixPath
 
+from prjury.code.source import MAX_BYTES
 from prjury.manifests.formats import Reader, format_of
 from prjury.manifests.gradle import read_catalog_bytes, read_script_bytes
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
@@ -48,7 +49,6 @@ class DeclaredDependency:
     scope: str = ""
 
 
-_MAX_BYTES = 4 * 1024 * 1024
 #: Readers of files that no module of a project begins with or inherits from.
 _BY_NAME: dict[str, Reader] = {
     "action.yml": read_workflow,
@@ -103,8 +103,8 @@ def declared(path: str, content: bytes) -> tuple[DeclaredDependency, ...] | None
     reader = reader_for(path)
     if reader is None:
         return None
-    if len(content) > _MAX_BYTES:
-        raise ManifestError(f"larger than {_MAX_BYTES // 1024} KiB")
+    if len(content) > MAX_BYTES:
+        raise ManifestError(f"larger than {MAX_BYTES // 1024} KiB")
     manifest = reader(content)
     lines = _Lines(content)
     found = [*_dependencies(path, manifest, lines), *_named(manifest, lines)]
@@ -168,7 +168,7 @@ def _named(manifest: Manifest, lines: _Lines) -> Iterator[DeclaredDependency]:
     for name, value in manifest.properties.items():
         catalog = name.startswith("catalog:")
         known = catalog or name in referred or _VERSION_NAME.search(name)
-        if known and not _REPEATED.fullmatch(name) and not (name == "version" and own):
+        if known and not _REPEATED.fullmatch(name) and name != "version":
             yield from _property(name.rpartition(":")[2] if catalog else name, value, lines)
     for name, value in manifest.named_versions.items():
         yield from _property(name, value, lines)

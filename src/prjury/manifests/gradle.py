@@ -71,6 +71,7 @@ _PLATFORM = re2.compile(
 )
 #: The word with which a line begins: a configuration, such as ``testImplementation``.
 _FIRST_WORD = re2.compile(r"\s*([\w.]+)")
+_OWN_VERSION = re2.compile(r"""(?m)^[ \t]*version(?:[ \t]*[=:]|[ \t])[ \t]*["']?([0-9][\w.+-]*)""")
 _PROPERTY = re2.compile(r"(?m)^[ \t]*([\w.-]+)[ \t]*[=:][ \t]*([^\s#]+)")
 
 
@@ -89,11 +90,11 @@ def read_script(text: str, catalog: Mapping[str, Coordinate]) -> Manifest:
     properties |= {match[1] or match[2]: match[3] for match in _VARIABLE.finditer(code)}
     declared = tuple(_declared(source, code, catalog))
     runtimes = tuple(_runtimes(source, code, declared))
-    own = properties.get("version", "")
+    own = _OWN_VERSION.search(code)
     return Manifest(
         coordinates=(*declared, *runtimes),
         properties=properties,
-        own_version=own if own[:1].isdigit() else None,
+        own_version=own[1] if own else None,
         platforms=tuple(dict.fromkeys(match[1] for match in _PLATFORM.finditer(code))),
     )
 

@@ -27,7 +27,9 @@ _PLAIN = r"v?\d+(?:\.\d+)*"
 _COMMIT = r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])"
 _NUMBER = re.compile(rf"{_COMMIT}|{_PLAIN}")
 #: What may differ from one side to the other.
-_DIFFERING = re.compile(r"[\w.+*~^<>=!, |#-]+")
+_DIFFERING = re.compile(r"[\w.+*~^<>=!, |#:-]+")
+_OPERATORS = re.compile(r"[~^<>=!, |]+")
+_WHOLE_NUMBER = re.compile(rf"(?:{_COMMIT}|v?\d[\w.+*-]*)+")
 _WORD = re.compile(r"[\w.+*-]")
 _HASH = re.compile(r"\s*--hash=\w+:[0-9a-fA-F]+\s*\\?")
 
@@ -74,6 +76,8 @@ class _Line:
         spans = _differing(self.texts)
         pieces = [text[start:end] for text, (start, end) in zip(self.texts, spans, strict=True)]
         if not all(_DIFFERING.fullmatch(piece) for piece in pieces):
+            return None
+        if len({_WHOLE_NUMBER.sub("0", _OPERATORS.sub("", piece)) for piece in pieces}) > 1:
             return None
         return tuple(
             text[:start] + _NUMBER.sub(lambda match: _mark(match[0], marker), piece) + text[end:]

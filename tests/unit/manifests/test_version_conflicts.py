@@ -295,6 +295,7 @@ def test_lines_that_stay_as_they_are_may_be_any() -> None:
         ("requirements.txt", "a==1", "a==2", "a==3 --hash=sha256:00"),
         ("requirements.txt", "a==1", "a @ http://h/2", "a @ http://h/3"),
         ("requirements.txt", "a==1", "b==1", "c==1"),
+        ("requirements.txt", "a==1  # x", "a==2  # y", "a==3  # z"),
         ("Cargo.toml", 'a = { path = "a/1" }', 'a = { path = "a/2" }', 'a = { path = "a/3" }'),
         ("Cargo.toml", 'path = "a/1"', 'path = "a/2"', 'path = "a/3"'),
         ("go.mod", "\ta v1", "\ta v2\n\tb v1", "\ta v2\n\tc v1"),

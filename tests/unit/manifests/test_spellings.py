@@ -1,0 +1,145 @@
+"""Patterns, backports, conflicts and builds see the same versions, however they are written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fakes.repository import BASE, FakeRepository, pull_between
+from fakes.threeway import three_way
+from prjury.code.languages import language_of
+from prjury.judges.backport.content.dependency_check import Relation, bumps_of, bumps_on_branch
+from prjury.judges.builds.systems.maven_pom import read_pom
+from prjury.judges.merge.conflict_class import regenerate
+from prjury.manifests import node, python
+from prjury.manifests.formats import format_of, reader_of
+from prjury.manifests.project import Project
+from prjury.manifests.syntax import json_of, toml_of
+from prjury.manifests.version_conflicts import only_versions
+from unit.manifests.spellings import LOCKS, SPELLINGS, Spelling
+
+PAGE = Path(__file__).parents[3] / ".github/docs/manifests.md"
+TIP = "d" * 40
+PROBES = {
+    "jvm": "A.java",
+    "python": "a.py",
+    "node": "a.js",
+    "go": "a.go",
+    "rust": "a.rs",
+    "dotnet": "A.cs",
+}
+
+
+def names(spelling: Spelling) -> str:
+    return f"{spelling.path}: {spelling.way}"
+
+
+def as_patterns_see(spelling: Spelling, number: int) -> list[tuple[str, str | None]]:
+    """The names and versions that hold for a file of the module."""
+    kind = format_of(spelling.path)
+    text = spelling.at(number)
+    if kind is None:
+        language = language_of(spelling.path)
+        manifest = reader_of(spelling.path, language.name if language else "")(text.encode())
+        return [(str(each), each.version) for each in manifest.coordinates]
+    probe = PROBES[kind.family]
+    base = {**spelling.files, spelling.path: text}
+    head = {**base, probe: "x"}
+    pull = pull_between(base, head)
+    repository = FakeRepository({BASE: base, "head": head})
+    module = Project.read(pull, repository, [probe]).of_file[probe].head
+    return [(str(each), each.version) for each in module.declared]
+
+
+def is_seen_by_patterns(spelling: Spelling) -> bool:
+    bare = [version.lstrip("v") for version in spelling.versions]
+    return all(
+        any(name == spelling.name and bare[number].split(",")[0].lstrip("^>=") in (version or "")
+            for name, version in as_patterns_see(spelling, number))
+        for number in range(3)
+    )  # fmt: skip
+
+
+def is_seen_by_backports(spelling: Spelling) -> bool:
+    before, after = ({spelling.path: spelling.at(number)} for number in (0, 1))
+    repository = FakeRepository({BASE: before, "head": after, TIP: before})
+    bumps = bumps_of(pull_between(before, after), repository)
+    there = bumps_on_branch(bumps, TIP, repository)
+    return [(each.name, each.old, each.new) for each in bumps.changed] == [
+        (spelling.known_as, *(_plain(version) for version in spelling.versions[:2]))
+    ] and [each.relation for each in there] == [Relation.SAME]
+
+
+def _plain(version: str) -> str:
+    """PEP 440 has no order among bounds, the reader's is alphabetical."""
+    return ",".join(sorted(version.split(",")))
+
+
+def is_seen_by_conflicts(spelling: Spelling) -> bool:
+    base, ours, theirs = (spelling.at(number) for number in range(3))
+    up = only_versions(spelling.path, three_way(base, ours, theirs))
+    down = only_versions(spelling.path, three_way(ours, base, theirs))
+    return bool(up) and all(up) and not any(down)
+
+
+def is_seen_by_builds(spelling: Spelling) -> bool:
+    text = spelling.at(0)
+    match spelling.path:
+        case "pom.xml":
+            pom = read_pom(text)
+            parents = [pom.parent.coordinates] if pom.parent else []
+            found = {f"{each.group}:{each.artifact}" for each in [*pom.mentions, *parents]}
+        case "package.json":
+            found = set(node.dependency_names(json_of(text)))
+        case "pyproject.toml":
+            found = set(python.dependency_names(toml_of(text)))
+        case _:
+            found = set()
+    return spelling.name in found
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS, ids=names)
+def test_all_judges_see_the_same(spelling: Spelling) -> None:
+    assert is_seen_by_patterns(spelling) if spelling.patterns else True
+    assert is_seen_by_backports(spelling)
+    assert is_seen_by_conflicts(spelling)
+    assert is_seen_by_builds(spelling) is spelling.builds
+
+
+@pytest.mark.parametrize("spelling", LOCKS, ids=names)
+def test_lock_files_are_lock_files_for_all(spelling: Spelling) -> None:
+    before, after = ({spelling.path: spelling.at(number)} for number in (0, 1))
+    repository = FakeRepository({BASE: before, "head": after})
+
+    assert is_seen_by_patterns(spelling)
+    assert bumps_of(pull_between(before, after), repository).lock_only
+    assert regenerate(spelling.path)
+
+
+def _rows() -> list[str]:
+    rows = []
+    for spelling in (*SPELLINGS, *LOCKS):
+        text = spelling.at(0).strip()
+        lock = spelling in LOCKS
+        seen = (
+            "yes" if spelling.patterns else "–",
+            "lock file" if lock else "yes",
+            "lock file" if lock else "yes",
+            "yes" if spelling.builds else "–",
+        )
+        line = next(
+            (line.strip() for line in text.split("\n") if spelling.versions[0] in line), text
+        )
+        shown = line if len(line) <= 70 else f"{line[:67]}..."
+        cells = (f"`{spelling.path}`", spelling.way, f"`` {shown} ``", *seen)
+        rows.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+    return rows
+
+
+def test_the_page_has_the_table() -> None:
+    page = PAGE.read_text("utf-8")
+
+    table = page.partition("<!-- spellings -->\n")[2].partition("<!-- /spellings -->")[0]
+
+    assert table.strip().split("\n")[2:] == _rows()
