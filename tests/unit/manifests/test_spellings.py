@@ -9,7 +9,7 @@ import pytest
 from fakes.repository import BASE, FakeRepository, pull_between
 from fakes.threeway import three_way
 from prjury.code.languages import language_of
-from prjury.judges.backport.content.dependency_check import Relation, bumps_of, bumps_on_branch
+from prjury.judges.backport.checks.dependencies import Relation, bumps_of, bumps_on_branch
 from prjury.judges.builds.systems.maven_pom import read_pom
 from prjury.judges.merge.conflict_class import regenerate
 from prjury.manifests import node, python
@@ -113,7 +113,8 @@ def test_lock_files_are_lock_files_for_all(spelling: Spelling) -> None:
     repository = FakeRepository({BASE: before, "head": after})
 
     assert is_seen_by_patterns(spelling)
-    assert bumps_of(pull_between(before, after), repository).lock_only
+    bumps = bumps_of(pull_between(before, after), repository)
+    assert (bumps.lock_files, bumps.changed) == ((spelling.path,), ())
     assert regenerate(spelling.path)
 
 
