@@ -16,12 +16,13 @@ from prjury.code import standby
 from prjury.errors import ConfigError
 from prjury.resources import own_version, pack_texts
 
-#: Modules that no run needs after a build, and the clients of models, which `ModelBench` loads.
+#: Modules that no run needs after a build, and the clients of models, which `ModelPanel` loads.
 _LEFT_OUT = (
     "prjury.__main__",
     "prjury.action.__main__",
     "prjury.demo",
     "prjury.doctor",
+    "prjury.models.price",
     "prjury.models.providers",
     "prjury.models.wire",
 )
@@ -46,7 +47,7 @@ _LATE = (
 
 @cache
 def load_everything() -> None:
-    """Loads modules, templates, packs and data, and starts the process that forks parsers."""
+    """Load modules, templates, packs and data, and start the process that forks parsers."""
     for module in walk_packages(prjury.__path__, "prjury."):
         if not module.name.startswith(_LEFT_OUT):
             import_module(module.name)
@@ -57,7 +58,7 @@ def load_everything() -> None:
     from prjury.report.render import load_templates  # noqa: PLC0415 - see above
     from prjury.rulepacks.installed import provided  # noqa: PLC0415 - see above
 
-    with suppress(ConfigError):  # whoever needs them is told again
+    with suppress(ConfigError):  # raised again where the packs are needed
         provided()
     own_version()
     pack_texts()
