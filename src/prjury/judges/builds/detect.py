@@ -34,7 +34,7 @@ _MOST_NAMED = 5
 
 @dataclass(frozen=True)
 class DetectedBuilds:
-    """What is to be built.
+    """The builds of a tree.
 
     Attributes:
         plans: every build to run: the root's first, then by directory.
@@ -50,7 +50,7 @@ class DetectedBuilds:
 
 @dataclass(frozen=True)
 class _Found:
-    """A build, with the name of the system as the policy knows it."""
+    """A build, with the name of its system in the policy."""
 
     system: str
     plan: BuildPlan
@@ -68,7 +68,7 @@ class _Found:
 def detect_builds(
     root: SourceTree, changes: Changes | None, systems: Sequence[str] | None = None
 ) -> DetectedBuilds:
-    """Every build of the tree that the change can affect.
+    """The builds of the tree that the change can affect.
 
     Args:
         changes: what changes; None for every build there is, each of them whole.
@@ -96,7 +96,7 @@ def detect_builds(
 def _builds(
     root: SourceTree, asked: Sequence[str], systems: Sequence[str] | None
 ) -> tuple[list[_Found], list[_Found]]:
-    """Every build that there is, and those that are worth running."""
+    """All builds, and those of them that are run."""
     every = _found(root, None, asked)
     chosen = every if systems else [one for one in every if not _outranked(one, every)]
     return every, [one for one in chosen if not _has_better_alternative(root, one, chosen)]
@@ -105,7 +105,7 @@ def _builds(
 def _skipped(
     root: SourceTree, asked: Sequence[str], systems: Sequence[str] | None, chosen: Sequence[_Found]
 ) -> tuple[str, ...]:
-    """The directories of projects around changed files that are left out for their names."""
+    """The directories of projects around changed files that are excluded by name."""
 
     def tried(places: frozenset[str]) -> frozenset[str]:
         _, builds = _builds(replace(root, allowed=places), asked, systems)
@@ -156,7 +156,7 @@ def _outranked(found: _Found, every: Sequence[_Found]) -> bool:
 
 
 def _has_better_alternative(root: SourceTree, found: _Found, chosen: Sequence[_Found]) -> bool:
-    """Whether Maven and Gradle build the same code here, and it is the other one's turn.
+    """Whether Maven and Gradle build the same code here, and the other one is chosen.
 
     The one with a wrapper script comes first, else Maven.
     """
@@ -170,7 +170,7 @@ def _has_better_alternative(root: SourceTree, found: _Found, chosen: Sequence[_F
 
 
 def _outside(changes: Changes, chosen: Sequence[_Found]) -> str | None:
-    """A changed file that lies in no project, where the root is none itself."""
+    """A changed file that lies in no project."""
     places = frozenset(one.plan.directory for one in chosen)
     return next((path for path in sorted(changes.paths) if nearest(path, places) is None), None)
 
@@ -199,7 +199,7 @@ def _not_asked(root: SourceTree, asked: Sequence[str]) -> list[str]:
 
 
 def _unsuited(root: SourceTree, asked: Sequence[str], chosen: Sequence[_Found]) -> list[str]:
-    """Why Makefiles do not count, where nothing else is built there or above."""
+    """Why Makefiles are not run, if nothing else is built there or above."""
     if "make" not in asked:
         return []
     built = frozenset(one.plan.directory for one in chosen)
@@ -220,9 +220,9 @@ def _listed(labels: Sequence[str]) -> str:
     return ", ".join(labels[:_MOST_NAMED]) + more
 
 
-#: Code of others: nobody expects it to be built here.
+#: Code of others, which is not built here.
 _VENDORED = frozenset("node_modules vendor third_party third-party thirdparty deps".split())
-#: In a project this is what its tests work with, or they themselves.
+#: Tests and their data.
 _OF_TESTS = frozenset(
     "test tests __tests__ testdata test-data fixture fixtures __fixtures__".split()
 )
@@ -234,19 +234,19 @@ _WORDS: Mapping[str, str] = {
     **dict.fromkeys(("doc", "docs"), "directories of documentation"),
     "fuzz": "fuzz tests",
 }
-#: From directories, as if they had other names, to those of them that would be built.
+#: From directories to those of them that would be built if they had other names.
 Tried: TypeAlias = Callable[[frozenset[str]], frozenset[str]]
 
 
 def _excluded_projects(
     root: SourceTree, manifests: Sequence[str], built: frozenset[str], tried: Tried
 ) -> tuple[str, ...]:
-    """The nearest project around each changed file that is left out for its name.
+    """The nearest project around each changed file that is excluded by name.
 
     A directory whose manifest belongs to a workspace is built with it, and is none of them.
 
     Args:
-        manifests: the names of the files that tell of a project.
+        manifests: the names of the files that mark a project.
         built: the directories of the projects that are known.
         tried: which of the directories are projects of their own.
     """
@@ -260,7 +260,7 @@ def _excluded_projects(
 
 
 def _chain(path: str, places: frozenset[str], built: frozenset[str]) -> list[str]:
-    """The directories with manifests around a file that are left out, the nearest one first.
+    """The excluded directories with manifests around a file, the nearest one first.
 
     It ends at the first that may be a project: what lies in it is its own.
     """
@@ -287,7 +287,7 @@ def _is_material(place: str, built: frozenset[str]) -> bool:
 
 
 def _excluded_notes(root: SourceTree, manifests: Sequence[str], places: Iterable[str]) -> list[str]:
-    """What a reader should know of projects that are not built; one clause each."""
+    """Notes on projects that are not built; one clause each."""
     listed = list(places)
     clauses = [_clause(root, manifests, place) for place in listed[:_MOST_NAMED]]
     left = len(listed) - _MOST_NAMED

@@ -1,4 +1,4 @@
-"""Source files that no build looks at, and whether they would need one. Pure."""
+"""Source files that no build covers, and whether they need one. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NOT_BUILT = (
     ".rb .php .cs .fs .vb .swift .m .mm .ex .exs .erl .hs .ml .clj .dart .jl .zig .nim .cr "
     ".elm .f90".split()
 )
-#: Languages that stand beside others as scripts and pages, often without tests.
+#: Languages of scripts and pages beside other code, often without tests.
 _BESIDE_OTHERS = JAVASCRIPT | PYTHON
 _CODE = frozenset({FileKind.SOURCE, FileKind.TEST})
 #: Infrastructure, pages, data and shell scripts: nothing compiles them, and few test them.
@@ -48,7 +48,7 @@ _USUAL = {
 
 
 def needing_build(paths: Iterable[str], changed: Collection[str]) -> str | None:
-    """A source file that something should build or test, None where the tree holds none.
+    """A source file that something should build or test; None if the tree has none.
 
     Scripts and samples count only where they change, samples of languages that stand beside
     others not even then.

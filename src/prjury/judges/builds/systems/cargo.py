@@ -1,4 +1,4 @@
-"""Cargo. Pure."""
+"""Cargo: packages and workspaces with their affected packages. Pure."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ DOCS = SystemDocs(
     "by `path`, `workspace = true` and `[patch]`, for tests, builds and targets too",
 )
 
-#: Cargo's exit code where tests failed. Compiling is a step of its own, so that here it tells
-#: nothing else, and with ``--no-fail-fast`` every test program runs.
+#: Cargo's exit code if tests failed. Compiling is a step of its own, so it means nothing else here,
+#: and with ``--no-fail-fast`` every test program runs.
 _TESTS_FAILED = 101
 _NEXTEST = ".config/nextest.toml"
 _MOST_NAMED = 5
 
-#: A test as libtest names it. Tests in documentation have names with blanks, which cannot be handed
+#: A test as libtest names it. Tests in documentation have names with blanks, which cannot be passed
 #: to the program that runs them.
 _TEST = re.compile(r"[A-Za-z_][\w:]*")
 
@@ -97,7 +97,7 @@ class _Cargo:
         return (plan,)
 
     def _scope(self, changes: Changes | None) -> BuildScope:
-        """What is affected; of what is not built by default only what the change itself touches."""
+        """The affected packages; of those not built by default only what the change touches."""
         members, default = self.workspace.members, self.workspace.default
         scope = members.scope(changes) if members else BuildScope()
         if members is None or not default:
@@ -110,12 +110,12 @@ class _Cargo:
         return BuildScope(listed, f"{scope.because}{_left_out(left)}")
 
     def _touched(self, members: WorkspaceGraph, changes: Changes | None) -> frozenset[str]:
-        """The packages in which something changes, also where everything is built for a reason."""
+        """The packages in which something changes, also if everything is built."""
         known = (members.touched(one) for one in (changes, self.root.changed) if one)
         return frozenset().union(*known)
 
     def _which(self, scope: BuildScope) -> tuple[str, ...]:
-        """Which packages are meant; without names the workspace's own word on them counts."""
+        """The options that choose the packages; without any, the workspace's defaults are built."""
         if scope.modules:
             return tuple(part for name in scope.modules for part in ("-p", name))
         whole = self.workspace.members is not None and not self.workspace.default
@@ -128,7 +128,7 @@ class _Cargo:
 
 
 def _besides(scope: BuildScope, members: WorkspaceGraph, wanted: frozenset[str]) -> BuildScope:
-    """Everything that is built by default, and what the change touches besides."""
+    """Everything that is built by default, and what the change touches."""
     listed = tuple(member.name for member in members.members if member.name in wanted)
     besides = "all default-members, and what the change touches besides"
     return BuildScope(listed, f"{scope.because}: {besides}" if scope.because else besides)
@@ -136,25 +136,25 @@ def _besides(scope: BuildScope, members: WorkspaceGraph, wanted: frozenset[str])
 
 def _left_out(names: Sequence[str]) -> str:
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    told = ", ".join(names[:_MOST_NAMED]) + more
-    return f"; left out as none of the default-members: {told}" if names else ""
+    listed = ", ".join(names[:_MOST_NAMED]) + more
+    return f"; left out as none of the default-members: {listed}" if names else ""
 
 
 @dataclass(frozen=True)
 class CargoRerun:
-    """Runs failing tests again by their exact names, wherever the same packages have them."""
+    """Runs failing tests again by their exact names in the same packages."""
 
     testing: tuple[str, ...]
 
     def __call__(self, failures: Sequence[Failure]) -> tuple[BuildStep, ...] | None:
-        """One step for all of them, None where one cannot be named exactly."""
+        """One step for all tests; None if one cannot be named exactly."""
         names = sorted({failure.name or "" for failure in failures})
         if not names or not all(map(_TEST.fullmatch, names)):
             return None
         return (BuildStep("test", (*self.testing, "--", "--exact", *names)),)
 
 
-#: What belongs to the package in the root of a workspace by Cargo's own conventions.
+#: What belongs to the package in the root of a workspace by Cargo's conventions.
 _OWN = ("src", "tests", "benches", "examples", "build.rs")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 _KINDS = ("dependencies", "dev-dependencies", "build-dependencies", "dev_dependencies")
@@ -162,14 +162,13 @@ _KINDS = ("dependencies", "dev-dependencies", "build-dependencies", "dev_depende
 
 @dataclass(frozen=True)
 class CargoWorkspace:
-    """What a root manifest says. Directories are as seen from its own.
+    """The contents of a root manifest. Directories are relative to its own.
 
     Attributes:
-        members: the workspace, None for a package that stands alone.
-        directories: where its packages are.
-        excluded: directories that it says are none of its own.
-        default: the names of the packages that Cargo builds unless it is told otherwise; empty
-            where the manifest does not say.
+        members: the workspace; None for a single package.
+        directories: the directories of its packages.
+        excluded: directories that it excludes.
+        default: the names of the packages that Cargo builds by default; empty for all.
         outside: the directories of other packages that it depends on, from the root of the tree.
     """
 
@@ -180,7 +179,7 @@ class CargoWorkspace:
     outside: frozenset[str] = frozenset()
 
     def owns(self, directory: str) -> bool:
-        """Whether a package there is part of it, or none at all because it is not excluded.
+        """Whether a package there belongs to it, or cannot be built by itself.
 
         Cargo refuses to build a package below a workspace that neither has it nor excludes it.
         """
@@ -235,7 +234,7 @@ def _read(root: SourceTree, manifest: Mapping[str, Any]) -> CargoWorkspace:
 
 
 def _targets(manifest: Mapping[str, Any]) -> Iterator[str]:
-    """Where a package has its programs and tests, if it says so: their directories, or files."""
+    """The directories or files of programs and tests that a package names."""
     kinds = (manifest.get(kind) for kind in ("bin", "test", "bench", "example"))
     listed = [one for kind in kinds if isinstance(kind, list) for one in kind]
     paths = [table(one).get("path") for one in (*listed, manifest.get("lib"))]
@@ -258,10 +257,10 @@ class CargoPackages:
     excluded: tuple[str, ...]
 
     def reached(self, start: frozenset[str]) -> dict[str, Mapping[str, Any]] | str:
-        """The members' manifests by directory; what they depend on by path belongs to them.
+        """The members' manifests by directory; their path dependencies are members, too.
 
         Returns:
-            Why that cannot be told, where a manifest cannot be read.
+            The reason instead, if a manifest cannot be read.
         """
         found: dict[str, Mapping[str, Any]] = {}
         waiting = sorted(start)
@@ -282,7 +281,7 @@ class CargoPackages:
         )
 
     def member(self, directory: str, found: Mapping[str, Mapping[str, Any]]) -> Member:
-        """The package in a directory, with what it needs of the others."""
+        """The package in a directory, with the other members that it needs."""
         manifest = found[directory]
         paths = self._below(directory, manifest) & found.keys()
         needs = frozenset(_named(found[path]) for path in paths)
@@ -291,7 +290,7 @@ class CargoPackages:
         )
 
     def outside(self, found: Mapping[str, Mapping[str, Any]]) -> set[str]:
-        """The directories of packages that these depend on and that are not among them."""
+        """The directories of path dependencies that are no members."""
         own = {joined(self.root.place, directory) for directory in found}
         return {
             place
@@ -306,12 +305,12 @@ class CargoPackages:
         return {place.removeprefix(prefix) for place in local if place.startswith(prefix)}
 
     def local(self, directory: str, manifest: Mapping[str, Any]) -> set[str]:
-        """Where the packages are that one depends on by path, from the root of the tree."""
+        """The directories of a package's path dependencies, from the root of the tree."""
         asked = (self._asked(directory, *wanted) for wanted in _dependencies(manifest))
         return {place for place in asked if place is not None}
 
     def _asked(self, directory: str, name: str, wanted: Any) -> str | None:  # noqa: ANN401
-        """The directory of a dependency; what the workspace or a patch says of it counts."""
+        """The directory of a dependency, also if the workspace or a patch names it."""
         if isinstance(wanted, dict) and wanted.get("workspace") is True:
             directory, wanted = "", table(self.manifest, "workspace", "dependencies").get(name)
         spec = wanted if isinstance(wanted, dict) else {}
@@ -329,7 +328,7 @@ class CargoPackages:
 
 
 def _named(manifest: Mapping[str, Any]) -> str:
-    """The package's name, empty where there is none that Cargo would take."""
+    """The package's name; empty if it has no valid one."""
     name = table(manifest, "package").get("name")
     return name if isinstance(name, str) and _NAME.fullmatch(name) else ""
 

@@ -1,4 +1,4 @@
-"""Go. Pure."""
+"""Go: modules and workspaces with their affected packages. Pure."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ DOCS = SystemDocs(
 )
 _DEPENDENCIES = frozenset({MANIFEST, "go.sum", WORK, "go.work.sum"})
 
-#: What stands before the first declaration that is no import.
+#: The first declaration that is no import.
 _DECLARED = re.compile(r"^(?:func|type|var|const)\b", re.MULTILINE)
 _IMPORTS = re.compile(r"(?:^|;)[ \t]*import\b[ \t]*(?:\(([^)]*)\)|([^\n(]*))", re.MULTILINE)
 _IMPORTED = re.compile(r"[\"`]([^\"`\n]+)[\"`]")
-#: Imports stand at the head of a file.
+#: Imports are in the first part of a file.
 _HEAD = 256 * 1024
 
 
 @dataclass(frozen=True)
 class Package:
-    """What the files of one directory import, in the package itself and in its tests."""
+    """The imports of the files of one directory, of the package and of its tests."""
 
     directory: str
     imports: set[str] = field(default_factory=set)
@@ -66,7 +66,7 @@ class GoPackages:
     others: frozenset[str] = frozenset()
 
     def scope(self, changes: Changes | None) -> BuildScope:
-        """The packages whose tests the change may affect, or why it may be all of them."""
+        """The packages whose tests the change may affect, or the reason for all of them."""
         if changes is None:
             return BuildScope()
         for path in sorted(changes.paths):
@@ -83,10 +83,10 @@ class GoPackages:
         return BuildScope(listed, "packages that the change touches, and those that import them")
 
     def _touched(self, path: str) -> str:
-        """The import path of the package that a file belongs to, empty for none.
+        """The import path of the package that a file belongs to; empty for none.
 
-        A Go file makes its directory a package, also one that has gone. Any other file belongs to
-        the nearest package above it, which may embed it, or read it in its tests.
+        A Go file makes its directory a package, also a deleted one. Any other file belongs to the
+        nearest package above it, which may embed it, or read it in its tests.
         """
         if self._counts(path):
             return self.path_of(parent_of(path))
@@ -94,7 +94,7 @@ class GoPackages:
         return "" if place is None else self._directories[place]
 
     def _affected(self, changes: Changes) -> frozenset[str]:
-        """By directory. Who imports a package depends on it, but on its tests nobody does."""
+        """The directories of affected packages; importing one does not depend on its tests."""
         inner = {self._touched(path) for path in changes.paths if not path.endswith("_test.go")}
         tested = {self._touched(path) for path in changes.paths if path.endswith("_test.go")}
         needs = {path: frozenset(found.imports) for path, found in self.found.items()}
@@ -105,7 +105,7 @@ class GoPackages:
 
     @cached_property
     def has_tests(self) -> bool:
-        """Whether any package has tests; where no module can be read, any such file counts."""
+        """Whether any package has tests; if no module can be read, any such file counts."""
         files = self._sources if self.modules else self.root.files
         return any(path.endswith("_test.go") for path in files)
 
@@ -120,7 +120,7 @@ class GoPackages:
         return [path for path in self.root.files if self._counts(path)]
 
     def _counts(self, path: str) -> bool:
-        """Whether a file makes a package as the go command sees it."""
+        """Whether a file makes its directory a package."""
         if not path.endswith(".go"):
             return False
         parts = path.split("/")
@@ -133,7 +133,7 @@ class GoPackages:
         return {}
 
     def path_of(self, directory: str) -> str:
-        """The import path of a directory, empty where it belongs to none of the modules."""
+        """The import path of a directory; empty if it belongs to none of the modules."""
         if directory not in self._known:
             self._known[directory] = self._path_of(directory)
         return self._known[directory]
@@ -159,7 +159,7 @@ class GoPackages:
 
 
 def relative(directory: str) -> str:
-    """A directory as the go command takes it for a package."""
+    """A directory as an argument of the go command."""
     return f"./{directory}" if directory else "."
 
 
@@ -172,7 +172,7 @@ def imported(source: str) -> Iterator[str]:
 
 
 def _without_comments(source: str) -> Iterator[str]:
-    """What is code, in time that grows with the length and no faster."""
+    """The parts that are code, found in linear time."""
     position = 0
     while (start := source.find("/", position)) >= 0:
         kind = source[start : start + 2]
@@ -188,7 +188,7 @@ def _without_comments(source: str) -> Iterator[str]:
     yield source[position:]
 
 
-#: The exit code of ``go test`` where tests failed; all packages are tried whatever becomes of one.
+#: The exit code of ``go test`` if tests failed; all packages are tested.
 _TESTS_FAILED = 1
 _NO_TESTS = "there are no tests: no package has a file *_test.go"
 
@@ -262,7 +262,7 @@ def _over(command: tuple[str, ...], name: StepName, places: tuple[str, ...]) -> 
 
 
 def _named(scope: BuildScope) -> BuildScope:
-    """The scope with a name for the package in the root, which the go command calls a dot."""
+    """The scope with a name for the root package, which is ``.`` for the go command."""
     names = ("the root package" if name == relative("") else name for name in scope.modules)
     return replace(scope, modules=tuple(names))
 
@@ -291,7 +291,7 @@ class GoRerun:
     def _named(self, failure: Failure) -> tuple[str, str] | None:
         """The package's directory and the test's name.
 
-        The package is told apart from the test, or stands before it with a dot.
+        The package is the suite, or the first part of the name.
         """
         known, name = self.packages.found, failure.name or ""
         package = failure.suite or ""
@@ -305,7 +305,7 @@ class GoRerun:
 
 
 def _patterns(names: set[str]) -> list[str]:
-    """Regular expressions for ``-run``, in which a slash parts a test from its subtest."""
+    """Regular expressions for ``-run``; a slash separates a test from its subtest."""
     plain = sorted(re.escape(name) for name in names if "/" not in name)
     nested = sorted(name for name in names if "/" in name)
     together = [f"^({'|'.join(plain)})$"] if plain else []

@@ -1,4 +1,4 @@
-"""How to call a tool that may come with a wrapper script. Pure."""
+"""What Maven and Gradle share: wrapper scripts, and the names of failing tests. Pure."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class JavaTest:
     """A test method.
 
     Attributes:
-        report: where the report that tells of it lies, below the root of the tree.
+        report: the path of its report, from the root of the tree.
         owner: its class, with the package; ``$`` before a nested one.
         many: whether its name says that it ran several times, with nothing else in between.
     """
@@ -88,7 +88,7 @@ class JavaTest:
 
 
 def java_tests(failures: Sequence[Failure]) -> tuple[JavaTest, ...] | None:
-    """The methods that failed, each once and in order; None where one cannot be named exactly."""
+    """The failed methods, each once and in order; None if one cannot be named exactly."""
     tests = [_test(failure) for failure in failures]
     known = [test for test in tests if test is not None]
     return tuple(sorted(set(known))) if known and len(known) == len(tests) else None

@@ -29,9 +29,9 @@ DOCS = SystemDocs(
 #: In the order in which they are looked for.
 _TARGETS = ("test", "check", "all")
 
-#: With ``-i`` make goes on after every error, also within a recipe, and ends with exit code 0. Its
-#: notes of ignored errors are turned back into errors, and the exit code says whether there were
-#: any. With ``-k`` it would leave out the rest of a recipe.
+#: With ``-i`` make continues after every error, also within a recipe, and ends with exit code 0.
+#: Its notes of ignored errors are turned back into errors, and the exit code tells whether there
+#: were any. With ``-k`` it would leave out the rest of a recipe.
 _GOING_ON = (
     r"""{{ make -i {} 2>&1; echo "make ended with exit code $?"; }} | awk '"""
     r"/^make(\[[0-9]+\])?: \[.*\(ignored\)$/ "
@@ -59,7 +59,7 @@ def plans(root: SourceTree, _changes: Changes | None) -> tuple[BuildPlan, ...]:
 
 
 def unsuited(root: SourceTree) -> Mapping[str, str]:
-    """Why Makefiles do not count that have no target to run, by their directories."""
+    """Why Makefiles without a target to run are not run, by their directories."""
     return {
         makefile.directory: _why_not(makefile)
         for makefile in _makefiles(root)
@@ -88,13 +88,13 @@ def _plan(root: SourceTree, makefile: Makefile) -> BuildPlan | None:
     target = _target(makefile)
     if target is None:
         return None
-    asleep = makefile.is_asleep(target, root)
-    tests = target != "all" and not asleep
+    idle = makefile.has_no_effect(target, root)
+    tests = target != "all" and not idle
     plan = BuildPlan(
         "make",
         (BuildStep("test" if tests else "build", ("make", target)),),
         (f"{makefile.file} has the target {target}",),
-        (_asleep(target),) if asleep else (),
+        (_no_effect(target),) if idle else (),
     )
     if not tests:
         return plan
@@ -102,7 +102,7 @@ def _plan(root: SourceTree, makefile: Makefile) -> BuildPlan | None:
     return replace(plan, keep_going=going_on)
 
 
-def _asleep(target: str) -> str:
+def _no_effect(target: str) -> str:
     return (
         f"make does nothing for `{target}`, because a file of that name exists and the target "
         "is not .PHONY"
@@ -113,7 +113,7 @@ _MOST_INCLUDED = 100
 
 _CONTINUED = re.compile(r"\\\r?\n")
 _RULE = re.compile(r"(?P<names>[^\s:=#][^:=#]*?)[ \t]*(?P<colons>::?)(?![:=])(?P<rest>.*)")
-#: After the colon of a rule a variable may be set for the target alone: that makes no target.
+#: After the colon of a rule, a variable may be set for the target; this is no rule.
 _OWN_VARIABLE = re.compile(r"\s*(?:(?:export|override|private)\s+)*[\w.-]+\s*(?:[?+!]|:{1,3})?=")
 _ASSIGNED = re.compile(
     r"[ \t]*(?:(?:export|override|private)[ \t]+)*(?P<name>[\w.-]+)[ \t]*(?:[?+]|:{1,3})?="
@@ -121,13 +121,13 @@ _ASSIGNED = re.compile(
 )
 _INCLUDE = re.compile(r"[ \t]*[-s]?include[ \t]+(?P<files>[^#]*)")
 _VARIABLE = re.compile(r"\$[({]([\w.-]+)[)}]")
-#: What a Makefile does for any target that it does not know: it hands them on to another one.
+#: A rule that passes any target on to another Makefile.
 _HANDS_ON = re.compile(r"\$[({]MAKE[)}][^\n]*\$@")
 
 
 @dataclass(frozen=True)
 class MakeRule:
-    """What one target is made from, as the Makefile's text has it; it may have several rules."""
+    """The prerequisites of one target, from all its rules."""
 
     needs: tuple[str, ...] = ()
     double: bool = False
@@ -135,11 +135,11 @@ class MakeRule:
 
 @dataclass(frozen=True)
 class Makefile:
-    """Rules and variables of a Makefile with all that it includes.
+    """Rules and variables of a Makefile and the files that it includes.
 
     Attributes:
         directory: where it is, from the root of the tree.
-        unclear: whether it includes what cannot be told, or what lies outside of its directory.
+        unclear: whether it includes an unknown file, or one outside of its directory.
     """
 
     file: str
@@ -151,18 +151,18 @@ class Makefile:
 
     @property
     def hands_on(self) -> bool:
-        """Whether it has a way for every target, so that another program may know it."""
+        """Whether it passes any target on to another Makefile."""
         pattern = "%" in self.rules and any(map(_HANDS_ON.search, self.texts))
         return ".DEFAULT" in self.rules or pattern
 
     def is_phony(self, target: str) -> bool:
-        """Whether it says that a target is no file."""
+        """Whether a target is declared ``.PHONY``."""
         return target in self.rules.get(".PHONY", MakeRule()).needs
 
-    def is_asleep(self, target: str, root: SourceTree) -> bool:
+    def has_no_effect(self, target: str, root: SourceTree) -> bool:
         """Whether make may do nothing for a target, because the tree has a file of that name.
 
-        It does something if the target is declared, or is made from what is not there.
+        A target that is ``.PHONY``, or has a missing prerequisite, is always made.
         """
         if self.is_phony(target) or not self._is_there(target, root):
             return False
@@ -178,7 +178,7 @@ class Makefile:
 
 
 def read_makefile(root: SourceTree, directory: str) -> Makefile | None:
-    """The Makefile that make would take in a directory of the tree, with what it includes."""
+    """The Makefile that make reads in a directory, with the files that it includes."""
     prefix = f"{directory}/" if directory else ""
     path = root.has(*(f"{prefix}{name}" for name in MANIFESTS))
     if path is None:
@@ -193,14 +193,14 @@ def read_makefile(root: SourceTree, directory: str) -> Makefile | None:
 
 
 def lines_of(text: str) -> Iterator[str]:
-    """The lines as make sees them, without recipes."""
+    """The logical lines without recipes."""
     for line in _CONTINUED.sub(" ", text).splitlines():
         if not line.startswith("\t"):
             yield line
 
 
 def assigned(texts: list[str]) -> Iterator[tuple[str, str]]:
-    """Every variable that is set, with its text."""
+    """Every variable that is set, with its value as written."""
     for text in texts:
         for line in lines_of(text):
             if match := _ASSIGNED.match(line):
@@ -208,7 +208,7 @@ def assigned(texts: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _included(root: SourceTree, directory: str, path: str) -> tuple[list[str], bool]:
-    """The texts of a Makefile and of all files that it includes, and whether any is not known."""
+    """The texts of a Makefile and of all files that it includes, and whether any is unknown."""
     found: dict[str, str] = {}
     waiting, unclear = [path], False
     while waiting and len(found) < _MOST_INCLUDED:
@@ -225,7 +225,7 @@ def _included(root: SourceTree, directory: str, path: str) -> tuple[list[str], b
 
 
 def included_words(text: str) -> Iterator[str]:
-    """What a Makefile includes, as it names it."""
+    """The files that a Makefile includes, as written."""
     for line in lines_of(text):
         if match := _INCLUDE.match(line):
             yield from match["files"].split()
@@ -249,7 +249,7 @@ def _rules(texts: list[str], variables: Mapping[str, str]) -> Iterator[tuple[str
 
 
 def _expanded(text: str, variables: Mapping[str, str]) -> str:
-    """The text with the variables filled in whose own text is plain."""
+    """The text with plain variables replaced by their values."""
     return _VARIABLE.sub(lambda match: _plain(match, variables), text)
 
 

@@ -1,4 +1,4 @@
-"""One ``pom.xml``: who it is, which modules it has, and what it leans on. Pure."""
+"""One ``pom.xml``: its coordinates, modules and dependencies. Pure."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Literal, TypeAlias
 from prjury.manifests.manifest import ManifestError
 from prjury.manifests.xml import Node, read_xml
 
-#: More than this is no build file that anybody wrote.
+#: Larger files are refused.
 _LARGEST = 4 * 1024**2
 _PLUGINS_GROUP = "org.apache.maven.plugins"
 
-#: Whether a profile is used when nobody asks for it. ``default``: unless another one of the same
-#: file is; ``unknown``: that depends on the machine.
+#: Whether a profile is active by itself. ``default``: unless another one of the same file is;
+#: ``unknown``: that depends on the machine.
 State: TypeAlias = Literal["off", "default", "unknown"]
 
-#: Properties with these beginnings are set without anybody asking for it.
+#: Properties with these prefixes may be set on any machine.
 _SET_ANYWAY = (
     "env.", "java.", "jdk.", "os.", "user.", "file.", "path.", "line.", "sun.", "maven.", "stdout.",
 )  # fmt: skip
-#: What parts the paths of one text from each other.
+#: What separates the paths of one text.
 _BETWEEN = re.compile(r"[\s,;:=|\"']+")
 
 _ORIGINS: Mapping[str, str] = {
@@ -45,7 +45,7 @@ class PomError(ValueError):
 
 @dataclass(frozen=True)
 class Coordinates:
-    """A group and an artifact as they are written, ``${…}`` and all; no group is any group."""
+    """A group and an artifact as written, with ``${…}``; an empty group is any group."""
 
     group: str
     artifact: str
@@ -53,7 +53,7 @@ class Coordinates:
 
 @dataclass(frozen=True)
 class Profile:
-    """A profile that has modules of its own, or none.
+    """A profile with its modules.
 
     Attributes:
         switch: the property that turns it on, empty where no property does.
@@ -67,7 +67,7 @@ class Profile:
 
 @dataclass(frozen=True)
 class Parent:
-    """What a file inherits from.
+    """The parent of a build file.
 
     Attributes:
         path: where the parent should be, relative to the file; None for nowhere in the tree.
@@ -92,7 +92,7 @@ class PomPath:
 
 @dataclass(frozen=True)
 class Pom:
-    """What a build file says that matters for who depends on whom.
+    """The parts of a build file that matter for dependencies between modules.
 
     Attributes:
         modules: as they are written; those of profiles are in ``profiles``.
@@ -113,12 +113,12 @@ class Pom:
 
     @property
     def aggregates(self) -> bool:
-        """Whether it has modules, be it only in a profile."""
+        """Whether it has modules, also if only in a profile."""
         return bool(self.modules) or any(profile.modules for profile in self.profiles)
 
 
 def read_pom(text: str) -> Pom:
-    """What the text of a ``pom.xml`` says.
+    """Reads the text of a ``pom.xml``.
 
     Raises:
         PomError: for text that is not XML, has a DTD, or is no project.
@@ -185,7 +185,7 @@ def _profiles(project: Node) -> Iterator[Profile]:
 
 
 def _state(profile: Node) -> State:
-    """Nothing is asked of the machine here, so a condition on it may hold or not."""
+    """The state of a profile; a condition on the machine may hold or not."""
     activation = profile.first("activation")
     conditions = {condition.tag for condition in activation.children} if activation else set()
     by_default = _text(profile, "activation", "activeByDefault") == "true"
@@ -224,7 +224,7 @@ def _mentions(project: Node) -> Iterator[Coordinates]:
 
 
 def _only_managed(element: Node, path: tuple[str, ...]) -> bool:
-    """Whether it says the version of something that others may use."""
+    """Whether it only sets the version of something that others may use."""
     if path[-3:] == ("dependencyManagement", "dependencies", "dependency"):
         return _text(element, "scope") != "import"
     return path[-3:] == ("pluginManagement", "plugins", "plugin")
@@ -239,7 +239,7 @@ def _places(project: Node) -> Iterator[PomPath]:
 
 
 def _place(word: str) -> PomPath | None:
-    """Where a word leads to if it is a path out of the module, as far as that can be told."""
+    """The path, if a word is one that leads out of the module, as far as it is fixed."""
     origin, path = "module", word.replace("\\", "/")
     if path.startswith("${"):
         start, _, path = path.partition("}/")

@@ -1,4 +1,4 @@
-"""Maven's reactor: the modules of a build, and which of them need which. Pure."""
+"""Maven's reactor: the modules of a build, and their dependencies. Pure."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from prjury.judges.builds.systems.maven_pom import (
 from prjury.judges.builds.systems.source_tree import SourceTree, joined, parent_of, path_in
 from prjury.snapshot.model import visible
 
-#: So often coordinates are compared. Beyond that they may stand for every module.
-_PATIENCE = 2_000_000
+#: The most comparisons of coordinates; beyond that, any may stand for every module.
+_MOST_COMPARED = 2_000_000
 _OPEN = re.compile(r"\$\{[^{}]*\}")
 _GROUP = ("${project.groupId}", "${pom.groupId}", "${groupId}")
 _ARTIFACT = ("${project.artifactId}", "${pom.artifactId}", "${artifactId}")
@@ -32,7 +32,7 @@ class MavenModule:
 
     Attributes:
         path: its build file, from the directory of the reactor's own.
-        profile: the profile that alone brings it in, where nobody knows whether that is used.
+        profile: the only profile that has it, if it is unknown whether that is active.
     """
 
     path: str
@@ -41,7 +41,7 @@ class MavenModule:
 
     @property
     def directory(self) -> str:
-        """Where it is; ``""`` for the reactor's own directory."""
+        """Its directory; ``""`` is that of the reactor."""
         return parent_of(self.path)
 
 
@@ -51,7 +51,7 @@ class Reactor:
 
     Attributes:
         modules: by the path of the build file, the root's first.
-        off: the profiles that nobody turns on, by the build files of modules that only they have.
+        off: the profiles that are not active, by the build files of modules that only they have.
         elsewhere: directories outside of this one that it leads to, from the root of the tree.
         unreadable: why the modules are not known for certain; empty where they are.
     """
@@ -63,19 +63,19 @@ class Reactor:
 
     @cached_property
     def directories(self) -> frozenset[str]:
-        """Where its modules are."""
+        """The directories of its modules."""
         return frozenset(module.directory for module in self.modules.values())
 
     @cached_property
     def needs(self) -> Mapping[str, frozenset[str]]:
-        """The modules that each one builds with, its parent among them; rather too many."""
+        """The modules that each one depends on, its parent among them; rather too many."""
         return {
             path: frozenset[str]().union(*self._needed(module)) - {path}
             for path, module in self.modules.items()
         }
 
     def cut_off(self, module: MavenModule) -> bool:
-        """Whether it builds with something that looks as if it were a module, and is none.
+        """Whether it depends on something that looks like a module, and is none.
 
         So it is where a module that it needs has got another name.
         """
@@ -87,12 +87,12 @@ class Reactor:
         )
 
     def parents(self, module: MavenModule) -> frozenset[str]:
-        """The modules that a module inherits from, as a rule one or none."""
+        """The modules that may be a module's parent, usually one or none."""
         parent = module.pom.parent
         return self._lookup.named(parent.coordinates) - {module.path} if parent else frozenset()
 
     def serves(self, other: Reactor) -> bool:
-        """Whether another reactor builds with modules of this one, parents not counted."""
+        """Whether another reactor depends on modules of this one, apart from parents."""
         for module in other.modules.values():
             parent = module.pom.parent
             wanted = set(other._mentions(module)) - {parent.coordinates if parent else None}
@@ -123,7 +123,7 @@ class Reactor:
 
 @dataclass
 class _Lookup:
-    """Finds modules by coordinates, each only once, and gives up in time."""
+    """Finds modules by coordinates, with a limited number of comparisons."""
 
     modules: Sequence[MavenModule]
     _known: dict[Coordinates, frozenset[str]] = field(default_factory=dict)
@@ -131,7 +131,7 @@ class _Lookup:
 
     @cached_property
     def _by_artifact(self) -> Mapping[str, list[MavenModule]]:
-        """The modules by artifact, those whose artifact is not fixed under no name at all."""
+        """The modules by artifact; those whose artifact has expressions under ``""``."""
         found: dict[str, list[MavenModule]] = {"": []}
         for module in self.modules:
             artifact = module.pom.own.artifact
@@ -154,14 +154,14 @@ class _Lookup:
         else:
             candidates = [*self._by_artifact.get(wanted.artifact, ()), *self._by_artifact[""]]
         self._spent += len(candidates)
-        if self._spent > _PATIENCE:
+        if self._spent > _MOST_COMPARED:
             return self._every
         own = ((module.path, module.pom.own) for module in candidates)
         return frozenset(path for path, coordinates in own if _may_be(wanted, coordinates))
 
 
 def _expanded(wanted: Coordinates, module: MavenModule, *, inherited: bool) -> Coordinates:
-    """With the module's own names in their places.
+    """The coordinates with expressions for the module's own names replaced.
 
     What others inherit stands for their names, not for the module's own.
     """
@@ -184,7 +184,7 @@ def _may_be(wanted: Coordinates, own: Coordinates) -> bool:
 
 
 def may_equal(one: str, other: str) -> bool:
-    """Whether two texts can be the same, where ``${…}`` stands for anything."""
+    """Whether two texts can be equal if ``${…}`` stands for anything."""
     if "${" in other:
         one, other = other, one
     if "${" in other:
@@ -205,7 +205,7 @@ def may_equal(one: str, other: str) -> bool:
 
 
 POM = "pom.xml"
-#: More modules than this are nobody's.
+#: The most modules that are read.
 _MOST = 5_000
 #: Options of Maven that turn profiles on and off.
 _PROFILES = re.compile(r"(^|\s)(-P|--activate-profiles)")
@@ -244,10 +244,10 @@ class _Reading:
     _unsure: list[tuple[str, str]] = field(default_factory=list)
 
     def run(self) -> None:
-        """Reads the build file in the root, and all that it leads to.
+        """Reads the build file in the root, and those of all modules.
 
         Raises:
-            PomError: when it cannot be told which modules there are.
+            PomError: when the modules cannot be determined.
         """
         self._follow(POM, "")
         while self._unsure:
@@ -294,7 +294,7 @@ class _Reading:
         self.problem = f"{path} has the module {visible(name)}, which is outside of its directory"
 
     def _located(self, module: MavenModule, name: str, *, needed: bool) -> str | None:
-        """The build file of a module; None where there is none and none is needed."""
+        """The build file of a module; None if there is none and none is needed."""
         if not name or "${" in name:
             raise PomError(f"names the module `{visible(name)}`, which is not a fixed path")
         place = joined(module.directory, name)
@@ -309,7 +309,7 @@ class _Reading:
 
 
 def _states(profiles: Iterable[Profile], switches: str) -> list[State]:
-    """Which profiles are used: ``default`` for those that are, and only for those."""
+    """The states of the profiles of a file; ``default`` for those that are active."""
     asked = _PROFILES.search(switches)
     states: list[State] = [
         "unknown" if asked or (profile.switch and profile.switch in switches) else profile.state
@@ -335,7 +335,7 @@ def _outer_parents(
 
 
 def _is(text: str, artifact: str) -> bool:
-    """Maven takes a file for the parent only if it is what the child asks for."""
+    """Whether a file is the parent that a child names; Maven checks this as well."""
     try:
         return read_pom(text).own.artifact == artifact
     except PomError:

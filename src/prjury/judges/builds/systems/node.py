@@ -57,12 +57,12 @@ DOCS = SystemDocs(
     "by all kinds of dependencies, by name, `workspace:`, `file:`, `link:`, `portal:`",
 )
 
-#: The exit code of these runners where every test ran and some failed.
+#: The exit code of these runners if every test ran and some failed.
 _TESTS_FAILED = 1
 _ENDING_ALIKE = frozenset({"node", "jest", "vitest"})
-#: Options by which a script says itself what is printed of its tests.
+#: Options by which a script chooses how its tests are printed.
 _PRINTING = ("--verbose", "--silent", "--reporter", "--reporters", "-R", "--json")
-#: What makes turbo run everything, and print it as the packages do by themselves.
+#: Options with which turbo runs everything, and prints it without prefixes.
 _TURBO_GOING_ON = ("--continue", "--log-order=grouped", "--log-prefix=none")
 _OWN = "the root's own `test` script does not select packages"
 
@@ -88,7 +88,7 @@ class NodeProject:
         return {member.name: member for member in members}
 
     def plan(self, scope: BuildScope) -> BuildPlan | None:
-        """The build of what is in the scope, None where no script builds or tests anything."""
+        """The build of the scope; None if no script builds or tests anything."""
         scope = self._tested(scope)
         builds, tests = self._builds(scope), self._tests(scope)
         if not builds and not tests:
@@ -114,12 +114,12 @@ class NodeProject:
         return replace(plan, keep_going=replace(plan, steps=steps, all_ran=ends))
 
     def _stops(self, scope: BuildScope) -> bool:
-        """Whether another program goes through the packages, which may stop at a failure."""
+        """Whether another program runs the packages' scripts, and may stop at a failure."""
         delegate = self._delegate("test")
         return delegate == "turbo" or (bool(delegate) and self._in_root("test", scope))
 
     def _tested(self, scope: BuildScope) -> BuildScope:
-        """The scope, or everything where the tests cannot be parted by packages."""
+        """The scope, or everything if the tests cannot be run by package."""
         if not scope.modules:
             return scope
         if self._is_own("test"):
@@ -131,11 +131,11 @@ class NodeProject:
         return scope
 
     def _is_own(self, script: str) -> bool:
-        """Whether the root has a script that does more than to go through the packages."""
+        """Whether the root's script does more than run the packages' scripts."""
         return bool(script_of(self.package, script)) and not self._delegate(script)
 
     def _beside(self, script: str) -> bool:
-        """Whether members have scripts that the root's own one does not run for all one knows."""
+        """Whether members have scripts that the root's script may not run."""
         if not self._is_own(script) or goes_through(self.package, script):
             return False
         return bool(self._having(script, self.members))
@@ -144,17 +144,17 @@ class NodeProject:
         return delegate_of(self.package, script) if self.members else None
 
     def _in_root(self, script: str, scope: BuildScope) -> bool:
-        """Whether the root's own script is what is run."""
+        """Whether the root's script is run."""
         there = bool(script_of(self.package, script))
         return there and (not scope.modules or not self._delegate(script))
 
     def _having(self, script: str, names: Iterable[str]) -> list[Member]:
-        """Those of the members that have the script, in the order of their names here."""
+        """The members of these names that have the script."""
         manifests = self.workspace.manifests if self.workspace else {}
         return [self.members[name] for name in names if script_of(manifests[name], script)]
 
     def _builds(self, scope: BuildScope) -> list[BuildStep]:
-        """What is affected and what that needs, each package after those that it needs."""
+        """Builds the affected packages and their dependencies, these first."""
         if self._in_root("build", scope):
             own = BuildStep("build", self.tool.run("build"))
             return [own, *self._build_apart(scope)] if self._beside("build") else [own]
@@ -169,7 +169,7 @@ class NodeProject:
         return [self.tool.step("build", chosen, "build")] if chosen else []
 
     def _tests(self, scope: BuildScope) -> list[BuildStep]:
-        """The root's own script and the members' are two steps; else there is one at most."""
+        """The root's script and the members' scripts, as far as there are any."""
         if self._in_root("test", scope):
             own = BuildStep("test", self._own_test())
             return [own, *self._test_members(scope)] if self._beside("test") else [own]
@@ -186,7 +186,7 @@ class NodeProject:
         return [step] if step else []
 
     def _test_all(self) -> BuildStep | None:
-        """The tests of all members by the manager's own command, if it would run nothing else."""
+        """All members' tests by the manager's own command, if it runs nothing else."""
         manifests = self.workspace.manifests if self.workspace else {}
         real = self._having("test", self.members)
         if not real or len(real) < sum(has_script(one, "test") for one in manifests.values()):
@@ -201,7 +201,7 @@ class NodeProject:
         return self.tool.step("test", chosen, "test", *arguments) if chosen else None
 
     def _thorough(self, scope: BuildScope) -> BuildStep | None:
-        """The tests so that a failure stops none of them, where that needs other words."""
+        """The tests so that a failure stops none of them, if that takes another command."""
         delegate = self._delegate("test")
         if delegate == "turbo":
             return BuildStep("test", self.tool.run("test", *_filters(scope), *_TURBO_GOING_ON))
@@ -217,7 +217,7 @@ class NodeProject:
         return BuildStep("test", command) if bailing else None
 
     def _commands(self, scope: BuildScope) -> dict[str, ScriptCommand | None]:
-        """What runs the tests, by the member that has it; by ``""`` for the root itself."""
+        """The commands that run the tests, by member; ``""`` is the root."""
         if not self._in_root("test", scope) or self._delegate("test"):
             return self._member_commands(scope)
         beside = self._member_commands(scope) if self._beside("test") else {}
@@ -243,7 +243,7 @@ class NodeProject:
         }
 
     def _below(self, scope: BuildScope) -> dict[str, Member]:
-        """The members whose scripts run by themselves, by directory."""
+        """The members whose scripts are run one by one, by directory."""
         together = self._in_root("test", scope) and not self._delegate("test")
         if together and not self._beside("test"):
             return {}
@@ -251,16 +251,16 @@ class NodeProject:
 
 
 def _naming(commands: Iterable[ScriptCommand | None]) -> tuple[str, ...]:
-    """What makes the runner name every test, where it is the same one everywhere."""
-    told = {
+    """The options that make the runner name every test, if all use the same runner."""
+    options = {
         NAMING.get(command.runner or "", ()) if command and not command.has(*_PRINTING) else ()
         for command in commands
     }
-    return told.pop() if len(told) == 1 else ()
+    return options.pop() if len(options) == 1 else ()
 
 
 def _both(own: Sequence[str], members: BuildStep) -> str:
-    """One line that runs the root's tests and the members', whatever becomes of either."""
+    """One line that runs the root's tests and the members', even if the first fail."""
     each = f"{shlex.join(own)} || failed=1; {members.text} || failed=1"
     return f"(failed=0; {each}; exit $failed)"
 
@@ -277,7 +277,7 @@ def _all_end_alike(commands: Mapping[str, ScriptCommand | None]) -> bool:
 
 
 def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
-    """The packages and workspaces with something to run, as far as the change affects them."""
+    """The affected packages and workspaces that have something to run."""
     return plans_of(root, changes, root.directories_with(MANIFEST), _opened, _uses_outside)
 
 
@@ -291,7 +291,7 @@ def _is_read(path: str) -> bool:
 
 
 def _names_outside(text: str, path: str) -> bool:
-    """What dependencies name the manifest declares, so that it is known already."""
+    """Paths of declared dependencies do not count: they are known."""
     manifest = read_json(text) if path.endswith(MANIFEST) else None
     if manifest:
         text = json.dumps({key: manifest[key] for key in manifest if not key.endswith(_DECLARED)})
@@ -356,7 +356,7 @@ class NodeWorkspace:
 
 
 def read_packages(root: SourceTree, package: Mapping[str, Any], tool: str) -> NodeWorkspace | None:
-    """The workspace in the root of this tree, None where it is a single package.
+    """The workspace in the root of this tree; None for a single package.
 
     Args:
         tool: the package manager, for pnpm has a file of its own for its members.
@@ -411,7 +411,7 @@ def _read(root: SourceTree, places: Sequence[str]) -> NodeWorkspace:
 
 
 def _needs(place: str, manifest: Mapping[str, Any], names: Mapping[str, str]) -> frozenset[str]:
-    """The members that a package depends on: by their names, or by their places."""
+    """The members that a package depends on, by name or by path."""
     known = frozenset(names.values())
     wanted = dependency_names(manifest) & known
     linked = {names[path] for path in linked_places(place, manifest) if path in names}
@@ -419,7 +419,7 @@ def _needs(place: str, manifest: Mapping[str, Any], names: Mapping[str, str]) ->
 
 
 def linked_places(place: str, manifest: Mapping[str, Any]) -> Iterator[str]:
-    """The directories from which a package in that place takes others."""
+    """The directories that a package links as dependencies."""
     for wanted in (wanted for kind in _KINDS for wanted in table(manifest, kind).values()):
         match = _LINKED.match(wanted) if isinstance(wanted, str) else None
         path = joined(place, match[1]) if match else None

@@ -1,4 +1,4 @@
-"""What the scripts of a ``package.json`` run, as far as their text tells. Pure."""
+"""The scripts of a ``package.json``, and how the package managers run them. Pure."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _RUNNERS: Mapping[str, Runner] = {"jest": "jest", "vitest": "vitest", "mocha": "
 _PLACEHOLDER = re.compile(r"echo .*no test specified", re.IGNORECASE)
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 _OPERATORS = frozenset("&|;<>()")
-#: Programs that only run the one that follows.
+#: Programs that run the program after them.
 _BEFORE = frozenset({"npx", "cross-env", "c8", "nyc"})
 
-#: After these the commands that follow run elsewhere, or not at all.
+#: After these, the following commands run elsewhere, or not at all.
 _AWAY = frozenset({"cd", "pushd", "exit", "exec"})
 
 #: Options of node that take the next word as their value.
 _WITH_VALUE = frozenset({"--import", "--require", "-r", "--loader", "--experimental-loader", "-C"})
 
-#: What a script of the root says that runs the same script in all packages, as words beside its
-#: options; `{}` stands for the script's name.
+#: The commands of a root's script that run the same script in all packages, without options;
+#: `{}` stands for the script's name.
 _DELEGATES: Mapping[str, Sequence[str]] = {
     "npm": ("run {}", "run-script {}", "{}"),
     "pnpm": ("run {}", "{}", "recursive run {}", "recursive {}"),
@@ -39,13 +39,13 @@ _DELEGATES: Mapping[str, Sequence[str]] = {
     "lerna": ("run {}",),
     "turbo": ("run {}", "{}"),
 }
-#: One of these has to be there, where the words alone do not say that all packages are meant.
+#: One of these options is needed to run all packages.
 _ALL = {
     "npm": frozenset({"--workspaces", "-ws", "--ws"}),
     "pnpm": frozenset({"-r", "--recursive"}),
     "bun": frozenset({"--filter=*", "--workspaces"}),
 }
-#: Options that change nothing in what is run.
+#: Options that do not change what is run.
 _HARMLESS = frozenset(
     "--if-present --stream --parallel --no-bail --aggregate-output --no-sort --sort -A -a -p -t -v "
     "-i -pt -pv -ptv -Ap -At -Apt -Aptv -Apv --all --topological --topological-dev --verbose "
@@ -54,13 +54,13 @@ _HARMLESS = frozenset(
 
 
 def script_of(package: Mapping[str, Any], name: str) -> str:
-    """The text of a script, empty where there is none, or only what ``npm init`` writes."""
+    """The text of a script; empty if there is none, or only that of ``npm init``."""
     text = table(package, "scripts").get(name)
     return text if isinstance(text, str) and not _PLACEHOLDER.search(text) else ""
 
 
 def has_script(package: Mapping[str, Any], name: str) -> bool:
-    """Whether there is such a script at all, be it the one that ``npm init`` writes."""
+    """Whether there is such a script, also if it is that of ``npm init``."""
     return name in table(package, "scripts")
 
 
@@ -78,7 +78,7 @@ class ScriptCommand:
 
     @property
     def runner(self) -> Runner | None:
-        """The test runner that it starts, None for any other program."""
+        """The test runner that it starts; None for another program."""
         program = self.words[0].rpartition("/")[2]
         if program != "node":
             return _RUNNERS.get(program)
@@ -92,7 +92,7 @@ class ScriptCommand:
 
 
 def last_command(text: str) -> ScriptCommand | None:
-    """The command whose arguments a script's own become; None where that is not certain."""
+    """The command that gets a script's arguments; None if that is uncertain."""
     words = _split(text)
     if any(word.startswith("#") or (word != "&&" and set(word) <= _OPERATORS) for word in words):
         return None
@@ -102,7 +102,7 @@ def last_command(text: str) -> ScriptCommand | None:
 
 
 def _split(text: str) -> list[str]:
-    """The words of a shell's line, none for one that the shell changes before it runs it."""
+    """The words of a shell's line; none if the shell would expand it."""
     if any(mark in text for mark in "`$\n\\"):
         return []
     lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
@@ -125,7 +125,7 @@ def _segments(words: Sequence[str]) -> list[list[str]]:
 
 
 def _prepared(words: Sequence[str]) -> tuple[str, ...]:
-    """The command without variables that are set for it and without programs that only run it."""
+    """The command without assignments and programs before it that only run it."""
     left = list(words)
     while left and (_ASSIGNED.match(left[0]) or left[0] in _BEFORE):
         left.pop(0)
@@ -133,7 +133,7 @@ def _prepared(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def node_options(words: Sequence[str]) -> tuple[str, ...] | None:
-    """What ``node --test`` is told besides files; None where files cannot be told from values."""
+    """The options of ``node --test``; None if files and values cannot be distinguished."""
     options: list[str] = []
     waiting = iter(words[1:])
     for word in waiting:
@@ -149,7 +149,7 @@ def node_options(words: Sequence[str]) -> tuple[str, ...] | None:
 
 
 def delegate_of(package: Mapping[str, Any], name: str) -> str | None:
-    """The program by which the root's script runs the same one in all packages, or None.
+    """The program by which the root's script runs the same script in all packages, or None.
 
     A script with others before or after it does more than that.
     """
@@ -160,7 +160,7 @@ def delegate_of(package: Mapping[str, Any], name: str) -> str | None:
 
 
 def goes_through(package: Mapping[str, Any], name: str) -> bool:
-    """Whether the root's script runs the same one in all packages, whatever else it does."""
+    """Whether the root's script runs, among others, the same script in all packages."""
     text = script_of(package, name)
     commands = list(filter(None, map(_prepared, _segments(_split(text)))))
     if last_command(text) is None or any(words[0] in _AWAY for words in commands):
@@ -211,7 +211,7 @@ class NodeTool:
         return (self.name, "run", script, *self._handed_on(arguments))
 
     def run_in_all(self, script: str, *arguments: str) -> tuple[str, ...] | None:
-        """The command that runs a script in all members that have it, whatever becomes of one.
+        """The command that runs a script in all members that have it, also after failures.
 
         It names none of them, so that it stays the same when members come and go. None where the
         manager has no such command.
@@ -246,8 +246,8 @@ class NodeTool:
 
     def _going_on(self, parts: Sequence[str], script: str, run: str) -> str:
         heading = "" if self.name == "npm" else f'echo "> ${{name##*/}} {script}"; '
-        told = 'echo "The command failed in workspace $name with exit code $?"; '
-        after = "failed=1" if self._is_old_yarn else f"{told}failed=1"
+        message = 'echo "The command failed in workspace $name with exit code $?"; '
+        after = "failed=1" if self._is_old_yarn else f"{message}failed=1"
         chosen = shlex.join(parts)
         each = f"for name in {chosen}; do {heading}{run} || {{ {after}; }}; done"
         return f"(failed=0; {each}; exit $failed)"
@@ -297,24 +297,24 @@ def other_locks(root: SourceTree, tool: NodeTool) -> tuple[str, ...]:
 
 
 def _is_modern_yarn(root: SourceTree, named: str) -> bool:
-    """Whether it is not the first yarn, which goes on in many projects."""
-    told = re.match(r"yarn@[2-9]", named) or root.has(".yarnrc.yml")
-    return bool(told) or "\n__metadata:" in root.text("yarn.lock")[:2_000]
+    """Whether it is not yarn 1."""
+    modern = re.match(r"yarn@[2-9]", named) or root.has(".yarnrc.yml")
+    return bool(modern) or "\n__metadata:" in root.text("yarn.lock")[:2_000]
 
 
-#: What the runners are told so that they name every test that they run, in TAP where they can.
+#: Options with which the runners name every test that they run, in TAP if they can.
 NAMING = {
     "jest": ("--verbose", "--bail=0"),
     "vitest": ("--reporter=default", "--reporter=tap-flat"),
     "mocha": ("--reporter=tap",),
 }
-#: What takes the names of the tests that are to be run, with those of the suites around them.
+#: Options that choose tests by their names and those of their suites.
 _CHOOSING = {"jest": "-t", "vitest": "-t", "mocha": "--grep"}
 _CHOICES = ("-t", "--testNamePattern", "--grep", "-g", "--fgrep", "-f")
-#: How the runners part a test's name from those of the suites around it, in what they print.
+#: How the runners separate the names of suites and tests.
 _PARTED = " [>›] "
 _SPECIAL = re.compile(r"[\\^$.*+?()\[\]{}|]")
-#: Characters that not every package manager hands on as they are.
+#: Characters that not every package manager passes on unchanged.
 _FRAGILE = frozenset("\"'`$\\!%")
 
 
@@ -333,7 +333,7 @@ class NodeRerun:
     members: Mapping[str, Member]
 
     def __call__(self, failures: Sequence[Failure]) -> tuple[BuildStep, ...] | None:
-        """One step for each package, None where a test cannot be named exactly."""
+        """One step for each package; None if a test cannot be named exactly."""
         homes: dict[str, list[Failure]] = {}
         for failure in failures:
             home = self._home(failure)
@@ -352,7 +352,7 @@ class NodeRerun:
         return nearest(file, frozenset(self.members) | own) if file else None
 
     def _file(self, failure: Failure) -> str | None:
-        """The file as seen from the root of the project, if it is one of the tree."""
+        """The path of the test's file in the project, if the tree has it."""
         place = f"{self.root.place}/"
         for path in (failure.suite or "", failure.path or ""):
             below = path.removeprefix(place) if self.root.place else path
@@ -380,7 +380,7 @@ class NodeRerun:
     def _by_node(
         self, home: str, command: ScriptCommand, names: set[str], failures: Sequence[Failure]
     ) -> BuildStep | None:
-        """Only the files with these tests; what the script says besides of files is left out.
+        """Only the files with these tests, not those that the script names.
 
         node takes the name of a test without those of the suites around it.
         """

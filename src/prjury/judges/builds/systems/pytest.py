@@ -13,13 +13,13 @@ from prjury.judges.builds.systems.manifest import read_toml, strings, table
 from prjury.judges.builds.systems.source_tree import SourceTree, nearest
 from prjury.snapshot.model import printable
 
-#: What pytest is told beside the tree's own options, and after them, so that it outweighs them: to
-#: write a report with files and lines (the older family is the one that holds them), and to go on.
+#: Options that pytest gets after the tree's own, so that they win: to write a report with files and
+#: lines (only the older family has them), and to continue after failures.
 _OPTIONS = "--junitxml={{reports}}/{}.xml -o junit_family=xunit1 --maxfail=0"
 PYTEST_ENV = {"PYTEST_ADDOPTS": _OPTIONS.format("pytest")}
-#: The same where tox runs it, once in each of its environments; pytest fills in the name.
+#: The same for tox, which runs pytest in each environment; pytest fills in the name.
 TOX_PYTEST_ENV = {"PYTEST_ADDOPTS": _OPTIONS.format("pytest-$TOX_ENV_NAME")}
-#: pytest's exit code where all tests ran and some failed.
+#: pytest's exit code if all tests ran and some failed.
 TESTS_FAILED = 1
 
 _TABLE = re.compile(r"^\[tool[:.]pytest", re.MULTILINE)
@@ -39,12 +39,12 @@ def configuration(root: SourceTree) -> str | None:
 
 
 def configured_paths(root: SourceTree) -> tuple[str, ...]:
-    """Where the configuration says that tests are; empty where it says nothing."""
+    """The configured paths of tests; empty if there are none."""
     return configured(root, "testpaths")
 
 
 def configured(root: SourceTree, key: str) -> tuple[str, ...]:
-    """The words that the configuration gives for an option; empty where it says nothing."""
+    """The configured words of an option; empty if there are none."""
     path = configuration(root)
     if path == "pyproject.toml":
         options = table(read_toml(root.text(path)), "tool", "pytest", "ini_options")
@@ -56,21 +56,21 @@ def configured(root: SourceTree, key: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class PytestFiles:
-    """What pytest takes for files with tests.
+    """The names of files in which pytest looks for tests.
 
     Attributes:
-        patterns: those of the configuration; empty where it leaves it to pytest.
+        patterns: the configured ones; empty for pytest's own.
     """
 
     patterns: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, root: SourceTree) -> PytestFiles:
-        """As the configuration in the root has it."""
+        """As configured in the root."""
         return cls(configured(root, "python_files"))
 
     def has(self, path: str) -> bool:
-        """Whether pytest would take a file for one with tests by its name."""
+        """Whether pytest looks for tests in a file."""
         if not self.patterns:
             return _TEST_FILE.search(path) is not None
         name = path.rpartition("/")[2]
@@ -78,14 +78,14 @@ class PytestFiles:
         return path.endswith(".py") and any(fits)
 
     def first(self, root: SourceTree, others: frozenset[str]) -> str | None:
-        """The first test of the root's own; those in the other directories are none."""
+        """The first file with tests outside of the other directories."""
         homes = others | {""}
         own = filter(self.has, root.files)
         return next((path for path in own if not others or nearest(path, homes) == ""), None)
 
 
 def what_tests(root: SourceTree, others: frozenset[str]) -> str | None:
-    """What tells that there are tests for pytest, or None."""
+    """Why there are tests for pytest, or None."""
     if path := configuration(root):
         return f"{path} configures pytest"
     found = PytestFiles().first(root, others)
@@ -105,7 +105,7 @@ class PytestRerun:
     root: SourceTree
 
     def __call__(self, failures: Sequence[Failure]) -> tuple[BuildStep, ...] | None:
-        """One step for all of them, None where one cannot be named exactly."""
+        """One step for all tests; None if one cannot be named exactly."""
         nodes = [self._node(failure) for failure in failures]
         named = sorted({node for node in nodes if node})
         if not named or not all(nodes):
@@ -125,10 +125,10 @@ class PytestRerun:
         return "::".join([file, *inner.split(".")[1:], test])
 
     def _file(self, failure: Failure) -> str | None:
-        """The test's file as seen from where pytest runs, if the tree has it."""
-        told = (failure.suite or "").removeprefix("./")
+        """The path of the test's file from where pytest runs, if the tree has it."""
+        suite = (failure.suite or "").removeprefix("./")
         place = f"{self.root.place}/"
-        for path in (told, told.removeprefix(place)):
+        for path in (suite, suite.removeprefix(place)):
             if path in self.root.files and path.endswith(".py") and not path.startswith("-"):
                 return path
         return None
@@ -140,24 +140,24 @@ _SECTION = re.compile(r"^\[(?P<name>testenv:[\w.-]+)\](?P<body>(?:\n(?!\[).*)*)"
 _HANDED_ON = re.compile(r"^pass_?env[ \t]*=", re.MULTILINE)
 _NAME = re.compile(r"[\w.-]+")
 
-#: An environment whose Python is not installed is left out, as a developer's machine would want it.
+#: Environments whose Python is not installed are left out.
 _TOX = ("tox", "--skip-missing-interpreters", "true")
 _TOX_NOTE = "tox leaves out the environments whose Python is not installed"
 
 
 @dataclass(frozen=True)
 class ToxSettings:
-    """Where tox is configured, and which sections say which variables they hand on."""
+    """The file that configures tox, and its sections that name variables to pass on."""
 
     file: str
     base: str
     environments: tuple[str, ...] = ()
 
     def overrides(self, *more: str) -> str:
-        """What tox is to change in its settings: pytest's options reach the tests."""
+        """The settings that are changed, so that pytest's options reach the tests."""
         sections = (self.base, *self.environments)
-        told = [f"{section}.pass_env+=PYTEST_ADDOPTS" for section in sections]
-        return ";".join([*told, *more])
+        passed = [f"{section}.pass_env+=PYTEST_ADDOPTS" for section in sections]
+        return ";".join([*passed, *more])
 
 
 def tox_settings(root: SourceTree) -> ToxSettings | None:
@@ -182,7 +182,7 @@ def tox_settings(root: SourceTree) -> ToxSettings | None:
 
 
 def _own_ini(text: str) -> Iterator[str]:
-    """The sections of environments that name the variables that they hand on."""
+    """The sections of environments that name variables to pass on."""
     for section in _SECTION.finditer(text):
         if _HANDED_ON.search(section["body"]):
             yield section["name"]
@@ -195,7 +195,7 @@ def _own_toml(document: object) -> Iterator[str]:
 
 
 def tox_plan(found: ToxSettings) -> BuildPlan:
-    """One run of tox; its thorough form runs the later commands of an environment as well."""
+    """One run of tox; the form that keeps going runs all commands of an environment."""
     plan = BuildPlan(
         "tox",
         (BuildStep("test", _TOX),),

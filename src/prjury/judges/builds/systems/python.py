@@ -1,4 +1,4 @@
-"""Python: uv, tox, pytest, unittest, or only a compiler where there are no tests. Pure."""
+"""Python: uv, tox, pytest, unittest, or only the compiler if there are no tests. Pure."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ DOCS = SystemDocs(
     "by requirements, extras, groups and build requirements",
 )
 
-#: The exit code of both runners where all tests ran and some failed.
+#: The exit code of both runners if all tests ran and some failed.
 _TESTS_FAILED = 1
-#: So many files are read at most to see whether they hold tests.
+#: The most files that are read to find tests.
 _MOST_READ = 2_000
 _DJANGO = re.compile(r"\bdjango\b", re.IGNORECASE)
 _MODULE = re.compile(r"[A-Za-z_]\w*\.py")
@@ -101,7 +101,7 @@ _ASIDE = frozenset(
 
 @dataclass(frozen=True)
 class Unittests:
-    """The tests of a project's own for these runners.
+    """The tests of a project for Django's runner or unittest.
 
     Attributes:
         others: the directories of projects below, whose files are their own.
@@ -113,11 +113,11 @@ class Unittests:
     python: tuple[str, ...] = ("python3",)
 
     def plan(self) -> BuildPlan | None:
-        """Django's runner where there is one, else Python's own; None without tests."""
+        """Django's runner if there is one, else unittest; None without tests."""
         return self._django() or self._plain()
 
     def _django(self) -> BuildPlan | None:
-        """One run of all tests that Django finds below its script: in packages, by their names."""
+        """One run of all tests that Django finds below its script."""
         tests = [path for path in self._candidates() if _name(path).startswith("test")]
         for place in outermost_first(django_places(self.root)):
             part = self.root.below(place)
@@ -135,7 +135,7 @@ class Unittests:
         return None
 
     def _plain(self) -> BuildPlan | None:
-        """One search of tests for each place and pattern, which together find all of them."""
+        """One search for each directory and pattern, which together find all tests."""
         found = list(self._with_tests())
         searches = sorted({_search(path, self.root) for path in found})
         if not searches:
@@ -155,7 +155,7 @@ class Unittests:
         return replace(plan, keep_going=keep_going)
 
     def _with_tests(self) -> Iterator[str]:
-        """Files that define tests: those that are named for it, and those whose text says so."""
+        """The files that define tests, by their names and texts."""
         candidates = list(islice(self._candidates(), _MOST_READ))
         for path, text in self.root.texts(candidates):
             if "unittest" in text and (_is_certain(path) or "TestCase" in text):
@@ -168,8 +168,8 @@ class Unittests:
                 continue
             parts = path.split("/")[:-1]
             aside = any(part in _ASIDE or part.startswith(".") for part in parts)
-            told = _is_named(path) or not _TEST_PLACES.isdisjoint(parts)
-            if told and not aside and nearest(path, homes) == "":
+            named = _is_named(path) or not _TEST_PLACES.isdisjoint(parts)
+            if named and not aside and nearest(path, homes) == "":
                 yield path
 
 
@@ -184,12 +184,12 @@ def _name(path: str) -> str:
 
 
 def _is_certain(path: str) -> bool:
-    """Whether the name says that it holds tests and nothing else."""
+    """Whether the name is one of files with nothing but tests."""
     return _name(path) in {"test.py", "tests.py"} or path.endswith("_tests.py")
 
 
 def _is_named(path: str) -> bool:
-    """Whether the name says that it may hold tests."""
+    """Whether the name is one of files that may have tests."""
     return _name(path).startswith("test") or _name(path).endswith(("_tests.py", "_test.py"))
 
 
@@ -202,7 +202,7 @@ def _top(path: str, root: SourceTree) -> str:
 
 
 def _search(path: str, root: SourceTree) -> tuple[str, str, str]:
-    """Where to begin, what to import from, and the pattern of names, so that a file is found."""
+    """The start directory, top-level directory and pattern with which a file is found."""
     top = _top(path, root)
     if _name(path).startswith("test"):
         return top, top, "test*.py"
@@ -212,7 +212,7 @@ def _search(path: str, root: SourceTree) -> tuple[str, str, str]:
 
 
 def _outermost(path: str, top: str) -> str:
-    """The outermost directory for tests around a file, not above what it is imported from."""
+    """The outermost directory of tests around a file, within its top-level directory."""
     parts = parent_of(path).split("/")
     first = len(top.split("/")) if top else 1
     for length in range(max(first, 1), len(parts) + 1):
@@ -222,7 +222,7 @@ def _outermost(path: str, top: str) -> str:
 
 
 def _discover(start: str, top: str, pattern: str) -> Sequence[str]:
-    """``-v`` names every test, and what is left of a name is no option."""
+    """The arguments of one search; ``-v`` names every test."""
     places = ("-s", _relative(start), "-t", _relative(top))
     return ("-m", "unittest", "discover", "-v", *places, "-p", pattern)
 
@@ -231,12 +231,12 @@ def _relative(place: str) -> str:
     return f"./{place}" if place else "."
 
 
-#: Files that say that there is Python in the root of a tree.
+#: Files that mark Python in the root of a tree.
 _MARKERS = (
     "uv.lock", "tox.ini", "tox.toml", MANIFEST, "setup.py", "setup.cfg", "pytest.ini",
     "requirements.txt",
 )  # fmt: skip
-#: Files in the root of projects in other languages, in which Python is often a helper.
+#: Files in the root of projects in other languages, which often have helpers in Python.
 _OTHERS = (
     "Makefile", "makefile", "GNUmakefile", "CMakeLists.txt", "meson.build", "configure",
     "configure.ac", "pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle",
@@ -252,7 +252,7 @@ _PYTEST = ("python3", "-m", "pytest", "-q")
 
 
 def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
-    """The projects, as far as the change affects them."""
+    """The affected projects."""
     places = root.directories_with(*MANIFESTS)
     in_root = any("/" not in path and path.endswith(".py") for path in root.files)
     if root.has(*_MARKERS) or in_root or _has_only_tests(root, places):
@@ -290,7 +290,7 @@ def _steps_up(text: str) -> int:
 
 
 def _has_only_tests(root: SourceTree, places: frozenset[str]) -> bool:
-    """Whether tests alone say that there is Python, and nothing in the root that it is not."""
+    """Whether tests are the only sign of Python, and the root has no other build file."""
     if root.has(*_OTHERS):
         return False
     return bool(what_tests(root, places) or Unittests(root, places).plan())
@@ -300,9 +300,9 @@ def _opened(root: SourceTree, *, uv_is_used: bool) -> _Python | None:
     if root.place and not root.has("setup.py", "uv.lock", "tox.ini", "tox.toml"):
         manifest = read_toml(root.text(MANIFEST)) or {}
         about = ("project", "build-system", "dependency-groups")
-        told = any(key in manifest for key in about) or table(manifest, "tool", "poetry")
-        if not told and "" not in django_places(root):
-            return None  # settings of tools
+        described = any(key in manifest for key in about) or table(manifest, "tool", "poetry")
+        if not described and "" not in django_places(root):
+            return None  # only settings of tools
     return _Python(root, uv_is_used)
 
 
@@ -360,7 +360,7 @@ class _Python:
         return self._other(*(uv.UNLOCKED_PYTHON if managed else ("python3",))) or self._compiled()
 
     def _other(self, *python: str) -> BuildPlan | None:
-        """The tests for other runners than pytest."""
+        """The tests for Django's runner or unittest."""
         plan = Unittests(self.root, self._below, python).plan()
         return plan and replace(plan, reasons=(self._marker(), *plan.reasons))
 

@@ -34,14 +34,14 @@ from prjury.manifests.python import dependency_names
 from prjury.snapshot.model import visible
 
 LOCK = "uv.lock"
-#: Python in the environment of the lock, and in one of a project without a lock of its own.
+#: Python in the locked environment, and in that of a project without a lock file.
 PYTHON = ("uv", "run", "--frozen", "python")
 UNLOCKED_PYTHON = ("uv", "run", "python")
 _NO_TESTS = "the change affects no package that has tests"
 
 
 def single_plan(root: SourceTree, tests: str) -> BuildPlan:
-    """The tests of a project that is no workspace."""
+    """The tests of a single project."""
     return _plan(root, _pytest(root, root), (), (f"{LOCK} is there", tests))
 
 
@@ -55,7 +55,7 @@ def unlocked_plan(root: SourceTree, tests: str) -> BuildPlan:
 
 
 def compiled_plan() -> BuildPlan:
-    """A project without tests: its environment is made, and its sources are compiled."""
+    """A project without tests: sets up its environment and compiles its sources."""
     steps = (
         BuildStep("setup", ("uv", "sync", "--frozen")),
         BuildStep("build", ("python3", "-m", "compileall", "-q", "-x", r"/\.venv/", ".")),
@@ -64,7 +64,7 @@ def compiled_plan() -> BuildPlan:
 
 
 def _pytest(root: SourceTree, locked: SourceTree, *options: str) -> tuple[str, ...]:
-    """How uv runs pytest, which is added where the lock does not have it."""
+    """The command for pytest, which is added if the lock file does not have it."""
     manifest = read_toml(root.text(MANIFEST)) or {}
     has_it = 'name = "pytest"' in locked.text(LOCK)
     extra = where_dependency_names(manifest, "pytest") if has_it else ("--with", "pytest")
@@ -97,7 +97,7 @@ class UvWorkspace:
     """Several projects under one lock file.
 
     Attributes:
-        places: every directory below that has a project, of the workspace or not.
+        places: every directory below with a project, also outside of the workspace.
     """
 
     root: SourceTree
@@ -105,7 +105,7 @@ class UvWorkspace:
     places: frozenset[str]
 
     def plans(self, changes: Changes | None) -> tuple[BuildPlan, ...]:
-        """One run of pytest where the root configures it, else one for each member with tests."""
+        """One run of pytest if the root configures it, else one for each member with tests."""
         scope = self.members.scope(changes)
         if configuration(self.root):
             return (self._together(scope),)
@@ -121,7 +121,7 @@ class UvWorkspace:
         return {member.directory: member.name for member in self.members.members}
 
     def _below(self, place: str) -> frozenset[str]:
-        """The directories of the projects that lie in a directory, as seen from there."""
+        """The directories of the projects in a directory, relative to it."""
         inner = (other for other in self.places | self._names.keys() if is_below(other, place))
         return frozenset(other.removeprefix(place).strip("/") for other in inner)
 
@@ -141,7 +141,7 @@ class UvWorkspace:
         return _plan(part, command, chosen, reasons, named, member.directory)
 
     def _own_places(self) -> tuple[str, ...]:
-        """Where the root has tests of its own; empty where members are in between."""
+        """The root's own tests; empty if members lie among them."""
         loose = sorted(self._loose())
         places = [one for one in loose if self._first(one, self._below(one))]
         if any(map(self._below, places)):
@@ -159,14 +159,14 @@ class UvWorkspace:
         return _plan(self.root, command, arguments, reasons, scope)
 
     def _affected_places(self, scope: BuildScope) -> Iterator[str]:
-        """Where the tests of the affected members are, and those that belong to no member."""
+        """The places of the tests of affected members, and of those of no member."""
         for place in self._with_tests():
             home = nearest(f"{place}/x", frozenset(self._names))
             if not home or self._names[home] in scope.modules:
                 yield _as_argument(place)
 
     def _with_tests(self) -> Iterator[str]:
-        """The places with tests: as the configuration has it, or each member's own."""
+        """The places with tests: the configured ones, or the members."""
         patterns = configured_paths(self.root)
         chosen = self._named(patterns) if patterns else frozenset(self._names) | self._loose()
         for place in sorted(chosen - {""}):
@@ -190,7 +190,7 @@ class UvWorkspace:
         return self._first(place, frozenset()) is not None
 
     def _first(self, place: str, inner: frozenset[str]) -> str | None:
-        """The first file with tests in a directory; those in the inner ones are none."""
+        """The first file with tests in a directory, without the inner ones."""
         return self._files.first(self.root.below(place), inner)
 
     @cached_property
@@ -201,7 +201,7 @@ class UvWorkspace:
         return "/" not in path and self._files.has(path)
 
     def _loose(self) -> frozenset[str]:
-        """The directories in the root that hold Python of no project below."""
+        """The directories in the root with Python of no project below."""
         homes = self.places | self._names.keys() | {""}
         return frozenset(
             path.partition("/")[0]
@@ -221,7 +221,7 @@ _NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 
 
 def read_members(root: SourceTree) -> WorkspaceGraph | None:
-    """The members of uv's workspace in the root, the root itself among them; None for no such."""
+    """The members of uv's workspace in the root, with the root; None if there is none."""
     manifest = read_toml(root.text(MANIFEST)) or {}
     workspace = table(manifest, "tool", "uv").get("workspace")
     if not isinstance(workspace, dict):
@@ -264,20 +264,20 @@ def _members(root: SourceTree, places: list[str]) -> WorkspaceGraph | str:
 
 
 def normalised(name: object) -> str:
-    """The name of a distribution as indexes compare it, empty for none."""
+    """The normalised name of a distribution; empty for none."""
     match = _NAME.match(name) if isinstance(name, str) else None
     return re.sub(r"[-_.]+", "-", match[1]).lower() if match else ""
 
 
 def poetry_dependencies(poetry: Mapping[str, Any]) -> dict[str, Any]:
-    """What a project that Poetry manages depends on, for whatever purpose."""
+    """All dependencies of a project that Poetry manages."""
     groups = [table(group, "dependencies") for group in table(poetry, "group").values()]
     own = (table(poetry, "dependencies"), table(poetry, "dev-dependencies"), *groups)
     return {name: wanted for one in own for name, wanted in one.items()}
 
 
 def local_sources(root: SourceTree, directory: str = "") -> frozenset[str]:
-    """The directories that a project takes dependencies from, from the root of the tree."""
+    """The directories of a project's path dependencies, from the root of the tree."""
     manifest = read_toml(root.text(path_in(directory, MANIFEST))) or {}
     sources = table(manifest, "tool", "uv", "sources")
     wanted = [*sources.values(), *poetry_dependencies(table(manifest, "tool", "poetry")).values()]
@@ -300,7 +300,7 @@ def undeclared(text: str) -> str:
 
 
 def where_dependency_names(manifest: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """The option that makes uv install the extra or the group that brings a distribution along.
+    """The option that makes uv install the extra or the group with a distribution.
 
     Empty where the project has it anyway, or nowhere.
     """

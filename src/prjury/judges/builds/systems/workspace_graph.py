@@ -1,4 +1,4 @@
-"""The members of a workspace, who needs whom, and which of them a change affects. Pure."""
+"""The members of a workspace, their dependencies, and which of them a change affects. Pure."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from prjury.judges.builds.plan import BuildScope
 from prjury.judges.builds.systems.source_tree import Changes, nearest
 from prjury.snapshot.model import visible
 
-#: With more affected members than this a command would be longer than the words about it.
+#: With more affected members than this, everything is built.
 MOST_NAMED = 200
 
 
 @dataclass(frozen=True)
 class Member:
-    """A part of a workspace that can be built and tested for itself.
+    """A part of a workspace that can be built and tested by itself.
 
     Attributes:
-        name: what the build system calls it.
-        directory: where it is, from the workspace's root; ``""`` is the root itself.
-        manifest: the file that describes it.
-        needs: the names of the members that it depends upon.
+        name: its name in the build system.
+        directory: its directory, from the workspace's root; ``""`` is the root.
+        manifest: the path of its manifest.
+        needs: the names of the members that it depends on.
     """
 
     name: str
@@ -38,9 +38,9 @@ class WorkspaceGraph:
     """Members, and the paths that the root as a member owns.
 
     Attributes:
-        own: directories and files of the root member; a change to anything else that lies in no
-            other member may affect every one.
-        unreadable: why the members are not known for certain; empty where they are.
+        own: directories and files of the root member; a change to anything else outside of the
+            members may affect all of them.
+        unreadable: why the members are not known for certain; empty if they are.
     """
 
     members: Sequence[Member]
@@ -48,7 +48,7 @@ class WorkspaceGraph:
     unreadable: str = ""
 
     def scope(self, changes: Changes | None) -> BuildScope:
-        """The members that the change affects, by name in their own order, or why all of them."""
+        """The names of the affected members, or the reason for all of them."""
         if changes is None:
             return BuildScope()
         if because := self.unreadable or self._everything(changes):
@@ -61,7 +61,7 @@ class WorkspaceGraph:
         return frozenset(member.name for member in self.members if member.directory in owners)
 
     def named(self, names: frozenset[str]) -> BuildScope:
-        """The scope of these members, which are what a change affects."""
+        """The scope of these members."""
         if len(names) > MOST_NAMED:
             return BuildScope(because=f"the change affects more than {MOST_NAMED} packages")
         listed = tuple(member.name for member in self.members if member.name in names)
@@ -69,14 +69,13 @@ class WorkspaceGraph:
 
     @property
     def needs(self) -> Mapping[str, frozenset[str]]:
-        """What each member depends upon."""
+        """The direct dependencies of each member."""
         return {member.name: member.needs for member in self.members}
 
     def _everything(self, changes: Changes) -> str:
         """Why the change may affect every member, or nothing.
 
-        A manifest says who the members are and who needs whom, on both sides of the change, of
-        which this is only one.
+        If a manifest changes, the base may have other members and dependencies than this tree.
         """
         manifests = {member.manifest for member in self.members}
         for path in sorted(changes.paths):
@@ -96,7 +95,7 @@ class WorkspaceGraph:
         return any(path == own or path.startswith(f"{own}/") for own in self.own)
 
     def _documented(self, changes: Changes) -> set[str | None]:
-        """The members with documentation that changes: some of it is compiled, or packed."""
+        """The members with changed documentation, which may be compiled or packaged."""
         directories = frozenset(member.directory for member in self.members) - {""}
         return {nearest(path, directories) for path in changes.docs}
 
@@ -111,7 +110,7 @@ def with_dependents(names: Iterable[str], needs: Mapping[str, frozenset[str]]) -
 
 
 def with_needs(names: Iterable[str], needs: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """The names, and all that they depend upon, directly or through others."""
+    """The names, and all that they depend on, directly or through others."""
     return _closure(names, needs)
 
 
@@ -127,10 +126,7 @@ def _closure(names: Iterable[str], edges: Mapping[str, Iterable[str]]) -> frozen
 
 
 def needed_first(names: Iterable[str], needs: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
-    """The names in an order in which each comes after those that it needs; by name otherwise.
-
-    Members that need each other in a circle come by name as well.
-    """
+    """The names, each after those that it needs; otherwise, and in cycles, by name."""
     chosen, ordered = frozenset(names), dict[str, None]()
     for first in sorted(chosen):
         path = [(first, iter(sorted(needs.get(first, frozenset()) & chosen)))]
@@ -152,10 +148,10 @@ _MOST_ALTERNATIVES = 64
 
 
 def matching(patterns: Sequence[str], directories: Iterable[str]) -> frozenset[str] | None:
-    """The directories that the patterns name; a later one with ``!`` takes away.
+    """The directories that the patterns name; a later pattern with ``!`` excludes.
 
     Returns:
-        None where a pattern is written in a way that is not understood here.
+        None if a pattern has a form that is not understood.
     """
     compiled = [(pattern.startswith("!"), _compiled(pattern.lstrip("!"))) for pattern in patterns]
     known = [(taken, expression) for taken, expression in compiled if expression]
@@ -171,7 +167,7 @@ def matching(patterns: Sequence[str], directories: Iterable[str]) -> frozenset[s
 
 @lru_cache(maxsize=512)
 def _compiled(pattern: str) -> Any:  # noqa: ANN401 - a pattern of re2, which has no types
-    """The pattern for an engine that takes linear time whatever it is given, or None."""
+    """The pattern for an engine that takes linear time on any input, or None."""
     import re2  # noqa: PLC0415 - only workspaces need it
 
     expressions = [_expression(plain) for plain in _expanded(pattern)]
@@ -186,7 +182,7 @@ def _compiled(pattern: str) -> Any:  # noqa: ANN401 - a pattern of re2, which ha
 
 
 def _expanded(pattern: str) -> list[str]:
-    """The pattern with its ``{a,b}`` written out; too many of them are left as they are."""
+    """The pattern with its ``{a,b}`` expanded, unless there are too many."""
     waiting, done = [pattern], list[str]()
     while waiting:
         if len(waiting) + len(done) > _MOST_ALTERNATIVES:
@@ -201,7 +197,7 @@ def _expanded(pattern: str) -> list[str]:
 
 
 def _expression(pattern: str) -> str:
-    """The pattern as a regular expression, empty where it is not understood."""
+    """The pattern as a regular expression; empty if it is not understood."""
     cleaned = "/".join(part for part in pattern.split("/") if part not in {"", "."})
     position, found = 0, list[str]()
     while position < len(cleaned):

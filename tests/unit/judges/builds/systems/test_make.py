@@ -33,7 +33,7 @@ def test_the_name_that_make_looks_for_first() -> None:
     assert plan.keep_going is None
 
 
-def test_a_makefile_that_hands_everything_on() -> None:
+def test_a_makefile_that_passes_every_target_on() -> None:
     files = {"Makefile": ".DEFAULT:\n\tcd src && $(MAKE) $@\n", "src/Makefile": "test:\n"}
     assert texts(plans(root_of(files), None)) == ["make test"]
 
@@ -105,7 +105,7 @@ def test_what_is_included_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "asleep"),
+    ("text", "idle"),
     [
         ("test:\n\ttrue\n", True),
         ("test: src/a.c\n", True),
@@ -119,16 +119,16 @@ def test_what_is_included_counts() -> None:
     ],
 )
 @pytest.mark.parametrize("there", ["test/x.c", "test"])
-def test_a_target_that_a_file_keeps_asleep(text: str, asleep: bool, there: str) -> None:
+def test_a_target_with_a_file_of_its_name(text: str, idle: bool, there: str) -> None:
     (plan,) = plans(root_of({"Makefile": text, there: "", "src/a.c": ""}), None)
     assert plan.text == "make test"
-    assert plan.tests is not asleep
-    assert (plan.keep_going is None) is asleep
+    assert plan.tests is not idle
+    assert (plan.keep_going is None) is idle
     told = (
         "make does nothing for `test`, because a file of that name exists and the target is "
         "not .PHONY"
     )
-    assert plan.notes == ((told,) if asleep else ())
+    assert plan.notes == ((told,) if idle else ())
 
 
 @pytest.mark.skipif(
@@ -163,7 +163,7 @@ def test_a_target_that_a_file_keeps_asleep(text: str, asleep: bool, there: str) 
         ),
     ],
 )
-def test_the_thorough_form_goes_on_and_still_fails(
+def test_the_form_that_keeps_going_still_fails(
     tmp_path: Path, makefile: str, code: int, told: list[str]
 ) -> None:
     (tmp_path / "Makefile").write_text(makefile)
