@@ -15,7 +15,7 @@ from prjury.github.client import GitHub
 from prjury.github.labels import IssueLabels
 from prjury.github.review_comments import Reviews
 from prjury.jury.judgment import Check, Judgment, Location
-from prjury.publishers.factory import Labels
+from prjury.publishers.labels import Labels
 from prjury.publishers.review import LineReview
 from prjury.report.model import Backport, Report
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, Hunk, Line, Side

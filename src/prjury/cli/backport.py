@@ -126,7 +126,7 @@ def _told(
 
 
 def _rendered(terminal: Terminal, told: Backports, kind: BackportFormat) -> str:
-    from prjury.publishers.terminal_backports import backport_lines  # noqa: PLC0415 - as above
+    from prjury.publishers.terminal import backport_lines  # noqa: PLC0415 - as above
     from prjury.report.backports import backports_to_json  # noqa: PLC0415 - as above
     from prjury.report.render import Renderer  # noqa: PLC0415 - as above
 
@@ -140,7 +140,7 @@ def _rendered(terminal: Terminal, told: Backports, kind: BackportFormat) -> str:
 
 def _exit_code(terminal: Terminal, told: Backports, *, strict: bool) -> int:
     """0 with a verdict for every branch; one line on standard error says why it is another."""
-    from prjury.publishers.progress_state import line_for  # noqa: PLC0415 - as above
+    from prjury.publishers.progress import line_for  # noqa: PLC0415 - as above
 
     if told.unjudged:
         names = ", ".join(one.branch for one in told.unjudged)

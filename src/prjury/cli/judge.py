@@ -109,8 +109,7 @@ def _asked(
     """The judge's ballot. It is asked in a thread of its own, so that Ctrl-C ends it at once."""
     from prjury.jury.jury import Jury  # noqa: PLC0415 - as above
     from prjury.jury.voting import MajorityVoting  # noqa: PLC0415 - as above
-    from prjury.publishers.live_progress import LiveProgress  # noqa: PLC0415 - as above
-    from prjury.publishers.progress import PlainProgress  # noqa: PLC0415 - as above
+    from prjury.publishers.progress import LiveProgress, PlainProgress  # noqa: PLC0415 - as above
 
     live = sys.stderr.isatty() and terminal.color
     progress = (LiveProgress if live else PlainProgress)(sys.stderr, terminal.redact)

@@ -59,8 +59,7 @@ class Terminal:
     def environment(self) -> RunEnvironment:
         """What one run finds around it; progress goes to standard error, live on a terminal."""
         from prjury.app.request import RunEnvironment  # noqa: PLC0415 - as above
-        from prjury.publishers.live_progress import LiveProgress  # noqa: PLC0415 - rich
-        from prjury.publishers.progress import PlainProgress  # noqa: PLC0415 - rich
+        from prjury.publishers.progress import LiveProgress, PlainProgress  # noqa: PLC0415 - as above
 
         live = sys.stderr.isatty() and self.color
         kind = LiveProgress if live else PlainProgress

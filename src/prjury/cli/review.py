@@ -184,7 +184,7 @@ def _foretold(
 
 def _closing_line(terminal: Terminal, report: Report) -> str:
     """What happened and what to do, for those who only see the end of a log."""
-    from prjury.publishers.progress_state import line_for  # noqa: PLC0415 - as above
+    from prjury.publishers.progress import line_for  # noqa: PLC0415 - as above
 
     failed = report.gate.exit_code == ExitCode.REJECTED
     remedy = "Mend what the report names" if failed else "Look at it yourself, or mend the reason"

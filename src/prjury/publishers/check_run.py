@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from prjury.errors import PublishError
 from prjury.jury.gate import Gate
@@ -22,6 +22,9 @@ from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE, one_line, plain
 from prjury.report.wording import judged_share
+
+if TYPE_CHECKING:
+    from prjury.github.check_runs import PostedCheckRun
 
 #: GitHub takes 255 characters; some of them tell how many were cut off.
 _LONGEST_TITLE = 230
@@ -54,40 +57,6 @@ def _summary(report: Report) -> str:
     return " · ".join(parts)
 
 
-class PostedCheck(Protocol):
-    """A check run as GitHub holds it."""
-
-    @property
-    def id(self) -> int:
-        """Its number; later check runs have greater ones."""
-        ...
-
-    @property
-    def app(self) -> str:
-        """The slug of the app that made it."""
-        ...
-
-    @property
-    def external_id(self) -> str:
-        """What its maker calls it."""
-        ...
-
-    @property
-    def conclusion(self) -> str | None:
-        """How it ended; None as long as it has not."""
-        ...
-
-    @property
-    def details_url(self) -> str:
-        """The page of the workflow run that wrote it last."""
-        ...
-
-    @property
-    def url(self) -> str:
-        """Its own page."""
-        ...
-
-
 class CheckRunsPort(Protocol):
     """The check runs of a repository; every method raises PublishError."""
 
@@ -95,7 +64,7 @@ class CheckRunsPort(Protocol):
         """The slug of our app; empty for a user, who may make no check runs."""
         ...
 
-    def named(self, head_sha: str, name: str) -> Sequence[PostedCheck]:
+    def named(self, head_sha: str, name: str) -> Sequence[PostedCheckRun]:
         """All check runs of that name on a commit, oldest first."""
         ...
 
@@ -105,7 +74,7 @@ class CheckRunsPort(Protocol):
 
     def create(
         self, head_sha: str, name: str, external_id: str, *, title: str, summary: str, page: str
-    ) -> PostedCheck:
+    ) -> PostedCheckRun:
         """Begins a check run."""
         ...
 
@@ -119,7 +88,7 @@ class CheckRunsPort(Protocol):
         text: str = "",
         annotations: Sequence[Annotation] = (),
         conclusion: str | None = None,
-    ) -> PostedCheck:
+    ) -> PostedCheckRun:
         """Writes what it says; a conclusion ends it, none opens it again."""
         ...
 
@@ -245,7 +214,7 @@ class CheckRunReport:
             if not stale:
                 return
 
-    def _is_stale(self, run: PostedCheck, shown: int, words: CheckRunTexts) -> bool:
+    def _is_stale(self, run: PostedCheckRun, shown: int, words: CheckRunTexts) -> bool:
         taken = run.id == shown and run_of(run.details_url) != run_of(self.page)
         differs = run.conclusion != words.conclusion
         return (taken or differs) and not is_newer(run.details_url, self.page)
@@ -262,16 +231,16 @@ class CheckRunReport:
                 self._close(one, words)
         return own[-1].url
 
-    def _has_ended(self, run: PostedCheck) -> bool:
+    def _has_ended(self, run: PostedCheckRun) -> bool:
         """Whether this very workflow run has told its verdict already."""
         same = run_of(run.details_url) is not None and run_of(run.details_url) == run_of(self.page)
         return same and run.conclusion is not None
 
-    def _is_behind(self, own: Sequence[PostedCheck]) -> bool:
+    def _is_behind(self, own: Sequence[PostedCheckRun]) -> bool:
         """Whether a newer workflow run is at work on the head, or has been."""
         return any(is_newer(run.details_url, self.page) for run in own)
 
-    def _given_way(self, head: str, own: Sequence[PostedCheck]) -> str:
+    def _given_way(self, head: str, own: Sequence[PostedCheckRun]) -> str:
         """Leaves the word to a newer run, and nothing of ours hanging in front of it."""
         same = run_of(self.page)
         ours = [run for run in own if run.conclusion is None and run_of(run.details_url) == same]
@@ -285,10 +254,10 @@ class CheckRunReport:
                 self._hand_over(ours, now[-1])
         return newer[-1].url
 
-    def _newer(self, own: Sequence[PostedCheck]) -> list[PostedCheck]:
+    def _newer(self, own: Sequence[PostedCheckRun]) -> list[PostedCheckRun]:
         return [run for run in own if is_newer(run.details_url, self.page)]
 
-    def _hand_over(self, ours: Sequence[PostedCheck], newest: PostedCheck) -> None:
+    def _hand_over(self, ours: Sequence[PostedCheckRun], newest: PostedCheckRun) -> None:
         """Ends check runs in the name of a newer workflow run; not green while that one judges."""
         conclusion = newest.conclusion or Gate.ACTION_REQUIRED.value
         for run in ours:
@@ -296,7 +265,7 @@ class CheckRunReport:
                 run, CheckRunTexts(conclusion, "Superseded", _SUPERSEDED), newest.details_url
             )
 
-    def _settled(self, head: str) -> list[PostedCheck]:
+    def _settled(self, head: str) -> list[PostedCheckRun]:
         """Our check runs of the head, oldest first; at least one, for one is begun otherwise."""
         own = self._own(head)
         if own:
@@ -306,7 +275,7 @@ class CheckRunReport:
         every = {run.id: run for run in (created, *self._own(head))}
         return sorted(every.values(), key=lambda run: run.id)
 
-    def _own(self, head: str) -> list[PostedCheck]:
+    def _own(self, head: str) -> list[PostedCheckRun]:
         named = self.check_runs.named(head, NAME)
         marked = [run for run in named if run.external_id == self._external_id]
         if marked and self._app is None:
@@ -317,7 +286,7 @@ class CheckRunReport:
     def _external_id(self) -> str:
         return f"prjury:{self.id}:{self.number or 0}"
 
-    def _create(self, head: str) -> PostedCheck:
+    def _create(self, head: str) -> PostedCheckRun:
         title, summary = _JUDGING
         try:
             with written_once():
@@ -335,7 +304,7 @@ class CheckRunReport:
             raise
 
     def _missing(
-        self, run: PostedCheck, wanted: Sequence[Annotation]
+        self, run: PostedCheckRun, wanted: Sequence[Annotation]
     ) -> Sequence[Annotation] | None:
         """The annotations that a check run lacks; None where it has some that no longer hold."""
         there = Counter(one.identity for one in self.check_runs.annotations(run.id))
@@ -351,7 +320,7 @@ class CheckRunReport:
 
     def _end(
         self,
-        run: PostedCheck,
+        run: PostedCheckRun,
         words: CheckRunTexts,
         found: Annotations,
         missing: Sequence[Annotation],
@@ -371,7 +340,7 @@ class CheckRunReport:
         return self._write(run, words, (), ended=True)
 
     def _write(
-        self, run: PostedCheck, words: CheckRunTexts, batch: Sequence[Annotation], *, ended: bool
+        self, run: PostedCheckRun, words: CheckRunTexts, batch: Sequence[Annotation], *, ended: bool
     ) -> str:
         told = "\n\n".join([words.summary, *(plain(note) for note in self.notes)])
         with written_once():
@@ -385,7 +354,7 @@ class CheckRunReport:
                 conclusion=words.conclusion if ended else None,
             ).url
 
-    def _close(self, run: PostedCheck, words: CheckRunTexts, page: str = "") -> None:
+    def _close(self, run: PostedCheckRun, words: CheckRunTexts, page: str = "") -> None:
         """Ends a check run that another one has replaced, or that is given up."""
         replaced = bool(words.text)
         self.check_runs.update(

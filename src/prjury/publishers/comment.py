@@ -11,37 +11,15 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from prjury.errors import PublishError
 from prjury.publishers.idempotent import LookAgainError, write_converging, written_once
+from prjury.report.inline import markers
 from prjury.report.model import Report
 
-_MARKER = re.compile(r"<!-- prjury:v1((?: [a-z]+=[^\s>]*)*) ?-->")
-
-
-class PostedCommentText(Protocol):
-    """A comment as it stands below the pull request."""
-
-    @property
-    def id(self) -> int:
-        """Its number; later comments have greater ones."""
-        ...
-
-    @property
-    def body(self) -> str:
-        """Its Markdown."""
-        ...
-
-    @property
-    def author(self) -> str:
-        """The login of the account that wrote it, empty for a deleted one."""
-        ...
-
-    @property
-    def url(self) -> str:
-        """Its web address."""
-        ...
+if TYPE_CHECKING:
+    from prjury.github.comments import PostedComment
 
 
 class CommentsPort(Protocol):
@@ -51,15 +29,15 @@ class CommentsPort(Protocol):
         """The account under which comments are written here."""
         ...
 
-    def comments(self) -> Sequence[PostedCommentText]:
+    def comments(self) -> Sequence[PostedComment]:
         """All comments."""
         ...
 
-    def create(self, body: str) -> PostedCommentText:
+    def create(self, body: str) -> PostedComment:
         """Posts a comment."""
         ...
 
-    def edit(self, comment: int, body: str) -> PostedCommentText:
+    def edit(self, comment: int, body: str) -> PostedComment:
         """Replaces a comment's text."""
         ...
 
@@ -85,10 +63,9 @@ class Marker:
     @classmethod
     def of(cls, body: str) -> Marker | None:
         """The marker of a comment, None where its first line is not one."""
-        match = _MARKER.fullmatch(body.partition("\n")[0].rstrip())
-        if not match:
+        values = markers(body.partition("\n")[0])
+        if values is None:
             return None
-        values = dict(pair.split("=", 1) for pair in match[1].split())
         run = re.fullmatch(r"(\d{1,18})\.(\d{1,9})", values.get("run", ""), re.ASCII)
         at = (int(run[1]), int(run[2])) if run else None
         return cls(values.get("id", "default"), at, values.get("files", ""))
@@ -136,7 +113,7 @@ class StickyComment:
             self._delete(comment)
         return keep.url
 
-    def _own(self) -> list[PostedCommentText]:
+    def _own(self) -> list[PostedComment]:
         """Our comments of this id, oldest first."""
         marked = [
             comment
@@ -148,11 +125,11 @@ class StickyComment:
         ours = [comment for comment in marked if comment.author == self._author]
         return sorted(ours, key=lambda comment: comment.id)
 
-    def _create(self, body: str) -> PostedCommentText:
+    def _create(self, body: str) -> PostedComment:
         with written_once():
             return self.conversation.create(body)
 
-    def _edit(self, comment: PostedCommentText, body: str) -> None:
+    def _edit(self, comment: PostedComment, body: str) -> None:
         try:
             self.conversation.edit(comment.id, body)
         except PublishError as error:
@@ -160,7 +137,7 @@ class StickyComment:
                 raise LookAgainError(error) from error
             raise
 
-    def _delete(self, comment: PostedCommentText) -> None:
+    def _delete(self, comment: PostedComment) -> None:
         try:
             self.conversation.delete(comment.id)
         except PublishError as error:
@@ -168,7 +145,7 @@ class StickyComment:
                 raise
 
 
-def _newest(body: str, own: Sequence[PostedCommentText]) -> str:
+def _newest(body: str, own: Sequence[PostedComment]) -> str:
     """The text of the latest run: ours, unless one that started later has published already."""
     newest, run = body, _run(body)
     for comment in own:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import TextIO
 
 from prjury.jury.codec import judgment_to_json
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.population import NOT_APPLICABLE
 from prjury.publishers.terminal import printable_line
-from prjury.report.invisible_chars import without_surrogates
+from prjury.report.codec import printable_json
 from prjury.report.judge_facts import RunFacts
-from prjury.report.redact import Redact, redacted
+from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
-from prjury.report.wording import SYMBOLS, WORDS, counted
+from prjury.report.wording import SEVERITY_SYMBOLS, SYMBOLS, WORDS, counted
 
 _MOST_CHECKS = 50
 _MOST_EVIDENCE = 30
-_SEVERITIES = {"error": "❌", "warning": "⚠️", "hint": "💡"}
 
 
 @dataclass(frozen=True)
@@ -62,11 +61,11 @@ class JudgmentPrinter:
 
     def json(self, judgment: Judgment) -> str:
         """The judgment as JSON: no secrets, no lone surrogates."""
-        value = self._safe(judgment_to_json(judgment))
+        value = printable_json(judgment_to_json(judgment), self.redact)
         return json.dumps(value, indent=2, ensure_ascii=False)
 
     def _check(self, check: Check, judgment: Judgment) -> Iterator[str]:
-        symbol = SYMBOLS[Status.PASS] if check.passed else _SEVERITIES[check.severity]
+        symbol = SYMBOLS[Status.PASS] if check.passed else SEVERITY_SYMBOLS[check.severity]
         place = f"{check.location} " if check.location else ""
         said = check.message.strip() and check.message != judgment.reasoning
         yield self._line(f"  {symbol} {place}{check.name}{f': {check.message}' if said else ''}")
@@ -82,13 +81,3 @@ class JudgmentPrinter:
 
     def _line(self, words: str) -> str:
         return printable_line(words, self.stream, self.redact)
-
-    def _safe(self, value: Any) -> Any:  # noqa: ANN401 - JSON
-        match value:
-            case str():
-                return redacted(without_surrogates(value), self.redact)
-            case Mapping():
-                return {self._safe(key): self._safe(item) for key, item in value.items()}
-            case list() | tuple():
-                return [self._safe(item) for item in value]
-        return value

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from prjury.errors import PublishError
 from prjury.publishers.idempotent import write_converging, written_once
@@ -20,24 +20,8 @@ from prjury.report.render import marker
 from prjury.report.sanitise import BY_SHAPE
 from prjury.snapshot.model import PullRequest
 
-
-class ReviewText(Protocol):
-    """A review's body, or a remark at a line."""
-
-    @property
-    def body(self) -> str:
-        """Its Markdown."""
-        ...
-
-    @property
-    def author(self) -> str:
-        """The login of the account that wrote it, empty for a deleted one."""
-        ...
-
-    @property
-    def url(self) -> str:
-        """Its web address."""
-        ...
+if TYPE_CHECKING:
+    from prjury.github.review_comments import PostedText
 
 
 class ReviewsPort(Protocol):
@@ -47,15 +31,15 @@ class ReviewsPort(Protocol):
         """The account under which reviews are written here."""
         ...
 
-    def bodies(self) -> Sequence[ReviewText]:
+    def bodies(self) -> Sequence[PostedText]:
         """What every review says as a whole."""
         ...
 
-    def remarks(self) -> Sequence[ReviewText]:
+    def remarks(self) -> Sequence[PostedText]:
         """Every remark at a line."""
         ...
 
-    def create(self, head_sha: str, body: str, remarks: Sequence[Remark]) -> ReviewText:
+    def create(self, head_sha: str, body: str, remarks: Sequence[Remark]) -> PostedText:
         """Posts a review that neither approves nor blocks."""
         ...
 
@@ -105,7 +89,7 @@ class LineReview:
         new = reviewer.remarks(told) if inline else reviewer.remarks(told, most=0)
         return self._post(head, new, reviewer) if new else None
 
-    def _ours(self, every: Sequence[ReviewText]) -> list[tuple[ReviewText, dict[str, str]]]:
+    def _ours(self, every: Sequence[PostedText]) -> list[tuple[PostedText, dict[str, str]]]:
         marked = [(said, values) for said in every if (values := markers(said.body))]
         named = [(said, values) for said, values in marked if values.get("id") == self.id]
         author = self.reviews.author() if named else ""

@@ -5,13 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from prjury.jury.gate import Gate
 from prjury.publishers.idempotent import is_newer, run_of, write_converging, written_once
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE, one_line
+
+if TYPE_CHECKING:
+    from prjury.github.statuses import PostedStatus
 
 CONTEXT = "prjury"
 
@@ -26,35 +29,6 @@ _STATES = {
 }
 
 
-class StatusText(Protocol):
-    """A status as GitHub holds it."""
-
-    @property
-    def id(self) -> int:
-        """Its number; later statuses have greater ones."""
-        ...
-
-    @property
-    def state(self) -> str:
-        """``success``, ``failure``, ``error`` or ``pending``."""
-        ...
-
-    @property
-    def description(self) -> str:
-        """One line of plain text."""
-        ...
-
-    @property
-    def target_url(self) -> str:
-        """The page that it leads to, or an empty text."""
-        ...
-
-    @property
-    def creator(self) -> str:
-        """The login of the account that set it."""
-        ...
-
-
 class StatusesPort(Protocol):
     """The statuses of a repository's commits; every method raises PublishError."""
 
@@ -62,17 +36,17 @@ class StatusesPort(Protocol):
         """The account under which statuses are set here."""
         ...
 
-    def latest(self, sha: str, context: str) -> StatusText | None:
+    def latest(self, sha: str, context: str) -> PostedStatus | None:
         """The last status of that context."""
         ...
 
-    def recent(self, sha: str, context: str) -> Sequence[StatusText]:
+    def recent(self, sha: str, context: str) -> Sequence[PostedStatus]:
         """The last statuses of that context, the newest first."""
         ...
 
     def create(
         self, sha: str, context: str, *, state: str, description: str, target_url: str
-    ) -> StatusText:
+    ) -> PostedStatus:
         """Sets a status."""
         ...
 
@@ -141,7 +115,7 @@ class CommitStatus:
         written = self._create(sha, state, description, self.page)
         self._give_way(sha, {written.id})
 
-    def _create(self, sha: str, state: str, description: str, page: str) -> StatusText:
+    def _create(self, sha: str, state: str, description: str, page: str) -> PostedStatus:
         with written_once():
             return self.statuses.create(
                 sha, self.context, state=state, description=description, target_url=page
@@ -165,16 +139,16 @@ class CommitStatus:
                 return
             written.add(self._create(sha, *_said(last)).id)
 
-    def _stays(self, latest: StatusText, state: str, description: str) -> bool:
+    def _stays(self, latest: PostedStatus, state: str, description: str) -> bool:
         """Whether there is nothing to write: it is there already, or a later run has spoken."""
         ours = (state, description, self.page)
         return is_newer(latest.target_url, self.page) or _said(latest) == ours
 
-    def _is_ours(self, latest: StatusText) -> bool:
+    def _is_ours(self, latest: PostedStatus) -> bool:
         if self._account is None:
             self._account = self.statuses.account()
         return latest.creator == self._account
 
 
-def _said(status: StatusText) -> tuple[str, str, str]:
+def _said(status: PostedStatus) -> tuple[str, str, str]:
     return status.state, status.description, status.target_url

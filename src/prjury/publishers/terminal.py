@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from prjury.errors import PublishError
 from prjury.jury.judgment import Status
+from prjury.report.backports import Backports, line_of
 from prjury.report.findings import (
     Finding,
     Group,
@@ -28,11 +29,12 @@ from prjury.report.findings import (
 )
 from prjury.report.headline import why
 from prjury.report.judge_facts import RunFacts
-from prjury.report.model import Report
+from prjury.report.model import Backport, Report
 from prjury.report.redact import Redact
 from prjury.report.rows import TableRow, rows
 from prjury.report.sanitise import BY_SHAPE, log_line, without_commands
 from prjury.report.wording import backport_words, counted, duration, footer, judged_share
+from prjury.snapshot.model import printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -45,6 +47,7 @@ _EVIDENCE_LINES = 10
 _MOST_FINDINGS = 20
 _MOST_PLACES = 10
 _MOST_FILES = 10
+_MOST_CONFLICTS = 20
 _ASCII = str.maketrans(
     {
         "✅": "[ok]",
@@ -286,3 +289,30 @@ class _Page:
 
         line = log_line(words, _LONGEST_LINE, self.redact)
         return Text(line if self.unicode else line.translate(_ASCII), style=style)
+
+
+def backport_lines(told: Backports, stream: TextIO, redact: Redact = BY_SHAPE) -> Iterator[str]:
+    """The lines to print, as the stream can show them; nothing in them controls it."""
+    for line in _lines(told):
+        words = line.lstrip()
+        indent = line[: len(line) - len(words)]
+        yield indent + printable_line(words, stream, redact) if words else ""
+
+
+def _lines(told: Backports) -> Iterator[str]:
+    yield told.headline
+    yield from (f"Note: {note}" for note in told.notes)
+    for backport in told.backports:
+        yield ""
+        yield from _branch(backport)
+
+
+def _branch(backport: Backport) -> Iterator[str]:
+    yield line_of(backport)
+    yield from (f"   {reason}" for reason in backport.reasons)
+    for conflict in backport.conflicts[:_MOST_CONFLICTS]:
+        yield f"   conflict in {printable(conflict.path)}: {conflict.reason}"
+    if len(backport.conflicts) > _MOST_CONFLICTS:
+        yield f"   … and {len(backport.conflicts) - _MOST_CONFLICTS} more conflicts"
+    yield from (f"   needs first: {commit}" for commit in backport.prerequisites)
+    yield from (f"   $ {command}" for command in backport.commands)

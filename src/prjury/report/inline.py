@@ -75,14 +75,14 @@ def added_lines(pull: PullRequest) -> AddedLines:
     }
 
 
-def markers(body: str) -> dict[str, str]:
-    """The values in the hidden markers at the start of a text; none where there are none."""
-    values: dict[str, str] = {}
-    for line in body.splitlines():
+def markers(body: str) -> dict[str, str] | None:
+    """The values in the hidden markers at the start of a text; None where there are none."""
+    values: dict[str, str] | None = None
+    for line in body.split("\n"):
         match = _MARKER.fullmatch(line.rstrip())
         if not match:
             break
-        values |= dict(pair.split("=", 1) for pair in match[1].split())
+        values = (values or {}) | dict(pair.split("=", 1) for pair in match[1].split())
     return values
 
 

@@ -22,7 +22,7 @@ from fakes.history import ENVIRONMENT, Files, History
 from prjury.app.backport import backport
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.git.open_snapshot import NothingToReview, SnapshotRequest
-from prjury.publishers.terminal_backports import backport_lines
+from prjury.publishers.terminal import backport_lines
 from prjury.report.backports import Backports, backports_to_json
 from prjury.report.model import Backport
 from prjury.report.render import Renderer

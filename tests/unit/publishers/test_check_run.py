@@ -3,14 +3,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from fakes.bare_report import report
 from prjury.errors import PublishError
 from prjury.jury.gate import Gate
-from prjury.publishers.check_run import NAME, CheckRunReport
+from prjury.publishers.check_run import NAME, CheckRunReport, CheckRunsPort
 from prjury.report.annotations import Annotation, Annotations
 
 HEAD = "b" * 40
@@ -117,7 +117,7 @@ def publisher(
 ) -> CheckRunReport:
     found = notes or Annotations(tuple(map(note, range(1, count + 1))))
     return CheckRunReport(
-        checks,
+        cast("CheckRunsPort", checks),
         7,
         lambda _report: "the text",
         lambda _report: found,

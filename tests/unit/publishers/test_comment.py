@@ -8,52 +8,46 @@ from hypothesis import strategies as st
 
 from fakes.bare_report import report
 from prjury.errors import PublishError
+from prjury.github.comments import PostedComment
 from prjury.publishers.comment import Marker, StickyComment
 from prjury.report.render import to_comment
 
 ME = "github-actions[bot]"
 
 
-@dataclass(frozen=True)
-class Posted:
-    id: int
-    body: str
-    author: str = ME
-
-    @property
-    def url(self) -> str:
-        return f"https://github.com/o/r/pull/7#issuecomment-{self.id}"
+def post(number: int, body: str, author: str = ME) -> PostedComment:
+    return PostedComment(number, body, author, f"https://github.com/o/r/pull/7#issuecomment-{number}")
 
 
 @dataclass
 class Thread:
     """A conversation in memory; `on_write` may raise, or write in the meantime."""
 
-    posted: dict[int, Posted] = field(default_factory=dict)
+    posted: dict[int, PostedComment] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
-    meanwhile: list[Posted] = field(default_factory=list)
+    meanwhile: list[PostedComment] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
     asked_for_author: int = 0
 
-    def add(self, *comments: Posted) -> None:
+    def add(self, *comments: PostedComment) -> None:
         self.posted.update({comment.id: comment for comment in comments})
 
     def author(self) -> str:
         self.asked_for_author += 1
         return ME
 
-    def comments(self) -> list[Posted]:
+    def comments(self) -> list[PostedComment]:
         return list(self.posted.values())
 
-    def create(self, body: str) -> Posted:
+    def create(self, body: str) -> PostedComment:
         self._before("create")
         self.add(*self.meanwhile)
-        created = Posted(max(self.posted, default=100) + 1, body)
+        created = post(max(self.posted, default=100) + 1, body)
         self.add(created)
         self._after()
         return created
 
-    def edit(self, comment: int, body: str) -> Posted:
+    def edit(self, comment: int, body: str) -> PostedComment:
         self._before(f"edit {comment}")
         if comment not in self.posted:
             raise PublishError("Could not edit", reason="not_found")
@@ -87,21 +81,21 @@ def sticky(thread: Thread, markdown: str) -> StickyComment:
 
 def test_the_first_run_creates_the_comment() -> None:
     thread = Thread()
-    assert sticky(thread, body()).publish(report()) == Posted(101, "").url
-    assert thread.comments() == [Posted(101, body())]
+    assert sticky(thread, body()).publish(report()) == post(101, "").url
+    assert thread.comments() == [post(101, body())]
     assert thread.asked_for_author == 1
 
 
 def test_a_later_run_edits_it_in_place() -> None:
     thread = Thread()
-    thread.add(Posted(50, body("4.1", "old")))
+    thread.add(post(50, body("4.1", "old")))
     sticky(thread, body("5.1", "new")).publish(report())
-    assert thread.comments() == [Posted(50, body("5.1", "new"))]
+    assert thread.comments() == [post(50, body("5.1", "new"))]
 
 
 def test_the_same_text_is_not_written_again() -> None:
     thread = Thread()
-    thread.add(Posted(50, body().replace("\n", "\r\n")))
+    thread.add(post(50, body().replace("\n", "\r\n")))
     sticky(thread, body()).publish(report())
     assert thread.writes == []
 
@@ -109,43 +103,43 @@ def test_the_same_text_is_not_written_again() -> None:
 def test_nobody_elses_comment_is_touched() -> None:
     thread = Thread()
     foreign = [
-        Posted(10, body("9.9"), "mallory"),
-        Posted(11, f"look at this:\n{body('9.9')}"),
-        Posted(12, body(name="other")),
-        Posted(13, "thanks!", "octocat"),
-        Posted(14, body("9.9"), ""),
+        post(10, body("9.9"), "mallory"),
+        post(11, f"look at this:\n{body('9.9')}"),
+        post(12, body(name="other")),
+        post(13, "thanks!", "octocat"),
+        post(14, body("9.9"), ""),
     ]
     thread.add(*foreign)
     sticky(thread, body()).publish(report())
-    assert thread.comments() == [*foreign, Posted(15, body())]
+    assert thread.comments() == [*foreign, post(15, body())]
 
 
 @pytest.mark.parametrize(("theirs", "ours"), [("6.1", "5.2"), ("5.3", "5.2"), ("10.1", "9.9")])
 def test_an_older_run_overwrites_nothing(theirs: str, ours: str) -> None:
     thread = Thread()
-    thread.add(Posted(50, body(theirs, "newer")))
-    assert sticky(thread, body(ours, "older")).publish(report()) == Posted(50, "").url
-    assert thread.comments() == [Posted(50, body(theirs, "newer"))]
+    thread.add(post(50, body(theirs, "newer")))
+    assert sticky(thread, body(ours, "older")).publish(report()) == post(50, "").url
+    assert thread.comments() == [post(50, body(theirs, "newer"))]
     assert thread.writes == []
 
 
 def test_duplicates_of_a_race_go_and_the_oldest_stays() -> None:
-    thread = Thread(meanwhile=[Posted(60, body("4.1", "theirs"))])
-    assert sticky(thread, body("5.1", "ours")).publish(report()) == Posted(60, "").url
-    assert thread.comments() == [Posted(60, body("5.1", "ours"))]
+    thread = Thread(meanwhile=[post(60, body("4.1", "theirs"))])
+    assert sticky(thread, body("5.1", "ours")).publish(report()) == post(60, "").url
+    assert thread.comments() == [post(60, body("5.1", "ours"))]
 
 
 def test_a_race_against_a_newer_run_keeps_the_newer_text() -> None:
-    thread = Thread(meanwhile=[Posted(60, body("6.1", "newer"))])
+    thread = Thread(meanwhile=[post(60, body("6.1", "newer"))])
     sticky(thread, body("5.1", "ours")).publish(report())
-    assert thread.comments() == [Posted(60, body("6.1", "newer"))]
+    assert thread.comments() == [post(60, body("6.1", "newer"))]
 
 
 def test_the_newest_of_several_leftovers_wins() -> None:
     thread = Thread()
-    thread.add(Posted(50, body("1.1", "a")), Posted(51, body("8.1", "b")), Posted(52, body("3.1")))
+    thread.add(post(50, body("1.1", "a")), post(51, body("8.1", "b")), post(52, body("3.1")))
     sticky(thread, body("5.1", "ours")).publish(report())
-    assert thread.comments() == [Posted(50, body("8.1", "b"))]
+    assert thread.comments() == [post(50, body("8.1", "b"))]
     assert thread.writes == ["edit 50", "delete 51", "delete 52"]
 
 
@@ -153,14 +147,14 @@ def test_the_newest_of_several_leftovers_wins() -> None:
 def test_an_unclear_creation_is_looked_up_before_it_is_repeated(reason: str) -> None:
     thread = Thread(failures=[f"after:{reason}"])
     sticky(thread, body()).publish(report())
-    assert thread.comments() == [Posted(101, body())]
+    assert thread.comments() == [post(101, body())]
     assert thread.writes == ["create"]
 
 
 def test_a_creation_that_failed_is_repeated() -> None:
     thread = Thread(failures=["server_error", "unreachable"])
     sticky(thread, body()).publish(report())
-    assert thread.comments() == [Posted(101, body())]
+    assert thread.comments() == [post(101, body())]
     assert thread.writes == ["create"] * 3
 
 
@@ -181,15 +175,15 @@ def test_a_refusal_is_not_repeated() -> None:
 
 def test_a_comment_that_vanishes_is_created_anew() -> None:
     thread = Thread(failures=["not_found"])
-    thread.add(Posted(50, body("4.1")))
+    thread.add(post(50, body("4.1")))
     sticky(thread, body("5.1")).publish(report())
-    assert thread.comments() == [Posted(50, body("5.1"))]
+    assert thread.comments() == [post(50, body("5.1"))]
     assert thread.writes == ["edit 50", "edit 50"]
 
 
 def test_a_duplicate_that_vanishes_is_no_failure() -> None:
     thread = Thread()
-    thread.add(Posted(50, body()), Posted(51, body()))
+    thread.add(post(50, body()), post(51, body()))
     thread.failures = ["not_found"]
     sticky(thread, body()).publish(report())
     assert thread.writes == ["delete 51"]

@@ -7,7 +7,7 @@ import pytest
 
 from fakes.bare_report import report
 from prjury.jury.judgment import Status
-from prjury.publishers.factory import Labels
+from prjury.publishers.labels import Labels
 from prjury.report.model import Backport, PolicyOrigin
 
 MAPPING = {

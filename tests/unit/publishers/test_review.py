@@ -7,6 +7,7 @@ import pytest
 
 from fakes.reports import ballot, file, pull, report, tier
 from prjury.errors import PublishError
+from prjury.github.review_comments import PostedText
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.publishers.review import LineReview
 from prjury.report.inline import Remark, markers
@@ -17,19 +18,16 @@ ME = "github-actions[bot]"
 OLD, NEW = "1" * 40, "2" * 40
 
 
-@dataclass(frozen=True)
-class Said:
-    body: str
-    author: str = ME
-    url: str = "https://github.com/octo/shop/pull/7#pullrequestreview-1"
+def post(body: str, author: str = ME) -> PostedText:
+    return PostedText(body, author, "https://github.com/octo/shop/pull/7#pullrequestreview-1")
 
 
 @dataclass
 class Reviews:
     """Reviews in memory; a failure is ``before:reason`` or ``after:reason`` of a creation."""
 
-    said: list[Said] = field(default_factory=list)
-    at_lines: list[Said] = field(default_factory=list)
+    said: list[PostedText] = field(default_factory=list)
+    at_lines: list[PostedText] = field(default_factory=list)
     sent: list[tuple[str, list[Remark]]] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     refuses_lines: bool = False
@@ -37,21 +35,21 @@ class Reviews:
     def author(self) -> str:
         return ME
 
-    def bodies(self) -> list[Said]:
+    def bodies(self) -> list[PostedText]:
         return list(self.said)
 
-    def remarks(self) -> list[Said]:
+    def remarks(self) -> list[PostedText]:
         return list(self.at_lines)
 
-    def create(self, head_sha: str, body: str, remarks: Sequence[Remark]) -> Said:
+    def create(self, head_sha: str, body: str, remarks: Sequence[Remark]) -> PostedText:
         moment, _, reason = (self.failures.pop(0) if self.failures else "").partition(":")
         if moment == "before":
             raise PublishError("Could not review", reason=reason)
         self.sent.append((head_sha, list(remarks)))
         if remarks and self.refuses_lines:
             raise PublishError("Could not review", reason="refused")
-        self.said.append(Said(body))
-        self.at_lines += [Said(remark.body) for remark in remarks]
+        self.said.append(post(body))
+        self.at_lines += [post(remark.body) for remark in remarks]
         if reason:
             raise PublishError("Could not review", reason=reason)
         return self.said[-1]
@@ -81,12 +79,12 @@ def publisher(reviews: Reviews) -> LineReview:
 
 def test_one_review_with_remarks_at_its_lines() -> None:
     reviews = Reviews()
-    assert publisher(reviews).publish(judged(failed(3), failed(9), failed(99))) == Said("").url
+    assert publisher(reviews).publish(judged(failed(3), failed(9), failed(99))) == post("").url
     ((head, remarks),) = reviews.sent
     assert head == OLD
     assert [(one.path, one.line) for one in remarks] == [("a.py", 3), ("a.py", 9)]
-    assert markers(reviews.said[0].body)["head"] == OLD
-    assert markers(reviews.said[0].body)["run"] == "50.1"
+    values = markers(reviews.said[0].body) or {}
+    assert (values["head"], values["run"]) == (OLD, "50.1")
 
 
 def test_nothing_to_say_is_no_review() -> None:
@@ -101,7 +99,7 @@ def test_nothing_to_say_is_no_review() -> None:
 def test_the_same_head_is_reviewed_once() -> None:
     reviews = Reviews()
     publisher(reviews).publish(judged(failed(3)))
-    assert publisher(reviews).publish(judged(failed(4), failed(99))) == Said("").url
+    assert publisher(reviews).publish(judged(failed(4), failed(99))) == post("").url
     assert len(reviews.sent) == 1
 
 
@@ -115,9 +113,9 @@ def test_a_later_head_gets_what_is_new() -> None:
 
 
 @pytest.mark.parametrize(
-    "foreign", [Said("", "mallory"), Said("", ""), Said("quoted:\n", ME), Said("id=other", ME)]
+    "foreign", [post("", "mallory"), post("", ""), post("quoted:\n", ME), post("id=other", ME)]
 )
-def test_nobody_elses_words_count(foreign: Said) -> None:
+def test_nobody_elses_words_count(foreign: PostedText) -> None:
     ours = Reviews()
     publisher(ours).publish(judged(failed(3)))
     copied = ours.said[0].body

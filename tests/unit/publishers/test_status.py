@@ -2,13 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import cast
 
 import pytest
 
 from fakes.bare_report import report
 from prjury.errors import PublishError
 from prjury.jury.gate import Gate
-from prjury.publishers.status import CommitStatus
+from prjury.publishers.status import CommitStatus, StatusesPort
 
 HEAD = "b" * 40
 PAGE = "https://github.com/octo/shop/actions/runs/{}/attempts/{}"
@@ -61,7 +62,7 @@ class Statuses:
 
 
 def publisher(statuses: Statuses, page: str = OURS) -> CommitStatus:
-    return CommitStatus(statuses, page, sleep=lambda _seconds: None)
+    return CommitStatus(cast("StatusesPort", statuses), page, sleep=lambda _seconds: None)
 
 
 @pytest.mark.parametrize(

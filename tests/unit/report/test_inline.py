@@ -234,14 +234,14 @@ def test_hostile_words_change_nothing_of_a_reviews_structure(words: str) -> None
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        ("", {}),
-        ("words\n<!-- prjury:v1 id=x -->", {}),
+        ("", None),
+        ("words\n<!-- prjury:v1 id=x -->", None),
         (
             "<!-- prjury:v1 id=x -->\r\n<!-- prjury:v1 told=a,b -->\r\nwords",
             {"id": "x", "told": "a,b"},
         ),
-        ("<!-- prjury:v2 id=x -->", {}),
+        ("<!-- prjury:v2 id=x -->", None),
     ],
 )
-def test_markers(body: str, expected: dict[str, str]) -> None:
+def test_markers(body: str, expected: dict[str, str] | None) -> None:
     assert markers(body) == expected
