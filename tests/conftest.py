@@ -1,15 +1,16 @@
-"""What all tests share: how Hypothesis searches, and the word on who ran the workflows.
+"""What all tests share: how Hypothesis searches, which tests run, and who ran the workflows.
 
-On a developer's machine it looks for a few new cases each time. CI tries the same cases each time,
-so that a red run is caused by the change. `HYPOTHESIS_PROFILE=nightly` looks for many new ones. How
-long an example takes says nothing: the machine may be busy with builds.
+Hypothesis tries 25 new cases on a developer's machine, the same 34 each time in CI, so that a red
+run is caused by the change, and 300 new ones with `HYPOTHESIS_PROFILE=nightly`. The time of a case
+is not limited: the machine may be busy with builds.
 """
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import FrameType
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -30,7 +31,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", _DEFAULT_PROFILE))
 
 # A shell without job control has its background processes ignore Ctrl-C, and children inherit that.
 # Tests that interrupt a child, or look at its signals, need one with the defaults.
-_DEFAULTS = {
+_DEFAULTS: Mapping[signal.Signals, Callable[[int, FrameType | None], object] | signal.Handlers] = {
     signal.SIGINT: signal.default_int_handler,
     signal.SIGQUIT: signal.SIG_DFL,
     signal.SIGHUP: signal.SIG_DFL,
@@ -40,23 +41,32 @@ for _signal, _default in _DEFAULTS.items():
         signal.signal(_signal, _default)
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the tests marked `nightly` out unless ``-m`` names them."""
+    if "nightly" in config.option.markexpr:
+        return
+    left_out = [item for item in items if item.get_closest_marker("nightly")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if not item.get_closest_marker("nightly")]
+
+
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One more than there are cores: many tests wait, for processes and for limits to be over."""
+    """Start one more than there are cores: many tests wait for processes and time limits."""
     return (os.cpu_count() or 1) + 1
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
-    """Whoever has nothing left takes tests from others: some tests take half a minute."""
+    """Let idle workers take tests from others: some tests take half a minute."""
     return WorkStealingScheduling(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Says who ran the workflows: a real runner, or a harness of ours where there is none."""
-    told = list(_properties(terminalreporter))
-    for runner in sorted({str(value) for name, value in told if name == "runner"}):
-        aloud = "::warning::" if "NOT" in runner and os.environ.get("GITHUB_ACTIONS") else ""
-        terminalreporter.write_line(f"{aloud}workflows were run by {runner}")
-    if seconds := sorted(float(str(value)) for name, value in told if name == "installed in"):
+    """Print who ran the workflows: a real runner, or our own harness where there is none."""
+    properties = list(_properties(terminalreporter))
+    for runner in sorted({str(value) for name, value in properties if name == "runner"}):
+        prefix = "::warning::" if "NOT" in runner and os.environ.get("GITHUB_ACTIONS") else ""
+        terminalreporter.write_line(f"{prefix}workflows were run by {runner}")
+    if seconds := sorted(float(str(value)) for name, value in properties if name == "installed in"):
         middle, most = seconds[len(seconds) // 2], seconds[-1]
         terminalreporter.write_line(
             f"the action installed itself {len(seconds)} times, in {middle:.1f} s as a rule, "

@@ -21,7 +21,7 @@ from prjury.cli.output import Terminal
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.stage import BuiltEvidence
 from prjury.jury.judgment import Judgment
-from prjury.jury.population import Ballot
+from prjury.jury.voting import Ballot
 
 CALC = "def add(a, b):\n    return a + b\n"
 BROKEN = CALC.replace("a + b", "a - b")

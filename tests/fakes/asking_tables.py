@@ -11,8 +11,11 @@ from prjury.jury.confidence import Confidence
 from prjury.jury.judge import Judge, JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury, Seat
-from prjury.jury.library.repeated import RepeatedJudge
-from prjury.jury.library.representative import AggregationMethod, build_aggregation_strategy
+from prjury.jury.library.repeated import (
+    AggregationMethod,
+    RepeatedJudge,
+    build_aggregation_strategy,
+)
 from prjury.jury.library.retry import JuryWithRetry, RoundContext
 from prjury.jury.score import CategoricalScore, NumericalScore
 from prjury.jury.voting import ConsensusVoting

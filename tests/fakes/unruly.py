@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from prjury.jury.judge import FunctionJudge, JudgeType
 from prjury.jury.judgment import Judgment
-from prjury.jury.population import Ballot
+from prjury.jury.voting import Ballot
 
 FINE = Judgment.passed("fine")
 BROKEN = Judgment.failed("broken")

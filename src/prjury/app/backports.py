@@ -20,7 +20,7 @@ from prjury.judges.patterns import judge as patterns
 from prjury.judges.patterns.judge import PatternsJudge
 from prjury.jury.guard import guarded, itself
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.population import BENIGN_LABELS
+from prjury.jury.voting import BENIGN_LABELS
 from prjury.policy.schema import BuildOptions, Config, PatternsOptions, SuitabilityOptions
 from prjury.ports import Ports
 from prjury.report.model import NOT_TRIED, Backport

@@ -9,7 +9,7 @@ from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.git.open_snapshot import Snapshot
 from prjury.git.store import Store
 from prjury.github.checks import checks_of
-from prjury.jury.population import NOT_APPLICABLE
+from prjury.jury.voting import NOT_APPLICABLE
 from prjury.loading import load_everything
 from prjury.models.memory import memory_at
 from prjury.models.panel import ModelPanel

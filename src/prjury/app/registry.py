@@ -15,11 +15,11 @@ from typing import cast as typed
 from prjury.errors import ConfigError, did_you_mean
 from prjury.judges.context import PullRequestContext
 from prjury.jury.cascade import CascadedJury, Tier, TierPolicy
+from prjury.jury.count import NeverLifting, NeverOverruling
 from prjury.jury.guard import guarded
 from prjury.jury.judge import FunctionJudge, Judge, JudgeType, type_of
 from prjury.jury.judgment import Status
 from prjury.jury.jury import Jury, Seat
-from prjury.jury.veto_only import NeverLifting, NeverOverruling
 from prjury.jury.voting import (
     AverageVoting,
     ConsensusVoting,

@@ -19,7 +19,7 @@ from prjury.errors import ExitCode, PublishError, UsageError
 if TYPE_CHECKING:
     from prjury.jury.context import JudgmentContext
     from prjury.jury.judge import Judge
-    from prjury.jury.population import Ballot
+    from prjury.jury.voting import Ballot
     from prjury.ports import Progress
 
 
@@ -147,7 +147,7 @@ def _named(
 def _told(terminal: Terminal, ballot: Ballot, kind: JudgmentFormat) -> int:
     """Prints the judgment, and the line that every unsuccessful run ends with."""
     from prjury.jury.judgment import Status  # noqa: PLC0415 - as above
-    from prjury.jury.population import NOT_APPLICABLE  # noqa: PLC0415 - as above
+    from prjury.jury.voting import NOT_APPLICABLE  # noqa: PLC0415 - as above
     from prjury.publishers.judgment import JudgmentPrinter  # noqa: PLC0415 - as above
 
     printer, judgment = JudgmentPrinter(sys.stdout, terminal.redact), ballot.judgment

@@ -29,8 +29,8 @@ from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.jury import Bench, JuryJudge, JuryVerdict
 from prjury.jury.nesting import Extent
-from prjury.jury.population import NOBODY_VOTED, Ballot, is_benign
 from prjury.jury.score import finite
+from prjury.jury.voting import NOBODY_VOTED, Ballot, is_benign
 
 
 class TierPolicy(StrEnum):

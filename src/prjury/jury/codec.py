@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Status
-from prjury.jury.population import Ballot
 from prjury.jury.score import BooleanScore, CategoricalScore, NumericalScore, Score
+from prjury.jury.voting import Ballot
 
 Json: TypeAlias = dict[str, Any]
 

@@ -21,7 +21,7 @@ from prjury.jury.judge import (
 )
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.nesting import Extent
-from prjury.jury.population import is_benign
+from prjury.jury.voting import is_benign
 
 
 @dataclass(frozen=True)

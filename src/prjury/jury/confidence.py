@@ -11,8 +11,8 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.population import Ballot
 from prjury.jury.score import finite
+from prjury.jury.voting import Ballot
 
 
 class Confidence(StrEnum):

@@ -1,13 +1,13 @@
-"""Counting: what the voting strategy says, never better than the judges that are certain."""
+"""Voting that some ballots can only lower, and voting that cannot overrule certain failures."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.population import NOBODY_VOTED, Ballot
-from prjury.jury.voting import VotingStrategy
+from prjury.jury.voting import NOBODY_VOTED, Ballot, VotingStrategy
 
 
 def count(voting: VotingStrategy, ballots: Sequence[Ballot]) -> Judgment:
@@ -86,3 +86,97 @@ def _held_down(said: Judgment, alone: Judgment) -> Judgment:
         evidence["reason"] = alone.metadata["reason"]
     words = f"{alone.reasoning}; no model-backed judge can lift that: {said.reasoning}"
     return Judgment(alone.status, words, metadata=evidence)
+
+
+#: From the best to the worst.
+_ORDER = (Status.PASS, Status.ABSTAIN, Status.ERROR, Status.FAIL)
+
+
+@dataclass(frozen=True)
+class NeverLifting:
+    """Counts all votes, and those without the named judges; the worse result stands.
+
+    Attributes:
+        inner: the strategy that counts.
+        lowering: the names of the judges whose votes cannot lift the result.
+    """
+
+    inner: VotingStrategy
+    lowering: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        """The inner strategy's name."""
+        return self.inner.name
+
+    def aggregate(self, ballots: Sequence[Ballot]) -> Judgment:
+        """The worse of both results; a bench of such judges alone is taken at its word.
+
+        Raises:
+            ValueError: for no ballots at all.
+        """
+        said = self.inner.aggregate(ballots)
+        others = [ballot for ballot in ballots if ballot.judge not in self.lowering]
+        if not others or len(others) == len(ballots):
+            return said
+        alone = count(self.inner, others)
+        if _rank(said) >= _rank(alone):
+            return said
+        names = ", ".join(sorted(self.lowering))
+        words = f"{alone.reasoning}; {names} may lower that, not lift it"
+        return replace(alone, reasoning=words).told(held_down_from=said.status.value)
+
+
+@dataclass(frozen=True)
+class NeverOverruling:
+    """Voting that passes nothing that every voter fails, nor a criterion that must pass and failed.
+
+    A high score does not turn a lone FAIL into a PASS, and no other judge outvotes a criterion that
+    a judge names in ``metadata["must_failed"]``. Seats of weight 0 have no vote.
+    """
+
+    inner: VotingStrategy
+
+    @property
+    def name(self) -> str:
+        """The inner strategy's name."""
+        return self.inner.name
+
+    def aggregate(self, ballots: Sequence[Ballot]) -> Judgment:
+        """Return what the inner strategy says, or FAIL where it must not overrule one.
+
+        Raises:
+            ValueError: for no ballots at all.
+        """
+        said = self.inner.aggregate(ballots)
+        why = _broken(ballots) or (said.status is Status.PASS and _unanimous(ballots))
+        if said.status is Status.FAIL or not why:
+            return said
+        words = f"{why}, whatever the vote: {said.reasoning}"
+        metadata = {**said.metadata, "held_down_from": said.status.value}
+        metadata.pop("reason", None)
+        return Judgment.failed(words, metadata=metadata)
+
+
+def _broken(ballots: Sequence[Ballot]) -> str:
+    """The criteria that must pass and failed, in words; empty where there are none."""
+    names = {
+        ballot.judge: ballot.judgment.metadata.get("must_failed") for ballot in _fails(ballots)
+    }
+    listed = [f"{who}: {', '.join(map(str, them))}" for who, them in names.items() if them]
+    return f"{'; '.join(listed)} failed and must pass" if listed else ""
+
+
+def _unanimous(ballots: Sequence[Ballot]) -> str:
+    """That every judge who voted fails it, in words; empty where that is not so."""
+    passes = any(b.judgment.status is Status.PASS and b.weight > 0 for b in ballots)
+    names = ", ".join(ballot.judge for ballot in _fails(ballots))
+    return f"{names} failed it and nobody passed it" if names and not passes else ""
+
+
+def _fails(ballots: Sequence[Ballot]) -> list[Ballot]:
+    return [b for b in ballots if b.judgment.status is Status.FAIL and b.weight > 0]
+
+
+def _rank(judgment: Judgment) -> int:
+    return _ORDER.index(judgment.status)

@@ -10,8 +10,8 @@ from typing import Literal
 from prjury.errors import ExitCode
 from prjury.jury.cascade import Verdict, counting
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.population import NOBODY_VOTED, NOT_CONFIGURED, is_benign
 from prjury.jury.score import finite
+from prjury.jury.voting import NOBODY_VOTED, NOT_CONFIGURED, is_benign
 
 #: The label of a verdict on content that no judge can read.
 UNREAD_CONTENT = "unread_content"

@@ -21,7 +21,7 @@ from prjury.errors import PrJuryError
 from prjury.jury.judge import AnswerT, ContextT, ContextT_contra, Judge, JudgeType, ask, type_of
 from prjury.jury.judgment import Judgment
 from prjury.jury.nesting import MAX_DEPTH
-from prjury.jury.population import Ballot
+from prjury.jury.voting import Ballot
 
 _log = logging.getLogger(__name__)
 

@@ -19,9 +19,8 @@ from prjury.jury.guard import Listener, guarded, hear, itself, patience, printab
 from prjury.jury.judge import ContextT, Judge, JudgeType, Opinion, judge_of
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.nesting import Extent
-from prjury.jury.population import Ballot
 from prjury.jury.score import finite
-from prjury.jury.voting import VotingStrategy
+from prjury.jury.voting import Ballot, VotingStrategy
 
 if TYPE_CHECKING:
     from prjury.jury.cascade import CascadedJury, Verdict

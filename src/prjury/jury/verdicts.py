@@ -21,7 +21,7 @@ from prjury.jury.codec import (
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.jury.jury import JuryVerdict
-from prjury.jury.population import Ballot
+from prjury.jury.voting import Ballot
 
 
 def jury_verdict_to_json(verdict: JuryVerdict) -> Json:

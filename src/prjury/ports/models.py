@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from prjury.deadline import Deadline
-from prjury.jury.population import NOT_CONFIGURED
+from prjury.jury.voting import NOT_CONFIGURED
 from prjury.ports.messages import Prompt, Reply
 
 

@@ -9,7 +9,7 @@ from typing import TextIO
 
 from prjury.jury.codec import judgment_to_json
 from prjury.jury.judgment import Check, Judgment, Status
-from prjury.jury.population import NOT_APPLICABLE
+from prjury.jury.voting import NOT_APPLICABLE
 from prjury.publishers.terminal import printable_line
 from prjury.report.codec import printable_json
 from prjury.report.judge_facts import RunFacts

@@ -20,7 +20,7 @@ from typing import Literal
 from prjury.jury.cascade import TierAttempt
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.population import Ballot
+from prjury.jury.voting import Ballot
 from prjury.report.judge_facts import TESTS_VANISHED, BuildFacts, LeftOut, ScopeFacts
 from prjury.report.model import Coverage, NotChecked
 from prjury.snapshot.kinds import is_inert

@@ -72,6 +72,7 @@ def quadratic(length: int) -> Job:
     return java("import " + "a." * length + "b;", rule, rule, rule)
 
 
+@pytest.mark.slow
 def test_a_text_that_takes_too_long_is_given_up_and_the_next_is_parsed() -> None:
     started = time.monotonic()
     jobs = [java("class A {}"), quadratic(400_000), java("class B {}")]
@@ -94,6 +95,7 @@ def test_deep_nesting_kills_nobody(text: str) -> None:
     assert isinstance(reply, Parsed)
 
 
+@pytest.mark.slow
 def test_a_text_that_takes_too_much_memory_is_given_up_and_the_next_is_parsed() -> None:
     bomb = java("class A { int x = " + "a<" * 50_000)
     first, second = Parser().parse([bomb, java("class A {}")], SOON)

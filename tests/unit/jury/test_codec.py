@@ -45,6 +45,7 @@ def test_judgments(judgment: Judgment) -> None:
     assert type(again.score) is type(judgment.score)
 
 
+@pytest.mark.slow
 @given(strategies.verdicts(evidence=True))
 def test_verdicts(verdict: Verdict) -> None:
     again = verdicts.verdict_from_json(through_json(verdicts.verdict_to_json(verdict)))

@@ -22,8 +22,8 @@ from prjury.jury.compose import (
 )
 from prjury.jury.judge import FunctionJudge, Judge, JudgeType, ask, type_of
 from prjury.jury.judgment import Check, Judgment, Status
-from prjury.jury.population import is_benign
 from prjury.jury.score import NumericalScore
+from prjury.jury.voting import is_benign
 from strategies import Says
 
 PASS, FAIL, ABSTAIN, ERROR = Status.PASS, Status.FAIL, Status.ABSTAIN, Status.ERROR

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import strategies
 from prjury.jury.confidence import Confidence, checked_strategy, confidence, title_of
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.population import Ballot
+from prjury.jury.voting import Ballot
 
 PASS, FAIL, ABSTAIN, ERROR = Status.PASS, Status.FAIL, Status.ABSTAIN, Status.ERROR
 

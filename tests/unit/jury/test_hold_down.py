@@ -8,11 +8,12 @@ import strategies
 from prjury.jury.count import count, hold_down
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.population import Ballot, ErrorPolicy
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import (
     AverageVoting,
+    Ballot,
     ConsensusVoting,
+    ErrorPolicy,
     MajorityVoting,
     TiePolicy,
     VotingStrategy,

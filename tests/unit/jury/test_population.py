@@ -10,7 +10,7 @@ import strategies
 from fakes.refusals import refused
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.population import (
+from prjury.jury.voting import (
     BENIGN_LABELS,
     NOT_APPLICABLE,
     NOT_CONFIGURED,

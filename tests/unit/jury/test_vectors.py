@@ -13,7 +13,7 @@ from prjury.jury.compose import all_of, any_of, unique_names
 from prjury.jury.judge import FunctionJudge, ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury, JuryVerdict
-from prjury.jury.library.representative import (
+from prjury.jury.library.repeated import (
     aggregate_repeated_results,
     build_aggregation_strategy,
 )

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from prjury.jury.judgment import Judgment
-from prjury.jury.library.assessment import assessment
-from prjury.jury.library.classify import yes_or_no
+from prjury.jury.library.replies import assessment, yes_or_no
 from prjury.jury.library.template import fill
 from vectors import Case, cases
 

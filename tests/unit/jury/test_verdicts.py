@@ -15,10 +15,9 @@ from prjury.jury.cascade import CascadedJury, Tier, TierPolicy, Verdict
 from prjury.jury.judge import JudgeType, type_of
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.jury import Jury, JuryVerdict
-from prjury.jury.population import Ballot
 from prjury.jury.score import NumericalScore
 from prjury.jury.verdicts import children_of
-from prjury.jury.voting import ConsensusVoting, MajorityVoting
+from prjury.jury.voting import Ballot, ConsensusVoting, MajorityVoting
 from strategies import Says, seated
 
 REJECT, ACCEPT, FINAL = TierPolicy

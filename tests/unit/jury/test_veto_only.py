@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
-from prjury.jury.count import count
+from prjury.jury.count import NeverLifting, NeverOverruling, count
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.population import Ballot, ErrorPolicy
 from prjury.jury.score import NumericalScore
-from prjury.jury.veto_only import NeverLifting, NeverOverruling
 from prjury.jury.voting import (
     AverageVoting,
+    Ballot,
     ConsensusVoting,
+    ErrorPolicy,
     MajorityVoting,
     VotingStrategy,
     WeightedAverageVoting,

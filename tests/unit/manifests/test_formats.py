@@ -71,6 +71,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NAMES)
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_content_is_refused_or_read_in_time(path: str, kind: str) -> None:

@@ -357,6 +357,7 @@ def asking(way: str, end: str, command: str, told: Path) -> Iterator[subprocess.
             asker.kill()
 
 
+@pytest.mark.slow
 @needs_proc
 @pytest.mark.parametrize("way", [IN_MAIN, IN_DAEMON], ids=["main thread", "daemon"])
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)

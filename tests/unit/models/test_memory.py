@@ -160,6 +160,7 @@ for number in range(100):
 """
 
 
+@pytest.mark.slow
 def test_two_processes_lose_nothing(path: Path) -> None:
     with contextlib.ExitStack() as stack:
         programs = [

@@ -347,6 +347,7 @@ def test_the_json_schema_takes_what_the_reader_takes(text: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -32,6 +32,8 @@ from prjury.report.render import (
     to_summary,
 )
 
+pytestmark = pytest.mark.slow
+
 CUT = "left out here for length"
 #: Characters, and bytes, that GitHub takes for a review's body and for one remark.
 REVIEW_LIMIT = 65_536

@@ -41,6 +41,7 @@ def harmless() -> dict[str, list[tuple[str, str, int, str]]]:
     return {render.__name__: skeleton(render(report_holding("x"))) for render in MARKDOWN}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("render", MARKDOWN)
 @pytest.mark.parametrize("words", ATTACKS, ids=range(len(ATTACKS)))
 def test_hostile_words_change_no_block(
@@ -54,6 +55,7 @@ def test_hostile_words_change_no_block(
         assert skeleton(text) == harmless[render.__name__]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(
     st.text(
@@ -84,6 +86,7 @@ def check_inside(text: str) -> None:
         assert live not in bare
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ATTACKS, ids=range(len(ATTACKS)))
 def test_one_marker_and_the_decision_right_below(words: str) -> None:
     text = to_comment(report_holding(words))
@@ -128,6 +131,7 @@ class Tags(HTMLParser):
         self.tags.append("comment")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ATTACKS, ids=range(len(ATTACKS)))
 def test_hostile_words_change_no_tag_of_the_page(words: str) -> None:
     text = to_html(report_holding(words))
@@ -202,6 +206,7 @@ def test_known_secrets_leave_in_no_format() -> None:
         assert "redacted" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("severity", ["error", "warning"])
 @pytest.mark.parametrize(
     ("count", "message"),

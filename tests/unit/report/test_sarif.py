@@ -229,6 +229,7 @@ def test_rules_tell_why() -> None:
     )
 
 
+@pytest.mark.slow
 def test_beyond_the_limits_the_heaviest_stay_and_the_rest_is_counted() -> None:
     run = run_of(with_findings(5_200))
     assert len(run["results"]) == 5_000

@@ -55,11 +55,13 @@ def pack(request: pytest.FixtureRequest) -> Pack:
     return load_pack(rule_packs() / f"{request.param}.yml")
 
 
+@pytest.mark.slow
 def test_every_case_comes_out_as_the_pack_says_and_none_is_missing(pack: Pack) -> None:
     tested = run_tests(pack)
     assert [str(failure) for failure in (*tested.failures, *missing(tested))] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["jackson-3", "numpy-2", "go"])
 def test_a_case_that_is_wrong_is_told(name: str) -> None:
     """The runner itself works: what must be found is not found to be clean, and so on."""

@@ -12,7 +12,7 @@ from prjury.jury.cascade import TierAttempt, Verdict
 from prjury.jury.judge import Judge, JudgeType, type_of
 from prjury.jury.judgment import Judgment
 from prjury.jury.jury import JuryVerdict
-from prjury.jury.population import Ballot
+from prjury.jury.voting import Ballot
 from prjury.ports import Ports
 
 #: The label of a judge that is asked in another zone.

@@ -16,7 +16,7 @@ from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial
 from prjury.judges.backport.checks.prerequisites import Prerequisites, named, pick_command
 from prjury.judges.backport.score.score import Band, Score, score_words
 from prjury.jury.judgment import Check, Judgment, Status
-from prjury.jury.population import is_benign
+from prjury.jury.voting import is_benign
 from prjury.ports.types import BranchTip
 from prjury.report.model import Backport, BackportVerdict
 from prjury.snapshot.model import PullRequest, printable, visible

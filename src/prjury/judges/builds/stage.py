@@ -11,8 +11,7 @@ from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.record import SCHEMA_NAME, EvidenceRecorder, Json
 from prjury.judges.context import PullRequestContext
 from prjury.jury.jury import Jury
-from prjury.jury.population import Ballot
-from prjury.jury.voting import MajorityVoting
+from prjury.jury.voting import Ballot, MajorityVoting
 from prjury.policy.schema import BuildOptions
 from prjury.ports import Ports
 from prjury.report.invisible_chars import without_surrogates

@@ -22,10 +22,8 @@ from prjury.jury.confidence import ConfidenceStrategy
 from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.jury import JuryVerdict, Seat
-from prjury.jury.library.retry import JuryWithRetry
-from prjury.jury.library.rounds import RoundContext
-from prjury.jury.population import Ballot
-from prjury.jury.voting import NOT_APPLICABLE
+from prjury.jury.library.retry import JuryWithRetry, RoundContext
+from prjury.jury.voting import NOT_APPLICABLE, Ballot
 from prjury.ports import ChatModel, Memory, NoMemory, Panel
 
 _TEMPLATE = "chair"

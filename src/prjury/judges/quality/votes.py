@@ -14,8 +14,8 @@ from typing import Any
 from prjury.judges.quality.evidence import DIGITS, Lines, Opinion, VerifiedAnswer
 from prjury.judges.quality.question import Quote
 from prjury.jury.judgment import Check, Judgment, Location, Severity, Status
-from prjury.jury.population import Ballot
 from prjury.jury.score import NumericalScore
+from prjury.jury.voting import Ballot
 from prjury.report.invisible_chars import show_invisible
 
 NO_OPINION = "no_opinion"

@@ -11,10 +11,9 @@ from prjury.jury.context import ExecutionStatus, JudgmentContext
 from prjury.jury.frozen import freeze
 from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Judgment
-from prjury.jury.library.assessment import assessment
-from prjury.jury.library.classify import Classifier, with_confidence, yes_or_no
 from prjury.jury.library.execution import perform, waited_for
 from prjury.jury.library.model_judge import classified, failure, filled, with_question
+from prjury.jury.library.replies import Classifier, assessment, with_confidence, yes_or_no
 from prjury.jury.library.template import template_of
 
 

@@ -10,17 +10,17 @@ from prjury.jury.context import ExecutionStatus, JudgmentContext
 from prjury.jury.guard import printable
 from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Judgment
-from prjury.jury.library.assessment import assessment
-from prjury.jury.library.classify import (
+from prjury.jury.library.execution import perform
+from prjury.jury.library.presets import CRITERION_PROMPT, Criterion
+from prjury.jury.library.replies import (
     CONFIDENCE_FORM,
     YES_OR_NO_FORM,
     Classifier,
+    assessment,
     invalid,
     with_confidence,
     yes_or_no,
 )
-from prjury.jury.library.execution import perform
-from prjury.jury.library.presets import CRITERION_PROMPT, Criterion
 from prjury.jury.library.template import Template, template_of
 
 #: What a model answers with: text, or an awaitable of it.

@@ -25,7 +25,7 @@ from prjury.judges.builds.external_checks import (
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.population import is_benign
+from prjury.jury.voting import is_benign
 from prjury.policy.schema import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import CheckResult

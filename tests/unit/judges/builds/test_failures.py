@@ -851,6 +851,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(HOSTILE))
 def test_a_hostile_log_is_read_in_time(name: str, tmp_path: Path) -> None:
     start = time.process_time()

@@ -17,7 +17,7 @@ from prjury.judges.builds import make
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import JudgeType, ask, type_of
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.population import is_benign
+from prjury.jury.voting import is_benign
 from prjury.policy.load import read_policy
 from prjury.policy.schema import BuildOptions
 from prjury.ports import Ports

@@ -843,6 +843,7 @@ def test_namespaces_and_cases_within_cases_do_not_confuse(tmp_path: Path) -> Non
     assert (reports.tests, [failure.name for failure in reports.failures]) == (1, ["b#a"])
 
 
+@pytest.mark.slow
 def test_very_many_tests_are_read_in_time_and_in_little_memory(tmp_path: Path) -> None:
     case = '<testcase classname="tests.test_a" name="test_{}" time="0.001"/>'
     text = "".join(case.format(number) for number in range(100_000))

@@ -1299,6 +1299,7 @@ def test_a_line_break_at_the_edge_of_a_piece_is_one(tmp_path: Path) -> None:
     assert len(section.lines[0]) == 2000
 
 
+@pytest.mark.slow
 def test_a_long_log_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
     line = "a line that says nothing, in many words, over and over again; number {}\n"
     text = "a.go:1:1: first\n" + "".join(map(line.format, range(470_000))) + "a.go:9:1: last\n"
@@ -1307,6 +1308,7 @@ def test_a_long_log_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
     assert reports.problems == ("the log is too long to be read in full",)
 
 
+@pytest.mark.slow
 def test_the_end_of_a_log_of_very_many_lines_is_read(tmp_path: Path) -> None:
     text = "a.go:1:1: first\n" + "\n" * 3_200_000 + "a.go:9:1: last\n"
     failures, reports = told(text, tmp_path)

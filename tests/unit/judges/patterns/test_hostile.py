@@ -22,6 +22,7 @@ def unread(judgment: Judgment) -> dict[str, str]:
     return {entry["path"]: entry["reason"] for entry in judgment.metadata["scope"]["unread"]}
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_hunks_are_all_looked_at() -> None:
     texts = ["int a;"] * 99_999 + ["javax.persistence.Entity b;"]
     code = "class A {\n" + "".join(f"{text}\n" for text in texts) + "}\n"
@@ -43,6 +44,7 @@ def test_a_hundred_thousand_hunks_are_all_looked_at() -> None:
     assert unread(judgment) == {}
 
 
+@pytest.mark.slow
 def test_more_hunks_than_one_pull_request_may_have_are_unread(tmp_path: Path) -> None:
     lines = [f"int a{number % 10};\n" for number in range(800_000)]
     history = History(tmp_path / "repo", bare=True)
@@ -112,6 +114,7 @@ def test_comments_before_a_carriage_return_silence_as_they_do_before_a_line_feed
     assert found(judgment) == [("jakarta/persistence", "warning", 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nested", ["(" * 20_000, "a<" * 20_000, "{" * 20_000, "if(a)" * 20_000])
 def test_deep_nesting_is_judged_or_named(nested: str) -> None:
     broken = "\n".join(nested[at : at + 10_000] for at in range(0, len(nested), 10_000))

@@ -190,6 +190,7 @@ def test_each_word_of_a_framing_is_said(framing: Framing) -> None:
     assert [word for word in framing.words if word not in said] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
 def test_who_wrote_it_where_and_with_which_words_is_not_sent(
     language: Language, tmp_path: Path

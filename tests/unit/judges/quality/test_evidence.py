@@ -139,6 +139,7 @@ def test_a_verdict_that_its_author_does_not_believe_does_not_count() -> None:
 places = st.integers(1, 20)
 
 
+@pytest.mark.slow
 @given(places, places, st.text(max_size=20), st.sampled_from(["old", "new"]))
 def test_only_the_text_of_the_very_lines_is_true(line: int, end: int, text: str, side: str) -> None:
     new = {10: "def f():", 11: "    x = 2", 12: "", 13: "    return x  "}

@@ -127,6 +127,7 @@ def test_a_changed_file_asks_about_its_own_sheet_alone() -> None:
 sizes = st.lists(st.integers(1, 60), min_size=2, max_size=6)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(sizes, st.data())
 @example([10, 10, 10, 10], None)

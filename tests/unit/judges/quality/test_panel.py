@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from prjury.judges.quality.votes import Poll
 from prjury.jury.judgment import Check, Judgment, Location, Status
-from prjury.jury.population import Ballot
 from prjury.jury.score import NumericalScore
+from prjury.jury.voting import Ballot
 
 PASS, FAIL, ABSTAIN, ERROR = Status.PASS, Status.FAIL, Status.ABSTAIN, Status.ERROR
 WORDS = {"p": PASS, "f": FAIL, "a": ABSTAIN, "e": ERROR}

@@ -13,8 +13,7 @@ from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury
-from prjury.jury.population import Ballot
-from prjury.jury.voting import MajorityVoting
+from prjury.jury.voting import Ballot, MajorityVoting
 
 JUDGES = '''
 import prjury

@@ -14,7 +14,7 @@ from prjury.jury.judge import Judge, JudgeType, type_of
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.jury import Jury
 from prjury.jury.library.agent import AgentClient, AgentJudge, AgentResult, run_agent
-from prjury.jury.library.assessment import ASSESSMENT_FORM, assessment
+from prjury.jury.library.replies import ASSESSMENT_FORM, assessment
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import ConsensusVoting, ErrorPolicy
 

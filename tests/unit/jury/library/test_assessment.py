@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.jury.judgment import Check, Judgment, Location, Status
-from prjury.jury.library.assessment import ASSESSMENT_FORM, LONGEST_REPLY, assessment
+from prjury.jury.library.replies import ASSESSMENT_FORM, LONGEST_REPLY, assessment
 from prjury.jury.score import NumericalScore
 from strategies import json_values
 

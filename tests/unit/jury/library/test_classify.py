@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.library.classify import (
+from prjury.jury.library.replies import (
     LONGEST_REASONING,
     YES_OR_NO_FORM,
     with_confidence,

@@ -25,9 +25,8 @@ from prjury.jury.library.agent import AgentJudge, AgentResult
 from prjury.jury.library.evaluation import evaluate
 from prjury.jury.library.model_judge import ModelJudge
 from prjury.jury.library.retry import JuryWithRetry
-from prjury.jury.population import Ballot
 from prjury.jury.verdicts import jury_verdict_from_json, jury_verdict_to_json
-from prjury.jury.voting import ConsensusVoting, MajorityVoting
+from prjury.jury.voting import Ballot, ConsensusVoting, MajorityVoting
 
 SUCCESS = {"status": "success", "error": None}
 

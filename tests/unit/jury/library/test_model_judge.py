@@ -15,9 +15,9 @@ from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge, JudgeType, ask, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury
-from prjury.jury.library.assessment import ASSESSMENT_FORM, assessment
 from prjury.jury.library.model_judge import JudgeModel, ModelJudge, criterion_judge
 from prjury.jury.library.presets import CRITERIA, Criterion
+from prjury.jury.library.replies import ASSESSMENT_FORM, assessment
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import ConsensusVoting, ErrorPolicy, MajorityVoting
 

@@ -20,13 +20,13 @@ from prjury.jury.compose import all_of, always_pass, named
 from prjury.jury.judge import FunctionJudge, Judge, JudgeType, ask, judge
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury
-from prjury.jury.library.repeated import RepeatedJudge
-from prjury.jury.library.representative import (
+from prjury.jury.library.repeated import (
     AggregationMethod,
     AverageAggregationStrategy,
     BaseJudgeAggregator,
     MajorityVoteAggregationStrategy,
     MedianAggregationStrategy,
+    RepeatedJudge,
 )
 from prjury.jury.nesting import Extent
 from prjury.jury.score import BooleanScore, CategoricalScore, NumericalScore

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import strategies
 from prjury.jury.codec import judgment_from_json, judgment_to_json
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.library.representative import (
+from prjury.jury.library.repeated import (
     AggregationMethod,
     AggregationSelector,
     AverageAggregationStrategy,

@@ -25,9 +25,8 @@ from prjury.jury.judge import FunctionJudge, JudgeType, Opinion
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import JuryVerdict, Seat
 from prjury.jury.library.agent import AgentJudge
-from prjury.jury.library.assessment import ASSESSMENT_FORM, assessment
-from prjury.jury.library.classify import CONFIDENCE_FORM
 from prjury.jury.library.model_judge import ModelJudge
+from prjury.jury.library.replies import ASSESSMENT_FORM, CONFIDENCE_FORM, assessment
 from prjury.jury.library.retry import JuryWithRetry, RoundContext
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import (

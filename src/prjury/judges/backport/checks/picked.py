@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from prjury.judges.context import PullRequestContext
 from prjury.jury.guard import guarded, itself
 from prjury.jury.judgment import Check, Judgment, Status
-from prjury.jury.population import is_benign
+from prjury.jury.voting import is_benign
 from prjury.snapshot.model import FileKind, PullRequest, printable
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
-from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
-from prjury.judges.quality.kinds.reading import ChangeReader, templated, time_of, with_description
+from prjury.judges.quality.judge import ModelBackedJudge
+from prjury.judges.quality.kinds.reading import ChangeReader, judge_of, with_description
 from prjury.judges.quality.model_seat import Material
 from prjury.jury.judgment import Judgment
 from prjury.jury.voting import NOT_APPLICABLE
@@ -16,7 +16,6 @@ from prjury.policy.tiers import QuestionOptions
 from prjury.ports import Ports
 
 NAME = "description-matches-change"
-_TEMPLATE = "description"
 
 CRITERIA: Mapping[str, str] = MappingProxyType(
     {
@@ -47,13 +46,14 @@ def make(options: QuestionOptions, ports: Ports) -> ModelBackedJudge[PullRequest
         return read(context, deadline)
 
     about = "asks a model whether the change does what its description says"
-    inquiry = Inquiry(
+    return judge_of(
         NAME,
         about,
         CRITERIA,
-        options.threshold,
+        options,
+        ports,
+        panel,
         gather,
-        templated(ports, _TEMPLATE, CRITERIA),
+        template="description",
         lowers_only=True,
     )
-    return ModelBackedJudge(inquiry, panel, options.runs, ports.memory, time_of)

@@ -10,6 +10,7 @@ from prjury.code.parser import Parser
 from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.hunk_context import with_surroundings
+from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
 from prjury.judges.quality.model_seat import Material
 from prjury.judges.quality.notices import instructions, same_family, spoken
 from prjury.judges.quality.prompt_input import SENT_KINDS, Section, document, pieces_of, sizes
@@ -17,6 +18,7 @@ from prjury.judges.quality.prompts import Instructions, OwnTexts
 from prjury.judges.quality.question import CHARACTERS_PER_TOKEN
 from prjury.jury.judgment import Judgment
 from prjury.jury.voting import NOT_APPLICABLE
+from prjury.policy.tiers import QuestionOptions
 from prjury.ports import Panel, Ports
 from prjury.report.redact import Redact
 from prjury.snapshot.model import FileChange, FileKind, PullRequest
@@ -83,6 +85,36 @@ class ChangeReader:
         return file.kind in self.kinds or (self.kinds == SENT_KINDS and file.kind not in SENT_KINDS)
 
 
+def judge_of(  # noqa: PLR0913 - what kinds differ in
+    name: str,
+    about: str,
+    criteria: Mapping[str, str],
+    options: QuestionOptions,
+    ports: Ports,
+    panel: Panel,
+    gather: Callable[[PullRequestContext, Deadline], Material | Judgment],
+    *,
+    template: str,
+    lowers_only: bool = False,
+) -> ModelBackedJudge[PullRequestContext]:
+    """The judge that asks a panel these questions about a change.
+
+    Args:
+        name: the judge's name in the policy.
+        gather: what there is to read, or the abstention.
+        template: the instructions, which need nothing but the criteria.
+        lowers_only: whether its approval must not lift what others say.
+    """
+
+    def instruct(context: PullRequestContext) -> Instructions:
+        return own_texts(ports, context).prompts().render(template, {"criteria": dict(criteria)})
+
+    inquiry = Inquiry(
+        name, about, criteria, options.threshold, gather, instruct, lowers_only=lowers_only
+    )
+    return ModelBackedJudge(inquiry, panel, options.runs, ports.memory, time_of)
+
+
 def with_description(
     read: ChangeReader, redact: Redact
 ) -> Callable[[PullRequestContext, Deadline], Material | Judgment]:
@@ -103,17 +135,6 @@ def description(pull: PullRequest, redact: Redact) -> Section:
     """Title and text of a pull request as a document."""
     text = f"{pull.title.strip()}\n\n{pull.body.strip()}".strip()
     return document(DESCRIPTION, "description", text, redact)
-
-
-def templated(
-    ports: Ports, template: str, criteria: Mapping[str, str]
-) -> Callable[[PullRequestContext], Instructions]:
-    """The instructions of a template that needs nothing but the criteria."""
-
-    def instruct(context: PullRequestContext) -> Instructions:
-        return own_texts(ports, context).prompts().render(template, {"criteria": dict(criteria)})
-
-    return instruct
 
 
 def not_applicable(pull: PullRequest) -> str | None:

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from prjury.judges.context import PullRequestContext
-from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
-from prjury.judges.quality.kinds.reading import ChangeReader, templated, time_of
+from prjury.judges.quality.judge import ModelBackedJudge
+from prjury.judges.quality.kinds.reading import ChangeReader, judge_of
 from prjury.policy.tiers import SuitabilityOptions
 from prjury.ports import Ports
 
 NAME = "backport-suitability"
-_TEMPLATE = "suitability"
 
 CRITERIA: Mapping[str, str] = MappingProxyType(
     {
@@ -36,10 +35,6 @@ def make(options: SuitabilityOptions, ports: Ports) -> ModelBackedJudge[PullRequ
         ConfigError: for a model that is not known.
     """
     panel = ports.models.panel(options.model)
-
     about = "asks a model whether the change belongs on a release branch"
     read = ChangeReader.of(ports, panel)
-    inquiry = Inquiry(
-        NAME, about, CRITERIA, options.threshold, read, templated(ports, _TEMPLATE, CRITERIA)
-    )
-    return ModelBackedJudge(inquiry, panel, options.runs, ports.memory, time_of)
+    return judge_of(NAME, about, CRITERIA, options, ports, panel, read, template="suitability")

@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
-from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
-from prjury.judges.quality.kinds.reading import ChangeReader, templated, time_of
+from prjury.judges.quality.judge import ModelBackedJudge
+from prjury.judges.quality.kinds.reading import ChangeReader, judge_of
 from prjury.judges.quality.model_seat import Material
 from prjury.jury.judgment import Judgment
 from prjury.jury.voting import NOT_APPLICABLE
@@ -17,7 +17,6 @@ from prjury.ports import Ports
 from prjury.snapshot.model import FileKind, PullRequest
 
 NAME = "tests-exercise-behaviour"
-_TEMPLATE = "tests"
 
 CRITERIA: Mapping[str, str] = MappingProxyType(
     {
@@ -49,10 +48,7 @@ def make(options: QuestionOptions, ports: Ports) -> ModelBackedJudge[PullRequest
         return read(context, deadline)
 
     about = "asks a model whether the new tests exercise what they claim to test"
-    inquiry = Inquiry(
-        NAME, about, CRITERIA, options.threshold, gather, templated(ports, _TEMPLATE, CRITERIA)
-    )
-    return ModelBackedJudge(inquiry, panel, options.runs, ports.memory, time_of)
+    return judge_of(NAME, about, CRITERIA, options, ports, panel, gather, template="tests")
 
 
 def _has_tests(pull: PullRequest) -> bool:

@@ -188,6 +188,7 @@ def test_a_moved_name_is_gone_where_its_home_is_another(old: str, new: str, leve
     assert release_for(judged({old: text}, {new: text})) == level
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "old", "new", "reason"),
     [

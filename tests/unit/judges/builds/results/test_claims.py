@@ -114,6 +114,7 @@ def test_s(): pass
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", [2, 9])
 @pytest.mark.parametrize("family", ["xunit1", "xunit2"])
 def test_pytest_itself(tmp_path: Path, wrong: int, family: str) -> None:
