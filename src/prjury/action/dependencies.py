@@ -91,7 +91,7 @@ class Wiring:
         check: the check run's text, Markdown.
         summary: the job summary's Markdown.
         sarif: a SARIF log.
-        environment: what the zones find around them.
+        environment: what the stages find around them.
         git: how git reaches the server.
         picks: what a merged change is worth to release branches; None where nobody can say.
     """

@@ -1,4 +1,4 @@
-"""The modes ``build``, ``collect`` and ``decide``: three of the four trust zones."""
+"""The modes ``build``, ``collect`` and ``decide``: three of the four stages."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from prjury.action.job_artifacts import EVIDENCE, EVIDENCE_DIGEST, VERDICT, down
 from prjury.action.logs import keep_logs
 from prjury.app.artifact_file import sha256
 from prjury.app.request import ReviewRequest, RunEnvironment
-from prjury.app.stages.build import build as build_zone
+from prjury.app.stages.build import build as build_stage
 from prjury.app.stages.codec import evidence_from_text, evidence_to_text, verdict_to_text
-from prjury.app.stages.collect import collect as collect_zone
-from prjury.app.stages.decide import decide as decide_zone
+from prjury.app.stages.collect import collect as collect_stage
+from prjury.app.stages.decide import decide as decide_stage
 from prjury.app.stages.evidence import NoEvidence
 from prjury.app.stages.publish import publish_stage
 from prjury.errors import ExitCode, UsageError
@@ -31,7 +31,7 @@ def build(job: Job) -> JobResult:
     if not job.inputs.build:
         return job.nothing("Nothing to do: the input build is false.")
     event = event_of(job)
-    outcome = build_zone(_request(job, event), _environment(job))
+    outcome = build_stage(_request(job, event), _environment(job))
     if isinstance(outcome, NothingToReview):
         return job.nothing(outcome.reason, is_open=not outcome.superseded)
     written = json.dumps(outcome.evidence, indent=1, allow_nan=False) + "\n"
@@ -52,7 +52,7 @@ def collect(job: Job) -> JobResult:
         event = replace(event, pull=pull)
         artifact = BuildArtifact(hub, event.repo, run.id)
         request = replace(_request(job, event), evidence=artifact, actor=run.actor)
-        found = collect_zone(request, _environment(job), run.path)
+        found = collect_stage(request, _environment(job), run.path)
     if isinstance(found, NothingToReview) and found.superseded:
         return job.nothing(found.reason)
     outcome = (
@@ -72,7 +72,7 @@ def decide(job: Job) -> JobResult:
         return job.nothing(evidence.reason, is_open=True)
     digest = sha256(content)
     request = replace(_request(job, None), trusts_policy=evidence.trusted)
-    opinions = decide_zone(evidence, digest, request, _environment(job))
+    opinions = decide_stage(evidence, digest, request, _environment(job))
     report = publish_stage(evidence, digest, opinions)
     job.log.say(report.headline)
     text = verdict_to_text(report, opinions, job.log.redact)

@@ -1,6 +1,6 @@
-"""The sentence: a pull request is photographed, a cascade looks at it, a report is made.
+"""A run: take a snapshot of the pull request, let the cascade judge it, make the report.
 
-`review` says it in one breath; `zones` says it in four, each for a job of its own, so that what
-runs the change's code, what holds a model's key and what may write never meet. `backport` asks the
-backport judge alone, and `picks` makes of its verdicts what is proposed.
+`review` is the whole run in one process. `stages` are the same steps in four jobs, so that code of
+the change, a model's key and a token that can write never meet. `backport` asks the backport judge
+alone, and `picks` turns its verdicts into proposed pull requests.
 """
