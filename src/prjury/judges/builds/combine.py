@@ -12,7 +12,7 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.jury.score import BooleanScore
 from prjury.snapshot.model import PullRequest, visible
 
-#: Whoever edits one of these chooses the checks that judge him, or the build whose word is taken.
+#: A change that edits one of these chooses its own checks, or the build that judges it.
 _DEFINITIONS = re.compile(
     r"""\A(
       \.(github/(workflows|actions)|circleci|buildkite|woodpecker|semaphore|tekton|cirrus)/.*
@@ -26,17 +26,17 @@ _DEFINITIONS = re.compile(
 
 
 def unless_edited(judgment: Judgment, pull: PullRequest) -> Judgment:
-    """The judgment, or none where a PASS would be the word of what the change has written itself.
+    """The judgment, or ABSTAIN instead of a PASS of checks that the change has written itself.
 
-    What runs elsewhere for a change is what the change's own files say.
+    What runs elsewhere for a change is defined by the change's own files.
     """
     paths = (path for file in pull.files for path in (file.path, file.old_path) if path)
     edited = next(filter(_DEFINITIONS.match, paths), None)
     if edited is None or judgment.status is not Status.PASS:
         return judgment
     return Judgment.abstained(
-        f"this change edits {visible(edited)}, which says what is run elsewhere; all passed there, "
-        f"as it does for whoever rewrites it, so look at it. {judgment.reasoning}",
+        f"this change edits {visible(edited)}, which says what is run elsewhere. All passed "
+        f"there, but by the change's own rules, so look at it. {judgment.reasoning}",
         "build_changed",
         checks=judgment.checks,
         metadata={**judgment.metadata, "reason": "build_changed"},
@@ -47,35 +47,38 @@ _WORST_FIRST = (Status.FAIL, Status.ERROR, Status.ABSTAIN, Status.PASS)
 
 
 def combine_outcomes(judgments: Sequence[Judgment], notes: Sequence[str] = ()) -> Judgment:
-    """One judgment: the worst one's status, every one's words and checks, the worst first.
+    """One judgment: the worst status, and the words and checks of all, the worst first.
 
     Args:
         notes: what the recognition left out, for the reader.
     """
-    ordered = sorted(judgments, key=lambda said: _WORST_FIRST.index(said.status))
+    ordered = sorted(judgments, key=lambda one_judgment: _WORST_FIRST.index(one_judgment.status))
     worst = ordered[0]
-    words = "; ".join(_named(said) if len(ordered) > 1 else said.reasoning for said in ordered)
-    told = f" ({'; '.join(notes)})" if notes else ""
+    words = "; ".join(
+        _named(one_judgment) if len(ordered) > 1 else one_judgment.reasoning
+        for one_judgment in ordered
+    )
+    noted = f" ({'; '.join(notes)})" if notes else ""
     voted = worst.status in {Status.PASS, Status.FAIL}
     return Judgment(
         worst.status,
-        words + told,
+        words + noted,
         BooleanScore(worst.status is Status.PASS) if voted else None,
         label=worst.label,
-        checks=tuple(check for said in ordered for check in said.checks),
+        checks=tuple(check for one_judgment in ordered for check in one_judgment.checks),
         metadata=_metadata(ordered) if len(ordered) > 1 else worst.metadata,
     )
 
 
-def _named(said: Judgment) -> str:
-    directory = said.metadata.get("directory")
+def _named(one_judgment: Judgment) -> str:
+    directory = one_judgment.metadata.get("directory")
     where = f" in {directory}" if directory else ""
-    return f"{said.metadata.get('system', 'build')}{where}: {said.reasoning}"
+    return f"{one_judgment.metadata.get('system', 'build')}{where}: {one_judgment.reasoning}"
 
 
 def _metadata(ordered: Sequence[Judgment]) -> dict[str, Any]:
     """The worst one's, with the failures and commands of all, and each by itself in ``builds``."""
-    every = [said.metadata for said in ordered]
+    every = [one_judgment.metadata for one_judgment in ordered]
     tests = _tests_of([one["tests"] for one in every if one.get("tests")])
     subjects = [str(one["subject"]) for one in every if "subject" in one]
     return {
@@ -88,14 +91,17 @@ def _metadata(ordered: Sequence[Judgment]) -> dict[str, Any]:
         "tests": tests,
         "test_files": 0 if tests else max(one.get("test_files") or 0 for one in every),
         "builds": [
-            {**{key: one[key] for key in one if key != "failures"}, "status": said.status.value}
-            for said, one in zip(ordered, every, strict=True)
+            {
+                **{key: one[key] for key in one if key != "failures"},
+                "status": one_judgment.status.value,
+            }
+            for one_judgment, one in zip(ordered, every, strict=True)
         ],
     }
 
 
 def _tests_of(every: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """The counts of tests of all builds together; what one build does not know nobody knows."""
+    """The counts of tests of all builds together; what one build does not know is not known."""
     if not every:
         return None
     bases = [one["base"] for one in every if one["base"]]
@@ -124,9 +130,9 @@ def _counts_of(every: Sequence[Mapping[str, Mapping[str, int]]]) -> dict[str, di
 def build_changed(
     judgment: Judgment, ours: Sequence[BuildPlan], theirs: Sequence[BuildPlan]
 ) -> Judgment:
-    """The judgment, or none where the change replaces a tested build that the base has.
+    """The judgment, or ABSTAIN where the change replaces a tested build that the base has.
 
-    A PASS would be the word of a build that the change has chosen itself.
+    A PASS would come from a build that the change has chosen itself.
 
     Args:
         judgment: a PASS.

@@ -21,7 +21,7 @@ from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.run import Builder, Workplace, noted, refuse_needed
 from prjury.ports.types import TreeEntry
 
-#: More failing tests than this are no matter of luck, and too many to run again one by one.
+#: More failing tests than this are not flaky, and too many to run again one by one.
 _MOST_AGAIN = 20
 
 
@@ -35,7 +35,7 @@ class BuildSide:
 
 @dataclass(frozen=True)
 class ComparisonRun:
-    """Tries plans on two trees.
+    """Runs plans on two trees.
 
     Attributes:
         merged: what the change makes of the base.
@@ -59,8 +59,8 @@ class ComparisonRun:
         """All that is to be known of this build.
 
         Raises:
-            CannotJudgeError: when a tool is missing or the sandbox cannot be had, or when files of
-                the tree are missing that may be needed.
+            CannotJudgeError: when a tool is missing or the sandbox is not available, or when files
+                of the tree are missing that may be needed.
         """
         with ExitStack() as stack:
             merged = stack.enter_context(self.builder.opened(self.merged.tree, self.merged.entries))
@@ -88,7 +88,7 @@ class ComparisonRun:
         return comparable(outcome) and self.pre_existing == "warn"
 
     def _with_base(self, case: BuildResult, merged: Workplace, deadline: Deadline) -> BuildResult:
-        """With the base's outcome, and both run to the end where the plan has such a form.
+        """Add the base's outcome; run both to the end where the plan has such a form.
 
         Where the time is too short for that, the case stays what it was, unproven.
         """
@@ -113,7 +113,7 @@ class ComparisonRun:
             return _without_base(case, str(error))
 
     def _with_flaky(self, case: BuildResult, merged: Workplace, deadline: Deadline) -> BuildResult:
-        """With the new failing tests run again once, alone; what passes then is flaky."""
+        """Run the new failing tests once more, alone; what passes then is flaky."""
         suspects = [f for f in case.outcome.failures if f.kind == "test" and f.state == "new"]
         rerun = case.plan.rerun_failed
         steps = rerun(suspects) if rerun and 0 < len(suspects) <= _MOST_AGAIN else None
@@ -123,9 +123,11 @@ class ComparisonRun:
         say(f"running {len(suspects)} failing tests again, alone")
         try:
             again = merged.run(case.plan, deadline, alone=steps)
-            lucky = _passed_again(suspects, again)
-            case = replace(case, outcome=_with_luck(case.outcome, lucky), ran_again=len(suspects))
-            if self.flaky == "block" or not lucky or not _only_luck(case):
+            flaky_ids = _passed_again(suspects, again)
+            case = replace(
+                case, outcome=_marked_flaky(case.outcome, flaky_ids), ran_again=len(suspects)
+            )
+            if self.flaky == "block" or not flaky_ids or not _only_flaky(case):
                 return case
             say("they passed; trying everything once more")
             outcome = merged.run(case.plan.once_more, deadline)
@@ -135,14 +137,14 @@ class ComparisonRun:
             return case
         outcome_again = compared(outcome, case.base)
         failing = {failure.id for failure in outcome_again.failures}
-        unlucky_before = (f for f in case.outcome.failures if f.state == "flaky")
-        passed_now = tuple(f for f in unlucky_before if f.id not in failing)
-        failures = (*_unlucky_again(outcome_again.failures, lucky), *passed_now)
+        flaky_before = (f for f in case.outcome.failures if f.state == "flaky")
+        passed_now = tuple(f for f in flaky_before if f.id not in failing)
+        failures = (*_failing_again(outcome_again.failures, flaky_ids), *passed_now)
         return case.to_the_end(replace(outcome_again, failures=failures), case.base)
 
 
 def _refused_if_stopped(case: BuildResult) -> BuildResult:
-    """A base that was cut off says nothing about what it would have done."""
+    """Drop a base that was cut off: it proves nothing."""
     stopped = case.base.last.completed.stopped if case.base else None
     if not stopped:
         return case
@@ -153,29 +155,29 @@ def _without_base(case: BuildResult, why: str) -> BuildResult:
     return replace(case, outcome=unmarked(case.outcome), base=None, base_unknown=why)
 
 
-def _only_luck(case: BuildResult) -> bool:
+def _only_flaky(case: BuildResult) -> bool:
     """Whether nothing fails the judge but the goals that ran the flaky tests."""
     return all(failure.kind == "goal" for failure in case.blocking)
 
 
-def _with_luck(outcome: PlanOutcome, lucky: frozenset[str]) -> PlanOutcome:
+def _marked_flaky(outcome: PlanOutcome, flaky_ids: frozenset[str]) -> PlanOutcome:
     failures = tuple(
-        replace(failure, state="flaky") if failure.id in lucky else failure
+        replace(failure, state="flaky") if failure.id in flaky_ids else failure
         for failure in outcome.failures
     )
     return replace(outcome, failures=failures)
 
 
-def _unlucky_again(failures: Sequence[Failure], lucky: frozenset[str]) -> Iterator[Failure]:
-    """What passes alone and fails again among the others is no matter of luck."""
+def _failing_again(failures: Sequence[Failure], flaky_ids: frozenset[str]) -> Iterator[Failure]:
+    """Mark as new what passes alone and fails again among the others."""
     for failure in failures:
-        again = failure.id in lucky and failure.state == "new"
+        again = failure.id in flaky_ids and failure.state == "new"
         words = f"{failure.message} (passes alone, fails again with the others)"
         yield replace(failure, message=words) if again else failure
 
 
 def _passed_again(suspects: Sequence[Failure], again: PlanOutcome) -> frozenset[str]:
-    """The tests that failed before and demonstrably passed now; silence is no pass."""
+    """The tests that failed before and demonstrably passed now; a missing result is no pass."""
     if again.last.completed.stopped:
         return frozenset()
     failing = {failure.id for failure in again.failures}

@@ -1,4 +1,4 @@
-"""From what became of a build to the judgment. Pure."""
+"""Decide the judgment of one build from its result. Pure."""
 
 from __future__ import annotations
 
@@ -118,10 +118,10 @@ def _scope(plan: BuildPlan) -> tuple[str, ...]:
 
 
 def _fixed(case: BuildResult) -> tuple[str, ...]:
-    if case.base is None or not (mended := fixed(case.outcome, case.base)):
+    if case.base is None or not (repaired := fixed(case.outcome, case.base)):
         return ()
-    named = mended[0].name or mended[0].id
-    more = f" and {len(mended) - 1} more" if len(mended) > 1 else ""
+    named = repaired[0].name or repaired[0].id
+    more = f" and {len(repaired) - 1} more" if len(repaired) > 1 else ""
     return (f"fixes {named}{more}, which the base fails",)
 
 
@@ -137,7 +137,7 @@ _MOST_LISTED = 200
 _NAMES = {"compile": "compiles", "test": "test", "goal": "build-goal", "error": "build-error"}
 _CAUSES = ("compile", "test")
 _MOST_QUOTED = 3
-#: What runners say of tests that passed.
+#: What runners print about tests that passed.
 _PASSED = re.compile(r"\s*(?:=== |--- PASS|PASS\b|ok\b|✓|✔|test .* \.\.\. ok$|[\w.]+ PASSED)")
 _STATES = {
     "new": "",
@@ -166,7 +166,7 @@ def _executed(result: StepResult, failures: Sequence[Failure]) -> Check:
 
 
 def _what_failed(result: StepResult, failures: Sequence[Failure]) -> str:
-    """The first failures in full; where none could be read, the last lines that tell of no pass."""
+    """The first failures in full; where none could be read, the last lines."""
     causes = [failure for failure in failures if failure.kind != "goal"][:_MOST_QUOTED]
     if causes:
         return "\n\n".join(
@@ -220,7 +220,7 @@ def _how_many_failed(failed: int, outcome: PlanOutcome) -> str:
 
 
 def _how_many(reports: Reports) -> str:
-    """How many tests there were and who says so; empty where nobody does."""
+    """How many tests there were and where that is known from; empty where it is not known."""
     where = f" in {counted(reports.files, 'report')}" if reports.files else " named in the log"
     named = f"{counted(reports.tests, 'test')}{where}" if reports.tests else ""
     tallied = f"{counted(reports.counted, 'test')} counted in the log" if reports.counted else ""
@@ -255,7 +255,7 @@ def _cause_checks(case: BuildResult) -> list[Check]:
 
 
 def metadata_of(case: BuildResult, note: str = "") -> dict[str, Any]:
-    """What programs may want to know, all failures in the form of the report among it."""
+    """The judgment's metadata: facts for the report, and all failures in the report's form."""
     outcome, done = case.outcome, case.outcome.last.completed
     ran = BuildRunFacts(
         compared=case.base is not None,
@@ -318,7 +318,7 @@ def _summaries(case: BuildResult) -> list[str]:
 
 
 def decide(case: BuildResult) -> Judgment:
-    """What the case comes to.
+    """Decide one build.
 
     PASS; FAIL for what the change breaks, and where the base is as broken and may hide what it
     breaks; ERROR where exit code 0 stands alone though there should be reports with it.
@@ -346,7 +346,7 @@ def _not_here(case: BuildResult, cause: Failure) -> Judgment:
 
 
 def _beside_base(case: BuildResult, base: PlanOutcome) -> Judgment:
-    """What fails, when it is known how the base fares."""
+    """The judgment of a failed build whose base was built as well."""
     alike = same_end(case.outcome, base)
     if alike and not case.outcome.failures:
         return _base_broken(case, "what went wrong could not be read")
@@ -374,7 +374,7 @@ def _unless_vanished(case: BuildResult, passed: Judgment) -> Judgment:
         failed = BooleanScore(value=False)
         return Judgment.failed(words, score=failed, checks=passed.checks, metadata=metadata)
     return Judgment.abstained(
-        f"{words}. Look whether they were left out on purpose; everything that did run passed.",
+        f"{words}. Check whether they were left out on purpose; everything that did run passed.",
         TESTS_VANISHED,
         checks=passed.checks,
         metadata=metadata,
@@ -382,13 +382,13 @@ def _unless_vanished(case: BuildResult, passed: Judgment) -> Judgment:
 
 
 def _excused(case: BuildResult) -> Judgment:
-    """Everything that failed is the base's own, or a matter of luck that the policy lets pass."""
+    """The PASS where all that failed fails on the base too, or is flaky and allowed."""
     failures = [failure for failure in case.outcome.failures if failure.kind != "goal"]
     old = sum(failure.state == "pre_existing" for failure in failures)
     lucky = len(failures) - old
-    told = f"{counted(old, 'test')} failed as on the base" if old else ""
+    known = f"{counted(old, 'test')} failed as on the base" if old else ""
     luck = f"{counted(lucky, 'flaky test')} passed when run again" if lucky else ""
-    words = " and ".join(filter(None, [told, luck]))
+    words = " and ".join(filter(None, [known, luck]))
     note = unseen(case.plan, case.outcome)
     return Judgment.passed(
         f"{words}; every test of the base ran, and nothing else fails"
@@ -409,7 +409,7 @@ def _base_broken(case: BuildResult, doubt: str) -> Judgment:
 
 
 def _misfit(case: BuildResult, wrong: str) -> tuple[str, str]:
-    """What to do about a command that cannot work, and the word for it."""
+    """What to do about a command that cannot work, and the reason code."""
     why = (
         f"`{case.outcome.last.step.text}` cannot work here, nor on the base: {clipped(wrong)}. "
         "Usually the command is misspelt, or its tool is not installed. Correct "
@@ -430,30 +430,30 @@ def _red(case: BuildResult, why: str, **more: str) -> Judgment:
 def _green(case: BuildResult) -> Judgment:
     """Exit code 0 and no failing test that was read; whether all were read is the question."""
     reports = case.outcome.reports
-    checks, metadata, told = checks_of(case), metadata_of(case), notes(case)
+    checks, metadata, noted = checks_of(case), metadata_of(case), notes(case)
     if reports.problems:
         return Judgment.errored(
             f"the build ended with exit code 0, but not all of its test reports could be read, "
-            f"so that failing tests may hide there{told}",
+            f"so that failing tests may hide there{noted}",
             checks=checks,
             metadata={**metadata, "reason": "report_invalid"},
         )
     own = case.plan.system == SYSTEM
     if reports.files and not (reports.tests or reports.counted) and (own or case.test_files):
         return Judgment.errored(
-            f"the build ended with exit code 0, but its test reports hold no test{told}",
+            f"the build ended with exit code 0, but its test reports hold no test{noted}",
             checks=checks,
             metadata={**metadata, "reason": "report_invalid"},
         )
     if case.plan.reported and not reports.tests:
         return Judgment.errored(
-            f"the build ended with exit code 0, but the test report that it was told to write is "
-            f"missing or empty; probably something ended the tests before they ran{told}",
+            f"the build ended with exit code 0, but the test report that it was asked to write is "
+            f"missing or empty; probably something ended the tests before they ran{noted}",
             checks=checks,
             metadata={**metadata, "reason": "report_missing"},
         )
     passed = Judgment.passed(
-        f"passed in {duration(case.outcome.seconds)}{told}",
+        f"passed in {duration(case.outcome.seconds)}{noted}",
         score=BooleanScore(value=True),
         checks=checks,
         metadata={**metadata, "log": None},
@@ -462,13 +462,13 @@ def _green(case: BuildResult) -> Judgment:
 
 
 def not_tried(plan: BuildPlan, why: str, reason: str) -> Judgment:
-    """The ERROR of a build about which nothing is known."""
+    """The ERROR of a build that could not be run."""
     which = {"command": plan.text, "system": plan.system, "directory": plan.directory}
     return Judgment.errored(why, metadata={"reason": reason, **which, **BuildFacts().to_metadata()})
 
 
 _UNUSABLE = {126, 127}
-#: What shells and tools say of a name that they do not know.
+#: What shells and tools print about a name that they do not know.
 _UNKNOWN = re.compile(
     r"No module named ['\"]?(?P<module>[\w.]+)"
     r"|[Mm]issing script: ['\"]?(?P<script>[\w:.-]+)"

@@ -1,4 +1,4 @@
-"""Already built elsewhere: the checks of the head are waited for and read, nothing is run here."""
+"""Judge by the checks of the head, which build elsewhere: wait for them and read them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from prjury.snapshot.model import PullRequest, visible
 
 SUCCEEDED = "success"
 FAILED = frozenset({"failure", "timed_out", "startup_failure", "error"})
-#: GitHub lets these through a required check; here they prove nothing.
-UNHEARD = frozenset({"neutral", "skipped"})
+#: GitHub accepts these for a required check; here they prove nothing.
+NEUTRAL = frozenset({"neutral", "skipped"})
 
 #: ``app:name``. A space after the colon, or another sign before it, makes it part of the name.
 _OF_APP = re.compile(r"(?P<app>[\w@*.\[\]-]+):(?P<name>\S.*)", re.ASCII | re.DOTALL)
@@ -46,7 +46,7 @@ class Name:
         return "*" not in self.text
 
     def matches(self, run: CheckResult) -> bool:
-        """Whether the check bears that name, and comes from that app where one is named."""
+        """Whether the check has that name, and comes from that app where one is named."""
         qualified = _OF_APP.fullmatch(self.text)
         if qualified is None:
             return _alike(self.text, run.name)
@@ -98,7 +98,7 @@ class CheckNames:
 
 @dataclass(frozen=True)
 class CheckSummary:
-    """The checks of a commit that count, in the order in which they were told.
+    """The checks of a commit that count, in the order in which they were reported.
 
     Attributes:
         runs: those that one of the names stands for.
@@ -114,7 +114,7 @@ class CheckSummary:
 
     @property
     def failed(self) -> tuple[CheckResult, ...]:
-        """Those that say no."""
+        """Those that failed."""
         return tuple(run for run in self.runs if run.conclusion in FAILED)
 
     @property
@@ -124,23 +124,23 @@ class CheckSummary:
 
     @property
     def succeeded(self) -> tuple[CheckResult, ...]:
-        """Those that say yes."""
+        """Those that succeeded."""
         return tuple(run for run in self.runs if run.conclusion == SUCCEEDED)
 
     @property
-    def unheard(self) -> tuple[CheckResult, ...]:
-        """Those that ended without an opinion."""
-        return tuple(run for run in self.runs if run.conclusion in UNHEARD)
+    def neutral(self) -> tuple[CheckResult, ...]:
+        """Those that are neutral or were skipped."""
+        return tuple(run for run in self.runs if run.conclusion in NEUTRAL)
 
     @property
     def undecided(self) -> tuple[CheckResult, ...]:
-        """Those that ended in another way, such as cancelled, or one that nobody knows."""
-        known = {None, SUCCEEDED, *FAILED, *UNHEARD}
+        """Those that ended in another way, such as cancelled, or an unknown one."""
+        known = {None, SUCCEEDED, *FAILED, *NEUTRAL}
         return tuple(run for run in self.runs if run.conclusion not in known)
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The names that no check bears."""
+        """The names that no check has."""
         return tuple(n.text for n in self.names.names if not any(map(n.matches, self.runs)))
 
     @property
@@ -168,7 +168,7 @@ _LONGEST_NAME = 100
 def judge_by_checks(
     options: BuildOptions, ports: Ports, pull: PullRequest, deadline: Deadline
 ) -> Judgment:
-    """What the checks of the head come to, once all of them have ended or the time is over."""
+    """The judgment by the checks of the head, once all of them have ended or the time is over."""
     if ports.checks is None:
         return Judgment.errored(
             f"the checks of the head cannot be read: {ports.checks_missing}",
@@ -177,13 +177,13 @@ def judge_by_checks(
     names = CheckNames.of(options.checks)
     begun = deadline.remaining
     try:
-        runs = _watched(ports.checks, names, pull.head.sha, deadline, ports.progress)
+        runs = _watch(ports.checks, names, pull.head.sha, deadline, ports.progress)
     except SourceError as error:
         return Judgment.errored(str(error), metadata={"reason": error.reason})
     return decide_by_checks(pull, CheckSummary.of(runs, names), begun - deadline.remaining)
 
 
-def _watched(
+def _watch(
     checks: Checks, names: CheckNames, commit: str, deadline: Deadline, progress: Progress
 ) -> Sequence[CheckResult]:
     """What was seen at the last look, which is the first one at which everything had settled."""
@@ -197,10 +197,10 @@ def _watched(
 
 
 def wait_for_checks(looks: Sequence[Sequence[CheckResult]], names: CheckNames) -> bool:
-    """Whether another look would tell nothing new.
+    """Whether another look would show nothing new.
 
-    Checks that are named in full have settled as soon as they have ended. Otherwise nobody knows
-    how many there will be: they have settled when all have ended at two looks in a row.
+    Checks that are named in full have settled as soon as they have ended. Otherwise it is not
+    known how many there will be: they have settled when all have ended at two looks in a row.
 
     Args:
         looks: the newest ones, the last one last; one at least.
@@ -216,8 +216,8 @@ def _idle(looks: Sequence[Sequence[CheckResult]]) -> bool:
     return len(looks) >= _MOST_IDLE and same and not running
 
 
-def decide_by_checks(pull: PullRequest, tally: CheckSummary, seconds: float) -> Judgment:
-    """From what the checks say to the judgment. Pure.
+def decide_by_checks(pull: PullRequest, summary: CheckSummary, seconds: float) -> Judgment:
+    """Decide the judgment from the checks. Pure.
 
     PASS where nothing failed, everything has ended and enough of it succeeded, and the change does
     not edit what says what the checks do. FAIL where anything failed. ABSTAIN otherwise.
@@ -225,92 +225,93 @@ def decide_by_checks(pull: PullRequest, tally: CheckSummary, seconds: float) -> 
     Args:
         seconds: how long was waited for them.
     """
-    metadata = _metadata(pull, tally, seconds)
-    if tally.failed:
-        words = f"{counted(len(tally.failed), 'check')} of the head failed: {_listed(tally.failed)}"
+    metadata = _metadata(pull, summary, seconds)
+    if summary.failed:
+        words = (
+            f"{counted(len(summary.failed), 'check')} of the head failed: {_listed(summary.failed)}"
+        )
         return Judgment.failed(
             words,
             score=BooleanScore(value=False),
-            checks=_checks(tally),
+            checks=_checks(summary),
             metadata=metadata,
         )
-    label, words = _doubt(pull, tally, seconds)
+    label, words = _doubt(pull, summary, seconds)
     if label:
         return Judgment.abstained(
-            words, label, checks=_checks(tally), metadata={**metadata, "reason": label}
+            words, label, checks=_checks(summary), metadata={**metadata, "reason": label}
         )
     passed = Judgment.passed(
-        _success(pull, tally),
+        _success(pull, summary),
         score=BooleanScore(value=True),
-        checks=_checks(tally),
+        checks=_checks(summary),
         metadata=metadata,
     )
     return unless_edited(passed, pull)
 
 
-def _doubt(pull: PullRequest, tally: CheckSummary, seconds: float) -> tuple[str, str]:
+def _doubt(pull: PullRequest, summary: CheckSummary, seconds: float) -> tuple[str, str]:
     """Why the checks prove nothing, as a label and in words; nothing where they do."""
     head = f"the head {pull.head.sha[:12]}"
-    if tally.pending:
-        late = (
-            f"after {duration(seconds)} {counted(len(tally.pending), 'check')} of {head} still ran"
-        )
-        return "checks_pending", f"{late}: {_listed(tally.pending)}{_also_missing(tally)}"
-    if tally.undecided:
+    if summary.pending:
+        pending = counted(len(summary.pending), "check")
+        late = f"after {duration(seconds)} {pending} of {head} still ran"
+        return "checks_pending", f"{late}: {_listed(summary.pending)}{_also_missing(summary)}"
+    if summary.undecided:
         return "checks_incomplete", (
-            f"{counted(len(tally.undecided), 'check')} of {head} came to no result: "
-            f"{_listed(tally.undecided)}. Run them again."
+            f"{counted(len(summary.undecided), 'check')} of {head} came to no result: "
+            f"{_listed(summary.undecided)}. Run them again."
         )
-    if tally.missing:
+    if summary.missing:
         return "no_checks", (
-            f"{head} has no check called {_quoted(tally.missing)}. Correct the name in "
+            f"{head} has no check called {_quoted(summary.missing)}. Correct the name in "
             "`build: {checks: […]}` (what stands before a colon is the app that reports it, "
             "`*` any), or see why it did not run."
         )
-    if not tally.runs:
+    if not summary.runs:
         return "no_checks", (
             f"{head} has no checks. See why nothing ran on it, or build it here: "
             "`build: {from: run}`."
         )
-    if tally.unproved:
+    if summary.unproved:
         return "checks_incomplete", (
-            f"{_quoted(tally.unproved)} of {head} did not succeed: what is skipped or neutral "
+            f"{_quoted(summary.unproved)} of {head} did not succeed: what is skipped or neutral "
             "proves nothing"
         )
     return "", ""
 
 
-def _success(pull: PullRequest, tally: CheckSummary) -> str:
+def _success(pull: PullRequest, summary: CheckSummary) -> str:
     behind = f", {counted(pull.behind, 'commit')} behind" if pull.behind else ""
     seen = f"what they saw is the head{behind}, or an earlier merge of it"
     notes = [f"{seen}, not the merge that was tried here"]
-    if silent := len(tally.runs) - len(tally.succeeded):
+    if silent := len(summary.runs) - len(summary.succeeded):
         notes.append(f"{counted(silent, 'other check')} skipped or neutral")
-    if tally.names.everything:
+    if summary.names.everything:
         notes.append("the policy names no checks, so all that there are count")
-    passed = f"{counted(len(tally.succeeded), 'check')} of the head {pull.head.sha[:12]} passed"
-    return f"{passed} elsewhere: {_listed(tally.succeeded)} ({'; '.join(notes)})"
+    passed = f"{counted(len(summary.succeeded), 'check')} of the head {pull.head.sha[:12]} passed"
+    return f"{passed} elsewhere: {_listed(summary.succeeded)} ({'; '.join(notes)})"
 
 
-def _waiting(tally: CheckSummary, commit: str) -> str:
-    if tally.pending:
-        return f"waiting for {_listed(tally.pending)}"
-    if tally.missing or not tally.runs:
-        what = _quoted(tally.missing) if tally.missing else "checks"
+def _waiting(summary: CheckSummary, commit: str) -> str:
+    if summary.pending:
+        return f"waiting for {_listed(summary.pending)}"
+    if summary.missing or not summary.runs:
+        what = _quoted(summary.missing) if summary.missing else "checks"
         return f"waiting for {what} to appear on {commit[:12]}"
     return f"all checks have ended; waiting whether more appear on {commit[:12]}"
 
 
-def _also_missing(tally: CheckSummary) -> str:
-    return f"; missing: {_quoted(tally.missing)}" if tally.missing else ""
+def _also_missing(summary: CheckSummary) -> str:
+    return f"; missing: {_quoted(summary.missing)}" if summary.missing else ""
 
 
 def _listed(runs: Sequence[CheckResult]) -> str:
-    shown = ", ".join(_told(run) for run in runs[:_MOST_NAMED])
+    shown = ", ".join(_named(run) for run in runs[:_MOST_NAMED])
     return shown + (f" and {len(runs) - _MOST_NAMED} more" if len(runs) > _MOST_NAMED else "")
 
 
-def _told(run: CheckResult) -> str:
+def _named(run: CheckResult) -> str:
     ended = run.conclusion not in {None, "success"}
     return f"{_short(run.name)} ({_short(str(run.conclusion))})" if ended else _short(run.name)
 
@@ -324,12 +325,12 @@ def _short(name: str) -> str:
     return visible(name[:_LONGEST_NAME]) + "…" * (len(name) > _LONGEST_NAME)
 
 
-def _checks(tally: CheckSummary) -> tuple[Check, ...]:
+def _checks(summary: CheckSummary) -> tuple[Check, ...]:
     """Each check that failed, has not ended or came to nothing, then those that succeeded."""
-    told = (*tally.failed, *tally.pending, *tally.undecided, *tally.succeeded)
-    checks = [_check(run, failed=run in tally.failed) for run in told[:_MOST_CHECKS]]
-    if left := len(told) - len(checks):
-        failed = len(tally.failed) > _MOST_CHECKS
+    listed = (*summary.failed, *summary.pending, *summary.undecided, *summary.succeeded)
+    checks = [_check(run, failed=run in summary.failed) for run in listed[:_MOST_CHECKS]]
+    if left := len(listed) - len(checks):
+        failed = len(summary.failed) > _MOST_CHECKS
         checks.append(Check("more-checks", passed=not failed, message=f"{left} more"))
     return tuple(checks)
 
@@ -337,7 +338,7 @@ def _checks(tally: CheckSummary) -> tuple[Check, ...]:
 def _check(run: CheckResult, *, failed: bool) -> Check:
     ended = run.conclusion or "has not ended"
     passed = run.conclusion == "success"
-    see = f"See {run.url}" if run.url else f"See what {_short(run.app)} says of it"
+    see = f"See {run.url}" if run.url else f"See what {_short(run.app)} says about it"
     return Check(
         "check-passed",
         passed,
@@ -348,8 +349,14 @@ def _check(run: CheckResult, *, failed: bool) -> Check:
     )
 
 
-def _metadata(pull: PullRequest, tally: CheckSummary, seconds: float) -> dict[str, Any]:
-    first = (*tally.failed, *tally.pending, *tally.undecided, *tally.unheard, *tally.succeeded)
+def _metadata(pull: PullRequest, summary: CheckSummary, seconds: float) -> dict[str, Any]:
+    first = (
+        *summary.failed,
+        *summary.pending,
+        *summary.undecided,
+        *summary.neutral,
+        *summary.succeeded,
+    )
     return {
         "subject": f"checks of {pull.head.sha[:12]}",
         **BuildFacts(origin="checks").to_metadata(),

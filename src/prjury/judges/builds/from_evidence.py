@@ -20,8 +20,8 @@ from prjury.policy.schema import BuildOptions
 from prjury.ports import Evidence
 from prjury.snapshot.model import PullRequest, visible
 
-#: What a reader has to know of every judgment that was made in this way.
-RETOLD = "built elsewhere, and told by its evidence"
+#: The note in every judgment that was made in this way.
+FROM_EVIDENCE = "built elsewhere, read from its evidence"
 
 _MOST_NAMED = 3
 _LONGEST_COMMAND = 200
@@ -58,26 +58,26 @@ class EvidenceBuild:
                 remedy=_HOW,
                 reason="evidence_missing",
             )
-        told = read_evidence(evidence.read())
-        self._refuse_other_change(told)
-        _refuse_other_builds(told, plans)
-        builds = {(one.system, one.directory, one.command): one for one in told.builds}
+        recorded = read_evidence(evidence.read())
+        self._refuse_other_change(recorded)
+        _refuse_other_builds(recorded, plans)
+        builds = {(one.system, one.directory, one.command): one for one in recorded.builds}
         return [
             self._judgment(plan, builds.get((plan.system, plan.directory, plan.text)))
             for plan in plans
         ]
 
-    def _refuse_other_change(self, told: BuildEvidenceJson) -> None:
+    def _refuse_other_change(self, recorded: BuildEvidenceJson) -> None:
         pull = self.pull
         here = {"head": pull.head.sha, "base": pull.base.sha, "merged tree": pull.merge.tree}
-        there = {"head": told.head, "base": told.base, "merged tree": told.merged_tree}
+        there = {"head": recorded.head, "base": recorded.base, "merged tree": recorded.merged_tree}
         for what, ours in here.items():
             if there[what] != ours:
                 raise _mismatch(f"its {what} is {there[what] or 'none'}, and here it is {ours}")
 
-    def _judgment(self, plan: BuildPlan, told: BuildJson | None) -> Judgment:
-        if told is None or told.case is None:
-            return _without_case(plan, told)
+    def _judgment(self, plan: BuildPlan, build: BuildJson | None) -> Judgment:
+        if build is None or build.case is None:
+            return _without_case(plan, build)
         options = self.options
         reader = EvidenceReader(
             plan,
@@ -88,24 +88,24 @@ class EvidenceBuild:
             always=options.compare == "always",
         )
         try:
-            return decide(reader.case(told.case))
+            return decide(reader.case(build.case))
         except ValueError as error:
             return not_tried(plan, str(invalid(str(error))), "evidence_invalid")
 
 
-def _without_case(plan: BuildPlan, told: BuildJson | None) -> Judgment:
-    if told is None or told.error is None:
-        why = f"the evidence holds nothing of `{visible(plan.text)}`; {_HOW}"
+def _without_case(plan: BuildPlan, build: BuildJson | None) -> Judgment:
+    if build is None or build.error is None:
+        why = f"the evidence holds nothing about `{visible(plan.text)}`; {_HOW}"
         return not_tried(plan, why, "evidence_missing")
-    return not_tried(plan, told.error.message, told.error.reason)
+    return not_tried(plan, build.error.message, build.error.reason)
 
 
-def _refuse_other_builds(told: BuildEvidenceJson, plans: Sequence[BuildPlan]) -> None:
-    """Builds that are not wanted tell that it was recorded for another policy or version."""
+def _refuse_other_builds(recorded: BuildEvidenceJson, plans: Sequence[BuildPlan]) -> None:
+    """Refuse evidence with other builds; it was recorded for another policy or version."""
     wanted = {(plan.system, plan.directory, plan.text) for plan in plans}
     extra = [
         f"`{visible(build.command[:_LONGEST_COMMAND])}`"
-        for build in told.builds
+        for build in recorded.builds
         if (build.system, build.directory, build.command) not in wanted
     ]
     if extra:

@@ -32,12 +32,12 @@ _RESERVE_SECONDS = 20.0
 
 
 def make(options: BuildOptions, ports: Ports) -> Judge[PullRequestContext]:
-    """The build judge with these options, behind these doors."""
+    """The build judge with these options and ports."""
     return BuildJudge(options, ports)
 
 
 def _forget(_plan: BuildPlan, _case: BuildResult | CannotJudgeError) -> None:
-    """Nobody wants to know."""
+    """Keep nothing."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class BuildJudge:
     type: JudgeType = JudgeType.DETERMINISTIC
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
-        """Builds, and where that fails builds the base as well to tell old failures from new."""
+        """Build; where that fails, build the base as well to distinguish old failures from new."""
         pull = context.pull
         if pull.merge.tree is None:
             return _no_tree(pull)
@@ -71,14 +71,14 @@ class BuildJudge:
             return judge_by_checks(self.options, self.ports, pull, deadline)
         merged = BuildSide(pull.merge.tree, self.ports.repository.files(pull.merge.tree))
         base = BuildSide(pull.base.sha, self.ports.repository.files(pull.base.sha))
-        found = self._recognised(merged, _changes(pull))
+        found = self._detect(merged, _changes(pull))
         if not found.plans:
             return self._no_build(pull, found, merged, base)
         if self.options.from_ == "evidence":
-            return self._unless_changed(self._retold(pull, found, merged), merged, base)
+            return self._unless_changed(self._from_evidence(pull, found, merged), merged, base)
         builder = Builder(self.ports)
         options = self.options
-        trial = ComparisonRun(
+        runner = ComparisonRun(
             builder,
             merged,
             base,
@@ -87,51 +87,53 @@ class BuildJudge:
             options.flaky,
             options.vanished,
         )
-        tried = [self._tried(trial, plan, deadline) for plan in found.plans]
-        notes = (*found.notes, *new_builds(found.plans, self._recognised(base, None).plans))
-        told = _with_unbuilt(combine_outcomes(tried, notes), pull, found)
-        judgment = self._unless_changed(told, merged, base)
+        judgments = [self._run(runner, plan, deadline) for plan in found.plans]
+        notes = (*found.notes, *new_builds(found.plans, self._detect(base, None).plans))
+        judgment = _with_unbuilt(combine_outcomes(judgments, notes), pull, found)
+        judgment = self._unless_changed(judgment, merged, base)
         builder.forget_logs(but=frozenset(RunFacts.of(judgment).logs))
         return judgment
 
     def _no_build(
         self, pull: PullRequest, found: DetectedBuilds, merged: BuildSide, base: BuildSide
     ) -> Judgment:
-        """Whether there is nothing to build, or nothing that says how."""
+        """The judgment where no build was found: nothing to build, or nothing that says how."""
         paths = [entry.path for entry in merged.entries]
         source = needing_build(paths, {file.path for file in pull.files})
         asked = self.options.command != "auto" or self.options.systems != "auto"
-        if source or asked or self._recognised(base, None).plans:
+        if source or asked or self._detect(base, None).plans:
             return _no_build_system(found, source)
         why = "nothing to build: the tree holds no source code that is compiled or tested"
         return Judgment.abstained(why, "not_applicable")
 
-    def _retold(self, pull: PullRequest, found: DetectedBuilds, merged: BuildSide) -> Judgment:
-        """What the evidence of a build elsewhere comes to."""
-        from prjury.judges.builds.from_evidence import RETOLD, EvidenceBuild  # noqa: PLC0415 - models that only this needs
+    def _from_evidence(
+        self, pull: PullRequest, found: DetectedBuilds, merged: BuildSide
+    ) -> Judgment:
+        """The judgment from the evidence of a build elsewhere."""
+        from prjury.judges.builds.from_evidence import FROM_EVIDENCE, EvidenceBuild  # noqa: PLC0415 - models that only this needs
 
         known = frozenset(entry.path for entry in merged.entries)
-        retelling = EvidenceBuild(self.options, pull, known)
+        build = EvidenceBuild(self.options, pull, known)
         try:
-            told = retelling.judgments(self.ports.evidence, found.plans)
+            judgments = build.judgments(self.ports.evidence, found.plans)
         except CannotJudgeError as error:
             return Judgment.errored(str(error), metadata={"reason": error.reason})
-        judgment = combine_outcomes(told, (*found.notes, RETOLD))
+        judgment = combine_outcomes(judgments, (*found.notes, FROM_EVIDENCE))
         return unless_edited(_with_unbuilt(judgment, pull, found, origin="evidence"), pull)
 
-    def _tried(self, trial: ComparisonRun, plan: BuildPlan, deadline: Deadline) -> Judgment:
+    def _run(self, runner: ComparisonRun, plan: BuildPlan, deadline: Deadline) -> Judgment:
         try:
-            case = trial.case(plan, deadline)
+            case = runner.case(plan, deadline)
         except CannotJudgeError as error:
             self.keep(plan, error)
             return not_tried(plan, str(error), error.reason)
         self.keep(plan, case)
         return decide(case)
 
-    def _recognised(self, side: BuildSide, changes: Changes | None) -> DetectedBuilds:
-        """The builds that the policy names, or those that the tree's files tell of.
+    def _detect(self, side: BuildSide, changes: Changes | None) -> DetectedBuilds:
+        """The builds that the policy names, or those that the tree's files declare.
 
-        Where everything is built whatever changes, the changes still tell where to look for it.
+        Where everything is built whatever changes, the changes still say where to look for it.
         """
         command = self.options.command
         if command == "auto":
@@ -141,14 +143,14 @@ class BuildJudge:
         return DetectedBuilds((custom_plan(command),))
 
     def _text(self, entry: TreeEntry) -> str:
-        """A file that tells how to build.
+        """A file that says how to build.
 
         Raises:
             CannotJudgeError: when a partial clone lacks its content.
         """
         content = self.ports.repository.read([entry.blob]).get(entry.blob)
         if content is None:
-            raise object_missing(f"{visible(entry.path)} cannot be read, which tells how to build")
+            raise object_missing(f"{visible(entry.path)} cannot be read, which says how to build")
         return content.decode("utf-8", "replace")
 
     def _texts(self, entries: Sequence[TreeEntry]) -> Mapping[str, str]:
@@ -158,10 +160,10 @@ class BuildJudge:
         }
 
     def _unless_changed(self, judgment: Judgment, merged: BuildSide, base: BuildSide) -> Judgment:
-        """A PASS only where what passed is not a build that the change has chosen itself."""
+        """The judgment, but no PASS of a build that the change has chosen itself."""
         if judgment.status is not Status.PASS:
             return judgment
-        ours, theirs = (self._recognised(side, None).plans for side in (merged, base))
+        ours, theirs = (self._detect(side, None).plans for side in (merged, base))
         return build_changed(judgment, ours, theirs)
 
 
@@ -182,7 +184,7 @@ def _with_unbuilt(
 
 
 def _no_tree(pull: PullRequest) -> Judgment:
-    """There should be something to build and there is not: no reason to let the change through."""
+    """The judgment where there is no merged tree; it is no reason to let the change through."""
     if pull.merge.impossible:
         return Judgment.abstained(f"nothing to build: {pull.merge.impossible}", "no_merge")
     return Judgment.abstained("nothing to build: the merge has conflicts", "conflicts")

@@ -142,7 +142,7 @@ class TestFail:
 
     def test_one_without_an_address(self) -> None:
         judgment = judged((CheckResult("lint", "@jenkins", "failure"),))
-        assert judgment.checks[0].fix == "See what @jenkins says of it, and make it succeed."
+        assert judgment.checks[0].fix == "See what @jenkins says about it, and make it succeed."
         assert judgment.checks[0].evidence is None
 
     def test_it_is_waited_for_the_others(self) -> None:
@@ -243,7 +243,7 @@ class TestAbstain:
     def test_a_change_that_says_itself_what_is_checked(self, path: str) -> None:
         context = pull_context(changed=["src/a.py", path])
         words = self.check(judged(GREEN, context=context), "build_changed")
-        assert "which says what is run elsewhere; all passed there" in words
+        assert "which says what is run elsewhere. All passed there" in words
 
     @pytest.mark.parametrize("path", ["src/workflows/ci.yml", "reaction.yml", "doc/travis.yml"])
     def test_other_files_are_no_definitions(self, path: str) -> None:

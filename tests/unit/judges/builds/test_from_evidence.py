@@ -112,7 +112,7 @@ class TestThereAndBack:
         }
         judgment = project.judge(done.evidence)
         assert judgment.status is Status.PASS
-        assert judgment.reasoning == "passed in 0.5 s (built elsewhere, and told by its evidence)"
+        assert judgment.reasoning == "passed in 0.5 s (built elsewhere, read from its evidence)"
         assert judgment.metadata["from"] == "evidence"
         assert judgment.checks == done.ballot.judgment.checks
 
@@ -123,7 +123,7 @@ class TestThereAndBack:
         assert here.status is Status.FAIL
         judgment = project.judge(done.evidence)
         assert judgment.status is Status.FAIL
-        assert judgment.reasoning == f"{here.reasoning} (built elsewhere, and told by its evidence)"
+        assert judgment.reasoning == f"{here.reasoning} (built elsewhere, read from its evidence)"
         assert judgment.checks == here.checks
         assert {**judgment.metadata} == {**here.metadata, "from": "evidence"}
 
@@ -216,7 +216,7 @@ class TestOtherEvidence:
     def test_of_no_build(self) -> None:
         judgment = Project().judge(green(builds=[]))
         assert reason(judgment) == "evidence_missing"
-        assert judgment.reasoning.startswith("the evidence holds nothing of `make ci`; run ")
+        assert judgment.reasoning.startswith("the evidence holds nothing about `make ci`; run ")
         assert judgment.metadata["command"] == "make ci"
 
     @pytest.mark.parametrize(
