@@ -91,7 +91,7 @@ def test_a_green_change(
     run = review()
     assert run.code == 0, run.err
     assert run.judgment("build")["status"] == "pass"
-    assert "told by its evidence" in run.judgment("build")["reasoning"]
+    assert "read from its evidence" in run.judgment("build")["reasoning"]
     assert run.judgment("build")["metadata"]["tests"]["run"] == 1
 
 
