@@ -16,7 +16,9 @@ ME = "github-actions[bot]"
 
 
 def post(number: int, body: str, author: str = ME) -> PostedComment:
-    return PostedComment(number, body, author, f"https://github.com/o/r/pull/7#issuecomment-{number}")
+    return PostedComment(
+        number, body, author, f"https://github.com/o/r/pull/7#issuecomment-{number}"
+    )
 
 
 @dataclass
