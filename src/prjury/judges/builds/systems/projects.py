@@ -163,18 +163,26 @@ class _Selection:
 _MOST_READ = 2_000
 #: Directories with code of others.
 _ASIDE = frozenset({"node_modules", "vendor", "third_party", "site-packages"})
-#: Consecutive steps upwards in a path, also where the parts are arguments of their own.
-_STEPS_UP = re.compile(
-    r"(?<![\w.])\.\.(?![\w.])(?:(?:/|[\"'`]\s{0,20},\s{0,20}[\"'`])\.\.(?![\w.]))*"
-)
+#: A path from its first step upwards on, also if its parts are arguments of their own.
+_UPWARDS = re.compile(r"(?<![\w.])\.\.(?![\w.])(?:(?:/+|[\"'`]\s{0,20},\s{0,20}[\"'`])[\w.@-]+)*")
+_PART = re.compile(r"[\w.@-]+")
 
 
 def leads_out(text: str, path: str) -> bool:
     """Whether a file of a project names a relative path that may lead out of the project."""
     if ".." not in text:
         return False
-    steps = (match[0].count("..") for match in _STEPS_UP.finditer(text))
-    return max(steps, default=0) > path.count("/")
+    inside = path.count("/")
+    return any(_steps_up(found[0]) > inside for found in _UPWARDS.finditer(text))
+
+
+def _steps_up(path: str) -> int:
+    """How many directories a path climbs at most above its start."""
+    level = highest = 0
+    for part in _PART.findall(path):
+        level += {"..": 1, ".": 0}.get(part, -1)
+        highest = max(highest, level)
+    return highest
 
 
 def any_leads_out(
