@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from prjury.judges.context import PullRequestContext
     from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
-    from prjury.judges.workspace.jacoco import CoverageMetrics, parse_jacoco
     from prjury.judges.workspace.program_judges import CommandJudge, CoverageJudge, run_maven_tests
+    from prjury.judges.workspace.reports import CoverageMetrics, parse_jacoco
     from prjury.jury.cascade import CascadedJury, Tier, TierAttempt, TierPolicy, Verdict
     from prjury.jury.codec import judgment_from_json, judgment_to_json
     from prjury.jury.compose import all_of, always_fail, always_pass, any_of, both, either, named

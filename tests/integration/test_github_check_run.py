@@ -22,9 +22,8 @@ from fakes.github import (
 from fakes.reports import broken_build, with_findings
 from fakes.writing import connected, no_sleep
 from prjury.errors import PublishError
-from prjury.github.check_runs import CheckRuns
+from prjury.github.check_runs import CheckRuns, Statuses
 from prjury.github.client import GitHub
-from prjury.github.statuses import Statuses
 from prjury.jury.gate import Gate
 from prjury.publishers.check_run import NAME, CheckRunReport
 from prjury.publishers.status import CommitStatus

@@ -12,8 +12,7 @@ from fakes.reports import ballot, pull, report, tier
 from fakes.writing import connected, no_sleep
 from prjury.errors import PublishError
 from prjury.github.client import GitHub
-from prjury.github.labels import IssueLabels
-from prjury.github.review_comments import Reviews
+from prjury.github.comments import IssueLabels, Reviews
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.publishers.labels import Labels
 from prjury.publishers.review import LineReview

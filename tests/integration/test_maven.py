@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from prjury.judges.workspace.jacoco import Counter, parse_jacoco
-from prjury.judges.workspace.maven_tests import MavenTests
 from prjury.judges.workspace.program_judges import CommandJudge, CoverageJudge, run_maven_tests
+from prjury.judges.workspace.reports import CoverageCounter, MavenTests, parse_jacoco
 from prjury.jury.cascade import CascadedJury, Tier, TierPolicy
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Status
@@ -143,8 +142,8 @@ def test_tests_and_coverage(project: Path) -> None:
     assert found.seconds > 0
     metrics = parse_jacoco(project)
     assert metrics == parse_jacoco(project / "target/site/jacoco/jacoco.xml")
-    assert metrics.counter("line") == Counter(4, 1)
-    assert metrics.counter("branch") == Counter(1, 1)
+    assert metrics.counter("line") == CoverageCounter(4, 1)
+    assert metrics.counter("branch") == CoverageCounter(1, 1)
     assert (metrics.line, metrics.branch, metrics.method) == (80.0, 50.0, 100.0)
 
 

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 from prjury.action.job import Job
 from prjury.errors import SourceError, UsageError
-from prjury.github.event import Event, EventKind, read_event
+from prjury.github.event import Event, EventKind, open_pulls, read_event, refuse_twins, twins_of
 from prjury.github.payload import PullFacts, Tip
-from prjury.github.trigger import open_pulls, refuse_twins, twins_of
 from prjury.publishers.factory import Target
 from prjury.report.model import Override
 

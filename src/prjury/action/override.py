@@ -18,12 +18,11 @@ from prjury.app.stages.evidence import NoEvidence, StageEvidence
 from prjury.app.stages.publish import publish_stage
 from prjury.errors import SourceError
 from prjury.github.artifacts import handed_file
+from prjury.github.check_runs import Statuses
 from prjury.github.client import GitHub
 from prjury.github.comments import Comments
-from prjury.github.event import Event, RunId
+from prjury.github.event import Event, RunId, open_pulls, refuse_twins
 from prjury.github.payload import at
-from prjury.github.statuses import Statuses
-from prjury.github.trigger import open_pulls, refuse_twins
 from prjury.publishers.comment import Marker
 from prjury.publishers.idempotent import run_of
 from prjury.publishers.status import CONTEXT

@@ -26,8 +26,7 @@ from prjury.app.stages.codec import evidence_from_text, opinions_from_text
 from prjury.app.stages.evidence import NoEvidence
 from prjury.app.stages.publish import publish_stage
 from prjury.errors import ExitCode
-from prjury.github.event import Event, EventKind, read_event
-from prjury.github.trigger import Superseded, bound
+from prjury.github.event import Event, EventKind, Superseded, bound, read_event
 from prjury.report.model import Report
 from prjury.snapshot.model import visible
 

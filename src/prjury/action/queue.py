@@ -15,10 +15,10 @@ from typing import Any
 from prjury.action.job import Job
 from prjury.errors import CannotJudgeError, PrJuryError
 from prjury.github.artifacts import left_behind, one_file
+from prjury.github.check_runs import PostedStatus, Statuses
 from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import PullFacts, at, whole_number
-from prjury.github.statuses import PostedStatus, Statuses
 from prjury.jury.gate import Gate
 from prjury.publishers.idempotent import run_of
 from prjury.publishers.status import CONTEXT

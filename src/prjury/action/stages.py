@@ -21,8 +21,7 @@ from prjury.app.stages.publish import publish_stage
 from prjury.errors import ExitCode, UsageError
 from prjury.git.open_snapshot import NothingToReview
 from prjury.github.artifacts import FILE, BuildArtifact
-from prjury.github.event import Event, EventKind, read_event
-from prjury.github.trigger import Superseded, TriggeringRun, bound
+from prjury.github.event import Event, EventKind, Superseded, TriggeringRun, bound, read_event
 from prjury.publishers.files import write_atomically
 
 

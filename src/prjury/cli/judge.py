@@ -124,10 +124,13 @@ def _named(
     terminal: Terminal, name: str, options: dict[str, str], progress: Progress
 ) -> Judge[JudgmentContext]:
     from prjury.app.registry import installed, judge_factory  # noqa: PLC0415 - as above
-    from prjury.judges.workspace.catalog import KINDS, judge_by_name  # noqa: PLC0415 - as above
+    from prjury.judges.workspace.catalog import (  # noqa: PLC0415 - as above
+        KINDS,
+        RunTexts,
+        judge_by_name,
+    )
     from prjury.judges.workspace.custom_judges import is_own, own_judge  # noqa: PLC0415 - as above
     from prjury.judges.workspace.program_judges import contained_shell  # noqa: PLC0415 - as above
-    from prjury.judges.workspace.run_environment import RunTexts  # noqa: PLC0415 - as above
     from prjury.ports import Ports  # noqa: PLC0415 - as above
 
     if is_own(name):

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from prjury.errors import PublishError
 from prjury.github.client import GitHub
-from prjury.github.labels import IssueLabels
+from prjury.github.comments import IssueLabels
 from prjury.github.payload import at, object_name, text, whole_number
 from prjury.github.repo_client import RepoClient
 from prjury.snapshot.model import visible
@@ -55,7 +55,7 @@ class StoredPull:
 class Branches:
     """Objects, new branches and pull requests of one repository; none of its forks is touched.
 
-    Every method raises PublishError: whoever comes here wants to publish.
+    Every method raises PublishError.
     """
 
     def __init__(self, hub: GitHub, repo: str) -> None:

@@ -1,4 +1,4 @@
-"""The comments below a pull request: the door through which a publisher reaches GitHub."""
+"""What people read below a pull request: its comments, reviews and labels, read and written."""
 
 from __future__ import annotations
 
@@ -15,6 +15,150 @@ if TYPE_CHECKING:
     from github.Issue import Issue
     from github.IssueComment import IssueComment
     from github.NamedUser import NamedUser
+
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote
+
+from prjury.github.payload import at, object_name
+from prjury.report.inline import Remark
+
+_READS = "pull-requests: read"
+
+
+@dataclass(frozen=True, slots=True)
+class PostedText:
+    """A review's body, or a remark at a line, as GitHub holds it.
+
+    Attributes:
+        author: the login of the account that wrote it, empty for a deleted one.
+    """
+
+    body: str
+    author: str
+    url: str
+
+
+class Reviews:
+    """The reviews of one pull request.
+
+    Every method raises PublishError.
+    """
+
+    def __init__(self, hub: GitHub, repo: str, number: int) -> None:
+        self._room = RepoClient(hub, repo)
+        self._pull = f"/pulls/{number}"
+        self._told_as = f"{repo}#{number}"
+
+    def author(self) -> str:
+        """The account under which reviews are written here."""
+        return self._room.account()
+
+    def bodies(self) -> list[PostedText]:
+        """What every review says as a whole, oldest first."""
+        return self._room.every(
+            f"list the reviews of {self._told_as}",
+            f"{self._pull}/reviews",
+            _posted_text,
+            needs=_READS,
+        )
+
+    def remarks(self) -> list[PostedText]:
+        """Every remark at a line."""
+        return self._room.every(
+            f"list the review comments of {self._told_as}",
+            f"{self._pull}/comments",
+            _posted_text,
+            needs=_READS,
+        )
+
+    def create(self, head_sha: str, body: str, remarks: Sequence[Remark]) -> PostedText:
+        """Posts a review that neither approves nor blocks.
+
+        After an unclear failure nobody knows whether it is there.
+        """
+        content = {
+            "commit_id": object_name(head_sha, "the head"),
+            "event": "COMMENT",
+            "body": body,
+            "comments": [_sent_remark(remark) for remark in remarks],
+        }
+        return self._room.send(
+            f"review {self._told_as}",
+            "POST",
+            f"{self._pull}/reviews",
+            content,
+            _posted_text,
+            needs="pull-requests: write",
+            repeatable=False,
+        )
+
+
+def _posted_text(payload: object) -> PostedText:
+    return PostedText(
+        body=text(at(payload, "body")),
+        author=text(at(payload, "user", "login")),
+        url=text(at(payload, "html_url")),
+    )
+
+
+def _sent_remark(remark: Remark) -> dict[str, Any]:
+    content = {"path": remark.path, "line": remark.line, "side": "RIGHT", "body": remark.body}
+    if remark.start_line is None:
+        return content
+    return content | {"start_line": remark.start_line, "start_side": "RIGHT"}
+
+
+_WRITES = "pull-requests: write"
+
+
+class IssueLabels:
+    """The labels of one pull request, which GitHub keeps as those of an issue.
+
+    Every method raises PublishError.
+    """
+
+    def __init__(self, hub: GitHub, repo: str, number: int) -> None:
+        self._room = RepoClient(hub, repo)
+        self._path = f"/issues/{number}/labels"
+        self._told_as = f"{repo}#{number}"
+
+    def names(self) -> list[str]:
+        """The labels that are there."""
+        return self._room.every(
+            f"list the labels of {self._told_as}",
+            self._path,
+            lambda label: text(at(label, "name")),
+            needs="pull-requests: read",
+        )
+
+    def add(self, names: Sequence[str]) -> None:
+        """Adds labels; GitHub makes those that the repository does not have."""
+        self._room.send(
+            f"label {self._told_as}",
+            "POST",
+            self._path,
+            {"labels": list(names)},
+            lambda _answer: None,
+            needs=_WRITES,
+        )
+
+    def remove(self, name: str) -> None:
+        """Takes a label off; one that is not there is no failure."""
+        try:
+            self._room.send(
+                f"take a label off {self._told_as}",
+                "DELETE",
+                f"{self._path}/{quote(name, safe='')}",
+                None,
+                lambda _answer: None,
+                needs=_WRITES,
+            )
+        except PublishError as error:
+            if error.reason != "not_found":
+                raise
+
 
 Result = TypeVar("Result")
 
@@ -34,7 +178,7 @@ class PostedComment:
 class Comments:
     """The comments below one pull request: read them all, write single ones.
 
-    Every method raises PublishError: whoever comes here wants to publish.
+    Every method raises PublishError.
     """
 
     def __init__(self, hub: GitHub, repo: str, number: int) -> None:
@@ -58,7 +202,9 @@ class Comments:
     def create(self, body: str) -> PostedComment:
         """Posts a comment; after an unclear failure nobody knows whether it is there."""
         return self._write(
-            "comment on", lambda: _posted(self._issue().create_comment(body)), repeatable=False
+            "comment on",
+            lambda: _posted_comment(self._issue().create_comment(body)),
+            repeatable=False,
         )
 
     def edit(self, comment: int, body: str) -> PostedComment:
@@ -67,7 +213,7 @@ class Comments:
         def call() -> PostedComment:
             found = self._issue().get_comment(comment)
             found.edit(body)
-            return _posted(found)
+            return _posted_comment(found)
 
         return self._write("edit the comment on", call)
 
@@ -91,14 +237,14 @@ class Comments:
 def _all_comments(issue: Issue) -> list[PostedComment]:
     found: dict[int, PostedComment] = {}
     for comment in issue.get_comments():
-        posted = _posted(comment)
+        posted = _posted_comment(comment)
         if posted.id in found or len(found) >= _COMMENTS_LIMIT:
             raise ValueError("the pages of the list do not end")
         found[posted.id] = posted
     return list(found.values())
 
 
-def _posted(comment: IssueComment) -> PostedComment:
+def _posted_comment(comment: IssueComment) -> PostedComment:
     # PyGithub's annotations leave out that a deleted account is null, and what a proxy may send.
     user = cast("NamedUser | None", comment.user)
     author = text(user.login) if user else ""

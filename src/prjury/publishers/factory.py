@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from prjury.errors import PublishError, SourceError
-from prjury.github.check_runs import CheckRuns
+from prjury.github.check_runs import CheckRuns, Statuses
 from prjury.github.client import GitHub
-from prjury.github.comments import Comments
-from prjury.github.labels import IssueLabels
-from prjury.github.review_comments import Reviews
-from prjury.github.statuses import Statuses
+from prjury.github.comments import Comments, IssueLabels, Reviews
 from prjury.ports import Publisher
 from prjury.publishers.check_run import CheckRunReport
 from prjury.publishers.comment import StickyComment

@@ -21,7 +21,7 @@ from prjury.report.sanitise import BY_SHAPE
 from prjury.snapshot.model import PullRequest
 
 if TYPE_CHECKING:
-    from prjury.github.review_comments import PostedText
+    from prjury.github.comments import PostedText
 
 
 class ReviewsPort(Protocol):

@@ -14,7 +14,7 @@ from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE, one_line
 
 if TYPE_CHECKING:
-    from prjury.github.statuses import PostedStatus
+    from prjury.github.check_runs import PostedStatus
 
 CONTEXT = "prjury"
 

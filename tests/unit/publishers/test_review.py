@@ -7,7 +7,7 @@ import pytest
 
 from fakes.reports import ballot, file, pull, report, tier
 from prjury.errors import PublishError
-from prjury.github.review_comments import PostedText
+from prjury.github.comments import PostedText
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.publishers.review import LineReview
 from prjury.report.inline import Remark, markers

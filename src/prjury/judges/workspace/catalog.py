@@ -9,12 +9,28 @@ from typing import Any
 from prjury.errors import UsageError, did_you_mean
 from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
 from prjury.judges.workspace.program_judges import CommandJudge, CoverageJudge
-from prjury.judges.workspace.run_environment import RunTexts
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge
+from prjury.ports import Progress, Shell
+from prjury.report.redact import Redact
+from prjury.report.sanitise import BY_SHAPE
 from prjury.snapshot.model import visible
 
 _MOST_RUNS = 9
+
+
+@dataclass(frozen=True)
+class RunTexts:
+    """What judges of a directory may need: a shell, a progress display, the operator's environment.
+
+    Attributes:
+        environ: the operator's environment, for the models' keys.
+    """
+
+    shell: Shell
+    progress: Progress
+    environ: Mapping[str, str] = field(default_factory=dict)
+    redact: Redact = BY_SHAPE
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, get_args
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.root import Workspace, answered, path_text
+from prjury.judges.workspace.files import Workspace, answered, path_text
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location

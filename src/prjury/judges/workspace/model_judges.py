@@ -22,8 +22,8 @@ from prjury.judges.quality.kinds.agent_work import (
     hallucination,
 )
 from prjury.judges.quality.kinds.quality import chosen
-from prjury.judges.workspace.root import Workspace, answered
-from prjury.judges.workspace.run_environment import RunTexts
+from prjury.judges.workspace.catalog import RunTexts
+from prjury.judges.workspace.files import Workspace, answered
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import FunctionJudge, Judge, JudgeType
 from prjury.jury.judgment import Judgment

@@ -16,7 +16,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.baseline import baseline_text
 from prjury.judges.patterns.judge import NAME, PatternsJudge
 from prjury.judges.patterns.selection import PackSelection
-from prjury.judges.workspace.root import Workspace, answered
+from prjury.judges.workspace.files import Workspace, answered
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status

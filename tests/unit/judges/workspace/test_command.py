@@ -11,7 +11,7 @@ import pytest
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.command import ShellJudge
+from prjury.judges.workspace.program_judges import ShellJudge
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury

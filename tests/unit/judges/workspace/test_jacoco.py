@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.jacoco import Counter, CoverageMetrics, parse_jacoco
+from prjury.judges.workspace.reports import CoverageCounter, CoverageMetrics, parse_jacoco
 
 HEAD = (
     '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
@@ -64,17 +64,17 @@ def refusal(path: Path) -> CannotJudgeError:
 def test_a_report(tmp_path: Path) -> None:
     metrics = parse_jacoco(written(tmp_path, {"jacoco.xml": SHOP}) / "jacoco.xml")
     assert metrics.counters == {
-        "instruction": Counter(12, 4),
-        "branch": Counter(1, 1),
-        "line": Counter(4, 1),
-        "complexity": Counter(3, 1),
-        "method": Counter(3, 0),
-        "class": Counter(1, 0),
+        "instruction": CoverageCounter(12, 4),
+        "branch": CoverageCounter(1, 1),
+        "line": CoverageCounter(4, 1),
+        "complexity": CoverageCounter(3, 1),
+        "method": CoverageCounter(3, 0),
+        "class": CoverageCounter(1, 0),
     }
     assert (metrics.line, metrics.branch, metrics.method) == (80.0, 50.0, 100.0)
     assert (metrics.instruction, metrics.complexity) == (75.0, 75.0)
     assert metrics.percent("class") == 100.0
-    assert metrics.counter("line") == Counter(4, 1)
+    assert metrics.counter("line") == CoverageCounter(4, 1)
 
 
 def test_a_path_as_text(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_a_report_without_totals_is_added_up(tmp_path: Path) -> None:
     <group name="b"><counter type="LINE" missed="4" covered="0"/></group>
     </report>"""
     metrics = parse_jacoco(written(tmp_path, {"r.xml": report}) / "r.xml")
-    assert metrics.counters == {"line": Counter(5, 5)}
+    assert metrics.counters == {"line": CoverageCounter(5, 5)}
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_the_modules_of_a_project_are_added_up(tmp_path: Path) -> None:
             "e/jacoco.xml": lines(100, 0),
         },
     )
-    assert parse_jacoco(tmp_path).counters == {"line": Counter(15, 5)}
+    assert parse_jacoco(tmp_path).counters == {"line": CoverageCounter(15, 5)}
     assert parse_jacoco(tmp_path).line == 75.0
 
 
@@ -205,31 +205,31 @@ def test_a_broken_report_among_good_ones_is_told(tmp_path: Path) -> None:
 def test_totals_of_reports_that_count_different_things() -> None:
     total = CoverageMetrics.total(
         [
-            CoverageMetrics({"line": Counter(1, 1)}),
-            CoverageMetrics({"line": Counter(2, 0), "branch": Counter(0, 3)}),
+            CoverageMetrics({"line": CoverageCounter(1, 1)}),
+            CoverageMetrics({"line": CoverageCounter(2, 0), "branch": CoverageCounter(0, 3)}),
             CoverageMetrics(),
         ]
     )
-    assert total.counters == {"line": Counter(3, 1), "branch": Counter(0, 3)}
+    assert total.counters == {"line": CoverageCounter(3, 1), "branch": CoverageCounter(0, 3)}
     assert CoverageMetrics.total([]) == CoverageMetrics()
 
 
 def test_counts_cannot_be_changed() -> None:
-    counters = {"line": Counter(1, 1)}
+    counters = {"line": CoverageCounter(1, 1)}
     metrics = CoverageMetrics(counters)
-    counters["line"] = Counter(2, 0)
+    counters["line"] = CoverageCounter(2, 0)
     assert metrics.line == 50.0
     with pytest.raises(TypeError, match="cannot be changed"):
-        metrics.counters["line"] = Counter(2, 0)  # type: ignore[index]
+        metrics.counters["line"] = CoverageCounter(2, 0)  # type: ignore[index]
 
 
 @pytest.mark.parametrize(("covered", "missed"), [(0, 0), (-1, 2), (2, -1)])
 def test_what_is_no_count(covered: int, missed: int) -> None:
     with pytest.raises(ValueError, match=f"{covered} covered and {missed} missed is no count"):
-        Counter(covered, missed)
+        CoverageCounter(covered, missed)
 
 
 def test_a_counter() -> None:
-    assert (Counter(1, 3).total, Counter(1, 3).percent) == (4, 25.0)
-    assert (Counter(0, 1).percent, Counter(1, 0).percent) == (0.0, 100.0)
-    assert Counter(1, 2) + Counter(3, 4) == Counter(4, 6)
+    assert (CoverageCounter(1, 3).total, CoverageCounter(1, 3).percent) == (4, 25.0)
+    assert (CoverageCounter(0, 1).percent, CoverageCounter(1, 0).percent) == (0.0, 100.0)
+    assert CoverageCounter(1, 2) + CoverageCounter(3, 4) == CoverageCounter(4, 6)

@@ -8,7 +8,7 @@ import pytest
 
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.maven_tests import MavenTests, run_tests
+from prjury.judges.workspace.reports import MavenTests, run_tests
 
 SUREFIRE = "target/surefire-reports/TEST-shop.TillTest.xml"
 REPORT = """<testsuite tests="99" failures="99">

@@ -6,11 +6,15 @@ from pathlib import Path
 import pytest
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace import report_files
+from prjury.judges.workspace.reports import (
+    LARGEST_REPORT,
+    find_reports,
+    report_elements,
+)
 
 
 def tags(path: Path) -> list[str]:
-    return [f"{event} {element.tag}" for event, element in report_files.elements(path)]
+    return [f"{event} {element.tag}" for event, element in report_elements(path)]
 
 
 def written(place: Path, content: str | bytes) -> Path:
@@ -32,7 +36,7 @@ def test_elements_come_as_they_start_and_end(tmp_path: Path) -> None:
 
 def test_what_has_ended_is_let_go(tmp_path: Path) -> None:
     file = written(tmp_path, "<a><b x='1'>text<c/></b></a>")
-    seen = [element for event, element in report_files.elements(file) if event == "end"]
+    seen = [element for event, element in report_elements(file) if event == "end"]
     assert [(element.attrib, element.text, len(element)) for element in seen] == [({}, None, 0)] * 3
 
 
@@ -99,7 +103,7 @@ def test_depth_is_bounded(tmp_path: Path) -> None:
 def test_size_is_bounded(tmp_path: Path) -> None:
     file = written(tmp_path, "<a/>")
     with file.open("ab") as report:
-        report.truncate(report_files.LARGEST_REPORT + 1)
+        report.truncate(LARGEST_REPORT + 1)
     error = refusal(file)
     assert error.reason == "too_large"
     assert error.what == f"the report {file} is larger than 256 MiB"
@@ -138,7 +142,7 @@ def test_reports_are_found_in_order(tmp_path: Path) -> None:
         asked.append(path)
         return path != "a/b/r.xml"
 
-    found = report_files.find(tmp_path, is_report)
+    found = find_reports(tmp_path, is_report)
     assert [str(path.relative_to(tmp_path)) for path in found] == ["a/r.xml", "b/r.xml", "r.xml"]
     assert sorted(asked) == ["a/b/r.xml", "a/r.xml", "b/r.xml", "r.xml"]
 
@@ -147,10 +151,10 @@ def test_the_search_is_bounded(tmp_path: Path) -> None:
     deep = tmp_path.joinpath(*["d"] * 60)
     deep.mkdir(parents=True)
     (deep / "r.xml").touch()
-    assert report_files.find(tmp_path, lambda path: path.endswith("r.xml")) == [deep / "r.xml"]
+    assert find_reports(tmp_path, lambda path: path.endswith("r.xml")) == [deep / "r.xml"]
     (deep / "d").mkdir()
     with pytest.raises(CannotJudgeError) as refused:
-        report_files.find(tmp_path, bool)
+        find_reports(tmp_path, bool)
     assert refused.value.reason == "too_large"
     assert str(refused.value) == (
         f"{tmp_path} cannot be searched for reports. It holds too many directories, or they are "

@@ -10,8 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace import root
-from prjury.judges.workspace.root import Workspace, answered, path_text
+from prjury.judges.workspace.files import LARGEST_TEXT, Workspace, answered, path_text
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Judgment, Status
 
@@ -232,7 +231,7 @@ def test_a_file_without_permissions() -> None:
 
 def test_a_file_that_is_too_large(place: Path) -> None:
     with (place / "big").open("wb") as file:
-        file.truncate(root.LARGEST_TEXT)
+        file.truncate(LARGEST_TEXT)
     assert len(workspace_of(place).text("big")) == 16 * 1024**2
     with (place / "big").open("ab") as file:
         file.write(b"\0")
