@@ -25,8 +25,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from prjury.errors import PrJuryError
-from prjury.git.find import open_repository
-from prjury.git.operator import OperatorRepository
+from prjury.git.operator import OperatorRepository, open_repository
 from prjury.git.store import Store, open_store
 from prjury.git.take_snapshot import take_snapshot
 from prjury.judges.backport.checks.symbols import (

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from prjury.git.find import open_repository
+from prjury.git.operator import open_repository
 from prjury.git.releases import ReleaseBranches
 from prjury.git.store import _ATTRIBUTES, open_store
 

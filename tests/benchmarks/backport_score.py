@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from fitting.rows import Decision, decisions
 from prjury.errors import PrJuryError
-from prjury.git.find import open_repository
+from prjury.git.operator import open_repository
 from prjury.git.releases import ReleaseBranches
 from prjury.git.store import open_store
 from prjury.git.take_snapshot import take_snapshot

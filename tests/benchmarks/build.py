@@ -27,7 +27,7 @@ from integration.builds.sample import Sample
 from integration.builds.samples import SAMPLES
 from integration.builds.toolbox import NETWORK_ENV, Toolbox
 from prjury.deadline import Deadline
-from prjury.git.find import open_repository
+from prjury.git.operator import open_repository
 from prjury.git.store import Store, open_store
 from prjury.git.take_snapshot import take_snapshot
 from prjury.judges.builds import make

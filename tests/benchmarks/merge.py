@@ -23,9 +23,8 @@ from pathlib import Path
 
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError
-from prjury.git.find import open_repository
 from prjury.git.merge import try_merge
-from prjury.git.operator import OperatorRepository
+from prjury.git.operator import OperatorRepository, open_repository
 from prjury.git.store import Store, open_store
 from prjury.snapshot.merge_style import RECENT, RebaseTrial, habit
 from prjury.snapshot.model import MergeTrial

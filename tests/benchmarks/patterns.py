@@ -32,7 +32,7 @@ from typing import Any
 from prjury.code.languages import LANGUAGES, Language
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError, SourceError
-from prjury.git.find import open_repository
+from prjury.git.operator import open_repository
 from prjury.git.store import Store, open_store
 from prjury.git.take_snapshot import take_snapshot
 from prjury.judges.context import PullRequestContext

@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.patterns import findings_of, judge_on, judged, table, ungated
 from fakes.repository import BASE, HEAD, change
 from prjury.errors import PrJuryError, SourceError
-from prjury.git.find import open_repository
+from prjury.git.operator import open_repository
 from prjury.git.store import Store, open_store
 from prjury.judges.patterns import shipped_heads, shipped_pack
 from prjury.jury.judgment import Check, Judgment, Severity

@@ -33,8 +33,8 @@ from prjury.code.languages import language_of
 from prjury.code.parser import Job, NotParsed, Parsed, Parser
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError, SourceError
-from prjury.git.find import open_repository
-from prjury.git.objects import find_in_tree
+from prjury.git.command import find_in_tree
+from prjury.git.operator import open_repository
 from prjury.git.store import Store, open_store
 from prjury.git.take_snapshot import take_snapshot
 from prjury.judges.patterns import PatternsJudge, shipped_heads, shipped_pack

@@ -42,7 +42,7 @@ from benchmarks.patterns import (
     working,
 )
 from prjury.errors import PrJuryError
-from prjury.git.find import open_repository
+from prjury.git.operator import open_repository
 from prjury.git.store import Store, lay_out, open_store
 from prjury.git.take_snapshot import Caps, take_snapshot
 from prjury.ports.types import TreeEntry

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.patterns import table
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError
-from prjury.git.find import open_repository
+from prjury.git.operator import open_repository
 from prjury.git.store import Store, open_store
 from prjury.git.take_snapshot import Caps, take_snapshot
 from prjury.judges.context import PullRequestContext

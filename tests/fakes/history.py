@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from prjury.git.find import open_repository
+from prjury.git.operator import open_repository
 from prjury.git.store import open_store
 from prjury.git.take_snapshot import Caps, take_snapshot
 from prjury.judges.merge.conflict_class import classify

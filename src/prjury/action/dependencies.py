@@ -13,8 +13,7 @@ from prjury.action.inputs import Inputs
 from prjury.action.picks import Picking, Picks
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.git.fetch import Transport
-from prjury.git.merged_as import Landed
-from prjury.git.open_snapshot import SnapshotRequest
+from prjury.git.open_snapshot import Landed, SnapshotRequest
 from prjury.github.client import LOOPBACK, Connection, GitHub
 from prjury.github.event import Event, EventKind
 from prjury.policy.load import POLICY_PATH, Policy

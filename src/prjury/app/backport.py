@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from prjury.app import backports, steps
 from prjury.app.composition import review_ports
 from prjury.app.request import ReviewRequest, RunEnvironment
-from prjury.git.merged_as import Landed
-from prjury.git.open_snapshot import NothingToReview, Snapshot, SnapshotRequest
+from prjury.git.open_snapshot import Landed, NothingToReview, Snapshot, SnapshotRequest
 from prjury.policy.load import Policy
 from prjury.report.backports import Backports
 from prjury.resources import own_version

@@ -51,7 +51,7 @@ def init(
     ] = False,
 ) -> int:
     """Write workflows and a policy into a repository; nothing is overwritten without --force."""
-    from prjury.git.find import open_repository  # noqa: PLC0415 - the same
+    from prjury.git.operator import open_repository  # noqa: PLC0415 - the same
     from prjury.publishers.files import write_atomically  # noqa: PLC0415 - keeps `--help` instant
 
     terminal: Terminal = context.obj

@@ -16,7 +16,7 @@ from prjury.doctor import (
 from prjury.doctor.finding import Diagnosis, DoctorCheck, Level, examine, fine, unknown
 from prjury.doctor.server import ask_server
 from prjury.doctor.setup import Setup
-from prjury.git.find import open_repository
+from prjury.git.operator import open_repository
 from prjury.github.settings import read_settings
 
 

@@ -18,8 +18,7 @@ from pathlib import Path
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.git.command import Git
-from prjury.git.find import open_repository
-from prjury.git.operator import OperatorRepository
+from prjury.git.operator import OperatorRepository, open_repository
 from prjury.git.store import lay_out
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.kinds import SYMLINK_MODE, kind_of

@@ -18,8 +18,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from prjury.errors import SourceError
-from prjury.git.ancestry import cut_short, merge_bases
 from prjury.git.command import Git, GitError
+from prjury.git.history import cut_short, merge_bases
 from prjury.git.operator import OperatorRepository, is_sha, refuse_odd_refs
 from prjury.git.store import lay_out
 from prjury.ports.types import BranchTip

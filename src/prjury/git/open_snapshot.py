@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,12 +15,12 @@ from pathlib import Path
 from prjury.errors import SourceError, UsageError
 from prjury.git.command import Git
 from prjury.git.fetch import Remote, Transport, default_branch, fetch_objects, refspec
-from prjury.git.find import open_repository
-from prjury.git.merged_as import Landed, commits_of, merged_onto, not_told
-from prjury.git.operator import OperatorRepository
+from prjury.git.merge import merged_tree
+from prjury.git.operator import OperatorRepository, open_repository
 from prjury.git.store import Store, lay_out, open_store
 from prjury.git.take_snapshot import take_snapshot
 from prjury.snapshot.kinds import SUBMODULE_MODE
+from prjury.snapshot.merge_style import StyleCommit
 from prjury.snapshot.model import PullRequest, Side, visible
 from prjury.snapshot.threeway import Classify, unclassified
 
@@ -98,6 +98,19 @@ _PULL_URL = re.compile(
     r"/pull/(?P<number>[1-9]\d{0,8})(?:[/?#].*)?",
     re.ASCII,
 )
+
+
+@dataclass(frozen=True)
+class Landed:
+    """What is known of a merged pull request.
+
+    Attributes:
+        commits: how many it had; None where that is not known.
+        head: its own head, when it was merged.
+    """
+
+    commits: int | None = None
+    head: str | None = None
 
 
 @dataclass(frozen=True)
@@ -206,13 +219,55 @@ def _taken(store: Store, sides: _Sides, wanted: SnapshotRequest) -> PullRequest 
             else pull
         )
     tree = store.git.text("rev-parse", "--verify", f"{unit.sha}^{{tree}}")
-    count = commits_of(unit, landed, partial(merged_onto, store, landed), tree)
+    count = _commits_of(unit, landed, partial(_merged_onto, store, landed), tree)
     if count is None:
-        return NothingToReview(not_told(unit, landed, wanted.number))
+        return NothingToReview(_undecided(unit, landed, wanted.number))
     before = Side(base.ref, store.git.text("rev-parse", "--verify", f"{unit.sha}~{count}"))
     alone = "" if unit.is_merge or landed.commits else "; only that commit is judged"
     note = f"in {visible(base.ref)} already, by {unit.sha[:12]}{alone}"
     return take_snapshot(store, before, Side(sides.head.ref, unit.sha), notes=(*sides.notes, note))
+
+
+def _commits_of(
+    unit: StyleCommit, landed: Landed, merged_onto: Callable[[str], str | None], tree: str
+) -> int | None:
+    """How many commits of the base's first parents it came in by; None if that is undecidable.
+
+    A merge commit is one. For the others contents tell, for subjects are written by hand: the pull
+    request, merged onto what stood before its own commits, has to come to what stands there now.
+
+    Args:
+        unit: the last of them.
+        merged_onto: the tree that the pull request's head comes to, merged onto a commit.
+        tree: of the last commit.
+    """
+    count = landed.commits or 1
+    if unit.is_merge or landed.commits is None or (count == 1 and not landed.head):
+        return 1
+    # As its own commits first: where the branch was only moved on, the last one fits as well.
+    counts = dict.fromkeys((count, 1))
+    return next((n for n in counts if merged_onto(f"{unit.sha}~{n}") == tree), None)
+
+
+def _merged_onto(store: Store, landed: Landed, commit: str) -> str | None:
+    """The tree that the pull request's own head comes to, merged onto a commit.
+
+    Raises:
+        SourceError: when the head is nowhere to be had.
+    """
+    head = store.operator.commit(landed.head).sha if landed.head else None
+    store.follow()
+    known = store.git.try_run("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")[1] == 0
+    return merged_tree(store.git, commit, head) if head and known else None
+
+
+def _undecided(unit: StyleCommit, landed: Landed, number: int | None) -> str:
+    """Why its own commits cannot be told from others, and what to do."""
+    return (
+        f"Which commits belong to #{number} cannot be told: neither {unit.sha[:12]} alone nor the "
+        f"{landed.commits} commits up to it are what it brings. Name both sides with --base and "
+        "--head."
+    )
 
 
 @contextmanager

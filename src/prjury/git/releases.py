@@ -13,11 +13,9 @@ from dataclasses import dataclass, field
 
 from prjury.deadline import Deadline
 from prjury.errors import SourceError, did_you_mean
-from prjury.git.ancestry import cut_short, merge_bases
 from prjury.git.command import Git
-from prjury.git.log import MOST_NAMED, log
-from prjury.git.merge import merged_tree, try_merge
-from prjury.git.rebase import pick_each
+from prjury.git.history import MOST_NAMED, cut_short, log, merge_bases
+from prjury.git.merge import merged_tree, pick_each, try_merge
 from prjury.git.store import RawChange, Store
 from prjury.git.take_snapshot import take_snapshot
 from prjury.ports.types import BranchTip, CommitMessage

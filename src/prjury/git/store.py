@@ -18,10 +18,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from prjury.deadline import Deadline
-from prjury.git.command import Git, GitError, failure
-from prjury.git.objects import list_tree, missing_blobs, read_blobs, unsafe_entries
+from prjury.git.command import (
+    Git,
+    GitError,
+    failure,
+    list_tree,
+    missing_blobs,
+    read_blobs,
+    unsafe_entries,
+)
+from prjury.git.merge import landing, recent_commits, try_rebase
 from prjury.git.operator import OperatorRepository
-from prjury.git.rebase import landing, recent_commits, try_rebase
 from prjury.ports.types import TreeEntry, WordPlaces
 from prjury.snapshot.diff import FilePatch, read_patches
 from prjury.snapshot.kinds import SUBMODULE_MODE

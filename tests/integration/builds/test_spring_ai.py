@@ -17,7 +17,7 @@ from integration.builds.court import Court
 from integration.builds.jvm import CENTRAL
 from integration.builds.toolbox import NETWORK_ENV, answers
 from prjury.errors import SourceError
-from prjury.git.find import open_repository
+from prjury.git.operator import open_repository
 from prjury.git.store import open_store
 from prjury.jury.judgment import Status
 

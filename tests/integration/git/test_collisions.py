@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from fakes.history import Entry, Files, History, link, script, snapshot, submodule
-from prjury.git import line_conflicts as versions
-from prjury.git.find import open_repository
+from prjury.git import conflicts as versions
+from prjury.git.operator import open_repository
 from prjury.git.releases import ReleaseBranches
 from prjury.git.store import open_store
 from prjury.snapshot.model import Conflict, ConflictRegion, ConflictType, LineSpan

@@ -12,8 +12,8 @@ import pytest
 
 from fakes.history import ENVIRONMENT, History, link, script, snapshot, submodule
 from prjury.errors import SourceError
-from prjury.git.find import open_repository
 from prjury.git.open_snapshot import Snapshot, SnapshotRequest, open_snapshot
+from prjury.git.operator import open_repository
 from prjury.git.store import Store, open_store
 from prjury.snapshot.model import FileKind
 

@@ -10,8 +10,8 @@ import pytest
 from fakes.history import History
 from fakes.wild import WildHistory
 from prjury.deadline import Deadline
-from prjury.git.find import open_repository
 from prjury.git.merge import try_merge
+from prjury.git.operator import open_repository
 from prjury.git.store import open_store
 from prjury.snapshot.merge_style import RebaseTrial
 from prjury.snapshot.model import ConflictType, MergeTrial

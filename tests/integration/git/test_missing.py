@@ -10,7 +10,7 @@ import pytest
 from fakes.history import History, snapshot, submodule
 from prjury.errors import SourceError
 from prjury.git.command import GitError
-from prjury.git.find import open_repository
+from prjury.git.operator import open_repository
 from prjury.git.store import open_store
 from prjury.snapshot.model import FileStatus
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from prjury.git.find import open_repository
-from prjury.git.operator import OperatorRepository
+from prjury.git.operator import OperatorRepository, open_repository
 from prjury.git.store import open_store
 from prjury.git.take_snapshot import Caps, take_snapshot
 

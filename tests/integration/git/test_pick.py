@@ -10,7 +10,7 @@ import pytest
 
 from fakes.history import ENVIRONMENT, Files, History
 from prjury.errors import SourceError, UsageError
-from prjury.git.find import open_repository
+from prjury.git.operator import open_repository
 from prjury.git.releases import ReleaseBranches
 from prjury.git.store import open_store
 from prjury.ports.types import BranchTip

@@ -9,8 +9,8 @@ import pytest
 from fakes.history import History, snapshot
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
-from prjury.git import rebase
-from prjury.git.find import open_repository
+from prjury.git.merge import MOST_COMMITS, try_rebase
+from prjury.git.operator import open_repository
 from prjury.git.store import open_store
 from prjury.snapshot.merge_style import RebaseTrial, StyleCommit, Way, habit
 from prjury.snapshot.model import ConflictType
@@ -206,7 +206,7 @@ def test_the_time_ends_between_two_picks(history: History) -> None:
     long_line(history, 8)
     deadline = _Ticking(until=5)
     with open_store(open_repository(history.path)) as store:
-        found = rebase.try_rebase(store.git, history.sha("main"), history.sha("change"), deadline)
+        found = try_rebase(store.git, history.sha("main"), history.sha("change"), deadline)
 
     assert (found.unfinished, found.total) == ("timeout", 8)
     assert 0 < found.picked < 8
@@ -229,7 +229,7 @@ class _Ticking(Deadline):
 def test_more_commits_than_are_picked_one_by_one(history: History) -> None:
     history.commit({"f": TEXT})
     history.switch("change", create=True)
-    history.pad(rebase.MOST_COMMITS)
+    history.pad(MOST_COMMITS)
     assert trial(history).picked == 1_000
 
     history.pad(1)

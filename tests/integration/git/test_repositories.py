@@ -9,8 +9,8 @@ import pytest
 
 from fakes.history import ENVIRONMENT, History, link, snapshot, submodule
 from prjury.errors import ExitCode, SourceError, UsageError
-from prjury.git.find import open_repository
 from prjury.git.open_snapshot import NothingToReview, Snapshot, SnapshotRequest, open_snapshot
+from prjury.git.operator import open_repository
 from prjury.snapshot.model import PullRequest
 
 

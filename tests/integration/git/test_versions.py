@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from fakes.history import History
-from prjury.git import line_conflicts as versions
+from prjury.git import conflicts as versions
 from prjury.git.command import GitError
-from prjury.git.find import open_repository
-from prjury.git.merge_tree import BASE, OURS, THEIRS, ConflictReader, ConflictStage
+from prjury.git.conflicts import BASE, OURS, THEIRS, ConflictReader, ConflictStage
+from prjury.git.operator import open_repository
 from prjury.git.store import Store, open_store
 from prjury.snapshot.threeway import ThreeWay
 

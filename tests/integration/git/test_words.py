@@ -8,7 +8,7 @@ import pytest
 
 from fakes.history import History, link, submodule
 from prjury.git.command import GitError
-from prjury.git.find import open_repository
+from prjury.git.operator import open_repository
 from prjury.git.store import open_store, words_in_tree
 from prjury.git.take_snapshot import take_snapshot
 from prjury.judges.backport.checks.symbols import missing_on

@@ -43,7 +43,7 @@ from fakes.llm import (
     told,
 )
 from prjury.app.registry import Unwanted, seat
-from prjury.git.find import open_repository
+from prjury.git.operator import open_repository
 from prjury.git.store import open_store
 from prjury.git.take_snapshot import take_snapshot
 from prjury.judges.context import PullRequestContext

@@ -14,7 +14,7 @@ from fakes.repository import BASE, HEAD, FakeRepository, Files, blob_of
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
-from prjury.git.find import open_repository
+from prjury.git.operator import open_repository
 from prjury.git.store import open_store
 from prjury.git.take_snapshot import take_snapshot
 from prjury.judges.quality.hunk_context import with_surroundings

@@ -12,7 +12,7 @@ from fakes.history import History, snapshot
 from fakes.repository import BASE, HEAD, FakeRepository, pull_between
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline
-from prjury.git.find import open_repository
+from prjury.git.operator import open_repository
 from prjury.git.store import open_store
 from prjury.judges.backport.checks.api import NOT_KNOWN, Interface, interface_of, names_check
 from prjury.judges.backport.checks.migrations import migrations_check
