@@ -30,8 +30,7 @@ from fakes.writing import connected, no_sleep
 from prjury.errors import PublishError
 from prjury.github.branches import Branches
 from prjury.github.client import Connection, GitHub, RetryBudget
-from prjury.publishers.backport_pulls import BackportPulls, Opening, Proposal
-from prjury.publishers.backport_words import marker_of
+from prjury.publishers.backport_pulls import BackportPulls, Opening, Proposal, marker_of
 from prjury.snapshot.model import Conflict, ConflictType
 from prjury.snapshot.picked import Pick, PickedEntry
 
@@ -415,7 +414,7 @@ def test_a_branch_that_somebody_has_pushed_to_is_left_alone(fake: FakeGitHub, li
     pick = a_pick(fake, line)
     for content in (b"theirs", b"again"):
         taken = fake.add_branch(HEAD, {"a.txt": content}, onto=BRANCH)
-        with pytest.raises(PublishError, match="holds something else") as caught:
+        with pytest.raises(PublishError, match="exists with other content") as caught:
             propose(fake, pick)
         assert caught.value.reason == "ref_taken"
         assert (fake.branches[HEAD], proposed(fake), fake.writes) == (taken, [], [])
@@ -463,7 +462,7 @@ def test_somebody_elses_pull_request_from_that_branch_is_enough(
     head = side_payload(fake.url, REPO, HEAD, "b" * 40)
     fake.add_pull(REPO, 9, head=head, body=marker_of(pick) + "\nmine")
     told = propose(fake, pick, labels=("backport",))
-    assert (told.state, told.note) == ("there", "It was not opened by us")
+    assert (told.state, told.note) == ("there", "Somebody else opened it")
     assert fake.writes == []
 
 

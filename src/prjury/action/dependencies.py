@@ -165,7 +165,7 @@ def _picks(
     branches: Sequence[str],
 ) -> Picks:
     """What the merged change is worth to release branches; nothing of it is ever run here."""
-    from prjury.app.picks import proposals  # noqa: PLC0415 - everything that judges
+    from prjury.app.backport import proposals  # noqa: PLC0415 - everything that judges
 
     # The change is taken as it came in, whatever the pull request's own branch holds. No model is
     # asked where a token may write.

@@ -1,60 +1,69 @@
-"""``prjury backport``: event -> PullRequest -> release branches -> verdicts, and nothing else."""
+"""Backports outside of a review: ``prjury backport`` and the action's mode ``backport``.
+
+`backport` judges a change for release branches. `proposals` judges a merged change and makes the
+picks that the policy wants as pull requests.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from prjury.app import backports, steps
+from prjury.app import release_branches, steps
 from prjury.app.composition import review_ports
 from prjury.app.request import ReviewRequest, RunEnvironment
+from prjury.deadline import Deadline
 from prjury.git.open_snapshot import Landed, NothingToReview, Snapshot, SnapshotRequest
+from prjury.git.releases import ReleaseBranches
 from prjury.policy.load import Policy
+from prjury.policy.schema import OpenConfig
 from prjury.report.backports import Backports
+from prjury.report.model import Backport
 from prjury.resources import own_version
+from prjury.snapshot.model import PullRequest
+from prjury.snapshot.picked import Author, Pick, PickedCommit
+
+#: Seconds for picking commits one by one.
+_PICK_SECONDS = 120.0
 
 
 @dataclass(frozen=True)
 class BackportResult:
-    """The verdicts, and what they were made from.
+    """The verdicts with the snapshot and the policy behind them."""
 
-    Attributes:
-        policy: in force.
-    """
-
-    told: Backports
+    verdicts: Backports
     snapshot: Snapshot
     policy: Policy
 
 
 def backport(request: ReviewRequest, environment: RunEnvironment) -> Backports | NothingToReview:
-    """Judges the change for the branches that the operator names, or else for the policy's.
+    """Judge the change for the requested branches, or else for the policy's.
 
-    A change that the base holds already is judged as it came in.
+    A change that the base has already is judged as it was merged.
 
     Raises:
-        PrJuryError: with the exit code that says whose fault it is.
+        PrJuryError: with its exit code.
     """
     with judge_backports(request, environment) as found:
-        return found.told if isinstance(found, BackportResult) else found
+        return found.verdicts if isinstance(found, BackportResult) else found
 
 
 @contextmanager
 def judge_backports(
     request: ReviewRequest, environment: RunEnvironment, *, texts: bool = True
 ) -> Iterator[BackportResult | NothingToReview]:
-    """The same, as long as the repository is open.
+    """Judge the change; the repository stays open within the context.
 
     Args:
-        texts: whether what the author says in title and description may ask for a backport.
+        texts: whether title and description may ask for a backport.
 
     Raises:
-        PrJuryError: with the exit code that says whose fault it is.
+        PrJuryError: with its exit code.
     """
     started = time.monotonic()
-    with steps.open_change(replace(request, wanted=_as_landed(request.wanted))) as change:
+    with steps.open_change(replace(request, wanted=_as_merged(request.wanted))) as change:
         if isinstance(change, NothingToReview):
             yield change
             return
@@ -66,23 +75,141 @@ def judge_backports(
             yield NothingToReview(f"No release branch to judge for: {why}. Name one with --onto.")
             return
         context = change.start_clock()
-        bench = backports.BranchJudges(snapshot, wired.ports, policy.config, request.build, texts)
+        judges = release_branches.BranchJudges(
+            snapshot, wired.ports, policy.config, request.build, texts
+        )
         try:
-            tried = bench.judged(chosen.names, context.deadline)
-            opinion = backports.ask_opinion(tried, wired.ports, context) if request.models else None
+            found = judges.judge(chosen.names, context.deadline)
+            if request.models:
+                opinion = release_branches.ask_opinion(found, wired.ports, context)
+                found = release_branches.with_opinions(found, opinion)
         finally:
             wired.ports.progress.close()
-        told = Backports(
+        verdicts = Backports(
             pull=snapshot.pull,
-            backports=backports.with_opinions(tried, opinion),
+            backports=found,
             policy=policy.source,
             policy_hash=policy.hash,
             version=own_version(),
             notes=(*snapshot.pull.notes, *chosen.notes),
             elapsed_ms=round((time.monotonic() - started) * 1000),
         )
-        yield BackportResult(told, snapshot, policy)
+        yield BackportResult(verdicts, snapshot, policy)
 
 
-def _as_landed(wanted: SnapshotRequest) -> SnapshotRequest:
+def _as_merged(wanted: SnapshotRequest) -> SnapshotRequest:
     return wanted if wanted.landed else replace(wanted, landed=Landed())
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """The verdicts on a merged change, and the picks to propose.
+
+    Attributes:
+        open: the policy's settings for opening pull requests.
+        nothing: why there is nothing to judge, or an empty text.
+    """
+
+    open: OpenConfig
+    backports: tuple[Backport, ...] = ()
+    picks: tuple[Pick, ...] = ()
+    nothing: str = ""
+
+
+def proposals(
+    request: ReviewRequest,
+    environment: RunEnvironment,
+    wanted: Callable[[Backport, OpenConfig], bool],
+) -> Proposals:
+    """Judge a merged change and make the picks of the branches that it suits.
+
+    Title and description ask for nothing here, because both can be edited after a review.
+
+    Args:
+        wanted: whether to propose the pick of a verdict.
+
+    Raises:
+        PrJuryError: with its exit code.
+    """
+    with judge_backports(request, environment, texts=False) as found:
+        if isinstance(found, NothingToReview):
+            return Proposals(OpenConfig(), nothing=found.reason)
+        open_, backports = found.policy.config.backport.open, found.verdicts.backports
+        if not open_.enabled:
+            return Proposals(open_, backports)
+        maker = _PickMaker(found, ReleaseBranches(found.snapshot.store))
+        picks = [maker.pick(one) for one in backports if wanted(one, open_)]
+        return Proposals(open_, backports, tuple(picks))
+
+
+@dataclass(frozen=True)
+class _PickMaker:
+    """Makes the commits of picks."""
+
+    found: BackportResult
+    releases: ReleaseBranches
+
+    @property
+    def _pull(self) -> PullRequest:
+        return self.found.snapshot.pull
+
+    def pick(self, backport: Backport) -> Pick:
+        """Make the pick of one branch with all its objects."""
+        pull = self._pull
+        tip = self.releases.tip(backport.branch_sha or backport.branch)
+        clean = backport.tree is not None
+        return Pick(
+            branch=backport.branch,
+            branch_sha=tip.sha,
+            branch_tree=tip.tree,
+            commits=tuple(self._commits(backport, tip.tree)) if clean else (),
+            verdict=backport.verdict,
+            number=pull.number or 0,
+            title=pull.title,
+            url=pull.url or "",
+            reasons=backport.reasons,
+            conflicts=() if clean else backport.conflicts,
+            prerequisites=backport.prerequisites,
+            commands=backport.commands,
+        )
+
+    def _commits(self, backport: Backport, tree: str) -> Iterator[PickedCommit]:
+        """Yield prerequisites, then the change in the way in which the project merges."""
+        shas = [named.split(" ")[0] for named in backport.prerequisites]
+        pull = self._pull
+        rebases = self.found.policy.config.backport.merge == "rebase" and pull.ahead > 1
+        for sha in shas:
+            commit = self._commit(sha, tree)
+            yield commit
+            tree = commit.tree
+        if not rebases:
+            yield self._squash(tree)
+            return
+        deadline = Deadline.after(_PICK_SECONDS)
+        for sha in self.releases.pick_each(pull.merge_base, pull.head.sha, tree, deadline).kept:
+            commit = self._commit(sha, tree)
+            yield commit
+            tree = commit.tree
+
+    def _squash(self, tree: str) -> PickedCommit:
+        pull = self._pull
+        after = self.releases.pick(pull.merge_base, pull.head.sha, tree).tree or tree
+        message, author = self.releases.written(pull.head.sha)
+        if pull.ahead > 1:
+            number = f" (#{pull.number})" if pull.number else ""
+            message = f"{' '.join(pull.title.split())}{number}\n"
+            author = self._author() or author
+        files = self.releases.differing(tree, after)
+        return PickedCommit(after, files, message, author, (pull.head.sha,))
+
+    def _author(self) -> Author | None:
+        """Return the author of the newest commit that is no merge."""
+        commits = self.releases.messages(self._pull.merge_base, self._pull.head.sha)
+        own = next((one.sha for one in commits if len(one.parents) == 1), None)
+        return self.releases.written(own)[1] if own else None
+
+    def _commit(self, sha: str, tree: str) -> PickedCommit:
+        """Pick one commit onto a tree."""
+        after = self.releases.pick(self.releases.parent(sha), sha, tree).tree or tree
+        message, author = self.releases.written(sha)
+        return PickedCommit(after, self.releases.differing(tree, after), message, author, (sha,))

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from prjury.app import steps
-from prjury.app.backports import BranchJudges
 from prjury.app.composition import builds_here, review_ports
 from prjury.app.registry import as_named, seat
+from prjury.app.release_branches import BranchJudges
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.stages.replay import ReusedVotes
 from prjury.git.open_snapshot import NothingToReview

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from prjury.app import backports
+from prjury.app import release_branches
 from prjury.app.composition import builds
 from prjury.app.policy_in_force import edits_workflow, policy_in_force, policy_notes
 from prjury.app.registry import Seating, Unwanted
@@ -92,7 +92,9 @@ class OpenedChange:
         Args:
             alone: whether the operator's branches replace the policy's.
         """
-        return backports.choose_branches(self.snapshot, self.request, self.config, alone=alone)
+        return release_branches.choose_branches(
+            self.snapshot, self.request, self.config, alone=alone
+        )
 
 
 @contextmanager
@@ -156,7 +158,7 @@ def ask_opinion(
 ) -> Judgment | None:
     """A model's opinion on the backports; a rejected change is not worth the money."""
     rejected = verdict.status is Status.FAIL
-    return None if rejected else backports.ask_opinion(tried, ports, context)
+    return None if rejected else release_branches.ask_opinion(tried, ports, context)
 
 
 def cost_of(verdict: Verdict, spent: Spent, *others: Judgment | None) -> Cost:
@@ -200,7 +202,7 @@ def make_report(  # noqa: PLR0913 - what a report is made of
         policy=PolicyOrigin(policy.source, policy.hash, policy.resolved),
         sandbox=Sandbox(level, policy.config.sandbox.network),
         version=version,
-        backports=backports.with_opinions(tried, opinion),
+        backports=release_branches.with_opinions(tried, opinion),
         cost=cost,
         elapsed_ms=elapsed_ms,
         notes=notes,

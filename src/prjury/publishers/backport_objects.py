@@ -1,27 +1,141 @@
-"""A pick's objects, written through GitHub's API and compared with those of the trial."""
+"""A pick's objects, written through GitHub's API and compared with those of the trial.
+
+The API here cannot move or delete a branch: it creates objects and new branches only.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Protocol
 
 from prjury.errors import PublishError
-from prjury.publishers.backport_port import BranchesPort
 from prjury.snapshot.model import visible
-from prjury.snapshot.picked import Pick, PickedCommit, PickedEntry, PickedFile
+from prjury.snapshot.picked import Author, Pick, PickedCommit, PickedEntry, PickedFile
+
+
+class CommitRef(Protocol):
+    """A commit as GitHub holds it."""
+
+    @property
+    def sha(self) -> str:
+        """Its object name."""
+        ...
+
+    @property
+    def tree(self) -> str:
+        """The object name of its tree."""
+        ...
+
+    @property
+    def parents(self) -> Sequence[str]:
+        """The commits before it."""
+        ...
+
+
+class PullRef(Protocol):
+    """A pull request as GitHub holds it."""
+
+    @property
+    def number(self) -> int:
+        """Its number."""
+        ...
+
+    @property
+    def url(self) -> str:
+        """Its page."""
+        ...
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is neither merged nor closed."""
+        ...
+
+    @property
+    def body(self) -> str:
+        """Its Markdown."""
+        ...
+
+    @property
+    def author(self) -> str:
+        """The login of the account that opened it, empty for a deleted one."""
+        ...
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """The names of its labels."""
+        ...
+
+
+class BranchesPort(Protocol):
+    """Objects, new branches and pull requests of one repository.
+
+    Every method raises PublishError.
+    """
+
+    def account(self) -> str:
+        """Return the account that writes."""
+        ...
+
+    def tip(self, branch: str) -> str | None:
+        """Return the commit of a branch; None if there is no such branch."""
+        ...
+
+    def commit(self, sha: str) -> CommitRef:
+        """Return a commit."""
+        ...
+
+    def add_blob(self, content: bytes) -> str:
+        """Store a content and return its object name; idempotent."""
+        ...
+
+    def add_tree(self, base: str, entries: Sequence[PickedEntry]) -> str:
+        """Store the tree ``base`` with other entries and return its object name."""
+        ...
+
+    def add_commit(
+        self, message: str, tree: str, parent: str, author: Author | None, committer: str
+    ) -> CommitRef:
+        """Store a commit, which no branch has yet.
+
+        Args:
+            author: None for the committer.
+            committer: an account.
+        """
+        ...
+
+    def create_branch(self, name: str, sha: str) -> None:
+        """Create a branch whose name starts with `HEADS`; an existing one is never changed.
+
+        After an unclear failure it may exist. The reason is ``refused`` if it existed before.
+        """
+        ...
+
+    def pulls(self, branch: str) -> Sequence[PullRef]:
+        """Return all pull requests from a branch of this repository, in any state."""
+        ...
+
+    def open_pull(self, *, head: str, base: str, title: str, body: str, draft: bool) -> PullRef:
+        """Open a pull request; after an unclear failure it may exist."""
+        ...
+
+    def label(self, number: int, names: Sequence[str]) -> None:
+        """Add labels; GitHub creates missing ones."""
+        ...
+
 
 _GIT_MADE = ("Signed-off-by: ", "(cherry picked from commit ")
 _TRAILER = re.compile(r"[A-Za-z0-9-]+[ \t]*:")
-#: One line in four has to be a trailer where one of them is made by git.
+#: Git takes a paragraph for trailers if it made one of them and one line in four is one.
 _OTHERS_FOR_EACH = 3
 _COMMENT = "#"
 
 
 def with_origins(message: str, origins: Sequence[str]) -> str:
-    """The message with a line for each commit that it is picked from.
+    """Return the message with a line for each origin, as `git cherry-pick -x` writes it.
 
-    The lines join trailers that are there; without any, a blank line stands before them.
+    The lines join existing trailers, or follow a blank line.
     """
     lines = message.split("\n")
     while lines and not lines[0].strip():
@@ -36,7 +150,7 @@ def with_origins(message: str, origins: Sequence[str]) -> str:
 
 
 def _ends_in_trailers(lines: Sequence[str]) -> bool:
-    """Whether git takes the last paragraph for trailers; the first one is the title."""
+    """Whether git takes the last paragraph for trailers."""
     ending = _last_paragraph(lines)
     trailers = others = continuations = 0
     git_made = False
@@ -58,7 +172,7 @@ def _ends_in_trailers(lines: Sequence[str]) -> bool:
 
 
 def _last_paragraph(lines: Sequence[str]) -> list[str]:
-    """The lines of it, none where there is but the title."""
+    """Return the lines of the last paragraph, none if there is only the title."""
     blank = [not line.strip() for line in lines]
     if True not in blank:
         return []
@@ -72,7 +186,7 @@ def _last_paragraph(lines: Sequence[str]) -> list[str]:
 
 
 def _tidied(lines: Sequence[str]) -> str:
-    """No blanks at the ends of lines, and no two blank lines in a row."""
+    """Remove trailing blanks and repeated blank lines."""
     kept: list[str] = []
     for line in (one.rstrip() for one in lines):
         if line or (kept and kept[-1]):
@@ -82,22 +196,20 @@ def _tidied(lines: Sequence[str]) -> str:
     return "\n".join(kept) + "\n"
 
 
-#: One request holds so many paths, and so many characters of text.
+#: Limits of one request: paths, and characters of text.
 _MOST_ENTRIES = 100
 _MOST_TEXT = 1_000_000
-#: Bytes of a text that stands in the tree's own request; others get requests of their own.
+#: Bytes of a text in the tree's request; longer ones get requests of their own.
 _LONGEST_TEXT = 100_000
 _MODES = frozenset({"100644", "100755", "120000", "160000"})
 _WORKFLOWS = ".github/workflows/"
 
 
 def store_commit(pick: Pick, port: BranchesPort) -> str:
-    """Stores the commits; the result is the name of the last one, which no branch holds yet.
-
-    Nothing is changed by it that anybody sees, and to do it again does no harm.
+    """Store the commits and return the last one, which no branch has yet; idempotent.
 
     Raises:
-        PublishError: ``tree_differs`` where GitHub's tree is another one than the trial's.
+        PublishError: ``tree_differs`` if GitHub's tree is not the trial's.
     """
     account = port.account()
     parent, tree = pick.branch_sha, pick.branch_tree
@@ -110,14 +222,14 @@ def store_commit(pick: Pick, port: BranchesPort) -> str:
 
 
 def store_empty_commit(pick: Pick, message: str, port: BranchesPort) -> str:
-    """Stores a commit that changes nothing: a pull request takes one commit at least."""
+    """Store an empty commit: a pull request needs one."""
     return port.add_commit(
         message, pick.branch_tree, pick.branch_sha, author=None, committer=port.account()
     ).sha
 
 
 def refuse_unsayable(pick: Pick) -> None:
-    """Refuses what the API has no way to say.
+    """Refuse what the API cannot express.
 
     Raises:
         PublishError: ``not_carried``, before anything is written.
@@ -141,7 +253,7 @@ def refuse_unsayable(pick: Pick) -> None:
 
 @contextmanager
 def workflows_explained(pick: Pick) -> Iterator[None]:
-    """Says of a refusal that it is due to workflows, where the change touches some."""
+    """Explain a refusal by touched workflows, if there are any."""
     try:
         yield
     except PublishError as error:
@@ -162,7 +274,7 @@ def workflows_explained(pick: Pick) -> Iterator[None]:
 def _store_tree(base: str, commit: PickedCommit, port: BranchesPort) -> None:
     tree = _made(base, commit.files, port, _LONGEST_TEXT)
     if tree != commit.tree and any(map(_is_short_text, commit.files)):
-        # The server may have changed a text on its way; as bytes it cannot.
+        # The server may have changed a text on its way; it cannot change bytes.
         tree = _made(base, commit.files, port, 0)
     if tree != commit.tree:
         raise _differs("tree", tree, commit.tree)
@@ -178,7 +290,7 @@ def _made(base: str, files: Sequence[PickedFile], port: BranchesPort, longest: i
 def _requests(
     files: Sequence[PickedFile], port: BranchesPort, longest: int
 ) -> Iterator[list[PickedEntry]]:
-    """The entries of each request; what stands in another path's way goes first."""
+    """Yield the entries of each request; paths that are in the way of others go first."""
     first = _in_the_way(files)
     if first:
         yield [PickedEntry(file.path, None) for file in first]
@@ -200,7 +312,7 @@ def _requests(
 
 
 def _in_the_way(files: Sequence[PickedFile]) -> list[PickedFile]:
-    """What goes away where a directory comes, or in a directory where a file comes."""
+    """Return removed files where a directory is added, or in a directory that becomes a file."""
     there = {file.path for file in files if file.mode}
     above = {parent for path in there for parent in _parents(path)}
     return [
@@ -218,7 +330,7 @@ def _parents(path: str) -> Iterator[str]:
 
 
 def _entry(file: PickedFile, port: BranchesPort, longest: int) -> PickedEntry:
-    """A text stands in the request itself; what is not one, or long, or empty, is stored before."""
+    """Put a short text into the request itself; store other contents before."""
     if file.content is None or file.mode is None:
         return PickedEntry(file.path, file.mode, file.blob or None)
     text = _as_text(file.content, longest)

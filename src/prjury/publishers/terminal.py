@@ -291,18 +291,18 @@ class _Page:
         return Text(line if self.unicode else line.translate(_ASCII), style=style)
 
 
-def backport_lines(told: Backports, stream: TextIO, redact: Redact = BY_SHAPE) -> Iterator[str]:
-    """The lines to print, as the stream can show them; nothing in them controls it."""
-    for line in _lines(told):
+def backport_lines(found: Backports, stream: TextIO, redact: Redact = BY_SHAPE) -> Iterator[str]:
+    """Yield the lines of backport verdicts, with only what the stream can show."""
+    for line in _backports(found):
         words = line.lstrip()
         indent = line[: len(line) - len(words)]
         yield indent + printable_line(words, stream, redact) if words else ""
 
 
-def _lines(told: Backports) -> Iterator[str]:
-    yield told.headline
-    yield from (f"Note: {note}" for note in told.notes)
-    for backport in told.backports:
+def _backports(found: Backports) -> Iterator[str]:
+    yield found.headline
+    yield from (f"Note: {note}" for note in found.notes)
+    for backport in found.backports:
         yield ""
         yield from _branch(backport)
 

@@ -1,4 +1,4 @@
-"""The backport judgement alone: its value, its JSON and its Markdown."""
+"""The backport verdicts alone: the value, its JSON and its lines."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from prjury.snapshot.model import PullRequest, printable, visible
 
 SCHEMA_NAME = "prjury/backports/v1"
 
-#: So many branches are named in the first line.
+#: So many branches are named in the headline.
 _FEW = 4
 _SHORT, _LONGEST_REF = 12, 60
-#: What may be done without asking anybody again.
 _SUITABLE = "suitable"
 _SYMBOLS = {
     "suitable": "✅",
@@ -33,11 +32,11 @@ _SYMBOLS = {
 
 @dataclass(frozen=True)
 class Backports:
-    """Whether a change can be brought to release branches.
+    """The backport verdicts on a change.
 
     Attributes:
         policy: where the policy came from, as in the report.
-        notes: what a reader has to know.
+        notes: for the reader.
     """
 
     pull: PullRequest
@@ -59,40 +58,40 @@ class Backports:
         return f"Backport of {name}{title}: {self._outcome()}"
 
     def _outcome(self) -> str:
-        """The branches with their verdicts; of many, how many have which."""
+        """Return the branches with their verdicts; of many, the count of each verdict."""
         if len(self.backports) <= _FEW:
-            told = (f"{printable(one.branch)} {verdict_words(one)}" for one in self.backports)
-            return ", ".join(told)
+            words = (f"{printable(one.branch)} {verdict_words(one)}" for one in self.backports)
+            return ", ".join(words)
         counts = Counter(verdict_words(one) for one in self.backports)
         return ", ".join(f"{words} {count}" for words, count in counts.items())
 
     @property
     def unjudged(self) -> Sequence[Backport]:
-        """The branches for which there is no verdict."""
+        """The branches without a verdict."""
         return [one for one in self.backports if one.verdict == "error"]
 
     @property
     def unsuitable(self) -> Sequence[Backport]:
-        """The branches to which it cannot be brought as it is."""
+        """The branches that are not `suitable` as the change is."""
         return [one for one in self.backports if one.verdict != _SUITABLE]
 
 
 def symbol_of(backport: Backport) -> str:
-    """The verdict at a glance."""
+    """Return the verdict's symbol."""
     return _SYMBOLS[backport.verdict]
 
 
-def backports_to_json(told: Backports, redact: Redact = BY_SHAPE) -> Json:
-    """The judgement in the form ``prjury/backports/v1``; its parts are those of the report."""
+def backports_to_json(found: Backports, redact: Redact = BY_SHAPE) -> Json:
+    """Return the JSON ``prjury/backports/v1``, whose parts are those of the report."""
     value = {
         "schema": SCHEMA_NAME,
-        "headline": told.headline,
-        "pull": pull_to_json(told.pull),
-        "backports": [backport_to_json(one) for one in told.backports],
-        "policy": {"source": told.policy, "hash": told.policy_hash},
-        "notes": list(told.notes),
-        "elapsed_ms": told.elapsed_ms,
-        "version": told.version,
+        "headline": found.headline,
+        "pull": pull_to_json(found.pull),
+        "backports": [backport_to_json(one) for one in found.backports],
+        "policy": {"source": found.policy, "hash": found.policy_hash},
+        "notes": list(found.notes),
+        "elapsed_ms": found.elapsed_ms,
+        "version": found.version,
     }
     printed: Json = printable_json(value, redact)
     return printed

@@ -6,9 +6,9 @@ import time
 from dataclasses import dataclass, replace
 
 from prjury.app import steps
-from prjury.app.backports import BranchJudges
 from prjury.app.composition import models_for, program_ports
 from prjury.app.registry import seat
+from prjury.app.release_branches import BranchJudges
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.stages.evidence import ReadingAlong, StageEvidence
 from prjury.app.stages.replay import DeferredJudges, records_of

@@ -1,4 +1,4 @@
-"""The release branches of a run: judged by program, and where that leaves it open, an opinion."""
+"""The release branches of a run: which ones, their verdicts, and a model's opinion if needed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from prjury.policy.schema import BuildOptions, Config, PatternsOptions, Suitabil
 from prjury.ports import Ports
 from prjury.report.model import NOT_TRIED, Backport
 
-#: Why no backport is tried beside such a verdict.
+#: Why no backport is tried after such a verdict of a review.
 _REFUSALS = {
     Status.FAIL: "the change is rejected",
     Status.ERROR: "the change could not be judged",
@@ -35,10 +35,10 @@ _REFUSALS = {
 def choose_branches(
     snapshot: Snapshot, request: ReviewRequest, config: Config, *, alone: bool = False
 ) -> Chosen:
-    """The branches that the operator names, and those of the policy.
+    """Return the requested branches and those of the policy.
 
     Args:
-        alone: whether the operator's word goes instead of the policy's, not beside it.
+        alone: whether requested branches replace the policy's.
     """
     named = request.backport_to
     if named and alone:
@@ -54,12 +54,12 @@ def choose_branches(
 
 @dataclass(frozen=True)
 class BranchJudges:
-    """What judges of backports need in one run.
+    """Judges release branches in one run.
 
     Attributes:
         build: whether picked trees may be built here.
-        texts: whether what the author says in title and description may ask for a backport.
-        thorough: the branches that are looked into to the end; None for all of them.
+        texts: whether title and description may ask for a backport.
+        thorough: the branches on which all checks run; None for all branches.
     """
 
     snapshot: Snapshot
@@ -69,8 +69,8 @@ class BranchJudges:
     texts: bool = True
     thorough: frozenset[str] | None = None
 
-    def judged(self, branches: Sequence[str], deadline: Deadline) -> tuple[Backport, ...]:
-        """The verdict for each branch, in order."""
+    def judge(self, branches: Sequence[str], deadline: Deadline) -> tuple[Backport, ...]:
+        """Return the verdict for each branch, in order."""
         if not branches:
             return ()
         store = self.snapshot.store
@@ -89,24 +89,23 @@ class BranchJudges:
     def beside(
         self, branches: Sequence[str], verdict: Status, deadline: Deadline
     ) -> tuple[Backport, ...]:
-        """Return the same beside a review's verdict.
+        """Return the verdict for each branch after a review.
 
-        Where the change is rejected or could not be judged, only the branches are tried that the
-        operator names.
+        If the change is rejected or could not be judged, only requested branches are tried.
         """
         refusal = _REFUSALS.get(verdict)
         tried = [name for name in branches if refusal is None or name in (self.thorough or ())]
-        found = {one.branch: one for one in self.judged(tried, deadline)}
+        found = {one.branch: one for one in self.judge(tried, deadline)}
         return tuple(found.get(name) or _not_tried(name, refusal or "") for name in branches)
 
     @cached_property
     def picked(self) -> PickedJudges:
-        """The judges of picked changes; their packs are read when this is first asked for."""
+        """The judges of picked changes, with rule packs that are read on first use."""
         builds = self.build and self.config.backport.build
         return PickedJudges(self._patterns(), self._build() if builds else None)
 
     def _patterns(self) -> PatternsJudge:
-        """The judge of version patterns, with the policy's options if it seats one."""
+        """Return the judge of version patterns with the policy's options."""
         options = (entry.patterns for tier in self.config.tiers for entry in tier.judges)
         chosen = next(filter(None, options), PatternsOptions())
         return patterns.make(chosen, self.ports)
@@ -126,7 +125,7 @@ def _not_tried(name: str, why: str) -> Backport:
 def ask_opinion(
     tried: Sequence[Backport], ports: Ports, context: PullRequestContext
 ) -> Judgment | None:
-    """What a model says where the verdicts leave the decision open; None where nobody is asked."""
+    """Ask a model where a human has to decide about a clean pick; None if none is asked."""
     if not any(map(needs_opinion, tried)):
         return None
     options = SuitabilityOptions()
@@ -140,7 +139,7 @@ def ask_opinion(
 
 
 def with_opinions(tried: Sequence[Backport], opinion: Judgment | None) -> tuple[Backport, ...]:
-    """The verdicts, with the opinion where the decision is open."""
+    """Add the opinion where a human has to decide about a clean pick."""
     if opinion is None:
         return tuple(tried)
     return tuple(with_opinion(one, opinion) if needs_opinion(one) else one for one in tried)
