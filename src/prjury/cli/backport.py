@@ -1,4 +1,4 @@
-"""``prjury backport``: whether a change can be brought to release branches, and how."""
+"""``prjury backport``: whether a change can be backported to release branches, and how."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST = 300
 
 
 class BackportFormat(StrEnum):
-    """How the verdicts can be written."""
+    """The formats of the verdicts."""
 
     TERMINAL = "terminal"
     MARKDOWN = "markdown"
@@ -34,20 +34,21 @@ class BackportFormat(StrEnum):
 Onto = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="BRANCH", help="A branch, ref or commit; several times. Else the policy's branches."
+        metavar="BRANCH",
+        help="A branch, ref or commit; repeatable. Default: the policy's branches.",
     ),
 ]
 Printed = Annotated[BackportFormat, typer.Option(help="What goes to standard output.")]
 Output = Annotated[
     list[str] | None,
-    typer.Option(metavar="FORMAT=FILE", help="terminal, markdown or json; several times."),
+    typer.Option(metavar="FORMAT=FILE", help="terminal, markdown or json; repeatable."),
 ]
 RequireSuitable = Annotated[
     bool, typer.Option("--require-suitable", help="Exit 1 unless every branch is `suitable`.")
 ]
 Labels = Annotated[
     list[str] | None,
-    typer.Option("--label", metavar="LABEL", help="A label that the change has; several times."),
+    typer.Option("--label", metavar="LABEL", help="A label of the change; repeatable."),
 ]
 
 
@@ -73,8 +74,8 @@ def backport(  # noqa: PLR0913 - the command line's options, named as documented
     timeout: options.Timeout = None,
     trust_policy: options.TrustPolicy = False,
 ) -> int:
-    """Judge whether a change can be brought to release branches; nothing is pushed or opened."""
-    from prjury.app.backport import backport as judged  # noqa: PLC0415 - keeps `--help` instant
+    """Judge whether a change can be backported to release branches; nothing is pushed or opened."""
+    from prjury.app.backport import backport as judge  # noqa: PLC0415 - keeps `--help` instant
     from prjury.app.request import ReviewRequest  # noqa: PLC0415 - as above
     from prjury.git.open_snapshot import NothingToReview  # noqa: PLC0415 - as above
 
@@ -94,62 +95,62 @@ def backport(  # noqa: PLR0913 - the command line's options, named as documented
         backport_to=tuple(onto or ()),
         trusts_policy=trust_policy,
     )
-    outcome = judged(request, terminal.environment())
+    outcome = judge(request, terminal.environment())
     if isinstance(outcome, NothingToReview):
         shown = sys.stdout if format is BackportFormat.TERMINAL else sys.stderr
         print(outcome.reason, file=shown)
         return ExitCode.OPEN
-    return _told(terminal, outcome, format, files, strict=require_suitable)
+    return _print(terminal, outcome, format, files, strict=require_suitable)
 
 
-def _told(
+def _print(
     terminal: Terminal,
-    told: Backports,
+    found: Backports,
     kind: BackportFormat,
     files: list[tuple[BackportFormat, Path]],
     *,
     strict: bool,
 ) -> int:
-    """Prints the verdicts and writes them to files; the result is the exit code.
+    """Print the verdicts, write them to files and return the exit code.
 
     Raises:
-        PublishError: when it could not.
+        PublishError: when that fails.
     """
     from prjury.publishers.files import write_atomically  # noqa: PLC0415 - as above
 
-    refused = unprinted(lambda: print_text(_rendered(terminal, told, kind), kind))
+    refused = unprinted(lambda: print_text(_render(terminal, found, kind), kind))
     for each, file in files:
-        write_atomically(file, _rendered(terminal, told, each))
+        write_atomically(file, _render(terminal, found, each))
     if refused:
         raise refused
-    return _exit_code(terminal, told, strict=strict)
+    return _exit_code(terminal, found, strict=strict)
 
 
-def _rendered(terminal: Terminal, told: Backports, kind: BackportFormat) -> str:
+def _render(terminal: Terminal, found: Backports, kind: BackportFormat) -> str:
     from prjury.publishers.terminal import backport_lines  # noqa: PLC0415 - as above
     from prjury.report.backports import backports_to_json  # noqa: PLC0415 - as above
     from prjury.report.render import Renderer  # noqa: PLC0415 - as above
 
     if kind is BackportFormat.JSON:
-        value = backports_to_json(told, terminal.redact)
+        value = backports_to_json(found, terminal.redact)
         return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
     if kind is BackportFormat.MARKDOWN:
-        return Renderer(terminal.redact).backports(told)
-    return "\n".join(backport_lines(told, sys.stdout, terminal.redact)) + "\n"
+        return Renderer(terminal.redact).backports(found)
+    return "\n".join(backport_lines(found, sys.stdout, terminal.redact)) + "\n"
 
 
-def _exit_code(terminal: Terminal, told: Backports, *, strict: bool) -> int:
-    """0 with a verdict for every branch; one line on standard error says why it is another."""
+def _exit_code(terminal: Terminal, found: Backports, *, strict: bool) -> int:
+    """Return 0 with a verdict for every branch, or print one line that says why not."""
     from prjury.publishers.progress import line_for  # noqa: PLC0415 - as above
 
-    if told.unjudged:
-        names = ", ".join(one.branch for one in told.unjudged)
-        why = "; ".join(r.rstrip(".") for one in told.unjudged for r in one.reasons[:1])
+    if found.unjudged:
+        names = ", ".join(one.branch for one in found.unjudged)
+        why = "; ".join(r.rstrip(".") for one in found.unjudged for r in one.reasons[:1])
         end = "" if why.endswith("?") else "."
         words = f"no verdict for {names}: {why}{end} Fix the cause and run it again."
         code = ExitCode.NOT_JUDGED
-    elif strict and told.unsuitable:
-        some = ", ".join(f"{one.branch} ({one.verdict})" for one in told.unsuitable)
+    elif strict and found.unsuitable:
+        some = ", ".join(f"{one.branch} ({one.verdict})" for one in found.unsuitable)
         words = f"--require-suitable: not suitable as it is for {some}. See the reasons."
         code = ExitCode.REJECTED
     else:
