@@ -13,6 +13,7 @@ from xml.etree.ElementTree import Element
 from prjury.judges.builds.failure import Failure, Kind, identity, make_failure, with_details
 from prjury.judges.builds.results.cargo import panic_of
 from prjury.judges.builds.results.go import go_failure
+from prjury.judges.builds.results.jvm import java_place
 from prjury.judges.builds.results.runner_output import LogSection
 from prjury.judges.builds.results.script_frames import first_frame
 from prjury.judges.builds.results.tree import TreeFiles
@@ -86,7 +87,6 @@ def _contradictions(suite: _Suite, runner: str) -> Iterator[str]:
 
 Place: TypeAlias = tuple[str | None, str | None]
 
-_JAVA = re.compile(r"\s*at (?:\S+/)?(?P<type>[\w.$]+)\.[^.(]+\((?P<file>\w+\.\w+):(?P<line>\d+)\)")
 _PYTEST = re.compile(r"(?P<path>[^\s:][^:]{0,300}\.py):(?P<line>\d+): ")
 _PYTHON = re.compile(r'(?:E\s+|\s+)File "(?P<path>[^"]{1,300})", line (?P<line>\d+)')
 
@@ -98,22 +98,11 @@ def place_in(lines: Sequence[str], owner: str, tree: TreeFiles, report: str) -> 
         owner: the test's class; a frame of its own is preferred to one in the code under test.
         report: where the report lies, to choose between modules with the same class.
     """
-    for find in (_in_java, _in_python, _in_script):
+    for find in (java_place, _in_python, _in_script):
         path, line = find(lines, owner, tree, report)
         if path:
             return path, line
     return None, None
-
-
-def _in_java(lines: Sequence[str], owner: str, tree: TreeFiles, report: str) -> Place:
-    fallback: Place = (None, None)
-    for frame in filter(None, map(_JAVA.match, lines)):
-        path = tree.of_type(frame["type"], frame["file"], report)
-        if path and owner and frame["type"].startswith(owner.partition("$")[0]):
-            return path, frame["line"]
-        if path and fallback[0] is None:
-            fallback = (path, frame["line"])
-    return fallback
 
 
 def _in_python(lines: Sequence[str], owner: str, tree: TreeFiles, report: str) -> Place:  # noqa: ARG001 - as the others

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
+from prjury.judges.builds.results.tree import TreeFiles
 
 #: The totals of a module; those of a class say how long they took.
 _TOTALS = re.compile(
@@ -23,7 +25,7 @@ _OLD_FAILED = re.compile(
     r"Time elapsed: .*<<< (?:FAILURE|ERROR)!"
 )
 _GRADLE_FAILED = re.compile(r"(?P<owner>[\w.$]+(?: > .+?)?) > (?P<test>.+?) FAILED$")
-_FRAME = re.compile(r"\s+at (?:\S+/)?(?P<type>[\w.$]+)\.[^.(]+\((?P<file>\w+\.\w+):(?P<line>\d+)\)")
+_FRAME = re.compile(r"\s*at (?:\S+/)?(?P<type>[\w.$]+)\.[^.(]+\((?P<file>\w+\.\w+):(?P<line>\d+)\)")
 _GRADLE_FRAME = re.compile(r"\s+\S.* at (?P<file>\w+\.\w+):(?P<line>\d+)$")
 _SKIPPED = re.compile(r"\[INFO\] (?P<module>\S.*?) \.*\s?SKIPPED$")
 
@@ -65,22 +67,25 @@ def _failure(section: LogSection, index: int, match: re.Match[str]) -> Failure:
         plain, bracket, rest = test.partition("(")
         owner, _, method = plain.rpartition(".")
         test = f"{method}{bracket}{rest}"
-    path, line = _place(section, owner, below)
+    path, line = java_place(list(takewhile(str.strip, below)), owner, section.tree)
     if test[:1].isupper() or not owner:
         return section.failure("error", message, path, line, match["test"])
     return section.test(f"{owner}#{test}", section.directory, message, path, line)
 
 
-def _place(section: LogSection, owner: str, below: Sequence[str]) -> tuple[str | None, str | None]:
-    """The innermost frame that is in the tree, the test's own if there is one."""
+def java_place(
+    lines: Sequence[str], owner: str, tree: TreeFiles, near: str = ""
+) -> tuple[str | None, str | None]:
+    """The innermost frame that is in the tree, the test's own if there is one.
+
+    Args:
+        owner: the test's class.
+        near: a path, to choose between modules with the same class.
+    """
     fallback: tuple[str | None, str | None] = (None, None)
-    for line in below:
-        if not (frame := _FRAME.match(line)):
-            if not line.strip():
-                break
-            continue
-        path = section.tree.of_type(frame["type"], frame["file"])
-        if path and frame["type"].startswith(owner):
+    for frame in filter(None, map(_FRAME.match, lines)):
+        path = tree.of_type(frame["type"], frame["file"], near)
+        if path and owner and frame["type"].startswith(owner.partition("$")[0]):
             return path, frame["line"]
         if path and fallback[0] is None:
             fallback = (path, frame["line"])
