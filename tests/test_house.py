@@ -67,7 +67,7 @@ def test_broad_handlers_are_few_and_known() -> None:
         "action/__init__.py",
         "cli/__init__.py",
         "code/worker.py",
-        "rulepacks/installed.py",
+        "rulepacks/find.py",
         "jury/guard.py",
         "jury/library/execution.py",
         "jury/judge.py",

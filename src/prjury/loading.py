@@ -56,7 +56,7 @@ def load_everything() -> None:
             import_module(name)
     from prjury.judges.backport.score.score import shipped_models  # noqa: PLC0415 - see above
     from prjury.report.render import load_templates  # noqa: PLC0415 - see above
-    from prjury.rulepacks.installed import provided  # noqa: PLC0415 - see above
+    from prjury.rulepacks.find import provided  # noqa: PLC0415 - see above
 
     with suppress(ConfigError):  # raised again where the packs are needed
         provided()

@@ -42,8 +42,7 @@ from prjury.jury.judgment import Check, Judgment
 from prjury.manifests.versions import Requirement
 from prjury.policy.tiers import PatternsOptions
 from prjury.ports import Ports, Repository, SilentProgress
-from prjury.rulepacks.matcher import Match
-from prjury.rulepacks.rule import KeptBy, Pack, PatternRule
+from prjury.rulepacks.rule import KeptBy, Match, Pack, PatternRule
 from prjury.sandbox import ContainedShell
 from prjury.snapshot.model import PullRequest
 

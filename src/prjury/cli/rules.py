@@ -67,9 +67,12 @@ def list_packs(
     ] = ListFormat.TERMINAL,
 ) -> None:
     """List packs: what they are about, to which projects they apply, how many rules they have."""
-    from prjury.rulepacks.display import pack_json, summary  # noqa: PLC0415 - the same
+    from prjury.rulepacks.display import (  # noqa: PLC0415 - the same
+        pack_json,
+        summary,
+        table,
+    )
     from prjury.rulepacks.find import known_packs  # noqa: PLC0415 - `--help` is instant
-    from prjury.rulepacks.pages import table  # noqa: PLC0415 - the same
 
     packs = known_packs(paths or [])
     if format is ListFormat.JSON:

@@ -11,7 +11,7 @@ from prjury.errors import ConfigError, did_you_mean
 from prjury.policy.load import Policy, Problem, dotted, read_policy, refused
 from prjury.policy.schema import Config, PatternsOptions, TierConfig
 from prjury.policy.yaml_reader import KeyPath, read_yaml
-from prjury.rulepacks.installed import provided
+from prjury.rulepacks.find import provided
 from prjury.rulepacks.load import load_packs, shipped_heads
 from prjury.rulepacks.rule import Pack
 

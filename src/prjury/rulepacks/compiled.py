@@ -9,8 +9,7 @@ from typing import Any
 from prjury.code.languages import Language
 from prjury.code.parser import job
 from prjury.code.worker import guarded
-from prjury.rulepacks.matcher import Match
-from prjury.rulepacks.rule import Pack
+from prjury.rulepacks.rule import Match, Pack
 
 _METAVARIABLE = re.compile(r"\${1,3}[A-Z_][A-Z0-9_]*")
 

@@ -3,11 +3,156 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
-from prjury.rulepacks import words
-from prjury.rulepacks.rule import KeptBy, NotRule, Pack, PatternRule
+from prjury.manifests.versions import Requirement
+from prjury.rulepacks.applicability import required_by
+from prjury.rulepacks.rule import KeptBy, Pack, PatternRule
+
+ALWAYS = "always"
+
+_EVERY = "every project"
+
+_BOUND = re.compile(r"(>=|<)\s*([\d.]+)")
+_RUNTIMES = {
+    "python": "Python",
+    "node": "Node.js",
+    "go": "Go",
+    "rust": "Rust",
+    "rust-edition": "Rust edition",
+    "java": "Java",
+    "kotlin": "Kotlin",
+    "gradle": "Gradle",
+    "dotnet": ".NET",
+}
+_LANGUAGES = {
+    "java": "Java",
+    "kotlin": "Kotlin",
+    "python": "Python",
+    "javascript": "JavaScript",
+    "typescript": "TypeScript",
+    "tsx": "TSX",
+    "go": "Go",
+    "rust": "Rust",
+    "maven": "pom.xml",
+    "gradle": "Gradle",
+    "pypi": "pyproject.toml and requirements",
+    "npm": "package.json",
+    "gomod": "go.mod",
+    "cargo": "Cargo.toml",
+    "nuget": ".csproj",
+    "workflow": "GitHub workflows",
+    "xml": "XML",
+    "jsp": "JSP",
+    "yaml": "YAML",
+    "json": "JSON",
+    "docker": "Dockerfile",
+    "shell": "shell",
+    "properties": "properties",
+}
+
+
+def languages(names: Iterable[str]) -> str:
+    """The languages as they are called, in the order of the alphabet."""
+    return ", ".join(sorted((_LANGUAGES.get(name, name) for name in names), key=str.lower))
+
+
+def in_words(requirements: Iterable[Requirement], unbounded: str = "") -> str:
+    """``Python 3.12 or later``; several with ``or``, those with the same bounds together.
+
+    Args:
+        unbounded: what stands before those of which any version will do.
+    """
+    by_bounds = groupby(requirements, key=_bounds)
+    parts = [
+        ("" if bounds else unbounded) + " or ".join(map(_name, same)) + bounds
+        for bounds, same in by_bounds
+    ]
+    return ", or ".join(parts)
+
+
+def audience(requirements: Sequence[Requirement]) -> str:
+    """``projects that declare numpy``, or ``every project``."""
+    told = in_words(requirements)
+    return f"projects that declare {told}" if _all_named(requirements) else _EVERY
+
+
+def since(requirements: Sequence[Requirement]) -> str:
+    """``Python 3.12 or later``, ``any version of Go``; ``always`` where nothing is required."""
+    return in_words(requirements, "any version of ") if _all_named(requirements) else ALWAYS
+
+
+def _all_named(requirements: Iterable[Requirement]) -> bool:
+    return all(requirement.ecosystem for requirement in requirements)
+
+
+def _name(requirement: Requirement) -> str:
+    if not requirement.ecosystem:
+        return _EVERY
+    if requirement.ecosystem == "runtime":
+        names = _RUNTIMES if requirement.span else {**_RUNTIMES, "rust-edition": "Rust"}
+        return names.get(requirement.artifact, requirement.artifact)
+    if requirement.group and requirement.artifact != "*":
+        return f"{requirement.group}:{requirement.artifact}"
+    return requirement.group or requirement.artifact
+
+
+def _bounds(requirement: Requirement) -> str:
+    match dict(_BOUND.findall(requirement.text)):
+        case {">=": low, "<": high}:
+            return f" {low} or later, before {high}"
+        case {">=": low}:
+            return f" {low} or later"
+        case {"<": high}:
+            return f" before {high}"
+    return ""
+
+
+def error_since(pack: Pack, rule: PatternRule) -> str:
+    """What must be declared for a finding to be an error; empty where none ever is."""
+    return since(required_by(pack, rule)) if rule.severity == "error" else ""
+
+
+def warning_since(pack: Pack, rule: PatternRule) -> str:
+    """The same for a warning, where every declared version says so."""
+    if rule.severity == "warning":
+        return since(required_by(pack, rule))
+    return since(rule.deprecated) if rule.deprecated and rule.severity == "error" else ""
+
+
+def hint_since(pack: Pack, rule: PatternRule) -> str:
+    """The same for a hint, where versions are known; see `is_early`."""
+    if rule.severity == "hint":
+        return since(required_by(pack, rule))
+    return since(rule.replaceable or ()) if is_early(pack, rule) else ""
+
+
+def is_early(pack: Pack, rule: PatternRule) -> bool:
+    """Whether there is a time before the rule's own when only the replacement is there."""
+    own = (list(required_by(pack, rule)), rule.deprecated)
+    return rule.severity != "hint" and bool(rule.replaceable) and rule.replaceable not in own
+
+
+def fixing(rule: PatternRule) -> str:
+    """How sure the rule's fixes are; empty for a rule that has none."""
+    return ", ".join(dict.fromkeys(fix.applicability for fix in rule.fix))
+
+
+def counted(pack: Pack) -> str:
+    """``14 rules: 9 errors, 5 warnings``."""
+    told = [
+        _many(count, severity)
+        for severity in ("error", "warning", "hint")
+        if (count := sum(rule.severity == severity for rule in pack.rules))
+    ]
+    return f"{_many(len(pack.rules), 'rule')}: {', '.join(told)}"
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count} {word}" + ("" if count == 1 else "s")
+
 
 _BACKTICKS = re.compile(r"`{3,}")
 #: What Markdown calls a language, where that is not our own name.
@@ -56,19 +201,9 @@ class DescribedRule:
     rule: PatternRule
 
     @property
-    def id(self) -> str:
-        """The rule's name within its pack."""
-        return self.rule.id
-
-    @property
     def title(self) -> str:
         """The rule's title, without a full stop."""
         return self.rule.title.rstrip(".")
-
-    @property
-    def why(self) -> str:
-        """Why it is a rule."""
-        return self.rule.why.strip()
 
     @property
     def replacement(self) -> str | None:
@@ -76,29 +211,24 @@ class DescribedRule:
         return " ".join(self.rule.replacement.split()) if self.rule.replacement else None
 
     @property
-    def references(self) -> Sequence[str]:
-        """Addresses."""
-        return self.rule.references
-
-    @property
     def error(self) -> str:
         """Empty where a finding is never an error."""
-        return words.error_since(self.pack, self.rule)
+        return error_since(self.pack, self.rule)
 
     @property
     def warning(self) -> str:
         """Empty where no declared version makes a warning of a finding."""
-        return words.warning_since(self.pack, self.rule)
+        return warning_since(self.pack, self.rule)
 
     @property
     def hint(self) -> str:
         """Empty where no declared version makes a hint of a finding."""
-        return words.hint_since(self.pack, self.rule)
+        return hint_since(self.pack, self.rule)
 
     @property
     def early(self) -> bool:
         """Whether the hint comes before all else, because the replacement is there already."""
-        return words.is_early(self.pack, self.rule)
+        return is_early(self.pack, self.rule)
 
     @property
     def outcomes(self) -> str:
@@ -120,12 +250,12 @@ class DescribedRule:
     @property
     def languages(self) -> str:
         """The languages that it looks at."""
-        return words.languages(self.rule.languages)
+        return languages(self.rule.languages)
 
     @property
     def fixing(self) -> str:
         """How sure its fixes are; empty where it has none."""
-        return words.fixing(self.rule)
+        return fixing(self.rule)
 
     @property
     def found(self) -> Sample | None:
@@ -152,29 +282,19 @@ class Described:
     pack: Pack
 
     @property
-    def id(self) -> str:
-        """The pack's name."""
-        return self.pack.id
-
-    @property
-    def title(self) -> str:
-        """What it is about."""
-        return self.pack.title
-
-    @property
     def applies_to(self) -> str:
         """What a project must declare for the pack to be looked at."""
-        return words.in_words(self.pack.gate)
+        return in_words(self.pack.gate)
 
     @property
     def audience(self) -> str:
         """The projects in which the pack is looked at."""
-        return words.audience(self.pack.gate)
+        return audience(self.pack.gate)
 
     @property
     def since(self) -> str:
         """What must be declared for its rules to hold, where they do not say otherwise."""
-        return words.since(self.pack.requires or self.pack.gate)
+        return since(self.pack.requires or self.pack.gate)
 
     @property
     def several(self) -> bool:
@@ -184,12 +304,12 @@ class Described:
     @property
     def counted(self) -> str:
         """How many rules it has, by severity."""
-        return words.counted(self.pack)
+        return counted(self.pack)
 
     @property
     def languages(self) -> str:
         """The languages of all its rules."""
-        return words.languages({name for rule in self.pack.rules for name in rule.languages})
+        return languages({name for rule in self.pack.rules for name in rule.languages})
 
     @property
     def shared_languages(self) -> str:
@@ -201,7 +321,7 @@ class Described:
     def asks_for_versions(self) -> bool:
         """Whether what a finding is depends on what the project declares."""
         told = {since for rule in self.rules for since in (rule.error, rule.warning, rule.hint)}
-        return not told <= {"", words.ALWAYS}
+        return not told <= {"", ALWAYS}
 
     @property
     def kept_by(self) -> str:
@@ -213,14 +333,9 @@ class Described:
         """Its rules, in its own order."""
         return [DescribedRule(self.pack, rule) for rule in self.pack.rules]
 
-    @property
-    def not_rules(self) -> Sequence[NotRule]:
-        """What no rule decides."""
-        return self.pack.not_rules
-
 
 def _with(since: str) -> str:
-    return since if since == words.ALWAYS else f"with {since}"
+    return since if since == ALWAYS else f"with {since}"
 
 
 def kept(by: KeptBy | None) -> str:

@@ -20,8 +20,8 @@ from prjury.errors import ConfigError
 from prjury.policy.yaml_reader import Document, KeyPath, read_yaml
 from prjury.resources import pack_texts
 from prjury.rulepacks import astgrep
+from prjury.rulepacks.applicability import declared
 from prjury.rulepacks.compiled import refusal
-from prjury.rulepacks.example import CasesFile, Tests
 from prjury.rulepacks.files import (
     Locate,
     PackPosition,
@@ -31,8 +31,7 @@ from prjury.rulepacks.files import (
     text_of,
     validated,
 )
-from prjury.rulepacks.outcomes import declared
-from prjury.rulepacks.rule import Head, Pack, PatternRule
+from prjury.rulepacks.rule import CasesFile, Head, Pack, PatternRule, Tests
 
 #: How large a pack or the file of its cases may be, in bytes.
 LARGEST = 512 * 1024

@@ -8,8 +8,7 @@ from pydantic import ValidationError
 from prjury.code.languages import LANGUAGES
 from prjury.code.source import Source
 from prjury.judges.patterns.match import Active, FileScan
-from prjury.rulepacks.matcher import ManifestMatch
-from prjury.rulepacks.rule import Pack
+from prjury.rulepacks.rule import ManifestMatch, Pack
 
 WORKFLOW = """\
 jobs:

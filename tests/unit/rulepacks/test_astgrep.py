@@ -9,7 +9,7 @@ import pytest
 
 from prjury.errors import ConfigError
 from prjury.judges.patterns.pack_tests import run_pack_tests
-from prjury.rulepacks.astgrep_rules import literals_of
+from prjury.rulepacks.astgrep import literals_of
 from prjury.rulepacks.load import LoadedPack, load, load_packs
 from prjury.rulepacks.rule import Pack
 from unit.judges.patterns.bench import adding, found

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.rulepacks.installed import GROUP, provided_packs
+from prjury.rulepacks.find import GROUP, provided_packs
 from unit.rulepacks.test_load import PACK
 
 MODULE = """

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.judges.patterns.pack_cases import run_cases
+from prjury.judges.patterns.pack_tests import run_cases
 from prjury.rulepacks.load import (
     load_pack,
     own_packs,

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.rulepacks.example import VersionCase
-from prjury.rulepacks.outcomes import declared, outcome_of, telling
-from prjury.rulepacks.rule import Pack
+from prjury.rulepacks.applicability import declared, outcome_of, telling
+from prjury.rulepacks.rule import Pack, VersionCase
 
 ANY = {"error", "warning", "hint", "none"}
 

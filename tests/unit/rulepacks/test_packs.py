@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 
 from prjury.judges.patterns import load_pack, run_cases, shipped_heads, shipped_pack
-from prjury.judges.patterns.pack_cases import run_tests
-from prjury.judges.patterns.pack_tests import missing
+from prjury.judges.patterns.pack_tests import missing, run_tests
 from prjury.resources import rule_packs
-from prjury.rulepacks.example import Example
-from prjury.rulepacks.rule import Pack, PatternRule
+from prjury.rulepacks.rule import Example, Pack, PatternRule
 from unit.judges.patterns.bench import adding, found
 
 PACKS = sorted(shipped_heads())

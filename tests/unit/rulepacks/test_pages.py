@@ -12,9 +12,9 @@ from prjury.judges.patterns import shipped_heads
 from prjury.judges.patterns.pack_tests import run_pack_tests
 from prjury.resources import rule_packs
 from prjury.rulepacks.description import Described, DescribedRule
+from prjury.rulepacks.display import index_page, pack_page, table
 from prjury.rulepacks.find import packs_at
 from prjury.rulepacks.load import read
-from prjury.rulepacks.pages import index_page, pack_page, table
 from prjury.rulepacks.rule import Pack
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -77,7 +77,7 @@ def test_a_pack_says_whom_it_looks_at() -> None:
 
 
 def test_a_rule_says_what_a_finding_is_with_which_versions() -> None:
-    told = {r.id: r.outcomes for name in ("numpy-2", "docker", "go", "pytest") for r in rules(name)}
+    told = {r.rule.id: r.outcomes for name in ("numpy-2", "docker", "go", "pytest") for r in rules(name)}
     assert told["find-common-type"] == (
         "Error with numpy 2.0 or later; warning with numpy 1.25 or later; "
         "before that a hint with numpy 1.6 or later."
@@ -97,7 +97,7 @@ def test_a_page_says_which_modules_keep_the_old_way() -> None:
     page = pack_page(pack("jackson-3"))
     assert "or whose name fits `(?i)jackson-?2($|[^0-9])`, is left alone." in page
     assert "`org.opensearch.client:*`), findings are warnings at most." in page
-    servlet = next(rule for rule in rules("jakarta") if rule.id == "servlet")
+    servlet = next(rule for rule in rules("jakarta") if rule.rule.id == "servlet")
     assert servlet.kept_by
     assert f"{servlet.kept_by}\n" in pack_page(pack("jakarta"))
 

@@ -5,12 +5,12 @@ import re
 import pytest
 
 from prjury.judges.patterns.findings import found_in, repair_of
-from prjury.judges.patterns.pack_cases import run_tests
+from prjury.judges.patterns.pack_tests import run_tests
 from prjury.manifests.manifest import Role
 from prjury.manifests.module import DeclaredVersion
 from prjury.resources import rule_packs
+from prjury.rulepacks.applicability import Basis, Doubt, clause, told
 from prjury.rulepacks.load import load_packs, read
-from prjury.rulepacks.wording import Basis, Doubt, clause, told
 
 ALIASES = (
     "np.float_, complex_ and longfloat were removed in NumPy 2.0; use float64 and so on",

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from prjury.judges.patterns.judge import PatternsJudge, make
-from prjury.judges.patterns.pack_cases import CaseFailure, run_cases
+from prjury.judges.patterns.pack_tests import CaseFailure, run_cases
 from prjury.rulepacks.load import load_pack, shipped_heads, shipped_pack
 
 __all__ = [

@@ -9,9 +9,8 @@ from prjury.code.languages import Language
 from prjury.judges.patterns.match import Active
 from prjury.jury.judgment import Severity
 from prjury.manifests.module import Sides
-from prjury.rulepacks.applicability import PackApplicability, repairs, severity_between
+from prjury.rulepacks.applicability import Basis, PackApplicability, repairs, severity_between
 from prjury.rulepacks.rule import PatternRule
-from prjury.rulepacks.wording import Basis
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,8 @@ from prjury.code.parser import Range
 from prjury.judges.patterns.match import Active, FileScan, Hit
 from prjury.judges.patterns.suppressions.directive import Directive
 from prjury.jury.judgment import Check, Location, Severity
-from prjury.rulepacks.applicability import at_most
-from prjury.rulepacks.matcher import Fix
-from prjury.rulepacks.rule import PatternRule
-from prjury.rulepacks.wording import Basis, clause, told
+from prjury.rulepacks.applicability import Basis, at_most, clause, told
+from prjury.rulepacks.rule import Fix, PatternRule
 from prjury.snapshot.model import printable, visible
 
 _MAX_EVIDENCE = 300

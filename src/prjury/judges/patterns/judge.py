@@ -32,7 +32,7 @@ from prjury.manifests.project import Project, parsed_locks
 from prjury.policy.schema import PatternsOptions
 from prjury.ports import Ports, Repository
 from prjury.rulepacks.committed import CommittedPacks, committed_packs
-from prjury.rulepacks.installed import provided_packs
+from prjury.rulepacks.find import provided_packs
 from prjury.rulepacks.load import own_packs
 from prjury.rulepacks.rule import Pack
 from prjury.snapshot.model import FileChange, PullRequest, printable

@@ -19,8 +19,7 @@ from prjury.manifests.lineage import resolve
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
 from prjury.manifests.spans import surely_within
 from prjury.rulepacks.applicability import is_one_of
-from prjury.rulepacks.matcher import ManifestMatch, Match
-from prjury.rulepacks.rule import Pack, PatternRule
+from prjury.rulepacks.rule import ManifestMatch, Match, Pack, PatternRule
 
 #: A blank beside a dot within what may be a name; a sentence in a comment is none.
 _LOOSE = re2.compile(r"\w\s+\.|\w\.[ \t]*\n\s*\w|\w\.[ \t]+[a-z]")

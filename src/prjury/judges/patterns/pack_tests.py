@@ -2,24 +2,225 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from prjury.judges.patterns.pack_cases import CaseFailure, Tested, run_tests
+from prjury.code.languages import LANGUAGES
+from prjury.code.parser import Job, NotParsed, Parsed, Parser
+from prjury.code.source import Source, UnreadableError, resolved
+from prjury.deadline import Deadline
+from prjury.judges.patterns.findings import with_fix
+from prjury.judges.patterns.match import Active, FileScan, Hit
+from prjury.judges.patterns.prefilter import Prefilter
+from prjury.policy.yaml_reader import KeyPath
 from prjury.report.wording import counted
-from prjury.rulepacks.applicability import SEVERITIES
-from prjury.rulepacks.example import Outcome
+from prjury.rulepacks.applicability import SEVERITIES, outcome_of, telling
 from prjury.rulepacks.files import PackPosition
 from prjury.rulepacks.load import LoadedPack
-from prjury.rulepacks.outcomes import telling
+from prjury.rulepacks.rule import Fix, Outcome, Pack
+
+#: How long the cases of one pack may take.
+SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class CaseFailure:
+    """A case that did not come out as its pack says, or that is missing.
+
+    Attributes:
+        rule: ``pack/rule``.
+        language: the language of the case; ``versions`` for a version case, empty for none.
+        path: where in the pack the case stands, or should.
+    """
+
+    rule: str
+    language: str
+    problem: str
+    code: str
+    path: KeyPath = ()
+
+    def __str__(self) -> str:
+        told = f"{self.rule} ({self.language})" if self.language else self.rule
+        return f"{told}: {self.problem}" + (f": {self.code.strip()!r}" if self.code else "")
+
+
+@dataclass(frozen=True)
+class PackCase:
+    """Code in a rule's tests, and what the rule should make of it.
+
+    Attributes:
+        wanted: whether the rule must find something in it.
+        job: what the parser has to do; None where there is nothing to parse.
+        skipped: whether no word of the rule stands in it, so that nobody looks.
+    """
+
+    active: Active
+    language: str
+    path: KeyPath
+    code: str
+    wanted: bool
+    fixed: str | None
+    scan: FileScan
+    job: Job | None
+    skipped: bool
+
+    @property
+    def lines(self) -> list[str]:
+        """The code by git's lines."""
+        return self.code.split("\n")
+
+    def repaired(self, hits: Sequence[Hit]) -> str:
+        """The code after the fixes of these hits."""
+        lines = self.lines
+        for hit in hits:
+            number = hit.lines[0]
+            change = with_fix(self.scan, hit, number, lines[number - 1])
+            if change:
+                lines[number - 1] = change[0]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A case after its run: what was found, or why nobody could look."""
+
+    case: PackCase
+    hits: Sequence[Hit] = ()
+    unread: str = ""
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong with the outcome; None where it is as the pack says."""
+        case = self.case
+        if self.unread:
+            return self.unread
+        if not case.wanted:
+            found = ", ".join(str(hit.lines[0]) for hit in self.hits)
+            return f"found in line {found}" if found else None
+        if not self.hits:
+            return "not found"
+        if case.fixed is None or case.repaired(self.hits) == case.fixed:
+            return None
+        return f"fixed to {case.repaired(self.hits)!r}"
+
+    def shows(self, fix: Fix) -> bool:
+        """Whether this case would come out otherwise without the fix."""
+        if self.case.fixed is None or self.unread:
+            return False
+        return self.case.repaired([_without(fix, hit) for hit in self.hits]) != self.case.fixed
+
+
+def _without(fix: Fix, hit: Hit) -> Hit:
+    left = [other for other in hit.active.rule.fix if other is not fix]
+    rule = hit.active.rule.model_copy(update={"fix": left})
+    return replace(hit, active=Active(hit.active.pack, rule))
+
+
+@dataclass(frozen=True)
+class Tested:
+    """What became of the tests of one pack.
+
+    Attributes:
+        ran: every case of code, with its outcome.
+        versions: how many version cases there are.
+    """
+
+    pack: Pack
+    ran: Sequence[Ran]
+    versions: int
+    failures: Sequence[CaseFailure]
+
+    @property
+    def by_rule(self) -> Mapping[str, list[Ran]]:
+        """The cases of code of each rule, by the rule's id."""
+        found: dict[str, list[Ran]] = {rule.id: [] for rule in self.pack.rules}
+        for one in self.ran:
+            found[one.case.active.rule.id].append(one)
+        return found
+
+
+def run_cases(pack: Pack) -> list[CaseFailure]:
+    """Every case of the pack that fails: cases of code first, each kind in the order of rules."""
+    return list(run_tests(pack).failures)
+
+
+def run_tests(pack: Pack, parser: Parser | None = None) -> Tested:
+    """Runs every case of the pack; the code is parsed by a process of its own.
+
+    Args:
+        parser: parses the code.
+    """
+    cases = [case for number in range(len(pack.rules)) for case in _cases(pack, number)]
+    jobs = [case.job for case in cases if case.job]
+    replies = iter((parser or Parser()).parse(jobs, Deadline.after(SECONDS)))
+    ran = [_run(case, next(replies) if case.job else None) for case in cases]
+    failures = [_failure(one.case, one.problem) for one in ran if one.problem]
+    versions = sum(len(rule.tests.versions) for rule in pack.rules)
+    return Tested(pack, ran, versions, [*failures, *_versions(pack)])
+
+
+def _cases(pack: Pack, number: int) -> Iterator[PackCase]:
+    rule = pack.rules[number]
+    for language, cases in sorted(rule.tests.code.items()):
+        path = ("rules", number, "tests", "code", language)
+        for at, code in enumerate(cases.valid):
+            case = _case(Active(pack, rule), language, code, cases.file)
+            yield replace(case, path=(*path, "valid", at))
+        for at, example in enumerate(cases.invalid):
+            case = _case(Active(pack, rule), language, example.code, cases.file)
+            where = (*path, "invalid", at)
+            yield replace(case, path=where, wanted=True, fixed=example.fixed)
+
+
+def _case(active: Active, name: str, code: str, file: str | None) -> PackCase:
+    """Code of which every line is new."""
+    language = LANGUAGES[name]
+    scan = FileScan(file or language.sample, Source.of(code, language), code.encode(), [active])
+    text = "\n".join(resolved(line, language) for line in code.split("\n"))
+    skipped = not Prefilter([active]).candidates(text)
+    job = None if skipped else scan.job
+    return PackCase(
+        active, name, (), code, wanted=False, fixed=None, scan=scan, job=job, skipped=skipped
+    )
+
+
+def _run(case: PackCase, reply: Parsed | NotParsed | None) -> Ran:
+    if case.skipped:
+        return Ran(case)
+    if isinstance(reply, NotParsed):
+        return Ran(case, unread=str(reply))
+    try:
+        return Ran(case, case.scan.hits(reply))
+    except UnreadableError as error:
+        return Ran(case, unread=str(error))
+
+
+def _failure(case: PackCase, problem: str) -> CaseFailure:
+    return CaseFailure(case.active.name, case.language, problem, case.code, case.path)
+
+
+def _versions(pack: Pack) -> Iterator[CaseFailure]:
+    for number, rule in enumerate(pack.rules):
+        for at, case in enumerate(rule.tests.versions):
+            got = outcome_of(pack, rule, case)
+            if got != case.expect:
+                own = f" own {', '.join(case.own)}" if case.own else ""
+                yield CaseFailure(
+                    f"{pack.id}/{rule.id}",
+                    "versions",
+                    f"{got}, expected {case.expect}",
+                    f"{', '.join(case.declares)}{own}",
+                    ("rules", number, "tests", "versions", at),
+                )
+
 
 _OUTCOMES: tuple[Outcome, ...] = (*SEVERITIES, "none")
 
 
 def missing(tested: Tested) -> list[CaseFailure]:
     """What no case of the pack shows, in the order of its rules."""
-    return [*_fixes(tested), *_versions(tested)]
+    return [*_fixes(tested), *_missing_versions(tested)]
 
 
 def _fixes(tested: Tested) -> Iterator[CaseFailure]:
@@ -36,7 +237,7 @@ def _fixes(tested: Tested) -> Iterator[CaseFailure]:
                 )
 
 
-def _versions(tested: Tested) -> Iterator[CaseFailure]:
+def _missing_versions(tested: Tested) -> Iterator[CaseFailure]:
     pack = tested.pack
     for number, rule in enumerate(pack.rules):
         shown = {case.expect for case in rule.tests.versions}

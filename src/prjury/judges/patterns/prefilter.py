@@ -9,7 +9,7 @@ from typing import Any
 import re2
 
 from prjury.judges.patterns.match import Active
-from prjury.rulepacks.fields import without_warnings
+from prjury.rulepacks.rule import without_warnings
 
 
 @dataclass

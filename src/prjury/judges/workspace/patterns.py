@@ -22,7 +22,7 @@ from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import NOT_APPLICABLE
 from prjury.policy.tiers import PatternsOptions
-from prjury.rulepacks.installed import provided_packs
+from prjury.rulepacks.find import provided_packs
 from prjury.rulepacks.load import own_packs
 from prjury.snapshot.model import visible
 

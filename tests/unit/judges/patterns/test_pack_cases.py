@@ -9,8 +9,7 @@ import pytest
 
 from prjury.code.parser import Parser
 from prjury.errors import ConfigError
-from prjury.judges.patterns.pack_cases import run_tests
-from prjury.judges.patterns.pack_tests import PackTestResult, run_pack_tests
+from prjury.judges.patterns.pack_tests import PackTestResult, run_pack_tests, run_tests
 from prjury.rulepacks.load import load, published
 
 PACK = r"""id: mine
