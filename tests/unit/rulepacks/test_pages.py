@@ -134,4 +134,4 @@ def test_links_between_the_pages_lead_somewhere() -> None:
 
 
 def test_the_readme_counts_the_packs() -> None:
-    assert f"[{len(NAMES)} packs](.github/docs/rules/README.md)" in README.read_text()
+    assert f"[{len(NAMES)} packs of rules](.github/docs/rules/README.md)" in README.read_text()
