@@ -394,7 +394,7 @@ def test_a_command_cannot_see_the_operators_keys(workspace: Path, prjury: Prjury
 def test_progress_is_told_on_standard_error(workspace: Path, prjury: Prjury) -> None:
     run = prjury("judge", "command", "--workspace", workspace, "--option", "command=true")
     asked, command, answered = run.err.splitlines()
-    assert asked == "judge / command: asked"
+    assert asked == "judge / command: started"
     assert command == "judge / command: 0 s, $ true"
     assert answered.startswith("judge / command: ✅ pass in ")
 

@@ -99,8 +99,8 @@ _BATCH = 50
 #: How often check runs that another run has written over are written again.
 _LOOKS = 4
 _JUDGING = ("Judging", "The verdict follows.")
-_SUPERSEDED = "A newer run tells the verdict."
-_REPLACED = "A later check run of this name tells the verdict."
+_SUPERSEDED = "A newer run reports the verdict."
+_REPLACED = "A later check run of this name reports the verdict."
 
 
 @dataclass
@@ -241,7 +241,7 @@ class CheckRunReport:
         return any(is_newer(run.details_url, self.page) for run in own)
 
     def _given_way(self, head: str, own: Sequence[PostedCheckRun]) -> str:
-        """Leaves the word to a newer run, and nothing of ours hanging in front of it."""
+        """Leaves the word to a newer run, and nothing of ours in front of it."""
         same = run_of(self.page)
         ours = [run for run in own if run.conclusion is None and run_of(run.details_url) == same]
         ids = {run.id for run in ours}

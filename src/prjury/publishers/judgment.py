@@ -54,7 +54,7 @@ class JudgmentPrinter:
             words = f"{judge} could not judge: {judgment.reasoning}"
         elif judgment.status is Status.ABSTAIN and judgment.label != NOT_APPLICABLE:
             reason = judgment.reasoning.rstrip(" .")
-            words = f"{judge} gave no answer: {reason}. Give it what it lacks, or leave it out."
+            words = f"{judge} gave no answer: {reason}. Add what is missing, or drop this judge."
         else:
             return ""
         return self._line(f"prjury: {' '.join(words.split())}")

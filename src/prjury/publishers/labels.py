@@ -73,7 +73,7 @@ class Labels:
                 self.labels.remove(name)
         left_out = len(missing) - len(usable)
         self.notes = (
-            (f"Not given: {counted(left_out, 'label')} that GitHub does not take.",)
+            (f"Not set: {counted(left_out, 'label')} that GitHub does not accept.",)
             if left_out
             else ()
         )

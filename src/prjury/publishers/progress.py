@@ -120,7 +120,7 @@ class PlainProgress:
         """A judge has been asked."""
         with self._lock:
             self._at_work.started(jury, judge, self._clock())
-            self._write(f"{jury} / {judge}: asked")
+            self._write(f"{jury} / {judge}: started")
             if self._pulse is None and not self._closed.is_set():
                 self._pulse = threading.Thread(target=self._beat, name="prjury-pulse", daemon=True)
                 self._pulse.start()

@@ -74,7 +74,7 @@ class Annotations:
             told.append(f"Not annotated: {some} in files whose path cannot be sent to GitHub.")
         if self.homeless:
             some = counted(self.homeless, "finding")
-            told.append(f"Not annotated: {some} about no file of this change's head.")
+            told.append(f"Not annotated: {some} that are not in a file of this change.")
         return tuple(told)
 
 

@@ -76,8 +76,8 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
 
 def _overridden(override: Override, pull: PullRequest) -> str:
     return (
-        f"@{override.by} opened the gate with the label {override.label}, for the head "
-        f"{pull.head.sha[:12]} alone"
+        f"@{override.by} opened the gate with the label {override.label}, for commit "
+        f"{pull.head.sha[:12]} only"
     )
 
 

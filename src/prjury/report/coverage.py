@@ -34,7 +34,7 @@ _REASONS = {
 _EXEMPT = ", unless the base's policy names it under `coverage.exempt`"
 _NOBODY = "no judge read it"
 _OUTSIDE = "no judge looks at files of this kind"
-_UNTRIED = "nothing was built, and no judge has read it"
+_UNTRIED = "not built, and read by no judge"
 _RAN = frozenset({Status.PASS, Status.FAIL})
 
 

@@ -169,7 +169,7 @@ def _silent_models(verdict: Verdict) -> Iterator[str]:
     if silent:
         names = listed([voice.ballot.judge for voice in silent])
         words = dict.fromkeys(_word(voice.judgment) or "no reason" for voice in silent)
-        yield f"no answer of {names}: {listed(list(words))}"
+        yield f"{names} gave no answer: {listed(list(words))}"
 
 
 def _is_unheard(voice: SeatOutcome) -> bool:
@@ -189,7 +189,7 @@ def _in_no_build(blocking: Sequence[SeatOutcome]) -> str:
     passed = [voice.judgment for voice in blocking if voice.judgment.status is Status.PASS]
     builds = [build for judgment in passed if (build := BuildFacts.of(judgment))]
     files = sum(len(build.unbuilt or ()) for build in builds)
-    return f"{counted(files, 'file')} in no build" if files else ""
+    return f"{counted(files, 'file')} not built" if files else ""
 
 
 def _reserve(judgment: Judgment) -> str:
@@ -205,9 +205,8 @@ def _reserve(judgment: Judgment) -> str:
         return missing
     if lost := _vanished(build):
         return f"lost {lost} that ran on the base"
-    return {"checks": "by its checks elsewhere", "evidence": "by evidence from elsewhere"}.get(
-        build.origin, ""
-    )
+    sources = {"checks": "its CI checks", "evidence": "recorded evidence"}
+    return f"result taken from {sources[build.origin]}" if build.origin in sources else ""
 
 
 def _no_results(ran: BuildRunFacts) -> str:
@@ -287,7 +286,7 @@ def _unconfigured(verdict: Verdict) -> str:
         if voice.ballot.judgment.label == NOT_CONFIGURED and not voice.attempt.advisory
     ]
     who = listed(silent) or "a judge"
-    return f"{HUMAN}: no model is configured for {who}, and the policy asks for one"
+    return f"{HUMAN}: no model is configured for {who}, and the policy requires one"
 
 
 def _reason(pull: PullRequest, verdict: Verdict) -> str:

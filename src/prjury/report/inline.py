@@ -195,10 +195,10 @@ class Reviewer:
             lines.append(f"<!-- prjury:v1 told={remembered} id={self.id} -->")
         lines += [f"**{plain(self.report.headline, 240, self.redact)}**", ""]
         if inline:
-            lines += [f"{counted(inline, 'remark')} at the lines that this change adds.", ""]
+            lines += [f"{counted(inline, 'comment')} on lines that this change adds.", ""]
         if rest:
-            where = "not at a single added line" if inline else "all told here"
-            lines += [f"{counted(len(rest), 'finding')}, {where}:", ""]
+            where = " not on an added line" if inline else ""
+            lines += [f"{counted(len(rest), 'finding')}{where}:", ""]
             lines += [*self._list(rest), ""]
         lines += [unsaid] if unsaid else []
         return "\n".join(lines).rstrip("\n") + "\n"
@@ -226,7 +226,7 @@ class Reviewer:
 
 def _unsaid(before: int, suppressed: int) -> str:
     """How many findings are not told again, so that the numbers add up to those of the report."""
-    parts = [f"{before:,} said before"] if before else []
+    parts = [f"{before:,} reported before"] if before else []
     parts += [f"{suppressed:,} suppressed in the code"] if suppressed else []
     return (
         f"Not repeated here: {counted(before + suppressed, 'more finding')} ({', '.join(parts)})."

@@ -101,7 +101,7 @@ def _tier_rows(
         words = f"not run: {attempt.skipped_because}"
         yield TableRow(attempt.name, _bench(tier, policy), NOT_RUN, words, Rank.NOT_RUN)
     for skipped in tier.skipped:
-        words = f"not asked for: {skipped.reason}"
+        words = f"skipped: {skipped.reason}"
         yield TableRow(attempt.name, skipped.judge, NOT_RUN, words, Rank.NOT_RUN)
 
 

@@ -82,7 +82,7 @@ def judged_share(coverage: Coverage) -> str:
         return "no file was read"
     if coverage.scope == "tree":
         files = counted(total, "file") if judged == total else f"{judged:,} of {total:,} files"
-        return f"{files} as a whole, not line by line"
+        return f"{files} built, not read line by line"
     lines = coverage.added_lines_total - coverage.added_lines_judged
     missing = f", {counted(lines, 'added line')} not read" if lines else ""
     return f"{judged:,} of {counted(total, 'file')}{missing}"
@@ -206,7 +206,7 @@ def cost_table(cost: Cost) -> tuple[tuple[str, str], ...]:
 
 
 def _origin(report: Report) -> Iterator[str]:
-    yield f"rules: {_policy_words(report.policy.source)}"
+    yield f"policy: {_policy_words(report.policy.source)}"
     if any(map(_ran_here, seat_outcomes(report.verdict))):
         network = "with network" if report.sandbox.network else "no network"
         yield f"sandbox {report.sandbox.level}, {network}"
@@ -228,5 +228,5 @@ def _policy_words(source: str) -> str:
     kind, _, rest = source.partition(":")
     if kind == "base" and ":" in rest:
         sha, _, path = rest.partition(":")
-        return f"`{path}` of the base `{sha[:7]}`"
+        return f"`{path}` at base `{sha[:7]}`"
     return f"`{rest or source}`"

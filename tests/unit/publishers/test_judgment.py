@@ -123,7 +123,7 @@ def test_a_stream_that_shows_ascii_only() -> None:
         (Judgment.passed("yes"), ""),
         (
             Judgment.abstained("no key is set.", "not_configured"),
-            "prjury: name gave no answer: no key is set. Give it what it lacks, or leave it out.",
+            "prjury: name gave no answer: no key is set. Add what is missing, or drop this judge.",
         ),
         (Judgment.abstained("no pack applies", "not_applicable"), ""),
     ],

@@ -97,4 +97,4 @@ def test_a_label_that_is_too_long_is_told() -> None:
     labels = Labels(issue, MAPPING)
     labels.publish(report(backports=(Backport("x" * 60, "suitable", applies=True),)))
     assert issue.there == ["prjury:pass"]
-    assert labels.notes == ("Not given: 1 label that GitHub does not take.",)
+    assert labels.notes == ("Not set: 1 label that GitHub does not accept.",)

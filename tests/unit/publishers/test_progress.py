@@ -32,7 +32,7 @@ def test_plain_lines_tell_start_and_finish() -> None:
     progress.say("not told")
     progress.judge_finished("build", fake.ballot("merge", fake.MERGED, 240))
     assert stream.getvalue() == (
-        "build / merge: asked\nbuild / merge: ✅ pass in 0.2 s, clean, 3 behind\n"
+        "build / merge: started\nbuild / merge: ✅ pass in 0.2 s, clean, 3 behind\n"
     )
 
 
@@ -43,7 +43,7 @@ def test_plain_lines_tell_commands_and_give_signs_of_life() -> None:
     progress.say("$ ./mvnw -q verify")
     progress.say("[INFO] Compiling shop")
     time.sleep(0.2)
-    assert stream.getvalue() == "build / build: asked\nbuild / build: 0 s, $ ./mvnw -q verify\n"
+    assert stream.getvalue() == "build / build: started\nbuild / build: 0 s, $ ./mvnw -q verify\n"
     now[0] = 90.0
     deadline = time.monotonic() + 20
     while "Compiling" not in stream.getvalue() and time.monotonic() < deadline:

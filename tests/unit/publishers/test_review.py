@@ -131,7 +131,7 @@ def test_refused_lines_are_told_in_the_body() -> None:
     reviews = Reviews(refuses_lines=True)
     publisher(reviews).publish(judged(failed(3), failed(99)))
     assert [len(remarks) for _, remarks in reviews.sent] == [1, 0]
-    assert "2 findings, all told here:" in reviews.said[0].body
+    assert "2 findings:" in reviews.said[0].body
     assert publisher(reviews).publish(judged(failed(3), failed(99), head=NEW)) is None
 
 

@@ -76,7 +76,7 @@ def test_only_files_of_the_head_have_lines() -> None:
     checks = [failed(str(n), path) for n, path in enumerate(["gone.py", "old.py", "new.py", "x"])]
     result = found(*checks, Check("placeless", False, "no place"), files=files)
     assert [one.path for one in result.entries] == ["new.py", "x"]
-    assert result.notes == ("Not annotated: 3 findings about no file of this change's head.",)
+    assert result.notes == ("Not annotated: 3 findings that are not in a file of this change.",)
 
 
 @pytest.mark.parametrize(

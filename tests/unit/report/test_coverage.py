@@ -15,7 +15,7 @@ from prjury.snapshot.model import FileKind, FileStatus
 
 NOBODY = "no judge read it"
 OUTSIDE = "no judge looks at files of this kind"
-UNTRIED = "nothing was built, and no judge has read it"
+UNTRIED = "not built, and read by no judge"
 BUILT = fake.ballot("build", Judgment.passed("ok"))
 
 

@@ -299,7 +299,7 @@ def test_a_missing_model_closes_the_gate_where_the_policy_asks_for_one() -> None
     report = fake.report(GREEN, quality, gate_policy=GatePolicy(not_configured="block"))
     assert report.gate is Gate.ACTION_REQUIRED
     assert report.headline == (
-        "⚠️ Needs a human: no model is configured for quality, and the policy asks for one"
+        "⚠️ Needs a human: no model is configured for quality, and the policy requires one"
     )
 
 
@@ -336,10 +336,10 @@ def test_what_a_pass_does_not_rest_on_is_said() -> None:
     [
         ({"note": "flaky", "exit_code": 0}, "build has flaky tests"),
         ({"note": "pre_existing", "exit_code": 0}, "build fails as on the base"),
-        ({"unbuilt": [{"path": "a.rb"}]}, "1 file in no build"),
+        ({"unbuilt": [{"path": "a.rb"}]}, "1 file not built"),
         ({"tests": None, "failure_counts": {}}, "build shows no test results"),
-        ({"from": "checks"}, "build by its checks elsewhere"),
-        ({"from": "evidence", "exit_code": 0}, "build by evidence from elsewhere"),
+        ({"from": "checks"}, "build result taken from its CI checks"),
+        ({"from": "evidence", "exit_code": 0}, "build result taken from recorded evidence"),
     ],
 )
 def test_what_a_build_that_passed_does_not_rest_on(metadata: dict[str, Any], words: str) -> None:
@@ -386,14 +386,14 @@ def asked(name: str, judgment: Judgment) -> Any:
 def test_a_silent_judge_beside_one_that_answers_is_named() -> None:
     silent = Judgment.abstained("the model refused to answer", "refused")
     line = headline(GREEN, models(asked("quality", SURE), asked("naming", silent)))
-    assert line == "✅ Ready to merge (no answer of naming: refused)"
+    assert line == "✅ Ready to merge (naming gave no answer: refused)"
 
 
 def test_several_silent_judges_share_a_phrase() -> None:
     silent = Judgment.abstained("the model refused to answer", "refused")
     keyless = Judgment.abstained("no key", "not_configured")
     line = headline(GREEN, models(asked("quality", SURE), asked("a", silent), asked("b", keyless)))
-    assert line == "✅ Ready to merge (no answer of a and b: refused and not configured)"
+    assert line == "✅ Ready to merge (a and b gave no answer: refused and not configured)"
 
 
 def test_what_the_tier_says_already_is_not_said_twice() -> None:

@@ -190,7 +190,7 @@ def test_the_largest_review_fits(hostile: Report) -> None:
         assert len(remark.body.encode()) <= REVIEW_LIMIT
         assert list(markers(remark.body)) == ["finding", "id"]
         assert remark.body.lower().count("<!-- prjury") == 1
-    told = re.search(r"(\d+) findings, not at a single added line", found.body)
+    told = re.search(r"(\d+) findings not on an added line", found.body)
     cut = re.search(r"… and ([\d,]+) more in the report", found.body)
     assert told
     assert cut

@@ -157,11 +157,11 @@ def test_the_heaviest_stand_at_lines_and_the_rest_in_the_body() -> None:
     found = remarks(made)
     assert len(found.inline) == 30
     assert {one.path for one in found.inline} == {"b.py"}
-    assert "30 remarks at the lines that this change adds." in found.body
-    assert "11 findings, not at a single added line:" in found.body
+    assert "30 comments on lines that this change adds." in found.body
+    assert "11 findings not on an added line:" in found.body
     everything = remarks(made, most=0)
     assert everything.inline == ()
-    assert "41 findings, all told here:" in everything.body
+    assert "41 findings:" in everything.body
     assert "https://github.com/acme/shop/blob/" in everything.body
 
 
@@ -180,7 +180,7 @@ def test_nothing_to_say_is_no_review() -> None:
     assert Reviewer(fine, FIRST, {}).remarks() is None
 
 
-def test_what_the_author_has_silenced_is_not_remarked_upon() -> None:
+def test_suppressed_findings_get_no_comment() -> None:
     quiet, loud = failed(12), failed(13)
     made = judged(quiet, loud, suppressions=("pack/rule (a.py:12), by noqa: X",))
     assert [one.line for one in remarks(made).inline] == [13]

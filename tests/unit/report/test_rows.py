@@ -23,7 +23,7 @@ def test_one_row_per_judge_with_its_subject_and_its_words() -> None:
 
 
 def test_a_judge_that_was_not_asked_for_is_a_row() -> None:
-    assert told(*rows(fake.conflicting()))[-1] == "quality | quality | ⏭️ not asked for: --no-llm"
+    assert told(*rows(fake.conflicting()))[-1] == "quality | quality | ⏭️ skipped: --no-llm"
 
 
 def test_silence_and_errors_say_what_they_are() -> None:
@@ -48,7 +48,7 @@ def test_a_tier_that_did_not_run_names_its_bench_but_for_those_not_asked_for() -
     skipped = {"build": [SkippedJudge("build", "--no-build")]}
     assert told(*rows(fake.report(*attempts, skipped=skipped)))[1:] == [
         "build | merge | ⏭️ not run: t failed",
-        "build | build | ⏭️ not asked for: --no-build",
+        "build | build | ⏭️ skipped: --no-build",
     ]
 
 

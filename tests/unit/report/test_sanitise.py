@@ -200,7 +200,7 @@ def test_a_broken_redactor_withholds_the_text() -> None:
     [
         "shelf/stock.py:12 AttributeError",
         "test_put_and_take (tests.test_stock.StockTest), cut… (+3 chars)",
-        "not asked for: --no-llm",
+        "skipped: --no-llm",
         "a = b - c",
     ],
 )

@@ -209,7 +209,7 @@ def test_a_finding_without_a_line_stands_at_the_first_one() -> None:
     assert region == {"startLine": 1, "endLine": 1}
 
 
-def test_silenced_findings_are_suppressed_and_all_others_say_that_they_are_not() -> None:
+def test_only_suppressed_findings_say_that_they_are() -> None:
     quiet, loud = failed("quiet"), failed("loud", line=9)
     made = judged(quiet, loud, suppressions=["pack/rule (a.py:3), by noqa: X"])
     told = {
