@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import time
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,6 +11,7 @@ from prjury.judges.builds.plan import BuildScope
 from prjury.judges.builds.systems.workspace_graph import (
     Member,
     WorkspaceGraph,
+    matching,
     needed_first,
     with_dependents,
     with_needs,
@@ -34,7 +38,7 @@ def test_what_the_change_touches_and_what_depends_on_it() -> None:
     assert scope_of("p/c/x.py") == BuildScope(("c",), BECAUSE)
 
 
-def test_no_change_that_is_known_is_everything_without_a_word() -> None:
+def test_without_changes_everything_is_built() -> None:
     assert CHAIN.scope(None) == BuildScope()
 
 
@@ -101,3 +105,42 @@ def test_what_is_needed_comes_first() -> None:
     needs = {"a": frozenset("cz"), "b": frozenset(), "c": frozenset("b")}
     assert needed_first("abc", needs) == ("b", "c", "a")
     assert needed_first("ab", {"a": frozenset("b"), "b": frozenset("a")}) == ("b", "a")
+
+
+DIRECTORIES = ("", "packages", "packages/a", "packages/b/c", "apps/x", "apps/.h", "a b")
+
+
+@pytest.mark.parametrize(
+    ("patterns", "chosen"),
+    [
+        ([], set()),
+        (["packages/*"], {"packages/a"}),
+        (["./packages/*/"], {"packages/a"}),
+        (["packages/**"], {"packages/a", "packages/b/c"}),
+        (["**/c"], {"packages/b/c"}),
+        (["packages/**/c"], {"packages/b/c"}),
+        (["{apps,packages}/*"], {"apps/x", "apps/.h", "packages/a"}),
+        (["packages/*", "!packages/a"], set()),
+        (["!packages/a", "packages/*"], {"packages/a"}),
+        (["."], {""}),
+        (["a b"], {"a b"}),
+        (["apps/?"], {"apps/x"}),
+        (["packages/[ab]"], {"packages/a"}),
+        (["packages/[!b]"], {"packages/a"}),
+        (["apps/x.*"], set()),
+        (["packages"], {"packages"}),
+    ],
+)
+def test_what_patterns_name(patterns: list[str], chosen: set[str]) -> None:
+    assert matching(patterns, DIRECTORIES) == frozenset(chosen)
+
+
+@pytest.mark.parametrize("pattern", ["a/+(b)", "!(a)", "[z-a]", "a\\*", "{a,b}" * 20, "[", "{a"])
+def test_what_is_not_understood(pattern: str) -> None:
+    assert matching([pattern, "packages/*"], DIRECTORIES) is None
+
+
+def test_hostile_patterns_take_linear_time() -> None:
+    started = time.process_time()
+    assert matching(["**/" * 40 + "*a" * 40 + "b"], ["x/" * 200 + "a" * 200]) == frozenset()
+    assert time.process_time() - started < 2
