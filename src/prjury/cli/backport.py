@@ -12,7 +12,7 @@ import typer
 
 from prjury.cli import options
 from prjury.cli.output import Terminal, parse_output, print_text, unprinted
-from prjury.cli.review import facts_of, refuse_place, wanted_by
+from prjury.cli.review import refuse_place
 from prjury.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -52,49 +52,28 @@ Labels = Annotated[
 ]
 
 
+@options.expand
 def backport(  # noqa: PLR0913 - the command line's options, named as documented
     context: typer.Context,
-    target: options.Target = None,
+    change: options.ChangeOptions,
+    judges: options.JudgeOptions,
+    models: options.ModelOptions,
     *,
     onto: Onto = None,
-    repo: options.Repo = Path(),
-    base: options.Base = None,
-    head: options.Head = None,
-    config: options.Config = None,
     format: Printed = BackportFormat.TERMINAL,  # noqa: A002 - the option's documented name
     output: Output = None,
     require_suitable: RequireSuitable = False,
     label: Labels = None,
-    no_build: options.NoBuild = False,
-    no_llm: options.NoLlm = False,
-    model: options.Model = None,
-    offline: options.Offline = False,
-    title: options.Title = None,
-    body_file: options.BodyFile = None,
-    timeout: options.Timeout = None,
-    trust_policy: options.TrustPolicy = False,
 ) -> int:
     """Judge whether a change can be backported to release branches; nothing is pushed or opened."""
     from prjury.app.backport import backport as judge  # noqa: PLC0415 - keeps `--help` instant
-    from prjury.app.request import ReviewRequest  # noqa: PLC0415 - as above
     from prjury.git.open_snapshot import NothingToReview  # noqa: PLC0415 - as above
 
     terminal: Terminal = context.obj
     files = [parse_output(text, BackportFormat) for text in output or ()]
     for _, file in files:
         refuse_place(file)
-    facts = facts_of(title, body_file) | ({"labels": tuple(label)} if label else {})
-    request = ReviewRequest(
-        wanted=wanted_by(terminal, target, repo, base, head, facts, offline=offline),
-        config=config,
-        build=not no_build,
-        models=not no_llm,
-        model=model,
-        offline=offline,
-        timeout=timeout,
-        backport_to=tuple(onto or ()),
-        trusts_policy=trust_policy,
-    )
+    request = options.request_of(terminal, change, judges, models, onto=onto, labels=label)
     outcome = judge(request, terminal.environment())
     if isinstance(outcome, NothingToReview):
         shown = sys.stdout if format is BackportFormat.TERMINAL else sys.stderr

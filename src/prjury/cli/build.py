@@ -11,38 +11,29 @@ import typer
 
 from prjury.cli import options
 from prjury.cli.output import Terminal, close_terminal
-from prjury.cli.review import refuse_place, wanted_by
+from prjury.cli.review import refuse_place
 from prjury.errors import CannotJudgeError, ExitCode, PublishError
 
 if TYPE_CHECKING:
     from prjury.judges.builds.stage import BuiltEvidence
 
 
-def build(  # noqa: PLR0913 - the command line's options, named as documented
+@options.expand
+def build(
     context: typer.Context,
-    target: options.Target = None,
+    change: options.ChangeOptions,
     *,
-    repo: options.Repo = Path(),
-    base: options.Base = None,
-    head: options.Head = None,
-    config: options.Config = None,
     output: Annotated[Path, typer.Option(metavar="FILE", help="Where the evidence goes.")] = Path(
         "build-evidence.json"
     ),
-    offline: Annotated[bool, typer.Option("--offline", help="Fetch nothing.")] = False,
-    timeout: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="For all builds together.", min=0.001)
-    ] = None,
 ) -> int:
-    """Merge and build a change, and write what happened to a file that another job can judge."""
-    from prjury.app.request import ReviewRequest  # noqa: PLC0415 - keeps `--help` instant
-    from prjury.app.stages.build import build as run  # noqa: PLC0415 - the same
+    """Merge and build a change, and write the evidence for another job to judge."""
+    from prjury.app.stages.build import build as run  # noqa: PLC0415 - keeps `--help` instant
     from prjury.git.open_snapshot import NothingToReview  # noqa: PLC0415 - the same
 
     terminal: Terminal = context.obj
     refuse_place(output)
-    wanted = wanted_by(terminal, target, repo, base, head, {}, offline=offline)
-    outcome = run(ReviewRequest(wanted, config, timeout=timeout), terminal.environment())
+    outcome = run(options.request_of(terminal, change), terminal.environment())
     if isinstance(outcome, NothingToReview):
         print(outcome.reason)
         return ExitCode.OPEN

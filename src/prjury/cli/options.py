@@ -1,13 +1,25 @@
-"""The options of ``prjury review``, as typer reads them; each is documented where it is defined."""
+"""The options that commands share, each written once, and the request that they make.
+
+A command takes groups of them: `expand` turns each field of a group into an option of the command.
+"""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from prjury.cli.output import OutputFormat
+from prjury.cli.output import OutputFormat, Terminal
+from prjury.errors import UsageError
+
+if TYPE_CHECKING:
+    from prjury.app.request import ReviewRequest
+    from prjury.git.open_snapshot import SnapshotRequest
 
 
 def absolute(path: Path | None) -> Path | None:
@@ -17,47 +29,169 @@ def absolute(path: Path | None) -> Path | None:
 
 Target = Annotated[
     str | None,
-    typer.Argument(help="A pull request's number or URL; the current branch without it."),
+    typer.Argument(help="A pull request's number or URL; by default the current branch."),
 ]
 Repo = Annotated[Path, typer.Option(callback=absolute, help="A directory in the repository.")]
 Base = Annotated[str | None, typer.Option(help="The branch to merge into.")]
-Head = Annotated[str | None, typer.Option(help="What is to be merged.")]
+Head = Annotated[str | None, typer.Option(help="The branch or commit to merge.")]
 Config = Annotated[
-    Path | None, typer.Option(help="A policy of your own; else the base commit's is in force.")
+    Path | None, typer.Option(help="Your own policy file, instead of the base commit's.")
 ]
 Printed = Annotated[OutputFormat, typer.Option(help="What goes to standard output.")]
 Output = Annotated[
-    list[str] | None, typer.Option(metavar="FORMAT=FILE", help="May be given several times.")
+    list[str] | None, typer.Option(metavar="FORMAT=FILE", help="Also write a file; repeatable.")
 ]
 NoBuild = Annotated[bool, typer.Option("--no-build", help="Run no build.")]
 NoLlm = Annotated[bool, typer.Option("--no-llm", help="Ask no model.")]
 Model = Annotated[
     str | None,
-    typer.Option(
-        help="provider:name, several with commas between them (each has a seat), or scripted:FILE."
-    ),
+    typer.Option(help="provider:name, several separated by commas, or scripted:FILE."),
 ]
-Offline = Annotated[bool, typer.Option("--offline", help="Touch no network.")]
-Title = Annotated[str | None, typer.Option(help="What the change calls itself.")]
-BodyFile = Annotated[Path | None, typer.Option(help="Its description.")]
+Offline = Annotated[bool, typer.Option("--offline", help="Use no network.")]
+Title = Annotated[str | None, typer.Option(help="The title of the change.")]
+BodyFile = Annotated[Path | None, typer.Option(help="A file with its description.")]
 Timeout = Annotated[
-    float | None, typer.Option(metavar="SECONDS", help="For all judges together.", min=0.001)
+    float | None, typer.Option(metavar="SECONDS", help="For everything together.", min=0.001)
 ]
 Onto = Annotated[
     list[str] | None,
-    typer.Option(metavar="BRANCH", help="Also try a backport onto it; several times."),
+    typer.Option(metavar="BRANCH", help="Also try a backport onto it; repeatable."),
 ]
 TrustPolicy = Annotated[
     bool,
     typer.Option(
         "--trust-policy",
-        help="Let the base's policy say which servers, keys and programs models are reached by.",
+        help="Let the base's policy choose servers, keys and programs for models.",
     ),
 ]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Tell what models would be asked, and ask nobody.")
+    bool, typer.Option("--dry-run", help="Show which models would be asked what, and ask none.")
 ]
 Evidence = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="What `prjury build` wrote, for `build: {from: evidence}`."),
 ]
+
+
+@dataclass(frozen=True)
+class ChangeOptions:
+    """Which change is looked at, by which policy, and for how long."""
+
+    target: Target = None
+    repo: Repo = Path()
+    base: Base = None
+    head: Head = None
+    config: Config = None
+    offline: Offline = False
+    timeout: Timeout = None
+
+
+@dataclass(frozen=True)
+class JudgeOptions:
+    """Which judges are asked, and what the change says about itself."""
+
+    no_build: NoBuild = False
+    no_llm: NoLlm = False
+    title: Title = None
+    body_file: BodyFile = None
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """How models are reached."""
+
+    model: Model = None
+    trust_policy: TrustPolicy = False
+
+
+def expand(command: Callable[..., int]) -> Callable[..., int]:
+    """Let a command take groups of options; each field of a group becomes an option."""
+    own = inspect.signature(command, eval_str=True)
+    groups: dict[str, type[Any]] = {
+        name: one.annotation
+        for name, one in own.parameters.items()
+        if isinstance(one.annotation, type) and is_dataclass(one.annotation)
+    }
+
+    @wraps(command)
+    def run(**given: Any) -> int:  # noqa: ANN401 - whatever the options are
+        values = {
+            name: group(**{field.name: given.pop(field.name) for field in fields(group)})
+            for name, group in groups.items()
+        }
+        return command(**given, **values)
+
+    parameters = [
+        each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, one in own.parameters.items()
+        for each in (_fields(groups[name]) if name in groups else [one])
+    ]
+    vars(run)["__signature__"] = own.replace(parameters=parameters)
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    return run
+
+
+def _fields(group: type[Any]) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return [
+        inspect.Parameter(field.name, kind, default=field.default, annotation=hints[field.name])
+        for field in fields(group)
+    ]
+
+
+def request_of(
+    terminal: Terminal,
+    change: ChangeOptions,
+    judges: JudgeOptions | None = None,
+    models: ModelOptions | None = None,
+    *,
+    onto: list[str] | None = None,
+    labels: list[str] | None = None,
+    evidence: Path | None = None,
+) -> ReviewRequest:
+    """The request that the options make.
+
+    Raises:
+        UsageError: for a description that cannot be read, or a target that is none.
+    """
+    from prjury.app.artifact_file import EvidenceFile  # noqa: PLC0415 - keeps `--help` instant
+    from prjury.app.request import ReviewRequest  # noqa: PLC0415 - as above
+
+    judges, models = judges or JudgeOptions(), models or ModelOptions()
+    facts = _facts(judges) | ({"labels": tuple(labels)} if labels else {})
+    return ReviewRequest(
+        wanted=_snapshot_request(terminal, change, facts),
+        config=change.config,
+        build=not judges.no_build,
+        models=not judges.no_llm,
+        model=models.model,
+        offline=change.offline,
+        timeout=change.timeout,
+        backport_to=tuple(onto or ()),
+        trusts_policy=models.trust_policy,
+        evidence=EvidenceFile(evidence) if evidence else None,
+    )
+
+
+def _facts(judges: JudgeOptions) -> dict[str, object]:
+    """What the operator says that the pull request says about itself."""
+    facts: dict[str, object] = {} if judges.title is None else {"title": judges.title}
+    if (file := judges.body_file) is not None:
+        try:
+            facts["body"] = file.read_text("utf-8", "replace")
+        except OSError as error:
+            raise UsageError(f"--body-file {file} cannot be read: {error.strerror}") from error
+    return facts
+
+
+def _snapshot_request(
+    terminal: Terminal, change: ChangeOptions, facts: dict[str, object]
+) -> SnapshotRequest:
+    from prjury.git.fetch import Transport  # noqa: PLC0415 - as above
+    from prjury.git.open_snapshot import SnapshotRequest, parse_target  # noqa: PLC0415 - as above
+
+    number, url = parse_target(change.target)
+    token = terminal.environ.get("GITHUB_TOKEN") or terminal.environ.get("GH_TOKEN")
+    transport = None if change.offline else Transport(terminal.environ, token)
+    return SnapshotRequest(change.repo, number, change.base, change.head, url, transport, facts)

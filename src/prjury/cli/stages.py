@@ -10,14 +10,7 @@ import typer
 
 from prjury.cli import options
 from prjury.cli.output import OutputFormat, Terminal, parse_output
-from prjury.cli.review import (
-    evidence_in,
-    exit_code_of,
-    facts_of,
-    refuse_place,
-    report_outcome,
-    wanted_by,
-)
+from prjury.cli.review import exit_code_of, refuse_place, report_outcome
 from prjury.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -29,28 +22,19 @@ _Digest = Annotated[
 ]
 
 
-def collect(  # noqa: PLR0913 - the command line's options, named as documented
+@options.expand
+def collect(
     context: typer.Context,
-    target: options.Target = None,
+    change: options.ChangeOptions,
+    judges: options.JudgeOptions,
     *,
-    repo: options.Repo = Path(),
-    base: options.Base = None,
-    head: options.Head = None,
-    config: options.Config = None,
     evidence: options.Evidence = None,
     output: Annotated[Path, typer.Option(metavar="FILE", help="Where it goes.")] = Path(
         "evidence.json"
     ),
-    no_build: options.NoBuild = False,
-    no_llm: options.NoLlm = False,
-    offline: options.Offline = False,
-    title: options.Title = None,
-    body_file: options.BodyFile = None,
-    timeout: options.Timeout = None,
     onto: options.Onto = None,
 ) -> int:
     """Ask every judge that needs no model; nothing of the change is run."""
-    from prjury.app.request import ReviewRequest  # noqa: PLC0415 - the same
     from prjury.app.stages.codec import evidence_to_text  # noqa: PLC0415 - keeps `--help` instant
     from prjury.app.stages.collect import collect as run  # noqa: PLC0415 - the same
     from prjury.git.open_snapshot import NothingToReview  # noqa: PLC0415 - the same
@@ -58,17 +42,7 @@ def collect(  # noqa: PLR0913 - the command line's options, named as documented
 
     terminal: Terminal = context.obj
     refuse_place(output)
-    facts = facts_of(title, body_file)
-    request = ReviewRequest(
-        wanted=wanted_by(terminal, target, repo, base, head, facts, offline=offline),
-        config=config,
-        build=not no_build,
-        models=not no_llm,
-        offline=offline,
-        timeout=timeout,
-        backport_to=tuple(onto or ()),
-        evidence=evidence_in(evidence),
-    )
+    request = options.request_of(terminal, change, judges, onto=onto, evidence=evidence)
     found = run(request, terminal.environment())
     if isinstance(found, NothingToReview):
         print(found.reason)
@@ -78,15 +52,15 @@ def collect(  # noqa: PLR0913 - the command line's options, named as documented
     return ExitCode.OPEN
 
 
-def decide(  # noqa: PLR0913 - as above
+@options.expand
+def decide(
     context: typer.Context,
+    models: options.ModelOptions,
     evidence: _EvidenceFile = Path("evidence.json"),
     *,
     output: Annotated[Path, typer.Option(metavar="FILE", help="Where it goes.")] = Path(
         "verdict.json"
     ),
-    model: options.Model = None,
-    trust_policy: options.TrustPolicy = False,
     offline: options.Offline = False,
     timeout: options.Timeout = None,
     sha256: _Digest = None,
@@ -106,8 +80,8 @@ def decide(  # noqa: PLR0913 - as above
         print(found.reason)
         return ExitCode.OPEN
     request = ReviewRequest(
-        model=model,
-        trusts_policy=trust_policy or found.trusted,
+        model=models.model,
+        trusts_policy=models.trust_policy or found.trusted,
         offline=offline,
         timeout=timeout,
     )
