@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 
-from prjury.manifests.spans import Numbers, VersionSpan, declared_span, surely_within
-from prjury.manifests.spans.span import hull, overlap
+from prjury.manifests.spans import Numbers, VersionSpan, declared_span, hull, overlap, surely_within
 from prjury.manifests.versions import Requirement, Truth, parse_span
 
 EVERYTHING = VersionSpan()

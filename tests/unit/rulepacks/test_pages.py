@@ -77,7 +77,8 @@ def test_a_pack_says_whom_it_looks_at() -> None:
 
 
 def test_a_rule_says_what_a_finding_is_with_which_versions() -> None:
-    told = {r.rule.id: r.outcomes for name in ("numpy-2", "docker", "go", "pytest") for r in rules(name)}
+    names = ("numpy-2", "docker", "go", "pytest")
+    told = {each.rule.id: each.outcomes for name in names for each in rules(name)}
     assert told["find-common-type"] == (
         "Error with numpy 2.0 or later; warning with numpy 1.25 or later; "
         "before that a hint with numpy 1.6 or later."

@@ -12,7 +12,7 @@ import re2
 
 from prjury.code.parser import Range
 from prjury.judges.patterns.match import Active, FileScan, Hit
-from prjury.judges.patterns.suppressions.directive import Directive
+from prjury.judges.patterns.suppressions import Directive
 from prjury.jury.judgment import Check, Location, Severity
 from prjury.rulepacks.applicability import Basis, at_most, clause, told
 from prjury.rulepacks.rule import Fix, PatternRule

@@ -23,7 +23,7 @@ from prjury.judges.patterns.match import Active
 from prjury.judges.patterns.prefilter import Prefilter
 from prjury.judges.patterns.review import PatternScan, ScanOutcome, is_code, is_requested, is_sound
 from prjury.judges.patterns.selection import PackSelection
-from prjury.judges.patterns.suppressions.find import SuppressionRules
+from prjury.judges.patterns.suppressions import SuppressionRules
 from prjury.judges.patterns.verdict import ScannedFiles, decide, scope, versions
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment

@@ -14,7 +14,7 @@ from prjury.judges.patterns.baseline import Known, fingerprints
 from prjury.judges.patterns.findings import PatternFinding, found_in, fused, repair_of
 from prjury.judges.patterns.match import MARKER, Active, FileScan
 from prjury.judges.patterns.prefilter import Prefilter
-from prjury.judges.patterns.suppressions.find import SuppressionRules
+from prjury.judges.patterns.suppressions import SuppressionRules
 from prjury.ports import Repository
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, printable
 

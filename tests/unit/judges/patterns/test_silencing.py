@@ -14,8 +14,7 @@ from prjury.code.source import Source
 from prjury.code.stripped import comment_ranges
 from prjury.code.worker import guarded
 from prjury.judges.patterns.match import Active, FileScan
-from prjury.judges.patterns.suppressions.directive import CommentPage
-from prjury.judges.patterns.suppressions.find import READERS, SuppressionRules
+from prjury.judges.patterns.suppressions import READERS, CommentPage, SuppressionRules
 from prjury.jury.judgment import Severity, Status
 from prjury.rulepacks.rule import Pack, PatternRule
 from unit.judges.patterns.bench import JAVA, adding, found

@@ -1,0 +1,378 @@
+"""Declared versions as spans, in the forms of each ecosystem."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+Numbers: TypeAlias = tuple[int, ...]
+
+_NUMBERS = re.compile(r"\s*v?(\d{1,9}(?:\.\d{1,9}){0,9})")
+
+
+def release(text: str) -> Numbers | None:
+    """The leading numbers of a version as they are written, or None where it has none."""
+    match = _NUMBERS.match(text)
+    return tuple(int(part) for part in match[1].split(".")) if match else None
+
+
+def numbers(text: str) -> Numbers | None:
+    """The leading numbers of a version without trailing zeros, or None where it has none."""
+    found = release(text)
+    return trimmed(found) if found else None
+
+
+def trimmed(version: Numbers) -> Numbers:
+    """The version without trailing zeros: 4.0 is 4."""
+    parts = list(version)
+    while len(parts) > 1 and parts[-1] == 0:
+        parts.pop()
+    return tuple(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionSpan:
+    """Versions from ``low`` (included) to ``high`` (excluded, None for no end).
+
+    As versions have no trailing zeros, ``(4, 0)`` is a bound right above version 4.
+    """
+
+    low: Numbers = (0,)
+    high: Numbers | None = None
+
+    def within(self, other: VersionSpan) -> bool:
+        """Whether every version of this span is one of the other's."""
+        below = other.high is None or (self.high is not None and self.high <= other.high)
+        return self.low >= other.low and below
+
+    def apart(self, other: VersionSpan) -> bool:
+        """Whether no version is in both."""
+        return (self.high is not None and self.high <= other.low) or (
+            other.high is not None and other.high <= self.low
+        )
+
+
+def exact(text: str) -> VersionSpan | None:
+    """One version and nothing else."""
+    found = numbers(text)
+    return only(found) if found else None
+
+
+def only(version: Numbers) -> VersionSpan:
+    """Exactly this version."""
+    return VersionSpan(trimmed(version), (*trimmed(version), 0))
+
+
+def starting(version: Numbers) -> VersionSpan:
+    """Every version that starts with these numbers: ``1.0`` is from 1.0 to below 1.1."""
+    return VersionSpan(trimmed(version), after(version))
+
+
+def minimum(text: str) -> VersionSpan | None:
+    """This version and everything above."""
+    found = numbers(text)
+    return VersionSpan(found) if found else None
+
+
+def after(version: Numbers) -> Numbers:
+    """The first version that does not start with these numbers."""
+    return trimmed((*version[:-1], version[-1] + 1))
+
+
+def overlap(spans: Iterable[VersionSpan]) -> VersionSpan | None:
+    """What is in all of the spans; None where nothing is."""
+    low: Numbers = (0,)
+    high: Numbers | None = None
+    for span in spans:
+        low = max(low, span.low)
+        high = span.high if high is None else min(high, span.high or high)
+    return None if high is not None and high <= low else VersionSpan(low, high)
+
+
+def hull(spans: Iterable[VersionSpan | None]) -> VersionSpan | None:
+    """The smallest span around all of them; None where one is not known, or there is none."""
+    found = list(spans)
+    known = [span for span in found if span is not None]
+    if not known or len(known) < len(found):
+        return None
+    highs = [span.high for span in known if span.high is not None]
+    return VersionSpan(
+        min(span.low for span in known), max(highs) if len(highs) == len(known) else None
+    )
+
+
+_PART = r"(?:\d{1,9}|[xX*])"
+_PARTIAL = rf"[v=]?\s*({_PART}(?:\.{_PART}(?:\.{_PART})?)?)(?:-[\w.-]+)?(?:\+[\w.-]+)?"
+_COMPARATOR = re.compile(rf"(\^|~>|~|>=|<=|>|<|=|)\s*{_PARTIAL}(?:\s+|\Z)")
+_HYPHEN = re.compile(rf"\s*{_PARTIAL}\s+-\s+{_PARTIAL}\s*")
+_WHOLE = 3
+_MAX_LENGTH = 2_000
+
+
+def npm(text: str) -> VersionSpan | None:
+    """A range of npm's; None for tags, addresses, workspaces and whatever is no range."""
+    if len(text) > _MAX_LENGTH:
+        return None
+    return hull(_npm_set(alternative) for alternative in text.split("||"))
+
+
+def _npm_set(text: str) -> VersionSpan | None:
+    if hyphen := _HYPHEN.fullmatch(text):
+        ends = _comparator(">=", hyphen[1]), _comparator("<=", hyphen[2])
+        return overlap(ends)
+    return _joined(text, "=") if text.strip() else VersionSpan()
+
+
+def cargo(text: str) -> VersionSpan | None:
+    """Comparators after commas; one without an operator is a caret."""
+    if len(text) > _MAX_LENGTH:
+        return None
+    parts = [part.strip() for part in text.split(",")]
+    spans = [_joined(part, "^") for part in parts]
+    known = [span for span in spans if span is not None]
+    return overlap(known) if len(known) == len(parts) else None
+
+
+def _joined(text: str, bare: str) -> VersionSpan | None:
+    """What all comparators of a text allow."""
+    spans = list(_comparators(text.strip(), bare))
+    known = [span for span in spans if span is not None]
+    return overlap(known) if known and len(known) == len(spans) else None
+
+
+def _comparators(text: str, bare: str) -> Iterator[VersionSpan | None]:
+    place = 0
+    while place < len(text):
+        match = _COMPARATOR.match(text, place)
+        if not match:
+            yield None
+            return
+        yield _comparator(match[1] or bare, match[2])
+        place = match.end()
+
+
+def _comparator(operator: str, partial: str) -> VersionSpan:
+    version = _numbers(partial)
+    if not version:
+        # Nothing is above or below all versions.
+        return VersionSpan((0,), (0,)) if operator in {"<", ">"} else VersionSpan()
+    above = (*trimmed(version), 0) if len(version) == _WHOLE else after(version)
+    return {
+        "^": VersionSpan(trimmed(version), _caret_end(version)),
+        "~": VersionSpan(trimmed(version), after(version[:2])),
+        "~>": VersionSpan(trimmed(version), after(version[:2])),
+        "=": VersionSpan(trimmed(version), above),
+        ">=": VersionSpan(trimmed(version)),
+        ">": VersionSpan(above),
+        "<": VersionSpan((0,), trimmed(version)),
+        "<=": VersionSpan((0,), above),
+    }[operator]
+
+
+def _numbers(partial: str) -> Numbers:
+    """The numbers before the first ``x``; none for ``*``."""
+    found: list[int] = []
+    for part in partial.split("."):
+        if not part.isdigit():
+            break
+        found.append(int(part))
+    return tuple(found)
+
+
+def _caret_end(version: Numbers) -> Numbers:
+    kept = next((i for i, part in enumerate(version) if part), len(version) - 1)
+    return after(version[: kept + 1])
+
+
+_CLAUSE = re.compile(r"(===|==|~=|!=|<=|>=|<|>|\^|~|)\s*v?(\d{1,9}(?:\.\d{1,9}){0,9})([^,]*)")
+_SUFFIX = re.compile(r"(?i)[-_.]?[a-z][a-z0-9._-]*(?:\+[a-z0-9._-]+)?|\+[a-z0-9._-]+|-\d{1,9}|")
+_ANYTHING = frozenset({"", "*"})
+
+
+def pypi(text: str) -> VersionSpan | None:
+    """A set of specifiers, or alternatives of them after Poetry's ``||``."""
+    if len(text) > _MAX_LENGTH:
+        return None
+    return hull(_all(alternative) for alternative in text.split("||"))
+
+
+def _all(text: str) -> VersionSpan | None:
+    """What all the clauses allow; ``!=`` takes single versions out, which a span cannot tell."""
+    clauses = [_clause(part.strip()) for part in text.split(",")]
+    known = [span for span in clauses if span is not None]
+    return overlap(known) if len(known) == len(clauses) else None
+
+
+def _clause(text: str) -> VersionSpan | None:
+    if text in _ANYTHING:
+        return VersionSpan()
+    match = _CLAUSE.fullmatch(text)
+    if not match:
+        return None
+    operator, version, suffix = match[1], _parts(match[2]), match[3].strip()
+    if suffix == ".*":
+        return {"": starting, "==": starting, "!=": _any}.get(operator, _none)(version)
+    if not _SUFFIX.fullmatch(suffix):
+        return None
+    return _OPERATORS[operator](version)
+
+
+def _any(_: Numbers) -> VersionSpan | None:
+    return VersionSpan()
+
+
+def _none(_: Numbers) -> VersionSpan | None:
+    return None
+
+
+def _compatible(version: Numbers) -> VersionSpan | None:
+    """``~=1.4.2`` is from 1.4.2 to below 1.5; ``~=1`` is not allowed."""
+    return VersionSpan(trimmed(version), after(version[:-1])) if len(version) > 1 else None
+
+
+def _caret(version: Numbers) -> VersionSpan:
+    """Up to the next change of the first number that is not zero."""
+    kept = next((i for i, part in enumerate(version) if part), len(version) - 1)
+    return VersionSpan(trimmed(version), after(version[: kept + 1]))
+
+
+def _tilde(version: Numbers) -> VersionSpan:
+    return VersionSpan(trimmed(version), after(version[:2]))
+
+
+_OPERATORS: Mapping[str, Callable[[Numbers], VersionSpan | None]] = {
+    "": only,
+    "==": only,
+    "===": only,
+    "!=": _any,
+    "~=": _compatible,
+    ">=": lambda version: VersionSpan(trimmed(version)),
+    ">": lambda version: VersionSpan((*trimmed(version), 0)),
+    "<": lambda version: VersionSpan((0,), trimmed(version)),
+    "<=": lambda version: VersionSpan((0,), (*trimmed(version), 0)),
+    "^": _caret,
+    "~": _tilde,
+}
+
+
+_RANGE = re.compile(r"([\[(])\s*([^,\[\]()]*?)\s*(?:(,)\s*([^,\[\]()]*?)\s*)?([\])])")
+_DYNAMIC = re.compile(r"\s*((?:\d{1,9}\.)+)\+\s*")
+_FLOATING = re.compile(r"\s*((?:\d{1,9}\.){1,9})\*(?:-\*)?\s*")
+
+
+def maven(text: str) -> VersionSpan | None:
+    """Exact versions, Maven's ranges and Gradle's ``4.+``."""
+    ranges = _RANGE.findall(text)
+    if ranges:
+        return _hull(ranges)
+    if dynamic := _DYNAMIC.fullmatch(text):
+        return starting(_parts(dynamic[1]))
+    return exact(text)
+
+
+def nuget(text: str) -> VersionSpan | None:
+    """NuGet's ranges and ``1.*``. A bare version is the lowest one, which NuGet then takes."""
+    if floating := _FLOATING.fullmatch(text):
+        return starting(_parts(floating[1]))
+    if _RANGE.search(text) and "*" in text:
+        return None
+    return maven(text)
+
+
+def _parts(dotted: str) -> Numbers:
+    return tuple(int(part) for part in dotted.rstrip(".").split("."))
+
+
+def _hull(ranges: list[tuple[str, str, str, str, str]]) -> VersionSpan | None:
+    """The smallest span around Maven's ranges; ``[4.0]`` is exactly that version."""
+    _, low_text, _, _, _ = ranges[0]
+    opening, last_low, comma, high_text, closing = ranges[-1]
+    low = numbers(low_text) if low_text else (0,)
+    if not comma:
+        high = numbers(last_low)
+        return VersionSpan(low, (*high, 0)) if low and high and opening == "[" else None
+    if not high_text:
+        return VersionSpan(low) if low else None
+    high = numbers(high_text)
+    if not low or not high:
+        return None
+    return VersionSpan(low, high if closing == ")" else (*high, 0))
+
+
+#: Not more digits than a version has: a commit may be all digits.
+_ACTION = re.compile(r"v?(\d{1,5}(?:\.\d{1,5}){0,2})(?:[-+][\w.+-]*)?")
+_JAVA = re.compile(r"(?:1\.)?(\d{1,3})(?:\.\d+)*(?:[_+-].*)?")
+_FRAMEWORK = re.compile(r"net(?:coreapp)?(\d{1,2}\.\d{1,2})(?:-[\w.]+)?")
+_OLD_FRAMEWORK = re.compile(r"net(\d)(\d)(\d)?")
+
+
+def action(text: str) -> VersionSpan | None:
+    """``v4`` is moved along with every 4.x; branches and commits are not known."""
+    match = _ACTION.fullmatch(text.strip())
+    version = release(match[1]) if match else None
+    if not version:
+        return None
+    return only(version) if len(version) == _WHOLE else starting(version)
+
+
+def java(text: str) -> VersionSpan | None:
+    """One release; ``1.8`` is 8."""
+    match = _JAVA.fullmatch(text.strip())
+    return exact(match[1]) if match else None
+
+
+def dotnet(text: str) -> VersionSpan | None:
+    """Target frameworks: ``net8.0`` is 8.0, ``net472`` is 4.7.2; several make a span."""
+    names = [name.strip() for name in text.split(";") if name.strip()]
+    return hull(_framework(name.lower()) for name in names)
+
+
+def _framework(name: str) -> VersionSpan | None:
+    if match := _FRAMEWORK.fullmatch(name):
+        return exact(match[1])
+    old = _OLD_FRAMEWORK.fullmatch(name)
+    return exact(".".join(part for part in old.groups() if part)) if old else None
+
+
+RUNTIMES: Mapping[str, Callable[[str], VersionSpan | None]] = {
+    "python": pypi,
+    "node": npm,
+    "go": minimum,
+    "rust": minimum,
+    "rust-edition": exact,
+    "java": java,
+    "kotlin": maven,
+    "gradle": exact,
+    "dotnet": dotnet,
+}
+
+
+#: How a version is read in each ecosystem; runtimes have a table of their own, by name.
+SPANS: Mapping[str, Callable[[str], VersionSpan | None]] = {
+    "maven": maven,
+    "pypi": pypi,
+    "npm": npm,
+    "go": exact,
+    "cargo": cargo,
+    "nuget": nuget,
+    "action": action,
+    "runtime": exact,
+}
+
+
+def declared_span(text: str, ecosystem: str, name: str = "") -> VersionSpan | None:
+    """What a declared version may come to, or None where nobody can tell.
+
+    Args:
+        name: of what; only runtimes are read by it.
+    """
+    table, key = (RUNTIMES, name) if ecosystem == "runtime" else (SPANS, ecosystem)
+    return table.get(key, exact)(text)
+
+
+def surely_within(text: str, ecosystem: str, name: str, span: VersionSpan) -> bool:
+    """Whether every version that a declaration allows is in the span."""
+    declared = declared_span(text, ecosystem, name)
+    return declared is not None and declared != VersionSpan() and declared.within(span)
