@@ -94,7 +94,7 @@ def ballot(
 ) -> Ballot:
     """A ballot; those of the judges of merges and builds are known for what they are."""
     if judge in {"merge", "build"}:
-        judgment = judgment.told(facts=judge)
+        judgment = judgment.with_metadata(facts=judge)
     return Ballot(judge, judgment, weight, kind, elapsed_ms)
 
 

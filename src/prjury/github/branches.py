@@ -1,4 +1,4 @@
-"""Objects, new branches and pull requests: the door through which backports are proposed.
+"""Objects, new branches and pull requests, as backports need them.
 
 Nothing here moves or deletes a branch: references are only ever created, and only under
 ``refs/heads/backport/``.

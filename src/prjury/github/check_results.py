@@ -155,8 +155,8 @@ class CommitRuns:
         ours = self._ours()
         runs = [run for run in self.runs if self._question(run) not in ours and not _is_ours(run)]
         statuses = [status for status in self.statuses if not _is_ours(status)]
-        told = (*self._newest(runs), *self._newest(statuses))
-        return (*(reported.run for reported in told), *self._silent_workflows())
+        message = (*self._newest(runs), *self._newest(statuses))
+        return (*(reported.run for reported in message), *self._silent_workflows())
 
     @cached_property
     def _by_suite(self) -> Mapping[int, WorkflowRun]:

@@ -104,7 +104,7 @@ class PostedCheckRun:
     Attributes:
         app: the slug of the app that made it.
         conclusion: None as long as it has not ended.
-        details_url: where its maker says that more is told, empty where it says nothing.
+        details_url: the page that its app links to, or an empty text.
         url: its own page.
     """
 
@@ -131,7 +131,7 @@ class CheckRuns:
         return account.removesuffix("[bot]") if account.endswith("[bot]") else ""
 
     def named(self, head_sha: str, name: str) -> list[PostedCheckRun]:
-        """All check runs of that name on a commit, oldest first, whoever made them."""
+        """All check runs of that name on a commit, oldest first, of any app."""
         commit = object_name(head_sha, "the head")
         runs = self._room.every(
             f"list the check runs of {self._room.repo}",

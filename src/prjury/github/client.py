@@ -136,18 +136,20 @@ def _rate_limited(what: str, headers: Mapping[str, str], now: float) -> Trouble:
 
 
 def _by_status(what: str, status: int, said: str, permission: str) -> Trouble:
-    told = f"GitHub answers {status}{f': {said}' if said else ''}"
+    message = f"GitHub answers {status}{f': {said}' if said else ''}"
     if status >= 500:  # noqa: PLR2004 - a server's own failures
-        return Trouble(what, told, "Run again later", "server_error", transient=True, refused=False)
+        return Trouble(
+            what, message, "Run again later", "server_error", transient=True, refused=False
+        )
     why, remedy, reason = {
-        401: (told, "Give a valid token", "bad_credentials"),
-        403: (told, f"Give the token the permission `{permission}`", "permission"),
+        401: (message, "Give a valid token", "bad_credentials"),
+        403: (message, f"Give the token the permission `{permission}`", "permission"),
         404: (
-            f"{told}: it does not exist, or the token may not see it",
+            f"{message}: it does not exist, or the token may not see it",
             f"Check the name; a private repository takes a token with `{permission}`",
             "not_found",
         ),
-    }.get(status, (told, "Check what was asked for", "refused"))
+    }.get(status, (message, "Check what was asked for", "refused"))
     return Trouble(what, why, remedy, reason)
 
 
@@ -298,7 +300,7 @@ class GitHub:
         """
         path = f"/repos/{repo_name(repo, 'the repository')}/collaborators/{quote(login)}/permission"
         try:
-            told = self.ask(
+            message = self.ask(
                 f"tell what {login} may do in {repo}",
                 lambda: at(self.api.requester.requestJsonAndCheck("GET", path)[1], "permission"),
             )
@@ -306,7 +308,7 @@ class GitHub:
             if error.reason != "not_found":
                 raise
             return False
-        return told in {"admin", "write", "maintain"}
+        return message in {"admin", "write", "maintain"}
 
     def labelled_by(self, repo: str, number: int, label: str) -> str | None:
         """The account that put a label on last; None where nobody did.

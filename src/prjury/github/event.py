@@ -83,7 +83,7 @@ def bound(hub: GitHub, repo: str, run: TriggeringRun) -> PullFacts | Superseded:
         repo: ``owner/name`` of the repository that it is to be merged into.
 
     Raises:
-        SourceError: when GitHub cannot be asked, or when the pull request cannot be told for sure:
+        SourceError: when GitHub cannot be asked, or the pull request is not certain:
             ``not_bound``.
     """
     if run.event not in {"pull_request", "pull_request_target"}:
@@ -120,7 +120,7 @@ def open_pulls(hub: GitHub, repo: str) -> list[PullFacts]:
 def refuse_twins(pulls: Iterable[PullFacts], head_sha: str) -> None:
     """Refuses a commit that is the head of several pull requests.
 
-    A check or status hangs on the commit, whoever it was made for: judged against one base, it
+    A check or status belongs to the commit, not to the pull request: judged against one base, it
     would open the gate of the other.
 
     Raises:

@@ -30,7 +30,7 @@ class Tip:
 
 @dataclass(frozen=True, slots=True)
 class PullFacts:
-    """What GitHub says about a pull request; the photograph itself comes from git.
+    """What GitHub says about a pull request; the snapshot itself comes from git.
 
     Attributes:
         repo: ``owner/name`` of the repository that it is to be merged into.

@@ -1,4 +1,4 @@
-"""What the doors to one repository have in common: all pages of a list, a write, who we are.
+"""One repository on GitHub: all pages of a list, a write, the account of the token.
 
 Requests go through PyGithub's requester, because its objects leave out what the lists of checks,
 reviews and statuses hold, and stumble over a null that GitHub may send.
@@ -22,7 +22,7 @@ _MOST_PAGES = 100
 
 @dataclass(frozen=True)
 class RepoClient:
-    """One repository on GitHub, for whoever wants to publish there.
+    """One repository on GitHub, for publishers.
 
     Every method raises PublishError.
 

@@ -1,4 +1,4 @@
-"""What GitHub tells of a repository's settings: the door through which `prjury doctor` asks.
+"""A repository's settings on GitHub, as `prjury doctor` reads them.
 
 Nothing is written here. What a token may not read raises a SourceError with the reason
 ``permission``, so that nobody takes silence for a good answer.
@@ -109,7 +109,7 @@ class RepoSettings:
         return self._ask(f"see {self.repo}", "", _facts, needs="metadata: read")
 
     def rules(self, branch: str) -> BranchRules:
-        """What the rulesets ask of a branch; whoever sees the repository may read it."""
+        """What the rulesets ask of a branch; every reader of the repository may read it."""
         path = f"/rules/branches/{quote(branch, safe='')}"
         entries = list(self._pages(f"read the rules of {branch}", path, needs="metadata: read"))
         return BranchRules(
@@ -120,7 +120,7 @@ class RepoSettings:
     def protection(self, branch: str) -> tuple[RequiredCheck, ...]:
         """The checks that the classic protection of a branch asks for; none without one.
 
-        Whoever may not read the protection may still see checks in the description of the branch;
+        Without the right to read it, checks may still be in the description of the branch;
         where there are none, that is no answer.
         """
         path, doing = f"/branches/{quote(branch, safe='')}", f"read the protection of {branch}"

@@ -215,7 +215,7 @@ class Verdict:
         """The result with all checks; ``metadata["cascade"]`` keeps every attempt."""
         from prjury.jury.verdicts import attempts_to_json  # noqa: PLC0415 - it builds on this one
 
-        said = self.aggregated.told(cascade=attempts_to_json(self))
+        said = self.aggregated.with_metadata(cascade=attempts_to_json(self))
         return replace(said, checks=(*said.checks, *self.checks))
 
     def __str__(self) -> str:

@@ -74,7 +74,9 @@ class _Chain(Generic[ContextT]):
         members = dict(zip(names, map(judgment_to_json, heard), strict=False))
         passed = answer.status is Status.PASS
         found = [said.checks for said in heard if not passed or said.status is Status.PASS]
-        return replace(answer, checks=tuple(chain.from_iterable(found))).told(members=members)
+        return replace(answer, checks=tuple(chain.from_iterable(found))).with_metadata(
+            members=members
+        )
 
 
 def _answer(member: Judge[ContextT], context: ContextT) -> Judgment:
@@ -166,8 +168,8 @@ def named(
 ) -> Judge[ContextT]:
     """The same judge under another name, description and type."""
     inner = judge_of(judge)
-    told = description or str(getattr(inner, "description", ""))
-    return _Named(inner, name, told, type or type_of(inner))
+    message = description or str(getattr(inner, "description", ""))
+    return _Named(inner, name, message, type or type_of(inner))
 
 
 def kind_of(judges: Iterable[object]) -> JudgeType:

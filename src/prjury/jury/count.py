@@ -124,7 +124,7 @@ class NeverLifting:
             return said
         names = ", ".join(sorted(self.lowering))
         words = f"{alone.reasoning}; {names} may lower that, not lift it"
-        return replace(alone, reasoning=words).told(held_down_from=said.status.value)
+        return replace(alone, reasoning=words).with_metadata(held_down_from=said.status.value)
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,7 @@ def hear(
     listener: Listener | None = None,
     parallel: bool = True,
 ) -> tuple[Ballot, ...]:
-    """The ballots of all seats, in their order, whoever answers first.
+    """The ballots of all seats, in their order, not in that of the answers.
 
     One after the other and without a deadline, they are asked in the calling thread.
 
@@ -255,7 +255,7 @@ def itself(judgment: Judgment) -> Judgment:
 def crashed(crash: BaseException) -> Judgment:
     """An expected error in its own words, anything else as a crash with its type.
 
-    A group of one, as task groups raise it, is told as what it holds.
+    A group of one, as task groups raise it, is reported as what it holds.
     """
     while isinstance(crash, BaseExceptionGroup) and len(crash.exceptions) == 1:
         crash = crash.exceptions[0]
@@ -263,15 +263,15 @@ def crashed(crash: BaseException) -> Judgment:
         expected = crash
         return guarded(lambda: _expected(expected), itself)
     _log.debug("a judge crashed", exc_info=crash)
-    return Judgment.errored(f"crashed with {_told(crash)}", metadata={"reason": "crashed"})
+    return Judgment.errored(f"crashed with {_name_crash(crash)}", metadata={"reason": "crashed"})
 
 
 def _expected(error: PrJuryError) -> Judgment:
-    words = printable(str(error)) or f"crashed with {_told(error)}"
+    words = printable(str(error)) or f"crashed with {_name_crash(error)}"
     return Judgment.errored(words, metadata={"reason": error.reason})
 
 
-def _told(crash: BaseException) -> str:
+def _name_crash(crash: BaseException) -> str:
     return printable("".join(traceback.format_exception_only(crash)).strip())
 
 

@@ -176,7 +176,7 @@ class Judgment:
         """The machine-readable word for how it came about; empty where none is given."""
         return str(self.metadata.get("reason") or "")
 
-    def told(self, /, **more: Any) -> Judgment:  # noqa: ANN401 - JSON
+    def with_metadata(self, /, **more: Any) -> Judgment:  # noqa: ANN401 - JSON
         """The same judgment with more metadata.
 
         Raises:

@@ -118,7 +118,7 @@ class JuryVerdict:
     def as_judgment(self) -> Judgment:
         """The result with all checks; ``metadata["jury"]`` keeps every ballot."""
         members = {ballot.judge: ballot_to_json(ballot) for ballot in self.ballots}
-        said = self.aggregated.told(jury=members)
+        said = self.aggregated.with_metadata(jury=members)
         return replace(said, checks=(*said.checks, *self.checks))
 
     def __str__(self) -> str:

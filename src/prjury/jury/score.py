@@ -53,7 +53,7 @@ BooleanScore.FAIL = BooleanScore(value=False)
 
 @dataclass(frozen=True, slots=True)
 class NumericalScore:
-    """A number between two bounds, ``0.0`` and ``1.0`` unless told otherwise.
+    """A number between two bounds, ``0.0`` and ``1.0`` by default.
 
     Raises:
         ValueError: for a value outside the bounds, bounds in the wrong order or further apart than

@@ -44,4 +44,4 @@ class Daemons(ThreadPoolExecutor):
             return call()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 - as it is declared there
-        """Nothing to do: whoever still works is abandoned."""
+        """Do nothing: threads that still work are abandoned."""

@@ -294,15 +294,15 @@ class _ScoreVoting:
 
     def _decide(self, bench: Population, score: float, how: str) -> Judgment:
         score = round(score, _DIGITS)
-        told = f"{how} {score:.2f} of {len(bench.voters)}"
+        message = f"{how} {score:.2f} of {len(bench.voters)}"
         low, high = (round(end, _DIGITS) for end in self.undecided or (2.0, -1.0))
         if low <= score <= high:
-            reason = bench.sentence(f"{told} lies in the undecided band {low:.2f} to {high:.2f}")
+            reason = bench.sentence(f"{message} lies in the undecided band {low:.2f} to {high:.2f}")
             unsure = bench.evidence(reason="undecided", score=score, threshold=self.threshold)
             return Judgment(Status.ABSTAIN, reason, metadata=unsure)
         status = _status(passed=score >= round(self.threshold, _DIGITS))
         verb = "reaches" if status is Status.PASS else "is below"
-        reason = bench.sentence(f"{told} {verb} the threshold {self.threshold:.2f}")
+        reason = bench.sentence(f"{message} {verb} the threshold {self.threshold:.2f}")
         evidence = bench.evidence(score=score, threshold=self.threshold)
         return Judgment(status, reason, NumericalScore(score), metadata=evidence)
 

@@ -2,8 +2,8 @@
 
 An answer from the file counts as if a model had given it just now, so the file is believed only
 where nobody else can have written it: a plain file of this user's in a directory that is this
-user's alone. A symbolic link in the file's place is not followed, whoever owns it; who wants the
-answers elsewhere sets ``XDG_CACHE_HOME`` or links the directory. A build of untrusted code may run
+user's alone. A symbolic link in the file's place is never followed; to keep the answers
+elsewhere, set ``XDG_CACHE_HOME`` or link the directory. A build of untrusted code may run
 as this user, so each answer is signed with the models' keys, which no build is given.
 """
 

@@ -368,7 +368,7 @@ class ModelPanel:
 
 
 def _load(providers: Sequence[Provider]) -> None:
-    with suppress(ImportError):  # whoever asks is told that it is missing
+    with suppress(ImportError):  # the first question reports it
         from prjury.models.wire import load  # noqa: PLC0415 - heavy and optional
 
         load(providers)

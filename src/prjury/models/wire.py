@@ -61,7 +61,7 @@ _FORM_REFUSED = frozenset({400, 415, 422})
 
 @dataclass(frozen=True)
 class _Words:
-    """How a kind of failure is told; ``{status}`` becomes `` (status 503)`` or nothing."""
+    """How a kind of failure is worded; ``{status}`` becomes `` (status 503)`` or nothing."""
 
     reason: ModelReason
     what: str
@@ -195,7 +195,7 @@ REPLY_LIMIT = 64 * 1024
 #: Seconds beyond the deadline in which a cancelled request may close its connection.
 _GRACE = 0.25
 
-#: What one provider alone wants to be told. Anthropic caches what it is asked to: the instructions
+#: Settings that only one provider wants. Anthropic caches what it is asked to: the instructions
 #: up to the end of their stable part. And it wants a limit for an answer with the thinking before
 #: it; from about 21,000 tokens on its library streams the answer.
 _OF_PROVIDER: Mapping[str, Mapping[str, object]] = {
@@ -238,7 +238,7 @@ def load(providers: Iterable[Provider]) -> None:
     asyncio.run(anyio.lowlevel.checkpoint())
     for provider in providers:
         choice = ModelChoice(provider, DEFAULT_NAMES[provider])
-        with suppress(ModelError):  # whoever asks is told which library is missing
+        with suppress(ModelError):  # the first question reports which library is missing
             connect(choice, http_client(1.0))
 
 

@@ -274,7 +274,7 @@ class Budget:
 
     @property
     def spent(self) -> Spent:
-        """What has been used, with the estimates for calls whose usage nobody told."""
+        """What has been used, with the estimates for calls whose usage is not known."""
         with self._lock:
             return self._spent
 
@@ -328,7 +328,7 @@ class Budget:
 
 
 class BudgetedModel(WrappedModel):
-    """Asks the inner model where the purse allows it.
+    """Ask the inner model where the budget allows it.
 
     Args:
         inner: makes one request per question.
@@ -392,7 +392,7 @@ class BudgetedModel(WrappedModel):
 
 
 def _charged(reply: Reply, used: Spent) -> Reply:
-    """The reply with the figures of the purse, so that everybody counts the same."""
+    """The reply with the figures of the budget, so that everybody counts the same."""
     tokens_in, tokens_out = used.input_tokens, used.output_tokens
     return replace(reply, input_tokens=tokens_in, output_tokens=tokens_out, usd=used.usd)
 

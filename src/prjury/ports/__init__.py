@@ -76,7 +76,7 @@ class Checks(Protocol):
     def of(self, commit: str, deadline: Deadline) -> Iterator[Sequence[CheckResult]]:
         """All that is said of the commit, looked up once and then now and again until the deadline.
 
-        Whoever has seen enough stops asking.
+        Stop iterating when enough was seen.
 
         Raises:
             SourceError: when it cannot be looked up.
@@ -141,7 +141,7 @@ class Publisher(Protocol):
 
 @dataclass(frozen=True)
 class Ports:
-    """The doors that a judge may use.
+    """The ports that a judge may use.
 
     Attributes:
         models: who may be asked; nobody, unless there is a provider and a key.

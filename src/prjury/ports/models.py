@@ -1,4 +1,4 @@
-"""The doors to models, and to what they have answered before."""
+"""Ports to models, and to what they have answered before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The doors to the repository under judgment: its objects, and its release branches."""
+"""Ports to the repository under judgment: its objects, and its release branches."""
 
 from __future__ import annotations
 

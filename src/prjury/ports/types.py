@@ -1,4 +1,4 @@
-"""What passes through the doors of `prjury.ports`: values, and nothing that does anything."""
+"""What passes through the ports: values, and nothing that does anything."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class CheckResult:
     """What was said of a commit elsewhere: a check run, a commit status, a workflow's run.
 
     Attributes:
-        name: the check's name or the status's context; whoever reports it has chosen it.
+        name: the check's name or the status's context; its reporter has chosen it.
         app: who reports it: the slug of an app, or ``@login`` for a commit status.
         conclusion: how it ended, such as ``"success"``; None as long as it has not.
         url: the page about it, an http(s) address.

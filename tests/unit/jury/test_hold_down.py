@@ -123,7 +123,7 @@ def test_a_strategy_of_ones_own_passes_no_abstentions() -> None:
 def test_a_model_lifts_no_bench_of_certain_judges(kind: JudgeType) -> None:
     ballots = [Ballot("a", Judgment.failed("red")), Ballot("b", Judgment.failed("red"))]
     lifted = Judgment.passed("looks fine", score=NumericalScore(0.9), label="fine", confidence=1.0)
-    held = hold_down(lifted.told(reason="mood"), kind, MajorityVoting(), ballots)
+    held = hold_down(lifted.with_metadata(reason="mood"), kind, MajorityVoting(), ballots)
     assert held == Judgment(
         FAIL,
         "0 of 2 passed; no model-backed judge can lift that: looks fine",

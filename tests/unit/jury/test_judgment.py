@@ -179,7 +179,7 @@ def test_refused_metadata_names_its_path() -> None:
     with refused(ValueError, "metadata.scope.read[1] is a set, which JSON cannot hold"):
         Judgment.passed("", metadata={"scope": {"read": ["a.py", {"b.py"}]}})
     with refused(ValueError, "metadata.scope is nan, which JSON cannot hold"):
-        Judgment.passed("").told(scope=math.nan)
+        Judgment.passed("").with_metadata(scope=math.nan)
 
 
 @given(strategies.metadata())
@@ -191,7 +191,7 @@ def test_metadata_is_kept_frozen_and_can_be_written(metadata: dict[str, Any]) ->
 
 @given(strategies.judgments(), strategies.metadata())
 def test_more_metadata_changes_nothing_else(judgment: Judgment, more: dict[str, Any]) -> None:
-    told = judgment.told(**more)
+    told = judgment.with_metadata(**more)
     assert told.metadata == {**judgment.metadata, **Judgment.passed("", metadata=more).metadata}
     assert replace(told, metadata={}) == replace(judgment, metadata={})
 

@@ -180,7 +180,9 @@ def _with_unbuilt(
     """The judgment, which names the files that no build looks at."""
     files = unbuilt(pull.files, {plan.system for plan in found.plans}, found.skipped)
     facts = BuildFacts.of(judgment) or BuildFacts()
-    return judgment.told(**replace(facts, unbuilt=tuple(files), origin=origin).to_metadata())
+    return judgment.with_metadata(
+        **replace(facts, unbuilt=tuple(files), origin=origin).to_metadata()
+    )
 
 
 def _no_tree(pull: PullRequest) -> Judgment:

@@ -178,14 +178,16 @@ def decide(pull: PullRequest, way: Habit, rebase: RebaseTrial | None = None) -> 
     if impossible:
         return Judgment.errored(impossible, metadata={**metadata, "reason": pull.merge.reason})
     if _held(pull):
-        return Judgment.passed("nothing to merge: the base holds the head already").told(**metadata)
+        return Judgment.passed("nothing to merge: the base holds the head already").with_metadata(
+            **metadata
+        )
     judgment = _merged(pull) if rebase is None else rebase_checks(pull, rebase, _merged(pull))
     how = Check("strategy", passed=True, message=f"{way.way}: {way.reason}")
     behind = f"{pull.behind} behind" if pull.behind else "up to date"
     told = replace(
         judgment, reasoning=f"{judgment.reasoning}, {behind}", checks=(how, *judgment.checks)
     )
-    return told.told(**metadata)
+    return told.with_metadata(**metadata)
 
 
 def _held(pull: PullRequest) -> bool:

@@ -149,7 +149,9 @@ class PatternsJudge:
         if note is None:
             return judgment
         notes = [*judgment.metadata.get("notes", []), note]
-        return replace(judgment.told(notes=notes), reasoning=f"{judgment.reasoning}; {note}")
+        return replace(
+            judgment.with_metadata(notes=notes), reasoning=f"{judgment.reasoning}; {note}"
+        )
 
     def concerned(self, pull: PullRequest) -> frozenset[str]:
         """The files whose added lines hold what some rule looks for, whichever versions hold."""

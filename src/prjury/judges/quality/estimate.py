@@ -1,4 +1,4 @@
-"""What would be asked of models, and what that would cost: told before anything is spent."""
+"""What would be asked of models, and what it would cost, before anything is spent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one model says of the whole: its findings on every sheet, and what they come to. Pure."""
+"""Compare what a model quotes with what it was shown, and merge its answers on all chunks. Pure."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ class VerifiedAnswer:
         return self.verdict != "abstain"
 
 
-#: What a model says of one sheet, by criterion.
+#: What a model says of one chunk, by criterion.
 Findings = Mapping[str, VerifiedAnswer]
 
 
@@ -180,10 +180,10 @@ DIGITS = 12
 
 @dataclass(frozen=True)
 class Opinion:
-    """The findings of every sheet that was answered.
+    """The findings of every chunk that was answered.
 
     Attributes:
-        chunks: findings by criterion, one mapping a sheet, all about the same criteria.
+        chunks: findings by criterion, one mapping a chunk, all about the same criteria.
     """
 
     chunks: Sequence[Findings]
@@ -194,7 +194,7 @@ class Opinion:
         """One finding a criterion: a failure somewhere is one, else a pass somewhere."""
         return {name: _merged([chunk[name] for chunk in self.chunks]) for name in self.chunks[0]}
 
-    def told(self, name: str) -> Iterator[VerifiedAnswer]:
+    def answers_to(self, name: str) -> Iterator[VerifiedAnswer]:
         """What is said of a criterion: each failure where it fails, else the one finding."""
         failures = [chunk[name] for chunk in self.chunks if chunk[name].verdict == "fail"]
         yield from failures or [self.findings[name]]
@@ -211,7 +211,7 @@ class Opinion:
 
     @property
     def has_quorum(self) -> bool:
-        """Whether at least half of the criteria count, and something on half of the sheets.
+        """Whether at least half of the criteria count, and something on half of the chunks.
 
         One pass beside three answers that quote what is not there is no approval.
         """
@@ -249,12 +249,12 @@ class Opinion:
 
 
 def speaks(findings: Findings) -> bool:
-    """Whether anything that is said of a sheet counts."""
+    """Whether anything that is said of a chunk counts."""
     return any(finding.counted for finding in findings.values())
 
 
 def _merged(findings: Sequence[VerifiedAnswer]) -> VerifiedAnswer:
-    """What several sheets say of one criterion.
+    """What several chunks say of one criterion.
 
     The surest failure; else a failure without true evidence, which leaves the question open; else
     the least sure pass, for approval of the whole is no surer than that of its weakest part.

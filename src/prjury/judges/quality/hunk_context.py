@@ -69,7 +69,7 @@ def _texts(
 ) -> Iterator[_Text]:
     """The texts of the files that may get more context, as many as are looked at.
 
-    Small ones come first: a large one that takes the parser's time shall not take theirs.
+    Small ones come first, so that a large one does not take the parser's time from them.
     """
     eligible = [file for file in files if _is_eligible(file)][:_FILES]
     if not eligible or not deadline.remaining:

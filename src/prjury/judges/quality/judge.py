@@ -33,7 +33,7 @@ _TEMPLATE = "chair"
 class Chair:
     """Reads the ballots of the last round and nothing else.
 
-    It is not told which model said what: a name is no argument.
+    It does not learn which model said what: a name is no argument.
 
     Attributes:
         deadline: until when it may take.
@@ -59,8 +59,8 @@ class Chair:
         )
         model_seat = ModelSeat(self.model, self.call_context)
         if len(model_seat.plan(asked).chunks) > 1:
-            told = "the opinions of the seats are longer than the chair can read at once"
-            return Judgment.abstained(told, "too_large")
+            message = "the opinions of the seats are longer than the chair can read at once"
+            return Judgment.abstained(message, "too_large")
         return model_seat.judge(asked.until(self.deadline))
 
 
@@ -87,7 +87,7 @@ def _quotes(judgment: Judgment, name: str) -> Sequence[str]:
 #: Seconds for all calls of one judgment.
 ALL_CALLS = 600.0
 
-#: Seconds, and share of the time, that seats stop before whoever asked them does.
+#: Seconds, and share of the time, that seats stop before their jury does.
 _HEAD_START, _HEAD_SHARE = 1.0, 0.25
 
 #: Seconds after which a model is abandoned that does not keep to its deadline.
@@ -133,7 +133,7 @@ class ModelBackedJudge(Generic[ContextT]):
         panel: whom it asks.
         runs: seats of each model.
         time: how long everything may take, for a context.
-        parallel: whether seats and sheets are asked at once.
+        parallel: whether seats and chunks are asked at once.
     """
 
     inquiry: Inquiry[ContextT]
@@ -206,14 +206,14 @@ class ModelBackedJudge(Generic[ContextT]):
             inapplicable=inapplicable,
             left_out=gathered.left_out,
         )
-        if told := self._crowded(gathered):
-            return Judgment.abstained(told, "too_large"), gathered.warnings
+        if message := self._crowded(gathered):
+            return Judgment.abstained(message, "too_large"), gathered.warnings
         if gathered.sections:
             return case, gathered.warnings
         unread = [{"path": file.path, "reason": file.reason} for file in gathered.left_out]
-        told = "nothing of it can be laid before a model"
+        message = "nothing of it can be laid before a model"
         metadata = {"scope": {"read": [], "unread": unread}}
-        return Judgment.abstained(told, "too_large", metadata=metadata), gathered.warnings
+        return Judgment.abstained(message, "too_large", metadata=metadata), gathered.warnings
 
     def _crowded(self, material: Material) -> str | None:
         """Why the texts beside the work leave too little room for it; None where they do not.
@@ -299,12 +299,12 @@ def _in_own_words(ballot: Ballot, case: InquiryInput) -> Ballot:
     said = ballot.judgment
     if said.status is not Status.ERROR or said.metadata.get("reason") != "timeout":
         return ballot
-    told = "The model did not answer in time"
-    return replace(ballot, judgment=_unanswered(case, told, "timeout"))
+    message = "The model did not answer in time"
+    return replace(ballot, judgment=_unanswered(case, message, "timeout"))
 
 
 def _sooner(deadline: Deadline) -> Deadline:
-    """A little before the time is over, so that the reason can still be told."""
+    """A little before the time is over, so that the reason can still be reported."""
     left = deadline.remaining
     return Deadline(deadline.at - min(_HEAD_START, left * _HEAD_SHARE))
 
@@ -335,16 +335,16 @@ def _sure(judgment: Judgment, verdict: JuryVerdict) -> Judgment:
     met = verdict.aggregated.metadata.get("met_threshold")
     if judgment.status is not Status.PASS or met or not flipped:
         return judgment
-    told = "it says otherwise, or nothing, with the files in another order"
-    return _withheld(judgment, told, "unsure")
+    message = "it says otherwise, or nothing, with the files in another order"
+    return _withheld(judgment, message, "unsure")
 
 
 def _withheld(judgment: Judgment, because: str, label: str) -> Judgment:
     """An approval that does not count; nothing was read that was not judged."""
     scope = judgment.metadata.get("scope", {"read": (), "unread": ()})
     unread = [{"path": path, "reason": f"no answer: {label}"} for path in scope["read"]]
-    told = {"reason": label, "scope": {"read": [], "unread": [*unread, *scope["unread"]]}}
-    metadata = {**judgment.metadata, **told}
+    message = {"reason": label, "scope": {"read": [], "unread": [*unread, *scope["unread"]]}}
+    metadata = {**judgment.metadata, **message}
     return Judgment.abstained(because, label, checks=judgment.failed_checks, metadata=metadata)
 
 
@@ -352,8 +352,8 @@ def _without(inapplicable: Mapping[str, str], judgment: Judgment) -> Judgment:
     """The judgment, which says which criteria do not count."""
     if not inapplicable:
         return judgment
-    told = f"{judgment.reasoning}; {_reasons(inapplicable)}"
-    return replace(judgment, reasoning=told).told(not_applicable=dict(inapplicable))
+    message = f"{judgment.reasoning}; {_reasons(inapplicable)}"
+    return replace(judgment, reasoning=message).with_metadata(not_applicable=dict(inapplicable))
 
 
 def _reasons(inapplicable: Mapping[str, str]) -> str:
@@ -362,12 +362,12 @@ def _reasons(inapplicable: Mapping[str, str]) -> str:
 
 def _rounds(verdict: JuryVerdict) -> dict[str, Any]:
     """How often everybody was asked, and why, where it was more than once."""
-    told = verdict.aggregated.metadata
-    if told.get("iterations", 1) == 1:
+    message = verdict.aggregated.metadata
+    if message.get("iterations", 1) == 1:
         return {}
-    return {"iterations": told["iterations"], "retry": told["retry"]}
+    return {"iterations": message["iterations"], "retry": message["retry"]}
 
 
 def _with(judgment: Judgment, checks: tuple[Check, ...], more: Mapping[str, Any]) -> Judgment:
     added = replace(judgment, checks=(*judgment.checks, *checks))
-    return added.told(**more)
+    return added.with_metadata(**more)

@@ -1,8 +1,8 @@
 """Answers of earlier runs: under which key they are kept, and how they come back. Pure.
 
-A quote is kept as rows of its sheet, not as numbers of lines, so that an answer still holds after a
+A quote is kept as rows of its chunk, not as numbers of lines, so that an answer still holds after a
 rebase that only moves the lines. What an answer depends on is in the key: the model with its
-options, the instructions, the text of the sheet, and which of several equal questions it was.
+options, the instructions, the text of the chunk, and which of several equal questions it was.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def key_of(model: str, question: Question, chunk: Chunk, turn: int) -> str:
 def remembered(memory: Memory, key: str, shown: Chunk, criteria: Iterable[str]) -> Findings | None:
     """The findings that were kept, with today's line numbers; None where there are none.
 
-    What cannot be read as such, or quotes what is not on the sheet, was damaged and does not count.
+    What cannot be read as such, or quotes what is not on the chunk, was damaged and does not count.
     """
     text = memory.recall(key)
     if text is None:
@@ -81,7 +81,7 @@ def keep(memory: Memory, key: str, shown: Chunk, findings: Findings) -> None:
 
 
 class KnownSheets:
-    """Which pieces were asked about together, so that a plan keeps them together.
+    """Which sections were asked about together, so that a plan keeps them together.
 
     Args:
         about: whatever all the questions have in common.
@@ -92,7 +92,7 @@ class KnownSheets:
         self._about = about
 
     def __call__(self, digests: Sequence[str]) -> Iterable[Sequence[str]]:
-        """The sheets that hold any of these pieces, as digests of their pieces."""
+        """The chunks that hold any of these sections, as digests of their sections."""
         texts = (self._memory.recall(self._key(digest)) for digest in digests)
         for text in dict.fromkeys(filter(None, texts)):
             chunk = text.split()
@@ -100,7 +100,7 @@ class KnownSheets:
                 yield chunk
 
     def keep(self, chunk: Chunk) -> None:
-        """Remembers a sheet that has been answered."""
+        """Remembers a chunk that has been answered."""
         digests = " ".join(section.digest for section in chunk.sections)
         for section in chunk.sections:
             self._memory.keep(self._key(section.digest), digests)

@@ -1,4 +1,4 @@
-"""One model, asked about every sheet of a case by itself."""
+"""One model, asked about every chunk of a case by itself."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class InquiryInput(JudgmentContext):
         mark: what it takes to pass.
         inapplicable: criteria whose answers do not count here, and why.
         turned: whether the files are shown in the opposite order.
-        plans: how the pieces are laid out, by a model's identity and room, once that is known: for
+        plans: how the sections are laid out, by a model's identity and room, once known: for
             a large change it takes seconds.
     """
 
@@ -62,7 +62,7 @@ class InquiryInput(JudgmentContext):
     plans: dict[tuple[str, int], Plan] = field(default_factory=dict, compare=False, repr=False)
 
     def shown(self, sections: Sequence[Section]) -> Chunk:
-        """These pieces and what stands beside them in every question."""
+        """These sections and what stands beside them in every question."""
         return Chunk((*sections, *self.form.always))
 
     def until(self, deadline: Deadline) -> InquiryInput:
@@ -74,7 +74,7 @@ class InquiryInput(JudgmentContext):
         return replace(self, turned=not self.turned)
 
 
-#: Sheets that are asked about at once; how many calls there are at once is the model's business.
+#: Chunks that are asked about at once; how many calls there are at once is the model's business.
 _AT_ONCE = 32
 
 #: Equal questions of one seat; the next seat's begin after them.
@@ -83,13 +83,13 @@ _TURNS = 1000
 
 @dataclass(frozen=True)
 class CallContext:
-    """What all jurors of one judgment work with.
+    """What all seats of one judgment work with.
 
     Attributes:
         usage_log: where their calls are entered.
         memory: what was answered before.
         word: a new random word at every call.
-        parallel: whether several sheets are asked about at once.
+        parallel: whether several chunks are asked about at once.
         leaks: replies that repeated the instructions, in whatever round.
     """
 
@@ -102,7 +102,7 @@ class CallContext:
 
 @dataclass(frozen=True)
 class SeatAnswer:
-    """What became of one sheet: findings, or the reason why there are none."""
+    """What became of one chunk: findings, or the reason why there are none."""
 
     chunk: Chunk
     findings: Findings | None = None
@@ -142,7 +142,7 @@ class ModelSeat:
         return f"{self.model.name}#{self.seat + 1}" if self.seat else self.model.name
 
     def plan(self, case: InquiryInput) -> Plan:
-        """The sheets that this model is asked about."""
+        """The chunks that this model is asked about."""
         whose = (self.model.identity, self.model.room)
         made = case.plans.get(whose)
         if made is None:
@@ -154,14 +154,14 @@ class ModelSeat:
         return replace(made, chunks=tuple(chunk.turned() for chunk in made.chunks))
 
     def judge(self, case: InquiryInput, /) -> Judgment:
-        """The opinion on the whole case; ABSTAIN with a reason where a sheet has no answer."""
+        """The opinion on the whole case; ABSTAIN with a reason where a chunk has no answer."""
         made = self.plan(case)
         with self._turning:
             turn = self.turn(next(self._turns[case.turned]), case)
         outcomes = self._ask_all(case, made, turn)
         judgment = _decided(outcomes, Lines(case.shown(made.sections).sections), case.mark)
-        told = judgment.told(**_about(self.model, made, outcomes, judgment))
-        return told if case.turned else self._kept(told, outcomes)
+        message = judgment.with_metadata(**_about(self.model, made, outcomes, judgment))
+        return message if case.turned else self._kept(message, outcomes)
 
     def _kept(self, judgment: Judgment, outcomes: Sequence[SeatAnswer]) -> Judgment:
         """The judgment; where a later round has no answer, a failure of the one before stands.
@@ -175,15 +175,15 @@ class ModelSeat:
             return judgment
         if not self._votes or self._votes[-1].status is not Status.FAIL:
             return judgment
-        return self._votes[-1].told(no_answer_again=troubles[0].reason)
+        return self._votes[-1].with_metadata(no_answer_again=troubles[0].reason)
 
     def about(self, case: InquiryInput) -> dict[str, str]:
-        """The prompt in a judgment's metadata: that of the first sheet."""
+        """The prompt in a judgment's metadata: that of the first chunk."""
         made = self.plan(case)
         return self.question(case, made, made.chunks[0]).about
 
     def question(self, case: InquiryInput, made: Plan, chunk: Chunk) -> Question:
-        """What it is asked about one sheet."""
+        """What it is asked about one chunk."""
         return case.form.ask(chunk, made, self.call_context.word)
 
     def key(self, question: Question, chunk: Chunk, turn: int = 0) -> str:
@@ -264,17 +264,19 @@ def _decided(outcomes: list[SeatAnswer], lines: Lines, mark: PassMark) -> Judgme
         "relocated": opinion.relocated if opinion else 0,
         "dropped": opinion.dropped if opinion else 0,
     }
-    told = prose(str(trouble))
+    message = prose(str(trouble))
     if len(outcomes) > 1:
-        told = f"{len(troubles)} of {len(outcomes)} parts have no answer: {told}"
+        message = f"{len(troubles)} of {len(outcomes)} parts have no answer: {message}"
     checks = failures(opinion) if opinion else ()
-    return Judgment.abstained(told, trouble.reason, checks=checks, metadata={"evidence": evidence})
+    return Judgment.abstained(
+        message, trouble.reason, checks=checks, metadata={"evidence": evidence}
+    )
 
 
 def _about(
     model: ChatModel, made: Plan, outcomes: list[SeatAnswer], judgment: Judgment
 ) -> Mapping[str, Any]:
-    """The model, how many sheets it had, and which files it has read."""
+    """The model, how many chunks it had, and which files it has read."""
     silent = {
         path: f"no answer: {outcome.silence}"
         for outcome in outcomes

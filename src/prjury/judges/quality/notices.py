@@ -63,7 +63,7 @@ def _family_hint(family: str) -> Check:
 NAME = "instruction-to-judge"
 AGENT_FILE = "agent-instruction-file"
 
-#: Findings that are told; a change that holds more is no better known by more of them.
+#: Findings that are reported; a change that holds more is no better known by more of them.
 _TOLD = 20
 _LONGEST_EVIDENCE = 300
 

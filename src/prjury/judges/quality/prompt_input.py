@@ -1,4 +1,8 @@
-"""Texts beside the change, as pieces of the same form: descriptions, answers, sources. Pure."""
+"""What is laid before a model: numbered lines of files and documents, in sections and chunks. Pure.
+
+Everything a section holds is safe to show: bytes that are not UTF-8 and hidden characters are
+visible escapes, secrets are removed.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +58,7 @@ class ChunkRow:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A hunk, or a part of one that is too large for a sheet."""
+    """A hunk, or a part of one that is too large for a chunk."""
 
     section: str
     rows: tuple[ChunkRow, ...]
@@ -67,7 +71,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Section:
-    """A file or another document, or a part of one that is too large for a sheet.
+    """A file or another document, or a part of one that is too large for a chunk.
 
     Attributes:
         path: as the report prints it.
@@ -87,7 +91,7 @@ class Section:
 
     @property
     def value(self) -> dict[str, Any]:
-        """The piece as it stands in the prompt."""
+        """The section as it stands in the prompt."""
         hunks = [{"section": p.section, "lines": [r.value for r in p.rows]} for p in self.passages]
         return {**self.heading, "hunks": hunks}
 
@@ -99,8 +103,8 @@ class Section:
     @cached_property
     def digest(self) -> str:
         """64 hex digits that stay the same where only the numbers of its lines change."""
-        told = [[p.section, [[r.side, r.sign, r.text] for r in p.rows]] for p in self.passages]
-        return digest_of([self.heading, told])
+        message = [[p.section, [[r.side, r.sign, r.text] for r in p.rows]] for p in self.passages]
+        return digest_of([self.heading, message])
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +123,7 @@ class NotSent:
 
 @dataclass(frozen=True)
 class Chunk:
-    """What one question is about: pieces that together fit into a model's room."""
+    """What one question is about: sections that together fit into a model's room."""
 
     sections: tuple[Section, ...]
 
@@ -130,16 +134,16 @@ class Chunk:
 
     @cached_property
     def digest(self) -> str:
-        """64 hex digits for the sheet, whatever the numbers of its lines are."""
+        """64 hex digits for the chunk, whatever the numbers of its lines are."""
         return digest_of([section.digest for section in self.sections])
 
     @property
     def rows(self) -> Iterator[tuple[Section, ChunkRow]]:
-        """All its lines, each with the piece that it is in; the order depends on the text alone."""
+        """All its lines, each with its section; the order depends on the text alone."""
         return ((section, row) for section in self.sections for row in section.rows)
 
     def turned(self) -> Chunk:
-        """The same pieces in the opposite order, and the passages of each as well."""
+        """The same sections in the opposite order, and the passages of each as well."""
         return Chunk(tuple(replace(p, passages=p.passages[::-1]) for p in self.sections[::-1]))
 
 
@@ -158,7 +162,7 @@ def _size(value: object) -> int:
     return len(json.dumps(value, ensure_ascii=False)) + 2
 
 
-#: From the digests of all pieces to sheets that were asked about before, as digests of theirs.
+#: From the digests of all sections to chunks that were asked about before, as digests of theirs.
 Known = Callable[[Sequence[str]], Iterable[Sequence[str]]]
 
 
@@ -168,7 +172,7 @@ def _nothing_known(_: Sequence[str]) -> Iterable[Sequence[str]]:
 
 @dataclass(frozen=True)
 class Plan:
-    """Sheets that together hold everything that is sent, and the files that are on none."""
+    """Chunks that together hold everything that is sent, and the files that are on none."""
 
     chunks: tuple[Chunk, ...]
     left_out: tuple[NotSent, ...] = ()
@@ -179,7 +183,7 @@ class Plan:
         return tuple(section for chunk in self.chunks for section in chunk.sections)
 
     def elsewhere(self, chunk: Chunk) -> tuple[Section, ...]:
-        """One piece of each file that is on other sheets only."""
+        """One section of each file that is on other chunks only."""
         here = set(chunk.paths)
         others = {section.path: section for section in self.sections if section.path not in here}
         return tuple(others[path] for path in sorted(others))
@@ -191,14 +195,14 @@ def plan(
     budget: int,
     known: Known = _nothing_known,
 ) -> Plan:
-    """Puts everything on one sheet if that can be had, else on as few as first fit needs.
+    """Put everything into one chunk if it fits, else into as few as first fit needs.
 
-    A piece is split only if it is larger than a sheet, and then between hunks; a hunk only if it is
-    itself larger than a sheet. Where there are several sheets, those that were asked about before
-    are kept as they were, so that an answer to them still counts.
+    A section is split only if it is larger than a chunk, and then between hunks; a hunk only if
+    it is itself larger than a chunk. Where there are several chunks, those that were asked about
+    before are kept as they were, so that an answer to them still counts.
 
     Args:
-        budget: characters of a sheet.
+        budget: characters of a chunk.
     """
     if sizes(sections) <= budget:
         return Plan((Chunk(tuple(sections)),) if sections else (), left_out)
@@ -210,7 +214,7 @@ def plan(
 
 
 def _kept(parts: Sequence[Section], known: Iterable[Sequence[str]], budget: int) -> Iterator[Chunk]:
-    """The known sheets all of whose pieces are still there and fit, no piece on two of them."""
+    """The known chunks whose sections are all still there and fit, each section in one chunk."""
     counted = Counter(part.digest for part in parts)
     free = {part.digest: part for part in parts if counted[part.digest] == 1}
     for digests in known:
@@ -222,7 +226,7 @@ def _kept(parts: Sequence[Section], known: Iterable[Sequence[str]], budget: int)
 
 
 def _packed(sections: Iterable[Section], budget: int) -> Iterator[Chunk]:
-    """Puts each piece on the first sheet that has room for it."""
+    """Put each section into the first chunk that has room for it."""
     chunks: list[list[Section]] = []
     room: list[int] = []
     for section in sections:
@@ -236,7 +240,7 @@ def _packed(sections: Iterable[Section], budget: int) -> Iterator[Chunk]:
 
 
 def _parts(section: Section, budget: int) -> Iterator[Section]:
-    """The piece itself, or parts of it none of which is larger than a sheet if that can be had."""
+    """The section itself, or parts of it that fit into a chunk where that is possible."""
     if section.size <= budget:
         yield section
         return

@@ -145,12 +145,12 @@ def _finite(digits: str) -> float:
 def _told(error: ValidationError, known: Collection[str]) -> str:
     """The first thing that is wrong; keys are cut short, because the model chose them."""
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    # Keys that the model chose have no place in what is told of it.
+    # Keys that the model chose are not repeated in the message.
     place = ".".join(str(p) if isinstance(p, int) or p in known else "…" for p in first["loc"])
     return f"{place or 'the whole'}: {first['msg']}"
 
 
-#: Characters for naming files that are not on the sheet, and as many for those that nobody sees,
+#: Characters for naming files that are not on the chunk, and as many for those that nobody sees,
 #: beyond the room for the files themselves. The judgment names all of them.
 LISTS = 4_000
 
@@ -174,8 +174,8 @@ class Question:
     Attributes:
         nonce: the key under which the material lies; it differs from run to run.
         canary: a word of the instructions that must not come back.
-        digest: 64 hex digits for everything but the sheet: instructions, schema, what stands on
-            every sheet, and which other files there are.
+        digest: 64 hex digits for everything but the chunk: instructions, schema, what stands on
+            every chunk, and which other files there are.
     """
 
     prompt: Prompt
@@ -214,7 +214,7 @@ class Form:
     Attributes:
         name: the judge's name.
         criteria: the questions by name.
-        always: documents that stand on every sheet, such as a description.
+        always: documents that stand on every chunk, such as a description.
     """
 
     name: str
@@ -224,7 +224,7 @@ class Form:
 
     @property
     def digest(self) -> str:
-        """64 hex digits for what is the same on every sheet."""
+        """64 hex digits for what is the same on every chunk."""
         return digest_of(
             [
                 self.name,
@@ -236,7 +236,7 @@ class Form:
         )
 
     def ask(self, chunk: Chunk, plan: Plan, word: Callable[[], str]) -> Question:
-        """The question about one sheet of a plan.
+        """The question about one chunk of a plan.
 
         Args:
             word: a new random word at every call.

@@ -91,9 +91,9 @@ def failures(opinion: Opinion) -> tuple[Check, ...]:
 
 def prose(text: str) -> str:
     """What the model wrote, on one line, with hidden characters visible and cut to a length."""
-    told = show_invisible(" ".join(text.split()))
-    more = len(told) - _LONGEST_REASONING
-    return f"{told[:_LONGEST_REASONING]}… (+{more} chars)" if more > 0 else told
+    message = show_invisible(" ".join(text.split()))
+    more = len(message) - _LONGEST_REASONING
+    return f"{message[:_LONGEST_REASONING]}… (+{more} chars)" if more > 0 else message
 
 
 def _checks(opinion: Opinion, blamed: Collection[str]) -> Iterator[Check]:
@@ -104,7 +104,7 @@ def _checks(opinion: Opinion, blamed: Collection[str]) -> Iterator[Check]:
     """
     for name in opinion.counted:
         severity: Severity = "error" if name in blamed else "warning"
-        for finding in opinion.told(name):
+        for finding in opinion.answers_to(name):
             # Only one quote stands for a pass: nobody has to go to all of them.
             quotes = finding.quotes if finding.verdict == "fail" else finding.quotes[:1]
             for quote in dict.fromkeys(quotes or (None,)):
@@ -151,8 +151,8 @@ def _sentence(opinion: Opinion, mark: PassMark) -> str:
     counted = opinion.counted
     failed = [name for name, finding in counted.items() if finding.verdict == "fail"]
     silent = [name for name in opinion.findings if name not in counted]
-    told = f"{len(counted) - len(failed)} of {len(counted)} criteria passed"
-    parts = [f"{told}{_limit(opinion, mark)}"]
+    message = f"{len(counted) - len(failed)} of {len(counted)} criteria passed"
+    parts = [f"{message}{_limit(opinion, mark)}"]
     if failed:
         parts.append(f"failed: {', '.join(failed)}")
     if silent:
@@ -199,9 +199,9 @@ class Poll:
         status = self._status()
         speaker = self._speaker(status) if status in _VOTES else self._silence()
         checks = (*speaker.checks, *self._objections(speaker))
-        told = replace(speaker, reasoning=self._words(speaker), checks=checks)
+        message = replace(speaker, reasoning=self._words(speaker), checks=checks)
         about = {"panel": self._panel(), "agreement": self._agreement(status)}
-        return told.told(**about, **self._scope(speaker))
+        return message.with_metadata(**about, **self._scope(speaker))
 
     def _status(self) -> Status | None:
         """What the seats come to; None where too few of them voted."""
@@ -245,9 +245,9 @@ class Poll:
 
     def _words(self, speaker: Judgment) -> str:
         votes = {word: len(self._saying(status)) for word, status in _WORDS.items()}
-        told = ", ".join(f"{count} {word}" for word, count in votes.items() if count)
+        message = ", ".join(f"{count} {word}" for word, count in votes.items() if count)
         chair = "; the chair decided" if self.chair is not None else ""
-        return f"{told} of {len(self.ballots)} seats{chair}: {speaker.reasoning}"
+        return f"{message} of {len(self.ballots)} seats{chair}: {speaker.reasoning}"
 
     def _objections(self, speaker: Judgment) -> Iterator[Check]:
         """What others found wrong and the speaker did not, each once, as warnings."""

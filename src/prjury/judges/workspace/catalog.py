@@ -242,8 +242,8 @@ def _values(name: str, kind: JudgeKind, options: Mapping[str, str]) -> dict[str,
         try:
             values[option] = kind.options[option](text)
         except ValueError as error:
-            told = f"{name}: {option}={visible(text)}: {error}"
-            raise UsageError(told, remedy=_takes(kind)) from error
+            message = f"{name}: {option}={visible(text)}: {error}"
+            raise UsageError(message, remedy=_takes(kind)) from error
     return values
 
 

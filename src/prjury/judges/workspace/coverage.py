@@ -157,11 +157,11 @@ def decide(counter: Counted | None, demand: Demand, path: str, metric: str) -> J
         metric: what the counter counts.
     """
     if counter is None:
-        told = (
+        summary = (
             f"{visible(path)} has no {metric} counter: there is nothing of that kind in the code, "
             "or it was compiled without what is needed to count it. Ask for another metric."
         )
-        return Judgment.errored(told, metadata={"reason": "no_such_counter"})
+        return Judgment.errored(summary, metadata={"reason": "no_such_counter"})
     current = Fraction(_WHOLE * counter.covered, counter.total)
     checks = tuple(_checks(current, demand, Location(path), metric))
     metadata = {
@@ -177,9 +177,9 @@ def decide(counter: Counted | None, demand: Demand, path: str, metric: str) -> J
     failed = [check for check in checks if not check.passed]
     words = "; ".join(check.message for check in failed or checks)
     if not failed and demand.has_limit and demand.baseline is None:
-        told = f"{words}; there is no baseline to compare with" if words else _unknown(metric)
+        summary = f"{words}; there is no baseline to compare with" if words else _unknown(metric)
         evidence = {"reason": "no_baseline", **metadata}
-        return Judgment.abstained(told, "no_baseline", checks=checks, metadata=evidence)
+        return Judgment.abstained(summary, "no_baseline", checks=checks, metadata=evidence)
     score = NumericalScore(float(current), 0.0, float(_WHOLE))
     make = Judgment.failed if failed else Judgment.passed
     return make(words, score=score, checks=checks, metadata=metadata)

@@ -178,8 +178,8 @@ def _judging(found: object, name: str) -> Judge[JudgmentContext]:
     judging = getattr(found, "judge", None)
     if callable(judging):
         title = getattr(found, "name", None)
-        told = title if isinstance(title, str) and title.strip() else name
-        return FunctionJudge(judging, told, type=type_of(found))
+        message = title if isinstance(title, str) and title.strip() else name
+        return FunctionJudge(judging, message, type=type_of(found))
     if callable(found):
         return FunctionJudge(found, name)
     raise UsageError(

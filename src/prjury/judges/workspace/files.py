@@ -283,8 +283,8 @@ def _compiled(pattern: str) -> Any:  # noqa: ANN401 - RE2 has no type informatio
     try:
         return re2.compile(f"(?m){_with_plain_line_ends(pattern)}", options)
     except re2.error as error:
-        told = error.args[0]
-        reason = told.decode("utf-8", "replace") if isinstance(told, bytes) else told
+        message = error.args[0]
+        reason = message.decode("utf-8", "replace") if isinstance(message, bytes) else message
         # RE2 repeats the part that it means, which may be our own beginning.
         shown = reason.replace("(?m)", "")
         raise ValueError(f"RE2 refuses {_quoted(pattern)}: {shown}") from error
@@ -361,7 +361,7 @@ class FileExistsJudge:
     """PASS where the path is a regular file of the workspace, FAIL where it is not.
 
     A directory, a FIFO, a socket or a device is no file. A link counts as what it leads to. ERROR
-    ``no_workspace``, ``outside_workspace`` or ``unreadable`` where that cannot be told.
+    ``no_workspace``, ``outside_workspace`` or ``unreadable`` where that cannot be known.
 
     Args:
         path: the file, relative to the workspace.

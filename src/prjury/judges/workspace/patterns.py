@@ -68,9 +68,9 @@ class DirectoryPatterns:
         entries: Sequence[Any] = judgment.metadata["findings"]
         _write(root, file, baseline_text((e["rule"], e["path"], e["fingerprint"]) for e in entries))
         unread = len(judgment.metadata["scope"]["unread"])
-        told = f"{_count(len(entries), 'known finding')} written to {visible(file)}"
-        told += f"; {_count(unread, 'file')} could not be read" if unread else ""
-        return Judgment.passed(told, metadata=judgment.metadata)
+        message = f"{_count(len(entries), 'known finding')} written to {visible(file)}"
+        message += f"; {_count(unread, 'file')} could not be read" if unread else ""
+        return Judgment.passed(message, metadata=judgment.metadata)
 
 
 def _is_no_answer(judgment: Judgment) -> bool:
@@ -81,8 +81,8 @@ def _complete(judgment: Judgment, directory: Directory) -> Judgment:
     """The judgment with what was not looked at."""
     left_out = [{"path": path, "reason": why} for path, why in directory.left_out.items()]
     scope = {**judgment.metadata.get("scope", {}), "left_out": left_out}
-    told = f"; {_count(len(left_out), 'path')} left out" if left_out else ""
-    return replace(judgment.told(scope=scope), reasoning=judgment.reasoning + told)
+    message = f"; {_count(len(left_out), 'path')} left out" if left_out else ""
+    return replace(judgment.with_metadata(scope=scope), reasoning=judgment.reasoning + message)
 
 
 def _count(number: int, noun: str) -> str:

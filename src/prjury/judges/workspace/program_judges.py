@@ -26,7 +26,7 @@ from prjury.report.judge_facts import RunFacts
 from prjury.sandbox import ContainedShell
 from prjury.snapshot.model import printable, visible
 
-#: Seconds that a command may take unless it is told otherwise.
+#: Seconds that a command may take by default.
 TIMEOUT = 600.0
 
 _LOWEST_EXIT_CODE, _HIGHEST_EXIT_CODE = -64, 255
@@ -132,8 +132,8 @@ def decide(run: CommandRun, expected: int) -> Judgment:
     """
     shown, completed = f"`{_shown(run.command)}`", run.completed
     if completed.stopped == "timeout" and run.cut_short:
-        told = f"{shown} was stopped after {completed.seconds:.1f} s, because the vote was over"
-        return Judgment.errored(told, metadata={"reason": "timeout"})
+        message = f"{shown} was stopped after {completed.seconds:.1f} s, because the vote was over"
+        return Judgment.errored(message, metadata={"reason": "timeout"})
     if completed.stopped:
         return _said(run, expected, f"{shown} {_limit(run)} and was stopped", completed.stopped)
     if completed.exit_code == expected:
@@ -231,7 +231,7 @@ def _forget(log: Path) -> None:
 
 
 #: No program is kept off the PATH, those of the virtual environment that this runs in neither: a
-#: command that is named here means what it means in the terminal of whoever names it.
+#: command that is named here means what it means in the terminal of its user.
 _NO_PREFIX = Path(os.devnull)
 
 

@@ -288,7 +288,7 @@ def _read(path: Path) -> CoverageMetrics:
         if not open_parts:
             whole = part.metrics
         elif element.tag == "counter":
-            open_parts[-1].told.update(_counter(element, path))
+            open_parts[-1].own.update(_counter(element, path))
         elif element.tag in {"group", "package"}:
             open_parts[-1].below.append(part.metrics)
     return whole
@@ -298,12 +298,12 @@ def _read(path: Path) -> CoverageMetrics:
 class _Part:
     """An element of a report while it is read."""
 
-    told: dict[str, CoverageCounter] = field(default_factory=dict)
+    own: dict[str, CoverageCounter] = field(default_factory=dict)
     below: list[CoverageMetrics] = field(default_factory=list)
 
     @property
     def metrics(self) -> CoverageMetrics:
-        return CoverageMetrics(self.told) if self.told else CoverageMetrics.total(self.below)
+        return CoverageMetrics(self.own) if self.own else CoverageMetrics.total(self.below)
 
 
 def _counter(element: Element, path: Path) -> dict[str, CoverageCounter]:
@@ -336,7 +336,7 @@ class MavenTests:
         command: what was run.
         exit_code: Maven's; minus a signal's number if a signal ended it.
         seconds: how long it took.
-        log: the file that holds everything it printed; whoever does not need it removes it.
+        log: the file that holds everything it printed; the caller removes it.
         tests: how many tests the reports of this run hold, the skipped ones included.
         failed: those that found something wrong.
         errored: those that broke off.
@@ -431,7 +431,7 @@ def _run(command: ShellCommand, timeout: float, shell: Shell, progress: Progress
 
 
 def _stamps(directory: Path) -> Mapping[Path, _Stamp]:
-    """The reports that are there, and how each can be told from what is written there later."""
+    """The reports that are there, and how each differs from what is written later."""
     found = find_reports(directory, lambda path: bool(_REPORT.search(path)))
     return {path: _stamp(path.lstat()) for path in found}
 

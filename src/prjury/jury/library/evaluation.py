@@ -138,7 +138,9 @@ def evaluate(
     context = _context(goal, place, done)
     verdict = vote(context)
     execution = {"status": context.execution_status.value, "error": context.error}
-    return done.result, replace(verdict, aggregated=verdict.aggregated.told(execution=execution))
+    return done.result, replace(
+        verdict, aggregated=verdict.aggregated.with_metadata(execution=execution)
+    )
 
 
 def _voter(
@@ -203,17 +205,17 @@ _COLLECTING = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
 
 def _context(goal: str, workspace: Path | None, done: Execution[Any]) -> JudgmentContext:
     result = done.result
-    told = result if isinstance(result, AgentResult) else None
-    error = told.error if told else done.error
+    message = result if isinstance(result, AgentResult) else None
+    error = message.error if message else done.error
     return JudgmentContext(
         goal,
         workspace,
-        told.output if told else str(result) if isinstance(result, str) else None,
-        told.status if told else done.status,
+        message.output if message else str(result) if isinstance(result, str) else None,
+        message.status if message else done.status,
         done.started_at,
         done.elapsed,
         None if error is None else printable(error),
-        told.metadata if told else _kept(result),
+        message.metadata if message else _kept(result),
     )
 
 

@@ -56,7 +56,7 @@ def perform(work: Callable[[], object]) -> Execution[Any]:
 
     try:
         return ended(ExecutionStatus.SUCCESS, waited_for(work()))
-    except (Exception, _cancelled_task()) as crash:  # noqa: BLE001 - it is told, not hidden
+    except (Exception, _cancelled_task()) as crash:  # noqa: BLE001 - it is reported, not hidden
         alone = _unwrapped(crash)
         return _failed(ended(_status_of(alone)), alone)
 
@@ -92,6 +92,6 @@ def _status_of(crash: BaseException) -> ExecutionStatus:
 def _failed(ended: Execution[object], crash: BaseException) -> Execution[object]:
     """The same execution with the crash: an expected error in its own words."""
     expected = isinstance(crash, PrJuryError) and bool(str(crash))
-    told = str(crash) if expected else "".join(traceback.format_exception_only(crash)).strip()
+    message = str(crash) if expected else "".join(traceback.format_exception_only(crash)).strip()
     reason = crash.reason if isinstance(crash, PrJuryError) else None
-    return replace(ended, error=printable(told), reason=reason)
+    return replace(ended, error=printable(message), reason=reason)

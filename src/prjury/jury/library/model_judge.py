@@ -204,8 +204,8 @@ def classified(reply: object, classify: Classifier, name: str) -> Judgment:
         return invalid("the reply is empty")
     said: object = classify(reply)
     if not isinstance(said, Judgment):
-        told = f"{name} classifies a reply as a {type(said).__name__} instead of a Judgment"
-        raise TypeError(told)
+        message = f"{name} classifies a reply as a {type(said).__name__} instead of a Judgment"
+        raise TypeError(message)
     return said
 
 
@@ -217,8 +217,8 @@ def failure(
         ExecutionStatus.TIMEOUT: ("timeout", "did not answer in time"),
         ExecutionStatus.CANCELLED: ("cancelled", "was cancelled"),
     }.get(status, (f"{who}_failed", "failed"))
-    told = f"the {who} {verb}: {printable(error)}" if error else f"the {who} {verb}"
-    return Judgment.errored(told, metadata={"reason": reason or word})
+    message = f"the {who} {verb}: {printable(error)}" if error else f"the {who} {verb}"
+    return Judgment.errored(message, metadata={"reason": reason or word})
 
 
 def _asker(model: JudgeModel | Callable[[str], ModelReply]) -> Callable[[str], ModelReply]:

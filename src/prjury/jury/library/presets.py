@@ -189,7 +189,7 @@ _COMPLIANCE = (
     ),
 )
 
-#: The questions that the quality judge asks unless it is told otherwise.
+#: The questions that the quality judge asks by default.
 _GENERAL = (
     Criterion(
         "correctness",

@@ -94,7 +94,7 @@ class RepeatedResults:
 
 
 def aggregate_repeated_results(results: Iterable[Judgment], total_judges: int) -> RepeatedResults:
-    """Sorts the results: those with a numeric score count, the others are told.
+    """Sorts the results: those with a numeric score count, the others are listed.
 
     Args:
         total_judges: how many results were asked for; at least as many as there are.
@@ -310,7 +310,7 @@ class RepeatedJudge(Generic[ContextT]):
     representative's score: of 0.2, 0.4 and 0.9 the mean is 0.5, and the answer that scored 0.4
     stands for it.
 
-    Runs that erred or have no score do not count and are told in the metadata, so one good run of
+    Runs that erred or have no score do not count and are listed in the metadata, so one good run of
     five is enough for an answer. When no run counts, the answer is
 
     * ABSTAIN if all abstained, with their label if it is the same or benign in all,
@@ -378,8 +378,8 @@ class RepeatedJudge(Generic[ContextT]):
     @property
     def description(self) -> str:
         """What the judge does, how often, and what is made of it."""
-        told = getattr(self.members[0], "description", "") or self.name
-        return f"{told} ({self.aggregation.strategy} of {self.runs} runs)"
+        message = getattr(self.members[0], "description", "") or self.name
+        return f"{message} ({self.aggregation.strategy} of {self.runs} runs)"
 
     def judge(self, context: ContextT, /) -> Judgment:
         """The representative of the runs, or what their silence amounts to."""
@@ -431,22 +431,24 @@ class _Uncounted:
         reasons = {said.metadata.get("reason") for said in self.results}
         common = reasons.pop() if len(reasons) == 1 else None
         evidence = self._evidence(common or label or "nobody_voted")
-        return Judgment.abstained(self._told(self.results, "abstained"), label, metadata=evidence)
+        return Judgment.abstained(
+            self._summary(self.results, "abstained"), label, metadata=evidence
+        )
 
     def _error(self) -> Judgment:
         erred = [said for said in self.results if said.status is Status.ERROR]
         evidence = self._evidence(erred[0].metadata.get("reason") or "judge_erred")
-        return Judgment.errored(self._told(erred, "erred"), metadata=evidence)
+        return Judgment.errored(self._summary(erred, "erred"), metadata=evidence)
 
     def _no_number(self) -> Judgment:
-        told = (
+        message = (
             f"there is no {self.strategy} of these runs: {self.refusal}. Give every judgment a "
             "numeric score, or seat the judge several times in a jury, whose voting counts PASS "
             "and FAIL"
         )
-        return Judgment.errored(told, metadata=self._evidence("no_numeric_score"))
+        return Judgment.errored(message, metadata=self._evidence("no_numeric_score"))
 
-    def _told(self, silent: Sequence[Judgment], verb: str) -> str:
+    def _summary(self, silent: Sequence[Judgment], verb: str) -> str:
         first = first_line(silent[0].reasoning)
         return f"{len(silent)} of {len(self.results)} runs {verb}; the first: {first}"
 

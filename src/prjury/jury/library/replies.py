@@ -75,14 +75,14 @@ def yes_or_no(reply: str, /) -> Judgment:
         return invalid("the reply is empty")
     sections = _sections(text.splitlines())
     reasons = "\n".join(line for section in sections if section.reasons for line in section.lines)
-    told = shortened(reasons.strip() or text)
+    message = shortened(reasons.strip() or text)
     words = _answers(sections)
     if words == {"yes"}:
-        return Judgment.passed(told)
+        return Judgment.passed(message)
     if words == {"no"}:
-        return Judgment.failed(told)
+        return Judgment.failed(message)
     which = "both YES and NO" if words == {"yes", "no"} else "neither YES nor NO"
-    return Judgment.abstained(f"the reply says {which}: {told}", "no_answer")
+    return Judgment.abstained(f"the reply says {which}: {message}", "no_answer")
 
 
 def with_confidence(classify: Classifier) -> Classifier:
@@ -268,8 +268,8 @@ def _judged(said: Mapping[str, Any], threshold: float) -> Judgment:
     score, sure = _share(said, "score"), _share(said, "confidence")
     checks = _checks(said.get("findings", ()))
     if status is Status.PASS and score is not None and score < threshold:
-        told = f"the reply says PASS with a score of {score:g}, below {threshold:g}: {rationale}"
-        return _abstained(told, "contradiction", sure, checks)
+        message = f"the reply says PASS with a score of {score:g}, below {threshold:g}: {rationale}"
+        return _abstained(message, "contradiction", sure, checks)
     if status is Status.ABSTAIN:
         return _abstained(rationale, "abstained", sure, checks)
     number = None if score is None else NumericalScore(score)

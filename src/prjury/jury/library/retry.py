@@ -115,7 +115,7 @@ class Twice(Generic[ContextT]):
 
     Attributes:
         inner: who is asked.
-        runs: how often, for whoever counts questions.
+        runs: how often, for counts of questions.
     """
 
     inner: Judge[ContextT]
@@ -152,8 +152,8 @@ class Twice(Generic[ContextT]):
             return first
         second = guarded(lambda: ask(self.inner, _turned(context)), itself)
         if second.status is Status.ERROR:
-            return first.told(flipped=None, flip_error=second.reasoning)
-        return first.told(flipped=first.status is not second.status)
+            return first.with_metadata(flipped=None, flip_error=second.reasoning)
+        return first.with_metadata(flipped=first.status is not second.status)
 
 
 def _turned(context: ContextT) -> ContextT:
@@ -250,12 +250,12 @@ class JuryWithRetry(Generic[ContextT]):
         until = patience(timeout)
         rounds, stopped = self._rounds(context, self._for_judges(until), listener)
         last = rounds[-1]
-        told = self._decide(last, until, listener).told(
+        message = self._decide(last, until, listener).with_metadata(
             iterations=last.iteration,
             met_threshold=last.met_threshold,
             retry=self._evidence(rounds, stopped),
         )
-        return JuryVerdict(told, last.ballots)
+        return JuryVerdict(message, last.ballots)
 
     def as_judge(self, name: str | None = None) -> JuryJudge[ContextT]:
         """The whole jury as one judge, for juries of juries."""

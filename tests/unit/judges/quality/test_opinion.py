@@ -70,8 +70,8 @@ def test_a_pass_needs_something_that_counts_on_half_of_the_chunks() -> None:
 
 def test_every_failure_is_told_where_it_is() -> None:
     said = opinion((finding(F, 0.6),), (finding(F, 0.8),), (finding(P),))
-    assert [it.reasoning for it in said.told("c0")] == ["fail 0.6", "fail 0.8"]
-    assert [it.reasoning for it in opinion("p", "p").told("c0")] == ["pass 0.9"]
+    assert [it.reasoning for it in said.answers_to("c0")] == ["fail 0.6", "fail 0.8"]
+    assert [it.reasoning for it in opinion("p", "p").answers_to("c0")] == ["pass 0.9"]
 
 
 def test_evidence_is_counted_over_all_chunks() -> None:

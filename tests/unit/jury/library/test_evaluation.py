@@ -358,7 +358,7 @@ def test_a_lone_judge_that_raises_is_an_error_ballot() -> None:
     assert result == "x"
     crashed = Judgment.errored("crashed with RuntimeError: no", metadata={"reason": "crashed"})
     assert verdict.individual == (crashed,)
-    assert verdict.aggregated == crashed.told(execution=SUCCESS)
+    assert verdict.aggregated == crashed.with_metadata(execution=SUCCESS)
 
 
 def test_a_lone_judge_that_returns_something_else_is_an_error_ballot() -> None:

@@ -98,7 +98,7 @@ def slow_from(run: int, answer: Judgment) -> Iterator[Callable[[object], Judgmen
 
 def test_self_consistency_is_the_median_of_five_runs() -> None:
     said = heard(*map(scored, (0.9, 0.1, 0.8, 0.7, 0.75)), aggregation="median")
-    assert said == scored(0.75).told(
+    assert said == scored(0.75).with_metadata(
         repeated={
             "strategy": "median",
             "aggregate": 0.75,

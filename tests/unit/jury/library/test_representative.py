@@ -193,7 +193,7 @@ def test_only_a_majority_can_be_tied() -> None:
 
 
 def test_other_metadata_is_kept() -> None:
-    result = scored(1).told(model="x", cost={"usd": 0.1})
+    result = scored(1).with_metadata(model="x", cost={"usd": 0.1})
     said = MEDIAN.aggregate([result], 1)
     assert {key: said.metadata[key] for key in ("model", "cost")} == {
         "model": "x",

@@ -402,7 +402,7 @@ def test_what_cannot_be_turned_round_is_asked_about_again(context: object) -> No
     assert judge.shown == [context, context]
     ballot = verdict.ballots[0]
     assert (ballot.judge, ballot.weight, ballot.type) == ("judge", 2.0, MODEL)
-    assert ballot.judgment == sure(0.1).told(flipped=False)
+    assert ballot.judgment == sure(0.1).with_metadata(flipped=False)
 
 
 def test_a_flipped_that_is_no_method_is_no_way_to_turn_it_round() -> None:
@@ -429,7 +429,7 @@ def test_a_second_answer_that_fails_says_nothing_of_the_first() -> None:
         def flipped(self) -> Stuck:
             raise ValueError("one side only")
 
-    seat = Seat(Says("a", sure(0.9).told(flipped="as given")), confidence="flip")
+    seat = Seat(Says("a", sure(0.9).with_metadata(flipped="as given")), confidence="flip")
     verdict = retrying([seat], max_iterations=1).vote(Stuck())
     (said,) = verdict.individual
     assert said.status is PASS

@@ -31,7 +31,7 @@ CRITERIA: Mapping[str, str] = MappingProxyType(
 def make(options: QuestionOptions, ports: Ports) -> ModelBackedJudge[PullRequestContext]:
     """The judge that compares a change with its description.
 
-    What an author writes sways whoever reads it, so this judge can lower a verdict and never lift
+    What an author writes sways its reader, so this judge can lower a verdict and never lift
     it, and no other judge of the change reads the description.
 
     Raises:

@@ -42,14 +42,14 @@ def make(options: PromptOptions, ports: Ports) -> ModelBackedJudge[PullRequestCo
         options.threshold,
         with_description(read, ports.redact) if sees else read,
         instruct,
-        # What an author writes sways whoever reads it.
+        # What an author writes sways its reader.
         lowers_only=sees,
     )
     return ModelBackedJudge(inquiry, panel, options.runs, ports.memory, time_of)
 
 
 def text_of(options: PromptOptions, own: OwnTexts) -> str:
-    """What matters, in the words of whoever made the judge.
+    """What matters, in the words of the judge's author.
 
     Raises:
         ConfigError: when the file is not there, or cannot be read.

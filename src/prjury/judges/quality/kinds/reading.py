@@ -33,8 +33,8 @@ class ChangeReader:
     """Lays out a change, and what it stands in.
 
     Attributes:
-        kinds: which files are read; the others are somebody else's business.
-        room: characters of a sheet; a file with a longer line is not sent.
+        kinds: which files are read; the others are not its business.
+        room: characters of a chunk; a file with a longer line is not sent.
         models: the names of those that are asked.
     """
 
@@ -68,7 +68,7 @@ class ChangeReader:
     def _with_context(
         self, sections: tuple[Section, ...], context: PullRequestContext, deadline: Deadline
     ) -> tuple[Section, ...]:
-        """The pieces with what they stand in, unless that takes more questions."""
+        """The sections with what they stand in, unless that takes more questions."""
 
         def widened() -> tuple[FileChange, ...]:
             repository = self.ports.repository
@@ -124,9 +124,9 @@ def with_description(
         material = read(context, deadline)
         if isinstance(material, Judgment):
             return material
-        told = description(context.pull, redact)
+        message = description(context.pull, redact)
         said = spoken("the description", f"{context.pull.title}\n{context.pull.body}")
-        return replace(material, always=(told,), warnings=(*material.warnings, *said))
+        return replace(material, always=(message,), warnings=(*material.warnings, *said))
 
     return both
 
