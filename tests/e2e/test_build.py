@@ -224,8 +224,8 @@ def test_a_time_limit_for_all(
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
-        ("[merge]", "the policy seats no build judges, and one is needed"),
-        ("[build, {build: {command: make}}]", "the policy seats 2 build judges"),
+        ("[merge]", "the policy has no build judges, and this stage needs one"),
+        ("[build, {build: {command: make}}]", "the policy has 2 build judges"),
     ],
 )
 def test_a_policy_without_one_build(

@@ -10,9 +10,8 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Literal
 
-from prjury.judges.builds.custom_command import SYSTEM
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.plan import BuildPlan, BuildStep
+from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep
 from prjury.ports.types import Completed
 from prjury.report.wording import counted
 from prjury.snapshot.kinds import kind_of
@@ -284,7 +283,7 @@ def _doubts(
     exit_code = outcome.last.completed.exit_code
     if exit_code and plan.all_ran not in {None, exit_code}:
         yield f"exit code {exit_code} does not show that every test ran"
-    if plan.system == SYSTEM and plan.all_ran != exit_code:
+    if plan.system == CUSTOM and plan.all_ran != exit_code:
         yield f"`{outcome.last.step.text[:_LONGEST_STEP]}` may leave out what comes after a failure"
     if len(outcome.results) < len(plan.steps):
         yield f"the steps after `{outcome.last.step.text[:_LONGEST_STEP]}` were not reached"

@@ -20,9 +20,8 @@ from prjury.judges.builds.build_result import (
     unproven,
     unseen,
 )
-from prjury.judges.builds.custom_command import SYSTEM
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.plan import CUSTOM, BuildPlan
 from prjury.judges.builds.toolchain import remedy_for
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.score import BooleanScore
@@ -438,7 +437,7 @@ def _green(case: BuildResult) -> Judgment:
             checks=checks,
             metadata={**metadata, "reason": "report_invalid"},
         )
-    own = case.plan.system == SYSTEM
+    own = case.plan.system == CUSTOM
     if reports.files and not (reports.tests or reports.counted) and (own or case.test_files):
         return Judgment.errored(
             f"the build ended with exit code 0, but its test reports hold no test{noted}",
@@ -483,7 +482,7 @@ def broken_command(plan: BuildPlan, outcome: PlanOutcome, base: PlanOutcome) -> 
 
     It ended in the same way on both sides, and a name in it is known to neither of them.
     """
-    if plan.system != SYSTEM or outcome.last.step != base.last.step:
+    if plan.system != CUSTOM or outcome.last.step != base.last.step:
         return ""
     ours, theirs = list(_complaints(outcome)), list(_complaints(base))
     return next((complaint for complaint in ours if complaint in theirs), "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,18 +11,23 @@ from prjury.errors import CannotJudgeError
 from prjury.judges.builds.build_result import BuildResult
 from prjury.judges.builds.combine import build_changed, combine_outcomes, new_builds, unless_edited
 from prjury.judges.builds.comparison_run import BuildSide, ComparisonRun
-from prjury.judges.builds.custom_command import custom_plan
 from prjury.judges.builds.decide import decide, not_tried
-from prjury.judges.builds.detect import Changes, DetectedBuilds, SourceTree, detect_builds
+from prjury.judges.builds.detect import (
+    PYTEST_ENV,
+    Changes,
+    DetectedBuilds,
+    SourceTree,
+    detect_builds,
+)
 from prjury.judges.builds.external_checks import judge_by_checks
-from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep, StepName
 from prjury.judges.builds.run import Builder, object_missing
 from prjury.judges.builds.unbuilt import needing_build, unbuilt, usual_command
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import Judge, JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.load import POLICY_PATH
-from prjury.policy.schema import BuildOptions
+from prjury.policy.schema import BuildOptions, Steps
 from prjury.ports import Ports
 from prjury.ports.types import TreeEntry
 from prjury.report.judge_facts import BuildFacts, RunFacts
@@ -29,6 +35,11 @@ from prjury.snapshot.model import PullRequest, visible
 
 #: Time that is left for stopping the build, reading its reports and removing it.
 _RESERVE_SECONDS = 20.0
+
+_STEP_NAMES: tuple[StepName, ...] = ("setup", "build", "test", "lint")
+#: pytest and nothing else: it ends with exit code 1 only after it has run everything.
+_ONLY_PYTEST = re.compile(r"(?:python[\d.]*\s+-m\s+)?(?:pytest|py\.test)(?:\s+[\w./=:@,\[\]-]+)*")
+_TESTS_FAILED = 1
 
 
 def make(options: BuildOptions, ports: Ports) -> Judge[PullRequestContext]:
@@ -140,7 +151,7 @@ class BuildJudge:
             systems = None if self.options.systems == "auto" else self.options.systems
             root = SourceTree(side.entries, self._text, read_many=self._texts, changed=changes)
             return detect_builds(root, changes if self.options.affected else None, systems)
-        return DetectedBuilds((custom_plan(command),))
+        return DetectedBuilds((_custom_plan(command),))
 
     def _text(self, entry: TreeEntry) -> str:
         """A file that says how to build.
@@ -214,3 +225,14 @@ def _within(deadline: Deadline, timeout: float) -> Deadline:
     """The build's own deadline: early enough to end in an orderly way before the judge's."""
     left = deadline.remaining
     return deadline.within(min(timeout, left - min(_RESERVE_SECONDS, left / 4)))
+
+
+def _custom_plan(command: str | Steps) -> BuildPlan:
+    """The plan of the commands that the policy names: one, or steps in their order."""
+    if isinstance(command, Steps):
+        named = ((name, getattr(command, name)) for name in _STEP_NAMES)
+        return BuildPlan(
+            CUSTOM, tuple(BuildStep(name, line) for name, line in named if line), env=PYTEST_ENV
+        )
+    ends = _TESTS_FAILED if _ONLY_PYTEST.fullmatch(command.strip()) else None
+    return BuildPlan(CUSTOM, (BuildStep("build", command),), env=PYTEST_ENV, all_ran=ends)

@@ -9,6 +9,9 @@ from typing import Literal, TypeAlias
 
 from prjury.judges.builds.failure import Failure
 
+#: The name of plans with the commands of the policy, in the place of a build system's.
+CUSTOM = "command"
+
 StepName: TypeAlias = Literal["setup", "build", "test", "lint"]
 
 
@@ -113,4 +116,4 @@ class BuildPlan:
     @property
     def tests(self) -> bool:
         """Whether it runs tests, as far as the steps show."""
-        return self.system == "command" or any(step.name == "test" for step in self.steps)
+        return self.system == CUSTOM or any(step.name == "test" for step in self.steps)
