@@ -233,9 +233,7 @@ def test_but_for_its_random_words_the_question_is_the_same(judge: str) -> None:
 @pytest.mark.parametrize("framing", FRAMINGS, ids=lambda framing: framing.bias)
 @pytest.mark.parametrize("judge", SEEING)
 def test_who_reads_the_description_reads_it_as_a_document(judge: str, framing: Framing) -> None:
-    plain = asked(
-        SEEING[judge], wrong(PYTHON).told(title="Integer shares", body="As agreed.")
-    )
+    plain = asked(SEEING[judge], wrong(PYTHON).told(title="Integer shares", body="As agreed."))
     framed = asked(SEEING[judge], wrong(PYTHON).framed(framing))
     for (one,), title in ((plain, "Integer shares"), (framed, framing.said["title"])):
         assert [document["path"] for document in material(one)["documents"]] == ["/description"]
