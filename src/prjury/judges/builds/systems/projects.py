@@ -48,7 +48,7 @@ OpenProject: TypeAlias = Callable[[SourceTree], BuildProject | None]
 UsesOutside: TypeAlias = Callable[[SourceTree], bool]
 
 
-def _declares_all(_root: SourceTree) -> bool:
+def _never(_root: SourceTree) -> bool:
     return False
 
 
@@ -57,7 +57,7 @@ def plans_of(
     changes: Changes | None,
     places: Iterable[str],
     opened: OpenProject,
-    uses_outside: UsesOutside = _declares_all,
+    uses_outside: UsesOutside = _never,
 ) -> tuple[BuildPlan, ...]:
     """The builds of all projects of one system, without those that the change cannot affect.
 
