@@ -98,8 +98,8 @@ def _candidates(body: str) -> list[str]:
     if not _HINT.search(body):
         return []
     lines = body.split("\n", _MOST_LINES)[:_MOST_LINES]
-    told = (" ".join(line.split())[:_LONGEST] for line in lines if _HINT.search(line))
-    return [line for line in told if _is_ours(line)]
+    short = (" ".join(line.split())[:_LONGEST] for line in lines if _HINT.search(line))
+    return [line for line in short if _is_ours(line)]
 
 
 def _is_ours(line: str) -> bool:

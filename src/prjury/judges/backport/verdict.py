@@ -252,10 +252,10 @@ def _reasons(case: BranchFacts, ruling: _Ruling) -> Iterator[str]:
         yield from leading
     if ruling.verdict in {"already_present", "not_applicable", "error"}:
         return
-    told = {check.message for check in ruling.leading}
+    shown = {check.message for check in ruling.leading}
     for check in case.checks:
         always = check.name == "picks-cleanly"
-        if (not check.passed or always) and check.message not in told:
+        if (not check.passed or always) and check.message not in shown:
             yield check.message
     if case.score:
         yield score_words(case.score)
@@ -288,10 +288,10 @@ def commands(case: BranchFacts, first: Prerequisites | None = None) -> Iterator[
     else:
         # A range with merge commits cannot be picked; one commit with the whole change always can.
         title = " ".join(pull.title.split())[:_LONGEST_TITLE] or new_branch(pull, tip.name)
-        said = f"-m {quoted(title)}"
+        message = f"-m {quoted(title)}"
         # Later runs find the change on the branch by this line.
-        said += f" -m 'Backport of #{pull.number}'" if pull.number else ""
-        squash = f"git commit-tree '{pull.head.sha}^{{tree}}' -p {pull.merge_base} {said}"
+        message += f" -m 'Backport of #{pull.number}'" if pull.number else ""
+        squash = f"git commit-tree '{pull.head.sha}^{{tree}}' -p {pull.merge_base} {message}"
         yield f'git cherry-pick "$({squash})"'
 
 

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 NOT_KNOWN = "public names are not known in its language"
 _LONGEST_SIGNATURE = 300
 _MOST_REASONS = 3
-#: States of a file that is changed.
+#: The states of a changed file: old and new.
 _SIDES = 2
 
 _UNKNOWN_TEXT = re.compile(
@@ -60,7 +60,7 @@ _UNKNOWN_TEXT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class UncheckedFile:
-    """What could not be looked into, and why."""
+    """A file that could not be checked, and why."""
 
     path: str
     reason: str
@@ -68,7 +68,7 @@ class UncheckedFile:
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """What a change does to what others depend on.
+    """What a change does to names, migrations and settings that others use.
 
     Attributes:
         names: added, changed and removed public names, by path and line.
@@ -81,13 +81,13 @@ class Interface:
 
     @property
     def breaking(self) -> tuple[NameChange, ...]:
-        """Names that go, or that their users can no longer use as they do."""
+        """Removed names and changes that break callers."""
         return tuple(each for each in self.names if not each.compatible)
 
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One state of a file that may offer names."""
+    """One state of a file that may have public names."""
 
     file: FileChange
     path: str
@@ -99,7 +99,7 @@ class _Side:
 def interface_of(
     pull: PullRequest, repository: Repository, parser: Parser, deadline: Deadline
 ) -> Interface:
-    """What the change does, from the texts of the files in it, old and new.
+    """Compare the old and new texts of the changed files.
 
     Raises:
         SourceError: when the repository cannot be read.
@@ -151,7 +151,7 @@ def _texts(
     parser: Parser,
     deadline: Deadline,
 ) -> tuple[list[tuple[bool, SourceText]], list[UncheckedFile]]:
-    """What each readable file offers on both sides; one that is unreadable on one has neither."""
+    """Return the public names of files that are readable on both sides."""
     refused: dict[str, str] = {}
     sources = _sources(sides, content, refused)
     replies = publics([source for _, source in sources], parser, deadline)
@@ -165,15 +165,15 @@ def _texts(
         if reply.broken is not None:
             when = "" if side.new else " as it was"
             broken.append(UncheckedFile(side.path, f"line {reply.broken}{when} does not parse"))
-    told = [UncheckedFile(path, why) for path, why in refused.items()]
+    unread = [UncheckedFile(path, why) for path, why in refused.items()]
     kept = [(side.new, text) for side, text in texts if side.file.path not in refused]
-    return kept, [*told, *broken]
+    return kept, [*unread, *broken]
 
 
 def _sources(
     sides: Sequence[_Side], content: Mapping[str, bytes | None], refused: dict[str, str]
 ) -> list[tuple[_Side, Source]]:
-    """The texts in which names may change; those of files that cannot be read are refused."""
+    """Return the texts in which names may change; unreadable files are refused."""
     decoded: dict[str, list[tuple[_Side, str]]] = {}
     for side in sides:
         try:
@@ -198,7 +198,7 @@ def _decoded(content: bytes | None) -> str:
 
 
 def _is_spared(file: FileChange, states: Sequence[tuple[_Side, str]]) -> bool:
-    """Whether its changed lines tell that no name changes."""
+    """Whether its changed lines show that no name changes."""
     if len(states) != _SIDES or file.unread or not file.hunks or file.old_path:
         return False
     blocks = _blocks(file)
@@ -211,7 +211,7 @@ def _is_spared(file: FileChange, states: Sequence[tuple[_Side, str]]) -> bool:
 
 
 def _blocks(file: FileChange) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """The runs of removed lines and of added ones, by their numbers."""
+    """Return the runs of removed and of added lines, by their numbers."""
     sides: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
     for hunk in file.hunks:
         for line in hunk.lines:

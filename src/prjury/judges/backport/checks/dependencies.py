@@ -20,11 +20,11 @@ from prjury.snapshot.model import FileChange, FileKind, PullRequest, visible
 if TYPE_CHECKING:
     from prjury.judges.backport.look import LookContext
 
-#: So many digits of a commit are shown.
+#: Shown digits of a commit.
 _COMMIT = 12
 _DIGIT = re.compile(r"\d")
 
-#: What a file declares, by name and version.
+#: The dependencies of a file by name and version.
 Named: TypeAlias = Mapping[str, Mapping[str, DeclaredDependency]]
 
 
@@ -33,9 +33,9 @@ class Bump:
     """A dependency that a change adds, removes or moves to another version.
 
     Attributes:
-        old: the version or range before; None for one that is added.
-        new: the version or range behind; None for one that is removed.
-        line: where it stands at the head, or stood on the merge base if it is removed; from 1.
+        old: the version or range before; None for an added one.
+        new: the version or range after; None for a removed one.
+        line: at the head, or on the merge base for a removed one; from 1.
     """
 
     path: str
@@ -45,21 +45,16 @@ class Bump:
     purpose: Purpose
     line: int
 
-    @property
-    def is_library(self) -> bool:
-        """Whether it gets to the project's users, other than what builds, tests or checks it."""
-        return self.purpose is Purpose.LIBRARY
-
 
 @dataclass(frozen=True)
 class Bumps:
     """What a change does to dependencies.
 
     Attributes:
-        manifests: the files that may declare versions.
-        lock_files: those that the change touches.
-        unread: manifests that are not here, not text, or hold no version in a known form.
-        seen: what files of branches declare, by path and blob; None where nobody can read it.
+        manifests: the touched files that may declare versions.
+        lock_files: the touched lock files.
+        unread: manifests without readable versions.
+        seen: the dependencies of files of branches, by path and blob; None if unreadable.
     """
 
     changed: tuple[Bump, ...] = ()
@@ -72,7 +67,7 @@ class Bumps:
 
 
 def bumps_of(pull: PullRequest, repository: Repository) -> Bumps:
-    """What the change does to dependencies; the same for every branch."""
+    """Return what the change does to dependencies, for all branches."""
     files = [
         file for file in pull.files if is_manifest(file.path) or is_manifest(file.old_path or "")
     ]
@@ -95,7 +90,7 @@ def bumps_of(pull: PullRequest, repository: Repository) -> Bumps:
 
 
 def _may_move_a_version(file: FileChange) -> bool:
-    """Whether a changed line holds a digit, or the changed lines are not known."""
+    """Whether a changed line has a digit, or the changed lines are not known."""
     lines = (line.text for hunk in file.hunks for line in hunk.lines if line.sign in "+-")
     return bool(file.unread) or any(map(_DIGIT.search, lines))
 
@@ -118,7 +113,7 @@ def declared_in(
 def _changes(
     path: str, before: Sequence[DeclaredDependency], after: Sequence[DeclaredDependency]
 ) -> Iterator[Bump]:
-    """What differs by name; a name may stand in a file several times, with several versions."""
+    """Yield what differs by name; a file may declare a name several times."""
     old, new = by_name(before), by_name(after)
     for name in dict.fromkeys([*new, *old]):
         was, now = old.get(name, {}), new.get(name, {})
@@ -129,22 +124,22 @@ def _changes(
         for number in range(max(len(gone), len(come))):
             one = gone[min(number, len(gone) - 1)] if gone else None
             other = come[min(number, len(come) - 1)] if come else None
-            told = other or one
-            if told:
-                was_at, is_at = _told_apart(one, other)
-                yield Bump(path, name, was_at, is_at, told.purpose, told.line)
+            shown = other or one
+            if shown:
+                before_, after_ = _distinct(one, other)
+                yield Bump(path, name, before_, after_, shown.purpose, shown.line)
 
 
-def _told_apart(
+def _distinct(
     one: DeclaredDependency | None, other: DeclaredDependency | None
 ) -> tuple[str | None, str | None]:
-    """Both versions, or the commits where a remark beside them stays the same."""
+    """Return both versions, or the commits if the comments beside them are the same."""
     versions = version_of(one), version_of(other)
     return versions if versions[0] != versions[1] else (commit_of(one), commit_of(other))
 
 
 def by_name(found: Sequence[DeclaredDependency]) -> Named:
-    """The dependencies by name, and of one name by the version as it is written."""
+    """Return the dependencies by name and by their version as written."""
     named: dict[str, dict[str, DeclaredDependency]] = defaultdict(dict)
     for each in found:
         named[each.name].setdefault(each.written, each)
@@ -152,42 +147,42 @@ def by_name(found: Sequence[DeclaredDependency]) -> Named:
 
 
 def version_of(each: DeclaredDependency | None) -> str | None:
-    """The version as people say it; for a pinned commit without a remark the commit."""
+    """Return the version, or the commit of a pin without a comment."""
     return (each.version.lstrip("= ") or commit_of(each)) if each else None
 
 
 def commit_of(each: DeclaredDependency | None) -> str | None:
-    """What is written there, a commit in short."""
+    """Return what is written, a commit shortened."""
     return each.written[:_COMMIT] if each else None
 
 
-#: What is told of one by one; the rest is counted.
+#: So many are listed; the rest is counted.
 _SHOWN = 4
 
 
 class Relation(StrEnum):
-    """What a branch has, beside what the change goes from and to."""
+    """The branch's version compared with the versions before and after the change."""
 
-    #: What the change goes from, or for an addition the same version already.
+    #: The version before, or for an addition the added version.
     SAME = "same"
-    #: Where the change goes to, or beyond.
+    #: The version after, or a newer one.
     ALREADY = "already"
-    #: Further away, within the same major version as one of the two.
+    #: Further away, but the same major version as one of the two.
     FURTHER = "further"
     #: Another major version than both.
     OTHER_LINE = "other_line"
     NOT_THERE = "not_there"
-    #: Nobody can tell which is the higher one.
+    #: The versions cannot be compared.
     UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
 class BumpOnBranch:
-    """A bump beside a branch.
+    """A bump compared with a branch.
 
     Attributes:
-        have: the version that stands there; None where there is none.
-        jump: from there to where the change goes.
+        have: the branch's version, or None.
+        jump: from there to the version after the change.
     """
 
     bump: Bump
@@ -202,7 +197,7 @@ class BumpOnBranch:
 
 
 def bumps_on_branch(bumps: Bumps, tip: str, repository: Repository) -> tuple[BumpOnBranch, ...]:
-    """Each bump beside what stands in the same file of the branch with this tip."""
+    """Compare each bump with the same file of the branch with this tip."""
     if not bumps.changed:
         return ()
     paths = {bump.path for bump in bumps.changed}
@@ -252,7 +247,7 @@ def _relation(bump: Bump, have: str, jump: Distance | None) -> Relation:
 
 
 def only_raises(bumps: Bumps, files: Sequence[FileChange]) -> bool:
-    """Whether a change of these files does nothing but move versions."""
+    """Whether a change of these files only moves versions."""
     manifests = [file for file in files if file.path not in bumps.lock_files]
     named = {bump.path for bump in bumps.changed}
     return bool(manifests) and all(
@@ -261,7 +256,7 @@ def only_raises(bumps: Bumps, files: Sequence[FileChange]) -> bool:
 
 
 def _only_versions(file: FileChange, changed: Sequence[Bump]) -> bool:
-    """Whether each added line is a removed one but for a version."""
+    """Whether each added line is a removed one with another version."""
     moved = [bump for bump in changed if bump.path == file.path and bump.old and bump.new]
     removed, added = (
         [line.text for hunk in file.hunks for line in hunk.lines if line.sign == sign]
@@ -327,7 +322,7 @@ _RANKS: Sequence[Severity | None] = ("error", "warning", "hint", None)
 
 
 def _severity(standing: BumpOnBranch) -> Severity | None:
-    """How much it matters; None where it is in order."""
+    """Return how much it matters; None if it is fine."""
     rank = _RANKS.index(_library_severity(standing))
     tool = standing.bump.purpose is Purpose.TOOL
     return _RANKS[min(rank + tool, len(_RANKS) - 1)]
@@ -342,7 +337,7 @@ def _library_severity(standing: BumpOnBranch) -> Severity | None:
     if standing.relation is Relation.NOT_THERE:
         return "warning" if bump.new else None
     if jump is None:
-        return "warning"  # removed, or nobody can tell
+        return "warning"  # removed, or not comparable
     if not jump.up or jump.step is VersionStep.MAJOR:
         return "error"
     return None if jump.step is VersionStep.PATCH else "warning"

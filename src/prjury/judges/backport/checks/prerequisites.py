@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 #: So many candidates are tried.
 MOST_TRIED = 6
-#: Changes of more files are not tried: nobody picks them for another one, and trying takes seconds.
+#: Larger changes are not tried: they are no prerequisites in practice, and trying is slow.
 _BROADEST = 100
 #: So many commits are listed to find candidates, and so many of one file.
 _MOST_UNITS = 200

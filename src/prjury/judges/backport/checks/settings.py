@@ -77,7 +77,7 @@ class SettingChange:
 
 
 def is_settings(path: str) -> bool:
-    """Whether a file gives the keys of a program's settings."""
+    """Whether a file has the keys of a program's settings."""
     if kind_of(path) is not FileKind.CONFIG or is_aside(path) or is_example(path):
         return False
     if _SPRING.search(path) or (_SCHEMA.search(path) and not _TOOLS.search(path)):
@@ -124,17 +124,17 @@ def setting_changes(
 
 
 def _alike(old: str, new: str) -> bool:
-    """Whether one may be the other's new name: the same place, or the same last word."""
+    """Whether a key may be renamed: the same parent or the same last word."""
     before, after = old.rpartition("."), new.rpartition(".")
     return before[0] == after[0] or before[2] == after[2]
 
 
 def keys_of(path: str, content: bytes) -> Keys:
-    """The values of a settings file by key.
+    """Return the values of a settings file by key.
 
     Raises:
-        UnreadableError: for one that is too large or no text.
-        ValueError: for one that is not what its name says.
+        UnreadableError: for a file that is too large or not text.
+        ValueError: for a file of another format.
     """
     if not content.strip():
         return {}
@@ -171,7 +171,7 @@ def _schema(data: object, prefix: str, depth: int) -> Iterator[tuple[str, str]]:
 
 
 def _flat(data: object, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
-    """The dotted keys; a mapping that describes an option is one key, and so is a list."""
+    """Yield the dotted keys; a described option is one key, and so is a list."""
     if isinstance(data, dict) and data and depth < _DEEPEST and not _is_option(data):
         for name, value in data.items():
             yield from _flat(value, f"{prefix}.{name}" if prefix else str(name), depth + 1)
@@ -188,8 +188,7 @@ def _yaml(text: str) -> Iterator[tuple[str, str]]:
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        # What puts nodes together calls itself for each level, in C without any limit; what only
-        # reads events does not, so that they are counted first.
+        # Composing recurses in C without a limit, parsing does not: so events are counted first.
         _refuse_deep(type(event).__name__ for event in yaml.parse(text, Loader=loader))
         visits = iter(range(_EVENTS))
         for document in yaml.compose_all(text, Loader=loader):
@@ -203,13 +202,13 @@ def _refuse_deep(events: Iterator[str]) -> None:
     for number, name in enumerate(events):
         depth += name.endswith("StartEvent") - name.endswith("EndEvent")
         if depth > _NESTED or number > _EVENTS:
-            raise _UnknownError("it is nested too deep, or too large")
+            raise _UnknownError("it is too deep or too large")
 
 
 def _nodes(
     node: object, prefix: str, depth: int, visits: Iterator[int]
 ) -> Iterator[tuple[str, str]]:
-    """The dotted keys; aliases of aliases come to more places than anybody can visit."""
+    """Yield the dotted keys; visits are limited, because aliases can multiply them."""
     if next(visits, None) is None:
         raise _UnknownError("its aliases make it too large")
     pairs = getattr(node, "value", None)

@@ -100,9 +100,9 @@ def of_labels(
         patterns: the policy's labels that ask for a backport, with ``{branch}``.
         own: patterns of labels that are not requests.
     """
-    said = [label for label in labels if not any(captured(one, label) for one in own)]
-    versions_count = any(_VERSIONS_COUNT.fullmatch(label.strip()) for label in said)
-    for label in said:
+    requests = [label for label in labels if not any(captured(one, label) for one in own)]
+    versions_count = any(_VERSIONS_COUNT.fullmatch(label.strip()) for label in requests)
+    for label in requests:
         if named := list(of_pattern([label], patterns)):
             yield named[0]
         elif _RELEASE.fullmatch(label.strip()):

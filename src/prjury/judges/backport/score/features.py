@@ -202,15 +202,15 @@ def title_of(title: str, body: str = "") -> str:
     if _MERGE.match(first):
         branch = _MERGED_BRANCH.match(first)
         name = next(filter(None, branch.groups()), "") if branch else ""
-        first = _told_in(body) or name or first
+        first = _first_line(body) or name or first
     return _NUMBER.sub("", first).strip()
 
 
-def _told_in(body: str) -> str:
+def _first_line(body: str) -> str:
     """Return the first line unless it is a trailer."""
     lines = (line.strip() for line in body.strip().split("\n")[:5])
-    told = next(filter(None, lines), "")
-    return "" if _TRAILER.match(told) else told[:_LONGEST]
+    first = next(filter(None, lines), "")
+    return "" if _TRAILER.match(first) else first[:_LONGEST]
 
 
 def classes(title: str) -> frozenset[str]:

@@ -272,12 +272,12 @@ class Model:
     ) -> Sequence[str]:
         moves = {name: points - self.curves[name].usual for name, points in parts.items()}
         strongest = sorted(moves, key=lambda name: (-abs(moves[name]), name))
-        told = [
-            f"{said} {_signs(moves[name])}"
+        reasons = [
+            f"{words} {_signs(moves[name])}"
             for name in strongest
-            if abs(moves[name]) >= _LEAST and (said := _said(name, traits, branch))
+            if abs(moves[name]) >= _LEAST and (words := _reason(name, traits, branch))
         ]
-        return told[:_MOST_REASONS]
+        return reasons[:_MOST_REASONS]
 
 
 def score_words(score: Score) -> str:
@@ -297,7 +297,7 @@ def _curve(found: Mapping[str, Any]) -> Curve:
     return Curve(tuple(found["knots"]), tuple(found["points"]), usual, found.get("unknown", usual))
 
 
-def _said(name: str, traits: ChangeFeatures, branch: Circumstances) -> str:
+def _reason(name: str, traits: ChangeFeatures, branch: Circumstances) -> str:
     feature = FEATURES[name]
     value = feature.value(traits, branch)
     return "" if value is None else feature.says(value)
