@@ -600,7 +600,7 @@ def test_a_dispatch_of_a_number_may_name_another_head(server: Server, head: str)
 def test_a_dispatch_that_names_nothing_is_a_usage_error(server: Server) -> None:
     server.job.event(inputs={})
     assert server.run(GITHUB_EVENT_NAME="workflow_dispatch") == ExitCode.USAGE
-    assert "Nothing says what to review" in server.job.log
+    assert "It is not clear what to review" in server.job.log
 
 
 @pytest.mark.parametrize(

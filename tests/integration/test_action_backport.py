@@ -432,7 +432,7 @@ def test_what_is_proposed_is_what_was_merged(job: Job, tmp_path: Path, name: str
     if titles:
         assert proposed(case) == titles, job.log
     else:
-        assert "Which commits belong to #7 cannot be told" in job.log
+        assert "It is not known which commits belong to #7" in job.log
         assert job.opened == []
 
 

@@ -1,1 +1,1 @@
-"""Source text: languages, a parser in a process of its own, comments and strings told apart."""
+"""Source text: languages, a parser in its own process, names, imports, comments, strings."""

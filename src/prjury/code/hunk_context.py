@@ -106,7 +106,7 @@ class _Change:
         """Whether the scope, which holds the line, holds the change.
 
         Python's blocks have no other end than their last line: of what is removed behind it, the
-        indentation tells.
+        indentation shows.
         """
         return scope.last >= self.next or _indent(lines[scope.first - 1]) < self.indent
 

@@ -95,7 +95,7 @@ def _ends(path: str, end: str) -> bool:
 
 
 def import_targets(pull: PullRequest, go_modules: Mapping[str, str]) -> Iterator[ImportTarget]:
-    """The imports of the change's added lines that paths can tell.
+    """The imports of the change's added lines that stand for paths.
 
     Args:
         go_modules: the directories of the repository's own Go modules, by name.

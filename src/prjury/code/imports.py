@@ -191,7 +191,7 @@ class _Reader:
         return []
 
     def _listed(self, first: str, items: Sequence[str], last: str) -> list[ImportLine | str]:
-        """The entries of a list; what an item means is told as if it were the only one."""
+        """The entries of a list; each item is read as if it were the only one."""
         opens, closes = _REMARK.sub("", first), _REMARK.sub("", last)
         within = opens, closes
         edge = frozenset(bound_names(self.syntax, opens + closes))

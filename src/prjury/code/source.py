@@ -2,7 +2,7 @@ r"""A file's text in the line model of the judge, with git's line numbers.
 
 Git ends a line at a line feed and nowhere else. Compilers also end it at a lone carriage return, so
 ``// x<CR>import y;`` is a comment to git's reader and code to javac. Here a carriage return is a
-line break for the parser, while places are told in git's numbers. Java's ``\uXXXX`` escapes are
+line break for the parser, while places are given in git's numbers. Java's ``\uXXXX`` escapes are
 resolved as javac does it, before anything else is looked at.
 """
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from prjury.code import worker
 
 _COMMAND = (sys.executable, "-I", worker.__file__, worker.SERVE)
-#: How long the process may need to end once nobody wants anything of it.
+#: How long the process may need to end once it is not needed any more.
 _END_SECONDS = 5.0
 _LOST = -int(signal.SIGKILL)
 _started: list[Standby] = []
@@ -43,7 +43,7 @@ class Standby:
             given.seek(0)
             with theirs:
                 files = [given.fileno(), output.fileno(), theirs.fileno()]
-                with suppress(OSError), self.lock:  # it was killed: nobody answers
+                with suppress(OSError), self.lock:  # it was killed: there is no answer
                     socket.send_fds(self.channel, [worker.request(seconds)], files)
             ending = _ending(ours, timeout)
             output.seek(0)
@@ -91,15 +91,15 @@ def _launched(command: Sequence[str]) -> Standby:
 def _ending(channel: socket.socket, timeout: float) -> int | None:
     """Waits for a worker's exit code; one that takes too long is killed."""
     channel.settimeout(max(timeout, 0.001))
-    said, pid = b"", 0
+    reply, pid = b"", 0
     try:
-        while said.count(b"\n") < 2 and (more := channel.recv(64)):  # noqa: PLR2004 - pid and end
-            said += more
-            pid = int(said.partition(b"\n")[0]) if b"\n" in said else 0
+        while reply.count(b"\n") < 2 and (more := channel.recv(64)):  # noqa: PLR2004 - pid and end
+            reply += more
+            pid = int(reply.partition(b"\n")[0]) if b"\n" in reply else 0
     except TimeoutError:
         if pid:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         return None
-    lines = said.split(b"\n")
+    lines = reply.split(b"\n")
     return int(lines[1]) if len(lines) > 2 else _LOST  # noqa: PLR2004 - as above

@@ -147,8 +147,8 @@ def guarded(job: dict[str, Any]) -> dict[str, Any]:
 
 def _causes(message: str) -> str:
     """ast-grep's chain of causes on one line, without its stack trace."""
-    told = message.partition("Stack backtrace")[0].replace("Caused by:", "")
-    lines = (line.strip() for line in told.splitlines())
+    text = message.partition("Stack backtrace")[0].replace("Caused by:", "")
+    lines = (line.strip() for line in text.splitlines())
     return "; ".join(_NUMBERED.sub("", line) for line in lines if line) or "the parser crashed"
 
 
@@ -183,7 +183,7 @@ def answer(seconds: float) -> None:
 def serve(channel: socket.socket) -> None:
     """Forks a worker for each request until the other end is closed.
 
-    With each come three descriptors: the worker's input, its output, and a socket that is told its
+    With each come three descriptors: the worker's input, its output, and a socket that receives its
     process and then its exit code, a line each.
     """
     from prjury.code.names import load  # noqa: PLC0415 - found once `main` has looked
@@ -193,18 +193,18 @@ def serve(channel: socket.socket) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     channel.send(b".")
     while True:
-        said, files, _, _ = socket.recv_fds(channel, _REQUEST_LENGTH, 3)
+        seconds, files, _, _ = socket.recv_fds(channel, _REQUEST_LENGTH, 3)
         if len(files) < 3:  # noqa: PLR2004 - the three above
             return
         if os.fork() == 0:
             channel.close()
-            _supervise(float(said), *files)
+            _supervise(float(seconds), *files)
         for file in files:
             os.close(file)
 
 
 def _supervise(seconds: float, given: int, output: int, report: int) -> None:
-    """Runs one worker in a process of its own, because it may be killed, and tells its end."""
+    """Runs one worker in a process of its own, because it may be killed, and reports its end."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     child = os.fork()
     if child == 0:

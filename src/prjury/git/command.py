@@ -40,7 +40,7 @@ _OPTIONS = (
 )
 
 
-#: Words by which git tells of objects that it cannot read.
+#: Git's words on objects that it cannot read.
 _DAMAGE = (
     "corrupt",
     "unable to",
@@ -166,7 +166,7 @@ def fixed_environment() -> dict[str, str]:
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_PROTOCOL_FROM_USER": "0",
-        "GIT_ALLOW_PROTOCOL": "none",  # only a fetch of ours talks to anybody
+        "GIT_ALLOW_PROTOCOL": "none",  # only our own fetch uses the network
         "GIT_LITERAL_PATHSPECS": "1",
         "GIT_GRAFT_FILE": os.devnull,
         "GIT_AUTHOR_NAME": "prjury",
@@ -199,7 +199,7 @@ def _run(
     if len(output) > OUTPUT_LIMIT:
         raise GitError(
             f"git {name} printed more than {OUTPUT_LIMIT // 2**20} MiB",
-            remedy="Split the pull request; nobody can review one of this size",
+            remedy="Split the pull request; it is too large to be reviewed",
             reason="too_large",
         )
     return output, process.returncode, stderr
@@ -238,8 +238,8 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 def failure(name: str, code: int, stderr: str) -> GitError:
     """The error for a git command that ended with this exit code and these words."""
     lines = [line for line in stderr.splitlines() if not line.startswith("hint:")]
-    told = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
-    told = told or (lines[-1] if lines else f"exit code {code}")
+    reason = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
+    reason = reason or (lines[-1] if lines else f"exit code {code}")
     if "dubious ownership" in stderr:
         return GitError(
             "git refuses the repository because another user owns it",
@@ -250,7 +250,7 @@ def failure(name: str, code: int, stderr: str) -> GitError:
         )
     damaged = any(words in stderr for words in _DAMAGE)
     return GitError(
-        f"git {name} failed: {visible(told)}",
+        f"git {name} failed: {visible(reason)}",
         stderr=stderr,
         exit_code=code,
         remedy="An object is missing or damaged: run git fsck, or clone again" if damaged else "",

@@ -79,7 +79,7 @@ class ConflictReader:
 
     Attributes:
         stages: its versions, as far as there are any: `BASE`, `OURS`, `THEIRS`.
-        messages: what git says of it.
+        messages: git's messages on it.
     """
 
     path: str
@@ -89,8 +89,8 @@ class ConflictReader:
     @property
     def type(self) -> ConflictType:
         """How the sides collide."""
-        told = [message.type for message in self.messages]
-        kinds = (kind for words, kind in _TYPES.items() if any(t.startswith(words) for t in told))
+        types = [message.type for message in self.messages]
+        kinds = (kind for words, kind in _TYPES.items() if any(t.startswith(words) for t in types))
         kind = next(kinds, ConflictType.OTHER)
         if kind is not ConflictType.CONTENT or BASE in self.stages:
             return kind
@@ -142,7 +142,7 @@ def _renamed(clash: ConflictReader, names: SideNames) -> str:
     if clash.message("CONFLICT (rename involved in collision)"):
         return "a file that is renamed to this path collides with another one there"
     if clash.message("CONFLICT(directory rename unclear split)"):
-        return "one side splits the directory, the other adds files of which nobody knows where to"
+        return "one side splits the directory, the other adds files whose new place is unclear"
     if suggested := clash.message("CONFLICT (directory rename suggested)"):
         return _suggested(clash, visible(suggested.paths[-1]), names)
     return "the sides rename directories so that their files collide at this path"
@@ -241,7 +241,7 @@ _DIFF_OPTIONS = (
 
 
 def three_ways(git: Git, clashes: Sequence[ConflictReader]) -> dict[str, ThreeWay | str]:
-    """The clashing files by path; one that is not looked into is told by the reason.
+    """The clashing files by path; for one that is not looked into, the reason.
 
     Raises:
         GitError: when git cannot compare the versions.
@@ -337,14 +337,14 @@ def _three_way(
 
 #: Conflicts that are looked into line by line.
 _READ = frozenset({ConflictType.CONTENT, ConflictType.ADD_ADD})
-#: So many places of a file are told of.
+#: So many places of a file are reported.
 _MOST_REGIONS = 100
 #: Among so many deleted files it is looked for one that was renamed.
 _MOST_DELETED = 500
 
 
 def conflicts_of(trial: FailedMerge, clashes: Sequence[ConflictReader]) -> tuple[Conflict, ...]:
-    """What is to be said of each path."""
+    """The conflict at each path."""
     renamed = _renamed_paths(trial, clashes)
     files = three_ways(
         trial.git,
@@ -407,7 +407,7 @@ def _renamed_paths(trial: FailedMerge, clashes: Sequence[ConflictReader]) -> dic
 def _renames(git: Git, base: str, side: str, added: Sequence[str]) -> dict[str, str]:
     """Where those of the added files were that a side has renamed.
 
-    Only what the side deletes can be that; nothing is said where it deletes very much.
+    Only what the side deletes can be that; nothing is looked for where it deletes very much.
     """
     gone = _fields(git, "--no-renames", "--diff-filter=D", "--name-only", base, side)
     if not 0 < len(gone) <= _MOST_DELETED or len(added) > _MOST_DELETED:

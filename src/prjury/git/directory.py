@@ -158,7 +158,7 @@ class Directory:
 
     @property
     def pull(self) -> PullRequest:
-        """The pull request that adds every file; lock files tell versions, and nothing else."""
+        """The pull request that adds every file; lock files only serve to know versions."""
         changes = (self._added(entry) for entry in self.entries)
         return PullRequest(
             repo=self.root.name,
@@ -215,7 +215,7 @@ def open_directory(root: Path) -> Directory:
 def _work_tree(root: Path) -> OperatorRepository | None:
     """The repository in whose work tree the directory lies, None where there is none.
 
-    Git is not even started where no ``.git`` is in sight. One that says that its work tree is
+    Git is not even started where no ``.git`` is in sight. One whose work tree is configured to be
     elsewhere does not count.
     """
     places = (root.resolve(), *root.resolve().parents)
@@ -244,7 +244,7 @@ def _of_git(root: Path, repository: OperatorRepository, left_out: dict[str, str]
 
 
 def _walk(root: Path, left_out: dict[str, str]) -> Iterator[str]:
-    """Every path that is no directory, without the directories that nobody wants to have judged."""
+    """Every path that is no directory, without directories that are never judged."""
     waiting = [""]
     while waiting:
         directory = waiting.pop()

@@ -124,14 +124,14 @@ class Remote:
                 ) from error
             raise
         if code:
-            told = stderr.splitlines()[-1] if stderr else f"exit code {code}"
-            raise _not_fetched(visible(_USERINFO.sub("//", told)), "fetch_failed")
+            reason = stderr.splitlines()[-1] if stderr else f"exit code {code}"
+            raise _not_fetched(visible(_USERINFO.sub("//", reason)), "fetch_failed")
         return output
 
 
-def _not_fetched(told: str, reason: str) -> SourceError:
+def _not_fetched(why: str, reason: str) -> SourceError:
     return SourceError(
-        f"the pull request could not be fetched: {told}",
+        f"the pull request could not be fetched: {why}",
         why="The remote is unreachable, has no such ref, or refuses this token",
         remedy="Check the number and `contents: read`, or fetch it yourself and name both "
         "sides with --base and --head",
@@ -201,7 +201,7 @@ def _fetch(git: Git, remote: Remote, refspecs: Sequence[str], options: Sequence[
 
 
 def _bring(git: Git, remote: Remote, wanted: str, base: str, *, whole: bool) -> None:
-    """One branch more, and the history that says where it parted from the base, if that is near."""
+    """One branch more, and the history back to where it parted from the base, if that is near."""
     _fetch(git, remote, [wanted], () if whole else (f"--depth={_DEPTH}",))
     ours, theirs = (git.text("rev-parse", one.partition(":")[2]) for one in (base, wanted))
     for count in _DEEPEN:

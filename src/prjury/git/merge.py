@@ -76,7 +76,7 @@ def _read(fields: list[str], labels: tuple[str, str]) -> list[ConflictReader]:
     """The conflicted paths with their stages in the index, and the messages behind them.
 
     A conflict that leaves no path in conflict, such as a directory whose files went two ways, is
-    told by its message alone.
+    known by its message alone.
     """
     split = fields.index("")
     messages = [
@@ -90,12 +90,12 @@ def _read(fields: list[str], labels: tuple[str, str]) -> list[ConflictReader]:
         head, _, path = entry.partition("\t")
         mode, blob, stage = head.split(" ")
         stages.setdefault(moved.get(path, path), {})[int(stage)] = ConflictStage(mode, blob)
-    told: dict[str, list[MergeMessage]] = {path: [] for path in stages}
+    found: dict[str, list[MergeMessage]] = {path: [] for path in stages}
     for message in messages:
         paths = dict.fromkeys(moved.get(path, path) for path in message.paths)
         for path in [path for path in paths if path in stages] or paths:
-            told.setdefault(path, []).append(message)
-    return [ConflictReader(path, stages.get(path, {}), tuple(told[path])) for path in told]
+            found.setdefault(path, []).append(message)
+    return [ConflictReader(path, stages.get(path, {}), tuple(found[path])) for path in found]
 
 
 def _messages(fields: Iterator[str]) -> Iterator[MergeMessage]:
@@ -123,7 +123,7 @@ def _moved(messages: list[MergeMessage], labels: tuple[str, str]) -> dict[str, s
     return found
 
 
-#: More commits than this are not picked one by one; nobody reviews them one by one either.
+#: More commits than this are not picked one by one.
 MOST_COMMITS = 1_000
 _NAMES = SideNames("the base", "the commit")
 _PICK = SideNames("the branch", "the commit")

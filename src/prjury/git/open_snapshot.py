@@ -124,7 +124,7 @@ class SnapshotRequest:
         head: what to merge; the pull request's head or the current branch if not named.
         url: where to fetch from; the local repository's remote if not named.
         transport: how to fetch what is not here; None forbids fetching.
-        facts: what GitHub says of the pull request, as fields of `PullRequest`.
+        facts: what GitHub knows of the pull request, as fields of `PullRequest`.
         local: whether the repository at ``repo`` may be looked into; otherwise both sides are
             fetched from ``url``, and nothing that lies on this machine can pass for one of them.
         landed: what is known of how it came in, where a change that the base holds already is
@@ -150,7 +150,7 @@ class NothingToReview:
     """There is no change to judge.
 
     Attributes:
-        reason: says so and names the way out, in one line.
+        reason: one line that explains it and names the way out.
         superseded: whether that is because the pull request has a newer head.
     """
 
@@ -205,7 +205,7 @@ def open_snapshot(
 
 
 def _taken(store: Store, sides: _Sides, wanted: SnapshotRequest) -> PullRequest | NothingToReview:
-    """The photograph; of a change that is in the base by now as it came in, if that is wanted."""
+    """The snapshot; of a change that is in the base by now as it came in, if that is wanted."""
     pull = take_snapshot(store, sides.base, sides.head, notes=sides.notes)
     landed, base = wanted.landed, sides.base
     if landed is None or (pull.ahead and landed.commits is None):
@@ -233,7 +233,7 @@ def _commits_of(
 ) -> int | None:
     """How many commits of the base's first parents it came in by; None if that is undecidable.
 
-    A merge commit is one. For the others contents tell, for subjects are written by hand: the pull
+    A merge commit is one. For the others contents decide, as subjects are written by hand: the pull
     request, merged onto what stood before its own commits, has to come to what stands there now.
 
     Args:
@@ -262,9 +262,9 @@ def _merged_onto(store: Store, landed: Landed, commit: str) -> str | None:
 
 
 def _undecided(unit: StyleCommit, landed: Landed, number: int | None) -> str:
-    """Why its own commits cannot be told from others, and what to do."""
+    """Why its own commits are not known, and what to do."""
     return (
-        f"Which commits belong to #{number} cannot be told: neither {unit.sha[:12]} alone nor the "
+        f"It is not known which commits belong to #{number}: neither {unit.sha[:12]} alone nor the "
         f"{landed.commits} commits up to it are what it brings. Name both sides with --base and "
         "--head."
     )
@@ -291,7 +291,7 @@ def _repository(wanted: SnapshotRequest) -> Iterator[OperatorRepository]:
 def _pull_ref(wanted: SnapshotRequest) -> str:
     if wanted.number is None:
         raise UsageError(
-            "Nothing says what to review", remedy="Name a pull request's number, or a head"
+            "It is not clear what to review", remedy="Name a pull request's number, or a head"
         )
     return f"refs/pull/{wanted.number}/head"
 

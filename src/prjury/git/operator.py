@@ -258,13 +258,13 @@ class OperatorRepository:
         """The branch that pull requests go to: the remote's HEAD, or what is usually called so.
 
         Raises:
-            SourceError: when nothing tells which branch that is.
+            SourceError: when it is not known which branch that is.
         """
         for side in self._default_candidates():
             if side:
                 return side
         raise SourceError(
-            f"the default branch of {self.name} cannot be told",
+            f"the default branch of {self.name} is not known",
             why="There is no remote HEAD and no branch with a usual name",
             remedy="Name it with --base BRANCH, or run: git remote set-head origin --auto",
             reason="no_default_branch",

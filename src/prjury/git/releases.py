@@ -69,8 +69,8 @@ class ReleaseBranches:
         sha = self._commit_of(name)
         self.store.follow()
         form = "--format=%ct%x09%T"
-        told = self.git.text("log", "-1", "--no-show-signature", form, sha)
-        date, _, tree = told.partition("\t")
+        output = self.git.text("log", "-1", "--no-show-signature", form, sha)
+        date, _, tree = output.partition("\t")
         return BranchTip(name, sha, _seconds(date), tree)
 
     def _commit_of(self, name: str) -> str:
@@ -237,8 +237,8 @@ class ReleaseBranches:
 
     def lines_between(self, before: str, after: str) -> tuple[int, int]:
         """How many lines one tree has that another has not, and the reverse; of text alone."""
-        told = self.git.text("diff-tree", "-r", "--numstat", "--no-renames", before, after)
-        rows = [line.split("\t")[:2] for line in told.split("\n") if line and line[0] != "-"]
+        output = self.git.text("diff-tree", "-r", "--numstat", "--no-renames", before, after)
+        rows = [line.split("\t")[:2] for line in output.split("\n") if line and line[0] != "-"]
         return sum(int(row[0]) for row in rows), sum(int(row[1]) for row in rows)
 
     def parent(self, commit: str) -> str:
@@ -249,8 +249,8 @@ class ReleaseBranches:
         """A commit's message, and who wrote it."""
         form = "--format=%an%x00%ae%x00%aI%x00%B"
         args = ("log", "-1", "--no-show-signature", "--encoding=UTF-8", form, commit)
-        told = self.git(*args).decode("utf-8", "replace")
-        name, email, date, message = told.split("\0", 3)
+        output = self.git(*args).decode("utf-8", "replace")
+        name, email, date, message = output.split("\0", 3)
         return message.rstrip("\n") + "\n", Author(name, email, date)
 
     def differing(self, before: str, after: str) -> tuple[PickedFile, ...]:
@@ -262,7 +262,7 @@ class ReleaseBranches:
 
 
 def _patches(diffs: bytes) -> Iterator[tuple[str, str]]:
-    """What each commit's diff says, as a digest, and the commit; empty for a diff without one.
+    """A digest of each commit's diff, and the commit; empty for a diff without one.
 
     Where lines stand does not count, but every blank of them does: `git patch-id` leaves blanks
     out, and in some languages they are the change.
@@ -277,8 +277,8 @@ def _patches(diffs: bytes) -> Iterator[tuple[str, str]]:
         elif line.startswith(b"index "):
             index = line
         else:
-            told = index + line if line.startswith(b"Binary files ") else line
-            digest.update(_HUNK.sub(b"@@", told) + b"\n" if told else b"")
+            kept = index + line if line.startswith(b"Binary files ") else line
+            digest.update(_HUNK.sub(b"@@", kept) + b"\n" if kept else b"")
     yield digest.hexdigest(), commit
 
 
@@ -295,9 +295,9 @@ def _message(record: str) -> CommitMessage:
     return CommitMessage(sha, _seconds(date), text, tuple(parents.split()))
 
 
-def _seconds(told: str) -> int:
+def _seconds(date: str) -> int:
     """A date as git prints it; it prints none of a commit whose date it cannot read."""
-    return int(told) if told.isdecimal() else 0
+    return int(date) if date.isdecimal() else 0
 
 
 def _blamed(porcelain: bytes) -> Iterator[str]:

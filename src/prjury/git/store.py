@@ -45,7 +45,7 @@ _NO_CODE = (
 )
 _WITHOUT = tuple(f":(exclude,icase,glob,top)**/*.{suffix}" for suffix in _NO_CODE.split())
 _PATTERNS = {"GIT_LITERAL_PATHSPECS": "0"}
-#: What git says of a blob that a partial clone lacks; it goes on with the next file.
+#: Git's message on a blob that a partial clone lacks; it goes on with the next file.
 _MISSING = re.compile(r"^error: '(.*)': unable to read [0-9a-f]+$", re.MULTILINE)
 
 _ERROR = re.compile(r"^(?:error|fatal): ", re.MULTILINE)

@@ -42,10 +42,10 @@ def exemptions(store: Store, commit: str, paths: Sequence[str]) -> Mapping[str, 
     """
     found = dict(_attribute_files(store, commit, paths))
     contents = store.read(sorted(set(found.values())))
-    told = {
+    rules = {
         path: blob for path, blob in found.items() if b"linguist-" in (contents.get(blob) or b"")
     }
-    return dict(_marked(store, told, paths)) if told else {}
+    return dict(_marked(store, rules, paths)) if rules else {}
 
 
 def _attribute_files(store: Store, commit: str, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -252,7 +252,7 @@ def _next(patches: Iterator[FilePatch], change: RawChange) -> FilePatch:
 
 
 def _described(change: RawChange) -> FileChange:
-    """What the raw entry alone tells."""
+    """The change as far as the raw entry shows it."""
     status = _STATUS.get(change.status, FileStatus.MODIFIED)
     if status is FileStatus.MODIFIED and change.old_blob == change.new_blob:
         status = FileStatus.MODE_CHANGED

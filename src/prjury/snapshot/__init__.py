@@ -1,1 +1,1 @@
-"""The photograph: one pull request as frozen values. Pure; taking it is the sources' business."""
+"""One pull request as frozen values. Pure: `git` takes the snapshot."""

@@ -75,7 +75,7 @@ class _Reader:
 
 @dataclass(frozen=True)
 class _Header:
-    """What ``@@ -1,2 +3,4 @@ section`` says."""
+    """The ranges in ``@@ -1,2 +3,4 @@ section``."""
 
     old_start: int
     old_lines: int

@@ -1,4 +1,4 @@
-"""Files that nobody has to read, because the policy says so."""
+"""Files that need not be read according to the policy."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _CONFIG_SUFFIXES = frozenset(
     ".csproj .props .targets .cmake".split()
 )
 _DOCS_SUFFIXES = frozenset(".md .markdown .adoc .asciidoc .rst".split())
-#: Text that is documentation only in its place, or under a name that says so; elsewhere it is data.
+#: Text that is documentation only in its place, or under a telling name; elsewhere it is data.
 _PROSE_SUFFIXES = frozenset(".txt .org .mdx .tex".split())
 _DOCS_NAMES = frozenset(
     "license licence notice authors changelog changes news history readme contributing".split()
@@ -86,7 +86,7 @@ def kind_of(path: str, mode: str | None = None, *, binary: bool = False) -> File
     """The kind of the file at ``path``.
 
     Args:
-        mode: git's file mode, which tells symbolic links and submodules.
+        mode: git's file mode, which marks symbolic links and submodules.
         binary: whether git found the content to be binary.
     """
     special = {SYMLINK_MODE: FileKind.SYMLINK, SUBMODULE_MODE: FileKind.SUBMODULE}.get(mode or "")
@@ -113,7 +113,7 @@ def is_inert(path: str) -> bool:
 
 
 def has_suffix(path: str) -> bool:
-    """Whether the name says what is in the file; one without a suffix may be a script."""
+    """Whether the name shows what is in the file; one without a suffix may be a script."""
     return bool(PurePosixPath(path).suffix)
 
 

@@ -10,10 +10,10 @@ from typing import Literal
 
 from prjury.snapshot.model import Conflict
 
-#: So many of the newest commits tell how a project works, and fewer than this tell nothing.
+#: So many of the newest commits show how a project works; fewer than `_FEWEST` show nothing.
 RECENT = 60
 _FEWEST = 10
-#: Of so many commits that tell how a pull request came in, one may be an accident.
+#: Of fewer commits that show how a pull request came in, one may be an accident.
 _FEWEST_TELLING = 2
 
 _PULL_NUMBER = re.compile(r"\((#|!|gh-)\d+\)$", re.IGNORECASE)
@@ -55,9 +55,9 @@ class Habit:
 
 
 def habit(recent: Sequence[StyleCommit]) -> Habit:
-    """The way that the newest commits of a branch tell of, read along first parents.
+    """The way that the newest commits of a branch show, read along first parents.
 
-    Merges and numbers of pull requests tell most, whichever are more; a line without either is one
+    Merges and numbers of pull requests decide, whichever are more; a line without either is one
     of rebased commits. Merges of release branches do not count: they carry fixes forward.
     """
     commits = [commit for commit in recent if not _carries_forward(commit)]
@@ -71,13 +71,13 @@ def habit(recent: Sequence[StyleCommit]) -> Habit:
         not commit.is_merge and _PULL_NUMBER.search(commit.subject) is not None
         for commit in commits
     )
-    told = (
+    reason = (
         f"of the last {count} commits on the base {merges} are merges "
         f"and {numbered} end in a pull request's number"
     )
     if merges + numbered < _FEWEST_TELLING:
-        return Habit(Way.REBASE, told)
-    return Habit(Way.MERGE if merges >= numbered else Way.SQUASH, told)
+        return Habit(Way.REBASE, reason)
+    return Habit(Way.MERGE if merges >= numbered else Way.SQUASH, reason)
 
 
 def _carries_forward(commit: StyleCommit) -> bool:

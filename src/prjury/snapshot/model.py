@@ -1,7 +1,7 @@
-"""A pull request as it was when it was photographed: two sides, a trial merge, files, hunks.
+"""A pull request as it was when the snapshot was taken: two sides, a trial merge, files, hunks.
 
-Paths are what git stores, decoded as UTF-8 with ``surrogateescape``: every byte survives. Whoever
-shows one to people renders it through `printable` or the report's sanitiser.
+Paths are what git stores, decoded as UTF-8 with ``surrogateescape``: every byte survives. To show
+one to people, use `printable` or the report's sanitiser.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class FileChange:
         old_mode: git's file mode on the merge base, such as ``100644``; None where there is none.
         additions: added lines, also of those that were not read.
         unread: why the hunks are not here, None where they are.
-        exempt: how the base says that the file need not be read; None where it does not.
+        exempt: why the file need not be read according to the base; None where it has to be.
     """
 
     path: str
@@ -184,7 +184,7 @@ class Conflict:
     """A file that does not merge by itself.
 
     Attributes:
-        mechanical: whether anybody could resolve it without knowing the code, such as
+        mechanical: whether it can be resolved without knowing the code, such as
             imports that both sides add, or a version that both raise.
         reason: one sentence on why it is of that class.
         lines: the first and the last line in conflict, counted in the file as it is at the head;
@@ -287,7 +287,7 @@ class PullRequest:
 
 
 def _is_documentation(file: FileChange) -> bool:
-    from prjury.snapshot.kinds import kind_of  # noqa: PLC0415 - kinds are told in terms of this module
+    from prjury.snapshot.kinds import kind_of  # noqa: PLC0415 - kinds build on this module
 
     before = kind_of(file.old_path) if file.old_path else FileKind.DOCS
     gone = file.status is FileStatus.DELETED

@@ -15,12 +15,12 @@ def patch_id(pull: PullRequest) -> str:
     it; numbers of lines do not count, as in ``git patch-id``, but every blank does. Where the lines
     are not known, the content's name stands for them.
     """
-    told = hashlib.sha256()
+    digest = hashlib.sha256()
     for file in pull.files:
         for part in _parts(file):
-            told.update(part.encode("utf-8", "surrogateescape"))
-            told.update(b"\0")
-    return told.hexdigest()
+            digest.update(part.encode("utf-8", "surrogateescape"))
+            digest.update(b"\0")
+    return digest.hexdigest()
 
 
 def _parts(file: FileChange) -> Iterator[str]:

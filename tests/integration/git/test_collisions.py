@@ -264,7 +264,7 @@ def test_directories_that_are_split_or_in_the_way(history: History) -> None:
 
     assert conflict.type is ConflictType.RENAME
     assert conflict.reason == (
-        "one side splits the directory, the other adds files of which nobody knows where to"
+        "one side splits the directory, the other adds files whose new place is unclear"
     )
 
 

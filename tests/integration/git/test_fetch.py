@@ -141,7 +141,7 @@ def test_a_head_that_has_moved_on_is_not_judged(tmp_path: Path, origin: History)
 
 def test_nothing_named(tmp_path: Path, origin: History) -> None:
     wanted = SnapshotRequest(tmp_path, base="main", url=origin.url, transport=FILE, local=False)
-    with pytest.raises(UsageError, match="Nothing says what to review"), open_snapshot(wanted):
+    with pytest.raises(UsageError, match="It is not clear what to review"), open_snapshot(wanted):
         pass
 
 

@@ -89,7 +89,7 @@ class Language:
         comment: RE2 pattern of one comment, for the others.
         string: RE2 pattern of one string in which that comment would be none.
         declares: whether its files declare dependencies.
-        family: whose build files say which versions hold for its files; empty for nobody's.
+        family: whose build files say which versions hold for its files; empty for none.
         kin: the group of languages that may use each other's names; empty for no code.
         utils: ast-grep utility rules that every pack may refer to.
         importing: the ast-grep rule of a place in a file with an import that fits a regex.

@@ -10,7 +10,7 @@ from prjury.code.languages.language import (
     importing_rule,
     listed,
 )
-from prjury.code.names.guards import GUARDED
+from prjury.code.names.python import GUARDED
 
 _REMARK = r"( *#.*)?"
 _NAME = r"\w+( as \w+)?"

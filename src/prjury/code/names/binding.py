@@ -24,7 +24,7 @@ class Binding:
     Attributes:
         local: the name; empty for everything that is in ``target`` (a wildcard import).
         target: the qualified name.
-        hidden: what a wildcard does not bring, because the file says what it means by it.
+        hidden: what a wildcard does not bring, because the file defines it itself.
     """
 
     local: str

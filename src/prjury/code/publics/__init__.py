@@ -1,6 +1,6 @@
 """Which public names a source text offers, with their signatures, and what a change does to them.
 
-Each language has a module of its own: its `Grammar` says where names are declared, and its reader
+Each language has a module of its own: its `Grammar` describes where names are declared, its reader
 understands the headings that the parser finds there.
 """
 
@@ -14,14 +14,18 @@ from typing import TypeAlias
 from prjury.code.languages import Language
 from prjury.code.parser import NotParsed, Parsed, Parser
 from prjury.code.publics import go, java, kotlin, python, rust, script
-from prjury.code.publics.declarations import (
+from prjury.code.publics.model import (
     Declaration,
     Grammar,
+    Parameter,
+    Passing,
+    Publics,
+    Symbol,
+    SymbolKind,
     broken_at,
     declarations,
     declaring,
 )
-from prjury.code.publics.model import Parameter, Passing, Publics, Symbol, SymbolKind
 from prjury.code.source import Source, UnreadableError
 from prjury.deadline import Deadline
 
@@ -52,7 +56,7 @@ def is_offering(language: Language | None) -> bool:
 def publics(
     sources: Sequence[Source], parser: Parser, deadline: Deadline
 ) -> list[Publics | NotParsed]:
-    """What each text offers, or why that cannot be told; one may parse in parts, see `Publics`.
+    """What each text offers, or why that is not known; one may parse in parts, see `Publics`.
 
     Raises:
         KeyError: for a text in a language whose public names are not known.

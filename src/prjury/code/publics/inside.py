@@ -1,7 +1,7 @@
 """Tells without parsing that changed lines lie inside of functions, or only import something.
 
 Then no public name can change, and the parser is spared the file. Whatever is not laid out as usual
-is left to the parser: nothing here says that a name does change.
+is left to the parser: nothing here proves that a name does change.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _STATEMENT_ENDS = re.compile(r"[;{}]\s*$|^\s*$|\*/\s*$")
 #: Lines of a statement that are looked at above the one in which its body opens.
 _LONGEST_HEADING = 60
 
-#: Headings in whose bodies names may be public; an empty one could not be told.
+#: Headings in whose bodies names may be public; an empty one was too long to read.
 _OPENS_TYPE: Mapping[str, re.Pattern[str]] = {
     "java": re.compile(r"^$|\b(class|interface|enum|record)\s+\w"),
     "kotlin": re.compile(r"^$|\b(class|interface)\s+\w|\bobject\b"),
@@ -68,7 +68,7 @@ class Changed:
 
 
 def changes_no_name(language: str, old: Changed, new: Changed, *, package: bool = False) -> bool:
-    """Whether all that changes lies inside of functions, or in imports that nobody else can see.
+    """Whether all changes lie inside of functions, or in imports that are not visible elsewhere.
 
     Args:
         package: whether it is a file whose imports are meant for others.
@@ -204,7 +204,7 @@ def _opening(lines: Sequence[str], end: int) -> int:
 def _heading(lines: Sequence[str], at: int) -> tuple[str, str]:
     """The first line of the statement whose body opens in a line, and the statement up to there.
 
-    One that is too long to be told is empty.
+    One that is too long is empty.
     """
     parts, depth = [lines[at].strip()], _parentheses(lines[at])
     for start in range(at, max(at - _LONGEST_HEADING, -1), -1):

@@ -10,9 +10,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from prjury.code.publics.brackets import Brackets, tidy
-from prjury.code.publics.declarations import Declaration, Grammar
-from prjury.code.publics.model import Parameter, Publics, Symbol, SymbolKind
+from prjury.code.publics.model import (
+    Brackets,
+    Declaration,
+    Grammar,
+    Parameter,
+    Publics,
+    Symbol,
+    SymbolKind,
+    tidy,
+)
 from prjury.code.source import Source
 
 GRAMMAR = Grammar(
@@ -111,7 +118,7 @@ def read(source: Source, found: Sequence[Declaration]) -> Publics:
 
 
 def _sealed_off(symbols: Sequence[Symbol], written: set[str]) -> Callable[[Symbol], Symbol]:
-    """Takes ``final`` from classes whose constructors are all hidden: nobody extends them anyway.
+    """Takes ``final`` from classes whose constructors are all hidden: none can be extended anyway.
 
     Args:
         written: the classes that write a constructor.

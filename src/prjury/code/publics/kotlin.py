@@ -11,9 +11,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from prjury.code.publics.brackets import Brackets, tidy
-from prjury.code.publics.declarations import Declaration, Grammar
-from prjury.code.publics.model import Parameter, Publics, Symbol, SymbolKind
+from prjury.code.publics.model import (
+    Brackets,
+    Declaration,
+    Grammar,
+    Parameter,
+    Publics,
+    Symbol,
+    SymbolKind,
+    tidy,
+)
 from prjury.code.source import Source
 
 GRAMMAR = Grammar(

@@ -1,6 +1,6 @@
 """What a Python module offers: names without a leading underscore, or those in its ``__all__``.
 
-Decorated definitions count with what stands in their ``def``; types are notes that nobody enforces,
+Decorated definitions count with what stands in their ``def``; types are not enforced,
 and so a parameter's type is no part of its signature. A stub repeats what a module says, and is not
 read.
 """
@@ -13,9 +13,16 @@ from dataclasses import replace
 from functools import lru_cache
 
 from prjury.code.names.binding import any_kind
-from prjury.code.publics.brackets import Brackets
-from prjury.code.publics.declarations import Declaration, Grammar
-from prjury.code.publics.model import Parameter, Passing, Publics, Symbol, SymbolKind
+from prjury.code.publics.model import (
+    Brackets,
+    Declaration,
+    Grammar,
+    Parameter,
+    Passing,
+    Publics,
+    Symbol,
+    SymbolKind,
+)
 from prjury.code.source import Source
 
 _BLOCK = {"kind": "block", "not": {"inside": {"kind": "function_definition"}}}

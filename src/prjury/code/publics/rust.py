@@ -7,9 +7,16 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from prjury.code.names.binding import any_kind
-from prjury.code.publics.brackets import Brackets, tidy
-from prjury.code.publics.declarations import Declaration, Grammar
-from prjury.code.publics.model import Parameter, Publics, Symbol, SymbolKind
+from prjury.code.publics.model import (
+    Brackets,
+    Declaration,
+    Grammar,
+    Parameter,
+    Publics,
+    Symbol,
+    SymbolKind,
+    tidy,
+)
 from prjury.code.source import Source
 
 GRAMMAR = Grammar(
@@ -125,7 +132,7 @@ def types_of(text: str) -> tuple[Parameter, ...]:
 
 
 def _used(text: str) -> Iterator[str]:
-    """The names at the leaves of a ``use``; a star brings names that this text does not tell."""
+    """The names at the leaves of a ``use``; a star brings names that this text does not hold."""
     group = _BRACKETS.group(text, "{")
     if group:
         for part in _BRACKETS.split(group[1]):

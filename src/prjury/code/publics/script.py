@@ -12,9 +12,17 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from prjury.code.names.binding import Rule, any_kind
-from prjury.code.publics.brackets import Brackets, tidy
-from prjury.code.publics.declarations import Declaration, Grammar
-from prjury.code.publics.model import Parameter, Passing, Publics, Symbol, SymbolKind
+from prjury.code.publics.model import (
+    Brackets,
+    Declaration,
+    Grammar,
+    Parameter,
+    Passing,
+    Publics,
+    Symbol,
+    SymbolKind,
+    tidy,
+)
 from prjury.code.source import Source
 
 _FUNCTIONS = "function_declaration generator_function_declaration method_definition"
@@ -150,7 +158,7 @@ def _around(found: Sequence[Declaration], each: Declaration) -> tuple[int, bool,
 def _renamed(each: Declaration, source: Source) -> Iterator[tuple[str, str, int, bool]]:
     """What an export of names lists: the local name, the public one, the line, whether from here.
 
-    A star brings names that this text does not tell.
+    A star brings names that this text does not hold.
     """
     line = source.line_at(each.start)
     if match := _NAMED_DEFAULT.match(each.heading):
@@ -255,7 +263,7 @@ def _values(
 
 
 def _closure(name: str, value: str, type_: str, line: int, kept: frozenset[str]) -> Symbol | None:
-    """A variable that holds a function, which callers cannot tell from a function."""
+    """A variable that holds a function, which is a function to callers."""
     if type_:
         value = type_ if type_.startswith(("(", "<")) else ""
     if match := _ARROW.match(value):

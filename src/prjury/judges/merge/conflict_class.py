@@ -1,17 +1,21 @@
-"""Whether a conflict is mechanical or needs a human, decided from what both sides wrote.
-
-A mechanical conflict can be resolved without knowing the code. The class opens no gate: it tells a
-maintainer what kind of work is waiting.
-"""
+"""Whether a conflict is mechanical or needs a human, decided from what both sides wrote."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 from pathlib import PurePosixPath
+from typing import TypeAlias
 
-from prjury.code.languages import kin_of
-from prjury.judges.merge.mechanical import WhiteSpace, only_imports
+from prjury.code.imports import ImportHead, ImportLine, import_head
+from prjury.code.languages import Language, kin_of, language_of
+from prjury.code.languages.language import ImportSyntax, Layout
+from prjury.code.parser import Parsed, Parser, job
+from prjury.deadline import Deadline
 from prjury.manifests.version_conflicts import only_versions
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileKind, visible
@@ -23,6 +27,227 @@ from prjury.snapshot.threeway import (
     SideNames,
     ThreeWay,
 )
+
+_BOTH = "imports only: keep both sides'"
+_EITHER = "imports only: keep what either side adds, leave out what either removes"
+#: Seconds for the parser to find the texts of the three versions.
+_SECONDS = 3.0
+_BROKEN = {"rule": {"kind": "ERROR"}}
+_XML = frozenset({"xml", "maven", "nuget"})
+
+#: The lines without white space that has no meaning.
+_Bare: TypeAlias = Callable[[Lines], list[str]]
+
+
+@dataclass(frozen=True)
+class _Change:
+    """What a side does to the imports of the base."""
+
+    added: frozenset[ImportLine]
+    gone: frozenset[ImportLine]
+
+    @classmethod
+    def of(cls, before: Sequence[ImportLine], after: Sequence[ImportLine]) -> _Change:
+        return cls(frozenset(after) - frozenset(before), frozenset(before) - frozenset(after))
+
+    @property
+    def all(self) -> frozenset[ImportLine]:
+        return self.added | self.gone
+
+    def disturbs(self, other: _Change) -> bool:
+        """Whether both remove the same line, or this one the list that the other changes."""
+        taken = {entry.within for entry in self.gone if entry.edge}
+        return bool(self.gone & other.gone) or any(one.within in taken for one in other.all)
+
+
+def only_imports(path: str, file: ThreeWay) -> list[str | None]:
+    """For each region what to do, if all that stands there on all sides is imports to be kept.
+
+    Comments and headers among them have to be the same on all sides.
+    """
+    language = language_of(path)
+    syntax = language.imports if language else None
+    if syntax is None:
+        return [None] * len(file.regions)
+    base, ours, theirs = (
+        import_head(syntax, lines) if lines is not None else None
+        for lines in (file.base, file.ours, file.theirs)
+    )
+    if ours is None or theirs is None:
+        return [None] * len(file.regions)
+    return [_kept(syntax, base, ours, theirs, region) for region in file.regions]
+
+
+def _kept(
+    syntax: ImportSyntax,
+    base: ImportHead | None,
+    ours: ImportHead,
+    theirs: ImportHead,
+    region: Region,
+) -> str | None:
+    places = [(ours, region.ours), (theirs, region.theirs)]
+    places += [(base, region.base)] if base else []
+    if not _differ_in_imports(places):
+        return None
+    before = base.imports(region.base) if base else []
+    sides = ours.imports(region.ours), theirs.imports(region.theirs)
+    one, other = (_Change.of(before, side) for side in sides)
+    if one.disturbs(other) or other.disturbs(one):
+        return None
+    if syntax.ordered and _in_another_order(ours, theirs):
+        return None
+    effects = any(entry.effect for entry in (*before, *sides[0], *sides[1]))
+    if effects or any(entry.unknown for entry in one.all | other.all):
+        return None
+    if _ambiguous(one.added | other.added, (ours, theirs)):
+        return None
+    return _EITHER if one.gone or other.gone else _BOTH
+
+
+def _differ_in_imports(places: Sequence[tuple[ImportHead, range]]) -> bool:
+    """Whether nothing but imports differs at these places, and no list is cut in different ways."""
+    if any(where.stop > len(head.entries) for head, where in places):
+        return False
+    others = [head.others(where) for head, where in places]
+    lists = {(head.open_at(where.start), head.open_at(where.stop)) for head, where in places}
+    same = all(found == others[0] for found in others) and len(lists) == 1
+    return same and any(head.imports(where) for head, where in places)
+
+
+def _in_another_order(ours: ImportHead, theirs: ImportHead) -> bool:
+    """Whether the sides disagree about the order of what both have, anywhere in the file."""
+    mine, yours = ours.imports(), theirs.imports()
+    common = set(mine) & set(yours)
+    orders = [[entry for entry in side if entry in common] for side in (mine, yours)]
+    return orders[0] != orders[1]
+
+
+def _ambiguous(added: Iterable[ImportLine], heads: Iterable[ImportHead]) -> bool:
+    """Whether a name that is added would be made known by two lines."""
+    sources: defaultdict[str, set[object]] = defaultdict(set)
+    for entry in (entry for head in heads for entry in head.imports()):
+        for name, shared in entry.names:
+            sources[name].add(shared or entry)
+    return any(len(sources[name]) > 1 for entry in added for name, _ in entry.names)
+
+
+@dataclass(frozen=True)
+class WhiteSpace:
+    """Tells for the regions of a file whether a side changes white space only."""
+
+    path: str
+    file: ThreeWay
+
+    def only(self, region: Region, onto: str, head: str) -> str | None:
+        """What to do where a side, or what is between both, is white space and nothing else.
+
+        Args:
+            onto: what our side is called, such as ``the base``.
+            head: what the other side is called.
+
+        Returns:
+            One phrase; None where the sides differ in more than that.
+        """
+        names = onto, head
+        if found := self._compared(region, _without_ends, "line ends", names):
+            return found
+        language = language_of(self.path)
+        if language is None or language.layout is None:
+            return None
+        bare = _without_blanks if language.layout.free else _without_last_blanks
+        found = self._compared(region, bare, "white space", names)
+        return found if found and self._means_nothing(language, language.layout, region) else None
+
+    def _compared(
+        self, region: Region, bare: _Bare, what: str, names: tuple[str, str]
+    ) -> str | None:
+        onto, head = names
+        base, ours, theirs = map(bare, self.file.texts(region))
+        if ours == theirs:
+            return f"{what} only: take the lines of {onto}"
+        if self.file.base is None:
+            return None
+        if ours == base:
+            return f"{onto} changes {what} only: take the lines of {head}"
+        if theirs == base:
+            return f"{head} changes {what} only: take the lines of {onto}"
+        return None
+
+    @cached_property
+    def _versions(self) -> list[str]:
+        return [
+            "".join(lines) for lines in (self.file.base or (), self.file.ours, self.file.theirs)
+        ]
+
+    def _means_nothing(self, language: Language, layout: Layout, region: Region) -> bool:
+        """Whether the region lies in no text on any side, and no line goes on behind its end."""
+        if any(
+            (text and re.search(layout.refused, text)) or "\r" in text.replace("\r\n", "\n")
+            for text in self._versions
+        ):
+            return False
+        places = (region.base, region.ours, region.theirs)
+        sides = (self.file.base or (), self.file.ours, self.file.theirs)
+        around = [
+            lines[max(at.start - 1, 0) : at.stop] for lines, at in zip(sides, places, strict=True)
+        ]
+        if any(line.rstrip().endswith("\\") for lines in around for line in lines):
+            return False
+        if language.name in _XML and not all(map(_between_tags, self.file.texts(region))):
+            return False
+        if not any(re.search(layout.texts, text) for text in self._versions):
+            return True
+        texts = self._texts
+        if texts is None:
+            return False
+        spans = [_span(lines, at) for lines, at in zip(sides, places, strict=True)]
+        return not any(
+            start < span[1] and end > span[0]
+            for span, found in zip(spans, texts, strict=True)
+            for start, end in found
+        )
+
+    @cached_property
+    def _texts(self) -> list[list[tuple[int, int]]] | None:
+        """The texts over several lines of each version; None where they are not known."""
+        language = language_of(self.path)
+        if language is None or language.parser is None:
+            return None
+        jobs = [job(text, language, [_BROKEN]) for text in self._versions]
+        replies = Parser().parse(jobs, Deadline.after(_SECONDS))
+        parsed = [reply for reply in replies if isinstance(reply, Parsed) and not reply.found]
+        if len(parsed) < len(jobs):
+            return None
+        return [
+            [(start, end) for start, end in reply.strings if "\n" in text[start:end]]
+            for text, reply in zip(self._versions, parsed, strict=True)
+        ]
+
+
+def _span(lines: Lines, where: range) -> tuple[int, int]:
+    """The characters of these lines; a place without lines counts as the one before it."""
+    starts = list(accumulate(map(len, lines), initial=0))
+    return max(starts[where.start] - 1, 0), max(starts[where.stop], starts[where.start])
+
+
+def _between_tags(lines: Lines) -> bool:
+    """Whether blanks at the ends of these lines of XML stand between tags."""
+    stripped = filter(None, (line.strip() for line in lines))
+    return all(line.startswith("<") and line.endswith(">") for line in stripped)
+
+
+def _without_ends(lines: Lines) -> list[str]:
+    return [line.removesuffix("\n").removesuffix("\r") for line in lines]
+
+
+def _without_last_blanks(lines: Lines) -> list[str]:
+    return [line.rstrip(" \t") for line in _without_ends(lines)]
+
+
+def _without_blanks(lines: Lines) -> list[str]:
+    stripped = (line.strip(" \t") for line in _without_ends(lines))
+    return [line for line in stripped if line]
+
 
 _CHANGELOG = re.compile(r"(changelog|changes|news|history|release[-_ ]?notes)([-_.]|$)")
 _LONGEST_SECTION = 60

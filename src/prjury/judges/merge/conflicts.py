@@ -24,7 +24,7 @@ _FEW_LINES, _LONGEST_LINE = 8, 160
 
 
 def together(conflicts: Sequence[Conflict]) -> list[Conflict]:
-    """Each conflict once: paths that one sentence names are one, told at the last of them."""
+    """Each conflict once: paths that one sentence names are one, reported at the last of them."""
     found: dict[object, Conflict] = {}
     for conflict in conflicts:
         key = (conflict.type, conflict.reason) if _named(conflict) >= 0 else conflict.path
@@ -42,7 +42,7 @@ def _named(conflict: Conflict) -> int:
 
 
 def conflict_messages(conflicts: Sequence[Conflict]) -> str:
-    """``conflicts in 2 files, 1 needs a human``; what anybody could resolve is told at once."""
+    """``conflicts in 2 files, 1 needs a human``; what is mechanical is named at once."""
     single = together(conflicts)
     files = f"in {counted(len(conflicts), 'file')}"
     if len(single) < len(conflicts):
@@ -73,7 +73,7 @@ def _needing(count: int) -> str:
 
 
 def no_complex(conflicts: Sequence[Conflict]) -> tuple[Check, ...]:
-    """The check that anybody could resolve what there is; none where that is not so.
+    """The check that no conflict needs a human; none where one does.
 
     What needs a human is a finding of its own (`check_of`), and is not counted twice.
     """

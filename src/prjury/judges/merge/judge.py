@@ -127,13 +127,13 @@ _REBASE_SECONDS, _REBASE_SHARE = 120.0, 0.9
 
 
 def make(options: MergeOptions, ports: Ports) -> Judge[PullRequestContext]:
-    """The merge judge with these options, behind these doors."""
+    """The merge judge with these options, and these ports."""
     return MergeJudge(options, ports)
 
 
 @dataclass(frozen=True)
 class MergeJudge:
-    """Reads the photograph's trial merge; where the project rebases it tries that as well.
+    """Reads the snapshot's trial merge; where the project rebases it tries that as well.
 
     PASS: the head comes onto the base the project's way without a conflict. FAIL: it does not.
     ABSTAIN: a rebase that was not tried to its end. ERROR: no trial is possible.
@@ -184,10 +184,10 @@ def decide(pull: PullRequest, way: Habit, rebase: RebaseTrial | None = None) -> 
     judgment = _merged(pull) if rebase is None else rebase_checks(pull, rebase, _merged(pull))
     how = Check("strategy", passed=True, message=f"{way.way}: {way.reason}")
     behind = f"{pull.behind} behind" if pull.behind else "up to date"
-    told = replace(
+    found = replace(
         judgment, reasoning=f"{judgment.reasoning}, {behind}", checks=(how, *judgment.checks)
     )
-    return told.with_metadata(**metadata)
+    return found.with_metadata(**metadata)
 
 
 def _held(pull: PullRequest) -> bool:

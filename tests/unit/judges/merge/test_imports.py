@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fakes.threeway import three_way
 from prjury.code.imports import ImportHead, import_head
 from prjury.code.languages import language_of
-from prjury.judges.merge.mechanical import only_imports
+from prjury.judges.merge.conflict_class import only_imports
 from prjury.snapshot.threeway import lines_of
 
 BOTH = "imports only: keep both sides'"

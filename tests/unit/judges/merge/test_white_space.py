@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.threeway import three_way
-from prjury.judges.merge.mechanical import WhiteSpace
+from prjury.judges.merge.conflict_class import WhiteSpace
 
 
 def told(path: str, base: str, ours: str, theirs: str) -> list[str | None]:
