@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from pathlib import PurePosixPath
 
 from prjury.code.source import MAX_BYTES
@@ -75,6 +77,9 @@ _OWN_PROPERTY = re.compile(
     r"version|revision|VersionPrefix|workspace\.package\.version", re.IGNORECASE
 )
 _REFERENCE = re.compile(r"\$\{?([\w.-]+)")
+_NUMBER = re.compile(rb"\d[\w.]*")
+#: Of so many lines with the same number the one with the name is looked for.
+_MOST_LINES = 100
 _PLUGIN_ARTIFACT = ".gradle.plugin"
 
 
@@ -119,15 +124,23 @@ class _Lines:
 
     def first(self, name: str, version: str) -> int:
         """The first line with both; else the first with the version; else the first of all."""
-        here = version.encode(errors="replace")
-        found = 0
+        number = _NUMBER.search(version.encode(errors="replace"))
+        here = self._by_number.get(number[0], ()) if number else ()
         last = name.rpartition(":")[2].encode(errors="replace")
-        for number, line in enumerate(self.content.split(b"\n"), start=1):
-            if here in line:
-                if last in line:
-                    return number
-                found = found or number
-        return found or 1
+        named = (at for at in here[:_MOST_LINES] if last in self._lines[at])
+        return next(named, here[0] if here else 0) + 1
+
+    @cached_property
+    def _lines(self) -> Sequence[bytes]:
+        return self.content.split(b"\n")
+
+    @cached_property
+    def _by_number(self) -> Mapping[bytes, Sequence[int]]:
+        found: dict[bytes, list[int]] = defaultdict(list)
+        for at, line in enumerate(self._lines):
+            for number in _NUMBER.findall(line):
+                found[number].append(at)
+        return found
 
 
 def _dependencies(path: str, manifest: Manifest, lines: _Lines) -> Iterator[DeclaredDependency]:

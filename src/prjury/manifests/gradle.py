@@ -70,7 +70,7 @@ _PLATFORM = re2.compile(
     r"""["'](:[\w.:-]+)["']"""
 )
 #: The word with which a line begins: a configuration, such as ``testImplementation``.
-_FIRST_WORD = re2.compile(r"\s*([\w.]+)")
+_FIRST_WORD = re.compile(r"\s*([\w.]+)")
 _OWN_VERSION = re2.compile(r"""(?m)^[ \t]*version(?:[ \t]*[=:]|[ \t])[ \t]*["']?([0-9][\w.+-]*)""")
 _PROPERTY = re2.compile(r"(?m)^[ \t]*([\w.-]+)[ \t]*[=:][ \t]*([^\s#]+)")
 
@@ -184,7 +184,7 @@ def _declared(source: Source, code: str, catalog: Mapping[str, Coordinate]) -> I
 
 def _scope(code: str, at: int) -> str:
     """The word with which the line of a declaration begins."""
-    match = _FIRST_WORD.match(code, code.rfind("\n", 0, at) + 1)
+    match = _FIRST_WORD.match(code[code.rfind("\n", 0, at) + 1 : at])
     return match[1] if match else ""
 
 

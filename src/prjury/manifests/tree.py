@@ -119,6 +119,8 @@ class BuildTree:
             return maven_chain(build_file, self._manifests)
         places = list(self._with_included(build_file))
         included = {path for place in places for path in place} - set(self._around(build_file))
+        if not included:
+            return directory_chain(places, self._manifests)
         platforms: dict[str, Manifest | ManifestError] = {
             path: managing(manifest)
             for path in included
