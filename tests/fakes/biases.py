@@ -240,7 +240,7 @@ class Claim:
     Attributes:
         comment: in the line above the one that is wrong.
         dead: whether a check is added that nobody calls.
-        speaks: whether it speaks to whoever judges the change.
+        speaks: whether it addresses the judges of the change.
     """
 
     bias: str

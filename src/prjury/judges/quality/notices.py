@@ -129,7 +129,7 @@ def spoken(name: str, text: str) -> tuple[Check, ...]:
     lines = text.split("\n")
     for line, following in zip_longest(lines, lines[1:]):
         if _begins(line, following):
-            message = f"{name} speaks to whoever judges the change"
+            message = f"{name} addresses the judges of the change"
             evidence = show_invisible(printable(line).strip())[:_LONGEST_EVIDENCE]
             return (Check(NAME, False, message, None, "warning", evidence),)  # noqa: FBT003
     return ()
@@ -163,6 +163,6 @@ def _plain(text: str) -> str:
 
 
 def _check(where: str, location: Location, text: str) -> Check:
-    message = f"{where} speaks to whoever judges the change"
+    message = f"{where} addresses the judges of the change"
     evidence = show_invisible(printable(text).strip())[:_LONGEST_EVIDENCE]
     return Check(NAME, False, message, location, "warning", evidence)  # noqa: FBT003 - not in order
