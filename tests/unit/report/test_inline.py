@@ -170,7 +170,7 @@ def test_what_was_told_is_not_told_again() -> None:
     made = judged(*checks)
     found = remarks(made, told=(checks[0].fingerprint,))
     assert [one.line for one in found.inline] == [13]
-    assert markers(found.body)["told"] == checks[2].fingerprint
+    assert (markers(found.body) or {})["told"] == checks[2].fingerprint
     reviewer = Reviewer(made, FIRST, added_lines(made.pull))
     assert reviewer.remarks([check.fingerprint for check in checks]) is None
 
@@ -196,8 +196,8 @@ def test_a_path_that_cannot_be_sent_is_told_in_the_body() -> None:
 def test_the_body_begins_with_its_markers_and_stays_within_the_limit() -> None:
     checks = [failed(n, path=f"{'😀' * 60}/{n}.py", message="`" * 900) for n in range(1, 900)]
     found = remarks(judged(*checks, files=[file("a.py")]))
-    assert markers(found.body)["head"] == "b" * 40
-    assert len(markers(found.body)["told"].split(",")) == 500
+    assert (markers(found.body) or {})["head"] == "b" * 40
+    assert len((markers(found.body) or {})["told"].split(",")) == 500
     assert len(found.body.encode()) <= 65_536
     assert "more in the report" in found.body
 
