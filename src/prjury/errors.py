@@ -1,6 +1,6 @@
 """Every way a run can end badly, and the exit code of each.
 
-    PrJuryError            70  a bug of ours unless a subclass says otherwise
+    PrJuryError            70  a bug in PR Jury unless a subclass says otherwise
     ├── UsageError          2  the command line asks for something that makes no sense
     │   └── ConfigError     2  the configuration file is wrong: key path, value, allowed values
     ├── CannotJudgeError    3  the question was right, the answer could not be had
@@ -22,7 +22,7 @@ Kind = TypeVar("Kind", bound="PrJuryError")
 
 
 class ExitCode(IntEnum):
-    """What the process tells its caller; the numbers are part of the public contract."""
+    """The exit codes of the process; the numbers are part of the public contract."""
 
     OPEN = 0
     REJECTED = 1
@@ -35,7 +35,7 @@ class ExitCode(IntEnum):
 
 
 class PrJuryError(Exception):
-    """An expected failure, told in one line: what, why usually, what to do.
+    """An expected failure, reported in one line: what, why usually, what to do.
 
     Args:
         what: what happened, with the offending value.

@@ -50,8 +50,8 @@ def act() -> int:
 
     git = GitAccess("file", lambda _event: os.environ["SERVER_REPOSITORY"])
     stream = io.StringIO()
-    wiring = wire(os.environ, stream, Redactor(), git)
-    code = main(os.environ, stream, wiring)
+    dependencies = wire(os.environ, stream, Redactor(), git)
+    code = main(os.environ, stream, dependencies)
     sys.stderr.write(stream.getvalue())
     return code
 

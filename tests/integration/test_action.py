@@ -28,7 +28,7 @@ from fakes.github import (
 from fakes.github.payloads import label_payload
 from fakes.history import History
 from prjury.action import main
-from prjury.action.dependencies import Beforehand, GitAccess, Wiring, wire
+from prjury.action.dependencies import Beforehand, Dependencies, GitAccess, wire
 from prjury.action.inputs import INPUTS, Inputs, read_inputs
 from prjury.errors import CannotJudgeError, ExitCode
 from prjury.github.client import Connection, GitHub, RetryBudget
@@ -85,13 +85,13 @@ class Job:
     def run(self, **inputs: str) -> int:
         given = {f"PRJURY_INPUT_{name.upper()}": value for name, value in inputs.items()}
         stream = io.StringIO()
-        code = main({**self.environ, **given}, stream, self.wiring)
+        code = main({**self.environ, **given}, stream, self.dependencies)
         self.log = stream.getvalue()
         return code
 
     @property
-    def wiring(self) -> Wiring:
-        return Wiring(
+    def dependencies(self) -> Dependencies:
+        return Dependencies(
             judge=self.judge,
             comment=lambda told, run: f"<!-- prjury:v1 id=default run={run} -->\n{told.headline}",
             check=lambda told: told.headline,
@@ -261,8 +261,8 @@ def test_an_interruption_has_its_own_code(job: Job) -> None:
         known.begun(default_policy())
         raise KeyboardInterrupt
 
-    wiring = replace(job.wiring, judge=interrupted)
-    assert main(job.environ, io.StringIO(), wiring) == ExitCode.INTERRUPTED
+    dependencies = replace(job.dependencies, judge=interrupted)
+    assert main(job.environ, io.StringIO(), dependencies) == ExitCode.INTERRUPTED
     (check,) = job.fake.check_runs
     assert check["conclusion"] == "action_required"
 
@@ -420,8 +420,10 @@ class Server:
         given = {"GITHUB_SERVER_URL": "https://github.com", **environ}
         stream = io.StringIO()
         everything = {**self.job.environ, **given}
-        wiring = replace(wire(everything, stream, Redactor(), self.git), connect=self.job.connect)
-        code = main(everything, stream, wiring)
+        dependencies = replace(
+            wire(everything, stream, Redactor(), self.git), connect=self.job.connect
+        )
+        code = main(everything, stream, dependencies)
         self.job.log = stream.getvalue()
         return code
 

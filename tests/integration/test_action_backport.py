@@ -24,7 +24,7 @@ from fakes.github.payloads import label_payload
 from fakes.history import History
 from fakes.picks import Line
 from prjury.action import main
-from prjury.action.dependencies import GitAccess, Wiring, wire
+from prjury.action.dependencies import Dependencies, GitAccess, wire
 from prjury.action.inputs import Inputs
 from prjury.action.picks import Picks
 from prjury.errors import ExitCode, SourceError
@@ -76,9 +76,13 @@ class Job:
         def nobody(*_: object) -> Any:
             raise AssertionError("nothing else is judged, and nothing is published")
 
-        wiring = Wiring(nobody, nobody, nobody, nobody, nobody, nobody, nobody, self.connect)
+        dependencies = Dependencies(
+            nobody, nobody, nobody, nobody, nobody, nobody, nobody, self.connect
+        )
         stream = io.StringIO()
-        code = main(self.environ, stream, replace(wiring, picks=self.pick) if wired else wiring)
+        code = main(
+            self.environ, stream, replace(dependencies, picks=self.pick) if wired else dependencies
+        )
         self.log = stream.getvalue()
         return code
 

@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Mapping
 from typing import TextIO
 
-from prjury.action.dependencies import Wiring, wire
+from prjury.action.dependencies import Dependencies, wire
 from prjury.action.directories import JobDirectories
 from prjury.action.inputs import Inputs, read_inputs
 from prjury.action.job import Job, JobResult
@@ -22,28 +22,30 @@ _FORGIVEN = frozenset(
 )
 
 
-def main(environ: Mapping[str, str], stream: TextIO, wiring: Wiring | None = None) -> int:
+def main(
+    environ: Mapping[str, str], stream: TextIO, dependencies: Dependencies | None = None
+) -> int:
     """Runs the action and returns its exit code.
 
     Args:
         environ: the job's environment with its secrets; nothing of it reaches a child by itself.
         stream: where the log goes.
-        wiring: the parts to work with, the real ones by default.
+        dependencies: the parts to work with, the real ones by default.
     """
     log = Log(stream)
     with log.commands_stopped():
-        code, complaint = _guarded(environ, log, wiring)
+        code, complaint = _guarded(environ, log, dependencies)
     if complaint:
         log.error(complaint)
     return int(code)
 
 
-def _guarded(environ: Mapping[str, str], log: Log, wiring: Wiring | None) -> JobResult:
+def _guarded(environ: Mapping[str, str], log: Log, dependencies: Dependencies | None) -> JobResult:
     """The outermost handler: every way to fail ends in one line and a documented exit code."""
     try:
         log.redact = Redactor(secrets_in(environ))
         inputs = read_inputs(environ)
-        parts = wiring or wire(environ, log.stream, log.redact)
+        parts = dependencies or wire(environ, log.stream, log.redact)
         return _attempt(inputs, Job(inputs, environ, log, parts, JobDirectories.of(environ)))
     except PrJuryError as error:
         return JobResult(error.exit_code, str(error))
@@ -52,7 +54,7 @@ def _guarded(environ: Mapping[str, str], log: Log, wiring: Wiring | None) -> Job
 
 
 def _attempt(inputs: Inputs, job: Job) -> JobResult:
-    """A mode's run; one that ends in an error is told in the summary and the outputs as well."""
+    """Run a mode; an error is also written to the summary and the outputs."""
     try:
         ended = run_mode(job)
     except PrJuryError as error:

@@ -44,7 +44,7 @@ def start() -> NoReturn:
 
 
 def heed_endings() -> None:
-    """From now on the runner's first word that the job is cancelled is an interruption."""
+    """Treat the runner's first signal that the job is cancelled as an interruption."""
     for each in _ENDINGS:
         signal.signal(each, _interrupt)
 

@@ -38,7 +38,7 @@ def backport(job: Job) -> JobResult:
     Raises:
         UsageError: for an event of another kind.
     """
-    picking = job.wiring.picks
+    picking = job.dependencies.picks
     if picking is None:
         raise UsageError(
             "The mode backport does not run here",
@@ -49,7 +49,7 @@ def backport(job: Job) -> JobResult:
 
 
 def propose(job: Job, picking: Picking) -> JobResult:
-    """The same, with whoever judges; a branch that moves meanwhile is judged once more.
+    """The same with the judging function; a branch that moves meanwhile is judged once more.
 
     Raises:
         UsageError: for an event of another kind, or without a token.
@@ -57,7 +57,7 @@ def propose(job: Job, picking: Picking) -> JobResult:
     """
     event = read_event(job.environ)
     _refuse_other_events(event, job)
-    with job.wiring.connect(event, job.inputs) as hub:
+    with job.dependencies.connect(event, job.inputs) as hub:
         event, reason = _merged(event, hub)
         if reason:
             return job.nothing(reason)

@@ -33,7 +33,7 @@ class Nothing(Protocol):
 
     @property
     def superseded(self) -> bool:
-        """Whether there is a newer head, which this run knows nothing of."""
+        """Whether there is a newer head than this run's."""
         ...
 
 
@@ -62,7 +62,7 @@ class GitAccess:
 
 
 def _unheard(_policy: Policy) -> None:
-    """Nobody wants to know."""
+    """A no-op observer."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Beforehand:
 
 
 @dataclass(frozen=True)
-class Wiring:
+class Dependencies:
     """What judges, what renders, and what speaks with GitHub.
 
     Attributes:
@@ -110,7 +110,7 @@ class Wiring:
 
 def wire(
     environ: Mapping[str, str], stream: TextIO, redact: Redact, git: GitAccess | None = None
-) -> Wiring:
+) -> Dependencies:
     """The real parts.
 
     Args:
@@ -127,7 +127,7 @@ def wire(
     git = git or GitAccess()
     renderer = Renderer(redact)
     environment = RunEnvironment(environ, PlainProgress(stream, redact), redact)
-    return Wiring(
+    return Dependencies(
         judge=partial(_judge, environment, git),
         comment=lambda report, run: renderer.comment(report, run=run),
         check=renderer.check,
@@ -164,7 +164,7 @@ def _picks(
     inputs: Inputs,
     branches: Sequence[str],
 ) -> Picks:
-    """What the merged change is worth to release branches; nothing of it is ever run here."""
+    """Judge the merged change for release branches; nothing of it is ever run here."""
     from prjury.app.backport import proposals  # noqa: PLC0415 - everything that judges
 
     # The change is taken as it came in, whatever the pull request's own branch holds. No model is
@@ -226,7 +226,7 @@ def _model(event: Event | None, inputs: Inputs, environ: Mapping[str, str]) -> s
 
 
 def is_owners(event: Event) -> bool:
-    """Whether the base's policy is the owner's own word: then it may say where keys go.
+    """Whether the base's policy is the owner's, and may say where keys go.
 
     Whoever may push a branch writes its policy; the default branch alone speaks for the repository.
     """

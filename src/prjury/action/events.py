@@ -50,14 +50,14 @@ def event_of(job: Job) -> Event:
 def _completed(event: Event, job: Job) -> PullFacts:
     """What GitHub says of the number; the head is the one that the event names, if it does."""
     named = event.pull
-    with job.wiring.connect(event, job.inputs) as hub:
+    with job.dependencies.connect(event, job.inputs) as hub:
         told = hub.pull(named.repo, named.number or 0)
     base = named.base if named.base.named else told.base
     return replace(told, base=base, head=named.head)
 
 
 def override_of(event: Event, job: Job) -> Override | None:
-    """The label that this event put on this head, if whoever did so may write to the repository.
+    """The label that this event added to this head, if its author may write to the repository.
 
     A label that was there before says nothing of this head. Whoever may triage may put on labels
     as well, so the right to write is looked up.
@@ -68,7 +68,7 @@ def override_of(event: Event, job: Job) -> Override | None:
     by, label = event.sender, event.label
     if not (event.of_pull_request and event.action == "labeled" and by and label):
         return None
-    with job.wiring.connect(event, job.inputs) as hub:
+    with job.dependencies.connect(event, job.inputs) as hub:
         told = hub.pull(event.repo, event.number or 0)
         there = {name.casefold() for name in told.labels}
         still = label.casefold() in there and told.head.sha == event.pull.head.sha
@@ -90,7 +90,7 @@ def refuse_twin(event: Event, job: Job) -> None:
     if not (event.of_pull_request and job.inputs.github_token and head):
         return
     try:
-        with job.wiring.connect(event, job.inputs) as hub:
+        with job.dependencies.connect(event, job.inputs) as hub:
             twins = twins_of(open_pulls(hub, event.repo), head)
         if any(twin.is_fork for twin in twins):
             refuse_twins(twins, head)
@@ -109,7 +109,7 @@ def confirm_newer_head(event: Event, job: Job) -> None:
     Raises:
         SourceError: when GitHub still calls the event's head the current one.
     """
-    with job.wiring.connect(event, job.inputs) as hub:
+    with job.dependencies.connect(event, job.inputs) as hub:
         told = hub.pull(event.repo, event.number or 0)
     if told.head.sha == event.pull.head.sha:
         raise SourceError(

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from prjury.action.dependencies import Wiring
+from prjury.action.dependencies import Dependencies
 from prjury.action.directories import JobDirectories
 from prjury.action.inputs import OUTPUTS, Inputs
 from prjury.action.log import Log
@@ -53,7 +53,7 @@ class Job:
     inputs: Inputs
     environ: Mapping[str, str]
     log: Log
-    wiring: Wiring
+    dependencies: Dependencies
     places: JobDirectories
 
     def nothing(self, reason: str, *, is_open: bool = False) -> JobResult:

@@ -37,7 +37,7 @@ def digests(evidence: bytes, verdict: bytes) -> str:
 
 
 def refuse_other(evidence: StageEvidence | NoEvidence, event: Event) -> None:
-    """What was handed over is believed of this pull request alone, whatever it says of itself."""
+    """Refuse files that are not about this pull request."""
     pull = event.pull
     if isinstance(evidence, NoEvidence):
         told = (evidence.repo, evidence.number, evidence.head_sha)

@@ -35,7 +35,7 @@ class Log:
 
     @contextmanager
     def commands_stopped(self) -> Iterator[None]:
-        """The runner obeys no command of this step in here, wherever one may come from."""
+        """Within this block the runner ignores workflow commands in the output."""
         word = secrets.token_hex(16)
         self._write(f"::stop-commands::{word}")
         try:

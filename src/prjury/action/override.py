@@ -1,7 +1,7 @@
-"""The gate where it is a status: closed for what is new, and overruled by a maintainer's label.
+"""The gate where it is a status: closed for new heads, and overridden by a maintainer's label.
 
-Nothing is judged and nothing of the change is fetched. A label tells the last verdict again, from
-what that run has handed over; whoever takes the label off gets the verdict back.
+Nothing is judged and nothing of the change is fetched. A label publishes the last verdict again,
+from the files of that run; removing the label restores the verdict.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ _NEW = frozenset({"opened", "reopened", "synchronize"})
 
 
 def apply_override(job: Job, event: Event) -> JobResult:
-    """Tells the last verdict of the head again, with the label's word or without it."""
+    """Publish the last verdict of the head again, with the label's override or without it."""
     if event.moved or event.action in _NEW:
         return _closed(job, event)
     if event.action not in {"labeled", "unlabeled"} or not event.label:
-        return job.nothing("Nothing to do: no label was put on or taken off.")
-    with job.wiring.connect(event, job.inputs) as hub:
+        return job.nothing("Nothing to do: no label was added or removed.")
+    with job.dependencies.connect(event, job.inputs) as hub:
         refuse_twins(open_pulls(hub, event.repo), event.pull.head.sha or "")
         run = _judged_by(hub, event)
         if run is None:
-            return job.nothing("Nothing to overrule: this head has no verdict yet.")
+            return job.nothing("Nothing to override: this head has no verdict yet.")
         content = handed_file(hub, event.repo, run.id, EVIDENCE)
         verdict = handed_file(hub, event.repo, run.id, VERDICT)
         _refuse_unknown(hub, event, digests(content, verdict))
     evidence = evidence_from_text(content)
     refuse_other(evidence, event)
     if isinstance(evidence, NoEvidence) or not _overrules(event.label, evidence):
-        return job.nothing("Nothing to do: this is not the label that overrules the gate.")
+        return job.nothing("Nothing to do: this is not the label that overrides the gate.")
     override = override_of(event, job)
     if event.action == "labeled" and override is None:
         return job.nothing(f"The label does not count: {event.sender} may not write here.")
@@ -57,11 +57,11 @@ def apply_override(job: Job, event: Event) -> JobResult:
     files = digests(content, verdict)
     with Publication(job, replace(event, run=run), files) as publication:
         publication.begin(evidence.policy)
-        return publication.hang_up(report)
+        return publication.finish(report)
 
 
 def _closed(job: Job, event: Event) -> JobResult:
-    """What was said of the commit for another base says nothing here: the gate waits for a verdict.
+    """Close the gate until there is a verdict: an earlier one was for another base.
 
     A run that has judged this meanwhile is a later one, and its word stays.
     """
@@ -89,8 +89,8 @@ def _refuse_unknown(hub: GitHub, event: Event, files: str) -> None:
     ours = (Marker.of(comment.body) for comment in comments if comment.author == account)
     if not any(marker and marker.files == files for marker in ours):
         raise SourceError(
-            "The last verdict cannot be told again",
-            why="The files of that run are not those that our comment names, if there is one",
+            "The last verdict cannot be published again",
+            why="There is no comment of ours, or it names other files than that run's",
             remedy="Push again, so that the pull request is judged; the label needs the comment",
             reason="evidence_mismatch",
         )

@@ -1,4 +1,4 @@
-"""What the mode ``backport`` is told by whoever judges the merged change."""
+"""What the mode ``backport`` gets from the judge of the merged change."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The mode ``publish``: the last job, which holds the token that may write and nothing else.
 
-It always comes to an end that can be seen: where a job before it has failed, the status of the head
+It always ends with a visible result: if an earlier job has failed, the status of the head
 becomes an error, so that no gate stays green and none hangs.
 """
 
@@ -32,7 +32,7 @@ from prjury.snapshot.model import visible
 
 
 def publish(job: Job) -> JobResult:
-    """Finds the pull request again, makes the report, and hangs it up everywhere."""
+    """Find the pull request again, make the report, and publish it everywhere."""
     event = read_event(job.environ)
     if event.kind is EventKind.PULL_REQUEST_TARGET:
         return apply_override(job, event)
@@ -40,7 +40,7 @@ def publish(job: Job) -> JobResult:
     with Publication(job, event) as publication:
         pull = bound(publication.hub, event.repo, run)
         if isinstance(pull, Superseded):
-            publication.leave()
+            publication.mark_superseded()
             return job.nothing(pull.reason)
         publication.event = event = replace(event, pull=pull)
         content = download_artifacts(job, EVIDENCE, EVIDENCE_DIGEST)
@@ -52,7 +52,7 @@ def publish(job: Job) -> JobResult:
         verdict = download_artifacts(job, VERDICT, VERDICT_DIGEST)
         publication.files = digests(content, verdict)
         report = publish_stage(evidence, sha256(content), opinions_from_text(verdict))
-        return publication.hang_up(_dated(report, event))
+        return publication.finish(_dated(report, event))
 
 
 def _dated(report: Report, event: Event) -> Report:

@@ -1,4 +1,4 @@
-"""Hangs a report up everywhere in a job, and goes on where one place fails."""
+"""Publish a report everywhere in a job; one target that fails does not stop the others."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Publication:
 
     def __enter__(self) -> Self:
         if self.job.inputs.github_token:
-            self._hub = self.job.wiring.connect(self.event, self.job.inputs)
+            self._hub = self.job.dependencies.connect(self.event, self.job.inputs)
         return self
 
     def __exit__(
@@ -118,12 +118,12 @@ class Publication:
         if posts and (status := posts.status()) and self.event.pull.head.sha:
             status.pending(self.event.pull.head.sha, reason)
 
-    def leave(self) -> None:
-        """There is a newer head, which has a run of its own: nothing of this one is posted."""
+    def mark_superseded(self) -> None:
+        """Mark this run as superseded by a newer head: nothing is posted."""
         self._gates = False
 
     def open(self, reason: str) -> list[str]:
-        """Opens the gate where there is nothing to judge; what could not be said, one line each."""
+        """Open the gate where there is nothing to judge; return one line for each failed post."""
         posts = self._posts()
         status = posts.status() if posts else None
         if status and (head := self.event.pull.head.sha):
@@ -131,7 +131,7 @@ class Publication:
                 status.open(reason, head)
         return self.complaints
 
-    def hang_up(self, report: Report) -> JobResult:
+    def finish(self, report: Report) -> JobResult:
         """Publishes the report, says so in the log, and ends the job as the gate is."""
         # Where the status is the gate, a job that is green whatever comes changes nothing of it.
         if self.job.inputs.fail_on == "never" and self.job.inputs.mode == "review":
@@ -164,13 +164,13 @@ class Publication:
         return Published(self.complaints, self.notes)
 
     def _write_files(self, report: Report, wanted: Mapping[str, Any], seen: dict[str, str]) -> None:
-        wiring, places = self.job.wiring, self.job.places
+        dependencies, places = self.job.dependencies, self.job.places
         files: list[tuple[str, str, Callable[[Report], str]]] = [
-            ("report-json", "report.json", wiring.json),
-            ("report-html", "report.html", wiring.html),
+            ("report-json", "report.json", dependencies.json),
+            ("report-html", "report.html", dependencies.html),
         ]
         if wanted.get("sarif"):
-            files.append(("", "report.sarif", wiring.sarif))
+            files.append(("", "report.sarif", dependencies.sarif))
         for output, file, render in files:
             with self._collected():
                 path = places.report_file(file)
@@ -182,7 +182,7 @@ class Publication:
             seen["build-log"] = str(logs[0]) if logs else ""
         with self._collected():
             if places.summary and wanted.get("summary", True):
-                JobSummary(places.summary, wiring.summary).publish(report)
+                JobSummary(places.summary, dependencies.summary).publish(report)
 
     def _post(self, report: Report, wanted: Mapping[str, Any], seen: dict[str, str]) -> None:
         posts = self._posts()
@@ -218,7 +218,7 @@ class Publication:
         status: CommitStatus | None,
         check: CheckRunReport | None,
     ) -> None:
-        """Writes again what an older run has overwritten: it had read before this one wrote."""
+        """Write again what an older run has overwritten."""
         for publisher in posted:
             if publisher.name in self._withheld or isinstance(publisher, LineReview):
                 continue  # nobody overwrites a review
@@ -249,7 +249,7 @@ class Publication:
     def _posts(self) -> PublisherFactory | None:
         if self._hub is None:
             return None
-        words = Texts(self.job.wiring.comment, self.job.wiring.check)
+        words = Texts(self.job.dependencies.comment, self.job.dependencies.check)
         return PublisherFactory(
             target_of(self.event, self.job, self.files), self._hub, words, self.job.log.redact
         )
@@ -293,5 +293,5 @@ class Publication:
 
 
 def _is_outdated(publisher: Publisher) -> bool:
-    """Whether a later run has told its verdict: what follows is for that one to say."""
+    """Whether a later run has already published its verdict."""
     return isinstance(publisher, StickyComment) and publisher.outdated

@@ -1,4 +1,4 @@
-"""The merge queue: what models and maintainers said of a pull request counts again for its group.
+"""The merge queue: a pull request's votes of models and its override are reused for its group.
 
 A group is merged, built and scanned anew, for it stands on another base. What was said of the
 change itself is taken from the report that the pull request's own run has left behind. Nothing here
@@ -34,13 +34,13 @@ _BY = re.compile(r"\S+ Overridden by @([A-Za-z0-9-]{1,39}(?:\[bot\])?)", re.ASCI
 
 
 def earlier_votes(job: Job, event: Event) -> EarlierVotes | None:
-    """What was said of the pull request that this group is made of; None for other events."""
+    """The votes on the pull request that this group is made of; None for other events."""
     match = _GROUP.fullmatch(event.pull.head.ref or "")
     if event.kind is not EventKind.MERGE_GROUP or match is None or not job.inputs.github_token:
         return None
     number = int(match["number"])
     try:
-        with job.wiring.connect(event, job.inputs) as hub:
+        with job.dependencies.connect(event, job.inputs) as hub:
             found = _found(hub, hub.pull(event.repo, number))
     except PrJuryError as error:
         job.log.say(f"What was said of #{number} cannot be had: {error}")
@@ -51,7 +51,7 @@ def earlier_votes(job: Job, event: Event) -> EarlierVotes | None:
 
 
 def _found(hub: GitHub, pull: PullFacts) -> EarlierVotes | None:
-    """The newest report of the head that can be read, with a maintainer's word if it still stands.
+    """The newest readable report of the head, with a maintainer's override if it still holds.
 
     Where the gate is a status, the run that judged knows nothing of a label that came later: then
     its verdict closed the gate, and the status is a success all the same.

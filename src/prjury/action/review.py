@@ -12,18 +12,18 @@ from prjury.report.model import Report
 
 
 def review(job: Job) -> JobResult:
-    """Judges the event's pull request and hangs the report up everywhere."""
+    """Judge the event's pull request and publish the report everywhere."""
     event = event_of(job)
     if event.of_pull_request and event.action == "closed":
         return job.nothing(f"Nothing to review: #{event.number} is closed.", is_open=True)
-    job.wiring.connect(event, job.inputs).close()  # tells a wrong address or token before any work
+    job.dependencies.connect(event, job.inputs).close()  # fails early for a wrong token
     refuse_twin(event, job)
     override = override_of(event, job)
     with Publication(job, event) as publication:
         known = Beforehand(override, earlier_votes(job, event), publication.begin)
-        judged = job.wiring.judge(event, job.inputs, known)
+        judged = job.dependencies.judge(event, job.inputs, known)
         if isinstance(judged, Report):
-            return publication.hang_up(judged)
+            return publication.finish(judged)
     if judged.superseded:
         confirm_newer_head(event, job)
         return job.nothing(judged.reason)

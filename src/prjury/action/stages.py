@@ -44,7 +44,7 @@ def build(job: Job) -> JobResult:
 def collect(job: Job) -> JobResult:
     """Finds the pull request of the build that has ended, and what can be known of it."""
     event, run = triggered(job)
-    with job.wiring.connect(event, job.inputs) as hub:
+    with job.dependencies.connect(event, job.inputs) as hub:
         pull = bound(hub, event.repo, run)
         if isinstance(pull, Superseded):
             return job.nothing(pull.reason)
@@ -96,8 +96,8 @@ def triggered(job: Job) -> tuple[Event, TriggeringRun]:
 
 
 def _request(job: Job, event: Event | None) -> ReviewRequest:
-    return request_of(event, job.inputs, job.wiring.environment, job.wiring.git)
+    return request_of(event, job.inputs, job.dependencies.environment, job.dependencies.git)
 
 
 def _environment(job: Job) -> RunEnvironment:
-    return with_inputs(job.wiring.environment, job.inputs)
+    return with_inputs(job.dependencies.environment, job.inputs)

@@ -1,4 +1,4 @@
-"""What stands behind which door in a run: the only place that decides it."""
+"""Which adapter is behind each port in a run; decided here alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from prjury.snapshot.model import PullRequest
 
 @dataclass(frozen=True)
 class Composition:
-    """The doors of a run, and the models behind them, whose spending is told in the end."""
+    """The ports of a run, and the models behind them, which know what was spent."""
 
     ports: Ports
     models: ModelPanel
@@ -30,7 +30,7 @@ class Composition:
 def review_ports(
     request: ReviewRequest, environment: RunEnvironment, config: Config, snapshot: Snapshot
 ) -> Composition:
-    """The doors of a review.
+    """The ports of a review.
 
     Raises:
         ConfigError: for an address of a model server that must not be used.
@@ -49,7 +49,7 @@ def program_ports(
     store: Store,
     bench: ModelPanel | None = None,
 ) -> Ports:
-    """The doors of the judges that ask no model.
+    """The ports of the judges that ask no model.
 
     Args:
         bench: the models that may be asked after a build.
@@ -82,7 +82,7 @@ def model_panel(request: ReviewRequest, environment: RunEnvironment, config: Con
 
 
 def models_for(pull: PullRequest, policy: PullsConfig, actor: str | None) -> Models | None:
-    """Nobody, where the policy has models asked of other pull requests only; else None.
+    """Models that are not asked, where the policy excludes this pull request; else None.
 
     A draft is asked about when it is ready: a tier of models that blocks is closed until then. A
     bot's change is the bot's as long as nobody else has pushed to it.
@@ -98,14 +98,14 @@ def models_for(pull: PullRequest, policy: PullsConfig, actor: str | None) -> Mod
 def _memory(
     request: ReviewRequest, environment: RunEnvironment, config: Config, secret: bytes
 ) -> Memory:
-    """Answers of earlier runs; none where a build of untrusted code could have written them."""
+    """Answers of earlier runs; none where a build could have written them."""
     if builds_here(request, config) and not secret:
         return NoMemory()
     return memory_at(environment.environ, secret)
 
 
 def model_ports(config: Config) -> Ports:
-    """The door to the models alone, of which none has a key: to see what a policy asks for.
+    """The port to models alone, without keys: to check what a policy asks for.
 
     Raises:
         ConfigError: for a provider that is not known, or an address that must not be used.
@@ -119,7 +119,7 @@ def model_ports(config: Config) -> Ports:
 def build_ports(
     environment: RunEnvironment, config: Config, store: Store, bench: ModelPanel | None = None
 ) -> Ports:
-    """The doors that a build needs, and no others; a build begins when everything is loaded."""
+    """The ports that a build needs; a build begins when everything is loaded."""
 
     def load() -> None:
         load_everything()

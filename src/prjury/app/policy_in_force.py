@@ -54,7 +54,7 @@ def policy_notes(
     work_tree: Path | None,
     path: str = POLICY_PATH,
 ) -> tuple[str, ...]:
-    """What a reader has to know where the change touches what it is judged by."""
+    """What a reader has to know if the change touches the rules it is judged by."""
     return (*_notes_of_policy(pull, repository, own, work_tree, path), *_notes_of_workflows(pull))
 
 
@@ -77,7 +77,7 @@ def _notes_of_workflows(pull: PullRequest) -> tuple[str, ...]:
     found = edits_workflow(pull)
     if found is None:
         return ()
-    what = f"this change touches the workflow {printable(found)}: it runs as the change says"
+    what = f"this change touches the workflow {printable(found)}: it runs as changed"
     return (f"{what}; require the workflow by a ruleset",)
 
 
@@ -103,7 +103,7 @@ def text_of(file: Path) -> str:
 
 
 def _entries(repository: Repository, commit: str, path: str) -> list[TreeEntry]:
-    """What stands at the path: one file, or everything below it where it is a directory."""
+    """The entries at the path: one file, or everything below a directory."""
     below = f"{path}/"
     entries = repository.files(commit)
     return [e for e in entries if e.path == path or e.path.startswith(below)]

@@ -44,7 +44,7 @@ class SeatPosition:
     name: str
 
 
-#: Who is seated in a place; the judge that the policy names, unless there is a reason.
+#: Decides which judge is seated in a place; usually the one that the policy names.
 Casting = Callable[
     [SeatPosition, Callable[[Ports], Judge[PullRequestContext]], Ports], Judge[PullRequestContext]
 ]
@@ -61,13 +61,13 @@ JUDGES: Mapping[str, str] = {
     "prompt": "prjury.judges.quality.kinds.prompt:make",
 }
 
-#: Judges of a directory, and some that are promised, which no policy can seat so far.
+#: Judges that no policy can seat yet: those of a directory, and planned ones.
 LATER = frozenset(
     "agent class-version command coverage file-content file-exists findings python semantic "
     "superset-diff".split()
 )
 
-#: Where the judges of ours are that ask models.
+#: The package of the judges that ask models.
 ASKING = "prjury.judges.quality."
 
 VOTING: Mapping[str, Callable[..., VotingStrategy]] = {
@@ -93,7 +93,7 @@ def judge_factory(name: str, where: str = "") -> JudgeFactory:
         where: the key path that names it, for messages.
 
     Raises:
-        ConfigError: for a name that neither we nor an installed package knows.
+        ConfigError: for an unknown name.
     """
     outside = installed()
     if name in JUDGES:
@@ -133,7 +133,7 @@ def voting_strategy(entry: VotingEntry) -> VotingStrategy:
 
 @dataclass(frozen=True)
 class Seating:
-    """The cascade with the judges that were asked for, and those that were not, by tier."""
+    """The cascade with its judges, and the judges that were left out, by tier."""
 
     cascade: CascadedJury[PullRequestContext]
     skipped: Mapping[str, Sequence[SkippedJudge]]
@@ -141,13 +141,13 @@ class Seating:
 
 @dataclass(frozen=True)
 class Unwanted:
-    """What the operator does not want to be asked, with the word to say so in the report."""
+    """The judges that the operator has switched off, each with the option for the report."""
 
     judges: Mapping[str, str]
     model_backed: str | None = None
 
     def reason(self, name: str, judge: Judge[PullRequestContext]) -> str | None:
-        """Why this judge is not seated, None where it is."""
+        """Why this judge is left out, or None."""
         if name in self.judges:
             return self.judges[name]
         return self.model_backed if type_of(judge) in MODEL_BACKED else None
@@ -161,10 +161,10 @@ def as_named(
 
 
 def seat(config: Config, ports: Ports, unwanted: Unwanted, cast: Casting = as_named) -> Seating:
-    """Seats every judge of the configuration that is wanted.
+    """Seat every judge of the configuration that is not switched off.
 
     Raises:
-        ConfigError: for a judge that nobody knows.
+        ConfigError: for an unknown judge.
     """
     tiers: list[Tier[PullRequestContext]] = []
     skipped: dict[str, Sequence[SkippedJudge]] = {}
@@ -177,7 +177,7 @@ def seat(config: Config, ports: Ports, unwanted: Unwanted, cast: Casting = as_na
 
 
 def try_models(config: Config, ports: Ports) -> None:
-    """Makes every judge of ours that asks models, and asks nobody.
+    """Make every judge that asks models, without asking any.
 
     Raises:
         ConfigError: for a model, a criterion or a tier that a review would refuse.
@@ -239,13 +239,13 @@ def _tier(
 
 
 def _refuse_to_accept(config: TierConfig, seats: Sequence[Seat[PullRequestContext]]) -> None:
-    """A tier of judges that lift nothing cannot accept, for that ends the matter."""
+    """Refuse an accepting tier of judges that can only lower a result."""
     lowers = [getattr(seat.judge, "lowers_only", False) for seat in seats]
     if config.policy is TierPolicy.ACCEPT_ON_ALL_PASS and lowers and all(lowers):
         raise ConfigError(
             f"tier {config.name} accepts by judges that can only lower a result",
-            why="They read what the author says, which sways whoever reads it",
-            remedy="Seat another judge beside them, or use another policy",
+            why="They read what the author says, which influences the model",
+            remedy="Add another judge to the tier, or use another policy",
         )
 
 

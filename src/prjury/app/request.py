@@ -1,4 +1,4 @@
-"""What an operator asks for, and what a run finds around it."""
+"""What the operator asks for, and the environment of the run."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class ReviewRequest:
         offline: no network at all.
         timeout: seconds for all judges together; the policy's ``limits.wall`` if None.
         backport_to: branches beyond those that the policy names.
-        trusts_policy: whether the base's policy is the operator's own word: it may then say where
-            models are reached and with which key.
-        override: a label that somebody with the right to write has put on this very head; it opens
-            the gate if it is the policy's.
-        said: what models said before, which counts again of the same change under the same policy.
-        actor: whose act started this run; None where nobody says.
-        evidence: what a build elsewhere has left behind, where the policy takes the build from it.
+        trusts_policy: whether the base's policy is trusted: it may then say where models are
+            reached and with which key.
+        override: a label that somebody with write access has added to this head; it opens the gate
+            if the policy names it.
+        said: the models' votes of an earlier run, reused for the same change and policy.
+        actor: who started this run; None if unknown.
+        evidence: the evidence of a build elsewhere, where the policy takes the build from it.
     """
 
     wanted: SnapshotRequest = field(default_factory=SnapshotRequest)
@@ -55,13 +55,13 @@ class ReviewRequest:
 
 @dataclass(frozen=True)
 class RunEnvironment:
-    """What a run finds around it.
+    """The environment of a run.
 
     Attributes:
         environ: the operator's environment.
-        progress: hears what is going on.
-        redact: takes secrets out of whatever leaves this machine.
-        begun: hears by which policy is judged, before anything is.
+        progress: is told what is going on.
+        redact: removes secrets from everything that leaves this machine.
+        begun: is called with the policy in force before anything is judged.
     """
 
     environ: Mapping[str, str] = field(default_factory=dict)

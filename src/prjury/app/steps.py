@@ -77,7 +77,7 @@ class OpenedChange:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader has to know where the change touches what it is judged by."""
+        """What a reader has to know if the change touches the rules it is judged by."""
         request, store = self.request, self.snapshot.store
         work_tree = store.operator.work_tree
         return policy_notes(self.pull, store, request.config, work_tree, request.policy_path)

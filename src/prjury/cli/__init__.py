@@ -33,7 +33,7 @@ app = typer.Typer(
     help="A cascaded jury for pull requests: it merges and builds for real, scans for version "
     "mistakes, asks judges, and tells you whether to merge.",
     epilog="Exit codes: 0 gate open, 1 rejected, 2 usage, 3 could not be judged, "
-    "4 source unavailable, 5 could not publish, 70 a bug of ours, 130 interrupted.",
+    "4 source unavailable, 5 could not publish, 70 a bug in PR Jury, 130 interrupted.",
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -76,7 +76,7 @@ def _globals(
             "--verbose", "-v", help="Show the traceback of a bug, and of a judge that crashes."
         ),
     ] = False,
-    no_color: Annotated[bool, typer.Option("--no-color", help="No colours.")] = False,
+    no_color: Annotated[bool, typer.Option("--no-color", help="Print no colours.")] = False,
 ) -> None:
     environ: Mapping[str, str] = context.obj or {}
     colorless = no_color or bool(environ.get("NO_COLOR"))
@@ -89,7 +89,7 @@ def main(environ: Mapping[str, str]) -> NoReturn:
     """Runs the command line and exits with one of the documented codes.
 
     Args:
-        environ: the operator's environment, with the secrets that the process's own lacks.
+        environ: the operator's environment, with the secrets that the process's own does not have.
     """
     signal.signal(signal.SIGTERM, _interrupt)
     _open_streams()
@@ -116,7 +116,7 @@ def _open_streams() -> None:
 
 
 class _Forgiving(io.TextIOWrapper):
-    """Standard error, whose device may be full: no judge fails and no exit code changes for it."""
+    """Standard error; a full device neither fails a judge nor changes the exit code."""
 
     def write(self, text: str, /) -> int:
         with contextlib.suppress(OSError):
@@ -156,7 +156,7 @@ def _guarded(environ: Mapping[str, str]) -> int:  # noqa: PLR0911 - one for each
     except Exception as bug:  # noqa: BLE001 - the last resort: no traceback for users
         if {"-v", "--verbose"} & set(sys.argv):
             traceback.print_exc()
-        what = f"a bug of ours: {type(bug).__name__}: {bug}."
+        what = f"a bug in PR Jury: {type(bug).__name__}: {bug}."
         return _told(f"{what} Run it with -v and report the traceback.", ExitCode.BUG)
 
 

@@ -43,7 +43,7 @@ def demo(
         wrong = [pull for pull in PULLS if not _judged(pull, repository, terminal, keep)]
     print(f"\n{time.monotonic() - started:.1f} s, no network, no token, no key.", end=" ")
     print(f"Reports are in {keep}." if keep else "See the reports: prjury demo --keep DIR")
-    print("In a repository of your own, on a branch: prjury review")
+    print("In your own repository, on a branch: prjury review")
     if wrong:
         numbers = ", ".join(f"#{pull.number}" for pull in wrong)
         raise CannotJudgeError(

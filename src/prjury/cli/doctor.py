@@ -37,7 +37,7 @@ def doctor(
         DoctorFormat, typer.Option(help="How the findings are printed.")
     ] = DoctorFormat.TERMINAL,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Tell what is fine as well.")
+        bool, typer.Option("--verbose", "-v", help="List what is fine as well.")
     ] = False,
 ) -> int:
     """Check the set-up: workflows, policy, token, required checks; each problem with its fix."""

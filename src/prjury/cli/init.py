@@ -36,7 +36,8 @@ def init(
     *,
     repo: options.Repo = Path(),
     forks: Annotated[
-        bool, typer.Option("--forks", help="For pull requests from forks: build and judge apart.")
+        bool,
+        typer.Option("--forks", help="For pull requests from forks: separate jobs."),
     ] = False,
     queue: Annotated[bool, typer.Option("--queue", help="With a merge queue.")] = False,
     backport: Annotated[
@@ -47,7 +48,7 @@ def init(
         typer.Option(metavar="OWNER/NAME@SHA", help="The action, pinned by its full commit id."),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Overwrite files that are there and differ.")
+        bool, typer.Option("--force", help="Overwrite existing files that differ.")
     ] = False,
 ) -> int:
     """Write workflows and a policy into a repository; nothing is overwritten without --force."""
@@ -64,7 +65,7 @@ def init(
     if differing and not force:
         raise UsageError(
             f"{_listed(differing)} would be overwritten",
-            why="What is there differs from what would be written",
+            why="The existing files differ from the new ones",
             remedy="Nothing was written; compare them, then use --force",
         )
     for path, text in new.items():
@@ -85,7 +86,7 @@ def _wanted(workflows: tuple[str, ...], action: str | None) -> Mapping[str, str]
     if action is not None and not _ACTION.fullmatch(action):
         raise UsageError(
             f"--action {action[:120]!r} is not OWNER/NAME@SHA",
-            remedy="Pin the action by its full commit id, which nobody can move",
+            remedy="Pin the action by its full commit id",
         )
     place = templates()
     texts = {f"{WORKFLOWS}/{name}": (place / "workflows" / name) for name in workflows}
@@ -105,7 +106,7 @@ def _work_tree(repository: OperatorRepository) -> Path:
     root = repository.work_tree
     if root is None:
         raise UsageError(
-            f"{repository.name} is a bare repository, in which no files are",
+            f"{repository.name} is a bare repository, which has no files",
             remedy="Run it in a clone",
         )
     for directory in (root / ".github", root / WORKFLOWS):
@@ -148,7 +149,7 @@ def _is_there(path: Path, text: str) -> bool:
 
 def _lines(written: list[str], root: Path, *, forks: bool, action: str | None) -> Iterator[str]:
     """What was written, and what is to be done next."""
-    yield f"wrote {_listed(written)}" if written else "everything is there already"
+    yield f"wrote {_listed(written)}" if written else "everything is already there"
     other = _ALONE if forks else _APART
     superfluous = [f"{WORKFLOWS}/{name}" for name in other if (root / WORKFLOWS / name).exists()]
     if superfluous:
@@ -166,7 +167,7 @@ def _lines(written: list[str], root: Path, *, forks: bool, action: str | None) -
         "Until then the base commit's policy stays in force; try this one now: "
         f"prjury review --config {POLICY}"
     )
-    yield "See whether all is well: prjury doctor"
+    yield "Check the set-up: prjury doctor"
 
 
 def _tell(terminal: Terminal, lines: Iterator[str]) -> None:

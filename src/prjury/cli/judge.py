@@ -37,7 +37,7 @@ def judge(
         typer.Argument(
             help="file-exists, file-content, command, coverage, patterns; those that ask a model: "
             "quality, tests-exercise-behaviour, correctness, faithfulness, hallucination, "
-            "contextual-relevance; or a judge of yours as package.module:function or "
+            "contextual-relevance; or your own judge as package.module:function or "
             "path/to/file.py:function, or by the name that an installed package gives it."
         ),
     ],
@@ -49,7 +49,7 @@ def judge(
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="An option of the judge; several times."),
     ] = None,
-    goal: Annotated[str, typer.Option(help="What the work was to achieve.")] = "",
+    goal: Annotated[str, typer.Option(help="What the work should achieve.")] = "",
     format: Annotated[  # noqa: A002 - the option's documented name
         JudgmentFormat, typer.Option(help="What goes to standard output.")
     ] = JudgmentFormat.TERMINAL,
@@ -90,7 +90,7 @@ def _parsed(texts: Sequence[str]) -> dict[str, str]:
 
 @contextmanager
 def _own_output_only() -> Iterator[None]:
-    """Sends to standard error what a judge, or a program that it runs, prints meanwhile."""
+    """Send what a judge, or a program that it runs, prints meanwhile to standard error."""
     sys.stdout.flush()
     ours, errors = sys.stdout.fileno(), sys.stderr.fileno()
     kept = os.dup(ours)

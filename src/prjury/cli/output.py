@@ -1,4 +1,4 @@
-"""What the commands share of the terminal: its streams, its environment, its formats."""
+"""The terminal that commands share: its streams, environment and formats."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Terminal:
         return Redactor(secrets_in(self.environ))
 
     def show_tracebacks(self) -> None:
-        """From now on, where a judge crashes is told on standard error."""
+        """Print the tracebacks of judges that crash to standard error."""
         handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter(_Redacted(self.redact))
         logger = logging.getLogger("prjury")
@@ -161,7 +161,7 @@ def unprinted(write: Callable[[], object]) -> PublishError | None:
 
 
 def close_terminal() -> None:
-    """The reader (``| head -1``) has seen enough: what is still to be said goes nowhere."""
+    """Send further output nowhere: the reader (``| head -1``) has closed the pipe."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

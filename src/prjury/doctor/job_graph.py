@@ -63,7 +63,7 @@ def parts(setup: Setup) -> Iterator[Diagnosis]:
     """A build without a judge, a judge without a build, a chain with a missing link."""
     builds, judging = setup.parts("build"), setup.parts(*JUDGING)
     if builds and not judging:
-        yield problem(builds[0].about, f"it builds, and nothing judges that; {_AGAIN}")
+        yield problem(builds[0].about, f"it builds, and no job judges that; {_AGAIN}")
     if judging and not builds:
         yield problem(judging[0].about, f"it judges builds, and nothing builds; {_AGAIN}")
     present = {sitting.part for sitting in judging}

@@ -15,7 +15,7 @@ from fakes.history import History, script
 from fakes.writing import no_sleep
 from integration.zones.conftest import BOT, BUILD_WORKFLOW, FORK, READS, WRITES, Zones
 from prjury.action import main
-from prjury.action.dependencies import Beforehand, Wiring
+from prjury.action.dependencies import Beforehand, Dependencies
 from prjury.action.inputs import Inputs
 from prjury.app.artifact_file import sha256
 from prjury.app.stages.codec import evidence_from_text, opinions_from_text
@@ -189,7 +189,7 @@ class Stage:
         """One job to its end, and its exit code."""
         stream = io.StringIO()
         environ = self.environ(case, run, attempt)
-        code = main(environ, stream, self.wiring(case))
+        code = main(environ, stream, self.dependencies(case))
         self.logs.append(stream.getvalue())
         return code
 
@@ -222,14 +222,14 @@ class Stage:
             "PRJURY_VERDICT_SHA256": sha256(case.verdict),
         }
 
-    def wiring(self, case: Handed) -> Wiring:
+    def dependencies(self, case: Handed) -> Dependencies:
         def judge(_event: Event, _inputs: Inputs, known: Beforehand) -> Report:
             read = evidence_from_text(case.evidence)
             assert isinstance(read, StageEvidence)
             known.begun(read.policy)
             return case.report
 
-        return wiring(judge, self.sleep)
+        return dependencies(judge, self.sleep)
 
     def on_disk(self, run: int = 12, attempt: int = 1) -> str | None:
         """The verdict in the report file of a job; None where there is no file."""
@@ -237,10 +237,10 @@ class Stage:
         return json.loads(file.read_text())["verdict"]["status"] if file.exists() else None
 
 
-def wiring(
+def dependencies(
     judge: Callable[[Event, Inputs, Beforehand], Report],
     sleep: Callable[[float], None],
-) -> Wiring:
+) -> Dependencies:
     """The real texts, but for those that nobody posts; no pauses, and waiting as it is said."""
 
     def connect(event: Event, inputs: Inputs) -> GitHub:
@@ -254,7 +254,7 @@ def wiring(
         return GitHub(connection, RetryBudget(sleep=sleep))
 
     texts = _texts()
-    return Wiring(
+    return Dependencies(
         judge=judge,
         comment=texts.comment,
         check=texts.check,

@@ -107,8 +107,8 @@ class Zones:
         }
         stream = io.StringIO()
         git = GitAccess("file", lambda event: f"file://{self.directory}/server/{event.repo}.git")
-        wiring = wire(given, stream, Redactor(), git)
-        code = main(given, stream, replace(wiring, connect=self.connect))
+        dependencies = wire(given, stream, Redactor(), git)
+        code = main(given, stream, replace(dependencies, connect=self.connect))
         self.log = stream.getvalue()
         return code
 

@@ -72,7 +72,7 @@ def test_the_operators_own_file_is_taken_as_it_is(tmp_path: Path) -> None:
 def test_a_change_of_the_workflow_is_pointed_out(path: str) -> None:
     pull, repository = case({"a.py": "1\n", path: "on: push\n"}, {"a.py": "1\n"})
     (note,) = policy_notes(pull, repository, None, None)
-    assert note.startswith(f"this change touches the workflow {path}: it runs as the change says")
+    assert note.startswith(f"this change touches the workflow {path}: it runs as changed")
 
 
 @pytest.mark.parametrize("path", ["docs/.github/workflows/x.yml", "reaction.yml", "action.yml.md"])

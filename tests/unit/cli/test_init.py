@@ -144,7 +144,7 @@ def test_a_second_time_nothing_is_written(
     before = {path: path.stat().st_mtime_ns for path in (repository / ".github").rglob("*.yml")}
     capsys.readouterr()
     run(repository)
-    assert capsys.readouterr().out.startswith("everything is there already\n")
+    assert capsys.readouterr().out.startswith("everything is already there\n")
     assert before == {path: path.stat().st_mtime_ns for path in before}
 
 

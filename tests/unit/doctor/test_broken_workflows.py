@@ -595,7 +595,7 @@ def test_a_workflow_elsewhere_is_not_looked_into() -> None:
 
 def test_a_build_without_a_judge_is_told() -> None:
     assert complaints(set_up({BUILD: text_of(BUILD)})) == [
-        f"problem: {AT}/{BUILD}: it builds, and nothing judges that; {AGAIN}"
+        f"problem: {AT}/{BUILD}: it builds, and no job judges that; {AGAIN}"
     ]
 
 

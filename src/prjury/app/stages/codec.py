@@ -1,7 +1,7 @@
 """Evidence and opinions as JSON, and back.
 
-The way back takes nothing for granted: form, types and version are checked, a key may stand once,
-there is no NaN, and the policy must have the hash that it is said to have. Paths that are not UTF-8
+Reading takes nothing for granted: form, types and version are checked, a key may occur once, there
+is no NaN, and the policy must have its stated hash. Paths that are not UTF-8
 survive, as lone surrogates.
 """
 
@@ -52,7 +52,7 @@ class StagePart(BaseModel):
 
 
 class SeatJson(StagePart):
-    """What was said in one place."""
+    """The judgment of one place."""
 
     tier: str
     number: Count
@@ -80,7 +80,7 @@ class SeatJson(StagePart):
         )
 
     def record(self) -> tuple[SeatPosition, SeatRecord]:
-        """The place and what was said there."""
+        """The place and its judgment."""
         said = judgment_from_json(self.judgment) if self.judgment is not None else None
         record = SeatRecord(
             self.title, self.type, self.lowers_only, said, self.elapsed_ms, self.waits
@@ -151,7 +151,7 @@ _LARGEST_VERDICT = 8 * 1024 * 1024
 
 
 def evidence_to_text(evidence: StageEvidence | NoEvidence) -> str:
-    """The evidence as JSON. Where it is too large, models do without what is beside the change.
+    """The evidence as JSON. If it is too large, models do without the files beside the change.
 
     Raises:
         CannotJudgeError: ``too_large``.
@@ -190,13 +190,13 @@ def evidence_from_text(content: bytes) -> StageEvidence | NoEvidence:
 
 
 def verdict_to_text(report: Report, opinions: Opinions, redact: Redact = BY_SHAPE) -> str:
-    """The file ``verdict.json``: the report for whoever reads it, and what is read again."""
+    """The file ``verdict.json``: the report for readers, and the opinions for the next stage."""
     told = report_to_json(report, redact)
     return _text({**told, "opinions": _opinions(opinions)})
 
 
 def opinions_from_text(content: bytes) -> Opinions:
-    """The opinions in what `verdict_to_text` wrote. Of the report beside them nothing is believed.
+    """The opinions in what `verdict_to_text` wrote. The report beside them is ignored.
 
     Raises:
         SourceError: ``verdict_invalid``, for anything else.
@@ -261,7 +261,7 @@ def _from_wire(wire: EvidenceJson) -> StageEvidence:
     config = Config.model_validate(wire.policy.resolved, context={"commit": commit})
     policy = Policy(config, wire.policy.source)
     if policy.hash != wire.policy.hash:
-        raise ValueError("the policy has not the hash that it is said to have")
+        raise ValueError("the policy does not have its stated hash")
     files = wire.files
     blobs = {blob: _bytes(content) for blob, content in files.blobs.items()}
     return StageEvidence(
@@ -385,7 +385,7 @@ def _made(make: Callable[[], Made], what: str) -> Made:
 def _invalid(what: str, why: str) -> SourceError:
     """The refusal of a file."""
     return SourceError(
-        f"The {what} that was handed over is refused: {why}",
+        f"The {what} from the job before is refused: {why}",
         why="It was damaged or forged, or the jobs use different releases",
         remedy="Use one release in all jobs of the workflow, and run it again",
         reason=f"{what}_invalid",

@@ -36,15 +36,15 @@ class StageEvidence:
     """Everything that can be known of a pull request without a model.
 
     Attributes:
-        policy: the policy in force; it is read from the base again by nobody.
-        unwanted: the judges that the operator did not want asked.
-        records: what every program said, and who waits to be asked.
-        files: what those who wait will read beside the change.
+        policy: the policy in force; later stages do not read it again.
+        unwanted: the judges that the operator has switched off.
+        records: the judgment of every program, and which judges wait.
+        files: the files that waiting judges will read beside the change.
         backports: the branches' trials.
         spares: why no model is to be asked, and the label for that; None where one may be.
         trusted: whether the policy may say where models are reached, and with which key.
         level: the sandbox level of this side; nothing of the change was run here.
-        seconds: how long the judges of the next zone may take together.
+        seconds: how long the judges of the next stage may take together.
     """
 
     pull: PullRequest
@@ -64,7 +64,7 @@ class StageEvidence:
 
 @dataclass(frozen=True)
 class NoEvidence:
-    """There was no change to judge, and nothing stands against it."""
+    """There was no change to judge."""
 
     reason: str
     repo: str
@@ -75,11 +75,11 @@ class NoEvidence:
 
 @dataclass(frozen=True)
 class Opinions:
-    """What those said who had to wait, for one file of evidence.
+    """The answers of the judges that had to wait, for one file of evidence.
 
     Attributes:
         evidence: sha256 of the file that they were asked about, 64 hex digits.
-        opinion: what was said of the backports that the trials leave open.
+        opinion: the opinion on the backports that the trials leave open.
     """
 
     evidence: str
@@ -91,7 +91,7 @@ class Opinions:
 
 @dataclass
 class ReadingAlong:
-    """A repository that remembers what was read, and of the base where it stands."""
+    """A repository that records which files of the base were read."""
 
     repository: Repository
     commit: str
@@ -132,7 +132,7 @@ class ReadingAlong:
 
 @dataclass(frozen=True)
 class TakenAlong:
-    """A repository of which only those files are here that another zone has read."""
+    """A repository that holds only the files that another stage has read."""
 
     taken: Files
 
@@ -140,7 +140,7 @@ class TakenAlong:
         """The files of that commit that were read.
 
         Raises:
-            SourceError: for another commit, for nobody must take it for an empty one.
+            SourceError: for another commit, which must not look like an empty one.
         """
         if commit != self.taken.commit:
             raise self._absent()

@@ -1,4 +1,4 @@
-"""Judges of another zone: what was said there is said again here."""
+"""Judges of another stage: their judgments are replayed here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from prjury.jury.jury import JuryVerdict
 from prjury.jury.voting import Ballot
 from prjury.ports import Ports
 
-#: The label of a judge that is asked in another zone.
+#: The label of a judge that is asked in another stage.
 WAITING = "waiting"
 
 PullJudge = Judge[PullRequestContext]
@@ -24,12 +24,12 @@ Make = Callable[[Ports], PullJudge]
 
 @dataclass(frozen=True)
 class SeatRecord:
-    """What one seat said, and what has to be known of who sat there.
+    """The judgment of one seat, and what has to be known about its judge.
 
     Attributes:
         title: the name on its ballots.
-        judgment: None where nobody was asked.
-        waits: whether it is asked in another zone.
+        judgment: None if it was not asked.
+        waits: whether it is asked in another stage.
     """
 
     title: str
@@ -46,7 +46,7 @@ Records = Mapping[SeatPosition, SeatRecord]
 
 @dataclass(frozen=True)
 class RecordedJudge:
-    """Says again what was said in another zone; what nobody said there is an error."""
+    """Replay the judgment of another stage; a missing one is an error."""
 
     record: SeatRecord
     description: str = "was asked in another job"
@@ -70,7 +70,7 @@ class RecordedJudge:
         """What was said."""
         if self.record.judgment is None:
             return Judgment.errored(
-                "nobody has asked it in the job before this one",
+                "it was not asked in the job before this one",
                 metadata={"reason": "not_asked"},
             )
         return self.record.judgment
@@ -78,7 +78,7 @@ class RecordedJudge:
 
 @dataclass(frozen=True)
 class DeferredJudge:
-    """Stands for a judge that is asked in another zone, and reads what that one will need."""
+    """A placeholder for a judge of another stage; it reads what that one will need."""
 
     judge_to_be: PullJudge
     description: str = "is asked in a job of its own"
@@ -99,7 +99,7 @@ class DeferredJudge:
         return bool(getattr(self.judge_to_be, "lowers_only", False))
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
-        """Reads along; there is no answer yet, which neither accepts nor rejects anything."""
+        """Read the input; the abstention neither accepts nor rejects anything."""
         if isinstance(self.judge_to_be, ModelBackedJudge):
             self.judge_to_be.case(context)
         return Judgment.abstained("asked in the next job", WAITING)
@@ -107,12 +107,12 @@ class DeferredJudge:
 
 @dataclass
 class DeferredJudges:
-    """Seats programs as they are, and somebody who waits for whoever asks a model.
+    """Seat deterministic judges as configured, and a placeholder for each model judge.
 
     Attributes:
-        along: the doors through which those that wait read.
+        along: the ports through which waiting judges read.
         places: where each judge sits, by the judge's identity.
-        seats: who sits in each place, whether asked or not.
+        seats: the judge of each place, whether asked or not.
     """
 
     along: Ports
@@ -131,7 +131,7 @@ class DeferredJudges:
 
 @dataclass
 class Asking:
-    """Seats those that have waited, and for all others what they have said.
+    """Seat the judges that have waited, and replay all others.
 
     Attributes:
         places: where each judge sits, by the judge's identity.
@@ -150,7 +150,7 @@ class Asking:
 
 @dataclass(frozen=True)
 class ReplayedJudges:
-    """Seats for everybody what they have said."""
+    """Replay all judges."""
 
     records: Records
 
@@ -161,7 +161,7 @@ class ReplayedJudges:
 
 @dataclass(frozen=True)
 class ReusedVotes:
-    """Seats what models said in an earlier run, and everybody else as named."""
+    """Replay the models' judgments of an earlier run, and seat all other judges as named."""
 
     judgments: Mapping[tuple[str, str], Judgment]
 
@@ -180,7 +180,7 @@ def _unknown(place: SeatPosition) -> SeatRecord:
 
 
 def records_of(seating: Seating, seated: Mapping[int, SeatPosition], verdict: Verdict) -> Records:
-    """What was said in each place that was reached.
+    """The judgment of each place that was reached.
 
     Args:
         seated: the place of each judge, by the judge's identity.
@@ -201,7 +201,7 @@ def _record(judge: PullJudge, ballot: Ballot) -> SeatRecord:
 
 
 def _seat(judge: PullJudge) -> SeatRecord:
-    """Who sits there, without a word of what is said."""
+    """The seat without its judgment."""
     lowers_only = bool(getattr(judge, "lowers_only", False))
     waits = isinstance(judge, DeferredJudge)
     return SeatRecord(judge.name, type_of(judge), lowers_only, waits=waits)
