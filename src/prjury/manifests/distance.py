@@ -62,7 +62,7 @@ class _Bound:
         return self.operator, self.v, 0 if any_length else len(self.numbers)
 
     def over(self, other: _Bound) -> bool | None:
-        """Whether this is the higher one, None for the same; where nobody can tell it is not."""
+        """Whether this is the higher one, None for the same, False if unknown."""
         if self.numbers == other.numbers:
             return None if self.rest == other.rest else False
         return _trimmed(self.numbers) > _trimmed(other.numbers)
@@ -88,7 +88,7 @@ def both_go_up(base: str, ours: str, theirs: str) -> bool:
 
 
 def distance(one: str, other: str) -> Distance | None:
-    """From one version or range to another, by their lower ends; None where nobody can tell.
+    """From one version or range to another, by their lower ends; None if unknown.
 
     Ranges without a lower end are compared by the upper one.
     """

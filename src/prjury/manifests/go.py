@@ -58,7 +58,7 @@ def read_go_mod(content: bytes) -> Manifest:
 def _replaced(
     required: list[Coordinate], replaced: dict[str, tuple[str, str | None]]
 ) -> Iterator[Coordinate]:
-    """The requirements as they are built; those replaced for nobody here hold further below."""
+    """The requirements as they are built; replacements without a requirement hold further below."""
     for coordinate in required:
         if coordinate.artifact not in replaced:
             yield coordinate

@@ -42,7 +42,7 @@ class DeclaredVersion:
 
     @property
     def place(self) -> tuple[str, Role, str, str, str]:
-        """Where it stands: whoever declares another version there moves this one."""
+        """Where it stands: another version declared there moves this one."""
         return self.path, self.role, self.ecosystem, self.group, self.artifact
 
     @property
@@ -71,7 +71,7 @@ class ManifestModule:
         selves: what the module and those above it are themselves, as the base has it.
         at: ``"head"`` where the pull request changes one of the build files, else ``"base"``.
         broken: whether one of the build files could not be read, so that nothing is sure.
-        family: whose build files these are; empty where nobody knows.
+        family: whose build files these are; empty where it is not known.
     """
 
     path: str = ""

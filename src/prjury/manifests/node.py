@@ -115,7 +115,7 @@ def _manager(
 def _overrides(
     document: Mapping[str, Any], seen: Mapping[tuple[str, str], Sequence[int]]
 ) -> Iterator[Coordinate]:
-    """What npm, Yarn and pnpm are told to take whatever anybody asks for.
+    """What npm, Yarn and pnpm take whatever a dependent asks for.
 
     An override for one dependent alone (``"a": {"b": "1"}``) says nothing of the project's own use.
     """
@@ -138,7 +138,7 @@ def _overrides(
 def _overrides_of_dependents(
     document: Mapping[str, Any], seen: Mapping[tuple[str, str], Sequence[int]]
 ) -> Iterator[Coordinate]:
-    """Overrides for one dependent alone, as deep as anybody writes them."""
+    """Overrides for one dependent alone, down to `_MAX_DEPTH` levels."""
     places = [(value, 1) for value in table(document, "overrides").values()]
     while places:
         place, depth = places.pop()
@@ -187,7 +187,7 @@ def read_node_version(content: bytes) -> Manifest:
 
 
 def asked_for(coordinates: Iterable[Coordinate]) -> frozenset[str]:
-    """The packages of npm that somebody names: a lock file's others do not matter."""
+    """The packages of npm that a manifest names: a lock file's others do not matter."""
     return frozenset(
         c.artifact for c in coordinates if c.ecosystem == "npm" and c.role is not Role.LOCKED
     )

@@ -363,7 +363,7 @@ SPANS: Mapping[str, Callable[[str], VersionSpan | None]] = {
 
 
 def declared_span(text: str, ecosystem: str, name: str = "") -> VersionSpan | None:
-    """What a declared version may come to, or None where nobody can tell.
+    """What a declared version may come to, or None where it cannot be told.
 
     Args:
         name: of what; only runtimes are read by it.

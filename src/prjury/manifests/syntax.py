@@ -28,7 +28,7 @@ def text_of(content: bytes) -> str:
 
     Raises:
         ManifestError: for what is neither UTF-8 nor UTF-16 with a byte order mark, and for lines
-            that nobody writes.
+            that are too long.
     """
     encoding = "utf-16" if content.startswith(_UTF_16) else "utf-8-sig"
     try:

@@ -46,7 +46,7 @@ def build_files(entries: Iterable[TreeEntry]) -> dict[str, str]:
 
 
 def family_of(path: str) -> str:
-    """Whose build files hold for a file; empty for nobody's."""
+    """Whose build files hold for a file; empty for none."""
     language = language_of(printable(path))
     return language.family if language else ""
 

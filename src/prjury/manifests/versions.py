@@ -24,7 +24,7 @@ _ALWAYS = "always"
 class Truth(Enum):
     """Whether a requirement holds.
 
-    For every version that the project allows, for some of them, for none; nobody can tell; nothing
+    For every version that the project allows, for some of them, for none; unknown; nothing
     is declared.
     """
 
@@ -84,7 +84,7 @@ class Requirement:
         )
 
     def met_by(self, version: str | None) -> Truth:
-        """Whether a declared version is inside the span; None is a version nobody knows."""
+        """Whether a declared version is inside the span; None is an unknown version."""
         if self.span is None:
             return Truth.YES
         declared = declared_span(version, self.ecosystem, self.artifact) if version else None

@@ -118,7 +118,9 @@ def advice(message: str, found: str, fixed: str | None) -> str:
     return _sentence(tail)
 
 
-def told(message: str, found: str, fixed: str | None, basis: Basis, *, established: bool) -> str:
+def finding_text(
+    message: str, found: str, fixed: str | None, basis: Basis, *, established: bool
+) -> str:
     """All that a finding says, in sentences."""
     head, words = clause(message, found).rstrip("."), basis.words
     if words and basis.doubt in {"", "some"}:
@@ -200,7 +202,7 @@ class PackApplicability:
 
         The rule's own severity needs a declared span of which every version says so. Where some of
         them lack the pattern, or all deprecate it, a finding is a warning; where only some
-        deprecate it, that needs a replacement in all of them. Where nobody knows the version it is
+        deprecate it, that needs a replacement in all of them. Where the version is unknown it is
         a hint, which never blocks; so it is where the pattern is still sound, but its replacement
         is there already. Where another library brings the old one along, nothing is worse than a
         warning; in the repository of the library itself, which is the one to change it, nothing is

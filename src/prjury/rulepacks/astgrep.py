@@ -123,7 +123,7 @@ _WHOLE = re.compile(r"\^([A-Za-z_]\w{2,})\$")
 
 
 def literals_of(rule: Mapping[str, Any]) -> list[str]:
-    """Words of which one begins every match of the rule; none where nobody can tell.
+    """Words of which one begins every match of the rule; none where it is unknown.
 
     Only what a match begins with counts: the rest of it may stand in lines that are not looked at.
     """

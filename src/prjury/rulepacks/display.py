@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 100
 _COLUMN = 12
-_ELSE = "(a warning where it allows others too, a hint where nobody knows the version)"
+_ELSE = "(a warning where it allows others too, a hint where the version is not known)"
 _APPLICABILITY = {
     "machine-applicable": "safe to apply",
     "maybe-incorrect": "look at it before you apply it",

@@ -273,8 +273,8 @@ class Fix(PackSection):
     applicability: Applicability
 
 
-#: How a fact is known: somebody ran it, read it in a source tree or a migration, read it in the
-#: documentation, or only knows it.
+#: How a fact is known: it was run, read in a source tree or a migration, read in
+#: the documentation, or not confirmed.
 KnownBy: TypeAlias = Literal["run", "source", "documentation", "knowledge"]
 
 _PARTS = re.compile(r"::|[./]")

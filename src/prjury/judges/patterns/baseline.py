@@ -1,4 +1,4 @@
-"""The baseline: findings that were known when somebody decided to live with them.
+"""The baseline: findings that were known when they were accepted.
 
 A file of JSON in the repository, a list with one entry for each finding:
 

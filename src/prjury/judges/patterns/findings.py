@@ -14,7 +14,7 @@ from prjury.code.parser import Range
 from prjury.judges.patterns.match import Active, FileScan, Hit
 from prjury.judges.patterns.suppressions import Directive
 from prjury.jury.judgment import Check, Location, Severity
-from prjury.rulepacks.applicability import Basis, at_most, clause, told
+from prjury.rulepacks.applicability import Basis, at_most, clause, finding_text
 from prjury.rulepacks.rule import Fix, PatternRule
 from prjury.snapshot.model import printable, visible
 
@@ -84,7 +84,7 @@ class PatternFinding:
         """What is wrong, why it is wrong here, and what to write instead."""
         whole = self.repair.of(self.text, self.found) if self.repair else None
         message, known = self.rule.message, self.established
-        return told(message, self.found, whole, self.basis, established=known)
+        return finding_text(message, self.found, whole, self.basis, established=known)
 
     @property
     def summary(self) -> str:

@@ -52,7 +52,7 @@ class PackCase:
     Attributes:
         wanted: whether the rule must find something in it.
         job: what the parser has to do; None where there is nothing to parse.
-        skipped: whether no word of the rule stands in it, so that nobody looks.
+        skipped: whether no word of the rule stands in it, so that it is not parsed.
     """
 
     active: Active
@@ -83,7 +83,7 @@ class PackCase:
 
 @dataclass(frozen=True)
 class Ran:
-    """A case after its run: what was found, or why nobody could look."""
+    """A case after its run: what was found, or why it could not be read."""
 
     case: PackCase
     hits: Sequence[Hit] = ()

@@ -111,7 +111,7 @@ def decide(
 def scope(outcome: ScanOutcome) -> dict[str, Any]:
     """What this judge answers for, and what it could not read.
 
-    Files of which no rule can say anything (documentation, other languages) are nobody's business
+    Files of which no rule can say anything (documentation, other languages) do not matter
     here; ``outside`` names them.
     """
     read = tuple(sorted({*outcome.read, *outcome.locks}))
@@ -232,7 +232,7 @@ def _crashed(
 
 
 def _unread(outcome: ScanOutcome, checks: Iterable[Check], metadata: Mapping[str, Any]) -> Judgment:
-    """A file that rules look at was not read: what is in it, nobody knows."""
+    """A file that rules look at was not read: what is in it is unknown."""
     asked = sorted(outcome.asked & outcome.unread.keys())
     named = [f"{visible(path)} ({outcome.unread[path]})" for path in asked[:_TOLD]]
     more = len(asked) - _TOLD
