@@ -125,31 +125,11 @@ def _runs(text: str) -> int:
     return value
 
 
-def _change(name: str, around: RunTexts, **options: Any) -> Judge[JudgmentContext]:  # noqa: ANN401
-    from prjury.judges.workspace.model_judges import LENIENT, change_judge  # noqa: PLC0415 - as above
+def _asking(name: str, around: RunTexts, **options: Any) -> Judge[JudgmentContext]:  # noqa: ANN401
+    from prjury.judges.workspace.model_judges import model_judge  # noqa: PLC0415 - as above
 
-    asking, others = _apart(options)
-    return change_judge(name, around, asking=LENIENT.model_copy(update=asking), **others)
-
-
-def _correctness(_: str, around: RunTexts, **options: Any) -> Judge[JudgmentContext]:  # noqa: ANN401
-    from prjury.judges.workspace.model_judges import STRICT, correctness_judge  # noqa: PLC0415 - as above
-
-    asking, others = _apart(options)
-    return correctness_judge(around, asking=STRICT.model_copy(update=asking), **others)
-
-
-def _grounded(name: str, around: RunTexts, **options: Any) -> Judge[JudgmentContext]:  # noqa: ANN401
-    from prjury.judges.workspace.model_judges import STRICT, grounded_judge  # noqa: PLC0415 - as above
-
-    asking, others = _apart(options)
-    return grounded_judge(name, around, asking=STRICT.model_copy(update=asking), **others)
-
-
-def _apart(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """How models are asked, and the judge's own options."""
-    asking = {name: value for name, value in options.items() if name in _ASKING}
-    return asking, {name: value for name, value in options.items() if name not in _ASKING}
+    asking = {option: options.pop(option) for option in _ASKING if option in options}
+    return model_judge(name, around, asking, **options)
 
 
 _ASKING: Mapping[str, Callable[[str], Any]] = {"model": str, "runs": _runs, "threshold": _share}
@@ -190,13 +170,13 @@ KINDS: Mapping[str, JudgeKind] = {
         required=0,
     ),
     "quality": JudgeKind(
-        _change, {"criteria": _listed, "must": _listed, **_ASKING}, required=0, asks=True
+        _asking, {"criteria": _listed, "must": _listed, **_ASKING}, required=0, asks=True
     ),
-    "tests-exercise-behaviour": JudgeKind(_change, _ASKING, required=0, asks=True),
-    "correctness": JudgeKind(_correctness, {"output": str, **_ASKING}, required=0, asks=True),
-    "faithfulness": JudgeKind(_grounded, _GROUNDS, asks=True),
-    "hallucination": JudgeKind(_grounded, _GROUNDS, asks=True),
-    "contextual-relevance": JudgeKind(_grounded, _GROUNDS, asks=True),
+    "tests-exercise-behaviour": JudgeKind(_asking, _ASKING, required=0, asks=True),
+    "correctness": JudgeKind(_asking, {"output": str, **_ASKING}, required=0, asks=True),
+    "faithfulness": JudgeKind(_asking, _GROUNDS, asks=True),
+    "hallucination": JudgeKind(_asking, _GROUNDS, asks=True),
+    "contextual-relevance": JudgeKind(_asking, _GROUNDS, asks=True),
 }
 
 #: Names that are promised and have nothing behind them so far.

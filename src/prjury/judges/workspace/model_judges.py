@@ -35,8 +35,25 @@ from prjury.policy.tiers import QualityOptions, QuestionOptions
 from prjury.ports import Ports
 from prjury.snapshot.model import FileChange, Hunk, PullRequest
 
-#: Everything has to be in order; or most of it.
-STRICT, LENIENT = QuestionOptions(threshold=1.0), QuestionOptions()
+
+def model_judge(
+    name: str,
+    around: RunTexts,
+    asking: Mapping[str, Any],
+    **options: Any,  # noqa: ANN401 - the judge's own, as the catalog has them
+) -> Judge[JudgmentContext]:
+    """The judge of this name.
+
+    Args:
+        asking: ``model``, ``runs`` and ``threshold``; everything has to pass unless a judge of
+            changes is asked for, or a threshold is given.
+    """
+    if name in {quality.NAME, testing.NAME}:
+        return change_judge(name, around, QuestionOptions(**asking), **options)
+    strict = QuestionOptions(**{"threshold": 1.0, **asking})
+    if name == CORRECTNESS:
+        return correctness_judge(around, strict, **options)
+    return grounded_judge(name, around, strict, **options)
 
 
 def _judge(
@@ -54,9 +71,9 @@ def _models(around: RunTexts, model: str) -> ModelPanel:
 
 def correctness_judge(
     around: RunTexts,
+    asking: QuestionOptions,
     *,
     output: str | None = None,
-    asking: QuestionOptions = STRICT,
 ) -> Judge[JudgmentContext]:
     """Whether the work in the workspace reaches the goal.
 
@@ -83,11 +100,11 @@ _GROUNDED: Mapping[str, Any] = {
 def grounded_judge(
     name: str,
     around: RunTexts,
+    asking: QuestionOptions,
     *,
     context: list[str],
     answer: str | None = None,
     question: str | None = None,
-    asking: QuestionOptions = STRICT,
 ) -> Judge[JudgmentContext]:
     """A judge of answers and contexts.
 
@@ -113,10 +130,10 @@ def grounded_judge(
 def change_judge(
     name: str,
     around: RunTexts,
+    asking: QuestionOptions,
     *,
     criteria: list[str] | None = None,
     must: list[str] | None = None,
-    asking: QuestionOptions = LENIENT,
 ) -> Judge[JudgmentContext]:
     """A judge of pull requests over a directory, every line of which counts as added.
 
