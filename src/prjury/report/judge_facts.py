@@ -90,8 +90,8 @@ class ScopeFacts:
         scope = judgment.metadata.get("scope")
         if not isinstance(scope, Mapping):
             return None
-        unread, outside = (tuple(_left_out(scope, key)) for key in ("unread", "outside"))
-        return cls(tuple(_texts(scope, "read")), unread, outside)
+        outside = tuple(_left_out(scope, "outside")) if "outside" in scope else None
+        return cls(tuple(_texts(scope, "read")), tuple(_left_out(scope, "unread")), outside)
 
     def to_metadata(self) -> dict[str, Any]:
         """The facts as JSON."""

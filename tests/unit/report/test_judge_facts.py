@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prjury.jury.codec import judgment_from_json, judgment_to_json
+from prjury.jury.judgment import Check, Judgment, Location
+from prjury.report.judge_facts import (
+    BuildFacts,
+    BuildRunFacts,
+    GeneralFacts,
+    LeftOut,
+    MergeFacts,
+    PanelFacts,
+    PatternFacts,
+    RunFacts,
+    ScopeFacts,
+    TestFacts,
+)
+
+RAN = BuildRunFacts(
+    compared=True,
+    tests=TestFacts(9, 3, 1, vanished=2, base=TestFacts(11)),
+    failures={"new": {"test": 3}},
+)
+
+
+def judgment(metadata: dict[str, Any]) -> Judgment:
+    """A judgment as it comes out of a JSON report."""
+    return judgment_from_json(judgment_to_json(Judgment.passed("ok", metadata=metadata)))
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        BuildFacts(),
+        BuildFacts(origin="checks"),
+        BuildFacts(note="flaky", ran=RAN, unbuilt=()),
+        BuildFacts(ran=BuildRunFacts(test_files=4), unbuilt=(LeftOut("a.rb", "no", counts=False),)),
+    ],
+)
+def test_facts_of_a_build_survive_json(facts: BuildFacts) -> None:
+    assert BuildFacts.of(judgment(facts.to_metadata())) == facts
+
+
+@pytest.mark.parametrize(
+    "facts", [MergeFacts(), MergeFacts({"sha": "a", "subject": "b", "place": "commit 2 of 5"})]
+)
+def test_facts_of_a_merge_survive_json(facts: MergeFacts) -> None:
+    assert MergeFacts.of(judgment(facts.to_metadata())) == facts
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [ScopeFacts(), ScopeFacts(("a.py",), (LeftOut("b.py", "too large"),), (LeftOut("c", "no"),))],
+)
+def test_facts_of_what_was_read_survive_json(facts: ScopeFacts) -> None:
+    assert ScopeFacts.of(judgment(facts.to_metadata())) == facts
+
+
+def test_facts_of_a_command_survive_json() -> None:
+    facts = RunFacts("make", 2, ("/tmp/log",))
+    assert RunFacts.of(judgment(facts.to_metadata())) == facts
+
+
+def test_a_judge_is_what_its_facts_say() -> None:
+    build, merge = judgment(BuildFacts().to_metadata()), judgment(MergeFacts().to_metadata())
+    assert (BuildFacts.of(merge), MergeFacts.of(build)) == (None, None)
+    assert (BuildFacts.of(judgment({})), MergeFacts.of(judgment({}))) == (None, None)
+
+
+def test_logs_of_a_recorded_build_are_not_here() -> None:
+    builds = [{"log": "/tmp/1"}, {"log": None}, {"log": "/tmp/2"}, "odd"]
+    assert RunFacts.of(judgment({"log": "/tmp/1", "builds": builds})).logs == ("/tmp/1", "/tmp/2")
+    assert RunFacts.of(judgment({"log": "/tmp/1", "from": "evidence"})).logs == ()
+
+
+def test_a_suppressed_finding_names_what_suppresses_it() -> None:
+    facts = PatternFacts(suppressions=("p/r (a.py:3), by noqa", "p/r (a.py:4)"))
+    for line, by in ((3, "by noqa"), (4, "suppressed"), (5, None)):
+        check = Check("p/r", passed=False, location=Location("a.py", line))
+        assert facts.suppressed_by(check) == by
+    assert facts.suppressed_by(Check("p/r", passed=False)) is None
+
+
+KEYS = (
+    "facts scope read unread outside subject summaries repeated command exit_code log from builds "
+    "note compared tests test_files failure_counts unbuilt stopped_at findings suppressions "
+    "silencing panel model agreement iterations flipped evidence stand_ins must_failed usage"
+).split()
+ODD = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(["build", "merge"]),
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(KEYS) | st.text(), inner),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.sampled_from(KEYS), ODD))
+def test_metadata_of_any_form_is_read(metadata: dict[str, Any]) -> None:
+    said = Judgment.passed("ok", metadata=metadata)
+    for kind in (BuildFacts, GeneralFacts, MergeFacts, PanelFacts, PatternFacts, RunFacts):
+        kind.of(said)
+    ScopeFacts.of(said)
