@@ -91,6 +91,18 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert [link for link in local if not (page.parent / link).exists()] == []
 
 
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if page.stem == "ARCHITECTURE" or page.parent.name == "decisions"],
+    ids=lambda page: page.stem,
+)
+def test_the_code_that_is_named_exists(page: Path) -> None:
+    named = re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", page.read_text())
+    source = ROOT / "src" / "prjury"
+    rooms = [path for path in named if (source / path.partition("/")[0]).is_dir()]
+    assert [path for path in rooms if not (source / path).exists()] == []
+
+
 def commands() -> list[str]:
     found = FENCE.findall(text() + COMMANDS.read_text())
     lines = [line for name, body in found if name == "sh" for line in body.splitlines()]

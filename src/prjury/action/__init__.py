@@ -64,7 +64,7 @@ def _attempt(inputs: Inputs, job: Job) -> JobResult:
         for line in traceback.format_exc().splitlines():
             job.log.say(line)
         complaint = (
-            f"A bug of ours: {type(bug).__name__}. Please report the lines of the job's log."
+            f"A bug in PR Jury: {type(bug).__name__}. Please report the lines of the job's log."
         )
         job.tell_error(complaint)
         return JobResult(ExitCode.BUG, complaint)
