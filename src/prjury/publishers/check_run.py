@@ -166,7 +166,7 @@ class CheckRunReport:
         return there == (report.gate.value, run_of(self.page))
 
     def abandon(self, reason: str, head_sha: str) -> str | None:
-        """Ends what was begun on a head without a verdict, so that no check hangs or stays green.
+        """Ends what was begun on a head without a verdict, so that no check stays pending or green.
 
         What this very run has published stays, and so does what a newer one has written.
 

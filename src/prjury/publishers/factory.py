@@ -28,7 +28,7 @@ class Target:
     Attributes:
         repo: ``owner/name``.
         number: the pull request; None for a comparison, which nobody can comment on.
-        head_sha: the head on which checks hang; None where they would hang on something else.
+        head_sha: the head that gets checks; None where there is none to get them.
         by_status: whether a commit status is the gate: where no job of the head itself is.
         run: the workflow run and its attempt (``5.1``), None outside of one.
         page: that run's page, or an empty text.
@@ -66,7 +66,7 @@ class PublisherFactory:
     redact: Redact
 
     def check(self, wanted: Mapping[str, Any]) -> CheckRunReport | None:
-        """The check run, where there is a head to hang it on and the policy wants it."""
+        """The check run, where there is a head for it and the policy wants it."""
         target = self.target
         if not (target.head_sha and wanted.get("check", True)):
             return None

@@ -142,7 +142,7 @@ class PlainProgress:
         """Says nothing any more, whatever an abandoned judge still answers."""
         self._closed.set()
         with self._lock:
-            pass  # whoever is writing has written
+            pass  # a line that is being written is complete
 
     def _beat(self) -> None:
         while not self._closed.wait(self._every / _BEATS):

@@ -50,7 +50,7 @@ class LineReview:
 
     Attributes:
         run: the workflow run and its attempt (``5.1``), None outside of a workflow.
-        added: where remarks may stand; by default the added lines of the photograph.
+        added: where remarks may stand; by default the added lines of the snapshot.
         redact: takes the secrets of this run out of texts.
         id: which of several reviewers of the pull request this is.
         sleep: waits so many seconds between attempts.

@@ -264,7 +264,7 @@ def _silent(attempt: TierAttempt) -> str:
 
 
 def _names_its_silent(attempt: TierAttempt) -> bool:
-    """Whether the tier has a result, and whoever was silent in it is a model that is named."""
+    """Whether the tier has a result, and every judge without an answer is a model that is named."""
     ballots = attempt.verdict.ballots if attempt.verdict else ()
     silent = [b for b in ballots if b.judgment.status in {Status.ABSTAIN, Status.ERROR}]
     models = all(ballot.type is not JudgeType.DETERMINISTIC for ballot in silent)

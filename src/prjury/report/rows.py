@@ -1,4 +1,4 @@
-"""The table of the report: one row per judge, and a word on whoever was not asked."""
+"""The table of the report: one row per judge, and a word on each judge that did not run."""
 
 from __future__ import annotations
 
