@@ -245,7 +245,7 @@ def unmarked(outcome: PlanOutcome) -> PlanOutcome:
 
 
 def same_end(outcome: PlanOutcome, base: PlanOutcome) -> bool:
-    """Whether both broke off at the same step with the same exit code.
+    """Whether both stopped at the same step with the same exit code.
 
     A different end means that something happened which is not among the causes that were read.
     """

@@ -50,7 +50,7 @@ def pytest(section: LogSection) -> RunnerOutput:
                 results.settle(run.ended(counts))
                 run = _Run(section)
         elif match := _CUT_SHORT.match(line):
-            results.doubts.append(f"pytest broke off: {match['why']}")
+            results.doubts.append(f"pytest stopped early: {match['why']}")
         elif match := _USAGE.match(line):
             text = match["message"] or match["internal"]
             results.failures.append((section.numbers[index], section.failure("error", text)))
