@@ -339,7 +339,7 @@ class MavenTests:
         log: the file that holds everything it printed; the caller removes it.
         tests: how many tests the reports of this run hold, the skipped ones included.
         failed: those that found something wrong.
-        errored: those that stopped before the end.
+        errored: those that stopped early.
         skipped: those that did not run.
         stopped: the limit it was stopped at, such as ``"timeout"``, else None.
     """

@@ -105,8 +105,8 @@ TOLD: dict[str, Expected] = {
             "test:example.com/m/sub:TestFine",
         ],
         doubts=[
-            "the tests of the package example.com/m/sub stopped before the end",
-            "the tests of the package example.com/m/hang stopped before the end",
+            "the tests of the package example.com/m/sub stopped early",
+            "the tests of the package example.com/m/hang stopped early",
         ],
     ),
     "go-plain": Expected(
@@ -139,8 +139,8 @@ TOLD: dict[str, Expected] = {
             ("goal", "", "FAIL example.com/m/vetted [build failed]"),
         ],
         doubts=[
-            "the tests of the package example.com/m/hang stopped before the end",
-            "the tests of the package example.com/m/sub stopped before the end",
+            "the tests of the package example.com/m/hang stopped early",
+            "the tests of the package example.com/m/sub stopped early",
         ],
     ),
     "go-v": Expected(
@@ -173,8 +173,8 @@ TOLD: dict[str, Expected] = {
             ("goal", "", "FAIL example.com/m/vetted [build failed]"),
         ],
         doubts=[
-            "the tests of the package example.com/m/hang stopped before the end",
-            "the tests of the package example.com/m/sub stopped before the end",
+            "the tests of the package example.com/m/hang stopped early",
+            "the tests of the package example.com/m/sub stopped early",
         ],
     ),
     "go-cached": Expected(
@@ -194,7 +194,7 @@ TOLD: dict[str, Expected] = {
             ),
         ],
         doubts=[
-            "the tests of the package example.com/m/sub stopped before the end",
+            "the tests of the package example.com/m/sub stopped early",
         ],
     ),
     "go-test-build": Expected(
@@ -225,7 +225,7 @@ TOLD: dict[str, Expected] = {
             ("goal", "", "FAIL example.com/m/vetted [build failed]"),
         ],
         doubts=[
-            "the tests of the package example.com/m/hang stopped before the end",
+            "the tests of the package example.com/m/hang stopped early",
         ],
     ),
     "cargo-test": Expected(
@@ -278,7 +278,7 @@ TOLD: dict[str, Expected] = {
             "test:a/tests/it.rs:fine",
         ],
         doubts=[
-            "the tests of b/src/main.rs stopped before the end",
+            "the tests of b/src/main.rs stopped early",
             "several tests are called doc-tests a:a/src/lib.rs - add, and not all of them failed",
         ],
     ),
@@ -314,7 +314,7 @@ TOLD: dict[str, Expected] = {
         ],
         counted=9,
         doubts=[
-            "the tests of a test program stopped before the end",
+            "the tests of a test program stopped early",
         ],
     ),
     "jest": Expected(

@@ -118,7 +118,7 @@ def _package(path: str, source: str) -> str:
 
 def _abandon(results: RunnerOutput, program: _Program | None) -> None:
     if program:
-        results.doubts.append(f"the tests of {program.suite or 'a test program'} stopped before the end")
+        results.doubts.append(f"the tests of {program.suite or 'a test program'} stopped early")
 
 
 def _take(program: _Program, number: int, line: str, index: int) -> None:

@@ -133,7 +133,7 @@ class GoEvents:
                 return
 
     def _cut_short(self, name: str) -> None:
-        self.results.doubts.append(f"the tests of the package {name} stopped before the end")
+        self.results.doubts.append(f"the tests of the package {name} stopped early")
 
     def _fail(self, number: int, failure: Failure) -> None:
         self.results.failures.append((number, failure))
@@ -223,7 +223,7 @@ def go(section: LogSection) -> RunnerOutput:
             found = list(_failures(section, range(start, index), match["name"], match["broken"]))
             results.failures += found
             if not match["broken"] and any(map(_is_panic, lines[start:index])):
-                results.doubts.append(f"the tests of the package {match['name']} stopped before the end")
+                results.doubts.append(f"the tests of the package {match['name']} stopped early")
             start = index + 1
     rest = _tests(section, range(start, len(lines)), "")
     results.failures += rest  # their package never came to its end
