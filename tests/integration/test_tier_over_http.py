@@ -374,7 +374,7 @@ def test_a_failure_where_there_is_no_line_does_not_count(
     # Half of the evidence is not there, so everybody was asked again.
     assert (metadata["iterations"], len(server.requests)) == (2, 2)
     assert (said.cost["llm_calls"], said.cost["input_tokens"]) == (2, 200)
-    assert "1 quote not in the material, thrown away" in said.files["markdown"]
+    assert "1 quote not found in what was read, discarded" in said.files["markdown"]
 
 
 def test_nothing_but_inventions_is_no_opinion(server: Aimock, shop: Shop) -> None:
