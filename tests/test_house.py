@@ -18,6 +18,7 @@ MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if SAMPLE not in path.p
 
 LONGEST_MODULE = 500
 LONGEST_FUNCTION = 60
+MOST_MODULES_AT_START = 20
 
 
 def _functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -127,8 +128,10 @@ def test_start_up_imports_nothing_heavy(argument: str) -> None:
     )
     imported = {line.rpartition("|")[2].strip() for line in run.stderr.splitlines()}
     heavy = {"github", "git", "pydantic_ai", "rich", "pydantic", "jinja2", "yaml", "ast_grep_py"}
+    ours = {name for name in imported if name.startswith("prjury.")}
     assert "typer" in imported
     assert imported & heavy == set()
+    assert len(ours) <= MOST_MODULES_AT_START
 
 
 def test_every_ignored_lint_rule_has_its_reason() -> None:

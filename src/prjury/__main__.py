@@ -23,7 +23,7 @@ def main() -> NoReturn:
 
 def _environment() -> dict[str, str]:
     """The operator's environment; no child of ours inherits the secrets in it."""
-    from prjury.sandbox.secret_env import (  # noqa: PLC0415 - as above
+    from prjury.secret_env import (  # noqa: PLC0415 - as above
         forbid_dumps,
         has_secrets_on_pipe,
         read_secrets,

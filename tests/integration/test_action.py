@@ -40,7 +40,7 @@ from prjury.policy.load import default_policy
 from prjury.report.codec import gate_from_report
 from prjury.report.model import Override, PolicyOrigin, Report
 from prjury.report.redact import Redactor
-from prjury.sandbox.secret_env import SECRET_VARIABLES, secrets_in
+from prjury.secret_env import SECRET_VARIABLES, secrets_in
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "ghs_actions"
@@ -854,7 +854,7 @@ class TestProcess:
     @pytest.mark.skipif(sys.platform != "linux", reason="Linux alone has this switch")
     def test_its_memory_is_closed_to_other_processes(self, job: Job) -> None:
         program = (
-            "import ctypes; from prjury.sandbox.secret_env import forbid_dumps\n"
+            "import ctypes; from prjury.secret_env import forbid_dumps\n"
             "forbid_dumps(); print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))\n"
         )
         command = [sys.executable, "-I", "-c", program]
@@ -863,7 +863,7 @@ class TestProcess:
 
     def test_no_secret_is_left_in_the_environment_of_the_process(self, job: Job) -> None:
         program = (
-            "import os, sys; from prjury.sandbox.secret_env import *\n"
+            "import os, sys; from prjury.secret_env import *\n"
             "command = [sys.executable, '-I', '-c', os.environ['ME']]\n"
             "if not has_secrets_on_pipe(os.environ): reexec_without_secrets(os.environ, command)\n"
             "told = read_secrets(os.environ)['PRJURY_INPUT_GITHUB_TOKEN']\n"

@@ -15,7 +15,7 @@ from prjury.doctor.run_checks import examine_setup
 from prjury.doctor.setup import INPUTS as DOCTORED
 from prjury.doctor.setup import Setup
 from prjury.publishers.outputs import outputs_of
-from prjury.sandbox.secret_env import SECRET_VARIABLES
+from prjury.secret_env import SECRET_VARIABLES
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))

@@ -14,7 +14,7 @@ from prjury.action.log import Log
 from prjury.action.modes import run_mode
 from prjury.errors import ExitCode, PrJuryError
 from prjury.report.redact import Redactor
-from prjury.sandbox.secret_env import secrets_in
+from prjury.secret_env import secrets_in
 
 #: With ``fail-on: never`` the job is green for these; a wrong workflow or a bug stays red.
 _FORGIVEN = frozenset(

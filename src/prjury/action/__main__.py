@@ -10,7 +10,7 @@ from types import FrameType
 from typing import NoReturn
 
 from prjury.errors import PrJuryError
-from prjury.sandbox.secret_env import (
+from prjury.secret_env import (
     forbid_dumps,
     has_secrets_on_pipe,
     read_secrets,

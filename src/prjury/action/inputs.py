@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from prjury.errors import UsageError
-from prjury.sandbox.secret_env import secrets_in
+from prjury.secret_env import secrets_in
 
 Mode = Literal["review", "build", "collect", "decide", "publish", "backport"]
 FailOn = Literal["gate", "never"]

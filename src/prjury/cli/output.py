@@ -44,7 +44,7 @@ class Terminal:
     def redact(self) -> Redact:
         """Takes the operator's own secrets, and what looks like one, out of texts."""
         from prjury.report.redact import Redactor  # noqa: PLC0415 - as above
-        from prjury.sandbox.secret_env import secrets_in  # noqa: PLC0415 - `--help` must stay instant
+        from prjury.secret_env import secrets_in  # noqa: PLC0415 - `--help` must stay instant
 
         return Redactor(secrets_in(self.environ))
 

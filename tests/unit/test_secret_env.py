@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.sandbox.secret_env import SECRET_VARIABLES, secrets_in
+from prjury.secret_env import SECRET_VARIABLES, secrets_in
 
 VALUE = "0123456789abcdef"
 
