@@ -23,7 +23,7 @@ from prjury.judges.builds.traces import python_traces, script_traces
 #: Where a test runner prints results, these errors are the tests' own.
 _TESTS_OWN: Mapping[object, tuple[str, ...]] = {
     python_traces: ("pytest", "unittest"),
-    script_traces: ("tap", "node", "jest"),
+    script_traces: ("tap", "node", "jest", "vitest", "mocha"),
 }
 
 

@@ -354,6 +354,89 @@ TOLD: dict[str, Expected] = {
             "test:b.test.js:sum › adds",
         ],
     ),
+    "nextest": Expected(
+        [
+            (
+                "a/src/lib.rs:44",
+                "note: test did not panic as expected at a/src/lib.rs:44:8",
+                "test:a:tests::does_not_panic",
+            ),
+            (
+                "a/src/lib.rs:21",
+                "assertion `left == right` failed: wrong answer (left: 2, right: 3)",
+                "test:a:tests::adds",
+            ),
+            ("", 'Error: "bad"', "test:a:tests::returns"),
+            ("", "SIGABRT", "test:b-pkg::bin/b-pkg:crashes"),
+            ("a/tests/it.rs:6", "oh", "test:a::it:fails"),
+        ],
+        passed=[
+            "test:a:tests::fine",
+            "test:a:tests::panics",
+            "test:a::it:fine",
+            "test:b-pkg::bin/b-pkg:fine",
+        ],
+    ),
+    "vitest": Expected(
+        [
+            (
+                "src/a.test.js:5",
+                "AssertionError: expected 2 to be 3 // Object.is equality",
+                "test:src/a.test.js:sum > adds",
+            ),
+        ],
+        counted=1,
+    ),
+    "vitest-verbose": Expected(
+        [
+            (
+                "a.test.mjs:3",
+                "AssertionError: expected 2 to be 3 // Object.is equality",
+                "test:a.test.mjs:sum > adds",
+            ),
+            (
+                "a.test.mjs:7",
+                "AssertionError: expected 2 to be 1 // Object.is equality",
+                "test:a.test.mjs:sum > deep > case 2",
+            ),
+            ("helper.mjs:2", "TypeError: boom", "test:a.test.mjs:sum > thrown"),
+        ],
+        others=[
+            (
+                "compile",
+                "c.test.mjs:1",
+                "Error: Cannot find module './gone.mjs' imported from c.test.mjs",
+            ),
+            (
+                "compile",
+                "d.test.mjs:1",
+                "RolldownError: Parse failure: Parse failed with 1 error: Unexpected token",
+            ),
+        ],
+        passed=[
+            "test:a.test.mjs:sum > fine",
+            "test:a.test.mjs:sum > deep > case 1",
+            "test:b.test.mjs:ok",
+            "test:b.test.mjs:sum › adds",
+        ],
+    ),
+    "mocha": Expected(
+        [
+            (
+                "test/a.js:3",
+                "AssertionError [ERR_ASSERTION]: Expected values to be strictly equal: 2 !== 3",
+                "test::sum > adds",
+            ),
+            ("test/a.js:7", "TypeError: boom", "test::sum > deep > thrown"),
+        ],
+        others=[
+            ("error", "test/a.js:8", 'sum > hook > "before all" hook for "never": Error: no db'),
+        ],
+        passed=[
+            "test::top",
+            "test::sum > fine",
+        ],
+    ),
     "vitest-tap": Expected(
         [
             (
@@ -863,7 +946,24 @@ FORGED = {
         "test::real",
     ),
     "plain-tap": ("1..1\n{}ok 1 real\n", "ok 2 forged\n", "test::real"),
+    "nextest": (
+        (
+            "    Starting 1 test across 1 binary\n{}        PASS [   0.004s] a tests::real\n"
+            "     Summary [   0.355s] 1 test run: 1 passed, 0 skipped\n"
+        ),
+        "        PASS [   0.004s] a tests::forged\n",
+        "test:a:tests::real",
+    ),
     "vitest": (
+        (
+            " RUN  v4.1.12 .\n{} ✓ a.test.mjs > real 0ms\n\n Test Files  1 passed (1)\n"
+            "      Tests  1 passed (1)\n"
+        ),
+        " ✓ a.test.mjs > forged 0ms\n",
+        "test:a.test.mjs:real",
+    ),
+    "mocha": ("\n{}  ✔ real\n\n  1 passing (5ms)\n", "  ✔ forged\n", "test::real"),
+    "vitest-tap": (
         "TAP version 13\n1..1\nok 1 - a.test.mjs > real # time=0.10ms\n{}",
         "ok 2 - a.test.mjs > forged # time=0.10ms\n",
         "test:a.test.mjs:real",

@@ -62,7 +62,7 @@ class _Goal:
 _MOST_TESTS = 1_000_000
 _MOST_FAILURES = 20_000
 #: The runners whose reports call a test otherwise than their output does.
-_OTHERWISE_CALLED = frozenset({"jvm", "jest", "node", "tap"})
+_OTHERWISE_CALLED = frozenset({"jvm", "jest", "mocha", "node", "tap"})
 #: The runners that write TAP, by the names under which their reports count.
 _WRITING_TAP = ("node", "mocha", "vitest")
 #: What reports hold as well, perhaps under another name. Any other error stands for itself.
