@@ -85,8 +85,8 @@ def _open(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> str:
     limits = "; ".join(undone(pull, verdict, coverage))
     objections = [words for attempt in verdict.attempts if (words := _objection(attempt))]
     overruled = any(voice.judgment.status is Status.FAIL for voice in _blocking(verdict))
-    decision = GATE_OPEN if overruled else NOTHING_FOUND
-    decision = READY if is_proven(pull, verdict, coverage) else decision
+    proven = READY if is_proven(pull, verdict, coverage) else NOTHING_FOUND
+    decision = GATE_OPEN if overruled else proven
     line = f"{GATE_OPEN}; {listed(objections)}" if objections else decision
     silent = [words for attempt in verdict.attempts if (words := _silent(attempt))]
     but = f", but {listed(silent)}" if silent else ""

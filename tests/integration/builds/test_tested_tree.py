@@ -166,3 +166,36 @@ def test_a_project_without_packages_is_left_alone(tmp_path: Path) -> None:
     found = ImportedCode(tmp_path / "probe", tmp_path / "tree", "", known)
     assert found.environment("command", {}) == {}
     assert not (tmp_path / "probe").exists()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "lib/shop/__init__.py",
+        "python/shop/__init__.py",
+        "packages/a/shop/__init__.py",
+        "services/api/src/shop/__init__.py",
+        "lib/shop.py",
+        "shop.py",
+    ],
+)
+def test_another_checkout_is_found_wherever_the_package_begins(
+    court: Court, site: Path, tmp_path: Path, path: str
+) -> None:
+    manifest = "services/api/pyproject.toml" if "services" in path else "pyproject.toml"
+    tree: Tree = {manifest: PYPROJECT, path: PRICE, "tests/test_shop.py": TEST}
+    begins = path.removesuffix("/__init__.py").rpartition("/")[0]
+    edited(site, tmp_path, tree, begins)
+    judged = court.judge(tree, {path: PRICE + "def broken(:\n"}, command="pytest -q")
+    assert judged.build.status is not Status.PASS
+    assert judged.report.gate.exit_code != 0
+
+
+@pytest.mark.parametrize(
+    "path", ["third_party/shop/__init__.py", "tests/data/src/shop/__init__.py"]
+)
+def test_a_copy_of_a_library_says_nothing_of_the_tree(tmp_path: Path, path: str) -> None:
+    known = frozenset({path, "app/__init__.py", "queue.py", "setup.py"})
+    code = ImportedCode(tmp_path / "seen", tmp_path, "", known)
+    assert "shop" not in code.environment("pytest", {}).get("PYTHONPATH", "")
+    assert (tmp_path / "seen" / "names.json").read_text() == '["app"]'

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,6 +28,14 @@ _BESIDE = frozenset(
     "test tests testing doc docs example examples sample samples script scripts tool tools "
     "benchmark benchmarks build dist ci utils".split()
 )
+#: Where packages begin within a project: a src layout, and what mixed projects use.
+_SOURCES = ("src", "lib", "python")
+#: Directories that hold one project each, and how deep such a project lies.
+_MEMBERS = frozenset({"packages", "libs"})
+_MEMBER_DEPTH = 2
+_MANIFESTS = frozenset({"pyproject.toml", "setup.py", "setup.cfg"})
+#: Modules that a tool loads by their names.
+_SET_UP = frozenset("setup conftest noxfile tasks fabfile manage versioneer conf".split())
 #: Sources of extension modules, which are only there once the project is installed.
 _COMPILED = (".c", ".cc", ".cpp", ".pyx", ".rs", ".f90")
 #: Where installed packages lie, also in an environment inside of the tree.
@@ -72,13 +81,19 @@ class ImportedCode:
         return {"PYTHONPATH": os.pathsep.join([*paths, *filter(None, [env.get("PYTHONPATH")])])}
 
     def _names(self) -> set[str]:
-        source = set(_top_level(self._below(joined(self.directory, "src") or "")))
-        packages = set(_top_level(self._below(self.directory), modules=False))
-        return source or {name for name in packages if name.lower() not in _BESIDE}
+        """The packages and modules of the project, from every place where one may begin."""
+        below = [*self._below(self.directory)]
+        found = {
+            name
+            for root in _roots(below)
+            for name in _top_level(_paths_in(root, below), modules=bool(root))
+            if name.lower() not in _BESIDE
+        }
+        names = found or set(_top_level(below))
+        return {name for name in names if _is_the_projects(name)}
 
     def _below(self, directory: str) -> Iterator[str]:
-        prefix = f"{directory}/" if directory else ""
-        return (path.removeprefix(prefix) for path in self.known if path.startswith(prefix))
+        return _paths_in(directory, self.known)
 
     def refuse_elsewhere(self) -> None:
         """Nothing that tests of other code say counts.
@@ -109,6 +124,32 @@ class ImportedCode:
         site = path.parent.parent if path.name == "__init__.py" else path.parent
         sources = (_source_of(file) for file in site.glob("*.dist-info/direct_url.json"))
         return any(source and source.is_relative_to(around) for source in sources)
+
+
+def _roots(paths: Iterable[str]) -> set[str]:
+    """Directories where packages may begin: by custom, and beside each Python manifest."""
+    projects = {""}
+    for path in paths:
+        directory, _, name = path.rpartition("/")
+        if name in _MANIFESTS:
+            projects.add(directory)
+        parts = path.split("/")
+        if parts[0] in _MEMBERS and len(parts) > _MEMBER_DEPTH:
+            projects.add("/".join(parts[:_MEMBER_DEPTH]))
+    ours = {one for one in projects if _BESIDE.isdisjoint(one.lower().split("/"))}
+    return ours | {f"{one}/{below}".lstrip("/") for one in ours for below in _SOURCES}
+
+
+def _paths_in(directory: str, paths: Iterable[str]) -> Iterator[str]:
+    """The paths below the directory, as seen from it."""
+    prefix = f"{directory}/" if directory else ""
+    return (path.removeprefix(prefix) for path in paths if path.startswith(prefix))
+
+
+def _is_the_projects(name: str) -> bool:
+    """Whether a module of this name can only be the project's: no test, no set-up, no library."""
+    known = name in sys.stdlib_module_names or name in _SET_UP or name.lower() in _BESIDE
+    return name.isidentifier() and not known and not name.startswith("test_")
 
 
 def _top_level(paths: Iterable[str], *, modules: bool = True) -> Iterator[str]:

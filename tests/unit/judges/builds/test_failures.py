@@ -480,8 +480,8 @@ EXPECTED: dict[str, list[tuple[str, str, str]]] = {
 
 #: Logs of test runners; what they tell is expected elsewhere.
 RUNNERS = tuple(
-    "cargo-test go- gotestsum jest mocha mocha-tap mvn-multi mvn-test nextest node-spec node-tap npm-ws "
-    "pnpm-ws pytest tox unittest vitest vitest-tap".split()
+    "cargo-test go- gotestsum jest mocha mocha-tap mvn-multi mvn-test nextest node-spec node-tap "
+    "npm-ws pnpm-ws pytest tox unittest vitest vitest-tap".split()
 )
 
 
