@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from prjury.judges.context import PullRequestContext
+    from prjury.judges.workspace.coverage import CoverageJudge
     from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
-    from prjury.judges.workspace.program_judges import CommandJudge, CoverageJudge, run_maven_tests
+    from prjury.judges.workspace.program_judges import CommandJudge, run_maven_tests
     from prjury.judges.workspace.reports import CoverageMetrics, parse_jacoco
     from prjury.jury.cascade import CascadedJury, Tier, TierAttempt, TierPolicy, Verdict
     from prjury.jury.codec import judgment_from_json, judgment_to_json

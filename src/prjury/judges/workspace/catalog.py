@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from prjury.errors import UsageError, did_you_mean
+from prjury.judges.workspace.coverage import CoverageJudge
 from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
-from prjury.judges.workspace.program_judges import CommandJudge, CoverageJudge
+from prjury.judges.workspace.program_judges import CommandJudge
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge
 from prjury.ports import Progress, Shell

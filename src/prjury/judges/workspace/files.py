@@ -6,13 +6,14 @@ but regular files of a bounded size.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, BinaryIO, Literal, TypeAlias
 
 from prjury.errors import CannotJudgeError
 from prjury.jury.context import JudgmentContext
@@ -117,7 +118,7 @@ class Workspace:
         except (FileNotFoundError, NotADirectoryError):
             return "missing"
         except OSError as error:
-            raise _unreadable(path, error.strerror) from error
+            raise unreadable(visible(path), error.strerror) from error
         return _KINDS.get(stat.S_IFMT(mode), "device")
 
     def text(self, path: str) -> str:
@@ -129,11 +130,14 @@ class Workspace:
         """
         kind = self.kind(path)
         if kind != "file":
-            raise _unreadable(path, f"It is a {kind}" if kind != "missing" else "It is not there")
+            raise unreadable(
+                visible(path), f"It is a {kind}" if kind != "missing" else "It is not there"
+            )
         try:
-            content = _content(self.locate(path))
+            with open_regular(self.locate(path)) as file:
+                content = file.read(LARGEST_TEXT + 1)
         except OSError as error:
-            raise _unreadable(path, error.strerror) from error
+            raise unreadable(visible(path), error.strerror) from error
         if len(content) > LARGEST_TEXT:
             raise CannotJudgeError(
                 f"{visible(path)} is larger than {LARGEST_TEXT // 1024**2} MiB",
@@ -144,14 +148,17 @@ class Workspace:
         return _decoded(content, path)
 
 
-def _content(real: Path) -> bytes:
-    """The file's bytes, one more than are allowed at most.
+def open_regular(real: Path) -> BinaryIO:
+    """A regular file, opened for reading; a link is not followed, and nothing is waited for.
 
-    It was a regular file a moment ago. If something else is there by now, nothing is waited for.
+    Raises:
+        OSError: when it cannot be opened, or is something else.
     """
     descriptor = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor, so that it is no link
-        return file.read(LARGEST_TEXT + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "It is not a regular file")
+    return open(descriptor, "rb")  # noqa: PTH123 - a descriptor, so that nothing is opened twice
 
 
 def _decoded(content: bytes, path: str) -> str:
@@ -176,9 +183,10 @@ def _outside(path: str, why: str) -> CannotJudgeError:
     )
 
 
-def _unreadable(path: str, why: str | None) -> CannotJudgeError:
+def unreadable(what: str, why: str | None) -> CannotJudgeError:
+    """The error for something that is there and cannot be read."""
     return CannotJudgeError(
-        f"{visible(path)} cannot be read",
+        f"{what} cannot be read",
         why=why or "The system does not say why",
         remedy="Check its permissions, and that it is a regular file",
         reason="unreadable",
@@ -194,57 +202,44 @@ _LONGEST_IN_SENTENCE = 80
 _BEFORE = 40
 
 
-class Expectation(Protocol):
-    """Something that a text has to meet."""
-
-    def check(self, text: str, path: str) -> Check:
-        """Whether the text, which stands at the path, meets it, and where."""
-        ...
+#: Says whether a text, which stands at a path, is as expected, and where.
+TextCheck: TypeAlias = Callable[[str, str], Check]
 
 
-@dataclass(frozen=True)
-class Exact:
-    """The whole text has to be this one, line by line, the last line end included."""
+def exactly(wanted: str) -> TextCheck:
+    """The whole text has to be this one, line by line; the first difference is shown."""
+    expected = _with_plain_line_ends(wanted)
 
-    expected: str
+    def check(text: str, path: str) -> Check:
+        if text != expected:
+            return _difference(_split(expected), _split(text), path)
+        message = f"{visible(path)} is exactly the expected text"
+        return Check(NAME, passed=True, message=message, location=Location(path))
 
-    def check(self, text: str, path: str) -> Check:
-        """Where the texts differ first."""
-        expected = _with_plain_line_ends(self.expected)
-        if text == expected:
-            message = f"{visible(path)} is exactly the expected text"
-            return Check(NAME, passed=True, message=message, location=Location(path))
-        return _difference(_split(expected), _split(text), path)
+    return check
 
 
-@dataclass(frozen=True)
-class Contains:
-    """The text has to hold this one somewhere.
+def containing(wanted: str) -> TextCheck:
+    """The text has to hold this one somewhere; the first place is shown.
 
     Raises:
         ValueError: for an empty text, which every text holds.
     """
+    if not wanted:
+        raise ValueError("an empty text is in every file: say what the file has to contain")
+    expected = _with_plain_line_ends(wanted)
 
-    expected: str
-
-    def __post_init__(self) -> None:
-        if not self.expected:
-            raise ValueError("an empty text is in every file: say what the file has to contain")
-
-    def check(self, text: str, path: str) -> Check:
-        """The first place that holds it."""
-        expected = _with_plain_line_ends(self.expected)
+    def check(text: str, path: str) -> Check:
         start = text.find(expected)
         if start < 0:
-            words = f"{visible(path)} does not contain {_quoted(self.expected)}"
-            return Check(NAME, passed=False, message=words, location=Location(path))
-        place = _lines(text, start, start + len(expected), path)
-        words = f"{visible(path)} contains {_quoted(self.expected)}"
-        return Check(NAME, passed=True, message=words, location=place, evidence=_cut(expected))
+            return _absent(f"{visible(path)} does not contain {_quoted(wanted)}", path)
+        words = f"{visible(path)} contains {_quoted(wanted)}"
+        return _present(words, text, (start, start + len(expected)), path)
+
+    return check
 
 
-@dataclass(frozen=True)
-class Regex:
+def matching(pattern: str) -> TextCheck:
     r"""Some part of the text has to match an RE2 expression; matching takes linear time.
 
     ``^`` and ``$`` stand for the start and end of a line, ``\A`` and ``\z`` for those of the
@@ -254,25 +249,35 @@ class Regex:
         ValueError: for an empty expression, and for one that RE2 refuses (look-around and back
             references among them).
     """
+    if not pattern:
+        raise ValueError("an empty expression matches every file: say what it has to match")
+    expression = _compiled(pattern)
 
-    pattern: str
-
-    def __post_init__(self) -> None:
-        if not self.pattern:
-            raise ValueError("an empty expression matches every file: say what it has to match")
-        _compiled(self.pattern)
-
-    def check(self, text: str, path: str) -> Check:
-        """The first place that matches."""
-        found = _compiled(self.pattern).search(text)
+    def check(text: str, path: str) -> Check:
+        found = expression.search(text)
         if not found:
-            words = f"nothing in {visible(path)} matches {_quoted(self.pattern)}"
-            return Check(NAME, passed=False, message=words, location=Location(path))
-        place = _lines(text, found.start(), found.end(), path)
-        words = f"{visible(path)} matches {_quoted(self.pattern)}"
-        return Check(
-            NAME, passed=True, message=words, location=place, evidence=_cut(found[0]) or None
-        )
+            return _absent(f"nothing in {visible(path)} matches {_quoted(pattern)}", path)
+        return _present(f"{visible(path)} matches {_quoted(pattern)}", text, found.span(), path)
+
+    return check
+
+
+#: How `FileContentJudge` can be told what to expect.
+_CHECKS = {"exact": exactly, "contains": containing, "regex": matching}
+
+
+def _absent(words: str, path: str) -> Check:
+    return Check(NAME, passed=False, message=words, location=Location(path))
+
+
+def _present(words: str, text: str, span: tuple[int, int], path: str) -> Check:
+    """What stands at the span; a line end belongs to the line that it ends."""
+    start, end = span
+    first = text.count("\n", 0, start) + 1
+    last = first + text.count("\n", start, max(start, end - 1))
+    place = Location(path, first, last if last > first else None)
+    evidence = _cut(text[start:end]) or None
+    return Check(NAME, passed=True, message=words, location=place, evidence=evidence)
 
 
 def _compiled(pattern: str) -> Any:  # noqa: ANN401 - RE2 has no type information
@@ -292,13 +297,6 @@ def _compiled(pattern: str) -> Any:  # noqa: ANN401 - RE2 has no type informatio
 
 def _with_plain_line_ends(text: str) -> str:
     return text.replace("\r\n", "\n")
-
-
-def _lines(text: str, start: int, end: int, path: str) -> Location:
-    """The lines that a span of the text touches; a line end belongs to the line that it ends."""
-    first = text.count("\n", 0, start) + 1
-    last = first + text.count("\n", start, max(start, end - 1))
-    return Location(path, first, last if last > first else None)
 
 
 def _split(text: str) -> list[str]:
@@ -412,11 +410,10 @@ class FileContentJudge:
     name: str = field(default=NAME, kw_only=True)
     description: str = field(default="the file's text is as expected", kw_only=True)
     type: JudgeType = field(default=JudgeType.DETERMINISTIC, kw_only=True)
-    expectation: Expectation = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", path_text(self.path))
-        object.__setattr__(self, "expectation", self._expectation())
+        self._check()  # what cannot be expected is refused at once
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
         """Whether the file's text is as expected."""
@@ -427,10 +424,10 @@ class FileContentJudge:
         kind = workspace.kind(path)
         if kind in {"missing", "directory"}:
             return _existence(path, kind)
-        return _said(self.expectation.check(workspace.text(path), path), path)
+        return _said(self._check()(workspace.text(path), path), path)
 
-    def _expectation(self) -> Expectation:
-        named = {"exact": self.exact, "contains": self.contains, "regex": self.regex}
+    def _check(self) -> TextCheck:
+        named = {kind: getattr(self, kind) for kind in _CHECKS}
         given = {kind: text for kind, text in named.items() if text is not None}
         if len(given) != 1:
             found = " and ".join(given) or "none"
@@ -438,9 +435,7 @@ class FileContentJudge:
         ((kind, text),) = given.items()
         if not isinstance(text, str):
             raise TypeError(f"{kind} is text, not a {type(text).__name__}")
-        kinds: dict[str, type[Exact | Contains | Regex]]
-        kinds = {"exact": Exact, "contains": Contains, "regex": Regex}
-        return kinds[kind](text)
+        return _CHECKS[kind](text)
 
 
 def _existence(path: str, kind: Kind) -> Judgment:

@@ -1,4 +1,4 @@
-"""What the library offers for a directory, ready to use: commands run in a contained shell."""
+"""Judges that run programs in a directory: any command, and the tests of a Maven project."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import contextlib
 import os
 import re
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.coverage import CoverageCounts, ReportJudge
 from prjury.judges.workspace.files import Workspace, answered
-from prjury.judges.workspace.reports import MavenTests, parse_jacoco, run_tests
+from prjury.judges.workspace.reports import find_reports, report_elements
 from prjury.jury.context import JudgmentContext
 from prjury.jury.guard import patience
 from prjury.jury.judge import JudgeType
@@ -35,15 +35,34 @@ _NOT_FOUND = 127
 #: How a shell says, as the last thing it does, that there is no such program.
 _ABSENT = re.compile(r"(not found|No such file or directory)\s*\Z")
 _LIMITS = {
+    "timeout": "took longer than {seconds:g} s",
     "output_limit": "printed more than {mebibytes} MiB",
     "memory_limit": "used more memory than it may have",
     "process_limit": "started more processes than it may have",
 }
 
+#: No program is kept off the PATH, those of the virtual environment that this runs in neither: a
+#: command that is named here means what it means in the terminal of its user.
+_NO_PREFIX = Path(os.devnull)
+
+
+def contained_shell(environ: Mapping[str, str] | None = None) -> ContainedShell:
+    """A shell for commands that the operator names.
+
+    It hands on a list of harmless variables, the PATH among them, and nothing that could be a
+    secret; give a `ContainedShell` of your own where a command needs more.
+
+    Args:
+        environ: this process's environment, unless it is another one.
+    """
+    return ContainedShell(os.environ if environ is None else environ, own_prefix=_NO_PREFIX)
+
 
 @dataclass(frozen=True)
-class ShellJudge:
+class CommandJudge:
     """PASS where a command in the workspace ends with the expected exit code, else FAIL.
+
+    ``CommandJudge("make test")``, ``CommandJudge(["go", "vet", "./..."], timeout=60)``.
 
     FAIL as well where it takes longer than its ``timeout``, or exceeds a limit of the shell; the
     reason is in ``metadata["reason"]``. ERROR ``no_workspace``; ``tool_missing`` where there is no
@@ -54,7 +73,7 @@ class ShellJudge:
         command: one line for ``/bin/sh``, or the program and its arguments.
         exit_code: the expected one; minus a signal's number for an end by that signal.
         timeout: seconds.
-        shell: where it runs.
+        shell: where it runs; by default a contained one with this process's environment.
         progress: hears of its output.
 
     Raises:
@@ -68,8 +87,8 @@ class ShellJudge:
     exit_code: int = 0
     timeout: float = TIMEOUT
     _: KW_ONLY
-    shell: Shell = field(repr=False, compare=False)
-    progress: Progress = field(repr=False, compare=False)
+    shell: Shell = field(default_factory=contained_shell, repr=False, compare=False)
+    progress: Progress = field(default_factory=SilentProgress, repr=False, compare=False)
     name: str = "command"
     description: str = "a command in the workspace ends as expected"
     type: JudgeType = JudgeType.DETERMINISTIC
@@ -80,8 +99,7 @@ class ShellJudge:
             raise TypeError(f"an exit code is an integer, not {self.exit_code!r}")
         if not _LOWEST_EXIT_CODE <= self.exit_code <= _HIGHEST_EXIT_CODE:
             raise ValueError(f"an exit code is 0..255, or minus a signal, not {self.exit_code}")
-        if finite(self.timeout, "the timeout") <= 0:
-            raise ValueError(f"the timeout is above 0 seconds, not {self.timeout}")
+        _check_timeout(self.timeout)
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
         """Runs the command and waits for its end."""
@@ -95,78 +113,62 @@ class ShellJudge:
         try:
             completed = self.shell.run(command, deadline, self.progress)
         except CannotJudgeError as error:
-            raise _explained(error, command) from error
+            if error.reason != "tool_missing":
+                raise
+            raise _missing(error.what) from error  # the shell's advice is about builds
         except OSError as error:  # too long a command line, or a workspace that is closed to us
-            raise _not_started(error, command) from error
-        run = CommandRun(
-            command, completed, completed.tail(), self.timeout, cut_short=deadline is not own
-        )
-        judgment = decide(run, self.exit_code)
+            raise CannotJudgeError(
+                f"`{_shown(command)}` could not be started: {error.strerror}",
+                why="The system refuses it",
+                remedy="Try it by hand in the workspace",
+                reason="not_started",
+            ) from error
+        if completed.stopped == "timeout" and deadline is not own:
+            seconds = f"{completed.seconds:.1f} s"
+            words = f"`{_shown(command)}` was stopped after {seconds}, because the vote was over"
+            judgment = Judgment.errored(words, metadata={"reason": "timeout"})
+        else:
+            judgment = self._decide(command, completed, completed.tail())
         if judgment.status is not Status.FAIL:
             _forget(completed.log)
         return judgment
 
+    def _decide(self, command: ShellCommand, done: Completed, tail: str) -> Judgment:
+        """PASS or FAIL, or ERROR where there is no such program.
 
-@dataclass(frozen=True)
-class CommandRun:
-    """A command that has run.
-
-    Attributes:
-        tail: the last lines that it printed.
-        timeout: the seconds that it might have taken.
-        cut_short: whether the vote that it was part of left it less time than that.
-    """
-
-    command: ShellCommand
-    completed: Completed
-    tail: str
-    timeout: float
-    cut_short: bool = False
-
-
-def decide(run: CommandRun, expected: int) -> Judgment:
-    """PASS, FAIL or ERROR. Pure.
-
-    Args:
-        expected: the exit code that passes.
-    """
-    shown, completed = f"`{_shown(run.command)}`", run.completed
-    if completed.stopped == "timeout" and run.cut_short:
-        message = f"{shown} was stopped after {completed.seconds:.1f} s, because the vote was over"
-        return Judgment.errored(message, metadata={"reason": "timeout"})
-    if completed.stopped:
-        return _said(run, expected, f"{shown} {_limit(run)} and was stopped", completed.stopped)
-    if completed.exit_code == expected:
-        how = f"exit code {expected}, as expected" if expected else "exit code 0"
-        return _said(run, expected, f"{shown} ended with {how}")
-    if completed.exit_code == _NOT_FOUND and _is_absent(run):
-        return Judgment.errored(str(_missing(run.command)), metadata={"reason": "tool_missing"})
-    ended = f"{shown} {_end(completed.exit_code)}; exit code {expected} is expected"
-    return _said(run, expected, ended, "exit_code")
+        Args:
+            tail: the last lines that it printed.
+        """
+        shown, reason = f"`{_shown(command)}`", done.stopped
+        if reason:
+            mebibytes = command.output_limit // 1024**2
+            limit = _LIMITS[reason].format(seconds=self.timeout, mebibytes=mebibytes)
+            words = f"{shown} {limit} and was stopped"
+        elif done.exit_code == self.exit_code:
+            words = f"{shown} ended with exit code {self.exit_code}"
+            words += ", as expected" if self.exit_code else ""
+        elif done.exit_code == _NOT_FOUND and _ABSENT.search(tail):
+            absent = _missing(f"{shown} could not be run: the command was not found")
+            return Judgment.errored(str(absent), metadata={"reason": absent.reason})
+        else:
+            reason = "exit_code"
+            words = f"{shown} {_end(done.exit_code)}; exit code {self.exit_code} is expected"
+        logs = (str(done.log),) if reason else ()
+        metadata = {
+            **RunFacts(printable(command.text), done.exit_code, logs).to_metadata(),
+            "expected_exit_code": self.exit_code,
+            "seconds": round(done.seconds, 3),
+            **({"reason": reason} if reason else {}),
+        }
+        passed = reason is None
+        check = Check("exit-code", passed, words, evidence=tail or None)
+        make = Judgment.passed if passed else Judgment.failed
+        return make(words, BooleanScore(passed), checks=[check], metadata=metadata)
 
 
-def _said(run: CommandRun, expected: int, words: str, reason: str | None = None) -> Judgment:
-    """A PASS, or a FAIL where there is a reason for one."""
-    check = Check("exit-code", reason is None, words, evidence=run.tail or None)
-    done = run.completed
-    logs = (str(done.log),) if reason else ()
-    metadata = {
-        **RunFacts(printable(run.command.text), done.exit_code, logs).to_metadata(),
-        "expected_exit_code": expected,
-        "seconds": round(done.seconds, 3),
-    }
-    if reason is None:
-        return Judgment.passed(words, score=BooleanScore.PASS, checks=[check], metadata=metadata)
-    metadata["reason"] = reason
-    return Judgment.failed(words, score=BooleanScore.FAIL, checks=[check], metadata=metadata)
-
-
-def _limit(run: CommandRun) -> str:
-    """Which limit the command exceeded."""
-    if run.completed.stopped == "timeout":
-        return f"took longer than {run.timeout:g} s"
-    mebibytes = run.command.output_limit // 1024**2
-    return _LIMITS[str(run.completed.stopped)].format(mebibytes=mebibytes)
+def _check_timeout(timeout: float) -> None:
+    if finite(timeout, "the timeout") <= 0:
+        raise ValueError(f"the timeout is above 0 seconds, not {timeout}")
 
 
 def _end(exit_code: int) -> str:
@@ -177,31 +179,12 @@ def _end(exit_code: int) -> str:
     return f"was ended by signal {-exit_code}"
 
 
-def _is_absent(run: CommandRun) -> bool:
-    """Whether the last line that was printed says that there is no such program."""
-    return _ABSENT.search(run.tail) is not None
-
-
-def _explained(error: CannotJudgeError, command: ShellCommand) -> CannotJudgeError:
-    """The shell's error, but for a missing program: there the shell gives advice about builds."""
-    return _missing(command, error.what) if error.reason == "tool_missing" else error
-
-
-def _missing(command: ShellCommand, what: str = "") -> CannotJudgeError:
+def _missing(what: str) -> CannotJudgeError:
     return CannotJudgeError(
-        what or f"`{_shown(command)}` could not be run: the command was not found",
+        what,
         why="The tool is not installed here, or its name is misspelt",
         remedy="Install it, or correct the command",
         reason="tool_missing",
-    )
-
-
-def _not_started(error: OSError, command: ShellCommand) -> CannotJudgeError:
-    return CannotJudgeError(
-        f"`{_shown(command)}` could not be started: {error.strerror}",
-        why="The system refuses it",
-        remedy="Try it by hand in the workspace",
-        reason="not_started",
     )
 
 
@@ -230,45 +213,43 @@ def _forget(log: Path) -> None:
         log.parent.rmdir()
 
 
-#: No program is kept off the PATH, those of the virtual environment that this runs in neither: a
-#: command that is named here means what it means in the terminal of its user.
-_NO_PREFIX = Path(os.devnull)
+#: Quiet, never asking, without transfer progress; a module that fails keeps no other from running.
+FLAGS = ("-q", "-B", "-ntp", "--fail-at-end")
 
-
-def contained_shell(environ: Mapping[str, str] | None = None) -> ContainedShell:
-    """A shell for commands that the operator names.
-
-    It hands on a list of harmless variables, the PATH among them, and nothing that could be a
-    secret; give a `ContainedShell` of your own where a command needs more.
-
-    Args:
-        environ: this process's environment, unless it is another one.
-    """
-    return ContainedShell(os.environ if environ is None else environ, own_prefix=_NO_PREFIX)
+_REPORT = re.compile(r"(^|/)target/(surefire|failsafe)-reports/TEST-[^/]+\.xml$")
 
 
 @dataclass(frozen=True)
-class CommandJudge(ShellJudge):
-    """`ShellJudge` with a contained shell of this process's environment and without progress.
+class MavenTests:
+    """What became of a project's tests.
 
-    ``CommandJudge("make test")``, ``CommandJudge(["go", "vet", "./..."], timeout=60)``.
+    Attributes:
+        command: what was run.
+        exit_code: Maven's; minus a signal's number if a signal ended it.
+        seconds: how long it took.
+        log: the file that holds everything it printed; the caller removes it.
+        tests: how many tests the reports of this run hold, the skipped ones included.
+        failed: those that found something wrong.
+        errored: those that stopped early.
+        skipped: those that did not run.
+        stopped: the limit it was stopped at, such as ``"timeout"``, else None.
     """
 
-    _: KW_ONLY
-    shell: Shell = field(default_factory=contained_shell, repr=False, compare=False)
-    progress: Progress = field(default_factory=SilentProgress, repr=False, compare=False)
+    command: tuple[str, ...]
+    exit_code: int
+    seconds: float
+    log: Path
+    tests: int = 0
+    failed: int = 0
+    errored: int = 0
+    skipped: int = 0
+    stopped: str | None = None
 
-
-@dataclass(frozen=True)
-class CoverageJudge(ReportJudge):
-    """`ReportJudge` for the XML reports of JaCoCo.
-
-    ``CoverageJudge("target/site/jacoco/jacoco.xml", minimum=80)``; for a project of several modules
-    ``CoverageJudge(".", minimum=80, metric="branch")``.
-    """
-
-    _: KW_ONLY
-    read: Callable[[Path], CoverageCounts] = field(default=parse_jacoco, repr=False, compare=False)
+    @property
+    def passed(self) -> bool:
+        """Whether Maven ended by itself and is content, and no report holds a failing test."""
+        clean = self.exit_code == 0 and self.stopped is None
+        return clean and not self.failed and not self.errored
 
 
 def run_maven_tests(
@@ -282,7 +263,8 @@ def run_maven_tests(
     """Runs a Maven project's tests where it lies, and counts them.
 
     The wrapper ``mvnw`` is used if it is there and can be executed, else ``mvn``. The goals run in
-    a contained shell; what they write stays in the project.
+    a contained shell; what they write stays in the project. Only reports that this run has written
+    are counted.
 
     Args:
         path: the directory with the ``pom.xml``.
@@ -296,5 +278,78 @@ def run_maven_tests(
             content and a test report cannot be read.
         ValueError: for a timeout that is not above zero.
     """
-    around = shell or contained_shell()
-    return run_tests(Path(path), timeout, around, progress or SilentProgress(), goals)
+    directory, around = Path(path), shell or contained_shell()
+    _check_timeout(timeout)
+    if not (directory / "pom.xml").is_file():
+        raise CannotJudgeError(
+            f"{visible(str(directory))} is no Maven project: it has no pom.xml",
+            remedy="Name the directory that holds the pom.xml",
+            reason="no_pom",
+        )
+    wrapper = directory / "mvnw"
+    program = "./mvnw" if wrapper.is_file() and os.access(wrapper, os.X_OK) else "mvn"
+    argv = (program, *FLAGS, *goals)
+    command = ShellCommand(argv, directory.absolute(), around.environment())
+    before = _stamps(directory)
+    completed = _run_maven(command, timeout, around, progress or SilentProgress())
+    counts = _counted(directory, before, completed)
+    return MavenTests(
+        command=argv,
+        exit_code=completed.exit_code,
+        seconds=completed.seconds,
+        log=completed.log,
+        tests=counts.total(),
+        failed=counts["failure"],
+        errored=counts["error"],
+        skipped=counts["skipped"],
+        stopped=completed.stopped,
+    )
+
+
+def _run_maven(
+    command: ShellCommand, timeout: float, shell: Shell, progress: Progress
+) -> Completed:
+    try:
+        return shell.run(command, Deadline.after(timeout), progress)
+    except CannotJudgeError as error:
+        if error.reason != "tool_missing":
+            raise
+        raise CannotJudgeError(
+            error.what,
+            why="There is no Maven on the PATH, and no wrapper `mvnw` that can be executed",
+            remedy="Install Apache Maven, or commit the wrapper (`mvn wrapper:wrapper`)",
+            reason=error.reason,
+        ) from error
+
+
+def _stamps(directory: Path) -> Mapping[Path, tuple[int, int, int]]:
+    """Number, time and size of each report: one changes whenever a file is written or replaced."""
+    states = ((path, path.lstat()) for path in find_reports(directory, _REPORT))
+    return {path: (it.st_ino, it.st_ctime_ns, it.st_size) for path, it in states}
+
+
+def _counted(
+    directory: Path, before: Mapping[Path, tuple[int, int, int]], completed: Completed
+) -> Counter[str]:
+    """The outcomes of all tests of this run, by ``passed``, ``failure``, ``error``, ``skipped``."""
+    counts: Counter[str] = Counter()
+    for path, stamp in _stamps(directory).items():
+        if before.get(path) == stamp:
+            continue
+        try:
+            counts.update(_outcomes(path))
+        except CannotJudgeError:
+            # A run that was stopped leaves half a report, and has not passed anyhow.
+            if completed.exit_code == 0 and completed.stopped is None:
+                raise
+    return counts
+
+
+def _outcomes(path: Path) -> list[str]:
+    outcomes = []
+    for event, element in report_elements(path):
+        if event == "end" and element.tag == "testcase":
+            tags = {child.tag for child in element}
+            kinds = ("failure", "error", "skipped")
+            outcomes.append(next((kind for kind in kinds if kind in tags), "passed"))
+    return outcomes

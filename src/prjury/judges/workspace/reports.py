@@ -1,4 +1,4 @@
-"""What build tools report as XML: coverage by JaCoCo, and the tests of a Maven project that is run.
+"""Reports that build tools write as XML, and the coverage that JaCoCo reports.
 
 The files come from code that is not trusted: nothing but regular files is opened, sizes and depths
 are capped, nothing outside the document is fetched and no entity is expanded.
@@ -9,20 +9,15 @@ from __future__ import annotations
 import errno
 import os
 import re
-import stat
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import BinaryIO
 from xml.etree.ElementTree import Element
 
-from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
+from prjury.judges.workspace.files import open_regular, unreadable
 from prjury.jury.frozen import FrozenDict
-from prjury.jury.score import finite
-from prjury.ports import Progress, Shell
-from prjury.ports.types import Completed, ShellCommand
 from prjury.snapshot.model import visible
 
 #: Bytes; reports of very large projects stay below it.
@@ -34,13 +29,13 @@ _MOST_DIRECTORIES = 100_000
 _SKIPPED = frozenset({".git", "node_modules", ".venv", ".gradle", ".tox"})
 
 
-def find_reports(root: Path, is_report: Callable[[str], bool]) -> list[Path]:
+def find_reports(root: Path, pattern: re.Pattern[str]) -> list[Path]:
     """The reports below a directory, in order; links to directories are not followed.
 
     A directory that cannot be entered is left out: no build of this user has written there.
 
     Args:
-        is_report: whether a path, relative to the directory, is that of a report.
+        pattern: found in the path of a report, relative to the directory.
 
     Raises:
         CannotJudgeError: ``too_large`` when the directory is too large to be searched.
@@ -56,7 +51,9 @@ def find_reports(root: Path, is_report: Callable[[str], bool]) -> list[Path]:
                 remedy="Name the report itself",
                 reason="too_large",
             )
-        found.extend(Path(place, name) for name in files if is_report((below / name).as_posix()))
+        found.extend(
+            Path(place, name) for name in files if pattern.search((below / name).as_posix())
+        )
     return sorted(found)
 
 
@@ -112,34 +109,22 @@ def missing_report(path: Path) -> CannotJudgeError:
 
 def _opened(path: Path) -> BinaryIO:
     """The file; never waits for one that is no regular file."""
+    what = f"the report {visible(str(path))}"
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        file = open_regular(path)
     except FileNotFoundError as error:
         raise missing_report(path) from error
     except OSError as error:
-        why = "It is a symbolic link" if error.errno == errno.ELOOP else error.strerror
-        raise _unreadable(path, why or "The system refuses it") from error
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode):
-        os.close(descriptor)
-        raise _unreadable(path, "It is not a regular file")
-    if status.st_size > LARGEST_REPORT:
-        os.close(descriptor)
+        linked = error.errno == errno.ELOOP
+        raise unreadable(what, "It is a symbolic link" if linked else error.strerror) from error
+    if os.fstat(file.fileno()).st_size > LARGEST_REPORT:
+        file.close()
         raise CannotJudgeError(
-            f"the report {visible(str(path))} is larger than {LARGEST_REPORT // 1024**2} MiB",
+            f"{what} is larger than {LARGEST_REPORT // 1024**2} MiB",
             remedy="Name a report of a part of the project",
             reason="too_large",
         )
-    return open(descriptor, "rb")  # noqa: PTH123 - a descriptor, so that nothing is opened twice
-
-
-def _unreadable(path: Path, why: str) -> CannotJudgeError:
-    return CannotJudgeError(
-        f"the report {visible(str(path))} cannot be read",
-        why=why,
-        remedy="Check its permissions, and that it is a regular file",
-        reason="unreadable",
-    )
+    return file
 
 
 _AGGREGATE = re.compile(r"(^|/)target/site/jacoco-aggregate/jacoco\.xml$")
@@ -259,7 +244,7 @@ def parse_jacoco(path: str | os.PathLike[str]) -> CoverageMetrics:
 
 
 def _reports_of(directory: Path) -> list[Path]:
-    found = find_reports(directory, lambda path: bool(_AGGREGATE.search(path)))
+    found = find_reports(directory, _AGGREGATE)
     if len(found) > 1:
         names = ", ".join(visible(str(path.relative_to(directory))) for path in found[:3])
         raise CannotJudgeError(
@@ -268,7 +253,7 @@ def _reports_of(directory: Path) -> list[Path]:
             remedy="Name the one that counts",
             reason="report_ambiguous",
         )
-    found = found or find_reports(directory, lambda path: bool(_MODULE.search(path)))
+    found = found or find_reports(directory, _MODULE)
     if not found:
         raise missing_report(directory / "target/site/jacoco/jacoco.xml")
     return found
@@ -317,150 +302,3 @@ def _counter(element: Element, path: Path) -> dict[str, CoverageCounter]:
         if covered + missed
         else {}
     )
-
-
-#: Quiet, never asking, without transfer progress; a module that fails keeps no other from running.
-FLAGS = ("-q", "-B", "-ntp", "--fail-at-end")
-
-_REPORT = re.compile(r"(^|/)target/(surefire|failsafe)-reports/TEST-[^/]+\.xml$")
-
-#: What changes whenever a file is written, replaced or moved: number, time and size.
-_Stamp: TypeAlias = tuple[int, int, int]
-
-
-@dataclass(frozen=True)
-class MavenTests:
-    """What became of a project's tests.
-
-    Attributes:
-        command: what was run.
-        exit_code: Maven's; minus a signal's number if a signal ended it.
-        seconds: how long it took.
-        log: the file that holds everything it printed; the caller removes it.
-        tests: how many tests the reports of this run hold, the skipped ones included.
-        failed: those that found something wrong.
-        errored: those that stopped early.
-        skipped: those that did not run.
-        stopped: the limit it was stopped at, such as ``"timeout"``, else None.
-    """
-
-    command: tuple[str, ...]
-    exit_code: int
-    seconds: float
-    log: Path
-    tests: int = 0
-    failed: int = 0
-    errored: int = 0
-    skipped: int = 0
-    stopped: str | None = None
-
-    @property
-    def passed(self) -> bool:
-        """Whether Maven ended by itself and is content, and no report holds a failing test."""
-        clean = self.exit_code == 0 and self.stopped is None
-        return clean and not self.failed and not self.errored
-
-
-def run_tests(
-    directory: Path,
-    timeout: float,
-    shell: Shell,
-    progress: Progress,
-    goals: Sequence[str] = ("test",),
-) -> MavenTests:
-    """Runs the goals in the project's own directory, by its wrapper if that can be executed.
-
-    Only reports that this run has written are counted.
-
-    Args:
-        timeout: seconds.
-
-    Raises:
-        CannotJudgeError: ``no_pom`` where there is no project, ``tool_missing`` without Maven, and
-            ``report_invalid`` or the like when Maven is content and a report cannot be read.
-        ValueError: for a timeout that is not above zero.
-    """
-    _refuse(directory, timeout)
-    argv = (_program(directory), *FLAGS, *goals)
-    before = _stamps(directory)
-    completed = _run(
-        ShellCommand(argv, directory.absolute(), shell.environment()), timeout, shell, progress
-    )
-    counts = _counted(directory, before, completed)
-    return MavenTests(
-        command=argv,
-        exit_code=completed.exit_code,
-        seconds=completed.seconds,
-        log=completed.log,
-        tests=counts.total(),
-        failed=counts["failure"],
-        errored=counts["error"],
-        skipped=counts["skipped"],
-        stopped=completed.stopped,
-    )
-
-
-def _refuse(directory: Path, timeout: float) -> None:
-    if finite(timeout, "the timeout") <= 0:
-        raise ValueError(f"the timeout is above 0 seconds, not {timeout}")
-    if not (directory / "pom.xml").is_file():
-        raise CannotJudgeError(
-            f"{visible(str(directory))} is no Maven project: it has no pom.xml",
-            remedy="Name the directory that holds the pom.xml",
-            reason="no_pom",
-        )
-
-
-def _program(directory: Path) -> str:
-    wrapper = directory / "mvnw"
-    return "./mvnw" if wrapper.is_file() and os.access(wrapper, os.X_OK) else "mvn"
-
-
-def _run(command: ShellCommand, timeout: float, shell: Shell, progress: Progress) -> Completed:
-    try:
-        return shell.run(command, Deadline.after(timeout), progress)
-    except CannotJudgeError as error:
-        if error.reason != "tool_missing":
-            raise
-        raise CannotJudgeError(
-            error.what,
-            why="There is no Maven on the PATH, and no wrapper `mvnw` that can be executed",
-            remedy="Install Apache Maven, or commit the wrapper (`mvn wrapper:wrapper`)",
-            reason=error.reason,
-        ) from error
-
-
-def _stamps(directory: Path) -> Mapping[Path, _Stamp]:
-    """The reports that are there, and how each differs from what is written later."""
-    found = find_reports(directory, lambda path: bool(_REPORT.search(path)))
-    return {path: _stamp(path.lstat()) for path in found}
-
-
-def _stamp(status: os.stat_result) -> _Stamp:
-    return status.st_ino, status.st_ctime_ns, status.st_size
-
-
-def _counted(directory: Path, before: Mapping[Path, _Stamp], completed: Completed) -> Counter[str]:
-    """The outcomes of all tests of this run, by ``passed``, ``failure``, ``error``, ``skipped``."""
-    after = _stamps(directory)
-    fresh = [path for path, stamp in after.items() if before.get(path) != stamp]
-    counts: Counter[str] = Counter()
-    for path in fresh:
-        try:
-            counts.update(list(_outcomes(path)))
-        except CannotJudgeError:
-            # A run that was stopped leaves half a report, and has not passed anyhow.
-            if completed.exit_code == 0 and completed.stopped is None:
-                raise
-    return counts
-
-
-def _outcomes(path: Path) -> Iterator[str]:
-    for event, element in report_elements(path):
-        if event == "end" and element.tag == "testcase":
-            yield _outcome(element)
-
-
-def _outcome(case: Iterable[Element]) -> str:
-    tags = {child.tag for child in case}
-    return next((kind for kind in ("failure", "error", "skipped") if kind in tags), "passed")

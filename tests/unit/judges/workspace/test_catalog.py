@@ -5,8 +5,9 @@ import pytest
 from fakes.shell import ScriptedShell, SilentProgress
 from prjury.errors import UsageError
 from prjury.judges.workspace.catalog import RunTexts, judge_by_name
+from prjury.judges.workspace.coverage import CoverageJudge
 from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
-from prjury.judges.workspace.program_judges import CommandJudge, CoverageJudge
+from prjury.judges.workspace.program_judges import CommandJudge
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge
 

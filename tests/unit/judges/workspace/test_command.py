@@ -11,7 +11,7 @@ import pytest
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.program_judges import ShellJudge
+from prjury.judges.workspace.program_judges import CommandJudge
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury
@@ -28,14 +28,14 @@ def context(tmp_path: Path) -> JudgmentContext:
 
 def shell_judge(
     command: str | Sequence[str] = "make", script: Scripted | None = None, **options: Any
-) -> ShellJudge:
+) -> CommandJudge:
     shell = ScriptedShell((script or Scripted(),))
-    return ShellJudge(command, shell=shell, progress=SilentProgress(), **options)
+    return CommandJudge(command, shell=shell, progress=SilentProgress(), **options)
 
 
 def test_the_expected_exit_code_passes(context: JudgmentContext) -> None:
     shell, progress = ScriptedShell((Scripted(output="built\n"),)), SilentProgress()
-    judgment = ShellJudge("make all", shell=shell, progress=progress).judge(context)
+    judgment = CommandJudge("make all", shell=shell, progress=progress).judge(context)
     (check,) = judgment.checks
     assert (judgment.status, judgment.reasoning) == (
         Status.PASS,
@@ -55,7 +55,7 @@ def test_the_expected_exit_code_passes(context: JudgmentContext) -> None:
 
 def test_it_runs_in_the_workspace_with_the_shells_environment(context: JudgmentContext) -> None:
     shell = ScriptedShell()
-    judge = ShellJudge(["make", "all"], shell=shell, progress=SilentProgress())
+    judge = CommandJudge(["make", "all"], shell=shell, progress=SilentProgress())
     judge.judge(context)
     (command,) = shell.commands
     assert command.argv == ("make", "all")
@@ -83,7 +83,7 @@ def test_another_exit_code_fails_with_the_end_of_the_log(context: JudgmentContex
 def test_logs_are_kept_for_failures_only(context: JudgmentContext) -> None:
     for script, kept in ((Scripted(0), 0), (Scripted(127, "x: not found\n"), 0), (Scripted(1), 1)):
         shell = ScriptedShell((script,))
-        ShellJudge("x", shell=shell, progress=SilentProgress()).judge(context)
+        CommandJudge("x", shell=shell, progress=SilentProgress()).judge(context)
         logs = list(shell.directory.glob("*")) if shell.directory.exists() else []
         assert len(logs) == kept
 
@@ -136,7 +136,7 @@ class PatientShell(ScriptedShell):
 
 def test_a_vote_that_ends_earlier_is_no_fault_of_the_command(context: JudgmentContext) -> None:
     shell = PatientShell((Scripted(-15, stopped="timeout"),))
-    judge = ShellJudge("x", shell=shell, progress=SilentProgress())
+    judge = CommandJudge("x", shell=shell, progress=SilentProgress())
     (judgment,) = Jury.of(MajorityVoting(), judge).vote(context, timeout=0.4).individual
     assert judgment.status is Status.ERROR
     assert re.fullmatch(
@@ -147,7 +147,7 @@ def test_a_vote_that_ends_earlier_is_no_fault_of_the_command(context: JudgmentCo
 
 def test_within_a_longer_vote_its_own_time_counts(context: JudgmentContext) -> None:
     shell = PatientShell((Scripted(-15, stopped="timeout"),))
-    judge = ShellJudge("x", timeout=0.1, shell=shell, progress=SilentProgress())
+    judge = CommandJudge("x", timeout=0.1, shell=shell, progress=SilentProgress())
     (judgment,) = Jury.of(MajorityVoting(), judge).vote(context, timeout=60).individual
     assert judgment.status is Status.FAIL
     assert judgment.reasoning == "`x` took longer than 0.1 s and was stopped"
@@ -210,7 +210,7 @@ class RefusingShell(ScriptedShell):
 
 
 def test_a_system_that_refuses_is_an_error(context: JudgmentContext) -> None:
-    judge = ShellJudge("x", shell=RefusingShell(), progress=SilentProgress())
+    judge = CommandJudge("x", shell=RefusingShell(), progress=SilentProgress())
     judgment = judge.judge(context)
     assert judgment.status is Status.ERROR
     assert judgment.reasoning == (

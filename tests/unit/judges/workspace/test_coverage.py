@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -11,35 +9,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.coverage import Demand, ReportJudge, decide
+from prjury.judges.workspace.coverage import CoverageJudge, Metric
+from prjury.judges.workspace.reports import CoverageCounter, CoverageMetrics
 from prjury.jury.context import JudgmentContext
-from prjury.jury.judgment import Location, Status
+from prjury.jury.judgment import Judgment, Location, Status
 from prjury.jury.score import NumericalScore
 from vectors import Case, cases
 
 
-@dataclass(frozen=True)
-class Count:
-    covered: int
-    total: int
+def count(covered: int, total: int) -> CoverageCounter:
+    return CoverageCounter(covered, total - covered)
 
 
-@dataclass(frozen=True)
-class Report:
-    """A report that counts what it is told."""
-
-    counts: Mapping[str, Count] = field(default_factory=dict)
-
-    def counter(self, metric: str) -> Count | None:
-        return self.counts.get(metric)
+def percent(number: float) -> CoverageCounter:
+    return count(int(Decimal(str(number)) * 100), 10_000)
 
 
-def percent(number: float) -> Count:
-    return Count(int(Decimal(str(number)) * 100), 10_000)
+def decide(counter: CoverageCounter | None, metric: Metric = "line", **demand: Any) -> Judgment:
+    return CoverageJudge("r.xml", metric=metric, **demand).decide(counter)
 
 
-def judged(count: Count | None, **demand: Any) -> tuple[Status, str]:
-    judgment = decide(count, Demand(**demand), "r.xml", "line")
+def judged(counter: CoverageCounter | None, **demand: Any) -> tuple[Status, str]:
+    judgment = decide(counter, **demand)
     return judgment.status, judgment.reasoning
 
 
@@ -47,8 +38,9 @@ def judged(count: Count | None, **demand: Any) -> tuple[Status, str]:
 def test_replay(case: Case) -> None:
     words = case["input"]
     assert words["judge"] == "preservation"
-    demand = Demand(baseline=words["baseline"], max_drop=words["threshold"])
-    found = decide(percent(words["current"]), demand, "r.xml", "line")
+    found = decide(
+        percent(words["current"]), baseline=words["baseline"], max_drop=words["threshold"]
+    )
     assert found.status.name == case["expect"]["status"]
 
 
@@ -148,17 +140,16 @@ def test_what_is_asked(
 
 
 def test_what_is_below_is_never_rounded_up_to_it() -> None:
-    assert judged(Count(79_999, 100_000), minimum=80) == (
+    assert judged(count(79_999, 100_000), minimum=80) == (
         Status.FAIL,
         "line coverage is 79.99 %, at least 80 % is asked for",
     )
-    assert judged(Count(2, 3), minimum=66.67)[0] is Status.FAIL
-    assert judged(Count(2, 3), minimum=66.66)[0] is Status.PASS
+    assert judged(count(2, 3), minimum=66.67)[0] is Status.FAIL
+    assert judged(count(2, 3), minimum=66.66)[0] is Status.PASS
 
 
 def test_the_evidence() -> None:
-    demand = Demand(minimum=80, baseline=76, max_drop=1)
-    judgment = decide(Count(3, 4), demand, "r.xml", "branch")
+    judgment = decide(count(3, 4), "branch", minimum=80, baseline=76, max_drop=1)
     first, second = judgment.checks
     assert (first.name, first.passed) == ("coverage-minimum", False)
     assert first.message == "branch coverage is 75 %, at least 80 % is asked for"
@@ -178,7 +169,7 @@ def test_the_evidence() -> None:
 
 
 def test_an_abstention_says_why_and_carries_no_score() -> None:
-    judgment = decide(Count(3, 4), Demand(max_drop=5), "r.xml", "line")
+    judgment = decide(count(3, 4), max_drop=5)
     assert (judgment.label, judgment.metadata["reason"]) == ("no_baseline", "no_baseline")
     assert judgment.metadata["percent"] == 75.0
     assert judgment.score is None
@@ -186,7 +177,7 @@ def test_an_abstention_says_why_and_carries_no_score() -> None:
 
 
 def test_a_report_that_does_not_count_it() -> None:
-    judgment = decide(None, Demand(minimum=0), "r.xml", "branch")
+    judgment = decide(None, "branch", minimum=0)
     assert judgment.status is Status.ERROR
     assert judgment.reasoning == (
         "r.xml has no branch counter: there is nothing of that kind in the code, or it was "
@@ -197,7 +188,7 @@ def test_a_report_that_does_not_count_it() -> None:
 
 @given(st.integers(0, 10_000), st.integers(0, 1000), st.integers(0, 1000))
 def test_tenths_are_compared_as_whole_numbers_are(covered: int, base: int, drop: int) -> None:
-    found = judged(Count(covered, 10_000), baseline=base / 10, max_drop=drop / 10)[0]
+    found = judged(count(covered, 10_000), baseline=base / 10, max_drop=drop / 10)[0]
     assert found is (Status.PASS if base * 10 - covered <= drop * 10 else Status.FAIL)
 
 
@@ -212,30 +203,30 @@ def test_tenths_are_compared_as_whole_numbers_are(covered: int, base: int, drop:
         ({"minimum": float("nan")}, "minimum must be finite, not nan"),
     ],
 )
-def test_demands_that_make_no_sense(demand: dict[str, float], told: str) -> None:
+def test_demands_that_make_no_sense(demand: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=r"asked|0\.\.100|finite") as refusal:
-        Demand(**demand)
+        CoverageJudge("r.xml", **demand)
     assert str(refusal.value) == told
 
 
 def test_demands_that_are_no_numbers() -> None:
     with pytest.raises(TypeError, match="minimum must be a number, not '80'"):
-        Demand(minimum="80")  # type: ignore[arg-type]
+        CoverageJudge("r.xml", minimum="80")  # type: ignore[arg-type]
 
 
 class TestJudge:
-    def read(self, path: Path) -> Report:
+    def read(self, path: Path) -> CoverageMetrics:
         """The report's own text: the covered ones of ten."""
-        return Report({"line": Count(int(path.read_text()), 10)})
+        return CoverageMetrics({"line": count(int(path.read_text()), 10)})
 
     def test_it_reads_the_report_of_the_workspace(self, tmp_path: Path) -> None:
         (tmp_path / "r.xml").write_text("8")
         context = JudgmentContext("goal", workspace=tmp_path)
-        judge = ReportJudge("r.xml", 80, read=self.read)
+        judge = CoverageJudge("r.xml", 80, read=self.read)
         assert judge.judge(context).status is Status.PASS
-        judge = ReportJudge(Path("r.xml"), minimum=81, read=self.read)
+        judge = CoverageJudge(Path("r.xml"), minimum=81, read=self.read)
         assert judge.judge(context).status is Status.FAIL
-        judge = ReportJudge("r.xml", 80, metric="method", read=self.read)
+        judge = CoverageJudge("r.xml", 80, metric="method", read=self.read)
         assert judge.judge(context).metadata == {"reason": "no_such_counter"}
 
     def test_a_link_is_read_where_it_leads(self, tmp_path: Path) -> None:
@@ -243,18 +234,18 @@ class TestJudge:
         (tmp_path / "link.xml").symlink_to("r.xml")
         read: list[Path] = []
 
-        def remember(path: Path) -> Report:
+        def remember(path: Path) -> CoverageMetrics:
             read.append(path)
             return self.read(path)
 
         context = JudgmentContext("goal", workspace=tmp_path)
-        judgment = ReportJudge("link.xml", 80, read=remember).judge(context)
+        judgment = CoverageJudge("link.xml", 80, read=remember).judge(context)
         assert judgment.metadata["report"] == "link.xml"
         assert read == [tmp_path / "r.xml"]
 
     def test_a_missing_report(self, tmp_path: Path) -> None:
         context = JudgmentContext("goal", workspace=tmp_path)
-        judgment = ReportJudge("r.xml", 80, read=self.read).judge(context)
+        judgment = CoverageJudge("r.xml", 80, read=self.read).judge(context)
         assert judgment.status is Status.ERROR
         assert judgment.reasoning == (
             "there is no coverage report r.xml. The tests have not run, or not with coverage. "
@@ -263,33 +254,33 @@ class TestJudge:
         assert judgment.metadata == {"reason": "report_missing"}
 
     def test_a_broken_report(self, tmp_path: Path) -> None:
-        def fail(path: Path) -> Report:
+        def fail(path: Path) -> CoverageMetrics:
             raise CannotJudgeError("broken", remedy="Write it again", reason="report_invalid")
 
         (tmp_path / "r.xml").touch()
         context = JudgmentContext("goal", workspace=tmp_path)
-        judgment = ReportJudge("r.xml", 80, read=fail).judge(context)
+        judgment = CoverageJudge("r.xml", 80, read=fail).judge(context)
         assert (judgment.status, judgment.reasoning) == (Status.ERROR, "broken. Write it again.")
         assert judgment.metadata == {"reason": "report_invalid"}
 
     def test_a_report_outside_the_workspace(self, tmp_path: Path) -> None:
         context = JudgmentContext("goal", workspace=tmp_path)
-        judgment = ReportJudge("../r.xml", 80, read=self.read).judge(context)
+        judgment = CoverageJudge("../r.xml", 80, read=self.read).judge(context)
         assert judgment.metadata == {"reason": "outside_workspace"}
 
     def test_no_workspace(self) -> None:
-        judgment = ReportJudge("r.xml", 80, read=self.read).judge(JudgmentContext("goal"))
+        judgment = CoverageJudge("r.xml", 80, read=self.read).judge(JudgmentContext("goal"))
         assert judgment.metadata == {"reason": "no_workspace"}
 
     def test_options_are_checked_when_it_is_made(self) -> None:
         with pytest.raises(ValueError, match="nothing is asked"):
-            ReportJudge("r.xml", read=self.read)
+            CoverageJudge("r.xml", read=self.read)
         with pytest.raises(ValueError, match="'' is not a path"):
-            ReportJudge("", 80, read=self.read)
+            CoverageJudge("", 80, read=self.read)
         told = (
             "there is no metric 'lines'; known are line, branch, method, instruction, complexity, "
             "class"
         )
         with pytest.raises(ValueError, match="metric") as refusal:
-            ReportJudge("r.xml", 80, "lines", read=self.read)  # type: ignore[arg-type]
+            CoverageJudge("r.xml", 80, "lines", read=self.read)  # type: ignore[arg-type]
         assert str(refusal.value) == told

@@ -8,7 +8,7 @@ import pytest
 
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.reports import MavenTests, run_tests
+from prjury.judges.workspace.program_judges import MavenTests, run_maven_tests
 
 SUREFIRE = "target/surefire-reports/TEST-shop.TillTest.xml"
 REPORT = """<testsuite tests="99" failures="99">
@@ -33,7 +33,8 @@ def project(tmp_path: Path) -> Path:
 def run(
     project: Path, script: Scripted | None = None, shell: ScriptedShell | None = None
 ) -> MavenTests:
-    return run_tests(project, 60, shell or ScriptedShell((script or Scripted(),)), SilentProgress())
+    shell = shell or ScriptedShell((script or Scripted(),))
+    return run_maven_tests(project, 60, shell=shell, progress=SilentProgress())
 
 
 def red(files: Mapping[str, str]) -> Scripted:
@@ -144,7 +145,7 @@ def test_a_directory_is_no_wrapper(project: Path) -> None:
 
 
 def test_other_goals(project: Path) -> None:
-    found = run_tests(project, 60, ScriptedShell(), SilentProgress(), ("clean", "verify"))
+    found = run_maven_tests(project, 60, shell=ScriptedShell(), goals=("clean", "verify"))
     assert found.command[-2:] == ("clean", "verify")
 
 
@@ -179,4 +180,4 @@ def test_other_errors_of_the_shell_go_on(project: Path) -> None:
 @pytest.mark.parametrize("timeout", [0, -1])
 def test_timeouts_that_are_over_at_once(project: Path, timeout: float) -> None:
     with pytest.raises(ValueError, match=f"the timeout is above 0 seconds, not {timeout}"):
-        run_tests(project, timeout, ScriptedShell(), SilentProgress())
+        run_maven_tests(project, timeout, shell=ScriptedShell())

@@ -8,10 +8,10 @@ import pytest
 
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from prjury.errors import CannotJudgeError
+from prjury.judges.workspace.coverage import CoverageJudge
 from prjury.judges.workspace.files import FileExistsJudge
 from prjury.judges.workspace.program_judges import (
     CommandJudge,
-    CoverageJudge,
     contained_shell,
     run_maven_tests,
 )
