@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, TypeAlias
 from typing import cast as typed
 
 from prjury.errors import ConfigError, did_you_mean
@@ -32,7 +33,9 @@ from prjury.policy.schema import Config, JudgeEntry, TierConfig, VotingEntry
 from prjury.ports import Ports
 from prjury.report.model import SkippedJudge
 
-JudgeFactory = Callable[[Any, Ports], Judge[PullRequestContext]]
+PullJudge: TypeAlias = Judge[PullRequestContext]
+JudgeFactory: TypeAlias = Callable[[Any, Ports], PullJudge]
+Make: TypeAlias = Callable[[Ports], PullJudge]
 
 
 @dataclass(frozen=True, order=True)
@@ -45,9 +48,7 @@ class SeatPosition:
 
 
 #: Decides which judge is seated in a place; usually the one that the policy names.
-Casting = Callable[
-    [SeatPosition, Callable[[Ports], Judge[PullRequestContext]], Ports], Judge[PullRequestContext]
-]
+Casting: TypeAlias = Callable[[SeatPosition, Make, Ports], PullJudge]
 
 #: The judges that ship with the program; others come from the entry points ``prjury.judges``.
 JUDGES: Mapping[str, str] = {
@@ -113,9 +114,7 @@ def judge_factory(name: str, where: str = "") -> JudgeFactory:
     )
 
 
-def _outsider(
-    name: str, point: EntryPoint, options: object, ports: Ports
-) -> Judge[PullRequestContext]:
+def _outsider(name: str, point: EntryPoint, options: object, ports: Ports) -> PullJudge:
     """A judge of another package; one that cannot be made is seated as an error."""
     return guarded(
         lambda: typed("JudgeFactory", point.load())(options, ports),
@@ -133,10 +132,11 @@ def voting_strategy(entry: VotingEntry) -> VotingStrategy:
 
 @dataclass(frozen=True)
 class Seating:
-    """The cascade with its judges, and the judges that were left out, by tier."""
+    """The cascade, the judges that were left out of it, by tier, and every judge by its place."""
 
     cascade: CascadedJury[PullRequestContext]
     skipped: Mapping[str, Sequence[SkippedJudge]]
+    judges: Mapping[SeatPosition, PullJudge]
 
 
 @dataclass(frozen=True)
@@ -146,16 +146,14 @@ class Unwanted:
     judges: Mapping[str, str]
     model_backed: str | None = None
 
-    def reason(self, name: str, judge: Judge[PullRequestContext]) -> str | None:
+    def reason(self, name: str, judge: PullJudge) -> str | None:
         """Why this judge is left out, or None."""
         if name in self.judges:
             return self.judges[name]
         return self.model_backed if type_of(judge) in MODEL_BACKED else None
 
 
-def as_named(
-    _place: SeatPosition, make: Callable[[Ports], Judge[PullRequestContext]], ports: Ports
-) -> Judge[PullRequestContext]:
+def as_named(_place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
     """The judge that the policy names."""
     return make(ports)
 
@@ -167,13 +165,25 @@ def seat(config: Config, ports: Ports, unwanted: Unwanted, cast: Casting = as_na
         ConfigError: for an unknown judge.
     """
     tiers: list[Tier[PullRequestContext]] = []
-    skipped: dict[str, Sequence[SkippedJudge]] = {}
+    skipped: dict[str, list[SkippedJudge]] = {}
+    judges: dict[SeatPosition, PullJudge] = {}
     for tier in config.tiers:
-        entries = [_with_policy(entry, config) for entry in tier.judges]
-        seats, left_out = _seats(tier.name, entries, ports, unwanted, cast)
-        skipped[tier.name] = left_out
+        seats: list[Seat[PullRequestContext]] = []
+        skipped[tier.name] = []
+        for number, entry in enumerate(tier.judges):
+            place = SeatPosition(tier.name, number, entry.name)
+            judge = cast(place, partial(_make, _with_policy(entry, config), tier.name), ports)
+            judges[place] = judge
+            if reason := unwanted.reason(entry.name, judge):
+                skipped[tier.name].append(SkippedJudge(entry.name, reason))
+            else:
+                seats.append(Seat(judge, entry.weight))
         tiers.append(_tier(tier, seats))
-    return Seating(CascadedJury(tiers), skipped)
+    return Seating(CascadedJury(tiers), skipped, judges)
+
+
+def _make(entry: JudgeEntry, tier: str, ports: Ports) -> PullJudge:
+    return judge_factory(entry.name, f"tier {tier}")(entry.options, ports)
 
 
 def try_models(config: Config, ports: Ports) -> None:
@@ -199,25 +209,6 @@ def _with_policy(entry: JudgeEntry, config: Config) -> JudgeEntry:
         "ecosystem": asked.ecosystem and allowed.ecosystem,
     }
     return entry.model_copy(update={"patterns": asked.model_copy(update=in_force)})
-
-
-def _seats(
-    tier: str, entries: Sequence[JudgeEntry], ports: Ports, unwanted: Unwanted, cast: Casting
-) -> tuple[list[Seat[PullRequestContext]], list[SkippedJudge]]:
-    seats: list[Seat[PullRequestContext]] = []
-    skipped: list[SkippedJudge] = []
-    for number, entry in enumerate(entries):
-
-        def make(ports: Ports, entry: JudgeEntry = entry) -> Judge[PullRequestContext]:
-            return judge_factory(entry.name, f"tier {tier}")(entry.options, ports)
-
-        judge = cast(SeatPosition(tier, number, entry.name), make, ports)
-        reason = unwanted.reason(entry.name, judge)
-        if reason:
-            skipped.append(SkippedJudge(entry.name, reason))
-        else:
-            seats.append(Seat(judge, entry.weight))
-    return seats, skipped
 
 
 def _tier(

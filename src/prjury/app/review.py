@@ -15,7 +15,7 @@ from prjury.app.composition import builds_here, review_ports
 from prjury.app.registry import as_named, seat
 from prjury.app.release_branches import BranchJudges
 from prjury.app.request import ReviewRequest, RunEnvironment
-from prjury.app.stages.replay import ReusedVotes
+from prjury.app.stages.replay import reused
 from prjury.git.open_snapshot import NothingToReview
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.kinds import suitability
@@ -45,7 +45,7 @@ def run(
         wired = review_ports(request, environment, change.config, change.snapshot)
         ports = wired.ports
         earlier = steps.reusable_votes(change)
-        casting = ReusedVotes(earlier.judgments) if earlier else as_named
+        casting = reused(earlier.judgments) if earlier else as_named
         seating = seat(change.config, ports, change.unwanted, casting)
         if request.models:
             wired.models.warm()

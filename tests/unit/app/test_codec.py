@@ -20,8 +20,7 @@ from prjury.app.stages.codec import (
     opinions_from_text,
     verdict_to_text,
 )
-from prjury.app.stages.evidence import Files, NoEvidence, Opinions, StageEvidence
-from prjury.app.stages.replay import SeatRecord
+from prjury.app.stages.evidence import Files, NoEvidence, Opinions, SeatRecord, StageEvidence
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.jury.judge import JudgeType
 from prjury.policy.load import Policy, default_policy, read_policy

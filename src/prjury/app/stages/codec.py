@@ -7,147 +7,35 @@ survive, as lone surrogates.
 
 from __future__ import annotations
 
-import base64
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Final, Literal, TypeVar
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any, Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
-from prjury.app.registry import SeatPosition, Unwanted
-from prjury.app.stages.evidence import Files, NoEvidence, Opinions, StageEvidence
-from prjury.app.stages.replay import SeatRecord
+from prjury.app.stages.evidence import Json, NoEvidence, Opinions, StageEvidence
 from prjury.errors import CannotJudgeError, SourceError
-from prjury.jury.codec import judgment_from_json, judgment_to_json
-from prjury.jury.judge import JudgeType
-from prjury.policy.load import Policy
-from prjury.policy.schema import Config
-from prjury.ports.types import TreeEntry
 from prjury.report.codec import report_to_json
-from prjury.report.model import Backport, Cost, Report
+from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
-from prjury.report.wire_model import SCHEMA_NAME, CostJson
-from prjury.snapshot.model import PullRequest
+from prjury.report.wire_model import SCHEMA_NAME
 
 EVIDENCE_SCHEMA: Final = "prjury/evidence/v1"
 OPINIONS_SCHEMA: Final = "prjury/opinions/v1"
 
 #: Bytes of a file that passes from job to job.
 LARGEST = 32 * 1024 * 1024
-
-Json = dict[str, Any]
-Wire = TypeVar("Wire", bound=BaseModel)
-Made = TypeVar("Made")
-Count = Annotated[int, Field(ge=0)]
-Seconds = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
-Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-
-
-class StagePart(BaseModel):
-    """A part of a file; keys that are not known are of a later version, and are passed over."""
-
-    model_config = ConfigDict(frozen=True)
-
-
-class SeatJson(StagePart):
-    """The judgment of one place."""
-
-    tier: str
-    number: Count
-    judge: str
-    title: str
-    type: JudgeType
-    lowers_only: bool
-    judgment: Json | None
-    elapsed_ms: Count
-    waits: bool = False
-
-    @classmethod
-    def of(cls, place: SeatPosition, record: SeatRecord) -> SeatJson:
-        """The record as a value."""
-        return cls(
-            tier=place.tier,
-            number=place.number,
-            judge=place.name,
-            title=record.title,
-            type=record.type,
-            lowers_only=record.lowers_only,
-            judgment=judgment_to_json(record.judgment) if record.judgment else None,
-            elapsed_ms=record.elapsed_ms,
-            waits=record.waits,
-        )
-
-    def record(self) -> tuple[SeatPosition, SeatRecord]:
-        """The place and its judgment."""
-        said = judgment_from_json(self.judgment) if self.judgment is not None else None
-        record = SeatRecord(
-            self.title, self.type, self.lowers_only, said, self.elapsed_ms, self.waits
-        )
-        return SeatPosition(self.tier, self.number, self.judge), record
-
-
-class StagePolicyJson(StagePart):
-    """The policy in force."""
-
-    source: str
-    hash: Sha256
-    resolved: Json
-
-
-class FilesJson(StagePart):
-    """Files that were read; content is text, or base64 where it is none, or missing."""
-
-    commit: str
-    entries: list[TreeEntry]
-    blobs: dict[str, str | dict[Literal["base64"], str] | None]
-
-
-class EvidenceJson(StagePart):
-    """The file ``evidence.json``."""
-
-    schema_: Literal["prjury/evidence/v1"] = Field(EVIDENCE_SCHEMA, alias="schema")
-    version: str
-    pull: PullRequest
-    policy: StagePolicyJson
-    records: list[SeatJson]
-    files: FilesJson
-    not_wanted: dict[str, str]
-    models_not_wanted: str | None
-    backports: list[Backport]
-    notes: list[str]
-    spares: tuple[str, str] | None
-    trusted: bool
-    level: str
-    seconds: Seconds
-    elapsed_ms: Count
-
-
-class NothingJson(StagePart):
-    """The file ``evidence.json`` where there is nothing to judge."""
-
-    schema_: Literal["prjury/evidence/v1"] = Field(EVIDENCE_SCHEMA, alias="schema")
-    nothing: str
-    repo: str
-    number: int | None
-    head_sha: str
-    base_ref: str
-
-
-class OpinionsJson(StagePart):
-    """The part of ``verdict.json`` that is read again."""
-
-    schema_: Literal["prjury/opinions/v1"] = Field(OPINIONS_SCHEMA, alias="schema")
-    evidence: Sha256
-    records: list[SeatJson]
-    cost: CostJson
-    opinion: Json | None
-    elapsed_ms: Count
-
-
 #: Bytes; what models say of a change is far smaller.
 _LARGEST_VERDICT = 8 * 1024 * 1024
+
+Passed = TypeVar("Passed", StageEvidence, NoEvidence, Opinions)
+
+_FORMS: dict[type[Any], TypeAdapter[Any]] = {
+    kind: TypeAdapter(kind) for kind in (StageEvidence, NoEvidence, Opinions)
+}
 
 
 def evidence_to_text(evidence: StageEvidence | NoEvidence) -> str:
@@ -156,14 +44,9 @@ def evidence_to_text(evidence: StageEvidence | NoEvidence) -> str:
     Raises:
         CannotJudgeError: ``too_large``.
     """
-    if isinstance(evidence, NoEvidence):
-        fields = {
-            name: getattr(evidence, name) for name in ("repo", "number", "head_sha", "base_ref")
-        }
-        return _text({"schema": EVIDENCE_SCHEMA, "nothing": evidence.reason, **fields})
-    value = _evidence(evidence)
+    value = {"schema": EVIDENCE_SCHEMA, **_FORMS[type(evidence)].dump_python(evidence)}
     text = _text(value)
-    if len(text) > LARGEST:
+    if len(text) > LARGEST and "files" in value:
         text = _text({**value, "files": {**value["files"], "entries": [], "blobs": {}}})
     if len(text) > LARGEST:
         raise CannotJudgeError(
@@ -181,18 +64,16 @@ def evidence_from_text(content: bytes) -> StageEvidence | NoEvidence:
     Raises:
         SourceError: ``evidence_invalid``, for anything else.
     """
-    value = _value_of(content, "evidence", EVIDENCE_SCHEMA)
-    if "nothing" in value:
-        told = _checked(NothingJson, value, "evidence")
-        return NoEvidence(told.nothing, told.repo, told.number, told.head_sha, told.base_ref)
-    wire = _checked(EvidenceJson, value, "evidence")
-    return _made(lambda: _from_wire(wire), "evidence")
+    value = _value_of(content, "evidence", EVIDENCE_SCHEMA, LARGEST)
+    if "reason" in value:
+        return _checked(NoEvidence, value, "evidence")
+    return _checked(StageEvidence, value, "evidence")
 
 
 def verdict_to_text(report: Report, opinions: Opinions, redact: Redact = BY_SHAPE) -> str:
     """The file ``verdict.json``: the report for readers, and the opinions for the next stage."""
-    told = report_to_json(report, redact)
-    return _text({**told, "opinions": _opinions(opinions)})
+    told = {"schema": OPINIONS_SCHEMA, **_FORMS[Opinions].dump_python(opinions)}
+    return _text({**report_to_json(report, redact), "opinions": told})
 
 
 def opinions_from_text(content: bytes) -> Opinions:
@@ -204,106 +85,8 @@ def opinions_from_text(content: bytes) -> Opinions:
     value = _value_of(content, "verdict", SCHEMA_NAME, _LARGEST_VERDICT)
     if "opinions" not in value:
         raise _invalid("verdict", "it holds no opinions; a report alone cannot be published")
-    wire = _checked(OpinionsJson, value["opinions"], "verdict")
-    return _made(lambda: _opinions_of(wire), "verdict")
-
-
-def _opinions(opinions: Opinions) -> Json:
-    return {
-        "schema": OPINIONS_SCHEMA,
-        "evidence": opinions.evidence,
-        "records": _seats(opinions.records),
-        "cost": {name: getattr(opinions.cost, name) for name in Cost.__dataclass_fields__},
-        "opinion": judgment_to_json(opinions.opinion) if opinions.opinion else None,
-        "elapsed_ms": opinions.elapsed_ms,
-    }
-
-
-def _opinions_of(wire: OpinionsJson) -> Opinions:
-    opinion = judgment_from_json(wire.opinion) if wire.opinion is not None else None
-    records = dict(seat.record() for seat in wire.records)
-    cost = Cost(**wire.cost.model_dump())
-    return Opinions(wire.evidence, records, cost, opinion, wire.elapsed_ms)
-
-
-def _evidence(evidence: StageEvidence) -> Json:
-    policy, files = evidence.policy, evidence.files
-    return {
-        "schema": EVIDENCE_SCHEMA,
-        "version": evidence.version,
-        "pull": _PULL.dump_python(evidence.pull),
-        "policy": {
-            "source": policy.source,
-            "hash": policy.hash,
-            "resolved": policy.resolved,
-        },
-        "records": _seats(evidence.records),
-        "files": {
-            "commit": files.commit,
-            "entries": [_ENTRY.dump_python(entry) for entry in files.entries],
-            "blobs": {blob: _content(content) for blob, content in files.blobs.items()},
-        },
-        "not_wanted": dict(evidence.unwanted.judges),
-        "models_not_wanted": evidence.unwanted.model_backed,
-        "backports": [_BACKPORT.dump_python(backport) for backport in evidence.backports],
-        "notes": list(evidence.notes),
-        "spares": evidence.spares,
-        "trusted": evidence.trusted,
-        "level": evidence.level,
-        "seconds": evidence.seconds,
-        "elapsed_ms": evidence.elapsed_ms,
-    }
-
-
-def _from_wire(wire: EvidenceJson) -> StageEvidence:
-    # Files that a policy of the base names are files of the base, never of this machine.
-    commit = wire.pull.base.sha if wire.policy.source.startswith("base:") else None
-    config = Config.model_validate(wire.policy.resolved, context={"commit": commit})
-    policy = Policy(config, wire.policy.source)
-    if policy.hash != wire.policy.hash:
-        raise ValueError("the policy does not have its stated hash")
-    files = wire.files
-    blobs = {blob: _bytes(content) for blob, content in files.blobs.items()}
-    return StageEvidence(
-        pull=wire.pull,
-        policy=policy,
-        records=dict(seat.record() for seat in wire.records),
-        files=Files(files.commit, tuple(files.entries), blobs),
-        version=wire.version,
-        unwanted=Unwanted(wire.not_wanted, wire.models_not_wanted),
-        backports=tuple(wire.backports),
-        notes=tuple(wire.notes),
-        spares=wire.spares,
-        trusted=wire.trusted,
-        level=wire.level,
-        seconds=wire.seconds,
-        elapsed_ms=wire.elapsed_ms,
-    )
-
-
-_PULL = TypeAdapter(PullRequest)
-_ENTRY = TypeAdapter(TreeEntry)
-_BACKPORT = TypeAdapter(Backport)
-
-
-def _seats(records: Mapping[SeatPosition, SeatRecord]) -> list[Json]:
-    ordered = sorted(records.items())
-    return [SeatJson.of(place, record).model_dump(mode="json") for place, record in ordered]
-
-
-def _content(content: bytes | None) -> str | Json | None:
-    if content is None:
-        return None
-    try:
-        return content.decode()
-    except UnicodeDecodeError:
-        return {"base64": base64.b64encode(content).decode()}
-
-
-def _bytes(content: str | Mapping[Literal["base64"], str] | None) -> bytes | None:
-    if content is None or isinstance(content, str):
-        return None if content is None else content.encode("utf-8", "surrogatepass")
-    return base64.b64decode(content["base64"], validate=True)
+    opinions = _of_version(value["opinions"], "verdict", OPINIONS_SCHEMA)
+    return _checked(Opinions, opinions, "verdict")
 
 
 def _text(value: Json) -> str:
@@ -311,7 +94,7 @@ def _text(value: Json) -> str:
     return json.dumps(value, allow_nan=False, separators=(",", ":")) + "\n"
 
 
-def _value_of(content: bytes, what: str, schema: str, largest: int = LARGEST) -> Json:
+def _value_of(content: bytes, what: str, schema: str, largest: int) -> Json:
     """The file's value, of the version that is read here.
 
     Args:
@@ -329,12 +112,16 @@ def _value_of(content: bytes, what: str, schema: str, largest: int = LARGEST) ->
         )
     except (ValueError, RecursionError) as error:
         raise _invalid(what, "it is not JSON, or a key stands twice") from error
+    return _of_version(value, what, schema)
+
+
+def _of_version(value: object, what: str, schema: str) -> Json:
     found = value.get("schema") if isinstance(value, dict) else None
-    if found != schema:
+    if not isinstance(value, dict) or found != schema:
         family = schema.rpartition("/")[0]
         other = isinstance(found, str) and found.startswith(f"{family}/")
         raise _invalid(what, "it is of another version" if other else f"it is no {schema}")
-    return dict(value)
+    return value
 
 
 def _once(pairs: Sequence[tuple[str, Any]]) -> Json:
@@ -355,37 +142,32 @@ def _refuse(word: str) -> float:
     raise ValueError(f"{word} is no number")
 
 
-def _checked(model: type[Wire], value: object, what: str) -> Wire:
-    """The value in its form.
+def _checked(kind: type[Passed], value: Json, what: str) -> Passed:
+    """The value in its form; every field has to be there.
 
     Raises:
         SourceError: ``…_invalid``, naming the key.
     """
+    absent = [each.name for each in fields(kind) if each.name not in value]
+    if absent:
+        raise _invalid(what, f"{absent[0]} is missing")
     try:
-        return model.model_validate(value)
-    except (ValidationError, RecursionError) as error:
-        detail = error.errors()[0] if isinstance(error, ValidationError) else None
-        place = ".".join(map(str, detail["loc"])) if detail else "it"
-        told = f"{place}: {detail['msg']}" if detail else "it is nested too deeply"
-        raise _invalid(what, told[:200]) from error
-
-
-def _made(make: Callable[[], Made], what: str) -> Made:
-    """What the function makes of a checked value.
-
-    Raises:
-        SourceError: ``…_invalid``, where it cannot.
-    """
-    try:
-        return make()
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-        raise _invalid(what, str(error).splitlines()[0][:200] or type(error).__name__) from error
+        made: Passed = _FORMS[kind].validate_python(value)
+    except ValidationError as error:
+        detail = error.errors()[0]
+        place = ".".join(map(str, detail["loc"]))
+        raise _invalid(what, f"{place}: {detail['msg']}") from error
+    except RecursionError as error:
+        raise _invalid(what, "it is nested too deeply") from error
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        raise _invalid(what, str(error) or type(error).__name__) from error
+    return made
 
 
 def _invalid(what: str, why: str) -> SourceError:
     """The refusal of a file."""
     return SourceError(
-        f"The {what} from the job before is refused: {why}",
+        f"The {what} from the job before is refused: {why.splitlines()[0][:200]}",
         why="It was damaged or forged, or the jobs use different releases",
         remedy="Use one release in all jobs of the workflow, and run it again",
         reason=f"{what}_invalid",

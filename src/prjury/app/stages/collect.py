@@ -11,7 +11,7 @@ from prjury.app.registry import seat
 from prjury.app.release_branches import BranchJudges
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.stages.evidence import ReadingAlong, StageEvidence
-from prjury.app.stages.replay import DeferredJudges, records_of
+from prjury.app.stages.replay import deferred, records_of
 from prjury.app.steps import OpenedChange
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
@@ -74,7 +74,7 @@ def collect(
         change = replace(opened, policy=policy)
         ports = _ports(change, environment, workflow)
         reading = ReadingAlong(change.snapshot.store, change.pull.base.sha)
-        casting = DeferredJudges(replace(ports, repository=reading))
+        casting = deferred(replace(ports, repository=reading))
         seating = seat(change.config, ports, change.unwanted, casting)
         context = change.start_clock()
         verdict = steps.vote(seating, context, ports.progress)
@@ -84,7 +84,7 @@ def collect(
         return StageEvidence(
             pull=change.pull,
             policy=policy,
-            records={**casting.seats, **records_of(seating, casting.places, verdict)},
+            records=records_of(seating, verdict),
             files=reading.seen,
             version=own_version(),
             unwanted=change.unwanted,

@@ -7,11 +7,10 @@ from typing import Any
 
 from prjury.app import steps
 from prjury.app.composition import model_panel
-from prjury.app.registry import Seating, seat
+from prjury.app.registry import seat
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.stages.evidence import Opinions, StageEvidence, TakenAlong
-from prjury.app.stages.replay import Asking, Records, records_of
-from prjury.jury.cascade import Verdict
+from prjury.app.stages.replay import records_of, replayed
 from prjury.models.memory import memory_at
 from prjury.ports import NoModels, Ports
 
@@ -39,7 +38,7 @@ def decide(
         memory=memory_at(environment.environ, panel.secret),
         redact=environment.redact,
     )
-    casting = Asking(evidence.records)
+    casting = replayed(evidence.records, ask=True)
     seating = seat(evidence.policy.config, ports, evidence.unwanted, casting)
     panel.warm()
     seconds = evidence.seconds if request.timeout is None else request.timeout
@@ -47,17 +46,12 @@ def decide(
     verdict = steps.vote(seating, context, ports.progress)
     asks = evidence.unwanted.model_backed is None
     opinion = steps.ask_opinion(evidence.backports, verdict, ports, context) if asks else None
+    reached = records_of(seating, verdict)
+    waited = {place for place, record in evidence.records.items() if record.waits}
     return Opinions(
         digest,
-        _new_answers(evidence.records, casting, seating, verdict),
+        {place: record for place, record in reached.items() if place in waited},
         steps.cost_of(verdict, panel.spent, opinion),
         opinion,
         round((time.monotonic() - started) * 1000),
     )
-
-
-def _new_answers(records: Records, casting: Asking, seating: Seating, verdict: Verdict) -> Records:
-    """The answers of the judges that were waiting, as far as the cascade reached them."""
-    every = records_of(seating, casting.places, verdict)
-    waited = (place for place, record in records.items() if record.waits)
-    return {place: every[place] for place in waited if place in every}

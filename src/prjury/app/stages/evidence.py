@@ -1,25 +1,142 @@
-"""What collect hands over, with the files that models will read, and what decide makes of it."""
+"""What passes from stage to stage, as values; each field's type says how a file holds it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, Field, GetPydanticSchema
+from pydantic_core import core_schema
 
 from prjury.app.registry import SeatPosition, Unwanted
-from prjury.app.stages.replay import SeatRecord
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
+from prjury.jury.codec import judgment_from_json, judgment_to_json
+from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.policy.load import Policy
+from prjury.policy.schema import Config
 from prjury.ports import Repository
 from prjury.ports.types import TreeEntry
 from prjury.report.model import Backport, Cost
+from prjury.report.wire_model import CostJson
 from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
 from prjury.snapshot.model import PullRequest
 
 #: Bytes of files that are taken along for models; what is beyond is context that they do without.
 _MOST_BYTES = 8 * 1024 * 1024
+
+Json: TypeAlias = dict[str, Any]
+_Count: TypeAlias = Annotated[int, Field(ge=0)]
+_Seconds: TypeAlias = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+_Bytes: TypeAlias = str | dict[Literal["base64"], str]
+
+
+def _held_as(form: Any, write: Callable[..., Any], read: Callable[..., Any]) -> GetPydanticSchema:  # noqa: ANN401 - a type expression
+    """Hold a value in a file in another form, which is checked before it is read."""
+    writing = core_schema.plain_serializer_function_ser_schema(write)
+    return GetPydanticSchema(
+        lambda _, handler: core_schema.no_info_after_validator_function(
+            read, handler(form), serialization=writing
+        )
+    )
+
+
+def _write_bytes(content: bytes) -> str | Json:
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(content).decode()}
+
+
+def _read_bytes(content: _Bytes) -> bytes:
+    if isinstance(content, str):
+        return content.encode("utf-8", "surrogatepass")
+    return base64.b64decode(content["base64"], validate=True)
+
+
+class _PolicyJson(BaseModel):
+    source: str
+    hash: str
+    resolved: Json
+
+
+def _write_policy(policy: Policy) -> Json:
+    return {"source": policy.source, "hash": policy.hash, "resolved": policy.resolved}
+
+
+def _read_policy(form: _PolicyJson) -> Policy:
+    # Files that a policy of the base names are files of the base, never of this machine.
+    origin, _, place = form.source.partition(":")
+    commit = place.partition(":")[0] if origin == "base" else None
+    config = Config.model_validate(form.resolved, context={"commit": commit})
+    policy = Policy(config, form.source)
+    if policy.hash != form.hash:
+        raise ValueError("the policy does not have its stated hash")
+    return policy
+
+
+_Judgment = Annotated[Judgment, _held_as(Json, judgment_to_json, judgment_from_json)]
+_Policy = Annotated[Policy, _held_as(_PolicyJson, _write_policy, _read_policy)]
+_Content = Annotated[bytes, _held_as(_Bytes, _write_bytes, _read_bytes)]
+_Cost = Annotated[Cost, _held_as(CostJson, asdict, lambda form: Cost(**form.model_dump()))]
+
+
+@dataclass(frozen=True)
+class SeatRecord:
+    """The judgment of one seat, and what has to be known about its judge.
+
+    Attributes:
+        title: the name on its ballots.
+        judgment: None if it was not asked.
+        waits: whether it is asked in another stage.
+    """
+
+    title: str
+    type: JudgeType
+    lowers_only: bool = False
+    judgment: _Judgment | None = None
+    elapsed_ms: _Count = 0
+    waits: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class _SeatJson(SeatRecord):
+    tier: str
+    number: _Count
+    judge: str
+
+
+def _write_records(records: Mapping[SeatPosition, SeatRecord]) -> list[Json]:
+    return [
+        {
+            "tier": place.tier,
+            "number": place.number,
+            "judge": place.name,
+            **vars(record),
+            "judgment": judgment_to_json(record.judgment) if record.judgment else None,
+        }
+        for place, record in sorted(records.items())
+    ]
+
+
+def _read_records(forms: Sequence[_SeatJson]) -> dict[SeatPosition, SeatRecord]:
+    names = SeatRecord.__dataclass_fields__
+    return {
+        SeatPosition(one.tier, one.number, one.judge): SeatRecord(
+            **{name: getattr(one, name) for name in names}
+        )
+        for one in forms
+    }
+
+
+#: What was said in which place.
+Records: TypeAlias = Annotated[
+    Mapping[SeatPosition, SeatRecord], _held_as(list[_SeatJson], _write_records, _read_records)
+]
 
 
 @dataclass(frozen=True)
@@ -28,7 +145,7 @@ class Files:
 
     commit: str
     entries: tuple[TreeEntry, ...] = ()
-    blobs: Mapping[str, bytes | None] = field(default_factory=dict)
+    blobs: Mapping[str, _Content | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -48,8 +165,8 @@ class StageEvidence:
     """
 
     pull: PullRequest
-    policy: Policy
-    records: Mapping[SeatPosition, SeatRecord]
+    policy: _Policy
+    records: Records
     files: Files
     version: str
     unwanted: Unwanted = field(default_factory=lambda: Unwanted({}))
@@ -58,8 +175,8 @@ class StageEvidence:
     spares: tuple[str, str] | None = None
     trusted: bool = False
     level: str = "L0"
-    seconds: float = 2700.0
-    elapsed_ms: int = 0
+    seconds: _Seconds = 2700.0
+    elapsed_ms: _Count = 0
 
 
 @dataclass(frozen=True)
@@ -82,11 +199,11 @@ class Opinions:
         opinion: the opinion on the backports that the trials leave open.
     """
 
-    evidence: str
-    records: Mapping[SeatPosition, SeatRecord]
-    cost: Cost = field(default_factory=Cost)
-    opinion: Judgment | None = None
-    elapsed_ms: int = 0
+    evidence: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    records: Records
+    cost: _Cost = field(default_factory=Cost)
+    opinion: _Judgment | None = None
+    elapsed_ms: _Count = 0
 
 
 @dataclass
@@ -132,40 +249,35 @@ class ReadingAlong:
 
 @dataclass(frozen=True)
 class TakenAlong:
-    """A repository that holds only the files that another stage has read."""
+    """A repository that holds only the files that another stage has read.
+
+    Everything else raises SourceError: what was not taken along must not look like an empty file.
+    """
 
     taken: Files
 
     def files(self, commit: str) -> Sequence[TreeEntry]:
-        """The files of that commit that were read.
-
-        Raises:
-            SourceError: for another commit, which must not look like an empty one.
-        """
+        """The files of that commit that were read."""
         if commit != self.taken.commit:
             raise self._absent()
         return self.taken.entries
 
     def read(self, blobs: Sequence[str]) -> Mapping[str, bytes | None]:
-        """The blobs' bytes; None for those that were missing there as well.
-
-        Raises:
-            SourceError: for a blob that was not taken along.
-        """
+        """The blobs' bytes; None for those that were missing there as well."""
         if not self.taken.blobs.keys() >= set(blobs):
             raise self._absent()
         return {blob: self.taken.blobs[blob] for blob in blobs}
 
     def export(self, tree: str, directory: Path) -> Sequence[str]:  # noqa: ARG002 - there is none
-        """Raises SourceError, as everything does that takes a repository."""
+        """Refuse."""
         raise self._absent()
 
     def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:  # noqa: ARG002 - as above
-        """Raises SourceError."""
+        """Refuse."""
         raise self._absent()
 
     def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:  # noqa: ARG002 - as above
-        """Raises SourceError."""
+        """Refuse."""
         raise self._absent()
 
     def _absent(self) -> SourceError:

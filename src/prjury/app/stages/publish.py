@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from prjury.app import steps
-from prjury.app.registry import SeatPosition, seat
+from prjury.app.registry import seat
 from prjury.app.stages.evidence import Opinions, StageEvidence
-from prjury.app.stages.replay import ReplayedJudges, SeatRecord, with_times
+from prjury.app.stages.replay import replayed, with_times
 from prjury.errors import SourceError
 from prjury.ports import Ports, SilentProgress
 from prjury.report.model import Override, Report
@@ -42,8 +41,14 @@ def publish_stage(
         )
     absent: Any = None
     ports = Ports(absent, absent, SilentProgress())
-    records = _with_answers(evidence.records, opinions.records)
-    seating = seat(evidence.policy.config, ports, evidence.unwanted, ReplayedJudges(records))
+    # Who sits in a place is taken from the evidence alone.
+    records = {
+        place: replace(record, judgment=answer.judgment, elapsed_ms=answer.elapsed_ms)
+        if record.waits and (answer := opinions.records.get(place))
+        else record
+        for place, record in evidence.records.items()
+    }
+    seating = seat(evidence.policy.config, ports, evidence.unwanted, replayed(records))
     context = steps.context_of(evidence.pull, _SECONDS)
     return steps.make_report(
         evidence.pull,
@@ -59,19 +64,3 @@ def publish_stage(
         notes=evidence.notes,
         override=override,
     )
-
-
-def _with_answers(
-    records: Mapping[SeatPosition, SeatRecord], opinions: Mapping[SeatPosition, SeatRecord]
-) -> Mapping[SeatPosition, SeatRecord]:
-    return {
-        place: _answered(record, opinions.get(place)) if record.waits else record
-        for place, record in records.items()
-    }
-
-
-def _answered(record: SeatRecord, opinion: SeatRecord | None) -> SeatRecord:
-    """The seat with its answer; who sits there is taken from the evidence alone."""
-    if opinion is None:
-        return record
-    return replace(record, judgment=opinion.judgment, elapsed_ms=opinion.elapsed_ms)
