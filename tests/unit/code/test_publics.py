@@ -6,7 +6,7 @@ import pytest
 
 from prjury.code.languages import LANGUAGES
 from prjury.code.parser import TIMEOUT, NotParsed, Parser
-from prjury.code.publics import Publics, is_offering, publics
+from prjury.code.publics import Outline, Publics, is_offering, outlines
 from prjury.code.publics.difference import ChangeKind, NameChange, SourceText, changes
 from prjury.code.source import Source
 from prjury.deadline import Deadline
@@ -16,8 +16,8 @@ SOON = Deadline.after(3_600)  # counted from the import: the whole suite may run
 
 def offered(language: str, *texts: str) -> list[Publics]:
     sources = [Source.of(text, LANGUAGES[language]) for text in texts]
-    found = publics(sources, Parser(), SOON)
-    return [each for each in found if isinstance(each, Publics)]
+    found = outlines(sources, Parser(), SOON)
+    return [each.publics() for each in found if isinstance(each, Outline)]
 
 
 def names(language: str, text: str) -> list[str]:
@@ -433,7 +433,7 @@ def test_names_stand_for_what_a_home_offers_whichever_file_holds_them() -> None:
 
 def test_a_text_that_cannot_be_parsed_says_why() -> None:
     source = Source.of("x = 1\n", LANGUAGES["python"])
-    (found,) = publics([source], Parser(), Deadline.after(0))
+    (found,) = outlines([source], Parser(), Deadline.after(0))
 
     assert found == NotParsed(TIMEOUT, "given up")
 
@@ -451,5 +451,32 @@ def test_only_six_families_of_languages_offer_names() -> None:
 def test_declarations_that_nobody_writes_so_deep_are_not_read(language: str, opening: str) -> None:
     text = f"{opening}\n" * 3_000 + "}\n" * 3_000
     source = Source.of(text, LANGUAGES[language])
-    (found,) = publics([source], Parser(), SOON)
+    (found,) = outlines([source], Parser(), SOON)
     assert isinstance(found, NotParsed)
+
+
+BROKEN = "class A {\n  public void f() { x = ); }\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("language", "old", "new", "alike"),
+    [
+        ("python", "def f(a):\n    return 1\n", "# why\ndef f(a):  # so\n    return 2\n", True),
+        ("python", "def f(a):\n    return 1\n", "def f(a, b=1):\n    return 1\n", False),
+        ("python", "import a\n", "import b\n", False),
+        ("java", "class A { void f() { x = 1; } }", "class A { void f() { x = 2; } }", True),
+        ("java", "class A { int x; class B {} }", "class A { class B { int x; } }", False),
+        ("java", BROKEN, BROKEN.replace("class A", "\nclass A"), True),
+        ("java", BROKEN, BROKEN.replace(");", "));"), False),
+        ("typescript", "export const f = () => { g(1); };", "export const f = () => {};", True),
+        ("typescript", "export const f = () => 1;", "export const f = (a) => 1;", False),
+    ],
+)
+def test_texts_that_declare_the_same_are_alike(
+    language: str, old: str, new: str, alike: bool
+) -> None:
+    sources = [Source.of(text, LANGUAGES[language]) for text in (old, new)]
+    before, after = outlines(sources, Parser(), SOON)
+    assert isinstance(before, Outline)
+    assert isinstance(after, Outline)
+    assert before.is_like(after) is alike

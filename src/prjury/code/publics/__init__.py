@@ -8,28 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from prjury.code.languages import Language
-from prjury.code.parser import NotParsed, Parsed, Parser
+from prjury.code.parser import NotParsed, Parsed, Parser, Range
 from prjury.code.publics import go, java, kotlin, python, rust, script
 from prjury.code.publics.model import (
     Declaration,
     Grammar,
-    Parameter,
-    Passing,
     Publics,
-    Symbol,
-    SymbolKind,
-    broken_at,
     declarations,
     declaring,
 )
 from prjury.code.source import Source, UnreadableError
 from prjury.deadline import Deadline
 
-__all__ = ["Parameter", "Passing", "Publics", "Symbol", "SymbolKind", "is_offering", "publics"]
+__all__ = ["Outline", "Publics", "is_offering", "outlines"]
 
 Reader: TypeAlias = Callable[[Source, Sequence[Declaration]], Publics]
 
@@ -53,10 +48,10 @@ def is_offering(language: Language | None) -> bool:
     return language is not None and language.parser in _READERS
 
 
-def publics(
+def outlines(
     sources: Sequence[Source], parser: Parser, deadline: Deadline
-) -> list[Publics | NotParsed]:
-    """What each text offers, or why that is not known; one may parse in parts, see `Publics`.
+) -> list[Outline | NotParsed]:
+    """What each text declares, or why that is not known; one may parse in parts, see `Publics`.
 
     Raises:
         KeyError: for a text in a language whose public names are not known.
@@ -65,17 +60,41 @@ def publics(
     jobs = [declaring(each, grammar) for each, (grammar, _) in zip(sources, known, strict=True)]
     replies = parser.parse(jobs, deadline)
     return [
-        reply if isinstance(reply, NotParsed) else _read(source, grammar, read, reply)
+        reply if isinstance(reply, NotParsed) else _outline(source, grammar, read, reply)
         for source, (grammar, read), reply in zip(sources, known, replies, strict=True)
     ]
 
 
-def _read(source: Source, grammar: Grammar, read: Reader, parsed: Parsed) -> Publics | NotParsed:
+def _outline(source: Source, grammar: Grammar, read: Reader, parsed: Parsed) -> Outline | NotParsed:
+    errors = sorted(place for (_, place), kind in parsed.rewritten.items() if kind == "ERROR")
     try:
-        found = read(source, declarations(source, grammar, parsed))
+        return Outline(source, read, declarations(source, grammar, parsed), errors)
     except UnreadableError as error:
         return NotParsed(str(error))
-    line = broken_at(source, parsed)
-    if line is None:
-        return found
-    return replace(found, served=frozenset(_WORD.findall(source.text)), broken=line)
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The declarations of a text, and where it does not parse."""
+
+    source: Source
+    read: Reader
+    found: Sequence[Declaration]
+    errors: Sequence[Range]
+
+    def is_like(self, other: Outline) -> bool:
+        """Whether both declare the same, and what does not parse is the same: no name differs."""
+        return self._words == other._words
+
+    @property
+    def _words(self) -> tuple[object, ...]:
+        broken = [self.source.text[start:end] for start, end in self.errors]
+        return [(each.role, each.heading, each.parent) for each in self.found], broken
+
+    def publics(self) -> Publics:
+        """The public names."""
+        found = self.read(self.source, self.found)
+        if not self.errors:
+            return found
+        line = self.source.line_at(self.errors[0][0])
+        return replace(found, served=frozenset(_WORD.findall(self.source.text)), broken=line)

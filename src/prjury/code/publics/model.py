@@ -318,12 +318,6 @@ def declarations(source: Source, grammar: Grammar, parsed: Parsed) -> list[Decla
     return made
 
 
-def broken_at(source: Source, parsed: Parsed) -> int | None:
-    """The first line that does not parse, in git's numbers."""
-    errors = [place[0] for (_, place), kind in parsed.rewritten.items() if kind == "ERROR"]
-    return source.line_at(min(errors)) if errors else None
-
-
 def _headings(order: Sequence[tuple[int, int, str]]) -> dict[Range, int]:
     """Where the body of each declaration begins that has one."""
     ends: dict[Range, int] = {}

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 from prjury.code.languages import Language, language_of
 from prjury.code.parser import NotParsed, Parser
-from prjury.code.publics import Publics, is_offering, publics
+from prjury.code.publics import Outline, Publics, is_offering, outlines
 from prjury.code.publics.difference import ChangeKind, NameChange, SourceText, changes
-from prjury.code.publics.inside import Changed, changes_no_name
 from prjury.code.source import Source, UnreadableError, decode
 from prjury.deadline import Deadline
 from prjury.judges.backport.checks.migrations import Migration, migrations_in
@@ -49,8 +48,6 @@ if TYPE_CHECKING:
 NOT_KNOWN = "public names are not known in its language"
 _LONGEST_SIGNATURE = 300
 _MOST_REASONS = 3
-#: The states of a changed file: old and new.
-_SIDES = 2
 
 _UNKNOWN_TEXT = re.compile(
     r"\.(css|scss|less|html?|svg|ipynb|txt|po|pot|csv|sql|sh|bash|j2|tmpl|template|st|md|mdx|prompt"
@@ -151,79 +148,56 @@ def _texts(
     parser: Parser,
     deadline: Deadline,
 ) -> tuple[list[tuple[bool, SourceText]], list[UncheckedFile]]:
-    """Return the public names of files that are readable on both sides."""
+    """Return the public names of files that are readable on both sides and declare other things."""
     refused: dict[str, str] = {}
     sources = _sources(sides, content, refused)
-    replies = publics([source for _, source in sources], parser, deadline)
-    texts: list[tuple[_Side, SourceText]] = []
-    broken: list[UncheckedFile] = []
+    states: dict[str, list[tuple[_Side, Outline]]] = {}
+    replies = outlines([source for _, source in sources], parser, deadline)
     for (side, _), reply in zip(sources, replies, strict=True):
         if isinstance(reply, NotParsed):
             refused[side.file.path] = str(reply)
-            continue
-        texts.append((side, _text(side, reply)))
-        if reply.broken is not None:
+        else:
+            states.setdefault(side.file.path, []).append((side, reply))
+    found = [
+        (side, outline.publics())
+        for path, both in states.items()
+        if path not in refused and not _declare_alike(both)
+        for side, outline in both
+    ]
+    unchecked = [UncheckedFile(path, why) for path, why in refused.items()]
+    for side, each in found:
+        if each.broken is not None:
             when = "" if side.new else " as it was"
-            broken.append(UncheckedFile(side.path, f"line {reply.broken}{when} does not parse"))
-    unread = [UncheckedFile(path, why) for path, why in refused.items()]
-    kept = [(side.new, text) for side, text in texts if side.file.path not in refused]
-    return kept, [*unread, *broken]
+            unchecked.append(UncheckedFile(side.path, f"line {each.broken}{when} does not parse"))
+    return [(side.new, _text(side, each)) for side, each in found], unchecked
 
 
 def _sources(
     sides: Sequence[_Side], content: Mapping[str, bytes | None], refused: dict[str, str]
 ) -> list[tuple[_Side, Source]]:
-    """Return the texts in which names may change; unreadable files are refused."""
-    decoded: dict[str, list[tuple[_Side, str]]] = {}
+    """Return the texts of files that are readable on both sides; the others are refused."""
+    sources: list[tuple[_Side, Source]] = []
     for side in sides:
         try:
-            decoded.setdefault(side.file.path, []).append((side, _decoded(content.get(side.blob))))
+            text = _decoded(content.get(side.blob))
+            sources.append((side, Source.of(text, side.language)))
         except UnreadableError as error:
             refused[side.file.path] = str(error)
-    sources: list[tuple[_Side, Source]] = []
-    for path, states in decoded.items():
-        if path in refused or _is_spared(states[0][0].file, states):
-            continue
-        try:
-            sources += [(side, Source.of(text, side.language)) for side, text in states]
-        except UnreadableError as error:
-            refused[path] = str(error)
-    return sources
+    return [(side, source) for side, source in sources if side.file.path not in refused]
+
+
+def _declare_alike(states: Sequence[tuple[_Side, Outline]]) -> bool:
+    """Whether a file stays in its place and declares what it did."""
+    if len(states) == 1:
+        return False
+    (before, old), (after, new) = states
+    return before.path == after.path and old.is_like(new)
 
 
 def _decoded(content: bytes | None) -> str:
     if content is None:
         raise UnreadableError("its content is missing from this clone")
     return decode(content)
-
-
-def _is_spared(file: FileChange, states: Sequence[tuple[_Side, str]]) -> bool:
-    """Whether its changed lines show that no name changes."""
-    if len(states) != _SIDES or file.unread or not file.hunks or file.old_path:
-        return False
-    blocks = _blocks(file)
-    old, new = (
-        Changed(text.replace("\r\n", "\n").split("\n"), each)
-        for (_, text), each in zip(states, blocks, strict=True)
-    )
-    family = family_of(states[0][0].language)
-    return changes_no_name(family, old, new, package=is_package(file.path))
-
-
-def _blocks(file: FileChange) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Return the runs of removed and of added lines, by their numbers."""
-    sides: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
-    for hunk in file.hunks:
-        for line in hunk.lines:
-            number = line.old if line.sign == "-" else line.new
-            if line.sign == " " or number is None:
-                continue
-            blocks = sides[line.sign == "+"]
-            if blocks and blocks[-1][1] == number - 1:
-                blocks[-1] = blocks[-1][0], number
-            else:
-                blocks.append((number, number))
-    return sides
 
 
 def _text(side: _Side, reply: Publics) -> SourceText:
