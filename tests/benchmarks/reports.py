@@ -14,8 +14,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from fakes import reports as fake
+from fakes.render import to_comment, to_feedback, to_html, to_summary
 from prjury.report.model import Report
-from prjury.report.render import to_comment, to_feedback, to_html, to_summary
 
 RUNS = 5
 

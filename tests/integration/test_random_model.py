@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from fakes.history import History
+from fakes.render import to_comment, to_html, to_summary
 from fakes.tiny_model import TinyModel, serving
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.review import run
@@ -19,7 +20,6 @@ from prjury.jury.gate import Gate
 from prjury.jury.judgment import Judgment, Status
 from prjury.report.codec import report_to_json
 from prjury.report.model import Report
-from prjury.report.render import to_comment, to_html, to_summary
 from prjury.report.wire_model import report_schema
 
 pytestmark = pytest.mark.nightly

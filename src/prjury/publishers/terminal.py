@@ -33,7 +33,7 @@ from prjury.report.model import Backport, Report
 from prjury.report.redact import Redact
 from prjury.report.rows import TableRow, rows
 from prjury.report.sanitise import BY_SHAPE, log_line, without_commands
-from prjury.report.wording import backport_words, counted, duration, footer, judged_share
+from prjury.report.wording import backport_words, counted, footer, judged_share
 from prjury.snapshot.model import printable
 
 if TYPE_CHECKING:
@@ -204,8 +204,7 @@ class _Page:
         table.add_column("Time", justify="right", no_wrap=True)
         for row in every:
             tier = f"{row.tier} (advisory)" if row.advisory else row.tier
-            time = "–" if row.elapsed_ms is None else duration(row.elapsed_ms)
-            cells = (tier, row.judge, f"{row.symbol} {row.words}", time)
+            cells = (tier, row.judge, f"{row.symbol} {row.words}", row.time)
             table.add_row(*map(self._text, cells))
         return table
 

@@ -1,7 +1,6 @@
 """From a report to Markdown and HTML, through templates in which nothing untrusted is live.
 
-Templates get a `PageView`, in which every outside word is a `Text` that can only be printed
-sanitised. A bare string in a template of your own is escaped as well.
+Templates get a `page`, in which every outside word is a `Text` that can only be printed sanitised.
 """
 
 from __future__ import annotations
@@ -12,16 +11,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
-from jinja2 import (
-    BaseLoader,
-    ChoiceLoader,
-    DictLoader,
-    FileSystemLoader,
-    PrefixLoader,
-    StrictUndefined,
-)
+from jinja2 import DictLoader, StrictUndefined
 from jinja2.sandbox import SandboxedEnvironment
 from markupsafe import Markup
 
@@ -29,8 +20,8 @@ from prjury.report.backports import Backports
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
-from prjury.report.text import HtmlText, Ink, MarkdownText, Text, own
-from prjury.report.view import PageView, backport_views, page
+from prjury.report.text import HtmlText, MarkdownText, Text, inked, own
+from prjury.report.view import View, backports_page, page
 from prjury.resources import template_texts
 
 #: Characters, and bytes, that GitHub takes: a comment, a check run's text, a job summary.
@@ -97,12 +88,9 @@ class Renderer:
 
     Args:
         redact: takes secrets out of every text.
-        overrides: a directory whose templates are taken instead of ours; they may extend ours
-            as ``prjury/<name>``.
     """
 
     redact: Redact = BY_SHAPE
-    overrides: Path | None = None
 
     def comment(self, report: Report, *, id: str = "default", run: str | None = None) -> str:  # noqa: A002 - the marker's own word
         """The sticky comment, found again by the hidden marker in its first line."""
@@ -123,31 +111,23 @@ class Renderer:
 
     def backports(self, told: Backports) -> str:
         """The backport judgement alone, in Markdown."""
-        ink = self._ink(MarkdownText)
-        template = _environment(MarkdownText, self.overrides).get_template("backports.md.j2")
-        words = template.render(
-            headline=ink(told.headline),
-            notes=tuple(map(ink, told.notes)),
-            branches=backport_views(told.backports, ink),
-        )
-        return _tidy(words)
+        view = backports_page(told)
+        template = environment(MarkdownText).get_template("backports.md.j2")
+        return _tidy(template.render(page=self._inked(view, MarkdownText)))
 
     def html(self, report: Report) -> str:
         """One self-contained page that loads nothing and runs nothing."""
-        environment = _environment(HtmlText, self.overrides)
-        style = environment.get_template("report.css").render()
+        templates = environment(HtmlText)
+        style = templates.get_template("report.css").render()
         digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-        return environment.get_template("report.html.j2").render(
-            page=self._page(report, HtmlText),
+        return templates.get_template("report.html.j2").render(
+            page=self._inked(page(report, self.redact), HtmlText),
             style=own(style),
             style_hash=own(f"sha256-{digest}"),
         )
 
-    def _page(self, report: Report, language: type[Text]) -> PageView:
-        return page(report, self._ink(language), self.redact)
-
-    def _ink(self, language: type[Text]) -> Ink:
-        return lambda raw: language(raw, self.redact)
+    def _inked(self, view: View, language: type[Text]) -> object:
+        return inked(view, lambda raw: language(raw, self.redact))
 
     def fitting(
         self,
@@ -164,8 +144,8 @@ class Renderer:
         Args:
             titled: whether the decision stands above; not where the place has a title of its own.
         """
-        view = self._page(report, MarkdownText)
-        template = _environment(MarkdownText, self.overrides).get_template(name)
+        view = self._inked(page(report, self.redact), MarkdownText)
+        template = environment(MarkdownText).get_template(name)
         text = ""
         for shape in shapes:
             words = template.render(page=view, shape=shape, marker=own(marker), titled=titled)
@@ -173,26 +153,6 @@ class Renderer:
             if len(text.encode()) <= limit:
                 break
         return text
-
-
-def to_comment(report: Report, *, id: str = "default", run: str | None = None) -> str:  # noqa: A002 - the marker's own word
-    """The sticky comment with our own templates."""
-    return Renderer().comment(report, id=id, run=run)
-
-
-def to_summary(report: Report) -> str:
-    """The full report in Markdown with our own templates."""
-    return Renderer().summary(report)
-
-
-def to_html(report: Report) -> str:
-    """The page with our own templates."""
-    return Renderer().html(report)
-
-
-def to_feedback(report: Report) -> str:
-    """The instructions for a coding agent with our own templates."""
-    return Renderer().feedback(report)
 
 
 def marker(report: Report, id: str, run: str | None) -> str:  # noqa: A002 - the marker's own word
@@ -214,20 +174,17 @@ def marker(report: Report, id: str, run: str | None) -> str:  # noqa: A002 - the
 def load_templates() -> None:
     """Compiles our own templates, which are kept."""
     for language, suffix in ((MarkdownText, ".md.j2"), (HtmlText, ".html.j2"), (HtmlText, ".css")):
-        environment = _environment(language, None)
-        for name in environment.list_templates():
+        templates = environment(language)
+        for name in templates.list_templates():
             if name.endswith(suffix) and "/" not in name:
-                environment.get_template(name)
+                templates.get_template(name)
 
 
 @cache
-def _environment(language: type[Text], overrides: Path | None) -> SandboxedEnvironment:
-    ours = DictLoader(template_texts())
-    loaders: list[BaseLoader] = [ours, PrefixLoader({"prjury": ours})]
-    if overrides:
-        loaders.insert(0, FileSystemLoader(overrides))
+def environment(language: type[Text]) -> SandboxedEnvironment:
+    """Our templates, in which a bare string is escaped for the language as well."""
     return SandboxedEnvironment(
-        loader=ChoiceLoader(loaders),
+        loader=DictLoader(template_texts()),
         undefined=StrictUndefined,
         autoescape=True,
         finalize=lambda value: _final(value, language),

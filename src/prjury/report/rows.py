@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import IntEnum
-from itertools import groupby
 
 from markupsafe import Markup
 
@@ -19,7 +18,7 @@ from prjury.jury.voting import Ballot
 from prjury.report.headline import why
 from prjury.report.judge_facts import BASE_BROKEN, GeneralFacts
 from prjury.report.model import PolicyOrigin, Report, TierReport
-from prjury.report.text import Ink, Text, own
+from prjury.report.text import own
 from prjury.report.wording import (
     NOT_RUN,
     SYMBOLS,
@@ -53,6 +52,16 @@ class TableRow:
     rank: Rank
     elapsed_ms: int | None = None
     advisory: bool = False
+
+    @property
+    def status(self) -> Markup:
+        """The rank as one lower-case word, for style sheets."""
+        return own(self.rank.name.lower().replace("_", "-"))
+
+    @property
+    def time(self) -> str:
+        """How long it took."""
+        return "–" if self.elapsed_ms is None else duration(self.elapsed_ms)
 
 
 def rows(report: Report) -> tuple[TableRow, ...]:
@@ -167,75 +176,3 @@ def _gathered(rest: Sequence[TableRow]) -> TableRow:
     tiers = listed(list(dict.fromkeys(row.tier for row in rest)))
     symbol = rest[0].symbol
     return TableRow(tiers, counted(len(rest), "more judge"), symbol, told, rest[0].rank)
-
-
-@dataclass(frozen=True)
-class RowView:
-    """One row of the table."""
-
-    tier: Text
-    judge: Text
-    symbol: Markup
-    words: Text
-    status: Markup
-    time: Markup
-    advisory: bool
-
-
-@dataclass(frozen=True)
-class TierView:
-    """One tier of the cascade with its rows."""
-
-    name: Text
-    symbol: Markup
-    word: Text
-    status: Markup
-    advisory: bool
-    decided: bool
-    time: Markup | None
-    rows: tuple[RowView, ...]
-
-
-def row_view(row: TableRow, ink: Ink) -> RowView:
-    """A row in the given ink."""
-    return RowView(
-        tier=ink(row.tier),
-        judge=ink(row.judge),
-        symbol=own(row.symbol),
-        words=ink(row.words),
-        status=own(row.rank.name.lower().replace("_", "-")),
-        time=own("–" if row.elapsed_ms is None else duration(row.elapsed_ms)),
-        advisory=row.advisory,
-    )
-
-
-def tier_views(report: Report, ink: Ink) -> tuple[TierView, ...]:
-    """Every tier in the given ink, with its rows."""
-    grouped = groupby(rows(report), key=lambda row: row.tier)
-    by_tier = {name: tuple(row_view(row, ink) for row in own_rows) for name, own_rows in grouped}
-    decided_by = report.verdict.decided_by
-    return tuple(
-        _tier_view(tier.attempt, by_tier.get(tier.attempt.name, ()), decided_by, ink)
-        for tier in report.tiers
-    )
-
-
-def _tier_view(
-    attempt: TierAttempt, views: tuple[RowView, ...], decided_by: str | None, ink: Ink
-) -> TierView:
-    status = Status.ABSTAIN if attempt.worrying_abstention else attempt.status
-    return TierView(
-        name=ink(attempt.name),
-        symbol=own(SYMBOLS[status] if status else NOT_RUN),
-        word=ink(_tier_word(status)),
-        status=own(status.value if status else "not-run"),
-        advisory=attempt.advisory,
-        decided=decided_by == attempt.name,
-        time=own(duration(attempt.elapsed_ms)) if attempt.ran else None,
-        rows=views,
-    )
-
-
-def _tier_word(status: Status | None) -> str:
-    words = {Status.PASS: "passed", Status.FAIL: "failed", Status.ERROR: "could not be judged"}
-    return words.get(status, "no answer") if status else "not run"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import is_dataclass
+from types import SimpleNamespace
 from typing import TypeAlias
 
 from markupsafe import Markup, escape
@@ -73,6 +75,35 @@ class Text(ABC):
 
 #: Wraps a string for one output language.
 Ink: TypeAlias = Callable[[str], Text]
+
+
+def inked(value: object, ink: Ink) -> object:
+    """Return a value as templates may have it: every string in it is a `Text`, but for `own` ones.
+
+    The attributes of dataclasses and namespaces can be read, and they are inked as well.
+    """
+    match value:
+        case Markup():
+            return value
+        case str():
+            return ink(value)
+        case tuple():
+            return tuple(inked(item, ink) for item in value)
+    has_parts = is_dataclass(value) or isinstance(value, SimpleNamespace)
+    return _Inked(value, ink) if has_parts else value
+
+
+class _Inked:
+    """A value whose attributes are inked when they are read."""
+
+    __slots__ = ("_ink", "_value")
+
+    def __init__(self, value: object, ink: Ink) -> None:
+        self._value = value
+        self._ink = ink
+
+    def __getattr__(self, name: str) -> object:
+        return inked(getattr(self._value, name), self._ink)
 
 
 class MarkdownText(Text):

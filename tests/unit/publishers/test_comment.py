@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.bare_report import report
+from fakes.render import to_comment
 from prjury.errors import PublishError
 from prjury.github.comments import PostedComment
 from prjury.publishers.comment import Marker, StickyComment
-from prjury.report.render import to_comment
 
 ME = "github-actions[bot]"
 

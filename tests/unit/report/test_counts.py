@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes import reports as fake
+from fakes.render import to_comment, to_feedback, to_html, to_summary
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.publishers.check_run import CheckRunTexts
 from prjury.publishers.terminal import TerminalPublisher
@@ -17,7 +18,6 @@ from prjury.report.annotations import annotate
 from prjury.report.inline import Reviewer, added_lines
 from prjury.report.model import Report
 from prjury.report.redact import Redactor
-from prjury.report.render import to_comment, to_feedback, to_html, to_summary
 from prjury.report.sarif import to_sarif
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, Hunk, Line
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from fakes import reports as fake
+from fakes.render import to_comment, to_feedback
 from prjury.report.model import Report
-from prjury.report.render import to_comment, to_feedback
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden"
 COMMENTS = {

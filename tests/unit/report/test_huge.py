@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from fakes.huge import HARMLESS, MESSAGES, PATHS, huge
+from fakes.render import to_comment, to_feedback, to_html, to_summary
 from fakes.skeletons import skeleton
 from prjury.report.annotations import MOST, Annotation, annotate
 from prjury.report.findings import Weight, findings
@@ -26,10 +27,6 @@ from prjury.report.render import (
     Renderer,
     Shape,
     marker,
-    to_comment,
-    to_feedback,
-    to_html,
-    to_summary,
 )
 
 pytestmark = pytest.mark.slow

@@ -2,18 +2,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from html.parser import HTMLParser
-from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jinja2 import UndefinedError
+from jinja2.exceptions import SecurityError
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from fakes import reports as fake
 from fakes.hostile import ATTACKS, report_holding
+from fakes.render import to_comment, to_feedback, to_html, to_summary
 from fakes.skeletons import inline_html, inline_types, skeleton
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.report.model import Report
@@ -22,12 +26,9 @@ from prjury.report.render import (
     COMMENT_LIMIT,
     SUMMARY_LIMIT,
     Renderer,
-    to_comment,
-    to_feedback,
-    to_html,
-    to_summary,
+    environment,
 )
-from prjury.report.text import HtmlText, MarkdownText, Text
+from prjury.report.text import HtmlText, MarkdownText, Text, inked
 from prjury.report.view import page
 
 CUT = "left out here for length"
@@ -148,48 +149,57 @@ def test_the_page_loads_and_runs_nothing() -> None:
     assert "no test covers a negative total" in Tags(text).visible
 
 
-def bare_strings(value: object, where: str) -> Iterator[str]:
-    if isinstance(value, Text | Markup | bool | int | None):
-        return
-    if isinstance(value, tuple):
-        for item in value:
-            yield from bare_strings(item, where)
-    elif is_dataclass(value) and not isinstance(value, type):
-        for field in fields(value):
-            yield from bare_strings(getattr(value, field.name), f"{where}.{field.name}")
-    else:
-        yield f"{where}: {value!r}"
+def bare_strings(raw: Any, view: Any, where: str) -> Iterator[str]:
+    """The places where a view gives out another string than one of our own or a `Text`."""
+    if isinstance(raw, tuple):
+        for before, after in zip(raw, view, strict=True):
+            yield from bare_strings(before, after, where)
+    elif is_dataclass(raw) or isinstance(raw, SimpleNamespace):
+        names = [name for name in dir(raw) if not name.startswith("_")]
+        for name in names:
+            yield from bare_strings(getattr(raw, name), getattr(view, name), f"{where}.{name}")
+    elif isinstance(view, str) and not isinstance(view, Markup):
+        yield f"{where}: {view!r}"
+    elif isinstance(raw, str):
+        assert isinstance(view, Text | Markup)
 
 
 @pytest.mark.parametrize("language", [MarkdownText, HtmlText])
 def test_templates_get_no_bare_string(language: type[Text]) -> None:
-    view = page(report_holding("<b>@x"), language)
-    assert list(bare_strings(view, "page")) == []
+    view = page(report_holding("<b>@x"))
+    assert list(bare_strings(view, inked(view, language), "page")) == []
 
 
-def test_whatever_a_template_does_with_a_text_it_comes_out_sanitised(tmp_path: Path) -> None:
-    (tmp_path / "comment.md.j2").write_text(
-        '{% extends "prjury/comment.md.j2" %}{% block footer %}\n'
+def rendered(template: str, report: Report) -> str:
+    view = inked(page(report), MarkdownText)
+    return environment(MarkdownText).from_string(template).render(page=view)
+
+
+def test_whatever_a_template_does_with_a_text_it_comes_out_sanitised() -> None:
+    text = rendered(
         "{{ page.change.title }}{{ page.change.title ~ '!' }}{{ [page.change.title] | join(', ') }}"
         "{{ '%s' | format(page.change.title) }}{{ page.change.title | safe }}"
-        "{{ page.change.title | string }}{% endblock %}"
+        "{{ page.change.title | string }}",
+        report_holding("<b>@octocat"),
     )
-    text = Renderer(overrides=tmp_path).comment(report_holding("<b>@octocat"))
-    footer = text.rstrip().split("\n")[-1]
-    assert footer.count("octocat") == 6
-    assert "<b>" not in footer
-    assert "@octocat" not in footer
+    assert text.count("octocat") == 6
+    assert "<b>" not in text
+    assert "@octocat" not in text
 
 
-def test_a_bare_string_in_a_template_of_somebodys_own_is_escaped(tmp_path: Path) -> None:
-    (tmp_path / "comment.md.j2").write_text("{{ page.rows | length | string ~ '<b>@octocat' }}")
-    assert Renderer(overrides=tmp_path).comment(fake.passed()) == "4\\<b\\>\\@\u200boctocat\n"
+def test_a_bare_string_in_a_template_is_escaped() -> None:
+    text = rendered("{{ page.rows | length | string ~ '<b>@octocat' }}", fake.passed())
+    assert text == "4\\<b\\>\\@\u200boctocat"
 
 
-def test_a_name_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "comment.md.j2").write_text("{{ page.nonsense }}")
-    with pytest.raises(Exception, match="nonsense"):
-        Renderer(overrides=tmp_path).comment(fake.passed())
+def test_a_template_sees_the_parts_of_a_report_only() -> None:
+    with pytest.raises(SecurityError):
+        rendered("{{ page.change._value }}", fake.passed())
+
+
+def test_a_name_that_does_not_exist_is_an_error() -> None:
+    with pytest.raises(UndefinedError, match="nonsense"):
+        rendered("{{ page.nonsense }}", fake.passed())
 
 
 def test_known_secrets_leave_in_no_format() -> None:

@@ -8,7 +8,6 @@ from fakes import reports as fake
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.report.judge_facts import PanelFacts, SeatFacts
-from prjury.report.text import MarkdownText
 from prjury.report.view import seats_view
 from prjury.report.wording import facts_of, panel_words
 
@@ -29,15 +28,15 @@ def test_the_seats_stand_side_by_side() -> None:
         SeatFacts("b:y", "abstain", reason="rate limited"),
         SeatFacts("c:z", "fail", 0.5, {"risk": "fail"}, flipped=True),
     )
-    view = seats_view(Judgment.passed("ok", metadata={"panel": SEATS}), MarkdownText)
+    view = seats_view(Judgment.passed("ok", metadata={"panel": SEATS}))
     assert view is not None
-    assert [str(name) for name in view.criteria] == ["risk", "tests"]
-    assert [[str(answer) for answer in row.answers] for row in view.rows] == [
+    assert view.criteria == ("risk", "tests")
+    assert [list(row.answers) for row in view.rows] == [
         ["✅ pass", "❌ fail"],
         ["–", "–"],
         ["❌ fail", "–"],
     ]
-    assert str(view.rows[1].result) == "⚪ abstain (rate limited)"
+    assert view.rows[1].result == "⚪ abstain (rate limited)"
 
 
 @pytest.mark.parametrize("metadata", [{}, {"panel": []}, {"panel": "x"}, {"panel": [1, None]}])
