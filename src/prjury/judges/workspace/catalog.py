@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from prjury.errors import UsageError, did_you_mean
 from prjury.judges.workspace.coverage import CoverageJudge
@@ -39,18 +39,19 @@ class JudgeKind:
     """A judge that can be made by its name.
 
     Attributes:
-        make: makes it of its options.
+        make: makes it of the `RunTexts` and its options.
         options: how the text of each option becomes its value; the first ones are required.
         required: how many are.
-        runs: whether it runs something, and so wants a shell and a progress.
-        asks: whether it asks models, and so wants its name and everything around it.
     """
 
     make: Callable[..., Judge[JudgmentContext]]
-    options: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)
+    options: Mapping[str, Callable[[str], Any]]
     required: int = 1
-    runs: bool = False
-    asks: bool = False
+
+
+def _need(what: str, *, fits: bool) -> None:
+    if not fits:
+        raise ValueError(what)
 
 
 def _whole(text: str) -> int:
@@ -83,8 +84,7 @@ def _seconds(text: str) -> float:
 def _listed(text: str) -> list[str]:
     """Names with commas between them."""
     names = [name.strip() for name in text.split(",")]
-    if not all(names):
-        raise ValueError("names with commas between them are needed")
+    _need("names with commas between them are needed", fits=all(names))
     return names
 
 
@@ -93,17 +93,32 @@ def _packs(text: str) -> str | list[str]:
 
 
 def _severity(text: str) -> str:
-    if text not in {"error", "warning", "hint"}:
-        raise ValueError("error, warning or hint is needed")
+    _need("error, warning or hint is needed", fits=text in {"error", "warning", "hint"})
     return text
 
 
 def _inside(text: str) -> str:
     from prjury.policy.tiers import is_inside  # noqa: PLC0415 - as above
 
-    if not is_inside(text):
-        raise ValueError("a path inside the directory is needed, relative to it")
+    _need("a path inside the directory is needed, relative to it", fits=is_inside(text))
     return text
+
+
+def _share(text: str) -> float:
+    value = _number(text)
+    _need("a share from 0 to 1 is needed", fits=0.0 <= value <= 1.0)
+    return value
+
+
+def _runs(text: str) -> int:
+    value = _whole(text)
+    _need(f"a number from 1 to {_MOST_RUNS} is needed", fits=1 <= value <= _MOST_RUNS)
+    return value
+
+
+def _plain(judge: Callable[..., Judge[JudgmentContext]]) -> Callable[..., Judge[JudgmentContext]]:
+    """Makes a judge that needs nothing but its options."""
+    return lambda _, **options: judge(**options)
 
 
 def _patterns(**options: Any) -> Judge[JudgmentContext]:  # noqa: ANN401 - checked by then
@@ -112,72 +127,58 @@ def _patterns(**options: Any) -> Judge[JudgmentContext]:  # noqa: ANN401 - check
     return directory_patterns(**options)
 
 
-def _share(text: str) -> float:
-    value = _number(text)
-    if not 0.0 <= value <= 1.0:
-        raise ValueError("a share from 0 to 1 is needed")
-    return value
+_Options: TypeAlias = Mapping[str, Callable[[str], Any]]
+
+_ASKING: _Options = {"model": str, "runs": _runs, "threshold": _share}
+_GROUNDS: _Options = {"context": _listed, "answer": str, "question": str}
 
 
-def _runs(text: str) -> int:
-    value = _whole(text)
-    if not 1 <= value <= _MOST_RUNS:
-        raise ValueError(f"a number from 1 to {_MOST_RUNS} is needed")
-    return value
+def _asking(name: str, options: _Options, required: int = 0) -> JudgeKind:
+    """A judge that asks models, with the options that all of these have."""
+
+    def make(around: RunTexts, **values: Any) -> Judge[JudgmentContext]:  # noqa: ANN401 - as above
+        from prjury.judges.workspace.model_judges import model_judge  # noqa: PLC0415 - as above
+
+        asking = {option: values.pop(option) for option in _ASKING if option in values}
+        return model_judge(name, around, asking, **values)
+
+    return JudgeKind(make, {**options, **_ASKING}, required)
 
 
-def _asking(name: str, around: RunTexts, **options: Any) -> Judge[JudgmentContext]:  # noqa: ANN401
-    from prjury.judges.workspace.model_judges import model_judge  # noqa: PLC0415 - as above
-
-    asking = {option: options.pop(option) for option in _ASKING if option in options}
-    return model_judge(name, around, asking, **options)
-
-
-_ASKING: Mapping[str, Callable[[str], Any]] = {"model": str, "runs": _runs, "threshold": _share}
-_GROUNDS: Mapping[str, Callable[[str], Any]] = {
-    "context": _listed,
-    "answer": str,
-    "question": str,
-    **_ASKING,
+_COVERAGE: _Options = {
+    "report": str,
+    "minimum": _number,
+    "metric": str,
+    "baseline": _number,
+    "max_drop": _number,
+}
+_PATTERNS: _Options = {
+    "packs": _packs,
+    "severity": _severity,
+    "paths": _listed,
+    "baseline": _inside,
+    "write_baseline": _inside,
 }
 
 KINDS: Mapping[str, JudgeKind] = {
-    "file-exists": JudgeKind(FileExistsJudge, {"path": str}),
+    "file-exists": JudgeKind(_plain(FileExistsJudge), {"path": str}),
     "file-content": JudgeKind(
-        FileContentJudge, {"path": str, "exact": str, "contains": str, "regex": str}
+        _plain(FileContentJudge), {"path": str, "exact": str, "contains": str, "regex": str}
     ),
     "command": JudgeKind(
-        CommandJudge, {"command": str, "exit_code": _whole, "timeout": _seconds}, runs=True
+        lambda around, **options: CommandJudge(
+            **options, shell=around.shell, progress=around.progress
+        ),
+        {"command": str, "exit_code": _whole, "timeout": _seconds},
     ),
-    "coverage": JudgeKind(
-        CoverageJudge,
-        {
-            "report": str,
-            "minimum": _number,
-            "metric": str,
-            "baseline": _number,
-            "max_drop": _number,
-        },
-    ),
-    "patterns": JudgeKind(
-        _patterns,
-        {
-            "packs": _packs,
-            "severity": _severity,
-            "paths": _listed,
-            "baseline": _inside,
-            "write_baseline": _inside,
-        },
-        required=0,
-    ),
-    "quality": JudgeKind(
-        _asking, {"criteria": _listed, "must": _listed, **_ASKING}, required=0, asks=True
-    ),
-    "tests-exercise-behaviour": JudgeKind(_asking, _ASKING, required=0, asks=True),
-    "correctness": JudgeKind(_asking, {"output": str, **_ASKING}, required=0, asks=True),
-    "faithfulness": JudgeKind(_asking, _GROUNDS, asks=True),
-    "hallucination": JudgeKind(_asking, _GROUNDS, asks=True),
-    "contextual-relevance": JudgeKind(_asking, _GROUNDS, asks=True),
+    "coverage": JudgeKind(_plain(CoverageJudge), _COVERAGE),
+    "patterns": JudgeKind(_plain(_patterns), _PATTERNS, required=0),
+    "quality": _asking("quality", {"criteria": _listed, "must": _listed}),
+    "tests-exercise-behaviour": _asking("tests-exercise-behaviour", {}),
+    "correctness": _asking("correctness", {"output": str}),
+    "faithfulness": _asking("faithfulness", _GROUNDS, required=1),
+    "hallucination": _asking("hallucination", _GROUNDS, required=1),
+    "contextual-relevance": _asking("contextual-relevance", _GROUNDS, required=1),
 }
 
 #: Names that are promised and have nothing behind them so far.
@@ -199,13 +200,8 @@ def judge_by_name(
     if kind is None:
         raise _unknown(name, others)
     values = _values(name, kind, options)
-    ports: dict[str, Any] = {}
-    if kind.runs:
-        ports = {"shell": around.shell, "progress": around.progress}
     try:
-        if kind.asks:
-            return kind.make(name, around, **values)
-        return kind.make(**values, **ports)
+        return kind.make(around, **values)
     except (ValueError, TypeError) as error:
         raise UsageError(f"{name}: {error}", remedy=_takes(kind)) from error
 

@@ -48,32 +48,30 @@ def model_judge(
         asking: ``model``, ``runs`` and ``threshold``; everything has to pass unless a judge of
             changes is asked for, or a threshold is given.
     """
-    if name in {quality.NAME, testing.NAME}:
-        return change_judge(name, around, QuestionOptions(**asking), **options)
+    if name == testing.NAME:
+        return _over_directory(name, around, testing.make, QuestionOptions(**asking))
+    if name == quality.NAME:
+        return _over_directory(name, around, quality.make, _quality_options(asking, **options))
     strict = QuestionOptions(**{"threshold": 1.0, **asking})
     if name == CORRECTNESS:
-        return correctness_judge(around, strict, **options)
-    return grounded_judge(name, around, strict, **options)
+        return _correctness(around, strict, **options)
+    return _grounded(name, around, strict, **options)
 
 
-def _judge(
+def _asked(
     inquiry: Inquiry[JudgmentContext], around: RunTexts, asking: QuestionOptions
-) -> ModelBackedJudge[JudgmentContext]:
+) -> Callable[[JudgmentContext], Judgment]:
     models = _models(around, asking.model)
     memory = memory_at(around.environ, models.secret)
-    return ModelBackedJudge(inquiry, models.panel(), asking.runs, memory)
+    return ModelBackedJudge(inquiry, models.panel(), asking.runs, memory).judge
 
 
 def _models(around: RunTexts, model: str) -> ModelPanel:
-    """Whom there is to ask."""
     return ModelPanel(ModelsConfig(), LimitsConfig(), around.environ, flag=model)
 
 
-def correctness_judge(
-    around: RunTexts,
-    asking: QuestionOptions,
-    *,
-    output: str | None = None,
+def _correctness(
+    around: RunTexts, asking: QuestionOptions, *, output: str | None = None
 ) -> Judge[JudgmentContext]:
     """Whether the work in the workspace reaches the goal.
 
@@ -81,11 +79,11 @@ def correctness_judge(
         output: a file of the workspace with what the worker said.
     """
     inquiry = correctness(_all_files, around.redact, asking.threshold)
-    judge = _judge(inquiry, around, asking)
+    ask = _asked(inquiry, around, asking)
 
     def judged(context: JudgmentContext) -> Judgment:
         said = context.agent_output if output is None else Workspace.of(context).text(output)
-        return judge.judge(replace(context, agent_output=said))
+        return ask(replace(context, agent_output=said))
 
     return _answering(CORRECTNESS, inquiry.about, judged)
 
@@ -97,7 +95,7 @@ _GROUNDED: Mapping[str, Any] = {
 }
 
 
-def grounded_judge(
+def _grounded(
     name: str,
     around: RunTexts,
     asking: QuestionOptions,
@@ -109,7 +107,6 @@ def grounded_judge(
     """A judge of answers and contexts.
 
     Args:
-        name: ``faithfulness``, ``hallucination`` or ``contextual-relevance``.
         context: files of the workspace.
         answer: a file of the workspace; the context's agent output if None.
         question: the question itself; the context's goal if None.
@@ -124,36 +121,16 @@ def grounded_judge(
         )
 
     inquiry: Inquiry[JudgmentContext] = _GROUNDED[name](grounds, around.redact, asking.threshold)
-    return _answering(name, inquiry.about, _judge(inquiry, around, asking).judge)
+    return _answering(name, inquiry.about, _asked(inquiry, around, asking))
 
 
-def change_judge(
-    name: str,
-    around: RunTexts,
-    asking: QuestionOptions,
-    *,
-    criteria: list[str] | None = None,
-    must: list[str] | None = None,
-) -> Judge[JudgmentContext]:
-    """A judge of pull requests over a directory, every line of which counts as added.
-
-    What the directory itself would instruct judges is not heard: it is the work, and the nothing
-    that it is added to has no instructions.
-
-    Args:
-        name: ``quality`` or ``tests-exercise-behaviour``.
-        criteria: those of the quality judge; its own choice if None.
-        must: those of them that have to pass; its own choice if None.
-    """
-    if name == testing.NAME:
-        return _over_directory(name, around, testing.make, asking)
-    own = {"criteria": criteria, "must": must}
-    own = {name: value for name, value in own.items() if value is not None}
+def _quality_options(asking: Mapping[str, Any], **own: list[str]) -> QualityOptions:
     try:
-        options = QualityOptions.model_validate({**asking.model_dump(), **own})
+        options = QualityOptions.model_validate({**asking, **own})
     except ValidationError as error:
         raise ValueError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
-    return _over_directory(name, around, quality.make, options)
+    chosen(options)  # a criterion that nobody knows is said before anything is read
+    return options
 
 
 def _over_directory(
@@ -162,10 +139,13 @@ def _over_directory(
     make: Callable[[Any, Ports], ModelBackedJudge[PullRequestContext]],
     options: QuestionOptions,
 ) -> Judge[JudgmentContext]:
+    """A judge of pull requests over a directory, every line of which counts as added.
+
+    What the directory itself would instruct judges is not heard: it is the work, and the nothing
+    that it is added to has no instructions.
+    """
     models = _models(around, options.model)
-    models.panel()  # a model or a criterion that nobody knows is said before anything is read
-    if isinstance(options, QualityOptions):
-        chosen(options)
+    models.panel()  # a model that nobody knows is said before anything is read
     memory = memory_at(around.environ, models.secret)
 
     def judged(context: JudgmentContext) -> Judgment:
@@ -179,12 +159,11 @@ def _over_directory(
             redact=around.redact,
         )
         pull = directory.pull
-        deadline = Deadline.after(ALL_CALLS)
         asked = PullRequestContext(
             context.goal,
             workspace=directory.root,
             pull=replace(pull, files=_all_lines(pull)),
-            deadline=deadline,
+            deadline=Deadline.after(ALL_CALLS),
         )
         return make(options, ports).judge(asked)
 
