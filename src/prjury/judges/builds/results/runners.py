@@ -6,16 +6,13 @@ from collections.abc import Mapping
 
 from prjury.judges.builds.results.cargo import cargo
 from prjury.judges.builds.results.go import go
-from prjury.judges.builds.results.jest import jest
 from prjury.judges.builds.results.jvm import jvm
-from prjury.judges.builds.results.mocha import mocha
 from prjury.judges.builds.results.nextest import nextest
-from prjury.judges.builds.results.node_spec import node_spec
 from prjury.judges.builds.results.pytest import pytest
 from prjury.judges.builds.results.runner_output import RunnerOutput, RunnerReader
+from prjury.judges.builds.results.script_runners import jest, mocha, node, vitest
 from prjury.judges.builds.results.tap import tap
 from prjury.judges.builds.results.unittest import unittest
-from prjury.judges.builds.results.vitest import vitest
 
 READERS: Mapping[str, RunnerReader[RunnerOutput]] = {
     "pytest": RunnerReader(pytest, (" passed", " failed", " error", "FAILED ", "ERROR ")),
@@ -24,7 +21,7 @@ READERS: Mapping[str, RunnerReader[RunnerOutput]] = {
     "cargo": RunnerReader(cargo, ("\nrunning ", "to rerun pass")),
     "nextest": RunnerReader(nextest, (" Summary [",)),
     "tap": RunnerReader(tap, ("\nTAP version ", "\n1..")),
-    "node": RunnerReader(node_spec, ("\nℹ tests ",)),
+    "node": RunnerReader(node, ("\nℹ tests ",)),
     "jest": RunnerReader(jest, ("\nTests: ", "\nFAIL ")),
     "vitest": RunnerReader(vitest, (" Tests ", " FAIL ", "Vitest caught")),
     "mocha": RunnerReader(mocha, (" passing", " failing")),

@@ -29,6 +29,8 @@ _HEADING = re.compile(
 )
 _COMMENT = re.compile(r"^# ?")
 _RESULT = re.compile(r"\s*(?:# Subtest:|(?:not )?ok \d|[✔✖▶] |\.\.\.$)")
+#: A test file, as Node names one that ended in an error.
+SCRIPT = re.compile(r"\S+\.[cm]?[jt]sx?")
 _REACH = 40
 _FOREIGN = ("node:", "/", "../", "…")
 

@@ -9,7 +9,12 @@ from itertools import takewhile
 
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
-from prjury.judges.builds.results.script_frames import error_above, file_failure, first_frame
+from prjury.judges.builds.results.script_frames import (
+    SCRIPT,
+    error_above,
+    file_failure,
+    first_frame,
+)
 from prjury.judges.builds.results.values import with_values
 
 _VERSION = re.compile(r"TAP version 1[34]$")
@@ -30,7 +35,6 @@ _ERROR = re.compile(r"\s+(?:error|message): (?:(?P<quote>['\"`])(?P<text>.*?)(?P
 _ESCAPED = re.compile(r"\\([\\'\"`])|'(')")
 _TYPE = re.compile(r"\s+type: 'suite'$")
 _BY_PARTS = re.compile(r"\s+failureType: 'subtestsFailed'$")
-_SCRIPT = re.compile(r"\S+\.[cm]?[jt]sx?")
 
 _INDENT = 4
 _DEEPEST = 50
@@ -51,7 +55,7 @@ class _Point:
     @property
     def is_file(self) -> bool:
         """Whether it is a whole file, which ended in an error."""
-        return len(self.names) == 1 and _SCRIPT.fullmatch(self.names[0]) is not None
+        return len(self.names) == 1 and SCRIPT.fullmatch(self.names[0]) is not None
 
     @property
     def by_parts(self) -> bool:
@@ -174,7 +178,7 @@ def _test(
 ) -> Failure:
     name = " > ".join(filter(None, point.names)) or "a test without a name"
     file, _, rest = name.partition(" > ")
-    found = section.tree.find(file, section.directory) if rest and _SCRIPT.fullmatch(file) else None
+    found = section.tree.find(file, section.directory) if rest and SCRIPT.fullmatch(file) else None
     path, line = place or (None, None)
     if found:  # Vitest begins each name with the file, and may place the error in a dependency
         if not path or not section.tree.find(path, section.directory):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.builds.results.node_spec import node_spec
 from prjury.judges.builds.results.runner_output import LogSection
 from prjury.judges.builds.results.script_frames import Thrown, error_above, first_frame
+from prjury.judges.builds.results.script_runners import node
 from prjury.judges.builds.results.tap import tap
 from prjury.judges.builds.results.tree import TreeFiles
 
@@ -117,7 +117,7 @@ def test_the_readable_reporter_of_a_file_that_could_not_be_read() -> None:
         "✖ core/price.test.js (42.5ms)",
         "  'test failed'",
     ]
-    ((_, failure),) = node_spec(section(lines)).failures
+    ((_, failure),) = node(section(lines)).failures
     assert (failure.kind, failure.place) == ("compile", "core/index.js:2")
 
 
