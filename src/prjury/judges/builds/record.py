@@ -11,7 +11,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -238,13 +238,16 @@ class EvidenceRecorder:
 
     def build(self, plan: BuildPlan, became: BuildResult | CannotJudgeError) -> Json:
         """One build: which one it is, and its case or why there is none."""
-        which = {"system": plan.system, "directory": plan.directory, "command": plan.text}
+        case = error = None
         if isinstance(became, CannotJudgeError):
-            return {**which, "case": None, "error": self._error(became)}
-        return {**which, "case": self._case(plan, became), "error": None}
-
-    def _error(self, error: CannotJudgeError) -> Json:
-        return {"reason": error.reason, "message": self._line(str(error)) or error.reason}
+            error = {
+                "reason": became.reason,
+                "message": self._line(str(became)) or became.reason,
+            }
+        else:
+            case = self._case(plan, became)
+        which = {"system": plan.system, "directory": plan.directory, "command": plan.text}
+        return {**which, "case": case, "error": error}
 
     def _case(self, plan: BuildPlan, case: BuildResult) -> Json:
         return {
@@ -261,45 +264,31 @@ class EvidenceRecorder:
         return {
             "allowed": outcome.allowed,
             "steps": [self._step(result) for result in outcome.results],
-            "failures": [self._failure(failure) for failure in outcome.failures],
+            "failures": list(map(self._failure, outcome.failures)),
             "reports": {
-                "files": reports.files,
-                "tests": reports.tests,
-                "counted": reports.counted,
-                "skipped": reports.skipped,
+                **asdict(replace(reports, failures=(), ran=())),
                 "by_runner": {self._line(name): n for name, n in reports.by_runner.items()},
-                "ran": [self._line(test) for test in reports.ran],
-                "failures": [self._failure(failure) for failure in reports.failures],
-                "problems": [self._line(problem) for problem in reports.problems],
+                "ran": list(map(self._line, reports.ran)),
+                "failures": list(map(self._failure, reports.failures)),
+                "problems": list(map(self._line, reports.problems)),
             },
         }
 
     def _step(self, result: StepResult) -> Json:
         done = result.completed
         return {
+            **asdict(done),
             "name": result.step.name,
             "command": result.step.text,
-            "exit_code": done.exit_code,
-            "stopped": done.stopped,
-            "seconds": done.seconds,
             "tail": self.clean(result.tail)[-LONGEST_TEXT:],
             "log": self._line(str(done.log)),
         }
 
     def _failure(self, failure: Failure) -> Json:
-        return {
-            "kind": failure.kind,
-            "message": self._line(failure.message),
-            "path": self._maybe(failure.path),
-            "line": failure.line,
-            "name": self._maybe(failure.name),
-            "suite": self._maybe(failure.suite),
-            "state": failure.state,
-            "details": self.clean(failure.details)[:LONGEST_TEXT],
-        }
-
-    def _maybe(self, text: str | None) -> str | None:
-        return None if text is None else self._line(text)
+        told = asdict(failure)
+        for key in ("message", "path", "name", "suite"):
+            told[key] = None if told[key] is None else self._line(told[key])
+        return {**told, "details": self.clean(failure.details)[:LONGEST_TEXT]}
 
     def _line(self, text: str) -> str:
         return self.clean(text)[:LONGEST_LINE]
@@ -420,29 +409,18 @@ def _results(steps: Sequence[BuildStep], records: Sequence[StepJson]) -> Iterato
 
 
 def _reports(record: ReportsJson) -> Reports:
-    return Reports(
-        files=record.files,
-        tests=record.tests,
-        failures=_failures(record.failures),
-        problems=tuple(record.problems),
-        ran=tuple(record.ran),
-        counted=record.counted,
-        skipped=record.skipped,
-        by_runner=record.by_runner,
-    )
+    told = record.model_dump(exclude={"failures", "problems", "ran"})
+    problems, ran = tuple(record.problems), tuple(record.ran)
+    return Reports(**told, failures=_failures(record.failures), problems=problems, ran=ran)
 
 
 def _failures(records: Sequence[FailureJson]) -> tuple[Failure, ...]:
-    return tuple(map(_failure, records))
-
-
-def _failure(record: FailureJson) -> Failure:
-    """The failure; a place outside of the tree is no place."""
-    path = inside_tree(record.path) if record.path else None
-    line = record.line if path else None
-    name, suite = record.name, record.suite
-    return Failure(
-        record.kind, record.message, path, line, name, suite, record.state, record.details
+    """The failures; a place outside of the tree is no place."""
+    failures = (Failure(**record.model_dump()) for record in records)
+    places = (inside_tree(record.path) if record.path else None for record in records)
+    return tuple(
+        replace(failure, path=path, line=failure.line if path else None)
+        for failure, path in zip(failures, places, strict=True)
     )
 
 
