@@ -5,24 +5,15 @@ from __future__ import annotations
 import re
 import signal
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from prjury.judges.builds.build_result import (
-    BuildResult,
-    PlanOutcome,
-    Reports,
-    StepResult,
-    Vanished,
-    fixed,
-    same_end,
-    unproven,
-    unseen,
-)
 from prjury.judges.builds.failure import Failure
+from prjury.judges.builds.fault import broken_command, remedy_for, unproven, unseen
+from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import CUSTOM, BuildPlan
-from prjury.judges.builds.toolchain import remedy_for
+from prjury.judges.builds.test_sets import Reports, Vanished
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.score import BooleanScore
 from prjury.ports.types import Completed
@@ -117,7 +108,7 @@ def _scope(plan: BuildPlan) -> tuple[str, ...]:
 
 
 def _fixed(case: BuildResult) -> tuple[str, ...]:
-    if case.base is None or not (repaired := fixed(case.outcome, case.base)):
+    if case.base is None or not (repaired := case.outcome.passing(case.base.failures)):
         return ()
     named = repaired[0].name or repaired[0].id
     more = f" and {len(repaired) - 1} more" if len(repaired) > 1 else ""
@@ -273,7 +264,9 @@ def metadata_of(case: BuildResult, note: str = "") -> dict[str, Any]:
         "directory": case.plan.directory,
         "modules": list(case.plan.scope.modules),
         "scope": case.plan.scope.because,
-        "fixed": [f.id for f in fixed(outcome, case.base)[:_MOST_LISTED]] if case.base else [],
+        "fixed": [f.id for f in outcome.passing(case.base.failures)[:_MOST_LISTED]]
+        if case.base
+        else [],
         "ran_again": case.ran_again,
         "failures": [failure.as_json() for failure in case.ordered[:_MOST_LISTED]],
         "summaries": _summaries(case),
@@ -346,7 +339,7 @@ def _not_here(case: BuildResult, cause: Failure) -> Judgment:
 
 def _beside_base(case: BuildResult, base: PlanOutcome) -> Judgment:
     """The judgment of a failed build whose base was built as well."""
-    alike = same_end(case.outcome, base)
+    alike = case.outcome.ends_like(base)
     if alike and not case.outcome.failures:
         return _base_broken(case, "what went wrong could not be read")
     flaky = any(failure.state == "flaky" for failure in case.outcome.failures)
@@ -464,36 +457,3 @@ def not_tried(plan: BuildPlan, why: str, reason: str) -> Judgment:
     """The ERROR of a build that could not be run."""
     which = {"command": plan.text, "system": plan.system, "directory": plan.directory}
     return Judgment.errored(why, metadata={"reason": reason, **which, **BuildFacts().to_metadata()})
-
-
-_UNUSABLE = {126, 127}
-#: What shells and tools print about a name that they do not know.
-_UNKNOWN = re.compile(
-    r"No module named ['\"]?(?P<module>[\w.]+)"
-    r"|[Mm]issing script: ['\"]?(?P<script>[\w:.-]+)"
-    r"|No rule to make target ['`‘\"](?P<target>[^'’\"]+)"
-    r"|can't cd to (?P<place>\S+)"
-    r"|cd: (?P<directory>[^\s:]+): No such file"
-)
-
-
-def broken_command(plan: BuildPlan, outcome: PlanOutcome, base: PlanOutcome) -> str:
-    """Why a command of the policy cannot work in this project, or nothing.
-
-    It ended in the same way on both sides, and a name in it is known to neither of them.
-    """
-    if plan.system != CUSTOM or outcome.last.step != base.last.step:
-        return ""
-    ours, theirs = list(_complaints(outcome)), list(_complaints(base))
-    return next((complaint for complaint in ours if complaint in theirs), "")
-
-
-def _complaints(outcome: PlanOutcome) -> Iterator[str]:
-    command, tail = outcome.last.step.text, outcome.last.tail
-    for found in _UNKNOWN.finditer(tail):
-        name = next(filter(None, found.groups()))
-        if name in command:
-            yield found[0].strip()
-    if outcome.last.completed.exit_code in _UNUSABLE:
-        lines = [line.strip() for line in tail.splitlines() if line.strip()]
-        yield lines[-1] if lines else "it cannot be executed, or is not there"

@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.build_result import BuildResult
 from prjury.judges.builds.combine import build_changed, combine_outcomes, new_builds, unless_edited
-from prjury.judges.builds.comparison_run import BuildSide, ComparisonRun
 from prjury.judges.builds.decide import decide, not_tried
 from prjury.judges.builds.detect import (
     PYTEST_ENV,
@@ -20,8 +18,9 @@ from prjury.judges.builds.detect import (
     detect_builds,
 )
 from prjury.judges.builds.external_checks import judge_by_checks
+from prjury.judges.builds.outcome import BuildResult
 from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep, StepName
-from prjury.judges.builds.run import Builder, object_missing
+from prjury.judges.builds.run import Builder, BuildSide, ComparisonRun, object_missing
 from prjury.judges.builds.unbuilt import needing_build, unbuilt, usual_command
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import Judge, JudgeType

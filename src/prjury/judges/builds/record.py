@@ -18,16 +18,11 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.build_result import (
-    BuildResult,
-    PlanOutcome,
-    Reports,
-    StepResult,
-    comparable,
-    compared,
-)
 from prjury.judges.builds.failure import Failure, Kind, State, inside_tree
+from prjury.judges.builds.fault import comparable, compared
+from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import BuildPlan, BuildStep
+from prjury.judges.builds.test_sets import Reports
 from prjury.ports.types import Completed
 from prjury.snapshot.model import visible
 
@@ -365,7 +360,7 @@ class EvidenceReader:
         return outcome
 
     def _contradictions(self, case: BuildResult) -> Iterator[str]:
-        """What cannot be, as `prjury.judges.builds.comparison_run` goes about it."""
+        """What cannot be, as `prjury.judges.builds.run` goes about it."""
         again, other = case.first is not None, case.plan is not self.plan
         if other is not again and (other or self.plan.once_more is not self.plan):
             yield "the thorough form is run after a first run, and after nothing else"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.build_result import BuildResult
 from prjury.judges.builds.judge import BuildJudge
+from prjury.judges.builds.outcome import BuildResult
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.record import SCHEMA_NAME, EvidenceRecorder, Json
 from prjury.judges.context import PullRequestContext

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from prjury.judges.builds.build_result import BuildResult, PlanOutcome, Reports, StepResult
 from prjury.judges.builds.decide import checks_of, metadata_of
 from prjury.judges.builds.failure import Failure, make_failure
+from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import BuildPlan, BuildStep
+from prjury.judges.builds.test_sets import Reports
 from prjury.jury.judgment import Check, Location
 from prjury.ports.types import Completed
 

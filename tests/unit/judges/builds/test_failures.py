@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prjury.judges.builds.build_result import Reports
 from prjury.judges.builds.failure import Failure, identity, in_order, make_failure, without_repeats
-from prjury.judges.builds.reading import TemporaryPaths, read_log
-from prjury.judges.builds.results.merge_results import LogResults, merge_results
-from prjury.judges.builds.results.tree import TreeFiles
+from prjury.judges.builds.results.read import LogResults, merge_results, read_log
+from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
+from prjury.judges.builds.test_sets import Reports
 
 LOGS = Path(__file__).parent / "logs"
 TREE = Path("/tmp/prjury-x/tree")

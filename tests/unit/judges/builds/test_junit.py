@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prjury.judges.builds.build_result import Reports
-from prjury.judges.builds.junit import Found, find_reports, is_report, read_reports, stamps
+from prjury.judges.builds.results.junit import Found, find_reports, is_report, read_reports, stamps
 from prjury.judges.builds.results.tree import TreeFiles
+from prjury.judges.builds.test_sets import Reports
 from prjury.sandbox.contained import scratch
 
 LOGS = Path(__file__).parent / "logs"

@@ -15,18 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.build_result import (
-    BuildResult,
-    PlanOutcome,
-    Reports,
-    StepResult,
-    comparable,
-    compared,
-)
 from prjury.judges.builds.decide import decide
 from prjury.judges.builds.failure import Failure, make_failure
+from prjury.judges.builds.fault import comparable, compared
+from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.record import BuildJson, CaseJson, EvidenceReader, EvidenceRecorder
+from prjury.judges.builds.test_sets import Reports
 from prjury.jury.judgment import Status
 from prjury.ports.types import Completed
 

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from prjury.judges.builds.build_result import Reports
 from prjury.judges.builds.failure import Failure, make_failure
-from prjury.judges.builds.reading import TemporaryPaths, read_log
 from prjury.judges.builds.results.log import transcribe
-from prjury.judges.builds.results.merge_results import LogResults, merge_results, root_cause
+from prjury.judges.builds.results.read import LogResults, merge_results, read_log, root_cause
 from prjury.judges.builds.results.runner_output import RunnerOutput, ambiguous
-from prjury.judges.builds.results.tree import TreeFiles
+from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
+from prjury.judges.builds.test_sets import Reports
 
 LOGS = Path(__file__).parent / "logs"
 TREE = Path("/tmp/prjury-x/tree")

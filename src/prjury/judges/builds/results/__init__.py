@@ -14,6 +14,6 @@ it can, let the build plan in ``systems/`` ask for that. If it cannot:
 
 1. Write ``RUNNER.py`` with a function from a `LogSection` to a `RunnerOutput`. Describe each run as
    a `RunnerRun`: its names are believed only where they add up to the runner's own closing line.
-2. Add one row to ``READERS`` in ``runners.py``, with text that each of its logs holds.
+2. Add one row to ``READERS`` in ``read.py``, with text that each of its logs holds.
 3. Add logs and expectations as above, with a log in which the tests themselves print such lines.
 """

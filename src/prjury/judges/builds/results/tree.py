@@ -1,11 +1,15 @@
-"""The files of a tree, found by the names that tools give them. Pure."""
+"""The files of a tree, found by the names that tools give them, and where the tree lies. Pure."""
 
 from __future__ import annotations
 
+import os
 import posixpath
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from urllib.parse import unquote
 
 from prjury.judges.builds.failure import inside_tree
 
@@ -104,3 +108,55 @@ class TreeFiles:
 
 def _ends(path: str, end: str) -> bool:
     return f"/{path}".endswith(f"/{end}")
+
+
+@dataclass(frozen=True)
+class TemporaryPaths:
+    """The temporary places of a run, to be taken out of everything that it says.
+
+    Attributes:
+        tree: the root of the exported tree.
+        around: the directory that holds the tree and everything else of the run.
+    """
+
+    tree: Path
+    around: Path
+
+    @property
+    def reports(self) -> Path:
+        """The directory for test reports that tools are asked to use."""
+        return self.around / "reports"
+
+    @cached_property
+    def _marks(self) -> frozenset[str]:
+        """What a text holds that names one of the places; most texts do not."""
+        return frozenset({self.around.name, Path(os.path.realpath(self.around)).name})
+
+    @cached_property
+    def _replacements(self) -> Sequence[tuple[str, str]]:
+        trees = sorted({str(self.tree), os.path.realpath(self.tree)})
+        arounds = sorted({str(self.around), os.path.realpath(self.around)})
+        of_trees = (pair for tree in trees for pair in ((f"{tree}/", ""), (tree, ".")))
+        return (*of_trees, *((around, "…") for around in arounds))
+
+    @cached_property
+    def _addresses(self) -> re.Pattern[str]:
+        """A file of the tree as Node's modules name it: blanks and others are encoded."""
+        trees = "|".join(map(re.escape, {str(self.tree), os.path.realpath(self.tree)}))
+        return re.compile(rf"file://(?:{trees})/(?P<path>[^\s:\"]*)")
+
+    def relative(self, text: str) -> str:
+        """The text with paths below the tree made relative to it."""
+        if not any(mark in text for mark in self._marks):
+            return text
+        if "file://" in text:
+            text = self._addresses.sub(_path, text)
+        for place, shown in self._replacements:
+            text = text.replace(place, shown)
+        return text
+
+
+def _path(address: re.Match[str]) -> str:
+    """The path in an address, as it stands where it would break the line."""
+    path = unquote(address["path"], errors="surrogateescape")
+    return path if path.isprintable() else address["path"]

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from prjury.judges.builds.build_result import Reports
-from prjury.judges.builds.junit import find_reports, read_reports
+from prjury.judges.builds.results.junit import find_reports, read_reports
 from prjury.judges.builds.results.tree import TreeFiles
+from prjury.judges.builds.test_sets import Reports
 
 CASE = '<testcase name="a" classname="c"/>'
 FAILED = '<testcase name="a" classname="c"><failure message="no"/></testcase>'

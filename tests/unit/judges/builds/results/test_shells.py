@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from prjury.judges.builds.results.runner_output import LogSection
+from prjury.judges.builds.results.traces import shells
 from prjury.judges.builds.results.tree import TreeFiles
-from prjury.judges.builds.traces import shells
 
 TREE = TreeFiles(frozenset({"run.sh", "ci/in.sh", "foo", "Makefile"}))
 GAVE_UP = "make: *** [Makefile:3: test] Error 127"

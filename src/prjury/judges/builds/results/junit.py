@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import TypeAlias
 from xml.etree.ElementTree import Element
 
-from prjury.judges.builds.build_result import Reports
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.results.junit_case import JunitCase, JunitReport, tag
 from prjury.judges.builds.results.tree import TreeFiles
+from prjury.judges.builds.test_sets import Reports
 from prjury.snapshot.model import printable
 
 _DEEPEST_DIRECTORY = 200

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from prjury.judges.builds.build_result import Reports
 from prjury.judges.builds.failure import make_failure
-from prjury.judges.builds.results.merge_results import LogResults, merge_results
+from prjury.judges.builds.results.read import LogResults, merge_results
 from prjury.judges.builds.results.runner_output import RunnerOutput
+from prjury.judges.builds.test_sets import Reports
 
 TEST = make_failure("test", "no", "t.py", 1, "t#a", "t.py")
 GOAL = make_failure("goal", "py: exit 1", name="py")

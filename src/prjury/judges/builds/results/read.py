@@ -1,63 +1,58 @@
-"""All that is known of a run's failures and tests, from reports and logs together. Pure."""
+"""Read what a run has left: the failures and tests of its logs, and of its reports with them.
+
+A test runner's name is the one under which its reports count, too.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from operator import itemgetter
+from pathlib import Path
 
-from prjury.judges.builds.build_result import Reports
 from prjury.judges.builds.failure import Failure, in_order, without_repeats
-from prjury.judges.builds.results.runner_output import RunnerOutput, ambiguous
-
-#: Goals that are printed right after their causes, by the tool that prints them; make also says how
-#: deep it was called.
-_AT_ONCE = re.compile(
-    r"\w*(?P<make>make)(?:\[(?P<level>\d+)\])?: |(?P<cargo>test failed: )|"
-    r"(?P<npm>npm )|(?P<pnpm>\[?ELIFECYCLE\]? )|(?P<yarn>error Command failed|The command failed)|"
-    r"(?P<tox>\S+: exit \d+)"
+from prjury.judges.builds.fault import find_mismatches, with_environment
+from prjury.judges.builds.results.cargo import cargo
+from prjury.judges.builds.results.go import go
+from prjury.judges.builds.results.jvm import jvm
+from prjury.judges.builds.results.log import transcribe
+from prjury.judges.builds.results.nextest import nextest
+from prjury.judges.builds.results.problem_matchers import read_problems
+from prjury.judges.builds.results.pytest import pytest
+from prjury.judges.builds.results.runner_output import (
+    LogSection,
+    RunnerOutput,
+    RunnerReader,
+    ambiguous,
 )
+from prjury.judges.builds.results.script_runners import jest, mocha, node, vitest
+from prjury.judges.builds.results.tap import tap
+from prjury.judges.builds.results.traces import READERS as TRACES
+from prjury.judges.builds.results.traces import python_traces, script_traces
+from prjury.judges.builds.results.tree import TreeFiles
+from prjury.judges.builds.results.unittest import unittest
+from prjury.judges.builds.test_sets import Reports
 
-#: A tool that called another one says so within this many lines, a make that called one at once.
-_NEAR = 30
-_AT_HAND = 2
-
-
-def root_cause(failures: Iterable[tuple[int, Failure]]) -> Iterator[Failure]:
-    """The failures in order; a goal without a cause before it stands for itself.
-
-    Such a goal is an error that could not be read. It must not pass for the consequence of a
-    failing test that another source names.
-    """
-    caused, last = False, _Goal("", 0, -_NEAR - 1)
-    for number, failure in failures:
-        match = _AT_ONCE.match(failure.message) if failure.kind == "goal" else None
-        if not match:
-            caused = caused or failure.kind != "goal"
-            yield failure
-            continue
-        goal = _Goal(
-            "make" if match["make"] else str(match.lastgroup), int(match["level"] or 0), number
-        )
-        yield failure if caused or goal.called(last) else replace(failure, kind="error")
-        caused, last = False, goal
-
-
-@dataclass(frozen=True)
-class _Goal:
-    tool: str
-    level: int
-    number: int
-
-    def called(self, other: _Goal) -> bool:
-        """Whether the other one, printed just before, was called by this one."""
-        distance = self.number - other.number
-        if self.tool == other.tool:
-            return other.level > self.level and distance <= _AT_HAND
-        return distance <= _NEAR
-
+READERS: Mapping[str, RunnerReader[RunnerOutput]] = {
+    "pytest": RunnerReader(pytest, (" passed", " failed", " error", "FAILED ", "ERROR ")),
+    "unittest": RunnerReader(unittest, ("\nRan ", "\nFAIL: ", "\nERROR: ")),
+    "go": RunnerReader(go, ("\nFAIL\t", "--- FAIL: ")),
+    "cargo": RunnerReader(cargo, ("\nrunning ", "to rerun pass")),
+    "nextest": RunnerReader(nextest, (" Summary [",)),
+    "tap": RunnerReader(tap, ("\nTAP version ", "\n1..")),
+    "node": RunnerReader(node, ("\nℹ tests ",)),
+    "jest": RunnerReader(jest, ("\nTests: ", "\nFAIL ")),
+    "vitest": RunnerReader(vitest, (" Tests ", " FAIL ", "Vitest caught")),
+    "mocha": RunnerReader(mocha, (" passing", " failing")),
+    "jvm": RunnerReader(jvm, ("Tests run: ", "<<< ", " FAILED", "SKIPPED", " completed")),
+}
+#: Where a test runner prints results, these errors are the tests' own.
+_TESTS_OWN: Mapping[object, tuple[str, ...]] = {
+    python_traces: ("pytest", "unittest"),
+    script_traces: ("tap", "node", "jest", "vitest", "mocha"),
+}
 
 _MOST_TESTS = 1_000_000
 _MOST_FAILURES = 20_000
@@ -102,6 +97,50 @@ class LogResults:
             if one.ran or one.counted or one.skipped
         }
         return LogResults(self.tail, kept)
+
+
+def read_log(
+    log: Path, tree: TreeFiles, relative: Callable[[str], str], *, failed: bool
+) -> LogResults:
+    """Read the log of one step.
+
+    Args:
+        relative: takes the tree's own place out of a text.
+        failed: whether the step failed; in the log of any other one nothing is a failure, or a
+            reason to doubt.
+    """
+    transcript = transcribe(log, tree, relative)
+    results = LogResults(tail=transcript.tail)
+    for section in transcript.sections:
+        runners = _read_tests(section, results)
+        if failed:
+            _read_errors(section, results, runners)
+    results.others = with_environment(results.others)
+    results.by_runner.setdefault("go", RunnerOutput()).add(transcript.events.go.finished())
+    results.others += transcript.events.results.failures
+    if transcript.cut:
+        results.doubts.append("the log is too long to be read in full")
+    return results if failed else results.without_failures()
+
+
+def _read_tests(section: LogSection, results: LogResults) -> frozenset[str]:
+    """Read the output of test runners; return those that printed any."""
+    runners = set[str]()
+    for runner, reader in READERS.items():
+        if reader.finds(section):
+            output = reader.read(section)
+            results.by_runner.setdefault(runner, RunnerOutput()).add(output)
+            runners |= {runner} if output.has_results else set()
+    return frozenset(runners)
+
+
+def _read_errors(section: LogSection, results: LogResults, runners: frozenset[str]) -> None:
+    """Read the errors of compilers, build tools and programs."""
+    results.take(find_mismatches(section))
+    results.take(read_problems(section))
+    for reader in TRACES:
+        if runners.isdisjoint(_TESTS_OWN.get(reader.read, ())) and reader.finds(section):
+            results.take(reader.read(section))
 
 
 def merge_results(
@@ -245,3 +284,50 @@ def _doubts(
 def _alike(failures: Iterable[Failure], ran: Iterable[str]) -> Iterator[str]:
     for name in ambiguous(failures, ran)[:1]:
         yield f"several tests are called {name.removeprefix('test:')}, and not all of them failed"
+
+
+#: Goals that are printed right after their causes, by the tool that prints them; make also says how
+#: deep it was called.
+_AT_ONCE = re.compile(
+    r"\w*(?P<make>make)(?:\[(?P<level>\d+)\])?: |(?P<cargo>test failed: )|"
+    r"(?P<npm>npm )|(?P<pnpm>\[?ELIFECYCLE\]? )|(?P<yarn>error Command failed|The command failed)|"
+    r"(?P<tox>\S+: exit \d+)"
+)
+
+#: A tool that called another one says so within this many lines, a make that called one at once.
+_NEAR = 30
+_AT_HAND = 2
+
+
+def root_cause(failures: Iterable[tuple[int, Failure]]) -> Iterator[Failure]:
+    """The failures in order; a goal without a cause before it stands for itself.
+
+    Such a goal is an error that could not be read. It must not pass for the consequence of a
+    failing test that another source names.
+    """
+    caused, last = False, _Goal("", 0, -_NEAR - 1)
+    for number, failure in failures:
+        match = _AT_ONCE.match(failure.message) if failure.kind == "goal" else None
+        if not match:
+            caused = caused or failure.kind != "goal"
+            yield failure
+            continue
+        goal = _Goal(
+            "make" if match["make"] else str(match.lastgroup), int(match["level"] or 0), number
+        )
+        yield failure if caused or goal.called(last) else replace(failure, kind="error")
+        caused, last = False, goal
+
+
+@dataclass(frozen=True)
+class _Goal:
+    tool: str
+    level: int
+    number: int
+
+    def called(self, other: _Goal) -> bool:
+        """Whether the other one, printed just before, was called by this one."""
+        distance = self.number - other.number
+        if self.tool == other.tool:
+            return other.level > self.level and distance <= _AT_HAND
+        return distance <= _NEAR

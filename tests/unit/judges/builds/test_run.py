@@ -12,12 +12,11 @@ from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from fakes.trees import TreeRepository
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.build_result import BuildResult
-from prjury.judges.builds.comparison_run import BuildSide, ComparisonRun
 from prjury.judges.builds.decide import decide
 from prjury.judges.builds.failure import Failure
+from prjury.judges.builds.outcome import BuildResult
 from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.run import Builder
+from prjury.judges.builds.run import Builder, BuildSide, ComparisonRun
 from prjury.jury.judgment import Judgment, Status
 from prjury.ports import Ports
 

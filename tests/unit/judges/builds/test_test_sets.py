@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.builds.build_result import Reports, Vanished, find_vanished
+from prjury.judges.builds.test_sets import Reports, Vanished, find_vanished
 
 IDS = st.lists(
     st.builds(

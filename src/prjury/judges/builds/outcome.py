@@ -1,0 +1,163 @@
+"""What became of a build: of one run of its plan, and of all its runs on both trees. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+from prjury.judges.builds.failure import Failure
+from prjury.judges.builds.plan import BuildPlan, BuildStep
+from prjury.judges.builds.test_sets import Reports, Vanished, find_vanished
+from prjury.ports.types import Completed
+from prjury.snapshot.kinds import kind_of
+from prjury.snapshot.model import FileKind
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """A step that has ended, with the last lines that it printed."""
+
+    step: BuildStep
+    completed: Completed
+    tail: str
+
+    @property
+    def good(self) -> bool:
+        """Whether it ended by itself, with exit code 0."""
+        return self.completed.exit_code == 0 and self.completed.stopped is None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOutcome:
+    """What became of a plan on one tree.
+
+    Attributes:
+        results: the steps that ran; the last one may have failed.
+        allowed: the seconds that there were.
+        failures: the causes, as far as they could be read.
+    """
+
+    results: tuple[StepResult, ...]
+    allowed: float
+    failures: tuple[Failure, ...] = ()
+    reports: Reports = field(default_factory=Reports)
+
+    @property
+    def last(self) -> StepResult:
+        """The step that decided, or the last one."""
+        return self.results[-1]
+
+    @property
+    def environment(self) -> Failure | None:
+        """What the machine lacks, where no test and no compile error came of it."""
+        if any(failure.kind in {"test", "compile"} for failure in self.failures):
+            return None
+        return next((one for one in self.failures if one.state == "environment"), None)
+
+    @property
+    def seconds(self) -> float:
+        """How long all steps took."""
+        return sum(result.completed.seconds for result in self.results)
+
+    @property
+    def failed(self) -> bool:
+        """Whether a step failed or a report holds a failing test."""
+        return not self.last.good or bool(self.reports.failures)
+
+    def passing(self, failed: Iterable[Failure]) -> tuple[Failure, ...]:
+        """Those of the tests that failed in another run and demonstrably pass here.
+
+        A missing result is no pass.
+        """
+        failing, ran = {failure.id for failure in self.failures}, frozenset(self.reports.ran)
+        tests = (failure for failure in failed if failure.kind == "test")
+        return tuple(one for one in tests if one.id in ran and one.id not in failing)
+
+    def ends_like(self, base: PlanOutcome) -> bool:
+        """Whether both stopped at the same step with the same exit code.
+
+        A different end means that something happened which is not among the causes that were read.
+        """
+        ours, theirs = self.last, base.last
+        return base.failed and (ours.step, ours.completed.exit_code, ours.completed.stopped) == (
+            theirs.step,
+            theirs.completed.exit_code,
+            theirs.completed.stopped,
+        )
+
+
+@dataclass(frozen=True)
+class BuildResult:
+    """All that the judgment rests on.
+
+    Attributes:
+        known: the paths of the merged tree.
+        base: what became of the same plan on the base, None where that was not tried.
+        base_unknown: why the base could not be compared with, where it was tried in vain.
+        flaky: whether a test that passed when it was run again alone still fails the judge.
+        old: whether failures that the base has as well fail the judge.
+        vanished: what follows where tests that ran on the base did not run here.
+        first: the first outcome, where the plan was run again without stopping at failures.
+        ran_again: how many failing tests were run again alone.
+    """
+
+    plan: BuildPlan
+    outcome: PlanOutcome
+    known: frozenset[str] = frozenset()
+    base: PlanOutcome | None = None
+    base_unknown: str = ""
+    flaky: Literal["warn", "block"] = "block"
+    old: Literal["warn", "block"] = "warn"
+    vanished: Literal["ask", "fail", "warn"] = "ask"
+    first: PlanOutcome | None = None
+    ran_again: int = 0
+
+    def excuses(self, failure: Failure) -> bool:
+        """Whether a failure does not fail the judge."""
+        excused = {
+            "new": False,
+            "pre_existing": self.old == "warn",
+            "flaky": self.flaky == "warn",
+            "environment": False,
+        }
+        return excused[failure.state]
+
+    @property
+    def blocking(self) -> tuple[Failure, ...]:
+        """The failures that fail the judge."""
+        return tuple(f for f in self.outcome.failures if not self.excuses(f))
+
+    @cached_property
+    def lost(self) -> Vanished:
+        """The tests of the base that did not run; none where a failure may have kept them from it.
+
+        The base has to be known.
+        """
+        if self.base is None or self.blocking or self.outcome.last.completed.stopped:
+            return Vanished()
+        return find_vanished(self.outcome.reports, self.base.reports)
+
+    @cached_property
+    def test_files(self) -> int:
+        """How many files of the tree are tests by their names; 0 where no tests are to be run."""
+        if not self.plan.tests:
+            return 0
+        return sum(kind_of(path) is FileKind.TEST for path in self.known)
+
+    @property
+    def ordered(self) -> tuple[Failure, ...]:
+        """All failures, those that fail the judge first, otherwise in their own order."""
+        return tuple(sorted(self.outcome.failures, key=self.excuses))
+
+    @property
+    def only_old_failures(self) -> bool:
+        """Whether all that failed is known, and fails in the same way on the base."""
+        old = self.base is not None and self.outcome.ends_like(self.base)
+        return old and bool(self.outcome.failures) and not self.blocking
+
+    def to_the_end(self, outcome: PlanOutcome, base: PlanOutcome) -> BuildResult:
+        """With the outcomes of the plan's second form; the first run stays what is reported."""
+        again = self.plan.once_more
+        return replace(self, plan=again, outcome=outcome, base=base, first=self.outcome)
