@@ -10,10 +10,10 @@ from enum import StrEnum
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from prjury.code.source import MAX_BYTES
 from prjury.manifests.formats import Reader, format_of
 from prjury.manifests.gradle import read_catalog_bytes, read_script_bytes
-from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
+from prjury.manifests.manifest import Coordinate, Manifest, Role
+from prjury.manifests.syntax import sized
 from prjury.manifests.workflow import read_pre_commit, read_workflow
 
 #: The name of the version that a file gives the project.
@@ -108,9 +108,7 @@ def declared(path: str, content: bytes) -> tuple[DeclaredDependency, ...] | None
     reader = reader_for(path)
     if reader is None:
         return None
-    if len(content) > MAX_BYTES:
-        raise ManifestError(f"larger than {MAX_BYTES // 1024} KiB")
-    manifest = reader(content)
+    manifest = reader(sized(content))
     lines = _Lines(content)
     found = [*_dependencies(path, manifest, lines), *_named(manifest, lines)]
     return tuple(sorted(dict.fromkeys(found), key=lambda each: each.line))

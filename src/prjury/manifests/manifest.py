@@ -101,7 +101,10 @@ class Manifest:
         own_version: the version that this very file gives the project.
         further: entries with versions that say nothing about what the code is compiled against,
             such as those that another entry of the same name overrides.
-        members: places that the file takes for parts of its project, as they are written.
+        members: places that the file takes for parts of its project, as they are written; in
+            most formats patterns of directories.
+        excluded: patterns of directories that are no members in spite of that.
+        unclear: why the members are not known for certain; empty if they are.
         local: places in the tree that stand in for dependencies, as they are written.
         platforms: paths of Gradle's projects whose managed versions hold here, such as ``:a:b``.
         named_versions: versions under names of their own that are no properties of this format.
@@ -118,6 +121,8 @@ class Manifest:
     own_version: str | None = None
     further: tuple[Coordinate, ...] = ()
     members: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    unclear: str = ""
     local: tuple[str, ...] = ()
     platforms: tuple[str, ...] = ()
     named_versions: Mapping[str, str] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from typing import Any
 
 import re2
 
-from prjury.code.source import MAX_LINE
+from prjury.code.source import MAX_BYTES, MAX_LINE
 from prjury.manifests.manifest import ManifestError
 
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -40,6 +40,17 @@ def text_of(content: bytes) -> str:
     if any(len(line) > MAX_LINE for line in text.split("\n")):
         raise ManifestError(f"a line above {MAX_LINE} characters")
     return text.replace("\r\n", "\n")
+
+
+def sized(content: bytes, limit: int = MAX_BYTES) -> bytes:
+    """The content, if it is not too large.
+
+    Raises:
+        ManifestError: for more than the limit, in bytes.
+    """
+    if len(content) > limit:
+        raise ManifestError(f"larger than {limit // 1024} KiB")
+    return content
 
 
 def toml_of(text: str) -> dict[str, Any]:
@@ -85,6 +96,15 @@ def table(document: object, *keys: str) -> dict[str, Any]:
 def words(value: object) -> list[str]:
     """The strings of a list, in their order."""
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def strings(value: object) -> tuple[str, ...] | None:
+    """The list of strings; empty for None, None for anything else."""
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        return None
+    return tuple(value)
 
 
 def word(value: object) -> str | None:

@@ -22,7 +22,7 @@ from prjury.manifests.formats import (
 from prjury.manifests.gradle import managing, read_catalog, read_script, read_script_bytes
 from prjury.manifests.lineage import Chain, directory_chain, maven_chain, parent_path
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError
-from prjury.manifests.syntax import text_of
+from prjury.manifests.syntax import sized, text_of
 from prjury.ports import Repository
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.kinds import SUBMODULE_MODE, SYMLINK_MODE
@@ -265,10 +265,7 @@ def _is_script(path: str) -> bool:
 def _sound(path: str, content: bytes | None) -> bytes:
     if content is None:
         raise ManifestError("its content is missing from this clone")
-    limit = _kind(path).max_bytes
-    if len(content) > limit:
-        raise ManifestError(f"larger than {limit // 1024} KiB")
-    return content
+    return sized(content, _kind(path).max_bytes)
 
 
 def _read_catalog(found: dict[str, Coordinate], content: bytes) -> Manifest:

@@ -10,7 +10,7 @@ from fakes.repository import BASE, FakeRepository, pull_between
 from fakes.threeway import three_way
 from prjury.code.languages import language_of
 from prjury.judges.backport.checks.dependencies import Relation, bumps_of, bumps_on_branch
-from prjury.judges.builds.systems.maven_pom import read_pom
+from prjury.manifests.maven import read_pom
 from prjury.judges.merge.conflict_class import regenerate
 from prjury.manifests import node, python
 from prjury.manifests.formats import format_of, reader_of

@@ -18,8 +18,7 @@ from prjury.judges.builds.systems.jvm import (
     java_tests,
     wrapper_of,
 )
-from prjury.judges.builds.systems.maven_pom import PomPath
-from prjury.judges.builds.systems.maven_reactor import POM, MavenModule, Reactor, read_reactor
+from prjury.judges.builds.systems.maven_reactor import MavenModule, Reactor, read_reactor
 from prjury.judges.builds.systems.projects import plans_of
 from prjury.judges.builds.systems.source_tree import (
     Changes,
@@ -32,6 +31,8 @@ from prjury.judges.builds.systems.source_tree import (
     path_in,
 )
 from prjury.judges.builds.systems.workspace_graph import MOST_NAMED, with_dependents, with_needs
+from prjury.manifests.formats import POM
+from prjury.manifests.maven import PomPath
 from prjury.snapshot.model import visible
 
 MANIFESTS = (POM,)
@@ -101,7 +102,7 @@ class AffectedModules:
         modules = [module for path, module in self.reactor.modules.items() if path in affected]
         if because := self._too_much(modules):
             return MavenSelection(BuildScope(because=because))
-        artifacts = Counter(module.pom.own.artifact for module in self.reactor.modules.values())
+        artifacts = Counter(module.pom.name for module in self.reactor.modules.values())
         chosen = [_selector(module, artifacts) for module in modules]
         if "" in chosen:
             odd = modules[chosen.index("")].path
@@ -200,7 +201,7 @@ class AffectedModules:
 
 def selectors(reactor: Reactor) -> Mapping[str, str]:
     """The modules in each directory as ``-pl`` names them, if it can."""
-    artifacts = Counter(module.pom.own.artifact for module in reactor.modules.values())
+    artifacts = Counter(module.pom.name for module in reactor.modules.values())
     found: dict[str, list[str]] = {}
     for module in reactor.modules.values():
         found.setdefault(module.directory, []).append(_selector(module, artifacts))
@@ -217,7 +218,7 @@ def _selector(module: MavenModule, artifacts: Mapping[str, int]) -> str:
     """The module as ``-pl`` names it; empty if it cannot."""
     if _PLAIN_PATH.fullmatch(name := _name(module)):
         return name
-    artifact = module.pom.own.artifact
+    artifact = module.pom.name
     single = artifacts[artifact] == 1 and _PLAIN_NAME.fullmatch(artifact)
     return f":{artifact}" if single else ""
 

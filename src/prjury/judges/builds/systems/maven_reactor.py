@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import glob
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import cached_property
 
-from prjury.judges.builds.systems.maven_pom import (
-    Coordinates,
-    Pom,
-    PomError,
-    Profile,
-    State,
-    read_pom,
+from prjury.judges.builds.systems.source_tree import (
+    SourceTree,
+    joined,
+    parent_of,
+    path_in,
+    read_manifest,
 )
-from prjury.judges.builds.systems.source_tree import SourceTree, joined, parent_of, path_in
+from prjury.manifests.formats import POM
+from prjury.manifests.manifest import ManifestError
+from prjury.manifests.maven import MavenName, Pom, Profile, State, read_pom
 from prjury.snapshot.model import visible
 
 #: The most comparisons of coordinates; beyond that, any may stand for every module.
@@ -88,15 +91,14 @@ class Reactor:
 
     def parents(self, module: MavenModule) -> frozenset[str]:
         """The modules that may be a module's parent, usually one or none."""
-        parent = module.pom.parent
-        return self._lookup.named(parent.coordinates) - {module.path} if parent else frozenset()
+        parent = module.pom.parent_name
+        return self._lookup.named(parent) - {module.path} if parent else frozenset()
 
     def serves(self, other: Reactor) -> bool:
         """Whether another reactor depends on modules of this one, apart from parents."""
         for module in other.modules.values():
-            parent = module.pom.parent
-            wanted = set(other._mentions(module)) - {parent.coordinates if parent else None}
-            if any(map(self._lookup.named, filter(None, wanted))):
+            wanted = set(other._mentions(module)) - {module.pom.parent_name}
+            if any(map(self._lookup.named, wanted)):
                 return True
         return False
 
@@ -105,7 +107,7 @@ class Reactor:
 
     @cached_property
     def _names(self) -> tuple[frozenset[str], frozenset[str]]:
-        own = [module.pom.own for module in self.modules.values()]
+        own = [module.pom.itself for module in self.modules.values()]
         return frozenset(c.group for c in own), frozenset(c.artifact for c in own)
 
     @cached_property
@@ -116,7 +118,7 @@ class Reactor:
     def _parents(self) -> frozenset[str]:
         return frozenset[str]().union(*map(self.parents, self.modules.values()))
 
-    def _mentions(self, module: MavenModule) -> Iterator[Coordinates]:
+    def _mentions(self, module: MavenModule) -> Iterator[MavenName]:
         inherited = module.path in self._parents
         return (_expanded(wanted, module, inherited=inherited) for wanted in module.pom.mentions)
 
@@ -126,7 +128,7 @@ class _Lookup:
     """Finds modules by coordinates, with a limited number of comparisons."""
 
     modules: Sequence[MavenModule]
-    _known: dict[Coordinates, frozenset[str]] = field(default_factory=dict)
+    _known: dict[MavenName, frozenset[str]] = field(default_factory=dict)
     _spent: int = 0
 
     @cached_property
@@ -134,7 +136,7 @@ class _Lookup:
         """The modules by artifact; those whose artifact has expressions under ``""``."""
         found: dict[str, list[MavenModule]] = {"": []}
         for module in self.modules:
-            artifact = module.pom.own.artifact
+            artifact = module.pom.itself.artifact
             found.setdefault("" if "${" in artifact else artifact, []).append(module)
         return found
 
@@ -142,13 +144,13 @@ class _Lookup:
     def _every(self) -> frozenset[str]:
         return frozenset(module.path for module in self.modules)
 
-    def named(self, wanted: Coordinates) -> frozenset[str]:
+    def named(self, wanted: MavenName) -> frozenset[str]:
         """The modules that these coordinates may stand for."""
         if wanted not in self._known:
             self._known[wanted] = self._found(wanted)
         return self._known[wanted]
 
-    def _found(self, wanted: Coordinates) -> frozenset[str]:
+    def _found(self, wanted: MavenName) -> frozenset[str]:
         if "${" in wanted.artifact:
             candidates = self.modules
         else:
@@ -156,29 +158,29 @@ class _Lookup:
         self._spent += len(candidates)
         if self._spent > _MOST_COMPARED:
             return self._every
-        own = ((module.path, module.pom.own) for module in candidates)
+        own = ((module.path, module.pom.itself) for module in candidates)
         return frozenset(path for path, coordinates in own if _may_be(wanted, coordinates))
 
 
-def _expanded(wanted: Coordinates, module: MavenModule, *, inherited: bool) -> Coordinates:
+def _expanded(wanted: MavenName, module: MavenModule, *, inherited: bool) -> MavenName:
     """The coordinates with expressions for the module's own names replaced.
 
     What others inherit stands for their names, not for the module's own.
     """
-    own, parent = module.pom.own, module.pom.parent
-    group, artifact = wanted.group, wanted.artifact
+    own, parent = module.pom.itself, module.pom.parent_name
+    group, artifact = wanted
     for name in _PARENT_GROUP if parent else ():
-        group = group.replace(name, parent.coordinates.group if parent else "")
+        group = group.replace(name, parent.group if parent else "")
     if not inherited:
         for name in _GROUP:
             group = group.replace(name, own.group)
     for name in _ARTIFACT:
         if not inherited or artifact == name:
             artifact = artifact.replace(name, own.artifact)
-    return Coordinates(group, artifact)
+    return MavenName(group, artifact)
 
 
-def _may_be(wanted: Coordinates, own: Coordinates) -> bool:
+def _may_be(wanted: MavenName, own: MavenName) -> bool:
     groups = not wanted.group or may_equal(wanted.group, own.group)
     return groups and may_equal(wanted.artifact, own.artifact)
 
@@ -189,22 +191,9 @@ def may_equal(one: str, other: str) -> bool:
         one, other = other, one
     if "${" in other:
         return True  # both are open
-    first, *rest = _OPEN.split(one)
-    if not rest:
-        return one == other
-    *between, last = rest
-    if not other.startswith(first) or not other[len(first) :].endswith(last):
-        return False
-    at, end = len(first), len(other) - len(last)
-    for part in between:
-        at = other.find(part, at, end)
-        if at < 0:
-            return False
-        at += len(part)
-    return True
+    return fnmatchcase(other, _OPEN.sub("*", glob.escape(one)))
 
 
-POM = "pom.xml"
 #: The most modules that are read.
 _MOST = 5_000
 #: Options of Maven that turn profiles on and off.
@@ -224,7 +213,7 @@ def read_reactor(tree: SourceTree, directory: str = "", switches: str = "") -> R
         reading.problem = ".mvn chooses the modules that Maven builds"
     try:
         reading.run()
-    except PomError as error:
+    except ManifestError as error:
         reading.problem = str(error)
     off = {path: name for path, name in reading.off.items() if path not in reading.modules}
     parents = _outer_parents(tree, directory, reading.modules)
@@ -247,7 +236,7 @@ class _Reading:
         """Reads the build file in the root, and those of all modules.
 
         Raises:
-            PomError: when the modules cannot be determined.
+            ManifestError: when the modules cannot be determined.
         """
         self._follow(POM, "")
         while self._unsure:
@@ -259,20 +248,18 @@ class _Reading:
         while waiting:
             level = [path for path in dict.fromkeys(waiting) if path not in self.modules]
             if len(self.modules) + len(level) > _MOST:
-                raise PomError(f"there are more than {_MOST} modules")
+                raise ManifestError(f"there are more than {_MOST} modules")
             waiting = []
             for path, text in self.root.texts(level):
-                try:
-                    self.modules[path] = MavenModule(path, read_pom(text), profile)
-                    waiting += self._modules_of(self.modules[path])
-                except PomError as error:
-                    raise PomError(f"{visible(path)} {error}") from error
+                module = MavenModule(path, _pom_at(path, text), profile)
+                self.modules[path] = module
+                waiting += self._modules_of(module)
 
     def _modules_of(self, module: MavenModule) -> Iterator[str]:
         pom = module.pom
         if pom.searches:
-            raise PomError("leaves the search for modules to Maven")
-        for name in pom.modules:
+            raise ManifestError(f"{visible(module.path)} leaves the search for modules to Maven")
+        for name in pom.members:
             if found := self._located(module, name, needed=True):
                 yield found
         states = _states(pom.profiles, self.switches)
@@ -295,8 +282,11 @@ class _Reading:
 
     def _located(self, module: MavenModule, name: str, *, needed: bool) -> str | None:
         """The build file of a module; None if there is none and none is needed."""
+        path = visible(module.path)
         if not name or "${" in name:
-            raise PomError(f"names the module `{visible(name)}`, which is not a fixed path")
+            raise ManifestError(
+                f"{path} names the module `{visible(name)}`, which is not a fixed path"
+            )
         place = joined(module.directory, name)
         if place is None:
             self._leave(module, name)
@@ -304,8 +294,15 @@ class _Reading:
         inside = path_in(place, POM)
         found = self.root.has(place, inside)
         if found is None and needed:
-            raise PomError(f"names the module {visible(name)}, which has no {POM}")
+            raise ManifestError(f"{path} names the module {visible(name)}, which has no {POM}")
         return found
+
+
+def _pom_at(path: str, text: str) -> Pom:
+    try:
+        return read_manifest(text, read_pom)
+    except ManifestError as error:
+        raise ManifestError(f"{visible(path)} cannot be read: {error}") from error
 
 
 def _states(profiles: Iterable[Profile], switches: str) -> list[State]:
@@ -325,18 +322,13 @@ def _outer_parents(
 ) -> Iterator[str]:
     """The directories of parents that lie in the tree, but outside of the reactor's directory."""
     for module in modules.values():
-        parent = module.pom.parent
-        if not parent or not parent.path or joined(module.directory, parent.path) is not None:
+        parent, path = module.pom.parent_name, module.pom.parent_path
+        if not parent or not path or joined(module.directory, path) is not None:
             continue
-        place = joined(joined(directory, module.directory) or "", parent.path)
+        place = joined(joined(directory, module.directory) or "", path)
         inside = place if place is None or place.endswith(".xml") else path_in(place, POM)
-        if inside and _is(tree.text(inside), parent.coordinates.artifact):
-            yield parent_of(inside)
-
-
-def _is(text: str, artifact: str) -> bool:
-    """Whether a file is the parent that a child names; Maven checks this as well."""
-    try:
-        return read_pom(text).own.artifact == artifact
-    except PomError:
-        return bool(text)
+        if inside and tree.text(inside):
+            found = tree.readable(inside, read_pom)
+            # Maven checks the name as well.
+            if found is None or found.name == parent.artifact:
+                yield parent_of(inside)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, TypeVar
 
+from prjury.manifests.manifest import Manifest, ManifestError
+from prjury.manifests.syntax import sized, text_of, toml_of
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileKind, visible
+
+_Read = TypeVar("_Read", bound=Manifest)
 
 EXECUTABLE = "100755"
 _REGULAR = frozenset({"100644", EXECUTABLE})
@@ -103,6 +109,26 @@ class SourceTree:
             self._texts[path] = self.read(entry).removeprefix("\ufeff")
         return self._texts[path]
 
+    def manifest(self, path: str, reader: Callable[[bytes], _Read]) -> _Read:
+        """A build file, by its reader in `prjury.manifests`.
+
+        Raises:
+            ManifestError: for one that cannot be read.
+        """
+        return read_manifest(self.text(path), reader)
+
+    def readable(self, path: str, reader: Callable[[bytes], _Read]) -> _Read | None:
+        """A build file; None for one that cannot be read."""
+        with suppress(ManifestError):
+            return self.manifest(path, reader)
+        return None
+
+    def settings(self, path: str) -> dict[str, Any]:
+        """A file of settings in TOML; nothing for one that cannot be read."""
+        with suppress(ManifestError):
+            return toml_of(text_of(sized(_encoded(self.text(path)))))
+        return {}
+
     def texts(self, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
         """The texts of many files; they are not kept, as they may be large."""
         for start in range(0, len(paths), _BATCH):
@@ -142,6 +168,19 @@ class SourceTree:
         return lambda entries: (
             read_many([inside[entry.path] for entry in entries]) if read_many else {}
         )
+
+
+def read_manifest(text: str, reader: Callable[[bytes], _Read]) -> _Read:
+    """A build file of that text.
+
+    Raises:
+        ManifestError: for one that cannot be read.
+    """
+    return reader(sized(_encoded(text)))
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode(errors="surrogateescape")
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,9 @@ def test_changes_that_may_affect_everything(path: str, because: str) -> None:
 
 def test_what_cannot_be_told_is_everything() -> None:
     files = {**SHOP, "core/pom.xml": "<"}
-    assert scope_of(files, "leaf/src/A.java") == BuildScope(because="core/pom.xml is not XML")
+    assert scope_of(files, "leaf/src/A.java") == BuildScope(
+        because="core/pom.xml cannot be read: not XML: <unknown>:1:0: unclosed token"
+    )
     assert plan_of(files).scope == BuildScope()
     assert scope_of({"pom.xml": ""}, "a").because == "pom.xml is not XML"
 

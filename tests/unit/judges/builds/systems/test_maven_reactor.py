@@ -315,10 +315,10 @@ def test_modules_that_are_not_there_do_not_matter_in_profiles() -> None:
 @pytest.mark.parametrize(
     ("files", "why"),
     [
-        ({"pom.xml": "<"}, "pom.xml is not XML"),
+        ({"pom.xml": "<"}, "pom.xml cannot be read: not XML"),
         (
             {"pom.xml": parent_pom("r", "a"), "a/pom.xml": "<html/>"},
-            "a/pom.xml has no <project>",
+            "a/pom.xml cannot be read: it has no <project>",
         ),
         (
             {"pom.xml": parent_pom("r", "a")},
@@ -342,12 +342,12 @@ def test_modules_that_are_not_there_do_not_matter_in_profiles() -> None:
         ),
         (
             {"pom.xml": parent_pom("r", "a\u202e"), "a\u202e/pom.xml": ""},
-            "a\\u202e/pom.xml is not XML",
+            "a\\u202e/pom.xml cannot be read: not XML",
         ),
     ],
 )
 def test_reactors_that_cannot_be_read(files: Mapping[str, str], why: str) -> None:
-    assert read(files).unreadable == why
+    assert read(files).unreadable.startswith(why)
 
 
 @pytest.mark.parametrize(
