@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from prjury.manifests.manifest import Coordinate, Manifest, Role
-from prjury.manifests.syntax import lines_in, table, text_of, toml_mentions, toml_of, word
+from prjury.manifests.syntax import lines_in, strings, table, text_of, toml_mentions, toml_of, word
 
-_SECTIONS = ("dependencies", "dev-dependencies", "build-dependencies")
+#: Cargo still takes the two with underscores.
+_SECTIONS = (
+    "dependencies", "dev-dependencies", "build-dependencies", "dev_dependencies",
+    "build_dependencies",
+)  # fmt: skip
+_INHERITED, _PATCHED = "workspace.dependencies.", "patch."
 #: Cargo takes this one where a package names none.
 _FIRST_EDITION = "2015"
 #: The latest edition, and the first Rust that knows it.
@@ -18,7 +23,28 @@ _LATEST_EDITION, _ITS_RUST = "2024", "1.85"
 _CHANNEL = re.compile(r"(\d+\.\d+(?:\.\d+)?)\s*")
 
 
-def read_cargo_toml(content: bytes) -> Manifest:
+@dataclass(frozen=True)
+class CargoToml(Manifest):
+    """A ``Cargo.toml``; ``local`` has the paths of its dependencies, ``members`` of its workspace.
+
+    Attributes:
+        has_package: whether it describes a package.
+        is_workspace: whether it is the root of a workspace.
+        default: patterns of the members that are built by default; empty for all.
+        targets: the files of programs and tests that it names.
+        wanted: what it may take from `offered` of its workspace's root.
+        offered: paths of dependencies that members inherit, and of those that are patched.
+    """
+
+    has_package: bool = False
+    is_workspace: bool = False
+    default: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    wanted: frozenset[str] = frozenset()
+    offered: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_cargo_toml(content: bytes) -> CargoToml:
     """What a ``Cargo.toml`` declares; what a workspace offers to its members are properties.
 
     Raises:
@@ -31,13 +57,59 @@ def read_cargo_toml(content: bytes) -> Manifest:
     name = word(package.get("name"))
     version = _inherited(package, "version")
     own = [Coordinate("", name, version, Role.SELF, (), "cargo")] if name else []
-    return Manifest(
+    workspace = table(document, "workspace")
+    members, excluded, default = (
+        strings(workspace.get(key)) for key in ("members", "exclude", "default-members")
+    )
+    asked = [_place(name, value) for _, name, value in _asked(document)]
+    return CargoToml(
         name=name or "",
         version=version,
         own_version=word(package.get("version")),
         coordinates=(*own, *_language(package, seen), *_dependencies(document, seen)),
-        properties=_offered(table(document, "workspace")),
+        properties=_shared(workspace),
+        members=members or (),
+        excluded=excluded or (),
+        unclear="" if None not in (members, excluded, default) else "its workspace is no such",
+        local=tuple(path for path, _ in asked if path),
+        has_package="package" in document,
+        is_workspace=isinstance(document.get("workspace"), dict),
+        default=default or (),
+        targets=tuple(_targets(document)),
+        wanted=frozenset(key for _, key in asked if key),
+        offered=dict(_offered(document)),
     )
+
+
+def _place(name: str, value: object) -> tuple[str, str]:
+    """The path of a dependency, or the key under which its workspace's root may have one."""
+    told = value if isinstance(value, dict) else {}
+    if told.get("workspace") is True:
+        return "", f"{_INHERITED}{name}"
+    if "path" in told:
+        return word(told["path"]) or "", ""
+    return "", f"{_PATCHED}{word(told.get('package')) or name}"
+
+
+def _offered(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    patched = {
+        f"{_PATCHED}{name}": path
+        for source in table(document, "patch").values()
+        for name, patch in table(source).items()
+        if (path := word(table(patch).get("path")))
+    }
+    yield from patched.items()
+    for name, value in table(document, "workspace", "dependencies").items():
+        path, key = _place(name, value)
+        if place := path or patched.get(key):
+            yield f"{_INHERITED}{name}", place
+
+
+def _targets(document: Mapping[str, Any]) -> Iterator[str]:
+    kinds = (document.get(kind) for kind in ("bin", "test", "bench", "example"))
+    listed = [table(one) for kind in kinds if isinstance(kind, list) for one in kind]
+    paths = [one.get("path") for one in (*listed, table(document, "lib"))]
+    yield from filter(None, map(word, (*paths, table(document, "package").get("build"))))
 
 
 def _inherited(package: Mapping[str, Any], key: str) -> str | None:
@@ -61,10 +133,10 @@ def _language(
         yield Coordinate("", "rust-edition", edition, Role.MANAGED, lines, "runtime", via="edition")
 
 
-def _offered(workspace: Mapping[str, Any]) -> dict[str, str]:
+def _shared(workspace: Mapping[str, Any]) -> dict[str, str]:
     found = {f"workspace.package.{k}": v for k, v in table(workspace, "package").items()}
     for name, value in table(workspace, "dependencies").items():
-        found[f"workspace.dependencies.{name}"] = _version(value)
+        found[f"{_INHERITED}{name}"] = _version(value)
     return {key: value for key, value in found.items() if isinstance(value, str)}
 
 
@@ -73,14 +145,19 @@ def _version(value: object) -> str | None:
     return word(value.get("version") if isinstance(value, dict) else value)
 
 
+def _asked(document: Mapping[str, Any]) -> Iterator[tuple[str, str, object]]:
+    """Section, name and value of each dependency, whatever it is for."""
+    for section in _SECTIONS:
+        for place in (document, *map(table, table(document, "target").values())):
+            for name, value in table(place, section).items():
+                yield section, name, value
+
+
 def _dependencies(
     document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]
 ) -> Iterator[Coordinate]:
-    targets = [value for value in table(document, "target").values() if isinstance(value, dict)]
-    for section in _SECTIONS:
-        for place in (document, *targets):
-            for name, value in table(place, section).items():
-                yield replace(_dependency(name, value, Role.DEPENDENCY, seen), scope=section)
+    for section, name, value in _asked(document):
+        yield replace(_dependency(name, value, Role.DEPENDENCY, seen), scope=section)
     for name, value in table(document, "workspace", "dependencies").items():
         yield _dependency(name, value, Role.MANAGED, seen)
 
@@ -91,7 +168,7 @@ def _dependency(
     told = value if isinstance(value, dict) else {}
     version = _version(value)
     if told.get("workspace") is True:
-        version = f"${{workspace.dependencies.{name}}}"
+        version = f"${{{_INHERITED}{name}}}"
     crate = word(told.get("package")) or name
     anything = None if version == "*" else version
     return Coordinate("", crate, anything, role, lines_in(seen, name), "cargo")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
 from prjury.judges.builds.systems.build_system import NATIVE, SystemDocs, When
-from prjury.judges.builds.systems.manifest import read_toml, strings, table
 from prjury.judges.builds.systems.projects import plans_of
 from prjury.judges.builds.systems.source_tree import (
     Changes,
@@ -22,6 +20,7 @@ from prjury.judges.builds.systems.source_tree import (
     path_in,
 )
 from prjury.judges.builds.systems.workspace_graph import Member, WorkspaceGraph, matching
+from prjury.manifests.cargo import CargoToml, read_cargo_toml
 from prjury.snapshot.model import visible
 
 MANIFEST = "Cargo.toml"
@@ -157,12 +156,11 @@ class CargoRerun:
 #: What belongs to the package in the root of a workspace by Cargo's conventions.
 _OWN = ("src", "tests", "benches", "examples", "build.rs")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
-_KINDS = ("dependencies", "dev-dependencies", "build-dependencies", "dev_dependencies")
 
 
 @dataclass(frozen=True)
 class CargoWorkspace:
-    """The contents of a root manifest. Directories are relative to its own.
+    """The packages of a root manifest. Directories are relative to its own.
 
     Attributes:
         members: the workspace; None for a single package.
@@ -190,58 +188,36 @@ class CargoWorkspace:
 
 def read_workspace(root: SourceTree) -> CargoWorkspace:
     """The workspace or the package whose manifest is in the root of this tree."""
-    manifest = read_toml(root.text(MANIFEST))
+    manifest = root.readable(MANIFEST, read_cargo_toml)
     if manifest is None:
         return _unreadable(f"{MANIFEST} cannot be read")
-    if isinstance(manifest.get("workspace"), dict):
-        return _read(root, manifest)
-    outside = CargoPackages(root, manifest, ()).local("", manifest)
-    return CargoWorkspace(None, outside=frozenset(outside))
+    if not manifest.is_workspace:
+        return CargoWorkspace(None, outside=_Packages(root, manifest).outside({"": manifest}))
+    if manifest.unclear:
+        return _unreadable(f"the workspace in {MANIFEST} cannot be read")
+    places = root.directories_with(MANIFEST)
+    named, chosen = matching(manifest.members, places), matching(manifest.default, places)
+    if named is None or chosen is None:
+        return _unreadable(f"the patterns in {MANIFEST} are not understood")
+    packages = _Packages(root, manifest)
+    literal = {joined("", pattern) for pattern in manifest.members}
+    start = {path for path in named if path in literal or not _is_in(path, packages.excluded)}
+    found = packages.reached(start | ({""} if manifest.has_package else set()))
+    if isinstance(found, str):
+        return _unreadable(found)
+    targets = (joined("", path) for path in manifest.targets)
+    members = tuple(packages.member(path, found) for path in sorted(found))
+    return CargoWorkspace(
+        WorkspaceGraph(members, (*_OWN, *(parent_of(one) or one for one in targets if one))),
+        frozenset(found),
+        packages.excluded,
+        frozenset(member.name for member in members if member.directory in chosen),
+        packages.outside(found),
+    )
 
 
 def _unreadable(because: str) -> CargoWorkspace:
     return CargoWorkspace(WorkspaceGraph((), unreadable=because))
-
-
-def _read(root: SourceTree, manifest: Mapping[str, Any]) -> CargoWorkspace:
-    workspace = table(manifest, "workspace")
-    patterns, excluded, default = (
-        strings(workspace.get(key)) for key in ("members", "exclude", "default-members")
-    )
-    if patterns is None or excluded is None or default is None:
-        return _unreadable(f"the workspace in {MANIFEST} cannot be read")
-    places = root.directories_with(MANIFEST)
-    named, chosen = matching(patterns, places), matching(default, places)
-    if named is None or chosen is None:
-        return _unreadable(f"the patterns in {MANIFEST} are not understood")
-    left_out = tuple(filter(None, (joined("", path) for path in excluded)))
-    literal = {joined("", pattern) for pattern in patterns}
-    start = frozenset(path for path in named if path in literal or not _is_in(path, left_out))
-    packages = CargoPackages(root, manifest, left_out)
-    found = packages.reached(start | ({""} if "package" in manifest else set()))
-    if isinstance(found, str):
-        return _unreadable(found)
-    members = tuple(packages.member(path, found) for path in sorted(found))
-    names = frozenset(member.name for member in members if member.directory in chosen)
-    outside = packages.outside(found)
-    return CargoWorkspace(
-        WorkspaceGraph(members, (*_OWN, *_targets(manifest))),
-        frozenset(found),
-        left_out,
-        names,
-        frozenset(outside),
-    )
-
-
-def _targets(manifest: Mapping[str, Any]) -> Iterator[str]:
-    """The directories or files of programs and tests that a package names."""
-    kinds = (manifest.get(kind) for kind in ("bin", "test", "bench", "example"))
-    listed = [one for kind in kinds if isinstance(kind, list) for one in kind]
-    paths = [table(one).get("path") for one in (*listed, manifest.get("lib"))]
-    for path in (*paths, table(manifest, "package").get("build")):
-        place = joined("", path) if isinstance(path, str) else None
-        if place:
-            yield parent_of(place) or place
 
 
 def _is_in(path: str, directories: tuple[str, ...]) -> bool:
@@ -249,92 +225,61 @@ def _is_in(path: str, directories: tuple[str, ...]) -> bool:
 
 
 @dataclass(frozen=True)
-class CargoPackages:
+class _Packages:
     """The packages that a root manifest leads to."""
 
     root: SourceTree
-    manifest: Mapping[str, Any]
-    excluded: tuple[str, ...]
+    manifest: CargoToml
 
-    def reached(self, start: frozenset[str]) -> dict[str, Mapping[str, Any]] | str:
+    @cached_property
+    def excluded(self) -> tuple[str, ...]:
+        return tuple(filter(None, (joined("", path) for path in self.manifest.excluded)))
+
+    def reached(self, start: set[str]) -> dict[str, CargoToml] | str:
         """The members' manifests by directory; their path dependencies are members, too.
 
         Returns:
             The reason instead, if a manifest cannot be read.
         """
-        found: dict[str, Mapping[str, Any]] = {}
+        found: dict[str, CargoToml] = {}
         waiting = sorted(start)
         while waiting:
             directory = waiting.pop()
             if directory in found:
                 continue
-            manifest = read_toml(self.root.text(path_in(directory, MANIFEST)))
-            if manifest is None or not _named(manifest):
-                return f"{visible(path_in(directory, MANIFEST))} cannot be read"
+            path = path_in(directory, MANIFEST)
+            manifest = self.root.readable(path, read_cargo_toml)
+            if manifest is None or not _NAME.fullmatch(manifest.name):
+                return f"{visible(path)} cannot be read"
             found[directory] = manifest
             waiting += sorted(filter(self._is_member, self._below(directory, manifest)))
         return found
 
     def _is_member(self, directory: str) -> bool:
-        return path_in(directory, MANIFEST) in self.root.files and not _is_in(
-            directory, self.excluded
-        )
+        there = path_in(directory, MANIFEST) in self.root.files
+        return there and not _is_in(directory, self.excluded)
 
-    def member(self, directory: str, found: Mapping[str, Mapping[str, Any]]) -> Member:
+    def member(self, directory: str, found: Mapping[str, CargoToml]) -> Member:
         """The package in a directory, with the other members that it needs."""
         manifest = found[directory]
-        paths = self._below(directory, manifest) & found.keys()
-        needs = frozenset(_named(found[path]) for path in paths)
-        return Member(
-            _named(manifest), directory, path_in(directory, MANIFEST), needs - {_named(manifest)}
-        )
+        needs = {found[path].name for path in self._below(directory, manifest) & found.keys()}
+        path = path_in(directory, MANIFEST)
+        return Member(manifest.name, directory, path, frozenset(needs - {manifest.name}))
 
-    def outside(self, found: Mapping[str, Mapping[str, Any]]) -> set[str]:
-        """The directories of path dependencies that are no members."""
-        own = {joined(self.root.place, directory) for directory in found}
-        return {
-            place
-            for directory, manifest in found.items()
-            for place in self.local(directory, manifest)
-            if place not in own
-        }
+    def outside(self, found: Mapping[str, CargoToml]) -> frozenset[str]:
+        """The directories of path dependencies that are no members, from the root of the tree."""
+        local = (self._local(place, manifest) for place, manifest in found.items())
+        return frozenset().union(*local) - {joined(self.root.place, place) for place in found}
 
-    def _below(self, directory: str, manifest: Mapping[str, Any]) -> set[str]:
+    def _below(self, directory: str, manifest: CargoToml) -> set[str]:
         prefix = f"{self.root.place}/" if self.root.place else ""
-        local = self.local(directory, manifest)
+        local = self._local(directory, manifest)
         return {place.removeprefix(prefix) for place in local if place.startswith(prefix)}
 
-    def local(self, directory: str, manifest: Mapping[str, Any]) -> set[str]:
+    def _local(self, directory: str, manifest: CargoToml) -> frozenset[str]:
         """The directories of a package's path dependencies, from the root of the tree."""
-        asked = (self._asked(directory, *wanted) for wanted in _dependencies(manifest))
-        return {place for place in asked if place is not None}
-
-    def _asked(self, directory: str, name: str, wanted: Any) -> str | None:  # noqa: ANN401
-        """The directory of a dependency, also if the workspace or a patch names it."""
-        if isinstance(wanted, dict) and wanted.get("workspace") is True:
-            directory, wanted = "", table(self.manifest, "workspace", "dependencies").get(name)
-        spec = wanted if isinstance(wanted, dict) else {}
-        if "path" not in spec:
-            directory, spec = "", table(self._patched.get(str(spec.get("package", name))))
-        path = spec.get("path")
-        if not isinstance(path, str):
-            return None
-        return joined(joined(self.root.place, directory) or "", path)
-
-    @cached_property
-    def _patched(self) -> dict[str, Any]:
-        sources = table(self.manifest, "patch").values()
-        return {name: patch for source in sources for name, patch in table(source).items()}
-
-
-def _named(manifest: Mapping[str, Any]) -> str:
-    """The package's name; empty if it has no valid one."""
-    name = table(manifest, "package").get("name")
-    return name if isinstance(name, str) and _NAME.fullmatch(name) else ""
-
-
-def _dependencies(manifest: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    targets = (table(target) for target in table(manifest, "target").values())
-    for holder in (manifest, *targets):
-        for kind in _KINDS:
-            yield from table(holder, kind).items()
+        offered = self.manifest.offered
+        shared = [offered[key] for key in manifest.wanted & offered.keys()]
+        paths = [*((directory, path) for path in manifest.local), *(("", path) for path in shared)]
+        places = (joined(joined(self.root.place, start) or "", path) for start, path in paths)
+        return frozenset(place for place in places if place is not None)
